@@ -1,0 +1,44 @@
+import type { Metadata } from '../protocol/part.ts';
+
+/** The one metadata key under which a dialect carries what it has no word for. */
+export const compatKey = 'urn:a2a:compat:v1';
+
+/** The mark of a data part that is no object and travels in a box `{ "value": … }`; the official SDKs set it too. */
+export const dataPartFlag = 'data_part_compat';
+
+/** What is carried: see each dialect for its own names. */
+export type Compat = { [name: string]: unknown };
+
+/** Adds to the compat record of some metadata, which is not changed. Undefined values are left out. */
+export function withCompat(metadata: Metadata | undefined, carried: Compat): Metadata | undefined {
+  const kept: Compat = {};
+  let any = false;
+  for (const [name, value] of Object.entries(carried)) {
+    if (value === undefined) continue;
+    kept[name] = value;
+    any = true;
+  }
+  if (!any) return metadata;
+  return { ...metadata, [compatKey]: { ...compatOf(metadata), ...kept } };
+}
+
+/** The compat record of some metadata, or nothing. It is a peer's word: never take authority from it. */
+export function compatOf(metadata: Metadata | undefined): Compat | undefined {
+  const carried = metadata?.[compatKey];
+  return typeof carried === 'object' && carried !== null && !Array.isArray(carried)
+    ? (carried as Compat)
+    : undefined;
+}
+
+/** The metadata without some names of its compat record, and without the record or the metadata if they become empty. */
+export function withoutCompat(
+  metadata: Metadata | undefined,
+  names: readonly string[],
+): Metadata | undefined {
+  const carried = compatOf(metadata);
+  if (!metadata || !carried) return metadata;
+  const left = Object.fromEntries(Object.entries(carried).filter(([name]) => !names.includes(name)));
+  const { [compatKey]: _record, ...rest } = metadata;
+  const whole = Object.keys(left).length > 0 ? { ...rest, [compatKey]: left } : rest;
+  return Object.keys(whole).length > 0 ? whole : undefined;
+}

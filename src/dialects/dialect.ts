@@ -1,0 +1,159 @@
+import type { Operation } from '../protocol/agent.ts';
+import type { AgentCard, Version } from '../protocol/card.ts';
+import type { A2AError } from '../protocol/errors.ts';
+import type { StatusEvent, StreamEvent } from '../protocol/event.ts';
+import type { Message } from '../protocol/message.ts';
+import type { PushConfig } from '../protocol/push.ts';
+import type {
+  CancelTaskRequest,
+  GetTaskRequest,
+  ListPushConfigsRequest,
+  ListTasksRequest,
+  PushConfigPage,
+  PushConfigRef,
+  SendRequest,
+  SubscribeRequest,
+  TaskPage,
+} from '../protocol/requests.ts';
+import type { Task } from '../protocol/task.ts';
+import type { Losses, Reading } from './loss.ts';
+
+/** What each operation asks, in the model. */
+export interface RequestOf {
+  send: SendRequest;
+  stream: SendRequest;
+  getTask: GetTaskRequest;
+  listTasks: ListTasksRequest;
+  cancelTask: CancelTaskRequest;
+  subscribe: SubscribeRequest;
+  createPushConfig: PushConfig;
+  getPushConfig: PushConfigRef;
+  listPushConfigs: ListPushConfigsRequest;
+  deletePushConfig: PushConfigRef;
+  extendedCard: Record<never, never>;
+}
+
+/** What each operation answers, in the model; streams answer events instead. */
+export interface ResultOf {
+  send: Task | Message;
+  getTask: Task;
+  listTasks: TaskPage;
+  cancelTask: Task;
+  createPushConfig: PushConfig;
+  getPushConfig: PushConfig;
+  listPushConfigs: PushConfigPage;
+  deletePushConfig: void;
+  extendedCard: AgentCard;
+}
+
+/** An operation that answers once. */
+export type Unary = keyof ResultOf;
+
+/** Both directions of the `params` (or REST body, path and query, laid together) of one operation. */
+export interface RequestCodec<T> {
+  read(params: unknown, reading: Reading): T;
+  write(request: T, losses?: Losses): unknown;
+}
+
+/** Both directions of the `result` (or REST body) of one operation. */
+export interface ResultCodec<T> {
+  read(wire: unknown, reading: Reading): T;
+  write(result: T, losses?: Losses): unknown;
+}
+
+/** Both directions of a thing that has one shape everywhere. */
+export interface Codec<T> {
+  read(wire: unknown, reading: Reading): T;
+  write(value: T, losses?: Losses): unknown;
+}
+
+/** Writes the events of one stream. */
+export interface EventWriter {
+  /** The wire forms of an event: one as a rule, none or several where the dialect has no word for it. */
+  write(event: StreamEvent, losses?: Losses): readonly unknown[];
+  /** What is still to be said before the stream closes, given the last status that went out. */
+  end(last: StatusEvent | undefined): readonly unknown[];
+}
+
+/** What a stream reader knows from the request that opened the stream. */
+export interface StreamOpening {
+  taskId?: string;
+  contextId?: string;
+  message?: Message;
+}
+
+/** Reads the events of one stream. */
+export interface EventReader {
+  /** The events that a wire form stands for: one as a rule, more where the model needs an event the peer did not send. */
+  read(wire: unknown, reading: Reading): readonly StreamEvent[];
+}
+
+/** The `error` member of a JSON-RPC response. */
+export interface RpcError {
+  code: number;
+  message: string;
+  data?: unknown;
+}
+
+/** Errors of the JSON-RPC binding. */
+export interface RpcErrorCodec {
+  read(error: unknown, status?: number): A2AError;
+  write(error: A2AError): RpcError;
+}
+
+/** Errors of the REST binding. */
+export interface RestErrorCodec {
+  read(body: unknown, status: number): A2AError;
+  write(error: A2AError): { status: number; body: unknown };
+}
+
+/** One route of the REST binding. `{name}` in the path is a parameter. */
+export interface RestRoute {
+  operation: Operation;
+  verb: 'GET' | 'POST' | 'DELETE';
+  path: string;
+  /** The HTTP status of success, if it is not 200. */
+  status?: number;
+}
+
+/**
+ * One version of the protocol as data and pure functions, wire ⇄ model. It reads and writes; it never decides, and
+ * it knows nothing of HTTP beside the table of its routes.
+ */
+export interface Dialect {
+  /** The folder it lives in, which tells apart two dialects of one version. */
+  readonly name: 'v0_1' | 'v0_3' | 'v0_3_rest' | 'v1_0';
+  readonly version: Version;
+  /** JSON-RPC method → operation. What is not here does not exist. Empty for a dialect without JSON-RPC. */
+  readonly methods: ReadonlyMap<string, Operation>;
+  /** REST routes, the preferred one of an operation first. Empty for a dialect without REST. */
+  readonly routes: readonly RestRoute[];
+  readonly requests: { readonly [O in Operation]: RequestCodec<RequestOf[O]> };
+  readonly results: { readonly [O in Unary]: ResultCodec<ResultOf[O]> };
+  readonly card: Codec<AgentCard>;
+  readonly task: Codec<Task>;
+  readonly message: Codec<Message>;
+  /** True when an event reads the same for everybody, so that its text can be shared between readers. */
+  readonly sharesEvents: boolean;
+  eventWriter(): EventWriter;
+  eventReader(opening: StreamOpening): EventReader;
+  readonly rpcError: RpcErrorCodec;
+  readonly restError: RestErrorCodec;
+  /** The body of a push notification, both ways. Versions before 1.0 send the whole task. */
+  readonly notification: {
+    read(wire: unknown, reading: Reading): StreamEvent;
+    write(event: StreamEvent, task: Task, losses?: Losses): unknown;
+  };
+  /** The header that lists extensions. */
+  readonly extensionsHeader: string | undefined;
+  /** The media type of a REST body; JSON-RPC always has `application/json`. */
+  readonly restMediaType: string;
+  /** True when following a finished task gives the task and an end instead of an error. */
+  readonly followsFinished: boolean;
+}
+
+/** Gives the preferred JSON-RPC method of an operation. */
+export function methodOf(dialect: Dialect, operation: Operation): string | undefined {
+  for (const [method, known] of dialect.methods) if (known === operation) return method;
+  return undefined;
+}

@@ -1,0 +1,26 @@
+/** Something a translation could not carry over as it was. */
+export interface Loss {
+  /** Where, in the words of what was read or written, such as `message.parts[0].metadata`. */
+  path: string;
+  /** `dropped`: it is gone. `guessed`: another value stands for it. `defaulted`: it was missing and got a value. */
+  kind: 'dropped' | 'guessed' | 'defaulted';
+  /** In a few words, what and why. */
+  note: string;
+}
+
+/** A list that collects losses, or undefined where nobody wants to know. */
+export type Losses = Loss[] | undefined;
+
+/** How to read: what a peer asks of us is checked strictly, what it answers is taken as well as it can be. */
+export interface Reading {
+  readonly lenient: boolean;
+  readonly losses: Losses;
+}
+
+/** Reads a request: everything wrong is the caller's fault and says where. */
+export const strictly: Reading = { lenient: false, losses: undefined };
+
+/** Reads an answer: what cannot be understood is noted, not refused. */
+export function leniently(losses?: Loss[]): Reading {
+  return { lenient: true, losses };
+}

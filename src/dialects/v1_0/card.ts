@@ -1,0 +1,201 @@
+import type {
+  AgentCapabilities,
+  AgentCard,
+  AgentCardSignature,
+  AgentExtension,
+  AgentInterface,
+  AgentSkill,
+} from '../../protocol/card.ts';
+import { invalidField } from '../../protocol/errors.ts';
+import { compatKey } from '../compat.ts';
+import type { Codec } from '../dialect.ts';
+import {
+  readFlag,
+  readList,
+  readMetadata,
+  readName,
+  readObject,
+  readString,
+  readStrings,
+  readText,
+  type Wire,
+} from '../fields.ts';
+import type { Losses, Reading } from '../loss.ts';
+import {
+  mergeFlows,
+  mergeRequirements,
+  readRequirements,
+  readSecurityScheme,
+  splitFlows,
+  splitRequirements,
+  writeRequirements,
+  writeSecurityScheme,
+} from './security.ts';
+
+/** Reads a card as 1.0 has it, forgiving where the texts contradict each other. */
+function readCard(value: unknown, reading: Reading): AgentCard {
+  const wire = readObject(value, 'card');
+  const card: AgentCard = {
+    name: readName(wire.name, 'name'),
+    description: readString(wire.description, 'description') ?? '',
+    version: readString(wire.version, 'version') ?? '',
+    interfaces: readInterfaces(wire.supportedInterfaces ?? wire.supported_interfaces, reading),
+    capabilities: readCapabilities(wire.capabilities, reading),
+    defaultInputModes: readStrings(wire.defaultInputModes, 'defaultInputModes') ?? [],
+    defaultOutputModes: readStrings(wire.defaultOutputModes, 'defaultOutputModes') ?? [],
+    skills: readList(wire.skills ?? [], 'skills').map((each, i) => readSkill(each, `skills[${i}]`, reading)),
+  };
+  readExtras(wire, card);
+  readSecurity(wire, card, reading);
+  return card;
+}
+
+function readExtras(wire: Wire, card: AgentCard): void {
+  if (wire.provider !== undefined && wire.provider !== null) {
+    const provider = readObject(wire.provider, 'provider');
+    card.provider = { organization: readString(provider.organization, 'provider.organization') ?? '' };
+    const url = readText(provider.url, 'provider.url');
+    if (url !== undefined) card.provider.url = url;
+  }
+  const documentationUrl = readText(wire.documentationUrl, 'documentationUrl');
+  if (documentationUrl !== undefined) card.documentationUrl = documentationUrl;
+  const iconUrl = readText(wire.iconUrl, 'iconUrl');
+  if (iconUrl !== undefined) card.iconUrl = iconUrl;
+  if (Array.isArray(wire.signatures) && wire.signatures.length > 0) {
+    card.signatures = wire.signatures as AgentCardSignature[];
+  }
+}
+
+function readSecurity(wire: Wire, card: AgentCard, reading: Reading): void {
+  const schemes = readMetadata(wire.securitySchemes, 'securitySchemes') ?? {};
+  const read = Object.fromEntries(
+    Object.entries(schemes).map(([name, each]) => [
+      name,
+      readSecurityScheme(each, `securitySchemes.${name}`),
+    ]),
+  );
+  if (Object.keys(read).length > 0) card.securitySchemes = mergeFlows(read);
+  // The sample card of 1.0.1 still says `security`.
+  const requirements = wire.securityRequirements ?? wire.security;
+  if (Array.isArray(requirements) && requirements.length > 0) {
+    const list = readRequirements(requirements, 'securityRequirements', reading);
+    card.securityRequirements = mergeRequirements(list, card.securitySchemes ?? {});
+  }
+}
+
+function readInterfaces(value: unknown, reading: Reading): AgentInterface[] {
+  const list = readList(value ?? [], 'supportedInterfaces');
+  if (list.length === 0 && !reading.lenient) throw invalidField('supportedInterfaces', 'must not be empty');
+  return list.map((each, i) => {
+    const at = `supportedInterfaces[${i}]`;
+    const wire = readObject(each, at);
+    const read: AgentInterface = {
+      url: readName(wire.url, `${at}.url`),
+      protocolBinding: readText(wire.protocolBinding, `${at}.protocolBinding`) ?? 'JSONRPC',
+      protocolVersion: readText(wire.protocolVersion, `${at}.protocolVersion`) ?? '1.0',
+    };
+    const tenant = readText(wire.tenant, `${at}.tenant`);
+    if (tenant !== undefined) read.tenant = tenant;
+    return read;
+  });
+}
+
+/** Reads capabilities; `stateTransitionHistory`, which 1.0 lost, comes back from the compat extension. */
+function readCapabilities(value: unknown, reading: Reading): AgentCapabilities {
+  if (value === undefined || value === null) {
+    reading.losses?.push({ path: 'capabilities', kind: 'defaulted', note: 'no capabilities were given' });
+    return {};
+  }
+  const wire = readObject(value, 'capabilities');
+  const capabilities: AgentCapabilities = {};
+  for (const flag of ['streaming', 'pushNotifications', 'extendedAgentCard'] as const) {
+    const set = readFlag(wire[flag], `capabilities.${flag}`);
+    if (set !== undefined) capabilities[flag] = set;
+  }
+  const extensions = readExtensions(wire.extensions, 'capabilities.extensions');
+  const carried = extensions?.find((each) => each.uri === compatKey)?.params?.stateTransitionHistory;
+  if (typeof carried === 'boolean') capabilities.stateTransitionHistory = carried;
+  const own = extensions?.filter((each) => each.uri !== compatKey) ?? [];
+  if (own.length > 0) capabilities.extensions = own;
+  return capabilities;
+}
+
+/** Reads the extensions of a card; the shape is the same from 0.2 to 1.0. */
+export function readExtensions(value: unknown, at: string): AgentExtension[] | undefined {
+  if (value === undefined || value === null) return undefined;
+  return readList(value, at).map((each, i) => {
+    const wire = readObject(each, `${at}[${i}]`);
+    const extension: AgentExtension = { uri: readString(wire.uri, `${at}[${i}].uri`) ?? '' };
+    const description = readText(wire.description, `${at}[${i}].description`);
+    if (description !== undefined) extension.description = description;
+    const required = readFlag(wire.required, `${at}[${i}].required`);
+    if (required !== undefined) extension.required = required;
+    const params = readMetadata(wire.params, `${at}[${i}].params`);
+    if (params !== undefined) extension.params = params;
+    return extension;
+  });
+}
+
+function readSkill(value: unknown, at: string, reading: Reading): AgentSkill {
+  const wire = readObject(value, at);
+  const skill: AgentSkill = {
+    id: readName(wire.id, `${at}.id`),
+    name: readString(wire.name, `${at}.name`) ?? '',
+    description: readString(wire.description, `${at}.description`) ?? '',
+    tags: readStrings(wire.tags, `${at}.tags`) ?? [],
+  };
+  for (const list of ['examples', 'inputModes', 'outputModes'] as const) {
+    const strings = readStrings(wire[list], `${at}.${list}`);
+    if (strings !== undefined) skill[list] = strings;
+  }
+  const requirements = wire.securityRequirements ?? wire.security;
+  if (Array.isArray(requirements) && requirements.length > 0) {
+    skill.securityRequirements = readRequirements(requirements, `${at}.securityRequirements`, reading);
+  }
+  return skill;
+}
+
+/** Writes a card as 1.0 has it. */
+function writeCard(card: AgentCard, losses?: Losses): unknown {
+  const schemes = card.securitySchemes && splitFlows(card.securitySchemes);
+  const requirements = (list: AgentCard['securityRequirements']): unknown =>
+    list && writeRequirements(splitRequirements(list, schemes ?? {}));
+  if (card.provider && card.provider.url === undefined) {
+    losses?.push({
+      path: 'provider.url',
+      kind: 'defaulted',
+      note: '1.0 needs a url; an empty one was written',
+    });
+  }
+  return {
+    name: card.name,
+    description: card.description,
+    version: card.version,
+    supportedInterfaces: card.interfaces,
+    provider: card.provider && { organization: card.provider.organization, url: card.provider.url ?? '' },
+    documentationUrl: card.documentationUrl,
+    iconUrl: card.iconUrl,
+    capabilities: writeCapabilities(card.capabilities),
+    securitySchemes:
+      schemes &&
+      Object.fromEntries(Object.entries(schemes).map(([name, each]) => [name, writeSecurityScheme(each)])),
+    securityRequirements: requirements(card.securityRequirements),
+    defaultInputModes: card.defaultInputModes,
+    defaultOutputModes: card.defaultOutputModes,
+    skills: card.skills.map(({ securityRequirements, ...skill }) => ({
+      ...skill,
+      securityRequirements: requirements(securityRequirements),
+    })),
+    signatures: card.signatures,
+  };
+}
+
+function writeCapabilities({ stateTransitionHistory, extensions, ...flags }: AgentCapabilities): unknown {
+  const carried: AgentExtension[] =
+    stateTransitionHistory === undefined ? [] : [{ uri: compatKey, params: { stateTransitionHistory } }];
+  const all = [...(extensions ?? []), ...carried];
+  return { ...flags, extensions: all.length > 0 ? all : undefined };
+}
+
+/** The agent card of 1.0. */
+export const card: Codec<AgentCard> = { read: readCard, write: writeCard };

@@ -1,0 +1,121 @@
+import { A2AError, errorTable, type FieldViolation, type Reason } from '../../protocol/errors.ts';
+import type { RestErrorCodec, RpcErrorCodec } from '../dialect.ts';
+import type { Wire } from '../fields.ts';
+
+const errorInfo = 'type.googleapis.com/google.rpc.ErrorInfo';
+const badRequest = 'type.googleapis.com/google.rpc.BadRequest';
+const domain = 'a2a-protocol.org';
+
+const reasonsByCode: ReadonlyMap<number, Reason> = new Map(
+  // The first reason of a code is the one the specification means; later ones share the code for want of their own.
+  (Object.keys(errorTable) as Reason[]).reverse().map((reason) => [errorTable[reason].rpc, reason]),
+);
+
+const reasonsByStatus: ReadonlyMap<number, Reason> = new Map<number, Reason>([
+  [400, 'INVALID_REQUEST'],
+  [401, 'UNAUTHENTICATED'],
+  [403, 'PERMISSION_DENIED'],
+  [404, 'NOT_FOUND'],
+  [405, 'METHOD_NOT_ALLOWED'],
+  // 1.0.0 had 409 for this one, and 415 and 502 for the two below.
+  [409, 'TASK_NOT_CANCELABLE'],
+  [413, 'PAYLOAD_TOO_LARGE'],
+  [415, 'CONTENT_TYPE_NOT_SUPPORTED'],
+  [429, 'RESOURCE_EXHAUSTED'],
+  [502, 'UNAVAILABLE'],
+  [503, 'UNAVAILABLE'],
+  [504, 'TIMEOUT'],
+]);
+
+/** The fault that an HTTP status alone stands for. */
+export function reasonOfStatus(status: number): Reason {
+  return reasonsByStatus.get(status) ?? (status >= 500 ? 'INTERNAL_ERROR' : 'INVALID_REQUEST');
+}
+
+/** The fault that a JSON-RPC code stands for. */
+export function reasonOfCode(code: unknown): Reason | undefined {
+  return typeof code === 'number' ? reasonsByCode.get(code) : undefined;
+}
+
+function writeDetails(error: A2AError): unknown[] {
+  const details: unknown[] = [{ '@type': errorInfo, reason: error.reason, domain, metadata: error.details }];
+  if (error.violations.length > 0) details.push({ '@type': badRequest, fieldViolations: error.violations });
+  return details;
+}
+
+interface Details {
+  reason: Reason | undefined;
+  metadata: { [key: string]: string };
+  violations: FieldViolation[];
+}
+
+function readDetails(value: unknown): Details {
+  const read: Details = { reason: undefined, metadata: {}, violations: [] };
+  if (!Array.isArray(value)) return read;
+  for (const detail of value as unknown[]) {
+    if (typeof detail !== 'object' || detail === null) continue;
+    const wire = detail as Wire;
+    const type = String(wire['@type']);
+    if (type.endsWith('google.rpc.ErrorInfo')) readErrorInfo(wire, read);
+    if (type.endsWith('google.rpc.BadRequest') && Array.isArray(wire.fieldViolations)) {
+      for (const each of wire.fieldViolations as Wire[]) {
+        read.violations.push({
+          field: String(each?.field ?? ''),
+          description: String(each?.description ?? ''),
+        });
+      }
+    }
+  }
+  return read;
+}
+
+function readErrorInfo(wire: Wire, read: Details): void {
+  if (typeof wire.reason === 'string' && Object.hasOwn(errorTable, wire.reason))
+    read.reason = wire.reason as Reason;
+  if (typeof wire.metadata !== 'object' || wire.metadata === null) return;
+  for (const [key, value] of Object.entries(wire.metadata)) {
+    if (typeof value === 'string') read.metadata[key] = value;
+  }
+}
+
+/** Errors of 1.0 over JSON-RPC: the reason counts first, the code second, the HTTP status last. */
+export const rpcError: RpcErrorCodec = {
+  read(error, status) {
+    const wire = (typeof error === 'object' && error !== null ? error : {}) as Wire;
+    const { reason, metadata, violations } = readDetails(wire.data);
+    return new A2AError(
+      reason ??
+        reasonOfCode(wire.code) ??
+        (status !== undefined && status >= 400 ? reasonOfStatus(status) : 'INTERNAL_ERROR'),
+      typeof wire.message === 'string' ? wire.message : undefined,
+      { details: metadata, violations, status, cause: error },
+    );
+  },
+  write: (error) => ({
+    code: errorTable[error.reason].rpc,
+    message: error.message,
+    data: writeDetails(error),
+  }),
+};
+
+/** Errors of 1.0 over REST. Problem details (RFC 9457), printed in older examples, are understood too. */
+export const restError: RestErrorCodec = {
+  read(body, status) {
+    const outer = (typeof body === 'object' && body !== null ? body : {}) as Wire;
+    const wire = (typeof outer.error === 'object' && outer.error !== null ? outer.error : outer) as Wire;
+    const { reason, metadata, violations } = readDetails(wire.details);
+    const text = wire.message ?? wire.detail ?? wire.title;
+    return new A2AError(
+      reason ?? reasonOfCode(wire.code) ?? reasonOfStatus(status),
+      typeof text === 'string' ? text : undefined,
+      { details: metadata, violations, status, cause: body },
+    );
+  },
+  write(error) {
+    const { http, grpc } = errorTable[error.reason];
+    return {
+      status: http,
+      body: { error: { code: http, status: grpc, message: error.message, details: writeDetails(error) } },
+    };
+  },
+};

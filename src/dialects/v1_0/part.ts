@@ -1,0 +1,64 @@
+import { invalidField } from '../../protocol/errors.ts';
+import type { Part } from '../../protocol/part.ts';
+import {
+  readBase64,
+  readList,
+  readMetadata,
+  readObject,
+  readString,
+  readText,
+  type Wire,
+} from '../fields.ts';
+import type { Reading } from '../loss.ts';
+
+/**
+ * Reads a part as 1.0 has it: exactly one of `text`, `raw`, `url` and `data`, where `data: null` is content but a
+ * `null` of the others is absence.
+ */
+export function readPart(value: unknown, at: string, reading: Reading): Part {
+  const wire = readObject(value, at);
+  const part = readContent(wire, at, reading);
+  const filename = readText(wire.filename, `${at}.filename`);
+  if (filename !== undefined) part.filename = filename;
+  const mediaType = readText(wire.mediaType ?? wire.media_type, `${at}.mediaType`);
+  if (mediaType !== undefined) part.mediaType = mediaType;
+  const metadata = readMetadata(wire.metadata, `${at}.metadata`);
+  if (metadata !== undefined) part.metadata = metadata;
+  return part;
+}
+
+function readContent(wire: Wire, at: string, reading: Reading): Part {
+  const hasText = wire.text !== undefined && wire.text !== null;
+  const hasRaw = wire.raw !== undefined && wire.raw !== null;
+  const hasUrl = wire.url !== undefined && wire.url !== null;
+  // A null beside another content is an unset member of the oneof; alone, it is the JSON value null.
+  const hasData = wire.data !== undefined && (wire.data !== null || !(hasText || hasRaw || hasUrl));
+  const contents = Number(hasText) + Number(hasRaw) + Number(hasUrl) + Number(hasData);
+  if (contents === 0) throw invalidField(at, 'must have one of text, raw, url and data');
+  if (contents > 1) {
+    if (!reading.lenient) throw invalidField(at, 'must have only one of text, raw, url and data');
+    reading.losses?.push({ path: at, kind: 'dropped', note: 'a part with several contents keeps the first' });
+  }
+  if (hasText) return { text: readString(wire.text, `${at}.text`) ?? '' };
+  if (hasRaw) return { raw: readBase64(wire.raw, `${at}.raw`) };
+  if (hasUrl) return { url: readString(wire.url, `${at}.url`) ?? '' };
+  return { data: wire.data };
+}
+
+/** Reads a list of parts that must not be empty in a request. */
+export function readParts(value: unknown, at: string, reading: Reading): Part[] {
+  if (reading.lenient && (value === undefined || value === null)) {
+    reading.losses?.push({ path: at, kind: 'defaulted', note: 'no parts were sent' });
+    return [];
+  }
+  const list = readList(value, at);
+  if (list.length === 0 && !reading.lenient) throw invalidField(at, 'must have at least one part');
+  const parts: Part[] = [];
+  for (let i = 0; i < list.length; i++) parts.push(readPart(list[i], `${at}[${i}]`, reading));
+  return parts;
+}
+
+/** Writes parts. The model has the words of 1.0, so a part is its own wire form. */
+export function writeParts(parts: readonly Part[]): unknown {
+  return parts;
+}

@@ -1,0 +1,48 @@
+import type { PushAuthentication, PushConfig } from '../../protocol/push.ts';
+import type { SendConfiguration } from '../../protocol/requests.ts';
+import { readName, readObject, readText, under, type Wire } from '../fields.ts';
+
+/** Reads a push configuration as 1.0 has it: flat, with one authentication scheme. */
+export function readPushConfig(value: unknown, at: string): PushConfig {
+  const wire = readObject(value, at);
+  return {
+    taskId: readName(wire.taskId ?? wire.task_id, under(at, 'taskId')),
+    ...readTarget(wire, at),
+    id: readText(wire.id, under(at, 'id')) ?? '',
+  };
+}
+
+/** Reads the push configuration inside a send, which has no task yet. */
+export function readSendPushConfig(value: unknown, at: string): NonNullable<SendConfiguration['pushConfig']> {
+  const wire = readObject(value, at);
+  return { ...readTarget(wire, at), id: readText(wire.id, under(at, 'id')) };
+}
+
+function readTarget(wire: Wire, at: string): Omit<PushConfig, 'taskId' | 'id'> {
+  const target: Omit<PushConfig, 'taskId' | 'id'> = { url: readName(wire.url, under(at, 'url')) };
+  const token = readText(wire.token, under(at, 'token'));
+  if (token !== undefined) target.token = token;
+  if (wire.authentication !== undefined && wire.authentication !== null) {
+    target.authentication = readAuthentication(wire.authentication, under(at, 'authentication'));
+  }
+  return target;
+}
+
+function readAuthentication(value: unknown, at: string): PushAuthentication {
+  const wire = readObject(value, at);
+  const authentication: PushAuthentication = { scheme: readName(wire.scheme, under(at, 'scheme')) };
+  const credentials = readText(wire.credentials, under(at, 'credentials'));
+  if (credentials !== undefined) authentication.credentials = credentials;
+  return authentication;
+}
+
+/** Writes a push configuration as 1.0 has it. */
+export function writePushConfig(config: Partial<PushConfig> & { url: string }): unknown {
+  return {
+    taskId: config.taskId,
+    id: config.id,
+    url: config.url,
+    token: config.token,
+    authentication: config.authentication,
+  };
+}

@@ -1,0 +1,188 @@
+import type { OAuthFlow, OAuthFlowName, SecurityRequirement, SecurityScheme } from '../../protocol/card.ts';
+import { invalidField } from '../../protocol/errors.ts';
+import { readFlag, readList, readObject, readString, readStrings, readText, type Wire } from '../fields.ts';
+import type { Reading } from '../loss.ts';
+
+const flowNames: readonly OAuthFlowName[] = [
+  'authorizationCode',
+  'clientCredentials',
+  'implicit',
+  'password',
+  'deviceCode',
+];
+
+/** Reads the flows of an OAuth 2 scheme; the shape is the same from 0.2 to 1.0. */
+export function readFlows(value: unknown, at: string): { [name in OAuthFlowName]?: OAuthFlow } {
+  const wire = readObject(value, at);
+  const flows: { [name in OAuthFlowName]?: OAuthFlow } = {};
+  for (const name of flowNames) {
+    if (wire[name] === undefined || wire[name] === null) continue;
+    const flow = readObject(wire[name], `${at}.${name}`);
+    const read: OAuthFlow = { scopes: (flow.scopes ?? {}) as OAuthFlow['scopes'] };
+    for (const address of ['authorizationUrl', 'tokenUrl', 'refreshUrl', 'deviceAuthorizationUrl'] as const) {
+      const url = readText(flow[address], `${at}.${name}.${address}`);
+      if (url !== undefined) read[address] = url;
+    }
+    const pkce = readFlag(flow.pkceRequired, `${at}.${name}.pkceRequired`);
+    if (pkce !== undefined) read.pkceRequired = pkce;
+    flows[name] = read;
+  }
+  return flows;
+}
+
+/** Reads a scheme as 1.0 has it: one wrapper key names its kind. */
+export function readSecurityScheme(value: unknown, at: string): SecurityScheme {
+  const wire = readObject(value, at);
+  const wrapped = (key: string): Wire | undefined =>
+    wire[key] === undefined || wire[key] === null ? undefined : readObject(wire[key], `${at}.${key}`);
+  const apiKey = wrapped('apiKeySecurityScheme');
+  if (apiKey) {
+    const location = apiKey.location ?? apiKey.in;
+    return described(apiKey, {
+      type: 'apiKey',
+      location: location === 'query' || location === 'cookie' ? location : 'header',
+      name: readString(apiKey.name, `${at}.name`) ?? '',
+    });
+  }
+  const http = wrapped('httpAuthSecurityScheme');
+  if (http) {
+    const bearerFormat = readText(http.bearerFormat, `${at}.bearerFormat`);
+    return described(http, {
+      type: 'http',
+      scheme: readString(http.scheme, `${at}.scheme`) ?? '',
+      ...(bearerFormat !== undefined && { bearerFormat }),
+    });
+  }
+  const oauth2 = wrapped('oauth2SecurityScheme');
+  if (oauth2) {
+    const oauth2MetadataUrl = readText(oauth2.oauth2MetadataUrl, `${at}.oauth2MetadataUrl`);
+    return described(oauth2, {
+      type: 'oauth2',
+      flows: readFlows(oauth2.flows ?? {}, `${at}.flows`),
+      ...(oauth2MetadataUrl !== undefined && { oauth2MetadataUrl }),
+    });
+  }
+  const oidc = wrapped('openIdConnectSecurityScheme');
+  if (oidc) {
+    return described(oidc, {
+      type: 'openIdConnect',
+      openIdConnectUrl: readString(oidc.openIdConnectUrl, `${at}.openIdConnectUrl`) ?? '',
+    });
+  }
+  const mtls = wrapped('mtlsSecurityScheme');
+  if (mtls) return described(mtls, { type: 'mutualTLS' });
+  throw invalidField(at, 'must be a security scheme such as {"httpAuthSecurityScheme": …}');
+}
+
+function described(wire: Wire, scheme: SecurityScheme): SecurityScheme {
+  return typeof wire.description === 'string' && wire.description !== ''
+    ? { ...scheme, description: wire.description }
+    : scheme;
+}
+
+/** Writes a scheme as 1.0 has it. */
+export function writeSecurityScheme(scheme: SecurityScheme): unknown {
+  const { type, ...rest } = scheme;
+  switch (type) {
+    case 'apiKey':
+      return { apiKeySecurityScheme: rest };
+    case 'http':
+      return { httpAuthSecurityScheme: rest };
+    case 'oauth2':
+      return { oauth2SecurityScheme: rest };
+    case 'openIdConnect':
+      return { openIdConnectSecurityScheme: rest };
+    case 'mutualTLS':
+      return { mtlsSecurityScheme: rest };
+  }
+}
+
+/** 1.0 allows one flow per OAuth 2 scheme, so a scheme with several becomes several: `name`, `name.clientCredentials`, … */
+export function splitFlows(schemes: { [name: string]: SecurityScheme }): { [name: string]: SecurityScheme } {
+  const split: { [name: string]: SecurityScheme } = {};
+  for (const [name, scheme] of Object.entries(schemes)) {
+    const flows = scheme.type === 'oauth2' ? flowNames.filter((flow) => scheme.flows[flow]) : [];
+    if (scheme.type !== 'oauth2' || flows.length < 2) {
+      split[name] = scheme;
+      continue;
+    }
+    for (const [i, flow] of flows.entries()) {
+      split[i === 0 ? name : `${name}.${flow}`] = { ...scheme, flows: { [flow]: scheme.flows[flow] } };
+    }
+  }
+  return split;
+}
+
+/** Puts schemes back together that {@link splitFlows} took apart. */
+export function mergeFlows(schemes: { [name: string]: SecurityScheme }): { [name: string]: SecurityScheme } {
+  const merged: { [name: string]: SecurityScheme } = {};
+  for (const [name, scheme] of Object.entries(schemes)) {
+    const stem = flowNames.find((flow) => name.endsWith(`.${flow}`));
+    const base = stem ? merged[name.slice(0, -stem.length - 1)] : undefined;
+    if (base?.type === 'oauth2' && scheme.type === 'oauth2') Object.assign(base.flows, scheme.flows);
+    else merged[name] = scheme.type === 'oauth2' ? { ...scheme, flows: { ...scheme.flows } } : scheme;
+  }
+  return merged;
+}
+
+/** Every alternative that a requirement allows once its schemes are split. */
+export function splitRequirements(
+  requirements: readonly SecurityRequirement[],
+  split: { [name: string]: SecurityScheme },
+): SecurityRequirement[] {
+  return requirements.flatMap((requirement) => {
+    let alternatives: SecurityRequirement[] = [{}];
+    for (const [name, scopes] of Object.entries(requirement)) {
+      const names = [name, ...flowNames.map((flow) => `${name}.${flow}`)].filter((each) =>
+        Object.hasOwn(split, each),
+      );
+      alternatives = alternatives.flatMap((sofar) =>
+        (names.length > 0 ? names : [name]).map((each) => ({ ...sofar, [each]: scopes })),
+      );
+    }
+    return alternatives;
+  });
+}
+
+/** The requirements of merged schemes: alternatives that became equal are one. */
+export function mergeRequirements(
+  requirements: readonly SecurityRequirement[],
+  merged: { [name: string]: SecurityScheme },
+): SecurityRequirement[] {
+  const seen = new Map<string, SecurityRequirement>();
+  for (const requirement of requirements) {
+    const renamed: SecurityRequirement = {};
+    for (const [name, scopes] of Object.entries(requirement)) {
+      const stem = flowNames.find((flow) => name.endsWith(`.${flow}`));
+      const base = stem ? name.slice(0, -stem.length - 1) : name;
+      renamed[!Object.hasOwn(merged, name) && Object.hasOwn(merged, base) ? base : name] = scopes;
+    }
+    seen.set(JSON.stringify(renamed), renamed);
+  }
+  return [...seen.values()];
+}
+
+/** Reads requirements in the wrapped form of 1.0, or in the bare form that some 1.0 cards still print. */
+export function readRequirements(value: unknown, at: string, _reading: Reading): SecurityRequirement[] {
+  return readList(value, at).map((each, i) => {
+    const wire = readObject(each, `${at}[${i}]`);
+    const isWrapped =
+      typeof wire.schemes === 'object' && wire.schemes !== null && !Array.isArray(wire.schemes);
+    const schemes = isWrapped ? (wire.schemes as Wire) : wire;
+    const requirement: SecurityRequirement = {};
+    for (const [name, scopes] of Object.entries(schemes)) {
+      const list = Array.isArray(scopes) ? scopes : (scopes as Wire | null)?.list;
+      requirement[name] = readStrings(list, `${at}[${i}].${name}`) ?? [];
+    }
+    return requirement;
+  });
+}
+
+/** Writes requirements as 1.0 has them. */
+export function writeRequirements(requirements: readonly SecurityRequirement[]): unknown {
+  return requirements.map((requirement) => ({
+    schemes: Object.fromEntries(
+      Object.entries(requirement).map(([name, scopes]) => [name, scopes.length > 0 ? { list: scopes } : {}]),
+    ),
+  }));
+}

@@ -1,0 +1,148 @@
+import { invalidField } from '../../protocol/errors.ts';
+import type { Artifact, Task, TaskState, TaskStatus } from '../../protocol/task.ts';
+import { taskStates } from '../../protocol/task.ts';
+import { compatOf, withCompat, withoutCompat } from '../compat.ts';
+import {
+  readList,
+  readMetadata,
+  readName,
+  readObject,
+  readStrings,
+  readText,
+  readTimestamp,
+  under,
+} from '../fields.ts';
+import type { Reading } from '../loss.ts';
+import { readMessage, writeMessage } from './message.ts';
+import { readParts, writeParts } from './part.ts';
+
+/** State in the model → state in 1.0. */
+export const wireStates: { readonly [state in TaskState]: string } = {
+  unknown: 'TASK_STATE_UNSPECIFIED',
+  submitted: 'TASK_STATE_SUBMITTED',
+  working: 'TASK_STATE_WORKING',
+  completed: 'TASK_STATE_COMPLETED',
+  failed: 'TASK_STATE_FAILED',
+  canceled: 'TASK_STATE_CANCELED',
+  'input-required': 'TASK_STATE_INPUT_REQUIRED',
+  rejected: 'TASK_STATE_REJECTED',
+  'auth-required': 'TASK_STATE_AUTH_REQUIRED',
+};
+
+const modelStates: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
+  ...taskStates.map((state, number) => [number, state] as const),
+  ...taskStates.map((state) => [wireStates[state], state] as const),
+  ...taskStates.map((state) => [state, state] as const),
+  // The spelling of the 0.3 protocol buffers.
+  ['TASK_STATE_CANCELLED', 'canceled'],
+]);
+
+/** Reads a state by its name, its number or its short name. */
+export function readState(value: unknown, at: string, reading: Reading): TaskState {
+  const state = modelStates.get(value);
+  if (state !== undefined) return state;
+  if (!reading.lenient) throw invalidField(at, 'must be a task state such as TASK_STATE_WORKING');
+  reading.losses?.push({
+    path: at,
+    kind: 'guessed',
+    note: `took ${JSON.stringify(value)} for an unknown state`,
+  });
+  return 'unknown';
+}
+
+/** Reads a status as 1.0 has it. */
+export function readStatus(value: unknown, at: string, reading: Reading): TaskStatus {
+  const wire = readObject(value, at);
+  const status: TaskStatus = { state: readState(wire.state, under(at, 'state'), reading) };
+  if (wire.message !== undefined && wire.message !== null) {
+    status.message = readMessage(wire.message, under(at, 'message'), reading);
+  }
+  const timestamp = readTimestamp(wire.timestamp, under(at, 'timestamp'), reading);
+  if (timestamp !== undefined) status.timestamp = timestamp;
+  return status;
+}
+
+/** Writes a status as 1.0 has it. */
+export function writeStatus(status: TaskStatus): unknown {
+  return {
+    state: wireStates[status.state],
+    message: status.message && writeMessage(status.message),
+    timestamp: status.timestamp,
+  };
+}
+
+/** Reads an artifact as 1.0 has it. */
+export function readArtifact(value: unknown, at: string, reading: Reading): Artifact {
+  const wire = readObject(value, at);
+  const artifact: Artifact = {
+    artifactId: readName(wire.artifactId ?? wire.artifact_id, under(at, 'artifactId')),
+    parts: readParts(wire.parts, under(at, 'parts'), reading),
+  };
+  const name = readText(wire.name, under(at, 'name'));
+  if (name !== undefined) artifact.name = name;
+  const description = readText(wire.description, under(at, 'description'));
+  if (description !== undefined) artifact.description = description;
+  const extensions = readStrings(wire.extensions, under(at, 'extensions'));
+  if (extensions !== undefined) artifact.extensions = extensions;
+  const metadata = readMetadata(wire.metadata, under(at, 'metadata'));
+  if (metadata !== undefined) artifact.metadata = metadata;
+  return artifact;
+}
+
+/** Writes an artifact as 1.0 has it. */
+export function writeArtifact(artifact: Artifact): unknown {
+  return {
+    artifactId: artifact.artifactId,
+    name: artifact.name,
+    description: artifact.description,
+    parts: writeParts(artifact.parts),
+    metadata: artifact.metadata,
+    extensions: artifact.extensions,
+  };
+}
+
+/** Reads a task as 1.0 has it. A state nobody knows is kept by name under the compat key. */
+export function readTask(value: unknown, at: string, reading: Reading): Task {
+  const wire = readObject(value, at);
+  const statusWire = readObject(wire.status, under(at, 'status'));
+  const task: Task = {
+    id: readName(wire.id, under(at, 'id')),
+    contextId: readText(wire.contextId ?? wire.context_id, under(at, 'contextId')) ?? '',
+    status: readStatus(statusWire, under(at, 'status'), reading),
+  };
+  const { artifacts, history } = wire;
+  if (artifacts !== undefined && artifacts !== null) {
+    const list = readList(artifacts, under(at, 'artifacts'));
+    task.artifacts = list.map((each, i) => readArtifact(each, `${under(at, 'artifacts')}[${i}]`, reading));
+  }
+  if (history !== undefined && history !== null) {
+    const list = readList(history, under(at, 'history'));
+    task.history = list.map((each, i) => readMessage(each, `${under(at, 'history')}[${i}]`, reading));
+  }
+  let metadata = readMetadata(wire.metadata, under(at, 'metadata'));
+  if (
+    task.status.state === 'unknown' &&
+    typeof statusWire.state === 'string' &&
+    !modelStates.has(statusWire.state)
+  ) {
+    metadata = withCompat(metadata, { state: statusWire.state });
+  }
+  if (metadata !== undefined) task.metadata = metadata;
+  return task;
+}
+
+/** Writes a task as 1.0 has it. A state that was kept by name is written by that name again. */
+export function writeTask(task: Task): unknown {
+  const kept = task.status.state === 'unknown' ? compatOf(task.metadata)?.state : undefined;
+  return {
+    id: task.id,
+    contextId: task.contextId,
+    status:
+      typeof kept === 'string'
+        ? { ...(writeStatus(task.status) as object), state: kept }
+        : writeStatus(task.status),
+    artifacts: task.artifacts?.map(writeArtifact),
+    history: task.history?.map(writeMessage),
+    metadata: typeof kept === 'string' ? withoutCompat(task.metadata, ['state']) : task.metadata,
+  };
+}

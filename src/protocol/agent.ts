@@ -1,0 +1,63 @@
+import type { AgentCard, Version } from './card.ts';
+import type { StreamEvent } from './event.ts';
+import type { Message } from './message.ts';
+import type { PushConfig } from './push.ts';
+import type {
+  CancelTaskRequest,
+  GetTaskRequest,
+  ListPushConfigsRequest,
+  ListTasksRequest,
+  PushConfigPage,
+  PushConfigRef,
+  SendRequest,
+  SubscribeRequest,
+  TaskPage,
+} from './requests.ts';
+import type { Task } from './task.ts';
+
+/** What travels with a call beside the request. Every member is optional: `{}` is a call. */
+export interface Call {
+  /** Ends the call early. It ends the caller's wait, not the task. */
+  readonly signal?: AbortSignal;
+  /**
+   * Whose tasks the call may see. Tasks of one owner do not exist for another.
+   * @defaultValue `''`, the owner of everything nobody claimed
+   */
+  readonly owner?: string;
+  /** The tenant that the caller named. */
+  readonly tenant?: string;
+  /** The protocol version the caller speaks. */
+  readonly version?: Version;
+  /** URIs of the extensions the caller asks for. */
+  readonly extensions?: readonly string[];
+  /** The caller's headers, lower case. */
+  readonly headers?: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/**
+ * The one interface in the middle: a function somebody wrote, an agent at a URL, an agent behind a broker and a
+ * scripted agent all look like this, and everything that shows an agent takes this.
+ *
+ * Every operation rejects with an {@link A2AError} and nothing else.
+ */
+export interface Agent {
+  card(call?: Call): Promise<AgentCard>;
+  /** The card for callers that are known. */
+  extendedCard(call?: Call): Promise<AgentCard>;
+  send(request: SendRequest, call?: Call): Promise<Task | Message>;
+  /** Sends and follows. Leaving the loop ends the following, not the task. */
+  stream(request: SendRequest, call?: Call): AsyncIterable<StreamEvent>;
+  getTask(request: GetTaskRequest, call?: Call): Promise<Task>;
+  listTasks(request: ListTasksRequest, call?: Call): Promise<TaskPage>;
+  cancelTask(request: CancelTaskRequest, call?: Call): Promise<Task>;
+  subscribe(request: SubscribeRequest, call?: Call): AsyncIterable<StreamEvent>;
+  /** Creates, or replaces the one of the same id. */
+  createPushConfig(config: PushConfig, call?: Call): Promise<PushConfig>;
+  getPushConfig(ref: PushConfigRef, call?: Call): Promise<PushConfig>;
+  listPushConfigs(request: ListPushConfigsRequest, call?: Call): Promise<PushConfigPage>;
+  /** Succeeds when there is nothing to delete. */
+  deletePushConfig(ref: PushConfigRef, call?: Call): Promise<void>;
+}
+
+/** The operations of an agent that a peer can ask for by name. */
+export type Operation = Exclude<keyof Agent, 'card'>;

@@ -1,0 +1,176 @@
+import type { ArtifactEvent, StatusEvent, StreamEvent } from './event.ts';
+import type { Message } from './message.ts';
+import type { Artifact, Task, TaskStatus } from './task.ts';
+
+/** A message of the caller that reached a task. It becomes history; followers of the task do not see it. */
+export interface InputEvent {
+  kind: 'input';
+  message: Message;
+  sequence?: number;
+}
+
+/** Everything that can change a task. */
+export type TaskChange = StreamEvent | InputEvent;
+
+/** An artifact under construction. Its parts may be pushed to only while nobody else holds them. */
+interface Growing {
+  artifact: Artifact;
+  mine: boolean;
+}
+
+/**
+ * A task being made out of its events.
+ *
+ * Each event costs the same however many came before: parts are pushed, not copied, and {@link TaskFold.task} hands
+ * out what is there and copies only if another event follows.
+ */
+export class TaskFold {
+  readonly id: string;
+  readonly contextId: string;
+  #base: Task;
+  #status: TaskStatus;
+  #history: Message[] | undefined;
+  #historyIsMine = false;
+  #artifacts: Map<string, Growing> | undefined;
+  #snapshot: Task | undefined;
+
+  constructor(task: Task) {
+    this.id = task.id;
+    this.contextId = task.contextId;
+    this.#base = task;
+    this.#status = task.status;
+    this.#snapshot = task;
+    this.#take(task);
+  }
+
+  /** The newest status. */
+  get status(): TaskStatus {
+    return this.#status;
+  }
+
+  /** Applies one change. A direct message changes nothing: it has no task. */
+  apply(change: TaskChange): void {
+    switch (change.kind) {
+      case 'status':
+        this.#snapshot = undefined;
+        this.#applyStatus(change);
+        break;
+      case 'artifact':
+        this.#snapshot = undefined;
+        this.#applyArtifact(change);
+        break;
+      case 'input':
+        this.#snapshot = undefined;
+        this.#keepStatusMessage();
+        this.#remember(change.message);
+        break;
+      case 'task':
+        this.#base = change.task;
+        this.#status = change.task.status;
+        this.#snapshot = change.task;
+        this.#take(change.task);
+        break;
+      case 'message':
+        break;
+    }
+  }
+
+  /** The task as it stands. What is returned is never changed afterwards. */
+  task(): Task {
+    if (this.#snapshot) return this.#snapshot;
+    const task: Task = { ...this.#base, status: this.#status };
+    if (this.#artifacts) {
+      const artifacts: Artifact[] = [];
+      for (const growing of this.#artifacts.values()) {
+        growing.mine = false;
+        artifacts.push(growing.artifact);
+      }
+      task.artifacts = artifacts;
+    }
+    if (this.#history) {
+      this.#historyIsMine = false;
+      task.history = this.#history;
+    }
+    this.#snapshot = task;
+    return task;
+  }
+
+  #take(task: Task): void {
+    this.#history = task.history;
+    this.#historyIsMine = false;
+    this.#artifacts = undefined;
+    for (const artifact of task.artifacts ?? []) this.#put(artifact);
+  }
+
+  #put(artifact: Artifact): void {
+    this.#artifacts ??= new Map();
+    this.#artifacts.set(artifact.artifactId, { artifact, mine: false });
+  }
+
+  #applyStatus({ status, metadata }: StatusEvent): void {
+    this.#keepStatusMessage();
+    this.#status = status;
+    if (metadata) this.#base = { ...this.#base, metadata: { ...this.#base.metadata, ...metadata } };
+  }
+
+  /** What the agent said with the status before becomes history when the next one comes. */
+  #keepStatusMessage(): void {
+    const { message } = this.#status;
+    if (!message) return;
+    this.#remember(message);
+    const { message: _said, ...status } = this.#status;
+    this.#status = status;
+  }
+
+  #remember(message: Message): void {
+    if (!this.#historyIsMine) {
+      this.#history = this.#history ? [...this.#history] : [];
+      this.#historyIsMine = true;
+    }
+    this.#history?.push(message);
+  }
+
+  #applyArtifact({ artifact, append }: ArtifactEvent): void {
+    const growing = append ? this.#artifacts?.get(artifact.artifactId) : undefined;
+    if (!growing) {
+      this.#put(artifact);
+      return;
+    }
+    if (!growing.mine) {
+      growing.artifact = { ...growing.artifact, parts: [...growing.artifact.parts] };
+      growing.mine = true;
+    }
+    const whole = growing.artifact;
+    for (const part of artifact.parts) whole.parts.push(part);
+    if (artifact.metadata) whole.metadata = { ...whole.metadata, ...artifact.metadata };
+    if (artifact.extensions)
+      whole.extensions = [...new Set([...(whole.extensions ?? []), ...artifact.extensions])];
+    whole.name ??= artifact.name;
+    whole.description ??= artifact.description;
+  }
+}
+
+/**
+ * Makes the task, or the direct message, that a stream of events amounts to.
+ *
+ * Updates that come before any task event begin a task of their own, so that a peer that forgets the first event
+ * loses nothing.
+ *
+ * @returns undefined for a stream without events.
+ */
+export function reduce(events: Iterable<TaskChange>): Task | Message | undefined {
+  let fold: TaskFold | undefined;
+  for (const event of events) {
+    if (event.kind === 'message' && !fold) return event.message;
+    fold ??= beginFold(event);
+    fold?.apply(event);
+  }
+  return fold?.task();
+}
+
+/** Begins a task with whatever event comes first; an event without a task in it begins none. */
+export function beginFold(event: TaskChange): TaskFold | undefined {
+  if (event.kind === 'task') return new TaskFold(event.task);
+  if (event.kind !== 'status' && event.kind !== 'artifact') return undefined;
+  return new TaskFold({ id: event.taskId, contextId: event.contextId, status: { state: 'submitted' } });
+}
