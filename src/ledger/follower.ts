@@ -1,0 +1,134 @@
+import type { StreamEvent } from '../protocol/event.ts';
+import type { TaskChange } from '../protocol/reduce.ts';
+import { isTerminal } from '../protocol/task.ts';
+import type { LiveLog } from './live-log.ts';
+
+const done: IteratorResult<StreamEvent> = { done: true, value: undefined };
+
+function endsTask(event: StreamEvent): boolean {
+  if (event.kind === 'status') return isTerminal(event.status.state);
+  return event.kind === 'task' && isTerminal(event.task.status.state);
+}
+
+/**
+ * One reader of one log. It holds a place in the log and nothing else, so a slow reader costs no memory and a reader
+ * that leaves is gone.
+ */
+export class Follower implements AsyncIterableIterator<StreamEvent> {
+  nextWaiting: Follower | undefined = undefined;
+  previousWaiting: Follower | undefined = undefined;
+  isWaiting = false;
+  #log: LiveLog;
+  #seen: number;
+  #isLast: ((event: StreamEvent) => boolean) | undefined;
+  #isOver = false;
+  #resolve: ((result: IteratorResult<StreamEvent>) => void) | undefined = undefined;
+  /** Stored changes on their way to this reader, which are no longer in the log's memory. */
+  #stored: { changes: readonly TaskChange[]; next: number } | undefined = undefined;
+
+  constructor(log: LiveLog, after: number, isLast?: (event: StreamEvent) => boolean) {
+    this.#log = log;
+    this.#seen = after;
+    this.#isLast = isLast;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<StreamEvent>> {
+    if (!this.#isOver && !this.#stored && !this.#log.has(this.#seen)) return this.#catchUp();
+    const event = this.#advance();
+    if (event) return Promise.resolve({ done: false, value: event });
+    if (this.#isOver) return Promise.resolve(done);
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+      this.#log.wait(this);
+    });
+  }
+
+  /**
+   * The events that are there already, at most `most` of them, without waiting. A reader that can use many at once
+   * asks here before it waits in {@link Follower.next}.
+   */
+  ready(most: number): StreamEvent[] | undefined {
+    if (this.#isOver || this.#stored || !this.#log.has(this.#seen)) return undefined;
+    let events: StreamEvent[] | undefined;
+    while ((events?.length ?? 0) < most) {
+      const event = this.#advance();
+      if (!event) break;
+      if (events) events.push(event);
+      else events = [event];
+    }
+    return events;
+  }
+
+  return(): Promise<IteratorResult<StreamEvent>> {
+    this.#finish();
+    return Promise.resolve(done);
+  }
+
+  /** There is more in the log. */
+  wake(): void {
+    const resolve = this.#resolve;
+    if (!resolve) return;
+    const event = this.#advance();
+    if (event) {
+      this.#resolve = undefined;
+      resolve({ done: false, value: event });
+    } else if (this.#isOver) {
+      this.#resolve = undefined;
+      resolve(done);
+    } else this.#log.wait(this);
+  }
+
+  #finish(): void {
+    this.#isOver = true;
+    this.#stored = undefined;
+    this.#log.leave(this);
+    const resolve = this.#resolve;
+    this.#resolve = undefined;
+    resolve?.(done);
+  }
+
+  /** The next event that a reader may see, or undefined if there is none now. */
+  #advance(): StreamEvent | undefined {
+    while (!this.#isOver) {
+      const change = this.#take();
+      if (!change) {
+        if (this.#log.isFinished) this.#isOver = true;
+        return undefined;
+      }
+      if (change.kind === 'input') continue;
+      if (endsTask(change) || this.#isLast?.(change)) this.#isOver = true;
+      return change;
+    }
+    return undefined;
+  }
+
+  #take(): TaskChange | undefined {
+    if (this.#stored) {
+      const change = this.#stored.changes[this.#stored.next++];
+      if (this.#stored.next >= this.#stored.changes.length) this.#stored = undefined;
+      if (change?.sequence !== undefined) this.#seen = change.sequence;
+      return change;
+    }
+    const change = this.#log.at(this.#seen + 1);
+    if (change) this.#seen++;
+    return change;
+  }
+
+  /** Reads what the log has no longer in memory; if it is gone, the task as it stands says all of it. */
+  async #catchUp(): Promise<IteratorResult<StreamEvent>> {
+    const changes = await this.#log.replay(this.#seen);
+    if (this.#isOver) return done;
+    if (changes && changes.length > 0) {
+      this.#stored = { changes, next: 0 };
+      return this.next();
+    }
+    const event: StreamEvent = { kind: 'task', task: this.#log.task(), sequence: this.#log.visible };
+    this.#seen = this.#log.visible;
+    if (endsTask(event)) this.#isOver = true;
+    return { done: false, value: event };
+  }
+}

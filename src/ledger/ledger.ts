@@ -1,0 +1,85 @@
+import type { StreamEvent } from '../protocol/event.ts';
+import type { PushConfig } from '../protocol/push.ts';
+import type { TaskChange } from '../protocol/reduce.ts';
+import type { ListTasksRequest, TaskPage } from '../protocol/requests.ts';
+import type { Task, TaskState } from '../protocol/task.ts';
+
+/** A value at once where the driver has it at hand, a promise where it has to ask for it. */
+export type Maybe<T> = T | Promise<T>;
+
+/**
+ * The log of one task: what happened to it, in order, and what that amounts to.
+ *
+ * What is appended becomes visible to {@link TaskLog.task} and {@link TaskLog.follow} only once it is stored, so that
+ * nobody is ever shown what a crash could take back.
+ */
+export interface TaskLog {
+  readonly owner: string;
+  readonly id: string;
+  readonly contextId: string;
+  /** The newest sequence number, stored or not. */
+  readonly sequence: number;
+  /** The newest state, stored or not. */
+  readonly state: TaskState;
+
+  /**
+   * Appends a change and gives it the next sequence number.
+   *
+   * @param expected - the sequence number the caller believes to be the newest.
+   * @throws {@link A2AError} `CONFLICT` when somebody else appended meanwhile.
+   */
+  append(change: TaskChange, expected?: number): number;
+
+  /**
+   * Waits until everything appended so far is stored and visible.
+   *
+   * @returns undefined when it is already; a promise that rejects when it could not be stored.
+   */
+  settled(): Promise<void> | undefined;
+
+  /** The task as it stands, of what is visible. It is never changed afterwards. */
+  task(): Task;
+
+  /**
+   * Gives every event after a sequence number, then those to come, and ends with the task.
+   * Where the events are gone, the task as it stands comes in their place.
+   *
+   * @param after - the last sequence number that is not wanted any more.
+   * @param isLast - ends the following after the first event of which it is true.
+   */
+  follow(after: number, isLast?: (event: StreamEvent) => boolean): AsyncIterableIterator<StreamEvent>;
+}
+
+/** A task that was not finished when the ledger was opened. */
+export interface Unfinished {
+  owner: string;
+  id: string;
+}
+
+/**
+ * Where tasks are kept. Everything has an owner, and nothing of one owner exists for another.
+ *
+ * One port is one transaction: an event and what it makes of the task are stored together.
+ */
+export interface Ledger extends AsyncDisposable {
+  /**
+   * Makes a task, whose first event is the task itself with sequence number 1.
+   *
+   * @param messageId - the message that asked for it, to be found again by {@link Ledger.find}.
+   * @throws {@link A2AError} `CONFLICT` when the owner has a task of that id.
+   */
+  create(owner: string, task: Task, messageId?: string): Maybe<TaskLog>;
+  open(owner: string, id: string): Maybe<TaskLog | undefined>;
+  /** Gives the id of the task that a message of this owner made. */
+  find(owner: string, messageId: string): Maybe<string | undefined>;
+  /** Lists the tasks of an owner, newest status first; page tokens stay good while tasks come and change. */
+  list(owner: string, request: ListTasksRequest): Maybe<TaskPage>;
+  /** Gives the tasks that are submitted or working: after a restart, those that lost their agent. */
+  unfinished(): Maybe<readonly Unfinished[]>;
+  /** Forgets finished tasks whose last status is older. @returns how many. */
+  expire(before: Date): Maybe<number>;
+
+  putPushConfig(owner: string, config: PushConfig): Maybe<void>;
+  pushConfigs(owner: string, taskId: string): Maybe<readonly PushConfig[]>;
+  deletePushConfig(owner: string, taskId: string, id: string): Maybe<void>;
+}

@@ -1,0 +1,163 @@
+import { A2AError } from '../protocol/errors.ts';
+import type { StreamEvent } from '../protocol/event.ts';
+import { type TaskChange, TaskFold } from '../protocol/reduce.ts';
+import { isTerminal, type Task, type TaskState } from '../protocol/task.ts';
+import { Follower } from './follower.ts';
+import type { Maybe, TaskLog } from './ledger.ts';
+
+/** What a driver does for its logs. */
+export interface LogKeeper {
+  /** Stores a change and, sooner or later, calls {@link LiveLog.publish}. */
+  appended(log: LiveLog, change: TaskChange): void;
+  /** See {@link TaskLog.settled}. */
+  settled(log: LiveLog): Promise<void> | undefined;
+  /** Gives stored changes after a sequence number that are no longer in memory, or undefined if they are gone. */
+  replay(log: LiveLog, after: number): Maybe<readonly TaskChange[] | undefined>;
+}
+
+/**
+ * A log in memory: the changes that are kept, what they amount to, and who follows. Drivers keep it and say when a
+ * change is stored.
+ */
+export class LiveLog implements TaskLog {
+  readonly owner: string;
+  readonly id: string;
+  readonly contextId: string;
+  sequence: number;
+  /** The newest sequence number that anybody may see. */
+  visible: number;
+  state: TaskState;
+  #keeper: LogKeeper;
+  #fold: TaskFold;
+  /** The changes kept; the first one has the sequence number `#first`. */
+  #changes: TaskChange[];
+  #first: number;
+  /** The followers that wait, as a list linked through themselves: it costs nothing while nobody waits. */
+  #waiting: Follower | undefined;
+
+  /**
+   * @param sequence - the sequence number at which `task` stands; a new task stands at 1.
+   */
+  constructor(keeper: LogKeeper, owner: string, task: Task, sequence: number) {
+    this.#keeper = keeper;
+    this.owner = owner;
+    this.id = task.id;
+    this.contextId = task.contextId;
+    this.sequence = sequence;
+    this.visible = sequence;
+    this.state = task.status.state;
+    this.#fold = new TaskFold(task);
+    this.#changes = [];
+    this.#first = sequence + 1;
+  }
+
+  append(change: TaskChange, expected?: number): number {
+    if (expected !== undefined && expected !== this.sequence) {
+      throw new A2AError('CONFLICT', undefined, { details: { taskId: this.id } });
+    }
+    const sequence = ++this.sequence;
+    change.sequence = sequence;
+    this.#changes.push(change);
+    if (change.kind === 'status') this.state = change.status.state;
+    else if (change.kind === 'task') this.state = change.task.status.state;
+    this.#keeper.appended(this, change);
+    return sequence;
+  }
+
+  settled(): Promise<void> | undefined {
+    return this.#keeper.settled(this);
+  }
+
+  task(): Task {
+    return this.#fold.task();
+  }
+
+  follow(after: number, isLast?: (event: StreamEvent) => boolean): Follower {
+    return new Follower(this, after, isLast);
+  }
+
+  /** Applies every change that is appended but not visible, without showing it yet. Drivers store the result. */
+  fold(): Task {
+    this.#advance(this.sequence);
+    return this.#fold.task();
+  }
+
+  /** Makes everything appended visible and wakes the followers. */
+  publish(): void {
+    this.#advance(this.sequence);
+    this.visible = this.sequence;
+    let follower = this.#waiting;
+    this.#waiting = undefined;
+    while (follower) {
+      const next: Follower | undefined = follower.nextWaiting;
+      follower.nextWaiting = undefined;
+      follower.previousWaiting = undefined;
+      follower.isWaiting = false;
+      follower.wake();
+      follower = next;
+    }
+  }
+
+  #folded = 0;
+
+  #advance(to: number): void {
+    if (this.#folded === 0) this.#folded = this.#first - 1;
+    while (this.#folded < to) {
+      this.#folded++;
+      const change = this.#changes[this.#folded - this.#first];
+      if (change) this.#fold.apply(change);
+    }
+  }
+
+  /** True when nothing can follow what is visible. */
+  get isFinished(): boolean {
+    return this.visible === this.sequence && isTerminal(this.state);
+  }
+
+  /** How many changes are kept in memory. */
+  get kept(): number {
+    return this.#changes.length;
+  }
+
+  /** Forgets the oldest changes in memory, all but `keep`, among those that everybody may see. */
+  trim(keep: number): void {
+    const gone = Math.min(this.#changes.length - keep, this.visible - this.#first + 1);
+    if (gone <= 0) return;
+    this.#changes.splice(0, gone);
+    this.#first += gone;
+  }
+
+  /** The visible change with a sequence number, if it is in memory. */
+  at(sequence: number): TaskChange | undefined {
+    return sequence > this.visible ? undefined : this.#changes[sequence - this.#first];
+  }
+
+  /** True when the changes after a sequence number are all in memory. */
+  has(after: number): boolean {
+    return after >= this.#first - 1;
+  }
+
+  /** See {@link LogKeeper.replay}. */
+  replay(after: number): Maybe<readonly TaskChange[] | undefined> {
+    return this.#keeper.replay(this, after);
+  }
+
+  /** Parks a follower until there is more. */
+  wait(follower: Follower): void {
+    follower.isWaiting = true;
+    follower.nextWaiting = this.#waiting;
+    if (this.#waiting) this.#waiting.previousWaiting = follower;
+    this.#waiting = follower;
+  }
+
+  /** Takes a follower that leaves off the list. */
+  leave(follower: Follower): void {
+    if (!follower.isWaiting) return;
+    follower.isWaiting = false;
+    if (this.#waiting === follower) this.#waiting = follower.nextWaiting;
+    if (follower.previousWaiting) follower.previousWaiting.nextWaiting = follower.nextWaiting;
+    if (follower.nextWaiting) follower.nextWaiting.previousWaiting = follower.previousWaiting;
+    follower.nextWaiting = undefined;
+    follower.previousWaiting = undefined;
+  }
+}

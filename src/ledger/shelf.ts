@@ -1,0 +1,136 @@
+import type { PushConfig } from '../protocol/push.ts';
+import type { ListTasksRequest, TaskPage } from '../protocol/requests.ts';
+import type { Task, TaskState } from '../protocol/task.ts';
+import type { LiveLog } from './live-log.ts';
+import { listed, pageSizeOf, readPageToken, statusesFrom, writePageToken } from './page.ts';
+import { type Placed, Recency } from './recency.ts';
+
+/** A task in memory: with its log while it is young, as one text when it is old. */
+export interface Shelved extends Placed {
+  readonly shelf: Shelf;
+  readonly id: string;
+  readonly contextId: string;
+  state: TaskState;
+  /** When its status changed last, in milliseconds. */
+  changedAt: number;
+  log: LiveLog | undefined;
+  text: string | undefined;
+  sequence: number;
+  messageId: string | undefined;
+  configs: PushConfig[] | undefined;
+}
+
+/** Gives the task that a shelved one stands for. */
+export function taskOf(shelved: Shelved): Task {
+  return shelved.log ? shelved.log.task() : (JSON.parse(shelved.text ?? 'null') as Task);
+}
+
+/** All tasks of one owner, in the orders that lists ask for. */
+export class Shelf {
+  readonly owner: string;
+  readonly tasks = new Map<string, Shelved>();
+  readonly byMessage = new Map<string, string>();
+  #all = new Recency<Shelved>();
+  #byState = new Map<TaskState, Recency<Shelved>>();
+  /** Most contexts have one task, which then stands for itself. */
+  #byContext = new Map<string, Shelved | Recency<Shelved>>();
+
+  constructor(owner: string) {
+    this.owner = owner;
+  }
+
+  /** Gives a task its place among the others. */
+  place(shelved: Shelved): void {
+    this.#all.add(shelved);
+    this.#ofState(shelved.state).add(shelved);
+    const there = this.#byContext.get(shelved.contextId);
+    if (there instanceof Recency) there.add(shelved);
+    else if (there === undefined || there === shelved) this.#byContext.set(shelved.contextId, shelved);
+    else {
+      const both = new Recency<Shelved>();
+      both.add(there);
+      both.add(shelved);
+      this.#byContext.set(shelved.contextId, both);
+    }
+  }
+
+  /** Takes a task from its place. */
+  displace(shelved: Shelved): void {
+    this.#all.remove(shelved);
+    this.#byState.get(shelved.state)?.remove(shelved);
+    const there = this.#byContext.get(shelved.contextId);
+    if (there instanceof Recency) there.remove(shelved);
+  }
+
+  /** Forgets a task. */
+  forget(shelved: Shelved): void {
+    this.displace(shelved);
+    const there = this.#byContext.get(shelved.contextId);
+    if (there === shelved || (there instanceof Recency && there.size === 0)) {
+      this.#byContext.delete(shelved.contextId);
+    }
+    this.tasks.delete(shelved.id);
+    if (shelved.messageId !== undefined && this.byMessage.get(shelved.messageId) === shelved.id) {
+      this.byMessage.delete(shelved.messageId);
+    }
+  }
+
+  #ofState(state: TaskState): Recency<Shelved> {
+    let index = this.#byState.get(state);
+    if (!index) this.#byState.set(state, (index = new Recency()));
+    return index;
+  }
+
+  /** One page of tasks, newest status first. */
+  list(request: ListTasksRequest): TaskPage {
+    const pageSize = pageSizeOf(request);
+    const before = readPageToken(request.pageToken);
+    const since = statusesFrom(request);
+    const source = this.#sourceOf(request);
+    const fits = (shelved: Shelved): boolean =>
+      request.status === undefined || shelved.state === request.status;
+
+    const tasks: Task[] = [];
+    let last = 0;
+    let more = false;
+    for (const shelved of source.before(before)) {
+      if (shelved.changedAt < since) break;
+      if (!fits(shelved)) continue;
+      if (tasks.length === pageSize) {
+        more = true;
+        break;
+      }
+      tasks.push(listed(taskOf(shelved), request));
+      last = shelved.touched;
+    }
+    return {
+      tasks,
+      nextPageToken: more ? writePageToken(last) : '',
+      pageSize,
+      totalSize: this.#count(request, source, since),
+    };
+  }
+
+  /** The smallest order that holds everything a request can want. */
+  #sourceOf({ contextId, status }: ListTasksRequest): Recency<Shelved> {
+    if (contextId !== undefined) {
+      const there = this.#byContext.get(contextId);
+      if (there instanceof Recency) return there;
+      const alone = new Recency<Shelved>();
+      if (there) alone.add(there);
+      return alone;
+    }
+    return status === undefined ? this.#all : (this.#byState.get(status) ?? new Recency());
+  }
+
+  #count(request: ListTasksRequest, source: Recency<Shelved>, since: number): number {
+    const byTwo = request.contextId !== undefined && request.status !== undefined;
+    if (!byTwo && since === Number.NEGATIVE_INFINITY) return source.size;
+    let count = 0;
+    for (const shelved of source.before(Number.POSITIVE_INFINITY)) {
+      if (shelved.changedAt < since) break;
+      if (request.status === undefined || shelved.state === request.status) count++;
+    }
+    return count;
+  }
+}
