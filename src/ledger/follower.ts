@@ -23,13 +23,16 @@ export class Follower implements AsyncIterableIterator<StreamEvent> {
   #isLast: ((event: StreamEvent) => boolean) | undefined;
   #isOver = false;
   #resolve: ((result: IteratorResult<StreamEvent>) => void) | undefined = undefined;
+  /** The task as it stands, on its way to a reader that wants it first. */
+  #snapshot: StreamEvent | undefined = undefined;
   /** Stored changes on their way to this reader, which are no longer in the log's memory. */
   #stored: { changes: readonly TaskChange[]; next: number } | undefined = undefined;
 
-  constructor(log: LiveLog, after: number, isLast?: (event: StreamEvent) => boolean) {
+  constructor(log: LiveLog, after: number | 'now', isLast?: (event: StreamEvent) => boolean) {
     this.#log = log;
-    this.#seen = after;
+    this.#seen = after === 'now' ? log.visible : after;
     this.#isLast = isLast;
+    if (after === 'now') this.#snapshot = this.#takeSnapshot();
   }
 
   [Symbol.asyncIterator](): this {
@@ -93,6 +96,12 @@ export class Follower implements AsyncIterableIterator<StreamEvent> {
 
   /** The next event that a reader may see, or undefined if there is none now. */
   #advance(): StreamEvent | undefined {
+    if (this.#snapshot && !this.#isOver) {
+      const event = this.#snapshot;
+      this.#snapshot = undefined;
+      if (endsTask(event)) this.#isOver = true;
+      return event;
+    }
     while (!this.#isOver) {
       const change = this.#take();
       if (!change) {
@@ -126,9 +135,13 @@ export class Follower implements AsyncIterableIterator<StreamEvent> {
       this.#stored = { changes, next: 0 };
       return this.next();
     }
-    const event: StreamEvent = { kind: 'task', task: this.#log.task(), sequence: this.#log.visible };
-    this.#seen = this.#log.visible;
+    const event = this.#takeSnapshot();
     if (endsTask(event)) this.#isOver = true;
     return { done: false, value: event };
+  }
+
+  #takeSnapshot(): StreamEvent {
+    this.#seen = this.#log.visible;
+    return { kind: 'task', task: this.#log.task(), sequence: this.#seen };
   }
 }

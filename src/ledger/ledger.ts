@@ -44,10 +44,10 @@ export interface TaskLog {
    * Gives every event after a sequence number, then those to come, and ends with the task.
    * Where the events are gone, the task as it stands comes in their place.
    *
-   * @param after - the last sequence number that is not wanted any more.
+   * @param after - the last sequence number that is not wanted any more; `'now'` begins with the task as it stands.
    * @param isLast - ends the following after the first event of which it is true.
    */
-  follow(after: number, isLast?: (event: StreamEvent) => boolean): AsyncIterableIterator<StreamEvent>;
+  follow(after: number | 'now', isLast?: (event: StreamEvent) => boolean): AsyncIterableIterator<StreamEvent>;
 }
 
 /** A task that was not finished when the ledger was opened. */

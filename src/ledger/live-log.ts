@@ -32,23 +32,27 @@ export class LiveLog implements TaskLog {
   /** The changes kept; the first one has the sequence number `#first`. */
   #changes: TaskChange[];
   #first: number;
+  /** The newest sequence number that is part of the fold. */
+  #folded: number;
   /** The followers that wait, as a list linked through themselves: it costs nothing while nobody waits. */
   #waiting: Follower | undefined;
 
   /**
-   * @param sequence - the sequence number at which `task` stands; a new task stands at 1.
+   * @param sequence - the sequence number at which `task` stands; without one the task is new, and is its own first
+   * event.
    */
-  constructor(keeper: LogKeeper, owner: string, task: Task, sequence: number) {
+  constructor(keeper: LogKeeper, owner: string, task: Task, sequence?: number) {
     this.#keeper = keeper;
     this.owner = owner;
     this.id = task.id;
     this.contextId = task.contextId;
-    this.sequence = sequence;
-    this.visible = sequence;
+    this.sequence = sequence ?? 1;
+    this.visible = this.sequence;
+    this.#folded = this.sequence;
     this.state = task.status.state;
     this.#fold = new TaskFold(task);
-    this.#changes = [];
-    this.#first = sequence + 1;
+    this.#changes = sequence === undefined ? [{ kind: 'task', task, sequence: 1 }] : [];
+    this.#first = this.sequence + 1 - this.#changes.length;
   }
 
   append(change: TaskChange, expected?: number): number {
@@ -72,7 +76,7 @@ export class LiveLog implements TaskLog {
     return this.#fold.task();
   }
 
-  follow(after: number, isLast?: (event: StreamEvent) => boolean): Follower {
+  follow(after: number | 'now', isLast?: (event: StreamEvent) => boolean): Follower {
     return new Follower(this, after, isLast);
   }
 
@@ -98,10 +102,7 @@ export class LiveLog implements TaskLog {
     }
   }
 
-  #folded = 0;
-
   #advance(to: number): void {
-    if (this.#folded === 0) this.#folded = this.#first - 1;
     while (this.#folded < to) {
       this.#folded++;
       const change = this.#changes[this.#folded - this.#first];

@@ -73,7 +73,7 @@ class MemoryLedger implements Ledger, LogKeeper {
     let shelf = this.#shelves.get(owner);
     if (!shelf) this.#shelves.set(owner, (shelf = new Shelf(owner)));
     if (shelf.tasks.has(task.id)) throw new A2AError('CONFLICT', undefined, { details: { taskId: task.id } });
-    const log = new ShelvedLog(this, owner, task, 1);
+    const log = new ShelvedLog(this, owner, task);
     const shelved: Shelved = {
       touched: ++this.#touched,
       shelf,
