@@ -57,7 +57,11 @@ export interface Agent {
   listPushConfigs(request: ListPushConfigsRequest, call?: Call): Promise<PushConfigPage>;
   /** Succeeds when there is nothing to delete. */
   deletePushConfig(ref: PushConfigRef, call?: Call): Promise<void>;
+  /** Prepares the agent, as by taking up what a crash left behind. Faces call it before they take calls. */
+  ready?(): Promise<void>;
+  /** Ends what the agent is doing and lets go of what it holds. */
+  close?(): Promise<void>;
 }
 
 /** The operations of an agent that a peer can ask for by name. */
-export type Operation = Exclude<keyof Agent, 'card'>;
+export type Operation = Exclude<keyof Agent, 'card' | 'ready' | 'close'>;

@@ -1,0 +1,70 @@
+import type { Ledger, TaskLog } from '../ledger/ledger.ts';
+import { A2AError, invalidField, taskNotFound } from '../protocol/errors.ts';
+import type { Message } from '../protocol/message.ts';
+import type { SendRequest } from '../protocol/requests.ts';
+import { isTerminal, type Task } from '../protocol/task.ts';
+
+/** What a message is to the ledger: the beginning of a task, the next turn of one, or something it has heard before. */
+export type Admission =
+  | { kind: 'new'; taskId: string | undefined }
+  | { kind: 'next'; log: TaskLog }
+  | { kind: 'again'; log: TaskLog };
+
+/** Decides what a message is. A task that does not exist, is over or has another context refuses it. */
+export function admit(ledger: Ledger, owner: string, request: SendRequest): Admission | Promise<Admission> {
+  const { message, claimedTaskId } = request;
+  const taskId = message.taskId ?? claimedTaskId;
+  if (taskId !== undefined) {
+    const log = ledger.open(owner, taskId);
+    return log instanceof Promise ? log.then((each) => continued(each, request)) : continued(log, request);
+  }
+  const known = ledger.find(owner, message.messageId);
+  if (known === undefined) return { kind: 'new', taskId: undefined };
+  return repeated(ledger, owner, known, message);
+}
+
+function continued(log: TaskLog | undefined, { message, claimedTaskId }: SendRequest): Admission {
+  if (!log) {
+    if (message.taskId !== undefined) throw taskNotFound(message.taskId);
+    return { kind: 'new', taskId: claimedTaskId };
+  }
+  if (message.contextId !== undefined && message.contextId !== log.contextId) {
+    throw invalidField('message.contextId', 'is not the context of this task');
+  }
+  if (isRepeated(log.task(), message)) return { kind: 'again', log };
+  if (isTerminal(log.state)) {
+    throw new A2AError('UNSUPPORTED_OPERATION', `The task is ${log.state} and takes no more messages`, {
+      details: { taskId: log.id },
+    });
+  }
+  if (log.state === 'submitted' || log.state === 'working') {
+    throw new A2AError(
+      'UNSUPPORTED_OPERATION',
+      'The task is still working; it takes messages when it asks for input',
+      {
+        details: { taskId: log.id },
+      },
+    );
+  }
+  return { kind: 'next', log };
+}
+
+async function repeated(
+  ledger: Ledger,
+  owner: string,
+  known: string | Promise<string | undefined>,
+  message: Message,
+): Promise<Admission> {
+  const id = await known;
+  const log = id === undefined ? undefined : await ledger.open(owner, id);
+  // An id that is used again for other content is a careless client, not a retry.
+  if (log && isRepeated(log.task(), message)) return { kind: 'again', log };
+  return { kind: 'new', taskId: undefined };
+}
+
+function isRepeated({ history }: Task, message: Message): boolean {
+  const before = history?.find(
+    ({ messageId, role }) => messageId === message.messageId && role === message.role,
+  );
+  return before !== undefined && JSON.stringify(before.parts) === JSON.stringify(message.parts);
+}

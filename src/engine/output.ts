@@ -1,0 +1,73 @@
+import type { Message } from '../protocol/message.ts';
+import type { Metadata, Part } from '../protocol/part.ts';
+import type { Artifact, TaskState } from '../protocol/task.ts';
+
+/** What an agent says: a text, a list of parts, or a message of its own making. */
+export type Saying = string | Part[] | Message;
+
+/** A new status. */
+export interface StatusOutput {
+  state: TaskState;
+  message?: Saying;
+  metadata?: Metadata;
+}
+
+/** An artifact as an agent writes it down: the id may be left out, and a text may stand for the parts. */
+export interface ArtifactDraft extends Omit<Artifact, 'artifactId' | 'parts'> {
+  artifactId?: string;
+  parts?: Part[];
+  text?: string;
+}
+
+/** An artifact, or a chunk of one when `append` is set. */
+export interface ArtifactOutput {
+  artifact: ArtifactDraft;
+  append?: boolean;
+  lastChunk?: boolean;
+  metadata?: Metadata;
+}
+
+/**
+ * What an agent may yield. A string is a chunk of text: the chunks of one run make up one artifact.
+ */
+export type Output = string | StatusOutput | ArtifactOutput | Message;
+
+/**
+ * What an agent may return: the same, or a list of artifacts, or nothing. Unless it says otherwise the task is then
+ * completed; a message becomes what the agent says with its last status.
+ */
+// biome-ignore lint/suspicious/noConfusingVoidType: a function without a return statement is an agent too
+export type Result = Output | readonly ArtifactDraft[] | void;
+
+/** Says something with a status. */
+export function status(state: TaskState, message?: Saying): StatusOutput {
+  return message === undefined ? { state } : { state, message };
+}
+
+/** Makes an artifact out of parts, or out of a text. */
+export function artifact(
+  content: string | Part[],
+  labels: Omit<ArtifactDraft, 'parts' | 'text'> = {},
+): ArtifactOutput {
+  return { artifact: { ...labels, parts: toParts(content) }, lastChunk: true };
+}
+
+/** Adds to the artifact of that id; the first chunk begins it. */
+export function chunk(
+  artifactId: string,
+  content: string | Part[],
+  options: { append?: boolean; lastChunk?: boolean; name?: string } = {},
+): ArtifactOutput {
+  const { append = true, lastChunk, name } = options;
+  return { artifact: { artifactId, name, parts: toParts(content) }, append, lastChunk };
+}
+
+/** Parts, out of parts or a text. */
+export function toParts(content: string | Part[]): Part[] {
+  return typeof content === 'string' ? [{ text: content }] : content;
+}
+
+/** True for a message among the things an agent may say. */
+export function isMessage(said: unknown): said is Message {
+  return typeof said === 'object' && said !== null && 'role' in said && 'parts' in said;
+}

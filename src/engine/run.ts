@@ -1,0 +1,299 @@
+import type { TaskLog } from '../ledger/ledger.ts';
+import type { Call } from '../protocol/agent.ts';
+import { A2AError } from '../protocol/errors.ts';
+import type { Message } from '../protocol/message.ts';
+import type { SendRequest } from '../protocol/requests.ts';
+import type { Metadata } from '../protocol/part.ts';
+import { isInterrupted, isTerminal, type Task, type TaskState } from '../protocol/task.ts';
+import { ProcessContext } from './context.ts';
+import type { LogEntry, Process } from './definition.ts';
+import { type ArtifactDraft, isMessage, type Output, type Result, type Saying, toParts } from './output.ts';
+
+/** What a run needs of the engine around it. */
+export interface RunHost {
+  now(): number;
+  timestamp(): string;
+  newId(): string;
+  report(entry: LogEntry): void;
+  /** The run is over, or rests until the caller speaks. */
+  ended(run: Run): void;
+}
+
+/** One go at a task: from a message until the task ends or needs something. */
+export class Run {
+  readonly log: TaskLog;
+  readonly startedAt: number;
+  /** When it last gave a sign of life. */
+  activeAt: number;
+  readonly #host: RunHost;
+  readonly #call: Call;
+  readonly #request: SendRequest | undefined;
+  #isOver = false;
+  #controller: AbortController | undefined = undefined;
+  #iterator: AsyncIterator<Output> | Iterator<Output> | undefined = undefined;
+  /** The artifact that yielded strings make up. */
+  #textArtifact: string | undefined = undefined;
+  /** Who waits for the run to rest. */
+  #waiters: ((task: Promise<Task> | Task) => void)[] | undefined = undefined;
+  /** The question that waits for its answer. */
+  #answer: { resolve: (message: Message) => void; reject: (reason: unknown) => void } | undefined = undefined;
+
+  constructor(host: RunHost, log: TaskLog, call: Call, request?: SendRequest) {
+    this.#host = host;
+    this.log = log;
+    this.#call = call;
+    this.#request = request;
+    this.startedAt = host.now();
+    this.activeAt = this.startedAt;
+  }
+
+  get taskId(): string {
+    return this.log.id;
+  }
+
+  get contextId(): string {
+    return this.log.contextId;
+  }
+
+  /** Made when somebody first looks, because most agents never do and a signal is heavy. */
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#isOver) this.#controller.abort();
+    }
+    return this.#controller.signal;
+  }
+
+  task(): Task {
+    return this.log.task();
+  }
+
+  /** True while an answer of the caller is awaited inside the run. */
+  get isAsking(): boolean {
+    return this.#answer !== undefined;
+  }
+
+  /** Begins the work. */
+  start(process: Process, message: Message): void {
+    this.status('working');
+    this.drive(process, new ProcessContext(this, message, this.#call, this.#request));
+  }
+
+  /** Does the work with a context that exists already. */
+  drive(process: Process, context: ProcessContext): void {
+    let given: ReturnType<Process>;
+    try {
+      given = process(context);
+    } catch (error) {
+      this.fail(error);
+      return;
+    }
+    void this.follow(given);
+  }
+
+  /** Takes what a process gives until it is done. Never rejects. */
+  async follow(given: ReturnType<Process>): Promise<void> {
+    try {
+      const iterator = iteratorOf(given);
+      if (iterator) await this.#pump(iterator);
+      else this.finish((await given) as Result);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  async #pump(iterator: AsyncIterator<Output> | Iterator<Output>): Promise<void> {
+    this.#iterator = iterator;
+    for (;;) {
+      const step = await iterator.next();
+      if (this.#isOver) return;
+      if (step.done) {
+        this.finish(step.value as Result);
+        return;
+      }
+      this.emit(step.value);
+      if (this.#isOver) {
+        this.#closeIterator();
+        return;
+      }
+    }
+  }
+
+  /** Makes events of what an agent gave. */
+  emit(output: Output): void {
+    if (this.#isOver) return;
+    this.activeAt = this.#host.now();
+    if (typeof output === 'string') this.#emitText(output);
+    else if ('artifact' in output) {
+      this.artifact(output.artifact, output.append ?? false, output.lastChunk, output.metadata);
+    } else if (isMessage(output)) this.status(this.log.state, output);
+    else if (typeof output === 'object' && 'state' in output)
+      this.status(output.state, output.message, output.metadata);
+    else
+      throw new A2AError(
+        'INVALID_AGENT_RESPONSE',
+        `The agent yielded ${describe(output)}, which is no output`,
+      );
+  }
+
+  #emitText(text: string): void {
+    const append = this.#textArtifact !== undefined;
+    this.#textArtifact ??= this.#host.newId();
+    this.artifact({ artifactId: this.#textArtifact, parts: [{ text }] }, append, undefined);
+  }
+
+  /** Appends an artifact, or a chunk of one. */
+  artifact(draft: ArtifactDraft, append: boolean, lastChunk: boolean | undefined, metadata?: Metadata): void {
+    const { artifactId, text, ...rest } = draft;
+    const parts = draft.parts ?? (text === undefined ? [] : [{ text }]);
+    if (parts.length === 0)
+      throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent gave an artifact without parts');
+    this.log.append({
+      kind: 'artifact',
+      taskId: this.log.id,
+      contextId: this.log.contextId,
+      artifact: { ...rest, artifactId: artifactId ?? this.#host.newId(), parts },
+      append,
+      lastChunk,
+      metadata,
+      sequence: 0,
+    });
+  }
+
+  /** Appends a status. One that ends the task or waits for the caller ends the run. */
+  status(state: TaskState, said?: Saying, metadata?: Metadata): void {
+    this.log.append({
+      kind: 'status',
+      taskId: this.log.id,
+      contextId: this.log.contextId,
+      status: {
+        state,
+        message: said === undefined ? undefined : this.#message(said),
+        timestamp: this.#host.timestamp(),
+      },
+      metadata,
+      sequence: 0,
+    });
+    if (isTerminal(state)) this.#end();
+    else if (isInterrupted(state)) this.#tellWaiters();
+  }
+
+  #message(said: Saying): Message {
+    const ids = { contextId: this.log.contextId, taskId: this.log.id };
+    if (isMessage(said))
+      return { ...said, role: 'agent', messageId: said.messageId || this.#host.newId(), ...ids };
+    return { messageId: this.#host.newId(), role: 'agent', parts: toParts(said), ...ids };
+  }
+
+  /** Ends the run with what the agent returned. */
+  finish(result: Result): void {
+    if (this.#isOver) return;
+    if (result !== undefined && result !== null) {
+      if (isMessage(result)) {
+        this.status('completed', result);
+        return;
+      }
+      if (Array.isArray(result))
+        for (const draft of result as ArtifactDraft[]) this.artifact(draft, false, true);
+      else this.emit(result as Output);
+    }
+    if (this.#isOver) return;
+    if (isInterrupted(this.log.state)) this.#end();
+    else this.status('completed');
+  }
+
+  /** Ends the task as failed. The agent's own error is said, a stranger's is logged. */
+  fail(error: unknown): void {
+    if (this.#isOver) return;
+    this.#host.report({ level: 'error', message: 'The agent failed', taskId: this.log.id, error });
+    const reason = error instanceof A2AError ? error.message : 'The agent could not finish this task.';
+    this.stop('failed', reason);
+  }
+
+  /** Ends the task from outside: what the agent gives from now on is not heard. */
+  stop(state: 'failed' | 'canceled', reason?: string): void {
+    if (this.#isOver) return;
+    this.status(state, reason);
+    this.#controller?.abort(new A2AError('CANCELED', reason ?? 'The task was canceled'));
+    this.#closeIterator();
+  }
+
+  #closeIterator(): void {
+    const closing = this.#iterator?.return?.();
+    this.#iterator = undefined;
+    // The run is over; what the agent does while it tidies up is its own affair.
+    if (closing instanceof Promise) closing.catch((error: unknown) => this.#reportLate(error));
+  }
+
+  #reportLate(error: unknown): void {
+    this.#host.report({
+      level: 'warn',
+      message: 'The agent failed after its task was over',
+      taskId: this.log.id,
+      error,
+    });
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#answer?.reject(new A2AError('CANCELED', 'The task is over'));
+    this.#answer = undefined;
+    this.#host.ended(this);
+    this.#tellWaiters();
+  }
+
+  ask(question: Saying, state: 'input-required' | 'auth-required'): Promise<Message> {
+    if (this.#isOver) return Promise.reject(new A2AError('CANCELED', 'The task is over'));
+    return new Promise((resolve, reject) => {
+      this.#answer = { resolve, reject };
+      this.status(state, question);
+    });
+  }
+
+  /** Gives the caller's answer to the question that waits for it. */
+  answer(message: Message): void {
+    const answer = this.#answer;
+    this.#answer = undefined;
+    this.activeAt = this.#host.now();
+    this.status('working');
+    answer?.resolve(message);
+  }
+
+  /** Waits until the task ends or needs the caller, and gives it as it then stands. */
+  rests(): Promise<Task> {
+    return new Promise((resolve) => {
+      if (this.#isOver || isInterrupted(this.log.state)) resolve(settledTask(this.log));
+      else if (this.#waiters) this.#waiters.push(resolve);
+      else this.#waiters = [resolve];
+    });
+  }
+
+  #tellWaiters(): void {
+    const waiters = this.#waiters;
+    if (!waiters) return;
+    this.#waiters = undefined;
+    const task = settledTask(this.log);
+    for (const resolve of waiters) resolve(task);
+  }
+}
+
+/** The task once everything that happened to it is stored. */
+export function settledTask(log: TaskLog): Promise<Task> | Task {
+  const settled = log.settled();
+  return settled ? settled.then(() => log.task()) : log.task();
+}
+
+/** Gives the iterator of something that yields; lists and strings are values. */
+export function iteratorOf(given: unknown): AsyncIterator<Output> | Iterator<Output> | undefined {
+  if (typeof given !== 'object' || given === null) return undefined;
+  if (Symbol.asyncIterator in given) return (given as AsyncIterable<Output>)[Symbol.asyncIterator]();
+  if (Symbol.iterator in given && !Array.isArray(given))
+    return (given as Iterable<Output>)[Symbol.iterator]();
+  return undefined;
+}
+
+function describe(output: unknown): string {
+  return output === null || typeof output !== 'object'
+    ? String(output)
+    : `an object with ${Object.keys(output).join(', ')}`;
+}
