@@ -50,7 +50,8 @@ function readCard(value: unknown, reading: Reading): AgentCard {
   return card;
 }
 
-function readExtras(wire: Wire, card: AgentCard): void {
+/** Reads what a card may have beside its duties; the shape is the same from 0.2 to 1.0. */
+export function readExtras(wire: Wire, card: AgentCard): void {
   if (wire.provider !== undefined && wire.provider !== null) {
     const provider = readObject(wire.provider, 'provider');
     card.provider = { organization: readString(provider.organization, 'provider.organization') ?? '' };
@@ -83,7 +84,8 @@ function readSecurity(wire: Wire, card: AgentCard, reading: Reading): void {
   }
 }
 
-function readInterfaces(value: unknown, reading: Reading): AgentInterface[] {
+/** Reads the list of interfaces, which a hybrid card of 0.3 has too. */
+export function readInterfaces(value: unknown, reading: Reading): AgentInterface[] {
   const list = readList(value ?? [], 'supportedInterfaces');
   if (list.length === 0 && !reading.lenient) throw invalidField('supportedInterfaces', 'must not be empty');
   return list.map((each, i) => {
@@ -136,7 +138,8 @@ export function readExtensions(value: unknown, at: string): AgentExtension[] | u
   });
 }
 
-function readSkill(value: unknown, at: string, reading: Reading): AgentSkill {
+/** Reads a skill; the shape is the same from 0.2 to 1.0 but for the form of its security, and both forms are understood. */
+export function readSkill(value: unknown, at: string, reading: Reading): AgentSkill {
   const wire = readObject(value, at);
   const skill: AgentSkill = {
     id: readName(wire.id, `${at}.id`),

@@ -1,0 +1,118 @@
+import type {
+  AgentCapabilities,
+  AgentCard,
+  SecurityRequirement,
+  SecurityScheme,
+} from '../../protocol/card.ts';
+import type { Codec } from '../dialect.ts';
+import { readFlag, readList, readName, readObject, readString, readStrings, type Wire } from '../fields.ts';
+import type { Losses, Reading } from '../loss.ts';
+import { readExtensions, readExtras, readSkill } from '../v1_0/card.ts';
+import { readRequirements } from '../v1_0/security.ts';
+import { readInterfaces, writeInterfaces } from './interfaces.ts';
+import { readSecuritySchemes, writeSecurityScheme } from './security.ts';
+
+/** Reads a card of 0.2 or 0.3, or the older half and the interfaces of a hybrid. */
+export function readCard(value: unknown, reading: Reading): AgentCard {
+  const wire = readObject(value, 'card');
+  const card: AgentCard = {
+    name: readName(wire.name, 'name'),
+    description: readString(wire.description, 'description') ?? '',
+    version: readString(wire.version, 'version') ?? '',
+    interfaces: readInterfaces(wire, reading),
+    capabilities: readCapabilities(wire, reading),
+    defaultInputModes: readStrings(wire.defaultInputModes, 'defaultInputModes') ?? [],
+    defaultOutputModes: readStrings(wire.defaultOutputModes, 'defaultOutputModes') ?? [],
+    skills: readList(wire.skills ?? [], 'skills').map((each, i) => readSkill(each, `skills[${i}]`, reading)),
+  };
+  readExtras({ ...wire, signatures: undefined }, card);
+  noteSignatures(wire.signatures, reading.losses);
+  if (wire.securitySchemes !== undefined && wire.securitySchemes !== null) {
+    const schemes = readSecuritySchemes(wire.securitySchemes, reading);
+    if (Object.keys(schemes).length > 0) card.securitySchemes = schemes;
+  }
+  const requirements = wire.security ?? wire.securityRequirements;
+  if (Array.isArray(requirements) && requirements.length > 0) {
+    card.securityRequirements = readRequirements(requirements, 'security', reading);
+  }
+  return card;
+}
+
+/** A signature covers one exact shape of a card; in any other shape it proves nothing. */
+function noteSignatures(signatures: unknown, losses: Losses): void {
+  if (!Array.isArray(signatures) || signatures.length === 0) return;
+  losses?.push({ path: 'signatures', kind: 'dropped', note: 'a translated card needs a new signature' });
+}
+
+function readCapabilities(card: Wire, reading: Reading): AgentCapabilities {
+  const capabilities: AgentCapabilities = {};
+  if (card.capabilities === undefined || card.capabilities === null) {
+    reading.losses?.push({ path: 'capabilities', kind: 'defaulted', note: 'no capabilities were given' });
+  } else {
+    const wire = readObject(card.capabilities, 'capabilities');
+    for (const flag of [
+      'streaming',
+      'pushNotifications',
+      'stateTransitionHistory',
+      'extendedAgentCard',
+    ] as const) {
+      const set = readFlag(wire[flag], `capabilities.${flag}`);
+      if (set !== undefined) capabilities[flag] = set;
+    }
+    const extensions = readExtensions(wire.extensions, 'capabilities.extensions');
+    if (extensions !== undefined && extensions.length > 0) capabilities.extensions = extensions;
+  }
+  const extended = readFlag(card.supportsAuthenticatedExtendedCard, 'supportsAuthenticatedExtendedCard');
+  if (extended !== undefined) capabilities.extendedAgentCard = extended;
+  return capabilities;
+}
+
+/** How the security of a card is written; the rest of a 0.3 card is the same in JSON and in the protocol buffers. */
+export interface SecurityWriter {
+  schemes(schemes: { [name: string]: SecurityScheme }): unknown;
+  requirements(list: readonly SecurityRequirement[]): unknown;
+}
+
+/** Writes a card as 0.3 has it, with its security in the form that is asked for. */
+export function writeCardWith(card: AgentCard, security: SecurityWriter, losses: Losses): unknown {
+  const { extendedAgentCard, ...capabilities } = card.capabilities;
+  noteSignatures(card.signatures, losses);
+  if (card.provider && card.provider.url === undefined) {
+    losses?.push({
+      path: 'provider.url',
+      kind: 'defaulted',
+      note: '0.3 needs a url; an empty one was written',
+    });
+  }
+  return {
+    ...writeInterfaces(card.interfaces, losses),
+    name: card.name,
+    description: card.description,
+    version: card.version,
+    provider: card.provider && { organization: card.provider.organization, url: card.provider.url ?? '' },
+    documentationUrl: card.documentationUrl,
+    iconUrl: card.iconUrl,
+    capabilities,
+    securitySchemes: card.securitySchemes && security.schemes(card.securitySchemes),
+    security: card.securityRequirements && security.requirements(card.securityRequirements),
+    defaultInputModes: card.defaultInputModes,
+    defaultOutputModes: card.defaultOutputModes,
+    skills: card.skills.map(({ securityRequirements, ...skill }) => ({
+      ...skill,
+      security: securityRequirements && security.requirements(securityRequirements),
+    })),
+    supportsAuthenticatedExtendedCard: extendedAgentCard,
+  };
+}
+
+const typed: SecurityWriter = {
+  schemes: (schemes) =>
+    Object.fromEntries(Object.entries(schemes).map(([name, each]) => [name, writeSecurityScheme(each)])),
+  requirements: (list) => list,
+};
+
+/** The agent card of 0.2 and 0.3. */
+export const card: Codec<AgentCard> = {
+  read: readCard,
+  write: (value, losses) => writeCardWith(value, typed, losses),
+};

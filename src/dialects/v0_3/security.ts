@@ -1,0 +1,83 @@
+import type { OAuthFlow, SecurityScheme } from '../../protocol/card.ts';
+import { invalidField } from '../../protocol/errors.ts';
+import { readObject, readString, readText, type Wire } from '../fields.ts';
+import type { Reading } from '../loss.ts';
+import { readFlows, readSecurityScheme as readWrapped } from '../v1_0/security.ts';
+
+/** Reads a scheme by its `type`, or by its wrapper key as the protocol buffers have it. */
+export function readSecurityScheme(value: unknown, at: string): SecurityScheme {
+  const wire = readObject(value, at);
+  if (typeof wire.type !== 'string') return readWrapped(wire, at);
+  const scheme = readTyped(wire, wire.type, at);
+  const description = readText(wire.description, `${at}.description`);
+  if (description !== undefined) scheme.description = description;
+  return scheme;
+}
+
+function readTyped(wire: Wire, type: string, at: string): SecurityScheme {
+  switch (type) {
+    case 'apiKey':
+      return {
+        type,
+        location: wire.in === 'query' || wire.in === 'cookie' ? wire.in : 'header',
+        name: readString(wire.name, `${at}.name`) ?? '',
+      };
+    case 'http': {
+      const scheme: SecurityScheme = { type, scheme: readString(wire.scheme, `${at}.scheme`) ?? '' };
+      const bearerFormat = readText(wire.bearerFormat, `${at}.bearerFormat`);
+      if (bearerFormat !== undefined) scheme.bearerFormat = bearerFormat;
+      return scheme;
+    }
+    case 'oauth2': {
+      const scheme: SecurityScheme = { type, flows: readFlows(wire.flows ?? {}, `${at}.flows`) };
+      const metadataUrl = readText(wire.oauth2MetadataUrl, `${at}.oauth2MetadataUrl`);
+      if (metadataUrl !== undefined) scheme.oauth2MetadataUrl = metadataUrl;
+      return scheme;
+    }
+    case 'openIdConnect':
+      return { type, openIdConnectUrl: readString(wire.openIdConnectUrl, `${at}.openIdConnectUrl`) ?? '' };
+    case 'mutualTLS':
+      return { type };
+    default:
+      throw invalidField(`${at}.type`, 'must be apiKey, http, oauth2, openIdConnect or mutualTLS');
+  }
+}
+
+/** Reads all schemes of a card. One that nobody knows is left out when the reading is lenient. */
+export function readSecuritySchemes(value: unknown, reading: Reading): { [name: string]: SecurityScheme } {
+  const schemes: { [name: string]: SecurityScheme } = {};
+  for (const [name, each] of Object.entries(readObject(value, 'securitySchemes'))) {
+    const at = `securitySchemes.${name}`;
+    try {
+      schemes[name] = readSecurityScheme(each, at);
+    } catch (error) {
+      if (!reading.lenient) throw error;
+      reading.losses?.push({ path: at, kind: 'dropped', note: 'a security scheme of no known kind' });
+    }
+  }
+  return schemes;
+}
+
+/**
+ * Writes a scheme as 0.3 has it in JSON. `deviceCode` and `pkceRequired`, younger than 0.3, stay as properties that
+ * its readers ignore.
+ */
+export function writeSecurityScheme(scheme: SecurityScheme): unknown {
+  switch (scheme.type) {
+    case 'apiKey':
+      return { type: 'apiKey', in: scheme.location, name: scheme.name, description: scheme.description };
+    case 'oauth2':
+      return { ...scheme, flows: writeFlows(scheme.flows) };
+    default:
+      return scheme;
+  }
+}
+
+/** 0.3 demands the scopes of a flow, even if there are none. */
+function writeFlows(flows: { [name: string]: OAuthFlow | undefined }): unknown {
+  const written: { [name: string]: OAuthFlow } = {};
+  for (const [name, flow] of Object.entries(flows)) {
+    if (flow !== undefined) written[name] = { ...flow, scopes: flow.scopes ?? {} };
+  }
+  return written;
+}

@@ -1,0 +1,126 @@
+import type { Artifact, Task, TaskStatus } from '../../protocol/task.ts';
+import { withCompat } from '../compat.ts';
+import {
+  readList,
+  readMetadata,
+  readName,
+  readObject,
+  readString,
+  readStrings,
+  readText,
+  readTimestamp,
+  under,
+  type Wire,
+} from '../fields.ts';
+import type { Reading } from '../loss.ts';
+import { readState } from '../v1_0/task.ts';
+import { readMessage, writeMessage } from './message.ts';
+import { readParts, writePart } from './part.ts';
+
+/** Reads a status in either form of 0.3. */
+export function readStatus(value: unknown, at: string, reading: Reading): TaskStatus {
+  const wire = readObject(value, at);
+  const status: TaskStatus = { state: readState(wire.state, under(at, 'state'), reading) };
+  const message = wire.message ?? wire.update;
+  if (message !== undefined && message !== null) {
+    status.message = readMessage(message, under(at, 'message'), reading);
+  }
+  const timestamp = readTimestamp(wire.timestamp, under(at, 'timestamp'), reading);
+  if (timestamp !== undefined) status.timestamp = timestamp;
+  return status;
+}
+
+/**
+ * The name of a state that nobody knows, to be kept under the compat key. It stays there when the task is written:
+ * a stranger's word would make the whole task illegal for a strict reader, while `unknown` beside the word does not.
+ */
+export function strangeState(status: TaskStatus, wire: unknown): string | undefined {
+  if (status.state !== 'unknown') return undefined;
+  const name = (wire as Wire).state;
+  if (typeof name !== 'string' || name === 'unknown' || name === 'TASK_STATE_UNSPECIFIED') return undefined;
+  return name;
+}
+
+/** Writes a status as 0.3 has it over JSON-RPC: the states of the model are the words of 0.3. */
+export function writeStatus(status: TaskStatus): unknown {
+  return {
+    state: status.state,
+    message: status.message && writeMessage(status.message),
+    timestamp: status.timestamp,
+  };
+}
+
+/** Reads an artifact in either form of 0.3. */
+export function readArtifact(value: unknown, at: string, reading: Reading): Artifact {
+  const wire = readObject(value, at);
+  const artifact: Artifact = {
+    artifactId: readName(wire.artifactId ?? wire.artifact_id, under(at, 'artifactId')),
+    parts: readParts(wire.parts, under(at, 'parts'), reading),
+  };
+  const name = readText(wire.name, under(at, 'name'));
+  if (name !== undefined) artifact.name = name;
+  const description = readText(wire.description, under(at, 'description'));
+  if (description !== undefined) artifact.description = description;
+  const extensions = readStrings(wire.extensions, under(at, 'extensions'));
+  if (extensions !== undefined) artifact.extensions = extensions;
+  const metadata = readMetadata(wire.metadata, under(at, 'metadata'));
+  if (metadata !== undefined) artifact.metadata = metadata;
+  return artifact;
+}
+
+/** Writes an artifact as 0.3 has it over JSON-RPC. */
+export function writeArtifact(artifact: Artifact): unknown {
+  return {
+    artifactId: artifact.artifactId,
+    name: artifact.name,
+    description: artifact.description,
+    parts: artifact.parts.map(writePart),
+    metadata: artifact.metadata,
+    extensions: artifact.extensions,
+  };
+}
+
+/** Reads the context of a task or an event; 0.3 demands one, so its absence is noted. */
+export function readContextId(wire: Wire, at: string, reading: Reading): string {
+  const contextId = readString(wire.contextId ?? wire.context_id, under(at, 'contextId'));
+  if (contextId !== undefined) return contextId;
+  reading.losses?.push({ path: under(at, 'contextId'), kind: 'defaulted', note: 'no context was given' });
+  return '';
+}
+
+/** Reads a task in either form of 0.3. */
+export function readTask(value: unknown, at: string, reading: Reading): Task {
+  const wire = readObject(value, at);
+  const task: Task = {
+    id: readName(wire.id, under(at, 'id')),
+    contextId: readContextId(wire, at, reading),
+    status: readStatus(wire.status, under(at, 'status'), reading),
+  };
+  const { artifacts, history } = wire;
+  if (artifacts !== undefined && artifacts !== null) {
+    const list = readList(artifacts, under(at, 'artifacts'));
+    task.artifacts = list.map((each, i) => readArtifact(each, `${under(at, 'artifacts')}[${i}]`, reading));
+  }
+  if (history !== undefined && history !== null) {
+    const list = readList(history, under(at, 'history'));
+    task.history = list.map((each, i) => readMessage(each, `${under(at, 'history')}[${i}]`, reading));
+  }
+  let metadata = readMetadata(wire.metadata, under(at, 'metadata'));
+  const strange = strangeState(task.status, wire.status);
+  if (strange !== undefined) metadata = withCompat(metadata, { state: strange });
+  if (metadata !== undefined) task.metadata = metadata;
+  return task;
+}
+
+/** Writes a task as 0.3 has it over JSON-RPC. */
+export function writeTask(task: Task): unknown {
+  return {
+    kind: 'task',
+    id: task.id,
+    contextId: task.contextId,
+    status: writeStatus(task.status),
+    artifacts: task.artifacts?.map(writeArtifact),
+    history: task.history?.map(writeMessage),
+    metadata: task.metadata,
+  };
+}

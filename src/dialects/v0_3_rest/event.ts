@@ -1,0 +1,46 @@
+import type { StatusEvent, StreamEvent } from '../../protocol/event.ts';
+import type { EventWriter } from '../dialect.ts';
+import { isFinal, withoutFinal } from '../v0_3/event.ts';
+import { writeMessage } from './message.ts';
+import { writeArtifact, writeStatus, writeTask } from './task.ts';
+
+function writeStatusEvent(event: StatusEvent, final: boolean): unknown {
+  return {
+    statusUpdate: {
+      taskId: event.taskId,
+      contextId: event.contextId,
+      status: writeStatus(event.status),
+      final,
+      metadata: withoutFinal(event),
+    },
+  };
+}
+
+/** Writes an event as the one-key wrapper that the protocol buffers of 0.3 have. */
+export function writeEvent(event: StreamEvent): unknown {
+  switch (event.kind) {
+    case 'status':
+      return writeStatusEvent(event, isFinal(event));
+    case 'artifact':
+      return {
+        artifactUpdate: {
+          taskId: event.taskId,
+          contextId: event.contextId,
+          artifact: writeArtifact(event.artifact),
+          append: event.append,
+          lastChunk: event.lastChunk,
+          metadata: event.metadata,
+        },
+      };
+    case 'task':
+      return { task: writeTask(event.task) };
+    case 'message':
+      return { message: writeMessage(event.message) };
+  }
+}
+
+/** 0.3 says each event as it is, and closes with a status that is `final`. */
+export const eventWriter: EventWriter = {
+  write: (event) => [writeEvent(event)],
+  end: (last) => (last === undefined || isFinal(last) ? [] : [writeStatusEvent(last, true)]),
+};

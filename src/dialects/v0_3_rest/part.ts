@@ -1,0 +1,21 @@
+import type { Part } from '../../protocol/part.ts';
+import { boxed, labelled } from '../v0_3/part.ts';
+
+/** Writes a part as the protocol buffers of 0.3 have it: its member names it, and data says `data` twice. */
+export function writePart(part: Part): unknown {
+  if ('text' in part) return { text: part.text, metadata: labelled(part) };
+  if ('raw' in part) {
+    return {
+      file: { fileWithBytes: part.raw, mimeType: part.mediaType, name: part.filename },
+      metadata: part.metadata,
+    };
+  }
+  if ('url' in part) {
+    return {
+      file: { fileWithUri: part.url, mimeType: part.mediaType, name: part.filename },
+      metadata: part.metadata,
+    };
+  }
+  const { data, metadata } = boxed(part);
+  return { data: { data }, metadata };
+}
