@@ -23,6 +23,7 @@ export class Follower implements AsyncIterableIterator<StreamEvent> {
   #isLast: ((event: StreamEvent) => boolean) | undefined;
   #isOver = false;
   #resolve: ((result: IteratorResult<StreamEvent>) => void) | undefined = undefined;
+  #reject: ((fault: Error) => void) | undefined = undefined;
   /** The task as it stands, on its way to a reader that wants it first. */
   #snapshot: StreamEvent | undefined = undefined;
   /** Stored changes on their way to this reader, which are no longer in the log's memory. */
@@ -32,7 +33,8 @@ export class Follower implements AsyncIterableIterator<StreamEvent> {
     this.#log = log;
     this.#seen = after === 'now' ? log.visible : after;
     this.#isLast = isLast;
-    if (after === 'now') this.#snapshot = this.#takeSnapshot();
+    // A task that is not stored yet stands nowhere: its first event will say it.
+    if (after === 'now' && log.visible > 0) this.#snapshot = this.#takeSnapshot();
   }
 
   [Symbol.asyncIterator](): this {
@@ -40,12 +42,18 @@ export class Follower implements AsyncIterableIterator<StreamEvent> {
   }
 
   next(): Promise<IteratorResult<StreamEvent>> {
-    if (!this.#isOver && !this.#stored && !this.#log.has(this.#seen)) return this.#catchUp();
     const event = this.#advance();
     if (event) return Promise.resolve({ done: false, value: event });
     if (this.#isOver) return Promise.resolve(done);
-    return new Promise((resolve) => {
+    if (!this.#log.has(this.#seen)) return this.#catchUp();
+    const { fault } = this.#log;
+    if (fault) {
+      this.#isOver = true;
+      return Promise.reject(fault);
+    }
+    return new Promise((resolve, reject) => {
       this.#resolve = resolve;
+      this.#reject = reject;
       this.#log.wait(this);
     });
   }
@@ -71,18 +79,25 @@ export class Follower implements AsyncIterableIterator<StreamEvent> {
     return Promise.resolve(done);
   }
 
-  /** There is more in the log. */
+  /** There is more in the log, or there will never be. */
   wake(): void {
     const resolve = this.#resolve;
+    const reject = this.#reject;
     if (!resolve) return;
     const event = this.#advance();
-    if (event) {
-      this.#resolve = undefined;
-      resolve({ done: false, value: event });
-    } else if (this.#isOver) {
-      this.#resolve = undefined;
-      resolve(done);
-    } else this.#log.wait(this);
+    const { fault } = this.#log;
+    if (!event && !this.#isOver && !fault) {
+      this.#log.wait(this);
+      return;
+    }
+    this.#resolve = undefined;
+    this.#reject = undefined;
+    if (event) resolve({ done: false, value: event });
+    else if (this.#isOver) resolve(done);
+    else if (fault) {
+      this.#isOver = true;
+      reject?.(fault);
+    }
   }
 
   #finish(): void {
@@ -91,6 +106,7 @@ export class Follower implements AsyncIterableIterator<StreamEvent> {
     this.#log.leave(this);
     const resolve = this.#resolve;
     this.#resolve = undefined;
+    this.#reject = undefined;
     resolve?.(done);
   }
 
@@ -105,7 +121,7 @@ export class Follower implements AsyncIterableIterator<StreamEvent> {
     while (!this.#isOver) {
       const change = this.#take();
       if (!change) {
-        if (this.#log.isFinished) this.#isOver = true;
+        if (this.#log.isFinished && this.#log.has(this.#seen)) this.#isOver = true;
         return undefined;
       }
       if (change.kind === 'input') continue;
@@ -136,7 +152,7 @@ export class Follower implements AsyncIterableIterator<StreamEvent> {
       return this.next();
     }
     const event = this.#takeSnapshot();
-    if (endsTask(event)) this.#isOver = true;
+    if (endsTask(event) || this.#isLast?.(event)) this.#isOver = true;
     return { done: false, value: event };
   }
 

@@ -35,7 +35,10 @@ export class LiveLog implements TaskLog {
   /** The newest sequence number that is part of the fold. */
   #folded: number;
   /** The followers that wait, as a list linked through themselves: it costs nothing while nobody waits. */
-  #waiting: Follower | undefined;
+  #waiting: Follower | undefined = undefined;
+  /** The visible task, while the fold is ahead of it. */
+  #shown: Task | undefined = undefined;
+  #fault: A2AError | undefined = undefined;
 
   /**
    * @param sequence - the sequence number at which `task` stands; without one the task is new, and is its own first
@@ -56,24 +59,34 @@ export class LiveLog implements TaskLog {
   }
 
   append(change: TaskChange, expected?: number): number {
+    if (this.#fault) throw this.#fault;
     if (expected !== undefined && expected !== this.sequence) {
       throw new A2AError('CONFLICT', undefined, { details: { taskId: this.id } });
     }
-    const sequence = ++this.sequence;
-    change.sequence = sequence;
+    this.#add(change);
+    this.#keeper.appended(this, change);
+    return this.sequence;
+  }
+
+  /** Takes over changes that somebody else appended and stored, and shows them. */
+  receive(changes: readonly TaskChange[]): void {
+    for (const change of changes) this.#add(change);
+    this.publish();
+  }
+
+  #add(change: TaskChange): void {
+    change.sequence = ++this.sequence;
     this.#changes.push(change);
     if (change.kind === 'status') this.state = change.status.state;
     else if (change.kind === 'task') this.state = change.task.status.state;
-    this.#keeper.appended(this, change);
-    return sequence;
   }
 
   settled(): Promise<void> | undefined {
-    return this.#keeper.settled(this);
+    return this.#fault ? Promise.reject(this.#fault) : this.#keeper.settled(this);
   }
 
   task(): Task {
-    return this.#fold.task();
+    return this.#shown ?? this.#fold.task();
   }
 
   follow(after: number | 'now', isLast?: (event: StreamEvent) => boolean): Follower {
@@ -82,6 +95,7 @@ export class LiveLog implements TaskLog {
 
   /** Applies every change that is appended but not visible, without showing it yet. Drivers store the result. */
   fold(): Task {
+    this.#shown ??= this.#fold.task();
     this.#advance(this.sequence);
     return this.#fold.task();
   }
@@ -89,7 +103,31 @@ export class LiveLog implements TaskLog {
   /** Makes everything appended visible and wakes the followers. */
   publish(): void {
     this.#advance(this.sequence);
+    this.#shown = undefined;
     this.visible = this.sequence;
+    if (this.#waiting) this.#wake();
+  }
+
+  /**
+   * Gives the log up, because what was appended could not be stored: nothing of it is ever shown, those who follow
+   * get the fault, and so does whoever appends or waits.
+   */
+  abandon(fault: A2AError): void {
+    this.#fault = fault;
+    this.#wake();
+  }
+
+  /** Why the log was given up, if it was. */
+  get fault(): A2AError | undefined {
+    return this.#fault;
+  }
+
+  /** True while somebody waits for more. */
+  get isFollowed(): boolean {
+    return this.#waiting !== undefined;
+  }
+
+  #wake(): void {
     let follower = this.#waiting;
     this.#waiting = undefined;
     while (follower) {

@@ -33,6 +33,8 @@ export class Recency<T extends Placed> {
       this.#slots.pop();
       this.#touched.pop();
     } else this.#slots[at] = undefined;
+    // A state that many tasks left at once must not keep their holes until as many come back.
+    if (this.#slots.length > 64 && this.size * 4 < this.#slots.length) this.#sweep();
   }
 
   /** Goes through the things that are older than a place, newest first. */

@@ -145,8 +145,8 @@ export class TaskFold {
     if (artifact.metadata) whole.metadata = { ...whole.metadata, ...artifact.metadata };
     if (artifact.extensions)
       whole.extensions = [...new Set([...(whole.extensions ?? []), ...artifact.extensions])];
-    whole.name ??= artifact.name;
-    whole.description ??= artifact.description;
+    if (artifact.name !== undefined) whole.name ??= artifact.name;
+    if (artifact.description !== undefined) whole.description ??= artifact.description;
   }
 }
 
