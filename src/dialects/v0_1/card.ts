@@ -1,0 +1,176 @@
+import type { AgentCapabilities, AgentCard, AgentExtension, AgentSkill } from '../../protocol/card.ts';
+import { compatKey } from '../compat.ts';
+import type { Codec } from '../dialect.ts';
+import {
+  readFlag,
+  readList,
+  readName,
+  readObject,
+  readString,
+  readStrings,
+  readText,
+  type Wire,
+} from '../fields.ts';
+import type { Losses, Reading } from '../loss.ts';
+import { readExtensions } from '../v1_0/card.ts';
+import { readAuthentication, writeAuthentication } from './security.ts';
+
+const mediaTypes: ReadonlyMap<string, string> = new Map([
+  ['text', 'text/plain'],
+  ['data', 'application/json'],
+  ['file', 'application/octet-stream'],
+  ['image', 'image/*'],
+]);
+
+/** Reads modes, which in 0.1 may be bare words instead of media types. */
+export function readModes(modes: readonly string[], at: string, reading: Reading): string[] {
+  return modes.map((mode, i) => {
+    const type = mediaTypes.get(mode);
+    if (type !== undefined) {
+      reading.losses?.push({ path: `${at}[${i}]`, kind: 'guessed', note: `took ${mode} for ${type}` });
+    }
+    return type ?? mode;
+  });
+}
+
+function readDefaultModes(value: unknown, at: string, reading: Reading): string[] {
+  return readModes(readStrings(value, at) ?? ['text'], at, reading);
+}
+
+function readCard(value: unknown, reading: Reading): AgentCard {
+  const wire = readObject(value, 'card');
+  const card: AgentCard = {
+    name: readName(wire.name, 'name'),
+    description: readString(wire.description, 'description') ?? '',
+    version: readString(wire.version, 'version') ?? '',
+    interfaces: [{ url: readName(wire.url, 'url'), protocolBinding: 'JSONRPC', protocolVersion: '0.1' }],
+    capabilities: readCapabilities(wire),
+    defaultInputModes: readDefaultModes(wire.defaultInputModes, 'defaultInputModes', reading),
+    defaultOutputModes: readDefaultModes(wire.defaultOutputModes, 'defaultOutputModes', reading),
+    skills: readList(wire.skills ?? [], 'skills').map((each, i) => readSkill(each, `skills[${i}]`, reading)),
+  };
+  if (wire.provider !== undefined && wire.provider !== null) {
+    const provider = readObject(wire.provider, 'provider');
+    card.provider = { organization: readString(provider.organization, 'provider.organization') ?? '' };
+    const url = readText(provider.url, 'provider.url');
+    if (url !== undefined) card.provider.url = url;
+  }
+  for (const link of ['documentationUrl', 'iconUrl'] as const) {
+    const url = readText(wire[link], link);
+    if (url !== undefined) card[link] = url;
+  }
+  readSecurity(wire.authentication, card);
+  return card;
+}
+
+function readCapabilities(card: Wire): AgentCapabilities {
+  const wire = readObject(card.capabilities ?? {}, 'capabilities');
+  const capabilities: AgentCapabilities = {};
+  for (const flag of ['streaming', 'pushNotifications', 'stateTransitionHistory'] as const) {
+    const set = readFlag(wire[flag], `capabilities.${flag}`);
+    if (set !== undefined) capabilities[flag] = set;
+  }
+  const extended = readFlag(card.supportsAuthenticatedExtendedCard, 'supportsAuthenticatedExtendedCard');
+  if (extended !== undefined) capabilities.extendedAgentCard = extended;
+  const extensions = readExtensions(wire.extensions, 'capabilities.extensions');
+  if (extensions !== undefined) capabilities.extensions = extensions;
+  return capabilities;
+}
+
+/** Reads `authentication`, and keeps it as it is where writing it again would give something else. */
+function readSecurity(wire: unknown, card: AgentCard): void {
+  const security = readAuthentication(wire);
+  if (!security.securitySchemes) return;
+  Object.assign(card, security);
+  const authentication = { ...(wire as Wire) };
+  if (authentication.credentials === null) delete authentication.credentials;
+  if (isSame(authentication, writeAuthentication(security, undefined))) return;
+  const kept: AgentExtension = { uri: compatKey, params: { authentication } };
+  card.capabilities.extensions = [...(card.capabilities.extensions ?? []), kept];
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+function readSkill(value: unknown, at: string, reading: Reading): AgentSkill {
+  const wire = readObject(value, at);
+  const skill: AgentSkill = {
+    id: readName(wire.id, `${at}.id`),
+    name: readString(wire.name, `${at}.name`) ?? '',
+    description: readString(wire.description, `${at}.description`) ?? '',
+    tags: readStrings(wire.tags, `${at}.tags`) ?? [],
+  };
+  const examples = readStrings(wire.examples, `${at}.examples`);
+  if (examples !== undefined) skill.examples = examples;
+  for (const list of ['inputModes', 'outputModes'] as const) {
+    const modes = readStrings(wire[list], `${at}.${list}`);
+    if (modes !== undefined) skill[list] = readModes(modes, `${at}.${list}`, reading);
+  }
+  return skill;
+}
+
+function writeCard(card: AgentCard, losses?: Losses): unknown {
+  const { extensions, extendedAgentCard, ...flags } = card.capabilities;
+  if (card.signatures) {
+    losses?.push({ path: 'signatures', kind: 'dropped', note: 'they were made over another shape' });
+  }
+  const kept = extensions?.find((each) => each.uri === compatKey)?.params?.authentication;
+  const own = extensions?.filter((each) => each.uri !== compatKey) ?? [];
+  return {
+    name: card.name,
+    // Empty is what a reader assumes anyway, here and in skills.
+    description: card.description === '' ? undefined : card.description,
+    url: urlOf(card, losses),
+    provider: card.provider,
+    version: card.version,
+    documentationUrl: card.documentationUrl,
+    capabilities: { ...flags, extensions: own.length > 0 ? own : undefined },
+    authentication: keptAuthentication(kept, card) ?? writeAuthentication(card, losses),
+    defaultInputModes: card.defaultInputModes,
+    defaultOutputModes: card.defaultOutputModes,
+    skills: card.skills.map((skill, i) => writeSkill(skill, `skills[${i}]`, losses)),
+    iconUrl: card.iconUrl,
+    supportsAuthenticatedExtendedCard: extendedAgentCard,
+  };
+}
+
+/** The authentication as it was read, if it still says what the card says. */
+function keptAuthentication(kept: unknown, card: AgentCard): unknown {
+  if (typeof kept !== 'object' || kept === null) return undefined;
+  const { securitySchemes, securityRequirements } = readAuthentication(kept);
+  const isCurrent =
+    isSame(securitySchemes, card.securitySchemes) && isSame(securityRequirements, card.securityRequirements);
+  return isCurrent ? kept : undefined;
+}
+
+/** The one address of a 0.1 card. */
+function urlOf({ interfaces }: AgentCard, losses: Losses): string {
+  const chosen =
+    interfaces.find((each) => each.protocolVersion === '0.1') ??
+    interfaces.find((each) => each.protocolBinding === 'JSONRPC') ??
+    interfaces[0];
+  for (const [i, each] of interfaces.entries()) {
+    if (each === chosen) continue;
+    losses?.push({ path: `interfaces[${i}]`, kind: 'dropped', note: 'a 0.1 card has one address' });
+  }
+  if (chosen?.protocolBinding !== 'JSONRPC') {
+    losses?.push({ path: 'interfaces', kind: 'guessed', note: '0.1 speaks JSON-RPC, but no address does' });
+  }
+  return chosen?.url ?? '';
+}
+
+function writeSkill(skill: AgentSkill, at: string, losses: Losses): unknown {
+  const { securityRequirements, description, tags, ...rest } = skill;
+  if (securityRequirements) {
+    losses?.push({ path: `${at}.securityRequirements`, kind: 'dropped', note: '0.1 skills have none' });
+  }
+  return {
+    ...rest,
+    description: description === '' ? undefined : description,
+    tags: tags.length > 0 ? tags : undefined,
+  };
+}
+
+/** The agent card of 0.1. */
+export const card: Codec<AgentCard> = { read: readCard, write: writeCard };

@@ -1,0 +1,92 @@
+import { A2AError, errorTable, type FieldViolation, type Reason } from '../../protocol/errors.ts';
+import type { RestErrorCodec, RpcError, RpcErrorCodec } from '../dialect.ts';
+import type { Wire } from '../fields.ts';
+import { reasonOfCode, reasonOfStatus } from '../v1_0/error.ts';
+
+/** Faults that have a code of their own later, and the code that 0.1 knows instead. */
+const olderCodes: ReadonlyMap<Reason, number> = new Map<Reason, number>([
+  ['INVALID_AGENT_RESPONSE', -32603],
+  ['EXTENDED_AGENT_CARD_NOT_CONFIGURED', -32004],
+  ['EXTENSION_SUPPORT_REQUIRED', -32600],
+  ['VERSION_NOT_SUPPORTED', -32600],
+]);
+
+/** What 0.1 says in prose with codes that later versions gave another meaning. */
+const proseCodes: ReadonlyMap<unknown, Reason> = new Map<unknown, Reason>([
+  [-32006, 'UNSUPPORTED_OPERATION'],
+  [-32007, 'UNAUTHENTICATED'],
+  [-32008, 'PERMISSION_DENIED'],
+  [-32009, 'UNSUPPORTED_OPERATION'],
+  [-32010, 'RESOURCE_EXHAUSTED'],
+  [-32011, 'UNAVAILABLE'],
+]);
+
+function asObject(value: unknown): Wire {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Wire) : {};
+}
+
+function readReason(code: unknown, data: Wire): Reason | undefined {
+  if (typeof data.reason === 'string' && Object.hasOwn(errorTable, data.reason)) return data.reason as Reason;
+  return reasonOfCode(data.a2aCode) ?? proseCodes.get(code) ?? reasonOfCode(code);
+}
+
+function readDetails(code: unknown, data: Wire): { [key: string]: string } {
+  const details: { [key: string]: string } = {};
+  for (const [key, value] of Object.entries(asObject(data.details))) {
+    if (typeof value === 'string') details[key] = value;
+  }
+  if (data.reason === undefined && data.a2aCode === undefined && proseCodes.has(code)) {
+    details.legacyCode = String(code);
+  }
+  return details;
+}
+
+function readViolations(value: unknown): FieldViolation[] {
+  if (!Array.isArray(value)) return [];
+  return value.map(asObject).map(({ field, description }) => ({
+    field: typeof field === 'string' ? field : '',
+    description: typeof description === 'string' ? description : '',
+  }));
+}
+
+function readError(error: unknown, status: number | undefined): A2AError {
+  const wire = asObject(error);
+  const data = asObject(wire.data);
+  return new A2AError(
+    readReason(wire.code, data) ??
+      (status !== undefined && status >= 400 ? reasonOfStatus(status) : 'INTERNAL_ERROR'),
+    typeof wire.message === 'string' ? wire.message : undefined,
+    {
+      details: readDetails(wire.code, data),
+      violations: readViolations(data.violations),
+      status,
+      cause: error,
+    },
+  );
+}
+
+/** What the code alone does not say. The `data` of a 0.1 error is an object, or absent. */
+function writeData(error: A2AError, code: number): Wire | undefined {
+  const data: Wire = {};
+  const { rpc } = errorTable[error.reason];
+  if (rpc !== code) data.a2aCode = rpc;
+  if (reasonOfCode(code) !== error.reason) data.reason = error.reason;
+  if (Object.keys(error.details).length > 0) data.details = error.details;
+  if (error.violations.length > 0) data.violations = error.violations;
+  return Object.keys(data).length > 0 ? data : undefined;
+}
+
+function writeError(error: A2AError): RpcError {
+  const code = olderCodes.get(error.reason) ?? errorTable[error.reason].rpc;
+  const data = writeData(error, code);
+  return data ? { code, message: error.message, data } : { code, message: error.message };
+}
+
+/** Errors of 0.1: what the data says counts first, the code second, the HTTP status last. */
+export const rpcError: RpcErrorCodec = { read: readError, write: writeError };
+
+/** 0.1 has no REST; this reads the errors that its servers send with an HTTP status of failure. */
+export const restError: RestErrorCodec = {
+  read: (body, status) => readError(asObject(body).error ?? body, status),
+  write: (error) => ({ status: errorTable[error.reason].http, body: writeError(error) }),
+};

@@ -1,0 +1,223 @@
+import { invalidField } from '../../protocol/errors.ts';
+import type { ArtifactEvent, StatusEvent, StreamEvent } from '../../protocol/event.ts';
+import type { Metadata } from '../../protocol/part.ts';
+import { type Artifact, isTerminal, type Task, type TaskStatus } from '../../protocol/task.ts';
+import { compatOf, withCompat, withoutCompat } from '../compat.ts';
+import type { EventReader, EventWriter, StreamOpening } from '../dialect.ts';
+import { readFlag, readMetadata, readName, readObject, readText, type Wire } from '../fields.ts';
+import type { Losses, Reading } from '../loss.ts';
+import { ArtifactIndex, idOfIndex } from './artifact-index.ts';
+import type { Surroundings } from './message.ts';
+import { foldedState, readArtifact, readStatus, readTask, writeArtifact, writeStatus } from './task.ts';
+import { readWrapped, writeWrapped } from './wrapped-message.ts';
+
+const eventNames = ['contextId', 'state', 'wrappedMessage'];
+
+/** Writes one stream as 0.1 has it: status and artifact events only, the last one marked. */
+class Writer implements EventWriter {
+  #indexes = new ArtifactIndex();
+  #contextId = '';
+  #last: Wire | undefined;
+
+  write(event: StreamEvent, losses?: Losses): readonly unknown[] {
+    switch (event.kind) {
+      case 'status':
+        return [this.#status(event, isLast(event.status), losses)];
+      case 'artifact':
+        return [this.#artifact(event, losses)];
+      case 'task':
+        return this.#task(event.task, losses);
+      case 'message': {
+        const { sessionId: _session, ...wire } = writeWrapped(event.message, losses);
+        this.#last = { ...wire, final: true };
+        return [this.#last];
+      }
+    }
+  }
+
+  /** Readers of 0.1 wait for a mark; the newest status says it again if it went out without. */
+  end(last: StatusEvent | undefined): readonly unknown[] {
+    if (this.#last?.final === true) return [];
+    if (this.#last) return [(this.#last = { ...this.#last, final: true })];
+    return last ? [this.#status(last, true, undefined)] : [];
+  }
+
+  #status(event: Omit<StatusEvent, 'kind'>, final: boolean, losses: Losses): Wire {
+    const folded = foldedState(event.status.state, 'status', losses);
+    const metadata = this.#withContext(event);
+    this.#last = {
+      id: event.taskId,
+      status: writeStatus(event.status, 'status', losses, event),
+      final,
+      metadata: folded === undefined ? metadata : withCompat(metadata, { state: folded }),
+    };
+    return this.#last;
+  }
+
+  #artifact(event: Omit<ArtifactEvent, 'kind'>, losses: Losses): Wire {
+    const { artifactId } = event.artifact;
+    const isNew = !this.#indexes.has(artifactId);
+    const index = this.#indexes.of(artifactId);
+    // The reader of a stream remembers an id, so that not every chunk has to carry it.
+    const carriesId = isNew && artifactId !== idOfIndex(index);
+    const artifact = writeArtifact(event.artifact, 'artifact', losses, { index, carriesId });
+    artifact.append = event.append;
+    artifact.lastChunk = event.lastChunk;
+    return { id: event.taskId, artifact, metadata: this.#withContext(event) };
+  }
+
+  /** 0.1 has no event for a whole task, so it is told piece by piece; what finishes it comes last. */
+  #task(task: Task, losses: Losses): Wire[] {
+    const ids = { taskId: task.id, contextId: task.contextId };
+    if (task.history && task.history.length > 0) {
+      losses?.push({ path: 'task.history', kind: 'dropped', note: '0.1 events have no history' });
+    }
+    const final = isTerminal(task.status.state);
+    const wire: Wire[] = [];
+    const status = { ...ids, status: task.status, metadata: task.metadata };
+    if (!final) wire.push(this.#status(status, false, losses));
+    for (const artifact of task.artifacts ?? []) {
+      wire.push(this.#artifact({ ...ids, artifact, append: false, lastChunk: true }, losses));
+    }
+    if (final) wire.push(this.#status(status, true, losses));
+    return wire;
+  }
+
+  /** The context goes along once; a reader keeps it, and takes the name of the task for it otherwise. */
+  #withContext({
+    taskId,
+    contextId,
+    metadata,
+  }: Surroundings & { metadata?: Metadata }): Metadata | undefined {
+    if (contextId === this.#contextId || contextId === '') return metadata;
+    const isAssumed = this.#contextId === '' && contextId === taskId;
+    this.#contextId = contextId;
+    return isAssumed ? metadata : withCompat(metadata, { contextId });
+  }
+}
+
+/** True when no event follows: the task ended, or waits for words. */
+function isLast(status: TaskStatus): boolean {
+  return isTerminal(status.state) || status.state === 'input-required';
+}
+
+/** Reads one stream of 0.1, which never tells the whole task, as a stream that begins with it. */
+class Reader implements EventReader {
+  #opening: StreamOpening;
+  #contextId: string | undefined;
+  #hasBegun = false;
+  #last: TaskStatus | undefined;
+  #ids = new Map<number, string>();
+
+  constructor(opening: StreamOpening) {
+    this.#opening = opening;
+    this.#contextId = opening.contextId;
+  }
+
+  read(value: unknown, reading: Reading): readonly StreamEvent[] {
+    const wire = readObject(value, 'event');
+    if (isSet(wire.status)) {
+      const message = this.#hasBegun ? undefined : readWrapped(wire, 'event', reading);
+      if (message) return [{ kind: 'message', message }];
+      if (isSet(wire.artifacts) || isSet(wire.history)) return this.#whole(wire, reading);
+      return this.#status(wire, reading);
+    }
+    if (isSet(wire.artifact)) return this.#artifact(wire, reading);
+    throw invalidField('event', 'must have a status or an artifact');
+  }
+
+  /** Some servers close with the task itself. */
+  #whole(wire: Wire, reading: Reading): readonly StreamEvent[] {
+    const task = readTask(wire, 'event', reading);
+    if (!isSet(wire.sessionId) && this.#contextId) task.contextId = this.#contextId;
+    this.#contextId = task.contextId;
+    this.#hasBegun = true;
+    this.#last = task.status;
+    return [{ kind: 'task', task }];
+  }
+
+  #status(wire: Wire, reading: Reading): readonly StreamEvent[] {
+    const { metadata, ...ids } = this.#envelope(wire);
+    const carried = compatOf(readMetadata(wire.metadata, 'event.metadata'));
+    const status = readStatus(wire.status, 'event.status', reading, { ...ids, carried });
+    if (!this.#hasBegun) return [this.#begin(ids, status, metadata)];
+    // The mark of the end may come with a status that was told before.
+    if (wire.final === true && this.#last && isSame(this.#last, status)) return [];
+    this.#last = status;
+    const event: StatusEvent = { kind: 'status', ...ids, status };
+    if (metadata !== undefined) event.metadata = metadata;
+    return [event];
+  }
+
+  #artifact(wire: Wire, reading: Reading): readonly StreamEvent[] {
+    const { metadata, ...ids } = this.#envelope(wire);
+    const inner = readObject(wire.artifact, 'event.artifact');
+    const artifact: Artifact = readArtifact(inner, 'event.artifact', reading, (index, carried) => {
+      if (carried !== undefined) this.#ids.set(index, carried);
+      return this.#ids.get(index) ?? idOfIndex(index);
+    });
+    const event: ArtifactEvent = { kind: 'artifact', ...ids, artifact };
+    const append = readFlag(inner.append, 'event.artifact.append');
+    if (append !== undefined) event.append = append;
+    const lastChunk = readFlag(inner.lastChunk, 'event.artifact.lastChunk');
+    if (lastChunk !== undefined) event.lastChunk = lastChunk;
+    if (metadata !== undefined) event.metadata = metadata;
+    return this.#hasBegun ? [event] : [this.#begin(ids, { state: 'working' }, undefined), event];
+  }
+
+  #begin(ids: Surroundings, status: TaskStatus, metadata: Metadata | undefined): StreamEvent {
+    this.#hasBegun = true;
+    this.#last = status;
+    const task: Task = { id: ids.taskId, contextId: ids.contextId, status };
+    if (this.#opening.message) task.history = [this.#opening.message];
+    if (metadata !== undefined) task.metadata = metadata;
+    return { kind: 'task', task };
+  }
+
+  #envelope(wire: Wire): Surroundings & { metadata: Metadata | undefined } {
+    const taskId = readName(wire.id ?? this.#opening.taskId, 'event.id');
+    const metadata = readMetadata(wire.metadata, 'event.metadata');
+    const carried = compatOf(metadata);
+    if (carried) this.#contextId = readText(carried.contextId, 'event.metadata') ?? this.#contextId;
+    return {
+      taskId,
+      contextId: this.#contextId || taskId,
+      metadata: carried ? withoutCompat(metadata, eventNames) : metadata,
+    };
+  }
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function isSame(before: TaskStatus, now: TaskStatus): boolean {
+  return (
+    before.state === now.state &&
+    before.timestamp === now.timestamp &&
+    before.message?.messageId === now.message?.messageId
+  );
+}
+
+/** Begins to write a stream. */
+export const eventWriter = (): EventWriter => new Writer();
+
+/** Begins to read a stream. */
+export const eventReader = (opening: StreamOpening): EventReader => new Reader(opening);
+
+/** Reads the body of a push notification: a task, or the few words that 0.1 shows as an example. */
+export function readNotification(value: unknown, reading: Reading): StreamEvent {
+  const wire = readObject(value, 'notification');
+  if (isSet(wire.id) || !isSet(wire.taskId)) {
+    return { kind: 'task', task: readTask(wire, 'notification', reading) };
+  }
+  const taskId = readName(wire.taskId, 'notification.taskId');
+  const ids = { taskId, contextId: readText(wire.sessionId, 'notification.sessionId') ?? taskId };
+  const status = typeof wire.status === 'string' ? { state: wire.status } : wire.status;
+  const carried = compatOf(readMetadata(wire.metadata, 'notification.metadata'));
+  return {
+    kind: 'status',
+    ...ids,
+    status: readStatus(status, 'notification.status', reading, { ...ids, carried }),
+  };
+}

@@ -1,0 +1,96 @@
+import type { Message } from '../../protocol/message.ts';
+
+const encoder = new TextEncoder();
+// Hashing is synchronous and never re-entered, so one scratch area serves every call.
+const words = new Int32Array(80);
+const state = new Int32Array(5);
+const tail = new Uint8Array(128);
+
+/** Mixes the 64 bytes at `from` into the state. */
+function mix(bytes: Uint8Array, from: number): void {
+  for (let i = 0, at = from; i < 16; i++, at += 4) {
+    words[i] =
+      ((bytes[at] as number) << 24) |
+      ((bytes[at + 1] as number) << 16) |
+      ((bytes[at + 2] as number) << 8) |
+      (bytes[at + 3] as number);
+  }
+  for (let i = 16; i < 80; i++) {
+    const x =
+      (words[i - 3] as number) ^
+      (words[i - 8] as number) ^
+      (words[i - 14] as number) ^
+      (words[i - 16] as number);
+    words[i] = (x << 1) | (x >>> 31);
+  }
+  let [a, b, c, d, e] = state as unknown as [number, number, number, number, number];
+  for (let i = 0; i < 80; i++) {
+    const f =
+      i < 20
+        ? ((b & c) | (~b & d)) + 0x5a827999
+        : i < 40
+          ? (b ^ c ^ d) + 0x6ed9eba1
+          : i < 60
+            ? ((b & c) | (b & d) | (c & d)) + 0x8f1bbcdc
+            : (b ^ c ^ d) + 0xca62c1d6;
+    const next = (((a << 5) | (a >>> 27)) + f + e + (words[i] as number)) | 0;
+    e = d;
+    d = c;
+    c = (b << 30) | (b >>> 2);
+    b = a;
+    a = next;
+  }
+  state[0] = (state[0] as number) + a;
+  state[1] = (state[1] as number) + b;
+  state[2] = (state[2] as number) + c;
+  state[3] = (state[3] as number) + d;
+  state[4] = (state[4] as number) + e;
+}
+
+/** The SHA-1 of a text, as hexadecimal. It serves as a fingerprint, never as proof. */
+export function sha1(text: string): string {
+  const bytes = encoder.encode(text);
+  state[0] = 0x67452301;
+  state[1] = 0xefcdab89;
+  state[2] = 0x98badcfe;
+  state[3] = 0x10325476;
+  state[4] = 0xc3d2e1f0;
+  const whole = bytes.length - (bytes.length % 64);
+  for (let at = 0; at < whole; at += 64) mix(bytes, at);
+  const rest = bytes.length - whole;
+  const padded = rest < 56 ? 64 : 128;
+  tail.fill(0);
+  tail.set(bytes.subarray(whole));
+  tail[rest] = 0x80;
+  for (let i = 0, bits = bytes.length * 8; i < 8; i++, bits = Math.floor(bits / 256)) {
+    tail[padded - 1 - i] = bits % 256;
+  }
+  mix(tail, 0);
+  if (padded === 128) mix(tail, 64);
+  let hex = '';
+  for (const word of state) hex += (word >>> 0).toString(16).padStart(8, '0');
+  return hex;
+}
+
+/** A UUID that is always the same for the same text. */
+export function uuidOf(text: string): string {
+  const hex = sha1(text);
+  const variant = ((Number.parseInt(hex[16] as string, 16) & 0x3) | 0x8).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/**
+ * The id of a message that came without one: the same for the same words in the same task, so that a message sent
+ * again is known again.
+ *
+ * @param again - How many equal messages stood before this one in the same list.
+ */
+export function messageIdOf(taskId: string, message: Omit<Message, 'messageId'>, again = 0): string {
+  return uuidOf(`${taskId}\n${again}\n${JSON.stringify([message.role, message.parts, message.metadata])}`);
+}
+
+/** True when the id is the one that a reader would make up anyway. */
+export function isMadeUp(taskId: string, message: Message): boolean {
+  // Only made-up ids are of version 5, so nearly every other id is told apart without hashing.
+  return message.messageId[14] === '5' && message.messageId === messageIdOf(taskId, message);
+}

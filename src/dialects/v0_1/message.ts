@@ -1,0 +1,108 @@
+import { invalidField } from '../../protocol/errors.ts';
+import type { Message, Role } from '../../protocol/message.ts';
+import type { Metadata } from '../../protocol/part.ts';
+import { type Compat, compatKey, compatOf, withoutCompat } from '../compat.ts';
+import { readMetadata, readObject, under } from '../fields.ts';
+import type { Losses, Reading } from '../loss.ts';
+import { isMadeUp, messageIdOf } from './message-id.ts';
+import { readParts, writeParts } from './part.ts';
+
+/** The task that messages are read from or written into, which says what they need not say themselves. */
+export interface Surroundings {
+  taskId: string;
+  contextId: string;
+}
+
+const ids = ['messageId', 'taskId', 'contextId'] as const;
+const lists = ['extensions', 'referenceTaskIds'] as const;
+const carriedNames = [...ids, ...lists];
+
+/**
+ * Reads a message as 0.1 has it. What 0.1 has no word for comes back from the metadata; without an id it gets one
+ * made of its words and `taskId`.
+ */
+export function readMessage(value: unknown, at: string, reading: Reading, taskId = ''): Message {
+  const wire = readObject(value, at);
+  const message: Message = {
+    messageId: '',
+    role: readRole(wire.role, under(at, 'role'), reading),
+    parts: readParts(wire.parts, under(at, 'parts'), reading),
+  };
+  const metadata = readMetadata(wire.metadata, under(at, 'metadata'));
+  const carried = compatOf(metadata);
+  const own = carried ? withoutCompat(metadata, carriedNames) : metadata;
+  if (own !== undefined) message.metadata = own;
+  if (carried) restore(message, carried);
+  if (message.messageId === '') message.messageId = messageIdOf(taskId, message);
+  return message;
+}
+
+/** Takes over what was carried, if it is of the right kind: it is a peer's word. */
+function restore(message: Message, carried: Compat): void {
+  for (const name of ids) {
+    const id = carried[name];
+    if (typeof id === 'string' && id !== '') message[name] = id;
+  }
+  for (const name of lists) {
+    const list = carried[name];
+    if (Array.isArray(list) && list.every((each) => typeof each === 'string')) message[name] = list;
+  }
+}
+
+/** Reads a message that stands in a task, and so belongs to it. */
+export function readMessageWithin(
+  value: unknown,
+  at: string,
+  reading: Reading,
+  within: Surroundings,
+): Message {
+  const message = readMessage(value, at, reading, within.taskId);
+  message.taskId ??= within.taskId;
+  if (within.contextId !== '') message.contextId ??= within.contextId;
+  return message;
+}
+
+function readRole(value: unknown, at: string, reading: Reading): Role {
+  if (value === 'user' || value === 'agent') return value;
+  if (!reading.lenient) throw invalidField(at, 'must be user or agent');
+  reading.losses?.push({ path: at, kind: 'guessed', note: `took ${JSON.stringify(value)} for agent` });
+  return 'agent';
+}
+
+/** Writes a message as 0.1 has it, on its own or within a task. */
+export function writeMessage(
+  message: Message,
+  at: string,
+  losses: Losses,
+  within: Surroundings = { taskId: '', contextId: '' },
+): unknown {
+  return {
+    role: message.role,
+    parts: writeParts(message.parts, losses ? under(at, 'parts') : at, losses),
+    metadata: carry(message, at, losses, within),
+  };
+}
+
+/** The metadata of a message with everything that its reader could not tell otherwise. */
+function carry(message: Message, at: string, losses: Losses, within: Surroundings): Metadata | undefined {
+  const { messageId, taskId, contextId, extensions, referenceTaskIds } = message;
+  const carried: Compat = {};
+  let any = false;
+  if (!isMadeUp(within.taskId, message)) any = put(carried, 'messageId', messageId, at, losses);
+  if (taskId && taskId !== within.taskId) any = put(carried, 'taskId', taskId, at, losses);
+  if (contextId && contextId !== within.contextId) any = put(carried, 'contextId', contextId, at, losses);
+  if (extensions) any = put(carried, 'extensions', extensions, at, losses);
+  if (referenceTaskIds) any = put(carried, 'referenceTaskIds', referenceTaskIds, at, losses);
+  if (!any) return message.metadata;
+  return { ...message.metadata, [compatKey]: { ...compatOf(message.metadata), ...carried } };
+}
+
+function put(carried: Compat, name: string, value: unknown, at: string, losses: Losses): true {
+  carried[name] = value;
+  losses?.push({
+    path: under(at, name),
+    kind: 'dropped',
+    note: `0.1 messages have no ${name}; it travels in the metadata`,
+  });
+  return true;
+}

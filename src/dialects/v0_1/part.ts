@@ -1,0 +1,170 @@
+import { invalidField } from '../../protocol/errors.ts';
+import type { DataPart, Metadata, Part } from '../../protocol/part.ts';
+import { type Compat, compatKey, compatOf, dataPartFlag, withCompat, withoutCompat } from '../compat.ts';
+import {
+  readBase64,
+  readList,
+  readMetadata,
+  readObject,
+  readString,
+  readText,
+  type Wire,
+} from '../fields.ts';
+import type { Losses, Reading } from '../loss.ts';
+
+const labels = ['filename', 'mediaType'] as const;
+
+/** Reads a part as 0.1 has it. `type` may be missing; the content then speaks for itself. */
+export function readPart(value: unknown, at: string, reading: Reading): Part {
+  const wire = readObject(value, at);
+  switch (typeOf(wire)) {
+    case 'text':
+      return labelled({ text: readRequired(wire.text, `${at}.text`, reading) }, wire, at);
+    case 'file':
+      return readFile(wire, at, reading);
+    case 'data':
+      return readData(wire, at, reading);
+  }
+  if (!reading.lenient) throw invalidField(`${at}.type`, 'must be text, file or data');
+  reading.losses?.push({ path: at, kind: 'guessed', note: 'a part of an unknown type became data' });
+  return { data: wire };
+}
+
+function typeOf(wire: Wire): string | undefined {
+  if (wire.type === 'text' || wire.type === 'file' || wire.type === 'data') return wire.type;
+  if (isSet(wire.text)) return 'text';
+  if (isSet(wire.file)) return 'file';
+  return isSet(wire.data) ? 'data' : undefined;
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function readRequired(value: unknown, at: string, reading: Reading): string {
+  const text = readString(value, at);
+  if (text === undefined && !reading.lenient) throw invalidField(at, 'must be a string');
+  return text ?? '';
+}
+
+/** Adds metadata to a part, and the labels that 0.1 carries in it for want of a better place. */
+function labelled<P extends Part>(part: P, wire: Wire, at: string): P {
+  const metadata = readMetadata(wire.metadata, `${at}.metadata`);
+  if (metadata === undefined) return part;
+  const carried = compatOf(metadata);
+  if (carried) {
+    for (const label of labels) if (typeof carried[label] === 'string') part[label] = carried[label];
+  }
+  const own = carried ? withoutCompat(metadata, labels) : metadata;
+  if (own !== undefined) part.metadata = own;
+  return part;
+}
+
+function readFile(wire: Wire, at: string, reading: Reading): Part {
+  const file = readObject(wire.file, `${at}.file`);
+  const bytes = file.bytes ?? file.fileWithBytes;
+  const uri = file.uri ?? file.fileWithUri;
+  const name = readText(file.name, `${at}.file.name`);
+  const mimeType = readText(file.mimeType, `${at}.file.mimeType`);
+  if (isSet(bytes) && isSet(uri)) {
+    if (!reading.lenient) throw invalidField(`${at}.file`, 'must have only one of bytes and uri');
+    reading.losses?.push({ path: `${at}.file.uri`, kind: 'dropped', note: 'a file keeps its bytes' });
+  }
+  if (!isSet(bytes) && !isSet(uri)) {
+    const metadata = readMetadata(wire.metadata, `${at}.metadata`);
+    return { data: {}, metadata: withCompat(metadata, { fileRef: { name, mimeType } }) };
+  }
+  const part: Part = isSet(bytes)
+    ? { raw: readBase64(bytes, `${at}.file.bytes`) }
+    : { url: readRequired(uri, `${at}.file.uri`, reading) };
+  if (name !== undefined) part.filename = name;
+  if (mimeType !== undefined) part.mediaType = mimeType;
+  return labelled(part, wire, at);
+}
+
+function readData(wire: Wire, at: string, reading: Reading): DataPart {
+  if (!isSet(wire.data) && !reading.lenient) throw invalidField(`${at}.data`, 'must be an object');
+  const part = labelled<DataPart>({ data: wire.data ?? null }, wire, at);
+  if (part.metadata?.[dataPartFlag] !== true) return part;
+  const { [dataPartFlag]: _flag, ...metadata } = part.metadata;
+  if (Object.keys(metadata).length > 0) part.metadata = metadata;
+  else delete part.metadata;
+  const box = part.data;
+  if (typeof box === 'object' && box !== null && 'value' in box) part.data = box.value;
+  return part;
+}
+
+/** Reads a list of parts that must not be empty in a request. */
+export function readParts(value: unknown, at: string, reading: Reading): Part[] {
+  if (reading.lenient && !isSet(value)) {
+    reading.losses?.push({ path: at, kind: 'defaulted', note: 'no parts were sent' });
+    return [];
+  }
+  const list = readList(value, at);
+  if (list.length === 0 && !reading.lenient) throw invalidField(at, 'must have at least one part');
+  const parts: Part[] = [];
+  for (let i = 0; i < list.length; i++) parts.push(readPart(list[i], `${at}[${i}]`, reading));
+  return parts;
+}
+
+/** Writes a part as 0.1 has it. */
+export function writePart(part: Part, at: string, losses: Losses): unknown {
+  if ('text' in part) {
+    return { type: 'text', text: part.text, metadata: carryLabels(part, at, losses) };
+  }
+  if ('raw' in part) {
+    return {
+      type: 'file',
+      file: { name: part.filename, mimeType: part.mediaType, bytes: part.raw },
+      metadata: part.metadata,
+    };
+  }
+  if ('url' in part) {
+    return {
+      type: 'file',
+      file: { name: part.filename, mimeType: part.mediaType, uri: part.url },
+      metadata: part.metadata,
+    };
+  }
+  return writeData(part, at, losses);
+}
+
+function writeData(part: DataPart, at: string, losses: Losses): unknown {
+  const { data } = part;
+  const metadata = carryLabels(part, at, losses);
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) {
+    // 0.1 allows only objects as data; any other value travels in a box.
+    return { type: 'data', data: { value: data }, metadata: { ...metadata, [dataPartFlag]: true } };
+  }
+  const ref = compatOf(metadata)?.fileRef;
+  if (typeof ref !== 'object' || ref === null || Object.keys(data).length > 0) {
+    return { type: 'data', data, metadata };
+  }
+  const { name, mimeType } = ref as Wire;
+  return { type: 'file', file: { name, mimeType }, metadata: withoutCompat(metadata, ['fileRef']) };
+}
+
+/** The metadata of a text or data part, with the labels that 0.1 knows for files only. */
+function carryLabels(part: Part, at: string, losses: Losses): Metadata | undefined {
+  if (part.filename === undefined && part.mediaType === undefined) return part.metadata;
+  const carried: Compat = { ...compatOf(part.metadata) };
+  for (const label of labels) {
+    if (part[label] === undefined) continue;
+    carried[label] = part[label];
+    losses?.push({
+      path: `${at}.${label}`,
+      kind: 'dropped',
+      note: `0.1 has no ${label} for text and data; it travels in the metadata`,
+    });
+  }
+  return { ...part.metadata, [compatKey]: carried };
+}
+
+/** Writes a list of parts. */
+export function writeParts(parts: readonly Part[], at: string, losses: Losses): unknown[] {
+  const wire: unknown[] = [];
+  for (let i = 0; i < parts.length; i++) {
+    wire.push(writePart(parts[i] as Part, losses ? `${at}[${i}]` : at, losses));
+  }
+  return wire;
+}

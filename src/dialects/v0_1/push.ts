@@ -1,0 +1,80 @@
+import type { PushAuthentication, PushConfig } from '../../protocol/push.ts';
+import type { SendConfiguration } from '../../protocol/requests.ts';
+import { readName, readObject, readStrings, readText, under, type Wire } from '../fields.ts';
+import type { Losses, Reading } from '../loss.ts';
+
+type Target = Omit<PushConfig, 'taskId' | 'id'>;
+
+/** Reads `{ id, pushNotificationConfig }`. 0.1 has one configuration per task, so it is named like the task. */
+export function readPushConfig(value: unknown, at: string, reading: Reading): PushConfig {
+  const wire = readObject(value, at);
+  const id = readName(wire.id, under(at, 'id'));
+  return {
+    taskId: id,
+    id,
+    ...readTarget(wire.pushNotificationConfig, under(at, 'pushNotificationConfig'), reading),
+  };
+}
+
+/** Reads the push configuration inside a send. */
+export function readSendPushConfig(
+  value: unknown,
+  taskId: string,
+  reading: Reading,
+): NonNullable<SendConfiguration['pushConfig']> {
+  return { id: taskId, ...readTarget(value, 'pushNotification', reading) };
+}
+
+function readTarget(value: unknown, at: string, reading: Reading): Target {
+  const wire = readObject(value, at);
+  const target: Target = { url: readName(wire.url, under(at, 'url')) };
+  const token = readText(wire.token, under(at, 'token'));
+  if (token !== undefined) target.token = token;
+  if (wire.authentication !== undefined && wire.authentication !== null) {
+    const path = under(at, 'authentication');
+    const authentication = readAuthentication(readObject(wire.authentication, path), path, reading);
+    if (authentication) target.authentication = authentication;
+  }
+  return target;
+}
+
+/** Of several schemes the first counts; credentials without a scheme are a bearer's. */
+function readAuthentication(wire: Wire, at: string, reading: Reading): PushAuthentication | undefined {
+  const schemes = readStrings(wire.schemes, under(at, 'schemes')) ?? [];
+  const credentials = readText(wire.credentials, under(at, 'credentials'));
+  if (schemes.length > 1) {
+    const note = `only ${schemes[0]} is kept`;
+    reading.losses?.push({ path: under(at, 'schemes'), kind: 'dropped', note });
+  }
+  for (const key of Object.keys(wire)) {
+    if (key === 'schemes' || key === 'credentials') continue;
+    reading.losses?.push({ path: under(at, key), kind: 'dropped', note: 'there is no place for it' });
+  }
+  const scheme = schemes[0] ?? (credentials === undefined ? undefined : 'Bearer');
+  if (scheme === undefined) return undefined;
+  return credentials === undefined ? { scheme } : { scheme, credentials };
+}
+
+/** Writes the inner configuration, which stands alone inside a send. */
+export function writeTarget({ url, token, authentication }: Target): unknown {
+  return {
+    url,
+    token,
+    authentication: authentication && {
+      schemes: [authentication.scheme],
+      credentials: authentication.credentials,
+    },
+  };
+}
+
+/** Writes `{ id, pushNotificationConfig }`. */
+export function writePushConfig(config: PushConfig, losses?: Losses): unknown {
+  losePushId(config.id, config.taskId, losses);
+  return { id: config.taskId, pushNotificationConfig: writeTarget(config) };
+}
+
+/** Notes that 0.1 cannot name one configuration among several. */
+export function losePushId(id: string | undefined, taskId: string, losses: Losses): void {
+  if (id === undefined || id === '' || id === taskId) return;
+  losses?.push({ path: 'id', kind: 'dropped', note: '0.1 has one configuration per task, without an id' });
+}

@@ -1,0 +1,148 @@
+import { A2AError } from '../../protocol/errors.ts';
+import type { SendConfiguration, SendRequest } from '../../protocol/requests.ts';
+import type { Dialect } from '../dialect.ts';
+import {
+  readCount,
+  readMetadata,
+  readName,
+  readObject,
+  readStrings,
+  readText,
+  type Wire,
+} from '../fields.ts';
+import type { Losses, Reading } from '../loss.ts';
+import { readModes } from './card.ts';
+import { readMessage, writeMessage } from './message.ts';
+import { uuidOf } from './message-id.ts';
+import { losePushId, readPushConfig, readSendPushConfig, writePushConfig, writeTarget } from './push.ts';
+
+/** What is asked for when the whole history is wanted: in 0.1, no number means no history. */
+export const wholeHistory = 2 ** 31 - 1;
+
+/** In 0.1 no number and 0 both ask for no history. */
+function readHistoryLength(value: unknown): number | undefined {
+  const length = readCount(value, 'historyLength') ?? 0;
+  return length >= wholeHistory ? undefined : length;
+}
+
+function readConfiguration(wire: Wire, taskId: string, reading: Reading): SendConfiguration {
+  const configuration: SendConfiguration = { historyLength: readHistoryLength(wire.historyLength) };
+  const modes = readStrings(wire.acceptedOutputModes, 'acceptedOutputModes');
+  if (modes !== undefined) {
+    configuration.acceptedOutputModes = readModes(modes, 'acceptedOutputModes', reading);
+  }
+  const push = wire.pushNotification;
+  if (push !== undefined && push !== null) {
+    configuration.pushConfig = readSendPushConfig(push, taskId, reading);
+  }
+  return configuration;
+}
+
+function readSend(params: unknown, reading: Reading): SendRequest {
+  const wire = readObject(params, '');
+  const id = readName(wire.id, 'id');
+  const message = readMessage(wire.message, 'message', reading, id);
+  const sessionId = readText(wire.sessionId, 'sessionId');
+  if (sessionId !== undefined) message.contextId = sessionId;
+  const request: SendRequest = {
+    message,
+    claimedTaskId: id,
+    configuration: readConfiguration(wire, id, reading),
+  };
+  const metadata = readMetadata(wire.metadata, 'metadata');
+  if (metadata !== undefined) request.metadata = metadata;
+  return request;
+}
+
+/**
+ * The id of the task that a send begins or continues. 0.1 wants one from the caller: if there is none, it is made of
+ * the id of the message, so that the same message sent again reaches the same task.
+ */
+function taskIdOf({ message, claimedTaskId }: SendRequest, losses: Losses): string {
+  if (claimedTaskId !== undefined) return claimedTaskId;
+  if (message.taskId !== undefined) {
+    losses?.push({
+      path: 'message.taskId',
+      kind: 'guessed',
+      note: 'it became the id of the request; a 0.1 agent makes a task that it does not know',
+    });
+    return message.taskId;
+  }
+  const id = uuidOf(`task\n${message.messageId}`);
+  losses?.push({ path: 'id', kind: 'defaulted', note: `0.1 needs a task id of the caller; it is ${id}` });
+  return id;
+}
+
+function writeSend(request: SendRequest, losses?: Losses): unknown {
+  const { message, configuration, metadata } = request;
+  const id = taskIdOf(request, losses);
+  if (configuration?.returnImmediately) {
+    losses?.push({
+      path: 'configuration.returnImmediately',
+      kind: 'dropped',
+      note: 'a 0.1 agent answers when it sees fit',
+    });
+  }
+  if (configuration?.pushConfig) losePushId(configuration.pushConfig.id, id, losses);
+  return {
+    id,
+    sessionId: message.contextId,
+    message: writeMessage(message, 'message', losses, { taskId: id, contextId: message.contextId ?? '' }),
+    acceptedOutputModes: configuration?.acceptedOutputModes,
+    pushNotification: configuration?.pushConfig && writeTarget(configuration.pushConfig),
+    historyLength: configuration?.historyLength ?? wholeHistory,
+    metadata,
+  };
+}
+
+const send = { read: readSend, write: writeSend };
+
+/** Makes the codec of something that 0.1 has no word for. */
+export function unsupported(what: string): { read: () => never; write: () => never } {
+  const refuse = (): never => {
+    throw new A2AError('UNSUPPORTED_OPERATION', `A2A 0.1 cannot ${what}`);
+  };
+  return { read: refuse, write: refuse };
+}
+
+/** The parameters of every operation that 0.1 has. */
+export const requests: Dialect['requests'] = {
+  send,
+  stream: send,
+  getTask: {
+    read(params) {
+      const wire = readObject(params, '');
+      return { id: readName(wire.id, 'id'), historyLength: readHistoryLength(wire.historyLength) };
+    },
+    write: ({ id, historyLength }) => ({ id, historyLength: historyLength ?? wholeHistory }),
+  },
+  cancelTask: {
+    read(params) {
+      const wire = readObject(params, '');
+      return { id: readName(wire.id, 'id'), metadata: readMetadata(wire.metadata, 'metadata') };
+    },
+    write: ({ id, metadata }) => ({ id, metadata }),
+  },
+  subscribe: {
+    read: (params) => ({ id: readName(readObject(params, '').id, 'id') }),
+    write: ({ id }) => ({ id }),
+  },
+  createPushConfig: {
+    read: (params, reading) => readPushConfig(params, '', reading),
+    write: writePushConfig,
+  },
+  getPushConfig: {
+    read(params) {
+      const id = readName(readObject(params, '').id, 'id');
+      return { taskId: id, id };
+    },
+    write({ taskId, id }, losses) {
+      losePushId(id, taskId, losses);
+      return { id: taskId };
+    },
+  },
+  listTasks: unsupported('list tasks'),
+  listPushConfigs: unsupported('list push configurations'),
+  deletePushConfig: unsupported('delete push configurations'),
+  extendedCard: unsupported('give an extended card'),
+};

@@ -1,0 +1,263 @@
+import { invalidField } from '../../protocol/errors.ts';
+import type { Message } from '../../protocol/message.ts';
+import type { Metadata } from '../../protocol/part.ts';
+import type { Artifact, Task, TaskState, TaskStatus } from '../../protocol/task.ts';
+import { type Compat, compatOf, withCompat, withoutCompat } from '../compat.ts';
+import {
+  readCount,
+  readList,
+  readMetadata,
+  readName,
+  readObject,
+  readStrings,
+  readText,
+  readTimestamp,
+  under,
+  type Wire,
+} from '../fields.ts';
+import type { Losses, Reading } from '../loss.ts';
+import { ArtifactIndex, idOfIndex } from './artifact-index.ts';
+import { readMessageWithin, type Surroundings, writeMessage } from './message.ts';
+import { messageIdOf } from './message-id.ts';
+import { readParts, writeParts } from './part.ts';
+
+/** State in the model → state in 0.1, which has no word for two of them. */
+export const wireStates: { readonly [state in TaskState]: string } = {
+  unknown: 'unknown',
+  submitted: 'submitted',
+  working: 'working',
+  completed: 'completed',
+  failed: 'failed',
+  canceled: 'canceled',
+  'input-required': 'input-required',
+  rejected: 'failed',
+  'auth-required': 'input-required',
+};
+
+const modelStates: ReadonlyMap<unknown, TaskState> = new Map(
+  (Object.keys(wireStates) as TaskState[])
+    .filter((state) => wireStates[state] === state)
+    .map((state) => [state, state]),
+);
+
+/** Reads a state; `carried` is the compat record that may name a state which 0.1 could not. */
+export function readState(
+  value: unknown,
+  at: string,
+  reading: Reading,
+  carried: Compat | undefined,
+): TaskState {
+  const state = modelStates.get(value);
+  if (state === 'failed' && carried?.state === 'rejected') return 'rejected';
+  if (state === 'input-required' && carried?.state === 'auth-required') return 'auth-required';
+  if (state !== undefined) return state;
+  if (!reading.lenient) throw invalidField(at, 'must be a task state such as working');
+  reading.losses?.push({
+    path: at,
+    kind: 'guessed',
+    note: `took ${JSON.stringify(value)} for an unknown state`,
+  });
+  return 'unknown';
+}
+
+/** Reads a status as 0.1 has it. */
+export function readStatus(
+  value: unknown,
+  at: string,
+  reading: Reading,
+  within: Surroundings & { carried: Compat | undefined },
+): TaskStatus {
+  const wire = readObject(value, at);
+  const status: TaskStatus = { state: readState(wire.state, under(at, 'state'), reading, within.carried) };
+  if (wire.message !== undefined && wire.message !== null) {
+    status.message = readMessageWithin(wire.message, under(at, 'message'), reading, within);
+  }
+  const timestamp = readTimestamp(wire.timestamp, under(at, 'timestamp'), reading);
+  if (timestamp !== undefined) status.timestamp = timestamp;
+  return status;
+}
+
+/** Writes a status as 0.1 has it; see {@link foldedState} for what it leaves out. */
+export function writeStatus(status: TaskStatus, at: string, losses: Losses, within: Surroundings): unknown {
+  return {
+    state: wireStates[status.state],
+    message: status.message && writeMessage(status.message, under(at, 'message'), losses, within),
+    timestamp: status.timestamp,
+  };
+}
+
+/** The state that 0.1 cannot name and that is carried by name therefore. */
+export function foldedState(state: TaskState, at: string, losses: Losses): TaskState | undefined {
+  if (wireStates[state] === state) return undefined;
+  losses?.push({
+    path: under(at, 'state'),
+    kind: 'guessed',
+    note: `0.1 has no state ${state}; ${wireStates[state]} stands for it`,
+  });
+  return state;
+}
+
+const artifactNames = ['artifactId', 'extensions', 'appendInline', 'lastChunkInline'];
+
+/** Reads an artifact as 0.1 has it: known by an index, unless an id was carried or `idOf` knows one. */
+export function readArtifact(
+  wire: Wire,
+  at: string,
+  reading: Reading,
+  idOf: (index: number, carried: string | undefined) => string,
+): Artifact {
+  const metadata = readMetadata(wire.metadata, under(at, 'metadata'));
+  const carried = compatOf(metadata);
+  const named = typeof carried?.artifactId === 'string' ? carried.artifactId : undefined;
+  const artifact: Artifact = {
+    artifactId: idOf(readCount(wire.index, under(at, 'index')) ?? 0, named),
+    parts: readParts(wire.parts, under(at, 'parts'), reading),
+  };
+  const name = readText(wire.name, under(at, 'name'));
+  if (name !== undefined) artifact.name = name;
+  const description = readText(wire.description, under(at, 'description'));
+  if (description !== undefined) artifact.description = description;
+  const extensions = carried && readStrings(carried.extensions, under(at, 'extensions'));
+  if (extensions !== undefined) artifact.extensions = extensions;
+  const own = carried ? withoutCompat(metadata, artifactNames) : metadata;
+  if (own !== undefined) artifact.metadata = own;
+  return artifact;
+}
+
+/** The artifacts of a whole task; several of one index are several artifacts all the same. */
+function readArtifacts(list: unknown[], at: string, reading: Reading): Artifact[] {
+  const seen = new Set<string>();
+  return list.map((each, i) => {
+    const path = `${at}[${i}]`;
+    const wire = readObject(each, path);
+    const artifact = readArtifact(wire, path, reading, (index, carried) => {
+      const id = carried ?? idOfIndex(index);
+      if (!seen.has(id)) return id;
+      const other = `${id}-${i}`;
+      reading.losses?.push({ path, kind: 'guessed', note: `${id} was there already; it became ${other}` });
+      return other;
+    });
+    seen.add(artifact.artifactId);
+    const inline: Compat = {};
+    if (wire.append === true) inline.appendInline = true;
+    if (wire.lastChunk === true) inline.lastChunkInline = true;
+    const metadata = withCompat(artifact.metadata, inline);
+    if (metadata !== undefined) artifact.metadata = metadata;
+    return artifact;
+  });
+}
+
+/** Writes an artifact under its number. Its id is carried where a reader would make up another one. */
+export function writeArtifact(
+  artifact: Artifact,
+  at: string,
+  losses: Losses,
+  { index, carriesId }: { index: number; carriesId: boolean },
+): Wire {
+  const { artifactId, extensions } = artifact;
+  let { metadata } = artifact;
+  if (carriesId) {
+    losses?.push({
+      path: under(at, 'artifactId'),
+      kind: 'guessed',
+      note: `0.1 artifacts have an index; ${index} stands for ${artifactId}, which travels in the metadata`,
+    });
+  }
+  if (extensions) {
+    losses?.push({
+      path: under(at, 'extensions'),
+      kind: 'dropped',
+      note: '0.1 artifacts have no extensions; they travel in the metadata',
+    });
+  }
+  if (carriesId || extensions) {
+    metadata = withCompat(metadata, { artifactId: carriesId ? artifactId : undefined, extensions });
+  }
+  return {
+    name: artifact.name,
+    description: artifact.description,
+    parts: writeParts(artifact.parts, losses ? under(at, 'parts') : at, losses),
+    index,
+    metadata,
+  };
+}
+
+/** Writes the artifacts of a whole task. */
+function writeArtifacts(artifacts: readonly Artifact[], at: string, losses: Losses): unknown[] {
+  const table = new ArtifactIndex();
+  return artifacts.map((artifact, i) => {
+    const index = table.of(artifact.artifactId);
+    const carriesId = artifact.artifactId !== idOfIndex(index);
+    const wire = writeArtifact(artifact, `${at}[${i}]`, losses, { index, carriesId });
+    const inline = compatOf(artifact.metadata);
+    if (inline?.appendInline !== true && inline?.lastChunkInline !== true) return wire;
+    if (inline.appendInline === true) wire.append = true;
+    if (inline.lastChunkInline === true) wire.lastChunk = true;
+    wire.metadata = withoutCompat(wire.metadata as Metadata, ['appendInline', 'lastChunkInline']);
+    return wire;
+  });
+}
+
+/** Messages of a history; words that were said twice are two messages. */
+function readHistory(list: unknown[], at: string, reading: Reading, within: Surroundings): Message[] {
+  const seen = new Map<string, number>();
+  return list.map((each, i) => {
+    const message = readMessageWithin(each, `${at}[${i}]`, reading, within);
+    const again = seen.get(message.messageId) ?? 0;
+    seen.set(message.messageId, again + 1);
+    if (again > 0) message.messageId = messageIdOf(within.taskId, message, again);
+    return message;
+  });
+}
+
+/** Reads a task as 0.1 has it. A task without a session is a context of its own, named like the task. */
+export function readTask(value: unknown, at: string, reading: Reading): Task {
+  const wire = readObject(value, at);
+  const id = readName(wire.id, under(at, 'id'));
+  const metadata = readMetadata(wire.metadata, under(at, 'metadata'));
+  const carried = compatOf(metadata);
+  const contextId = readText(wire.sessionId, under(at, 'sessionId')) ?? id;
+  const within = { taskId: id, contextId, carried };
+  const task: Task = { id, contextId, status: readStatus(wire.status, under(at, 'status'), reading, within) };
+  const { artifacts, history } = wire;
+  if (artifacts !== undefined && artifacts !== null) {
+    const path = under(at, 'artifacts');
+    task.artifacts = readArtifacts(readList(artifacts, path), path, reading);
+  }
+  if (history !== undefined && history !== null) {
+    const path = under(at, 'history');
+    task.history = readHistory(readList(history, path), path, reading, within);
+  }
+  const own = ownMetadata(metadata, task.status.state, (wire.status as Wire).state);
+  if (own !== undefined) task.metadata = own;
+  return task;
+}
+
+/** Metadata after the state was taken out of it, or put into it when nobody knows that state. */
+function ownMetadata(
+  metadata: Metadata | undefined,
+  state: TaskState,
+  wireState: unknown,
+): Metadata | undefined {
+  if (state === 'unknown' && typeof wireState === 'string' && wireState !== 'unknown') {
+    return withCompat(metadata, { state: wireState });
+  }
+  return wireStates[state] === state ? metadata : withoutCompat(metadata, ['state']);
+}
+
+/** Writes a task as 0.1 has it. */
+export function writeTask(task: Task, losses?: Losses, at = 'task'): unknown {
+  const within = { taskId: task.id, contextId: task.contextId };
+  const folded = foldedState(task.status.state, under(at, 'status'), losses);
+  return {
+    id: task.id,
+    // Its own name as its context is what a reader assumes anyway.
+    sessionId: task.contextId === '' || task.contextId === task.id ? undefined : task.contextId,
+    status: writeStatus(task.status, under(at, 'status'), losses, within),
+    artifacts: task.artifacts && writeArtifacts(task.artifacts, under(at, 'artifacts'), losses),
+    history: task.history?.map((message, i) =>
+      writeMessage(message, `${under(at, 'history')}[${i}]`, losses, within),
+    ),
+    metadata: folded === undefined ? task.metadata : withCompat(task.metadata, { state: folded }),
+  };
+}
