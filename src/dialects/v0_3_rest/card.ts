@@ -2,22 +2,13 @@ import type { AgentCard } from '../../protocol/card.ts';
 import type { Codec } from '../dialect.ts';
 import type { Losses, Reading } from '../loss.ts';
 import { readCard as readEither, writeCardWith } from '../v0_3/card.ts';
-import { mergeFlows, mergeRequirements } from '../v1_0/security.ts';
+import { mergeSecurity } from '../v1_0/security.ts';
 import { wrapped } from './security.ts';
 
 /** Reads a card of 0.3 and puts the OAuth 2 flows together that its protocol buffers keep apart. */
 function readCard(value: unknown, reading: Reading): AgentCard {
   const card = readEither(value, reading);
-  if (card.securitySchemes === undefined) return card;
-  const securitySchemes = mergeFlows(card.securitySchemes);
-  card.securitySchemes = securitySchemes;
-  if (card.securityRequirements) {
-    card.securityRequirements = mergeRequirements(card.securityRequirements, securitySchemes);
-  }
-  for (const skill of card.skills) {
-    if (!skill.securityRequirements) continue;
-    skill.securityRequirements = mergeRequirements(skill.securityRequirements, securitySchemes);
-  }
+  mergeSecurity(card);
   return card;
 }
 

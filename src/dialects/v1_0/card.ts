@@ -22,8 +22,7 @@ import {
 } from '../fields.ts';
 import type { Losses, Reading } from '../loss.ts';
 import {
-  mergeFlows,
-  mergeRequirements,
+  mergeSecurity,
   readRequirements,
   readSecurityScheme,
   splitFlows,
@@ -75,13 +74,13 @@ function readSecurity(wire: Wire, card: AgentCard, reading: Reading): void {
       readSecurityScheme(each, `securitySchemes.${name}`),
     ]),
   );
-  if (Object.keys(read).length > 0) card.securitySchemes = mergeFlows(read);
+  if (Object.keys(read).length > 0) card.securitySchemes = read;
   // The sample card of 1.0.1 still says `security`.
   const requirements = wire.securityRequirements ?? wire.security;
   if (Array.isArray(requirements) && requirements.length > 0) {
-    const list = readRequirements(requirements, 'securityRequirements', reading);
-    card.securityRequirements = mergeRequirements(list, card.securitySchemes ?? {});
+    card.securityRequirements = readRequirements(requirements, 'securityRequirements', reading);
   }
+  mergeSecurity(card);
 }
 
 /** Reads the list of interfaces, which a hybrid card of 0.3 has too. */

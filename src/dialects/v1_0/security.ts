@@ -1,4 +1,10 @@
-import type { OAuthFlow, OAuthFlowName, SecurityRequirement, SecurityScheme } from '../../protocol/card.ts';
+import type {
+  AgentCard,
+  OAuthFlow,
+  OAuthFlowName,
+  SecurityRequirement,
+  SecurityScheme,
+} from '../../protocol/card.ts';
 import { invalidField } from '../../protocol/errors.ts';
 import { readFlag, readList, readObject, readString, readStrings, readText, type Wire } from '../fields.ts';
 import type { Reading } from '../loss.ts';
@@ -114,7 +120,7 @@ export function splitFlows(schemes: { [name: string]: SecurityScheme }): { [name
 }
 
 /** Puts schemes back together that {@link splitFlows} took apart. */
-export function mergeFlows(schemes: { [name: string]: SecurityScheme }): { [name: string]: SecurityScheme } {
+function mergeFlows(schemes: { [name: string]: SecurityScheme }): { [name: string]: SecurityScheme } {
   const merged: { [name: string]: SecurityScheme } = {};
   for (const [name, scheme] of Object.entries(schemes)) {
     const stem = flowNames.find((flow) => name.endsWith(`.${flow}`));
@@ -145,7 +151,7 @@ export function splitRequirements(
 }
 
 /** The requirements of merged schemes: alternatives that became equal are one. */
-export function mergeRequirements(
+function mergeRequirements(
   requirements: readonly SecurityRequirement[],
   merged: { [name: string]: SecurityScheme },
 ): SecurityRequirement[] {
@@ -160,6 +166,17 @@ export function mergeRequirements(
     seen.set(JSON.stringify(renamed), renamed);
   }
   return [...seen.values()];
+}
+
+/** Puts the OAuth 2 flows of a card together, and the requirements of the card and its skills that they had multiplied. */
+export function mergeSecurity(card: AgentCard): void {
+  if (card.securitySchemes === undefined) return;
+  const merged = mergeFlows(card.securitySchemes);
+  card.securitySchemes = merged;
+  for (const each of [card, ...card.skills]) {
+    if (each.securityRequirements === undefined) continue;
+    each.securityRequirements = mergeRequirements(each.securityRequirements, merged);
+  }
 }
 
 /** Reads requirements in the wrapped form of 1.0, or in the bare form that some 1.0 cards still print. */
