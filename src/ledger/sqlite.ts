@@ -1,0 +1,69 @@
+/**
+ * Tasks in one SQLite file: a ledger that survives the process.
+ *
+ * Uses the SQLite of Node where there is one, else `libsql`, which the application installs.
+ *
+ * @module
+ */
+import type { Ledger } from './ledger.ts';
+import { openDatabase } from './sqlite/database.ts';
+import { migrate } from './sqlite/schema.ts';
+import { SqliteLedger } from './sqlite/sqlite-ledger.ts';
+
+/** Where a ledger in a file is, and how careful it is. */
+export interface SqliteLedgerOptions {
+  /** The path of the file, which is made if it does not exist. Several processes may share one. */
+  file: string;
+  /**
+   * `normal` survives the end of the process at any moment; after a power failure the newest commits may be missing.
+   * `full` waits for the disk with every commit.
+   * @defaultValue `'normal'`
+   */
+  synchronous?: 'normal' | 'full';
+  /**
+   * For how many milliseconds a commit waits for another process that writes. Nothing else runs meanwhile.
+   * @defaultValue 5,000
+   */
+  busyTimeout?: number;
+  /**
+   * How many tasks are kept in memory as well.
+   * @defaultValue 4,096
+   */
+  maxCachedTasks?: number;
+  /**
+   * About how many bytes they may take.
+   * @defaultValue 64 MiB
+   */
+  maxCachedBytes?: number;
+  /**
+   * After how many milliseconds followers see what another process wrote.
+   * @defaultValue 250
+   */
+  pollInterval?: number;
+  /** @defaultValue `Date.now` */
+  now?: () => number;
+}
+
+/**
+ * Opens a ledger in a file.
+ *
+ * @throws {@link A2AError} `UNAVAILABLE` when the file cannot be opened.
+ */
+export async function sqliteLedger(options: SqliteLedgerOptions): Promise<Ledger> {
+  const database = await openDatabase(options.file);
+  try {
+    database.exec(`pragma busy_timeout = ${options.busyTimeout ?? 5_000}`);
+    database.prepare('pragma journal_mode = wal').get([]);
+    database.exec(`pragma synchronous = ${options.synchronous === 'full' ? 'full' : 'normal'}`);
+    migrate(database);
+    return new SqliteLedger(database, {
+      now: options.now ?? Date.now,
+      maxCachedTasks: options.maxCachedTasks ?? 4_096,
+      maxCachedBytes: options.maxCachedBytes ?? 64 * 1_024 * 1_024,
+      pollInterval: options.pollInterval ?? 250,
+    });
+  } catch (fault) {
+    database.close();
+    throw fault;
+  }
+}

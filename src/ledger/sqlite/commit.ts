@@ -1,0 +1,229 @@
+import { A2AError } from '../../protocol/errors.ts';
+import { isTerminal } from '../../protocol/task.ts';
+import type { Database, Statement, Value } from './database.ts';
+import type { DiskLog } from './disk-log.ts';
+import { RowWriter } from './row-writer.ts';
+
+/** A snapshot is not worth rewriting for fewer characters of changes than this. */
+const leastChanges = 4_096;
+
+/** What one log adds to a commit. */
+interface Share {
+  log: DiskLog;
+  touched: number;
+  changedAt: number;
+  changes: string;
+  snapshot: string | undefined;
+}
+
+const columns = 11;
+
+const upsert = (assigned: readonly string[]): { head: string; tail: string } => ({
+  head: 'insert into tasks values',
+  tail: `on conflict (key) do update set ${assigned.map((name) => `${name} = excluded.${name}`).join(', ')}
+    where tasks.sequence = excluded.previous
+    on conflict (owner, id) do nothing`,
+});
+
+/** Writes everything that was appended within one turn of the event loop in one transaction. */
+export class GroupCommit {
+  readonly #database: Database;
+  readonly #now: () => number;
+  readonly #afterwards: (log: DiskLog) => void;
+  readonly #moved: RowWriter;
+  readonly #grown: RowWriter;
+  readonly #texts: RowWriter;
+  readonly #begin: Statement;
+  readonly #end: Statement;
+  readonly #clock: Statement;
+  readonly #count: Statement;
+  #dirty: DiskLog[] = [];
+  #scheduled: NodeJS.Immediate | undefined = undefined;
+
+  /** @param afterwards - is told of each log whose changes are stored or lost. */
+  constructor(database: Database, now: () => number, afterwards: (log: DiskLog) => void) {
+    this.#database = database;
+    this.#now = now;
+    this.#afterwards = afterwards;
+    const grown = ['sequence', 'previous', 'snapshot_at'];
+    const moved = upsert(['state', 'touched', 'changed_at', ...grown]);
+    this.#moved = new RowWriter(database, columns, moved.head, moved.tail);
+    // Columns with an index are left out: writing them costs as much as changing them.
+    this.#grown = new RowWriter(database, columns, moved.head, upsert(grown).tail);
+    this.#texts = new RowWriter(database, 3, 'insert or replace into texts values');
+    this.#begin = database.prepare('begin immediate');
+    this.#end = database.prepare('commit');
+    this.#clock = database.prepare('update clock set touched = touched + ? returning touched');
+    this.#count = database.prepare(
+      'insert into counts values (?, ?, ?) on conflict (owner, state) do update set n = n + excluded.n',
+    );
+  }
+
+  /** Has a log written with the next group. */
+  add(log: DiskLog): void {
+    if (log.isDirty) return;
+    log.isDirty = true;
+    this.#dirty.push(log);
+    this.#scheduled ??= setImmediate(() => this.flush());
+  }
+
+  /** Writes the group that waits now. */
+  flush(): void {
+    if (this.#scheduled) clearImmediate(this.#scheduled);
+    this.#scheduled = undefined;
+    const group = this.#dirty;
+    if (group.length === 0) return;
+    this.#dirty = [];
+    let shares: readonly Share[];
+    try {
+      shares = this.#store(group);
+    } catch (thrown) {
+      for (const log of group) this.#settle(log, A2AError.from(thrown));
+      return;
+    }
+    for (const share of shares) note(share);
+    const stored = new Set(shares.length === group.length ? undefined : shares.map(({ log }) => log));
+    for (const log of group) {
+      const isStored = shares.length === group.length || stored.has(log);
+      this.#settle(log, isStored ? undefined : conflict(log));
+    }
+  }
+
+  #settle(log: DiskLog, fault: A2AError | undefined): void {
+    if (fault) log.fail(fault);
+    else log.succeed();
+    this.#afterwards(log);
+  }
+
+  /** @returns the shares that were stored; those of the others met a change by another process. */
+  #store(group: readonly DiskLog[]): readonly Share[] {
+    const changedAt = this.#now();
+    const shares = group.map((log) => shareOf(log, changedAt));
+    return (
+      this.#transaction(() => this.#writeAll(shares)) ?? this.#transaction(() => this.#writeEach(shares))
+    );
+  }
+
+  /** Commits what a function wrote, or takes it back if it returns undefined or throws. */
+  #transaction<T>(write: () => T): T {
+    this.#begin.run([]);
+    try {
+      const result = write();
+      if (result === undefined) this.#database.exec('rollback');
+      else this.#end.run([]);
+      return result;
+    } catch (fault) {
+      try {
+        this.#database.exec('rollback');
+      } catch {
+        // SQLite took it back itself, as it does when the disk is full.
+      }
+      throw fault;
+    }
+  }
+
+  /** Writes all at once, many rows with each statement. @returns undefined if one of them may not be written. */
+  #writeAll(shares: readonly Share[]): readonly Share[] | undefined {
+    this.#stamp(shares);
+    const moved: Value[] = [];
+    const grown: Value[] = [];
+    for (const share of shares) rowOf(share, share.log.isMoved ? moved : grown);
+    if (this.#moved.write(moved) + this.#grown.write(grown) !== shares.length) return undefined;
+    this.#writeRest(shares);
+    return shares;
+  }
+
+  /** Writes one after the other and leaves out those that may not be written. */
+  #writeEach(shares: readonly Share[]): readonly Share[] {
+    this.#stamp(shares);
+    const written = shares.filter((share) => {
+      const row: Value[] = [];
+      rowOf(share, row);
+      return (share.log.isMoved ? this.#moved : this.#grown).write(row) === 1;
+    });
+    this.#writeRest(written);
+    return written;
+  }
+
+  /** Gives those that move their places in the order of all tasks. */
+  #stamp(shares: readonly Share[]): void {
+    let moving = 0;
+    for (const { log } of shares) if (log.isMoved) moving++;
+    if (moving === 0) return;
+    let touched = Number(this.#clock.get([moving])?.['touched']) - moving;
+    for (const share of shares) if (share.log.isMoved) share.touched = ++touched;
+  }
+
+  #writeRest(shares: readonly Share[]): void {
+    const texts: Value[] = [];
+    const counts = new Map<string, { owner: number; state: string; n: number }>();
+    const count = (owner: number, state: string, n: number): void => {
+      const key = `${owner} ${state}`;
+      const there = counts.get(key);
+      if (there) there.n += n;
+      else counts.set(key, { owner, state, n });
+    };
+    for (const { log, touched, changes, snapshot } of shares) {
+      const row = log.stored.row || touched;
+      if (snapshot !== undefined) texts.push(row, 0, snapshot);
+      if (changes !== '') texts.push(row, log.sequence, changes);
+      if (log.stored.state === log.state) continue;
+      if (log.stored.state !== undefined) count(log.ownerRow, log.stored.state, -1);
+      count(log.ownerRow, log.state, 1);
+    }
+    this.#texts.write(texts);
+    for (const { owner, state, n } of counts.values()) if (n !== 0) this.#count.run([owner, state, n]);
+  }
+}
+
+function conflict(log: DiskLog): A2AError {
+  return new A2AError('CONFLICT', undefined, { details: { taskId: log.id } });
+}
+
+function shareOf(log: DiskLog, changedAt: number): Share {
+  const { stored, pending } = log;
+  const changes = pending.length > 0 ? JSON.stringify(pending) : '';
+  const isDue =
+    stored.row === 0 ||
+    isTerminal(log.state) ||
+    log.changesSize + changes.length > Math.max(log.snapshotSize, leastChanges);
+  return {
+    log,
+    touched: stored.touched,
+    changedAt: log.isMoved ? changedAt : stored.changedAt,
+    changes,
+    snapshot: isDue ? JSON.stringify(log.fold()) : undefined,
+  };
+}
+
+function rowOf({ log, touched, changedAt, snapshot }: Share, values: Value[]): void {
+  const { stored } = log;
+  values.push(
+    stored.row || touched,
+    log.ownerRow,
+    log.id,
+    log.contextId,
+    stored.messageId,
+    log.state,
+    touched,
+    changedAt,
+    log.sequence,
+    stored.sequence,
+    snapshot === undefined ? stored.snapshotAt : log.sequence,
+  );
+}
+
+/** Remembers in the log what is now on disk. */
+function note({ log, touched, changedAt, changes, snapshot }: Share): void {
+  const { stored } = log;
+  stored.row ||= touched;
+  stored.state = log.state;
+  stored.touched = touched;
+  stored.changedAt = changedAt;
+  stored.sequence = log.sequence;
+  log.changesSize += changes.length;
+  if (snapshot === undefined) return;
+  stored.snapshotAt = log.sequence;
+  log.snapshotSize = snapshot.length;
+  log.changesSize = 0;
+}

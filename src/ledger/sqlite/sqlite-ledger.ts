@@ -1,0 +1,228 @@
+import { A2AError, taskNotFound } from '../../protocol/errors.ts';
+import type { PushConfig } from '../../protocol/push.ts';
+import type { TaskChange } from '../../protocol/reduce.ts';
+import type { ListTasksRequest, TaskPage } from '../../protocol/requests.ts';
+import type { Task } from '../../protocol/task.ts';
+import type { Ledger, TaskLog, Unfinished } from '../ledger.ts';
+import type { LiveLog, LogKeeper } from '../live-log.ts';
+import { listed, pageSizeOf, readPageToken, statusesFrom, writePageToken } from '../page.ts';
+import { keyOf, LogCache } from './cache.ts';
+import { GroupCommit } from './commit.ts';
+import type { Database } from './database.ts';
+import { DiskLog } from './disk-log.ts';
+import { expire } from './expiry.ts';
+import { Owners } from './owners.ts';
+import { PushConfigs } from './push-configs.ts';
+import { Reader } from './reader.ts';
+import { Strangers } from './strangers.ts';
+
+/** How many changes of a running task stay in memory; the rest is read from disk by whoever is that late. */
+const keptChanges = 1_000;
+
+/** What {@link SqliteLedger} needs to know; see `SqliteLedgerOptions`. */
+export interface Settings {
+  now: () => number;
+  maxCachedTasks: number;
+  maxCachedBytes: number;
+  pollInterval: number;
+}
+
+/** The ledger in a file. Reads happen at once; writes wait for the end of the turn and are then written together. */
+export class SqliteLedger implements Ledger, LogKeeper {
+  readonly #database: Database;
+  readonly #owners: Owners;
+  readonly #reader: Reader;
+  readonly #commits: GroupCommit;
+  readonly #cache: LogCache;
+  readonly #configs: PushConfigs;
+  readonly #strangers: Strangers;
+  /** The messages of tasks that are not stored yet. */
+  #messages = new Map<string, string>();
+  #isClosed = false;
+
+  constructor(database: Database, settings: Settings) {
+    this.#database = database;
+    this.#owners = new Owners(database);
+    this.#reader = new Reader(database);
+    this.#cache = new LogCache(settings.maxCachedTasks, settings.maxCachedBytes);
+    this.#commits = new GroupCommit(database, settings.now, (log) => this.#committed(log));
+    this.#configs = new PushConfigs(database);
+    this.#strangers = new Strangers(database, settings.pollInterval, () => this.#refreshFollowed());
+  }
+
+  create(owner: string, task: Task, messageId?: string): TaskLog {
+    this.#checkOpen();
+    const ownerRow = this.#owners.enrol(owner);
+    if (this.#cache.get(owner, task.id) || this.#reader.exists(ownerRow, task.id)) {
+      throw new A2AError('CONFLICT', undefined, { details: { taskId: task.id } });
+    }
+    const log = new DiskLog(this, owner, task);
+    log.visible = 0;
+    log.ownerRow = ownerRow;
+    log.isMoved = true;
+    log.comparedAt = this.#strangers.version;
+    if (messageId !== undefined) {
+      log.stored.messageId = messageId;
+      this.#messages.set(keyOf(owner, messageId), task.id);
+    }
+    this.#commits.add(log);
+    this.#cache.put(log);
+    return log;
+  }
+
+  open(owner: string, id: string): TaskLog | undefined {
+    this.#checkOpen();
+    const cached = this.#cache.get(owner, id);
+    const version = this.#strangers.look();
+    if (cached && (cached.comparedAt === version || this.#refresh(cached))) return cached;
+    const ownerRow = this.#owners.find(owner);
+    const loaded = ownerRow === undefined ? undefined : this.#reader.load(ownerRow, id);
+    if (ownerRow === undefined || !loaded) return undefined;
+    const log = new DiskLog(this, owner, loaded.task, loaded.stored.sequence);
+    log.ownerRow = ownerRow;
+    log.stored = loaded.stored;
+    log.snapshotSize = loaded.snapshotSize;
+    log.changesSize = loaded.changesSize;
+    log.comparedAt = version;
+    this.#cache.put(log);
+    return log;
+  }
+
+  find(owner: string, messageId: string): string | undefined {
+    this.#checkOpen();
+    const waiting = this.#messages.size > 0 ? this.#messages.get(keyOf(owner, messageId)) : undefined;
+    if (waiting !== undefined) return waiting;
+    const ownerRow = this.#owners.find(owner);
+    return ownerRow === undefined ? undefined : this.#reader.find(ownerRow, messageId);
+  }
+
+  list(owner: string, request: ListTasksRequest): TaskPage {
+    this.#checkOpen();
+    const pageSize = pageSizeOf(request);
+    const before = readPageToken(request.pageToken);
+    const since = statusesFrom(request);
+    const ownerRow = this.#owners.find(owner);
+    if (ownerRow === undefined) return { tasks: [], nextPageToken: '', pageSize, totalSize: 0 };
+    const floor = this.#reader.floor(ownerRow, since);
+    const found = this.#reader.page(ownerRow, request, floor, before, pageSize + 1, (id, sequence) => {
+      const log = this.#cache.get(owner, id);
+      return log?.visible === sequence ? log.task() : undefined;
+    });
+    const shown = found.slice(0, pageSize);
+    return {
+      tasks: shown.map(({ task }) => listed(task, request)),
+      nextPageToken: found.length > pageSize ? writePageToken(shown.at(-1)?.touched ?? 0) : '',
+      pageSize,
+      totalSize: this.#reader.count(ownerRow, request, floor),
+    };
+  }
+
+  unfinished(): readonly Unfinished[] {
+    this.#checkOpen();
+    const rows = this.#database
+      .prepare(
+        `select o.name, t.id from owners o cross join tasks t
+         where t.owner = o.key and t.state in ('submitted', 'working') order by t.touched`,
+      )
+      .all([]);
+    return rows.map(({ name, id }) => ({ owner: String(name), id: String(id) }));
+  }
+
+  expire(before: Date): number {
+    this.#checkOpen();
+    this.#commits.flush();
+    return expire(this.#database, before.getTime(), (owner, id) => {
+      const log = this.#cache.get(owner, id);
+      if (log) this.#cache.drop(log);
+    });
+  }
+
+  async putPushConfig(owner: string, config: PushConfig): Promise<void> {
+    this.#checkOpen();
+    await this.#cache.get(owner, config.taskId)?.settled();
+    const ownerRow = this.#owners.find(owner);
+    if (ownerRow === undefined || !this.#configs.put(ownerRow, config)) throw taskNotFound(config.taskId);
+  }
+
+  pushConfigs(owner: string, taskId: string): readonly PushConfig[] {
+    this.#checkOpen();
+    const ownerRow = this.#owners.find(owner);
+    return ownerRow === undefined ? [] : this.#configs.of(ownerRow, taskId);
+  }
+
+  deletePushConfig(owner: string, taskId: string, id: string): void {
+    this.#checkOpen();
+    const ownerRow = this.#owners.find(owner);
+    if (ownerRow !== undefined) this.#configs.delete(ownerRow, taskId, id);
+  }
+
+  appended(log: LiveLog, change: TaskChange): void {
+    const disk = log as DiskLog;
+    disk.pending.push(change);
+    if (change.kind === 'status' || change.kind === 'task') disk.isMoved = true;
+    if (disk.isDirty) return;
+    this.#checkOpen();
+    this.#commits.add(disk);
+    this.#cache.put(disk);
+  }
+
+  settled(log: LiveLog): Promise<void> | undefined {
+    return (log as DiskLog).settling();
+  }
+
+  replay(log: LiveLog, after: number): readonly TaskChange[] | undefined {
+    const { row } = (log as DiskLog).stored;
+    // The first event is kept only as what became of it.
+    if (row === 0 || after === 0 || this.#isClosed) return undefined;
+    return this.#reader.changes(row, after, log.visible, false);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isClosed) return;
+    this.#strangers.stop();
+    this.#commits.flush();
+    this.#isClosed = true;
+    try {
+      this.#database.prepare('pragma wal_checkpoint(truncate)').all([]);
+    } finally {
+      this.#database.close();
+    }
+  }
+
+  #checkOpen(): void {
+    if (this.#isClosed) throw new A2AError('UNAVAILABLE', 'The ledger is closed');
+  }
+
+  #committed(log: DiskLog): void {
+    if (this.#messages.size > 0 && log.stored.messageId !== null) {
+      this.#messages.delete(keyOf(log.owner, log.stored.messageId));
+    }
+    if (log.fault) {
+      this.#cache.drop(log);
+      return;
+    }
+    if (log.kept > keptChanges * 2) log.trim(keptChanges);
+    this.#cache.put(log);
+  }
+
+  /** Takes over what other processes did to a task. @returns false when the log is of no use any more. */
+  #refresh(log: DiskLog): boolean {
+    // What waits here is compared with the disk when it is written.
+    if (log.isDirty) return true;
+    log.comparedAt = this.#strangers.version;
+    const place = this.#reader.place(log.stored.row);
+    if (!place || place.sequence < log.sequence) {
+      this.#cache.drop(log);
+      return false;
+    }
+    if (place.sequence === log.sequence) return true;
+    const changes = this.#reader.changes(place.row, log.sequence, place.sequence, true);
+    log.stored = place;
+    log.receive(changes);
+    return true;
+  }
+
+  #refreshFollowed(): void {
+    for (const log of this.#cache.logs()) if (log.isFollowed) this.#refresh(log);
+  }
+}
