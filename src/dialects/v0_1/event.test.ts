@@ -1,0 +1,198 @@
+import { describe, expect, it } from 'vitest';
+import type { StreamEvent } from '../../protocol/event.ts';
+import { reduce } from '../../protocol/reduce.ts';
+import type { Task } from '../../protocol/task.ts';
+import { compatKey } from '../compat.ts';
+import { type Loss, leniently } from '../loss.ts';
+import { v0_1 } from './index.ts';
+
+type Wire = { [key: string]: unknown };
+const onWire = (value: unknown): Wire[] => JSON.parse(JSON.stringify(value)) as Wire[];
+const ids = { taskId: 't', contextId: 'c' };
+const task: Task = { id: 't', contextId: 'c', status: { state: 'submitted' } };
+
+function write(events: readonly StreamEvent[], losses?: Loss[]): Wire[] {
+  const writer = v0_1.eventWriter();
+  return onWire([...events.flatMap((event) => writer.write(event, losses)), ...writer.end(undefined)]);
+}
+
+function read(wire: readonly unknown[], opening = {}): StreamEvent[] {
+  const reader = v0_1.eventReader(opening);
+  return wire.flatMap((each) => reader.read(each, leniently()));
+}
+
+const status = (state: Task['status']['state']): StreamEvent => ({
+  kind: 'status',
+  ...ids,
+  status: { state },
+});
+const chunk = (text: string, artifactId = 'a', rest = {}): StreamEvent => ({
+  kind: 'artifact',
+  ...ids,
+  artifact: { artifactId, parts: [{ text }] },
+  ...rest,
+});
+
+describe('writing a stream', () => {
+  it('tells a task as its status and its artifacts', () => {
+    const losses: Loss[] = [];
+    const artifacts = [{ artifactId: 'artifact-0', parts: [{ text: 'x' }] }];
+    const history = [{ messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] }];
+    const [first, second] = write([{ kind: 'task', task: { ...task, artifacts, history } }], losses);
+    expect(first).toEqual({
+      id: 't',
+      status: { state: 'submitted' },
+      final: false,
+      metadata: { [compatKey]: { contextId: 'c' } },
+    });
+    expect(second).toEqual({
+      id: 't',
+      artifact: { index: 0, append: false, lastChunk: true, parts: [{ type: 'text', text: 'x' }] },
+    });
+    expect(losses).toContainEqual(expect.objectContaining({ path: 'task.history' }));
+  });
+
+  it('tells a finished task with the status last, for nobody reads on after it', () => {
+    const artifacts = [{ artifactId: 'artifact-0', parts: [{ text: 'x' }] }];
+    const wire = write([{ kind: 'task', task: { ...task, status: { state: 'completed' }, artifacts } }]);
+    expect(wire.map((each) => [Object.keys(each)[1], each.final])).toEqual([
+      ['artifact', undefined],
+      ['status', true],
+    ]);
+  });
+
+  it.each([
+    ['working', false],
+    ['auth-required', false],
+    ['input-required', true],
+    ['completed', true],
+    ['failed', true],
+    ['canceled', true],
+    ['rejected', true],
+  ] as const)('says of %s that it is final: %s', (state, final) => {
+    expect(v0_1.eventWriter().write(status(state))).toMatchObject([{ final }]);
+  });
+
+  it('repeats the newest status as final when the stream ends without one', () => {
+    const wire = write([status('working'), status('auth-required'), chunk('x')]);
+    expect(wire.at(-1)).toEqual({ ...wire[1], final: true });
+    expect(wire).toHaveLength(4);
+  });
+
+  it('ends with the status that it is given when it has told none itself', () => {
+    const writer = v0_1.eventWriter();
+    const last = { kind: 'status', ...ids, status: { state: 'working' } } as const;
+    expect(writer.end(last)).toMatchObject([{ id: 't', status: { state: 'working' }, final: true }]);
+    expect(writer.end(last)).toEqual([]);
+  });
+
+  it('says nothing more after a final status', () => {
+    expect(write([status('completed')])).toHaveLength(1);
+  });
+
+  it('tells a direct answer as a completed task', () => {
+    const message = { messageId: 'm', role: 'agent' as const, parts: [{ text: 'hi' }], taskId: 't' };
+    const wire = write([{ kind: 'message', message }]);
+    expect(wire).toMatchObject([{ id: 't', status: { state: 'completed' }, final: true }]);
+    expect(read(wire)).toEqual([{ kind: 'message', message }]);
+  });
+
+  it('carries the context and the id of an artifact once, not with every chunk', () => {
+    const wire = write([status('working'), chunk('1'), chunk('2', 'a', { append: true }), chunk('3', 'b')]);
+    const carried = wire.map((each) => JSON.stringify(each).includes(compatKey));
+    expect(carried).toEqual([true, true, false, true, true]);
+    const indexes = wire.map((each) => (each.artifact as { index: number } | undefined)?.index);
+    expect(indexes).toEqual([undefined, 0, 0, 1, undefined]);
+  });
+
+  it('keeps the numbers that the task began with', () => {
+    const artifacts = ['x', 'y'].map((artifactId) => ({ artifactId, parts: [{ text: '' }] }));
+    const wire = write([
+      { kind: 'task', task: { ...task, artifacts } },
+      chunk('more', 'y', { append: true }),
+    ]);
+    expect(wire[3]).toMatchObject({ artifact: { index: 1, append: true } });
+  });
+});
+
+describe('reading a stream', () => {
+  const opening = {
+    taskId: 't',
+    contextId: 'c',
+    message: { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] },
+  };
+
+  it('begins with a task made of the first status', () => {
+    expect(read([{ id: 't', status: { state: 'working' }, final: false }], opening)).toEqual([
+      {
+        kind: 'task',
+        task: { id: 't', contextId: 'c', status: { state: 'working' }, history: [opening.message] },
+      },
+    ]);
+  });
+
+  it('begins with a working task when an artifact comes first', () => {
+    const wire = { id: 't', artifact: { parts: [{ type: 'text', text: 'x' }] } };
+    expect(read([wire])).toEqual([
+      { kind: 'task', task: { id: 't', contextId: 't', status: { state: 'working' } } },
+      {
+        kind: 'artifact',
+        taskId: 't',
+        contextId: 't',
+        artifact: { artifactId: 'artifact-0', parts: [{ text: 'x' }] },
+      },
+    ]);
+  });
+
+  it('does not take the mark of the end for another status', () => {
+    const said = { state: 'working', message: { role: 'agent', parts: [{ type: 'text', text: 'on it' }] } };
+    const events = read([
+      { id: 't', status: said, final: false },
+      { id: 't', status: said, final: true },
+    ]);
+    expect(events).toHaveLength(1);
+  });
+
+  it('takes a whole task where a server sends one', () => {
+    const wire = { id: 't', status: { state: 'completed' }, artifacts: [], history: null };
+    expect(read([wire], opening)).toEqual([
+      { kind: 'task', task: { ...task, status: { state: 'completed' }, artifacts: [] } },
+    ]);
+  });
+
+  it('refuses what is neither a status nor an artifact', () => {
+    expect(() => read([{ id: 't' }])).toThrow(/a status or an artifact/);
+  });
+
+  it('gives back what was written, but for the history', () => {
+    const message = { messageId: 'm-2', role: 'agent' as const, parts: [{ text: '?' }], ...ids };
+    const events: StreamEvent[] = [
+      { kind: 'task', task: { ...task, metadata: { own: 1 } } },
+      { kind: 'status', ...ids, status: { state: 'working', message }, metadata: { step: 1 } },
+      chunk('1', 'a', { append: false }),
+      chunk('2', 'a', { append: true, lastChunk: true, metadata: { n: 2 } }),
+      status('rejected'),
+    ];
+    expect(read(write(events))).toEqual(events);
+    expect(reduce(read(write(events)))).toEqual(reduce(events));
+  });
+});
+
+describe('a push notification', () => {
+  it('is the whole task', () => {
+    const wire = v0_1.notification.write(status('working'), task);
+    expect(wire).toMatchObject({ id: 't', sessionId: 'c', status: { state: 'submitted' } });
+    expect(v0_1.notification.read(wire, leniently())).toEqual({ kind: 'task', task });
+  });
+
+  it('may be a few words only', () => {
+    expect(v0_1.notification.read({ eventType: 'x', taskId: 't', status: 'completed' }, leniently())).toEqual(
+      {
+        kind: 'status',
+        taskId: 't',
+        contextId: 't',
+        status: { state: 'completed' },
+      },
+    );
+  });
+});

@@ -1,0 +1,221 @@
+import { describe, expect, it } from 'vitest';
+import type { A2AError } from '../../protocol/errors.ts';
+import { compatKey } from '../compat.ts';
+import { type Loss, leniently, strictly } from '../loss.ts';
+import { v0_1 } from './index.ts';
+import { wholeHistory } from './requests.ts';
+
+/** What a peer would see: undefined members do not travel. */
+const onWire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+const hi = { role: 'user', parts: [{ type: 'text', text: 'hi' }] };
+const { requests, results } = v0_1;
+
+describe('a send', () => {
+  it('claims the task id that the caller made instead of continuing a task', () => {
+    const request = requests.send.read({ id: 'cli-1', message: hi }, strictly);
+    expect(request.claimedTaskId).toBe('cli-1');
+    expect(request.message.taskId).toBeUndefined();
+  });
+
+  it('has the session as context of its message, both ways', () => {
+    const request = requests.stream.read({ id: 'cli-1', sessionId: 's-1', message: hi }, strictly);
+    expect(request.message.contextId).toBe('s-1');
+    expect(onWire(requests.stream.write(request))).toEqual({
+      id: 'cli-1',
+      sessionId: 's-1',
+      message: hi,
+      historyLength: 0,
+    });
+  });
+
+  it('gives a message the same id when it is sent again, whatever the order of keys and the nulls', () => {
+    const once = requests.send.read({ id: 'cli-1', message: hi }, strictly);
+    const again = requests.send.read(
+      {
+        id: 'cli-1',
+        message: { metadata: null, parts: [{ text: 'hi', type: 'text', metadata: null }], role: 'user' },
+      },
+      strictly,
+    );
+    const elsewhere = requests.send.read({ id: 'cli-2', message: hi }, strictly);
+    expect(once.message.messageId).toMatch(
+      /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    );
+    expect(again.message.messageId).toBe(once.message.messageId);
+    expect(elsewhere.message.messageId).not.toBe(once.message.messageId);
+  });
+
+  it('carries the id of a message, its extensions and its references in the metadata and back', () => {
+    const request = {
+      claimedTaskId: 't',
+      message: {
+        messageId: 'm-1',
+        role: 'user' as const,
+        parts: [{ text: 'hi' }],
+        extensions: ['https://e.test/x'],
+        referenceTaskIds: ['t-0'],
+        metadata: { mine: 1 },
+      },
+      configuration: {},
+    };
+    const losses: Loss[] = [];
+    const wire = onWire(requests.send.write(request, losses)) as { message: unknown };
+    expect(wire.message).toEqual({
+      ...hi,
+      metadata: {
+        mine: 1,
+        [compatKey]: { messageId: 'm-1', extensions: ['https://e.test/x'], referenceTaskIds: ['t-0'] },
+      },
+    });
+    expect(losses.map((loss) => loss.path)).toEqual([
+      'message.messageId',
+      'message.extensions',
+      'message.referenceTaskIds',
+    ]);
+    expect(requests.send.read(wire, strictly)).toEqual({
+      ...request,
+      configuration: { historyLength: undefined },
+    });
+  });
+
+  it('continues a task by its id, and says that 0.1 would make it anew', () => {
+    const losses: Loss[] = [];
+    const message = { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }], taskId: 't-7' };
+    expect(requests.send.write({ message }, losses)).toMatchObject({ id: 't-7' });
+    expect(losses).toContainEqual(expect.objectContaining({ path: 'message.taskId', kind: 'guessed' }));
+  });
+
+  it('makes a task id out of the message id, so that a retry reaches the same task', () => {
+    const message = { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] };
+    const wire = requests.send.write({ message }) as { id: string };
+    expect(wire.id).toHaveLength(36);
+    expect(requests.send.write({ message })).toMatchObject({ id: wire.id });
+    expect(requests.send.write({ message: { ...message, messageId: 'n' } })).not.toMatchObject({
+      id: wire.id,
+    });
+  });
+
+  it('moves output modes, push configuration and metadata', () => {
+    const wire = {
+      id: 'cli-1',
+      message: hi,
+      acceptedOutputModes: ['text', 'application/pdf'],
+      pushNotification: {
+        url: 'https://h.test/',
+        token: 'k',
+        authentication: { schemes: ['Bearer'], credentials: 'c' },
+      },
+      historyLength: 3,
+      metadata: { a: 1 },
+    };
+    const request = requests.send.read(wire, strictly);
+    expect(request.metadata).toEqual({ a: 1 });
+    expect(request.configuration).toEqual({
+      acceptedOutputModes: ['text/plain', 'application/pdf'],
+      historyLength: 3,
+      pushConfig: {
+        id: 'cli-1',
+        url: 'https://h.test/',
+        token: 'k',
+        authentication: { scheme: 'Bearer', credentials: 'c' },
+      },
+    });
+    expect(onWire(requests.send.write(request))).toEqual({
+      ...wire,
+      acceptedOutputModes: ['text/plain', 'application/pdf'],
+    });
+  });
+
+  it('cannot ask for an answer at once, and says so', () => {
+    const losses: Loss[] = [];
+    const message = { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] };
+    requests.send.write({ message, configuration: { returnImmediately: true } }, losses);
+    expect(losses).toContainEqual(expect.objectContaining({ path: 'configuration.returnImmediately' }));
+  });
+
+  it.each([
+    [{ message: hi }, 'id'],
+    [{ id: 't', message: { role: 'user', parts: [] } }, 'message.parts'],
+    [{ id: 't', message: { role: 'robot', parts: hi.parts } }, 'message.role'],
+    [{ id: 't', message: { role: 'user', parts: [{ type: 'text' }] } }, 'message.parts[0].text'],
+    [{ id: 't', message: { role: 'user', parts: [{ type: 'video' }] } }, 'message.parts[0].type'],
+    [{ id: 't', message: hi, historyLength: -1 }, 'historyLength'],
+  ])('names the field that is wrong in %j', (params, field) => {
+    const thrown = (() => {
+      try {
+        return requests.send.read(params, strictly);
+      } catch (error) {
+        return error as A2AError;
+      }
+    })();
+    expect(thrown).toMatchObject({ reason: 'INVALID_PARAMS', violations: [{ field }] });
+  });
+});
+
+describe('history', () => {
+  it.each([
+    [{ id: 't' }, 0],
+    [{ id: 't', historyLength: null }, 0],
+    [{ id: 't', historyLength: 0 }, 0],
+    [{ id: 't', historyLength: 5 }, 5],
+    [{ id: 't', historyLength: wholeHistory }, undefined],
+  ])('asked for with %j is %j messages', (params, historyLength) => {
+    expect(requests.getTask.read(params, strictly)).toEqual({ id: 't', historyLength });
+  });
+
+  it('left to the agent is asked for with a large number, for no number would mean none', () => {
+    expect(requests.getTask.write({ id: 't' })).toEqual({ id: 't', historyLength: wholeHistory });
+    expect(requests.getTask.write({ id: 't', historyLength: 0 })).toEqual({ id: 't', historyLength: 0 });
+  });
+});
+
+describe('the other requests', () => {
+  it('cancel and resubscribe by id', () => {
+    expect(requests.cancelTask.read({ id: 't', metadata: { a: 1 } }, strictly)).toEqual({
+      id: 't',
+      metadata: { a: 1 },
+    });
+    expect(requests.subscribe.read({ id: 't', historyLength: 1, metadata: null }, strictly)).toEqual({
+      id: 't',
+    });
+    expect(requests.subscribe.write({ id: 't' })).toEqual({ id: 't' });
+  });
+
+  it('name a push configuration like its task', () => {
+    const wire = { id: 't', pushNotificationConfig: { url: 'https://h.test/' } };
+    const config = { taskId: 't', id: 't', url: 'https://h.test/' };
+    expect(requests.createPushConfig.read(wire, strictly)).toEqual(config);
+    expect(requests.getPushConfig.read({ id: 't' }, strictly)).toEqual({ taskId: 't', id: 't' });
+    expect(onWire(results.getPushConfig.write(config))).toEqual(wire);
+    const losses: Loss[] = [];
+    results.getPushConfig.write({ ...config, id: 'c-2' }, losses);
+    expect(losses).toEqual([expect.objectContaining({ path: 'id', kind: 'dropped' })]);
+  });
+
+  it('keep the first of several push schemes and take bare credentials for a bearer’s', () => {
+    const read = (authentication: unknown, losses: Loss[] = []): unknown =>
+      results.getPushConfig.read(
+        { id: 't', pushNotificationConfig: { url: 'https://h.test/', authentication } },
+        leniently(losses),
+      ).authentication;
+    const losses: Loss[] = [];
+    expect(read({ schemes: ['Basic', 'Bearer'], realm: 'x' }, losses)).toEqual({ scheme: 'Basic' });
+    expect(losses.map((loss) => loss.path)).toEqual([
+      'config.pushNotificationConfig.authentication.schemes',
+      'config.pushNotificationConfig.authentication.realm',
+    ]);
+    expect(read({ schemes: [], credentials: 'c' })).toEqual({ scheme: 'Bearer', credentials: 'c' });
+    expect(read({ schemes: [] })).toBeUndefined();
+  });
+
+  it.each(['listTasks', 'listPushConfigs', 'deletePushConfig', 'extendedCard'] as const)(
+    'do not include %s',
+    (operation) => {
+      expect([...v0_1.methods.values()]).not.toContain(operation);
+      const refused = expect.objectContaining({ reason: 'UNSUPPORTED_OPERATION' });
+      expect(() => requests[operation].read({}, strictly)).toThrow(refused);
+      expect(() => requests[operation].write({} as never)).toThrow(refused);
+      expect(() => results[operation].read({}, strictly)).toThrow(refused);
+    },
+  );
+});

@@ -1,0 +1,207 @@
+import { describe, expect, it } from 'vitest';
+import type { Part } from '../../protocol/part.ts';
+import type { Task } from '../../protocol/task.ts';
+import { compatKey } from '../compat.ts';
+import { type Loss, leniently, strictly } from '../loss.ts';
+import { v0_1 } from './index.ts';
+
+/** What a peer would see: undefined members do not travel. */
+const onWire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+const hi = { role: 'user', parts: [{ type: 'text', text: 'hi' }] };
+const { results } = v0_1;
+
+const writePart = (part: Part, losses?: Loss[]): unknown =>
+  (
+    onWire(v0_1.message.write({ messageId: 'm', role: 'agent', parts: [part] }, losses)) as {
+      parts: unknown[];
+    }
+  ).parts[0];
+const readPart = (part: unknown, reading = strictly): unknown =>
+  v0_1.message.read({ role: 'agent', parts: [part] }, reading).parts[0];
+
+describe('a part', () => {
+  it.each<[unknown, Part]>([
+    [{ type: 'text', text: '' }, { text: '' }],
+    [
+      { type: 'file', file: { name: 'a', mimeType: 'b/c', bytes: 'AAE=' } },
+      { raw: 'AAE=', filename: 'a', mediaType: 'b/c' },
+    ],
+    [{ type: 'file', file: { uri: 'https://f.test/' } }, { url: 'https://f.test/' }],
+    [{ type: 'data', data: { a: null } }, { data: { a: null } }],
+    [{ type: 'data', data: { value: [1] }, metadata: { data_part_compat: true } }, { data: [1] }],
+    [{ type: 'data', data: { value: null }, metadata: { data_part_compat: true } }, { data: null }],
+    [
+      { type: 'data', data: { value: 'x' }, metadata: { own: 1, data_part_compat: true } },
+      { data: 'x', metadata: { own: 1 } },
+    ],
+    [
+      {
+        type: 'text',
+        text: 'x',
+        metadata: { own: 1, [compatKey]: { mediaType: 'text/html', filename: 'x.html' } },
+      },
+      { text: 'x', mediaType: 'text/html', filename: 'x.html', metadata: { own: 1 } },
+    ],
+    [
+      { type: 'file', file: { name: 'report.pdf' } },
+      { data: {}, metadata: { [compatKey]: { fileRef: { name: 'report.pdf' } } } },
+    ],
+  ])('%j is %j, both ways', (wire, part) => {
+    expect(readPart(wire)).toEqual(part);
+    expect(writePart(part)).toEqual(wire);
+  });
+
+  it('says its type by its content when it does not say it', () => {
+    expect(readPart({ text: 'x', file: null, data: null })).toEqual({ text: 'x' });
+    expect(readPart({ file: { bytes: 'AA' } })).toEqual({ raw: 'AA==' });
+    expect(readPart({ data: { a: 1 } })).toEqual({ data: { a: 1 } });
+  });
+
+  it('may be a bare list, as the prose has it', () => {
+    expect(readPart({ type: 'data', data: [1, 2] })).toEqual({ data: [1, 2] });
+  });
+
+  it('with both bytes and a link is refused in a request and loses the link in an answer', () => {
+    const both = { type: 'file', file: { bytes: 'AAE=', uri: 'https://f.test/' } };
+    expect(() => readPart(both)).toThrow(/only one of bytes and uri/);
+    const losses: Loss[] = [];
+    expect(readPart(both, leniently(losses))).toEqual({ raw: 'AAE=' });
+    expect(losses).toHaveLength(1);
+  });
+
+  it('reports labels that 0.1 has no place for', () => {
+    const losses: Loss[] = [];
+    writePart({ text: 'x', mediaType: 'text/html' }, losses);
+    expect(losses.map((loss) => loss.path)).toContain('message.parts[0].mediaType');
+  });
+});
+
+describe('a task', () => {
+  const task: Task = { id: 't', contextId: 's', status: { state: 'working' } };
+  const roundTrip = (value: Task): Task => v0_1.task.read(onWire(v0_1.task.write(value)), strictly);
+
+  it('has a session for a context', () => {
+    expect(onWire(v0_1.task.write(task))).toEqual({ id: 't', sessionId: 's', status: { state: 'working' } });
+    expect(roundTrip(task)).toEqual(task);
+  });
+
+  it('without a session is a context of its own, and stays without', () => {
+    const wire = { id: 't', status: { state: 'working' } };
+    const read = v0_1.task.read(wire, strictly);
+    expect(read.contextId).toBe('t');
+    expect(onWire(v0_1.task.write(read))).toEqual(wire);
+  });
+
+  it.each([
+    ['rejected', 'failed'],
+    ['auth-required', 'input-required'],
+  ] as const)('that is %s is written as %s and read back as it was', (state, word) => {
+    const losses: Loss[] = [];
+    const wire = onWire(v0_1.task.write({ ...task, status: { state } }, losses));
+    expect(wire).toMatchObject({ status: { state: word }, metadata: { [compatKey]: { state } } });
+    expect(losses).toEqual([expect.objectContaining({ path: 'task.status.state', kind: 'guessed' })]);
+    expect(v0_1.task.read(wire, strictly)).toEqual({ ...task, status: { state } });
+  });
+
+  it('keeps a state that nobody knows by name', () => {
+    const read = v0_1.task.read({ id: 't', status: { state: 'paused' } }, leniently());
+    expect(read).toMatchObject({
+      status: { state: 'unknown' },
+      metadata: { [compatKey]: { state: 'paused' } },
+    });
+    expect(onWire(v0_1.task.write(read))).toMatchObject({ status: { state: 'unknown' } });
+    expect(roundTrip(read)).toEqual(read);
+    expect(() => v0_1.task.read({ id: 't', status: { state: 'paused' } }, strictly)).toThrow(/task state/);
+  });
+
+  it('takes nulls for nothing', () => {
+    const status = { state: 'working', message: null, timestamp: null };
+    const nulls = { sessionId: null, artifacts: null, history: null, metadata: null };
+    expect(v0_1.task.read({ id: 't', status, ...nulls }, strictly)).toEqual({ ...task, contextId: 't' });
+  });
+
+  it('has times in UTC, and says so when it had to guess', () => {
+    const losses: Loss[] = [];
+    const status = { state: 'working', timestamp: '2025-04-09T12:00:00.5' };
+    expect(v0_1.task.read({ id: 't', status }, leniently(losses)).status.timestamp).toBe(
+      '2025-04-09T12:00:00.500Z',
+    );
+    expect(losses).toHaveLength(1);
+  });
+
+  it('owns its messages: they need not say where they belong', () => {
+    const message = {
+      messageId: 'm',
+      role: 'agent' as const,
+      parts: [{ text: 'hi' }],
+      taskId: 't',
+      contextId: 's',
+    };
+    const value: Task = { ...task, status: { state: 'working', message }, history: [message] };
+    expect(onWire(v0_1.task.write(value))).toMatchObject({
+      history: [{ metadata: { [compatKey]: { messageId: 'm' } } }],
+    });
+    expect(roundTrip(value)).toEqual(value);
+  });
+
+  it('does not carry ids of messages that its reader makes up anyway', () => {
+    const wire = { id: 't', status: { state: 'working', message: hi }, history: [hi, hi] };
+    const read = v0_1.task.read(wire, strictly);
+    const [first, second] = read.history ?? [];
+    expect(first?.messageId).not.toBe(second?.messageId);
+    expect(read.status.message?.messageId).toBe(first?.messageId);
+    expect(onWire(v0_1.task.write(read))).toMatchObject({ status: { message: hi }, history: [hi, {}] });
+    expect(JSON.stringify(v0_1.task.write({ ...read, history: [] }))).not.toContain(compatKey);
+    expect(roundTrip(read)).toEqual(read);
+  });
+
+  it('numbers its artifacts in order of sight and carries their ids', () => {
+    const artifacts = [
+      { artifactId: 'a', parts: [{ text: '1' }], extensions: ['https://e.test/x'] },
+      { artifactId: 'artifact-7', parts: [{ text: '2' }] },
+      { artifactId: 'artifact-0', parts: [{ text: '3' }], name: 'n', description: 'd' },
+    ];
+    const wire = onWire(v0_1.task.write({ ...task, artifacts })) as { artifacts: { index: number }[] };
+    expect(wire.artifacts.map((each) => each.index)).toEqual([0, 7, 1]);
+    expect(wire.artifacts[1]).toEqual({ index: 7, parts: [{ type: 'text', text: '2' }] });
+    expect(roundTrip({ ...task, artifacts })).toEqual({ ...task, artifacts });
+  });
+
+  it('keeps artifacts apart that have one index, and flags that have no place in a whole task', () => {
+    const parts = [{ type: 'text', text: 'x' }];
+    const wire = {
+      id: 't',
+      status: { state: 'completed' },
+      artifacts: [{ parts }, { index: 0, append: true, lastChunk: true, parts }],
+    };
+    const losses: Loss[] = [];
+    const read = v0_1.task.read(wire, leniently(losses));
+    expect(read.artifacts?.map((each) => each.artifactId)).toEqual(['artifact-0', 'artifact-0-1']);
+    expect(losses).toEqual([expect.objectContaining({ path: 'task.artifacts[1]', kind: 'guessed' })]);
+    expect(onWire(v0_1.task.write(read))).toMatchObject({
+      artifacts: [{ index: 0 }, { index: 1, append: true, lastChunk: true }],
+    });
+    expect(roundTrip(read)).toEqual(read);
+  });
+});
+
+describe('a direct answer', () => {
+  const message = { messageId: 'm', role: 'agent' as const, parts: [{ text: 'hi' }], contextId: 's' };
+
+  it('is wrapped in a completed task and unwrapped again', () => {
+    const losses: Loss[] = [];
+    const wire = onWire(results.send.write(message, losses));
+    expect(wire).toMatchObject({
+      id: 'm',
+      sessionId: 's',
+      status: { state: 'completed', message: { role: 'agent' } },
+      metadata: { [compatKey]: { wrappedMessage: true } },
+    });
+    expect(losses[0]).toMatchObject({ path: 'message', kind: 'guessed' });
+    expect(results.send.read(wire, leniently())).toEqual(message);
+  });
+
+  it('has the id of the task that it names', () => {
+    expect(results.send.write({ ...message, taskId: 'cli-1' })).toMatchObject({ id: 'cli-1' });
+  });
+});
