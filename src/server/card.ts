@@ -1,0 +1,118 @@
+import { versionOf } from '../dialects/choose.ts';
+import type { Dialect } from '../dialects/dialect.ts';
+import { v0_1 } from '../dialects/v0_1/index.ts';
+import { v0_3 } from '../dialects/v0_3/index.ts';
+import { v1_0 } from '../dialects/v1_0/index.ts';
+import type { Agent } from '../protocol/agent.ts';
+import type { AgentCard, AgentInterface, Version } from '../protocol/card.ts';
+import { HttpCall } from './call.ts';
+import { etagOf } from './etag.ts';
+import { type Exchange, headerOf, type Reply } from './exchange.ts';
+import type { ServerOptions } from './options.ts';
+
+/** A card as it goes out. */
+interface WrittenCard {
+  text: string;
+  etag: string;
+  headers: string[];
+}
+
+/** How many ways of writing one card are kept: few versions times few host names. */
+const maxWritten = 64;
+
+/** The addresses at which an agent speaks each version. */
+export function interfacesAt(url: string): AgentInterface[] {
+  const at = (protocolBinding: string, protocolVersion: string): AgentInterface => ({
+    url,
+    protocolBinding,
+    protocolVersion,
+  });
+  return [
+    at('JSONRPC', '1.0'),
+    at('HTTP+JSON', '1.0'),
+    at('JSONRPC', '0.3'),
+    at('HTTP+JSON', '0.3'),
+    at('JSONRPC', '0.1'),
+  ];
+}
+
+/** Serves the card of an agent, in the version of its reader and with the address it was reached at. */
+export class CardDesk {
+  readonly #agent: Agent;
+  readonly #options: ServerOptions;
+  /** By card, because an agent elsewhere may change its card; then by address and form. */
+  readonly #written = new WeakMap<AgentCard, Map<string, WrittenCard>>();
+
+  constructor(agent: Agent, options: ServerOptions) {
+    this.#agent = agent;
+    this.#options = options;
+  }
+
+  /** Answers a request for `agent-card.json`, or for `agent.json`, which older readers ask for. */
+  async answer(exchange: Exchange, isOldPath: boolean, versionText: string | undefined): Promise<Reply> {
+    const version = versionOf(versionText);
+    const card = await this.#agent.card(new HttpCall(exchange, version ?? '0.3', undefined));
+    const form = version ?? (isOldPath ? 'old' : 'any');
+    const url = this.#urlOf(exchange);
+    let forms = this.#written.get(card);
+    if (!forms) this.#written.set(card, (forms = new Map()));
+    const key = `${form} ${url}`;
+    let written = forms.get(key);
+    if (!written) {
+      if (forms.size >= maxWritten) forms.clear();
+      forms.set(key, (written = this.#write(card, form, url)));
+    }
+    if (headerOf(exchange.headers, 'if-none-match')?.includes(written.etag)) {
+      return { status: 304, headers: written.headers, body: undefined };
+    }
+    return { status: 200, headers: written.headers, body: written.text };
+  }
+
+  /** The card with the addresses of this face, as the caller reached it. */
+  placed(card: AgentCard, exchange: Exchange): AgentCard {
+    return placedAt(card, this.#urlOf(exchange));
+  }
+
+  #urlOf(exchange: Exchange): string {
+    const { publicUrl, basePath = '' } = this.#options;
+    if (publicUrl !== undefined) return publicUrl;
+    const host = headerOf(exchange.headers, 'host') ?? 'localhost';
+    const safe = /^[\w.:[\]-]{1,255}$/.test(host) ? host : 'localhost';
+    return `${exchange.isSecure ? 'https' : 'http'}://${safe}${basePath === '' ? '/' : basePath}`;
+  }
+
+  #write(card: AgentCard, form: Version | 'old' | 'any', url: string): WrittenCard {
+    const text = JSON.stringify(writeCard(placedAt(card, url), form));
+    const etag = etagOf(text);
+    const maxAge = this.#options.cardMaxAge ?? 300;
+    const headers = [
+      'Content-Type',
+      'application/json',
+      'Cache-Control',
+      `public, max-age=${maxAge}`,
+      'ETag',
+      etag,
+      'Vary',
+      'A2A-Version, Host',
+    ];
+    return { text, etag, headers };
+  }
+}
+
+function placedAt(card: AgentCard, url: string): AgentCard {
+  // What was signed elsewhere says other addresses, so the signature no longer holds.
+  const { signatures: _void, ...rest } = card;
+  return { ...rest, interfaces: interfacesAt(url) };
+}
+
+/**
+ * A reader that names no version gets a card that every version can read: 0.3 with the addresses of 1.0 beside it,
+ * and on the old path with the words of 0.1 too.
+ */
+function writeCard(card: AgentCard, form: Version | 'old' | 'any'): unknown {
+  const dialects: { [form in Version]: Dialect } = { '0.1': v0_1, '0.2': v0_3, '0.3': v0_3, '1.0': v1_0 };
+  if (form !== 'old' && form !== 'any') return dialects[form].card.write(card);
+  const modern = v0_3.card.write(card) as object;
+  const whole = { ...modern, supportedInterfaces: card.interfaces };
+  return form === 'old' ? { ...(v0_1.card.write(card) as object), ...whole } : whole;
+}

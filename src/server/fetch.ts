@@ -1,0 +1,108 @@
+/**
+ * Shows an agent to anything that speaks the web's `Request` and `Response`: Hono, Deno, Bun, workers.
+ *
+ * @module
+ */
+import { v1_0 } from '../dialects/v1_0/index.ts';
+import type { Agent } from '../protocol/agent.ts';
+import { A2AError } from '../protocol/errors.ts';
+import type { Exchange, Headers as PlainHeaders, Reply } from './exchange.ts';
+import { HttpFace } from './handler.ts';
+import { rpcErrorReply } from './json-rpc.ts';
+import type { ServerOptions } from './options.ts';
+import { type Sink, SseStream } from './sse.ts';
+
+/** Makes a function that answers a `Request` with a `Response`. */
+export function fetchHandler(
+  agent: Agent,
+  options: ServerOptions = {},
+): (request: Request) => Promise<Response> {
+  const httpFace = new HttpFace(agent, options);
+  const maxBodyBytes = options.maxBodyBytes ?? 10 * 1_024 * 1_024;
+  let preparing: Promise<void> | undefined;
+  return async (request) => {
+    preparing ??= (agent.ready?.() ?? Promise.resolve()).then(() => {
+      httpFace.isReady = true;
+    });
+    await preparing;
+    const body = await readBody(request, maxBodyBytes);
+    if (body instanceof A2AError) return toResponse(rpcErrorReply(body, null, v1_0), httpFace);
+    return toResponse(await httpFace.answer(exchangeOf(request, body)), httpFace);
+  };
+}
+
+async function readBody(request: Request, maxBytes: number): Promise<string | A2AError> {
+  if (!request.body) return '';
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+    size += chunk.length;
+    if (size > maxBytes) return new A2AError('PAYLOAD_TOO_LARGE', `A request may have ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    return new A2AError('PARSE_ERROR', 'The body is not UTF-8', { cause });
+  }
+}
+
+function exchangeOf(request: Request, body: string): Exchange {
+  const url = new URL(request.url);
+  const headers: Record<string, string> = { host: url.host };
+  request.headers.forEach((value, name) => {
+    headers[name] = value;
+  });
+  return {
+    method: request.method,
+    path: url.pathname,
+    query: url.search.slice(1),
+    headers: headers as PlainHeaders,
+    body,
+    isSecure: url.protocol === 'https:',
+    onGone: (callback) => request.signal.addEventListener('abort', callback, { once: true }),
+  };
+}
+
+function toResponse({ status, headers, body }: Reply, { face }: HttpFace): Response {
+  const named = new Headers();
+  for (let at = 0; at < headers.length; at += 2) named.append(headers[at] ?? '', headers[at + 1] ?? '');
+  if (!(body instanceof SseStream)) {
+    return new Response(status === 204 || status === 304 ? null : (body ?? ''), { status, headers: named });
+  }
+  const stream = body;
+  const encoder = new TextEncoder();
+  let drained: (() => void) | undefined;
+  const readable = new ReadableStream<Uint8Array>({
+    start(controller) {
+      const sink: Sink = {
+        write(text) {
+          controller.enqueue(encoder.encode(text));
+          return (controller.desiredSize ?? 1) > 0;
+        },
+        onDrain: (callback) => {
+          drained = callback;
+        },
+        end: () => controller.close(),
+        destroy: () => controller.error(new A2AError('TIMEOUT', 'The reader does not read')),
+      };
+      void stream.pipe(sink).then(() => face.streamEnded(stream));
+    },
+    pull() {
+      const callback = drained;
+      drained = undefined;
+      callback?.();
+    },
+    cancel() {
+      stream.leave();
+      face.streamEnded(stream);
+    },
+  });
+  return new Response(readable, { status, headers: named });
+}

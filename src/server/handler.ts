@@ -1,0 +1,126 @@
+import { v0_1 } from '../dialects/v0_1/index.ts';
+import { v1_0 } from '../dialects/v1_0/index.ts';
+import type { Agent } from '../protocol/agent.ts';
+import { A2AError } from '../protocol/errors.ts';
+import { preflight, withCors } from './cors.ts';
+import { type Exchange, headerOf, jsonReply, type Reply } from './exchange.ts';
+import { Face } from './face.ts';
+import { parseJson } from './json.ts';
+import { answerRpc, rpcErrorReply } from './json-rpc.ts';
+import type { ServerOptions } from './options.ts';
+import { answerRest, restErrorReply } from './rest.ts';
+
+/** Shows an agent over HTTP: every binding and every version, whatever received the request. */
+export class HttpFace {
+  readonly face: Face;
+  readonly #options: ServerOptions;
+  readonly #basePath: string;
+  /** True once the agent can take calls. */
+  isReady = false;
+
+  constructor(agent: Agent, options: ServerOptions = {}) {
+    this.#basePath = (options.basePath ?? '').replace(/\/+$/, '');
+    this.#options = { ...options, basePath: this.#basePath };
+    this.face = new Face(agent, this.#options);
+  }
+
+  /** Answers one request. Never rejects. */
+  async answer(exchange: Exchange): Promise<Reply> {
+    let reply: Reply;
+    try {
+      reply = await this.#route(exchange);
+    } catch (thrown) {
+      const error = A2AError.from(thrown);
+      this.face.report(error, exchange);
+      reply = isRpcPath(this.#localPath(exchange))
+        ? rpcErrorReply(error, null, v1_0)
+        : restErrorReply(error, v1_0);
+    }
+    return exchange.headers.origin === undefined ? reply : withCors(exchange, reply, this.#options);
+  }
+
+  #route(exchange: Exchange): Promise<Reply> | Reply {
+    const { method } = exchange;
+    const path = this.#localPath(exchange);
+    if (path === undefined) throw new A2AError('NOT_FOUND');
+    const version = versionTextOf(exchange);
+    if (method === 'POST') return this.#post(exchange, path, version);
+    if (method === 'OPTIONS') return preflight(exchange, this.#options);
+    if (method === 'GET' || method === 'HEAD') {
+      switch (path) {
+        case '/.well-known/agent-card.json':
+          return this.face.cards.answer(exchange, false, version);
+        case '/.well-known/agent.json':
+          return this.face.cards.answer(exchange, true, version);
+        case '/healthz':
+          return jsonReply(200, '{"status":"ok"}');
+        case '/readyz':
+          return this.isReady
+            ? jsonReply(200, '{"status":"ready"}')
+            : jsonReply(503, '{"status":"starting"}');
+        case '/agent/authenticatedExtendedCard':
+          // Where 0.2 has its extended card.
+          return answerRest(this.face, exchange, '/v1/card', undefined, version);
+      }
+      if (isRpcPath(path))
+        throw new A2AError('METHOD_NOT_ALLOWED', 'JSON-RPC takes POST', { details: { allow: 'POST' } });
+    }
+    return answerRest(this.face, exchange, path, undefined, version);
+  }
+
+  #post(exchange: Exchange, path: string, version: string | undefined): Promise<Reply> | Reply {
+    const isRpc = isRpcPath(path);
+    try {
+      checkContentType(exchange);
+      // Cancel and subscribe may come without a body, and some clients send the text `null`.
+      const body = exchange.body === '' && !isRpc ? undefined : parseJson(exchange.body);
+      if (isRpc || isEnvelope(body)) return answerRpc(this.face, exchange, body, version);
+      return answerRest(this.face, exchange, path, body, version);
+    } catch (thrown) {
+      const error = A2AError.from(thrown);
+      // Who names no version on a path of REST may as well speak JSON-RPC there; only that has a code for this.
+      if (!isRpc && version !== undefined) return restErrorReply(error, v1_0);
+      const reply = rpcErrorReply(error, null, path === '/subscribe' ? v0_1 : v1_0);
+      if (!isRpc) reply.status = 400;
+      if (error.reason === 'CONTENT_TYPE_NOT_SUPPORTED') reply.status = 415;
+      return reply;
+    }
+  }
+
+  #localPath({ path }: Exchange): string | undefined {
+    if (this.#basePath === '') return path;
+    if (!path.startsWith(this.#basePath)) return undefined;
+    const local = path.slice(this.#basePath.length);
+    return local === '' ? '/' : local.startsWith('/') ? local : undefined;
+  }
+}
+
+/** JSON-RPC lives at the root, and the streams of the first clients one step below. */
+function isRpcPath(path: string | undefined): boolean {
+  return path === '/' || path === '/subscribe';
+}
+
+function isEnvelope(body: unknown): boolean {
+  if (Array.isArray(body)) return true;
+  return typeof body === 'object' && body !== null && 'jsonrpc' in body && 'method' in body;
+}
+
+function checkContentType({ headers, body }: Exchange): void {
+  const type = headerOf(headers, 'content-type');
+  if (type === undefined || body === '') return;
+  if (type.startsWith('application/json') || /^application\/([\w.-]+\+)?json(-rpc)?\s*(;|$)/i.test(type))
+    return;
+  throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', 'The body must be application/json', {
+    details: { contentType: type.slice(0, 100) },
+  });
+}
+
+/** The version that the caller names, in its header or in the query. */
+function versionTextOf({ headers, query }: Exchange): string | undefined {
+  const header = headerOf(headers, 'a2a-version');
+  if (header !== undefined && header !== '') return header;
+  if (query === '' || !/(^|&)a2a-version=/i.test(query)) return undefined;
+  for (const [name, value] of new URLSearchParams(query))
+    if (name.toLowerCase() === 'a2a-version') return value;
+  return undefined;
+}

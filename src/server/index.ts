@@ -1,0 +1,11 @@
+/**
+ * Shows any agent over HTTP: JSON-RPC, REST and server-sent events, every version on one port.
+ *
+ * @module
+ */
+export { type NodeOptions, type RunningServer, serve } from './node.ts';
+export type { ServerOptions } from './options.ts';
+// For those who bring their own server.
+export { HttpFace } from './handler.ts';
+export { nodeListener } from './node.ts';
+export type { Exchange, Reply } from './exchange.ts';

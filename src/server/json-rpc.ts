@@ -1,0 +1,122 @@
+import { ChoiceError, chooseForMethod, dialectOf, type MethodChoice, versionOf } from '../dialects/choose.ts';
+import type { Dialect } from '../dialects/dialect.ts';
+import { strictly } from '../dialects/loss.ts';
+import { v0_1 } from '../dialects/v0_1/index.ts';
+import { v1_0 } from '../dialects/v1_0/index.ts';
+import { A2AError, errorTable } from '../protocol/errors.ts';
+import { HttpCall } from './call.ts';
+import { type Exchange, jsonReply, type Reply } from './exchange.ts';
+import { answer, type Asked, beganIn0_1, isStreaming, open } from './operate.ts';
+import type { Face } from './face.ts';
+import { type Envelope, SseStream } from './sse.ts';
+
+/** A JSON-RPC request whose envelope is right. */
+interface RpcRequest {
+  id: string | number | null;
+  method: string;
+  params: unknown;
+}
+
+/** Faults that a proxy or a browser on the way should see too; the others are news for the caller alone. */
+const visibleReasons = new Set([
+  'UNAUTHENTICATED',
+  'PERMISSION_DENIED',
+  'PAYLOAD_TOO_LARGE',
+  'RESOURCE_EXHAUSTED',
+  'UNAVAILABLE',
+]);
+
+/** Answers a JSON-RPC request, given its parsed body. */
+export async function answerRpc(
+  face: Face,
+  exchange: Exchange,
+  body: unknown,
+  versionText?: string,
+): Promise<Reply> {
+  let id: RpcRequest['id'] = null;
+  let dialect: Dialect | undefined;
+  try {
+    const request = readEnvelope(body);
+    id = request.id;
+    const version = versionOf(versionText);
+    dialect = dialectOf(version);
+    const choice = chooseForMethod(request.method, version, { path: exchange.path, lenient: face.isLenient });
+    dialect = choice.dialect;
+    const asked = readAsked(face, exchange, request, choice);
+    if (isStreaming(choice.operation)) return await stream(face, asked, request.id, choice);
+    const text = await answer(asked, choice.ambiguous ? () => v0_1 : undefined);
+    return jsonReply(200, `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${text}}`);
+  } catch (thrown) {
+    const error = A2AError.from(thrown);
+    face.report(error, exchange);
+    return rpcErrorReply(error, id, thrown instanceof ChoiceError ? thrown.dialect : (dialect ?? v1_0));
+  }
+}
+
+/** The reply to a request that failed. */
+export function rpcErrorReply(error: A2AError, id: RpcRequest['id'], dialect: Dialect): Reply {
+  const status = visibleReasons.has(error.reason) ? errorTable[error.reason].http : 200;
+  return jsonReply(status, JSON.stringify({ jsonrpc: '2.0', id, error: dialect.rpcError.write(error) }));
+}
+
+function readEnvelope(body: unknown): RpcRequest {
+  if (Array.isArray(body))
+    throw new A2AError('INVALID_REQUEST', 'Batches are not supported: send one request at a time');
+  if (typeof body !== 'object' || body === null)
+    throw new A2AError('INVALID_REQUEST', 'A request is a JSON object');
+  const { jsonrpc, id, method, params } = body as { [key: string]: unknown };
+  if (typeof method !== 'string') throw new A2AError('INVALID_REQUEST', 'method must be a string');
+  // The first schema of 0.1 left the mark out, and its methods tell enough.
+  if (jsonrpc !== '2.0' && !(jsonrpc === undefined && v0_1.methods.has(method) && isOnlyIn0_1(method))) {
+    throw new A2AError('INVALID_REQUEST', 'jsonrpc must be "2.0"');
+  }
+  if (id !== undefined && id !== null && typeof id !== 'string' && !Number.isFinite(id)) {
+    throw new A2AError('INVALID_REQUEST', 'id must be a string, a number or null');
+  }
+  return { id: (id as RpcRequest['id']) ?? null, method, params };
+}
+
+function isOnlyIn0_1(method: string): boolean {
+  return method === 'tasks/send' || method === 'tasks/sendSubscribe';
+}
+
+function readAsked(
+  face: Face,
+  exchange: Exchange,
+  { params }: RpcRequest,
+  { dialect, operation }: MethodChoice,
+): Asked {
+  const request = dialect.requests[operation].read(params, strictly);
+  const tenant = dialect.version === '1.0' ? tenantOf(params) : undefined;
+  const call = new HttpCall(exchange, dialect.version, tenant);
+  if (isStreaming(operation)) face.readAfter(exchange, request as { after?: number });
+  return {
+    agent: face.agent,
+    dialect,
+    operation,
+    request,
+    call,
+    texts: face.textsOf(dialect),
+    place: (card) => face.cards.placed(card, exchange),
+  };
+}
+
+function tenantOf(params: unknown): string | undefined {
+  const tenant = (params as { tenant?: unknown } | undefined)?.tenant;
+  return typeof tenant === 'string' && tenant !== '' ? tenant : undefined;
+}
+
+async function stream(face: Face, asked: Asked, id: RpcRequest['id'], choice: MethodChoice): Promise<Reply> {
+  face.admitStream();
+  const { events, first } = await open(asked);
+  const dialect = choice.ambiguous && beganIn0_1(first) ? v0_1 : asked.dialect;
+  const idText = JSON.stringify(id);
+  const envelope: Envelope = {
+    before: `{"jsonrpc":"2.0","id":${idText},"result":`,
+    after: '}',
+    error: (error) =>
+      `{"jsonrpc":"2.0","id":${idText},"error":${JSON.stringify(dialect.rpcError.write(error))}}`,
+  };
+  const texts = dialect.sharesEvents ? face.textsOf(dialect) : undefined;
+  return face.streamReply(new SseStream(events, first, envelope, dialect.eventWriter(), texts));
+}

@@ -1,0 +1,241 @@
+import { isUtf8 } from 'node:buffer';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Agent } from '../protocol/agent.ts';
+import { A2AError } from '../protocol/errors.ts';
+import { v1_0 } from '../dialects/v1_0/index.ts';
+import type { Exchange, Headers, Reply } from './exchange.ts';
+import { HttpFace } from './handler.ts';
+import { rpcErrorReply } from './json-rpc.ts';
+import type { ServerOptions } from './options.ts';
+import { SseStream, type Sink } from './sse.ts';
+
+/** How an agent is served by Node. */
+export interface NodeOptions extends ServerOptions {
+  /** @defaultValue 0, any free port */
+  port?: number;
+  /** @defaultValue `127.0.0.1`; say `0.0.0.0` to be reached from elsewhere */
+  host?: string;
+}
+
+/** An agent that is being served. */
+export interface RunningServer extends AsyncDisposable {
+  /** Where it is, such as `http://127.0.0.1:4000`. */
+  readonly url: string;
+  readonly port: number;
+  /** The server of Node, for those who want to add to it. */
+  readonly server: Server;
+  /**
+   * Stops: no more connections, running requests finish, streams end at the end of a frame.
+   *
+   * @param within - after how many milliseconds whatever is left is cut. @defaultValue 5,000
+   */
+  stop(within?: number): Promise<void>;
+}
+
+/** Serves an agent over HTTP, in every version on one port. */
+export async function serve(agent: Agent, options: NodeOptions = {}): Promise<RunningServer> {
+  const httpFace = new HttpFace(agent, options);
+  const listener = nodeListener(httpFace, options);
+  const server = createServer(listener);
+  server.on('clientError', refuse);
+  const { heartbeat = 15_000, port = 0, host = '127.0.0.1' } = options;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  const beat = setInterval(() => beatStreams(httpFace), heartbeat > 0 ? heartbeat : 15_000);
+  beat.unref();
+  await agent.ready?.();
+  httpFace.isReady = true;
+  const address = server.address() as AddressInfo;
+  const stop = (within = 5_000): Promise<void> => {
+    clearInterval(beat);
+    return stopServer(server, httpFace, within);
+  };
+  return {
+    url: urlOf(address),
+    port: address.port,
+    server,
+    stop,
+    [Symbol.asyncDispose]: () => stop(),
+  };
+}
+
+function urlOf({ address, family, port }: AddressInfo): string {
+  const host =
+    address === '::' || address === '0.0.0.0' ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
+  return `http://${host}:${port}`;
+}
+
+function beatStreams(httpFace: HttpFace): void {
+  for (const stalled of httpFace.face.beat(Date.now())) stalled.cut();
+}
+
+function stopServer(server: Server, { face }: HttpFace, within: number): Promise<void> {
+  return new Promise((resolve) => {
+    const cut = setTimeout(() => server.closeAllConnections(), within);
+    server.close(() => {
+      clearTimeout(cut);
+      resolve();
+    });
+    face.endStreams();
+    server.closeIdleConnections();
+  });
+}
+
+/** Answers what is not HTTP in the words of HTTP, and closes. */
+function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const status =
+    error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request';
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}
+
+/** A listener for `node:http` that shows an agent. Nothing of the web's `Request` and `Response` is on its way. */
+export function nodeListener(
+  httpFace: HttpFace,
+  options: ServerOptions = {},
+): (request: IncomingMessage, response: ServerResponse) => void {
+  const maxBodyBytes = options.maxBodyBytes ?? 10 * 1_024 * 1_024;
+  return (request, response) => {
+    if (request.method === 'GET' || request.method === 'HEAD') {
+      void handle(httpFace, new NodeExchange(request, response, ''), response);
+      return;
+    }
+    receive(request, response, maxBodyBytes, (body) => {
+      void handle(httpFace, new NodeExchange(request, response, body), response);
+    });
+  };
+}
+
+function receive(
+  request: IncomingMessage,
+  response: ServerResponse,
+  maxBodyBytes: number,
+  done: (body: string) => void,
+): void {
+  let first: Buffer | undefined;
+  let more: Buffer[] | undefined;
+  let size = 0;
+  let isRefused = false;
+  request.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > maxBodyBytes) {
+      if (!isRefused) tooLarge(request, response, maxBodyBytes);
+      isRefused = true;
+      return;
+    }
+    if (first === undefined) first = chunk;
+    else (more ??= [first]).push(chunk);
+  });
+  request.on('end', () => {
+    if (isRefused) return;
+    if (first === undefined) {
+      done('');
+      return;
+    }
+    const bytes = more ? Buffer.concat(more) : first;
+    if (isUtf8(bytes)) done(bytes.toString('utf8'));
+    else send(response, rpcErrorReply(new A2AError('PARSE_ERROR', 'The body is not UTF-8'), null, v1_0));
+  });
+  request.on('error', () => response.destroy());
+}
+
+function tooLarge(request: IncomingMessage, response: ServerResponse, maxBodyBytes: number): void {
+  const error = new A2AError('PAYLOAD_TOO_LARGE', `A request may have ${maxBodyBytes} bytes`);
+  const reply = rpcErrorReply(error, null, v1_0);
+  reply.headers.push('Connection', 'close');
+  send(response, reply);
+  // Whoever goes on sending is not listened to for long.
+  response.once('finish', () => request.destroy());
+}
+
+async function handle(httpFace: HttpFace, exchange: NodeExchange, response: ServerResponse): Promise<void> {
+  const reply = await httpFace.answer(exchange);
+  if (!(reply.body instanceof SseStream)) {
+    send(response, reply);
+    return;
+  }
+  const stream = reply.body;
+  if (response.destroyed) {
+    stream.leave();
+    httpFace.face.streamEnded(stream);
+    return;
+  }
+  response.writeHead(reply.status, reply.headers);
+  response.on('close', () => {
+    stream.leave();
+    httpFace.face.streamEnded(stream);
+  });
+  await stream.pipe(new ResponseSink(response));
+}
+
+/** Sends a reply that is all there. */
+function send(response: ServerResponse, { status, headers, body }: Reply): void {
+  if (response.destroyed || response.headersSent) return;
+  const text = (body as string | undefined) ?? '';
+  // Node asks for the length before it sends the text; a 204 and a 304 have none.
+  if (status === 204 || status === 304) response.writeHead(status, headers);
+  else response.writeHead(status, [...headers, 'Content-Length', String(Buffer.byteLength(text))]);
+  response.end(text);
+}
+
+class ResponseSink implements Sink {
+  readonly #response: ServerResponse;
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+  }
+
+  write(text: string): boolean {
+    return this.#response.write(text);
+  }
+
+  onDrain(callback: () => void): void {
+    this.#response.once('drain', callback);
+  }
+
+  end(): void {
+    this.#response.end();
+  }
+
+  destroy(): void {
+    this.#response.destroy();
+  }
+}
+
+class NodeExchange implements Exchange {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly headers: Headers;
+  readonly body: string;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+
+  constructor(request: IncomingMessage, response: ServerResponse, body: string) {
+    const url = request.url ?? '/';
+    const mark = url.indexOf('?');
+    this.method = request.method ?? 'GET';
+    this.path = mark < 0 ? url : url.slice(0, mark);
+    this.query = mark < 0 ? '' : url.slice(mark + 1);
+    this.headers = request.headers;
+    this.body = body;
+    this.#request = request;
+    this.#response = response;
+  }
+
+  get isSecure(): boolean {
+    return (this.#request.socket as { encrypted?: boolean }).encrypted === true;
+  }
+
+  onGone(callback: () => void): void {
+    this.#response.once('close', () => {
+      if (!this.#response.writableFinished) callback();
+    });
+  }
+}

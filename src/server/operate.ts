@@ -1,0 +1,97 @@
+import type { Dialect } from '../dialects/dialect.ts';
+import type { Agent, Call, Operation } from '../protocol/agent.ts';
+import type { AgentCard } from '../protocol/card.ts';
+import { A2AError } from '../protocol/errors.ts';
+import type { StreamEvent } from '../protocol/event.ts';
+import type { GetTaskRequest, SendRequest, SubscribeRequest } from '../protocol/requests.ts';
+import { isTask, type Task, withHistory } from '../protocol/task.ts';
+import type { Texts } from './texts.ts';
+
+/** An operation that somebody asked for, read but not yet done. */
+export interface Asked {
+  agent: Agent;
+  dialect: Dialect;
+  operation: Operation;
+  request: unknown;
+  call: Call;
+  texts: Texts;
+  /** Puts the addresses of this face into a card. */
+  place(card: AgentCard): AgentCard;
+}
+
+/** True for the operations that answer with a stream. */
+export function isStreaming(operation: Operation): operation is 'stream' | 'subscribe' {
+  return operation === 'stream' || operation === 'subscribe';
+}
+
+/**
+ * Does an operation that answers once, and gives the answer as text.
+ *
+ * @param inOrigin - the dialect of a task's own caller, where the request could be of either.
+ */
+export async function answer(asked: Asked, inOrigin?: (task: Task) => Dialect): Promise<string> {
+  const { agent, dialect, operation, request, call, texts } = asked;
+  const { results } = dialect;
+  switch (operation) {
+    case 'send':
+      return JSON.stringify(results.send.write(await agent.send(request as SendRequest, call)));
+    case 'getTask': {
+      const task = await agent.getTask(request as GetTaskRequest, call);
+      return inOrigin && task.origin
+        ? taskText(task, inOrigin(task), request as GetTaskRequest)
+        : texts.ofTask(task);
+    }
+    case 'cancelTask': {
+      const task = await agent.cancelTask(request as { id: string }, call);
+      return inOrigin && task.origin ? taskText(task, inOrigin(task), {}) : texts.ofTask(task);
+    }
+    case 'deletePushConfig':
+      await agent.deletePushConfig(request as never, call);
+      return JSON.stringify(results.deletePushConfig.write());
+    case 'extendedCard':
+      return JSON.stringify(results.extendedCard.write(asked.place(await agent.extendedCard(call))));
+    case 'stream':
+    case 'subscribe':
+      throw new A2AError('INTERNAL_ERROR', 'A stream has no single answer');
+    default: {
+      const result: unknown = await agent[operation](request as never, call);
+      return JSON.stringify(results[operation].write(result as never));
+    }
+  }
+}
+
+/** In 0.1 no history is sent unless it is asked for. */
+function taskText(task: Task, dialect: Dialect, { historyLength = 0 }: Partial<GetTaskRequest>): string {
+  return JSON.stringify(dialect.results.getTask.write(withHistory(task, historyLength)));
+}
+
+/** A stream with its first event taken, so that what fails at once fails before anything is sent. */
+export interface Opened {
+  events: AsyncIterator<StreamEvent>;
+  first: StreamEvent | undefined;
+}
+
+/** Opens a stream. Versions before 1.0 let a finished task be followed: it is shown and the stream ends. */
+export async function open({ agent, dialect, operation, request, call }: Asked): Promise<Opened> {
+  const events = (
+    operation === 'stream'
+      ? agent.stream(request as SendRequest, call)
+      : agent.subscribe(request as SubscribeRequest, call)
+  )[Symbol.asyncIterator]();
+  try {
+    const step = await events.next();
+    return { events, first: step.done ? undefined : step.value };
+  } catch (error) {
+    const isFinished = error instanceof A2AError && error.reason === 'UNSUPPORTED_OPERATION';
+    if (!isFinished || operation !== 'subscribe' || !dialect.followsFinished) throw error;
+    const task = await agent.getTask({ id: (request as SubscribeRequest).id }, call);
+    return { events: nothing, first: { kind: 'task', task } };
+  }
+}
+
+const nothing: AsyncIterator<StreamEvent> = { next: () => Promise.resolve({ done: true, value: undefined }) };
+
+/** True when the first event says that the task began in 0.1. */
+export function beganIn0_1(first: StreamEvent | undefined): boolean {
+  return first?.kind === 'task' && isTask(first.task) && first.task.origin === '0.1';
+}

@@ -1,0 +1,143 @@
+import { ChoiceError, chooseForPath, versionOf } from '../dialects/choose.ts';
+import type { Dialect } from '../dialects/dialect.ts';
+import { strictly } from '../dialects/loss.ts';
+import { v0_3_rest } from '../dialects/v0_3_rest/index.ts';
+import { v1_0 } from '../dialects/v1_0/index.ts';
+import { A2AError } from '../protocol/errors.ts';
+import { HttpCall } from './call.ts';
+import { type Exchange, jsonReply, type Reply } from './exchange.ts';
+import type { Face } from './face.ts';
+import { answer, type Asked, isStreaming, open } from './operate.ts';
+import { type Matched, RouteTable } from './route.ts';
+import { type Envelope, SseStream } from './sse.ts';
+
+const tables: ReadonlyMap<Dialect, RouteTable> = new Map([
+  [v1_0, new RouteTable(v1_0)],
+  [v0_3_rest, new RouteTable(v0_3_rest)],
+]);
+
+/** A route, whose it is, and the tenant in front of it. */
+interface Found extends Matched {
+  dialect: Dialect;
+  tenant: string | undefined;
+}
+
+/** Answers a REST request. `body` is undefined where none came. */
+export async function answerRest(
+  face: Face,
+  exchange: Exchange,
+  path: string,
+  body: unknown,
+  versionText?: string,
+): Promise<Reply> {
+  let dialect: Dialect = v1_0;
+  try {
+    dialect = chooseForPath(path, versionOf(versionText));
+    const found = find(dialect, exchange.method, path);
+    ({ dialect } = found);
+    const asked = readAsked(face, exchange, found, body);
+    if (isStreaming(asked.operation)) return await stream(face, asked);
+    return jsonReply(found.route.status ?? 200, await answer(asked), dialect.restMediaType);
+  } catch (thrown) {
+    const error = A2AError.from(thrown);
+    face.report(error, exchange);
+    return restErrorReply(error, thrown instanceof ChoiceError ? restOf(thrown.dialect) : dialect);
+  }
+}
+
+function restOf(dialect: Dialect): Dialect {
+  return dialect.version === '1.0' ? v1_0 : v0_3_rest;
+}
+
+/** The reply to a request that failed. */
+export function restErrorReply(error: A2AError, dialect: Dialect): Reply {
+  const { status, body } = dialect.restError.write(error);
+  const reply = jsonReply(status, JSON.stringify(body), dialect.restMediaType);
+  if (error.reason === 'METHOD_NOT_ALLOWED' && error.details.allow)
+    reply.headers.push('Allow', error.details.allow);
+  return reply;
+}
+
+/** Finds a route of 1.0 with or without a tenant in front, or one of 0.3. */
+function find(dialect: Dialect, verb: string, path: string): Found {
+  const table = tables.get(dialect);
+  // 0.3 by its header, but without the prefix of its paths.
+  const whole = dialect === v0_3_rest && !path.startsWith('/v1/') ? `/v1${path}` : path;
+  let lookup = table?.find(verb, whole);
+  let tenant: string | undefined;
+  if (!lookup && dialect === v1_0) {
+    const slash = path.indexOf('/', 1);
+    if (slash > 1) {
+      tenant = decodeSegment(path.slice(1, slash));
+      lookup = table?.find(verb, path.slice(slash));
+    }
+  }
+  if (!lookup) throw new A2AError('NOT_FOUND', `There is nothing at ${path.slice(0, 200)}`);
+  if ('allowed' in lookup) {
+    const allow = lookup.allowed.join(', ');
+    throw new A2AError('METHOD_NOT_ALLOWED', `This path takes ${allow}`, { details: { allow } });
+  }
+  return { ...lookup, dialect, tenant };
+}
+
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new A2AError('NOT_FOUND');
+  }
+}
+
+const numeric = new Set(['historyLength', 'history_length', 'pageSize', 'page_size']);
+const boolean = new Set(['includeArtifacts', 'include_artifacts']);
+
+/** Lays body, query and path together, the strongest last, as the dialect's readers want it. */
+function readParams(exchange: Exchange, { params }: Found, body: unknown): unknown {
+  if (body !== undefined && body !== null && (typeof body !== 'object' || Array.isArray(body))) {
+    throw new A2AError('INVALID_PARAMS', 'The body must be a JSON object');
+  }
+  const whole: Record<string, unknown> = { ...(body ?? {}) };
+  if (exchange.query !== '') {
+    for (const [name, value] of new URLSearchParams(exchange.query)) {
+      if (name.toLowerCase() === 'a2a-version' || name === '__proto__') continue;
+      if (numeric.has(name))
+        whole[name] = value === '' || Number.isNaN(Number(value)) ? value : Number(value);
+      else if (boolean.has(name)) whole[name] = value === 'true' ? true : value === 'false' ? false : value;
+      else whole[name] = value;
+    }
+  }
+  return Object.assign(whole, params);
+}
+
+function readAsked(face: Face, exchange: Exchange, found: Found, body: unknown): Asked {
+  const { dialect, route } = found;
+  const params = readParams(exchange, found, body) as { tenant?: unknown };
+  const request = dialect.requests[route.operation].read(params, strictly);
+  const named =
+    dialect === v1_0 && typeof params.tenant === 'string' && params.tenant !== '' ? params.tenant : undefined;
+  const call = new HttpCall(exchange, dialect.version, found.tenant ?? named);
+  if (isStreaming(route.operation)) face.readAfter(exchange, request as { after?: number });
+  return {
+    agent: face.agent,
+    dialect,
+    operation: route.operation,
+    request,
+    call,
+    texts: face.textsOf(dialect),
+    place: (card) => face.cards.placed(card, exchange),
+  };
+}
+
+async function stream(face: Face, asked: Asked): Promise<Reply> {
+  face.admitStream();
+  const { dialect } = asked;
+  const { events, first } = await open(asked);
+  const envelope: Envelope = {
+    before: '',
+    after: '',
+    error: (error) => JSON.stringify(dialect.restError.write(error).body),
+  };
+  return face.streamReply(
+    new SseStream(events, first, envelope, dialect.eventWriter(), face.textsOf(dialect)),
+  );
+}

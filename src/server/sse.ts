@@ -1,0 +1,172 @@
+import type { EventWriter } from '../dialects/dialect.ts';
+import { A2AError } from '../protocol/errors.ts';
+import type { StatusEvent, StreamEvent } from '../protocol/event.ts';
+import type { Texts } from './texts.ts';
+
+/** Where the text of a stream goes. */
+export interface Sink {
+  /** @returns false when the reader should catch up first. */
+  write(text: string): boolean;
+  /** Calls back once when the reader has caught up. */
+  onDrain(callback: () => void): void;
+  end(): void;
+  /** Breaks the connection off. */
+  destroy(): void;
+}
+
+/** What surrounds the text of each event. */
+export interface Envelope {
+  before: string;
+  after: string;
+  /** The text of an error in the middle of a stream. */
+  error(error: A2AError): string;
+}
+
+/** How many characters are gathered before they are written even though more is coming. */
+const maxGathered = 64 * 1_024;
+
+/** A comment, which keeps the connection alive and means nothing. */
+const heartbeat = ':\n\n';
+
+/**
+ * One server-sent event stream on its way out. Everything that happens in one turn of the event loop is written at
+ * once, and nothing is read from the task while the reader has not caught up.
+ */
+export class SseStream {
+  readonly #events: AsyncIterator<StreamEvent>;
+  readonly #envelope: Envelope;
+  readonly #texts: Texts | undefined;
+  readonly #writer: EventWriter;
+  #first: StreamEvent | undefined;
+  #sink: Sink | undefined = undefined;
+  #text = '';
+  #isFlushing = false;
+  #isOver = false;
+  #lastStatus: StatusEvent | undefined = undefined;
+  #resume: (() => void) | undefined = undefined;
+  /** When the reader stopped reading, in milliseconds; 0 while it reads. */
+  stalledSince = 0;
+
+  /**
+   * @param texts - shared texts, where every reader of an event gets the same.
+   */
+  constructor(
+    events: AsyncIterator<StreamEvent>,
+    first: StreamEvent | undefined,
+    envelope: Envelope,
+    writer: EventWriter,
+    texts: Texts | undefined,
+  ) {
+    this.#events = events;
+    this.#first = first;
+    this.#envelope = envelope;
+    this.#writer = writer;
+    this.#texts = texts;
+  }
+
+  /** Sends everything, and resolves when the stream is over or the reader is gone. Never rejects. */
+  async pipe(sink: Sink): Promise<void> {
+    this.#sink = sink;
+    try {
+      if (this.#first) this.#gather(this.#first);
+      this.#first = undefined;
+      while (!this.#isOver) {
+        if (this.stalledSince > 0) await this.#drained();
+        const step = await this.#events.next();
+        if (step.done || this.#isOver) break;
+        this.#gather(step.value);
+      }
+      if (!this.#isOver)
+        for (const wire of this.#writer.end(this.#lastStatus)) this.#frame(JSON.stringify(wire));
+    } catch (error) {
+      if (!this.#isOver) this.#text += `data: ${this.#envelope.error(A2AError.from(error))}\n\n`;
+    }
+    this.end();
+  }
+
+  /** Ends the stream now, at the end of a frame. */
+  end(): void {
+    if (this.#isOver) return;
+    this.#flush();
+    this.leave();
+    this.#sink?.end();
+  }
+
+  /** Gives a reader up that does not read. */
+  cut(): void {
+    this.leave();
+    this.#sink?.destroy();
+  }
+
+  /** The reader is gone. */
+  leave(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#resume?.();
+    void this.#events.return?.();
+  }
+
+  /** Sends a sign of life, unless the reader does not read anyway. */
+  beat(): void {
+    if (!this.#isOver && this.stalledSince === 0 && this.#text === '') this.#write(heartbeat);
+  }
+
+  #gather(event: StreamEvent): void {
+    if (event.kind === 'status') this.#lastStatus = event;
+    else if (event.kind === 'task') {
+      const { id, contextId, status } = event.task;
+      this.#lastStatus = { kind: 'status', taskId: id, contextId, status };
+    }
+    const texts = this.#texts
+      ? this.#texts.ofEvent(event)
+      : this.#writer.write(event).map((wire) => JSON.stringify(wire));
+    const last = texts.length - 1;
+    for (let i = 0; i <= last; i++) this.#frame(texts[i] ?? '', i === last ? event.sequence : undefined);
+    if (this.#text.length > maxGathered) this.#flush();
+    else if (!this.#isFlushing && this.#text !== '') {
+      this.#isFlushing = true;
+      // After everything else that is ready in this turn.
+      process.nextTick(flush, this);
+    }
+  }
+
+  #frame(text: string, sequence?: number): void {
+    const { before, after } = this.#envelope;
+    this.#text +=
+      sequence === undefined
+        ? `data: ${before}${text}${after}\n\n`
+        : `id: ${sequence}\ndata: ${before}${text}${after}\n\n`;
+  }
+
+  static flush(stream: SseStream): void {
+    stream.#flush();
+  }
+
+  #flush(): void {
+    this.#isFlushing = false;
+    const text = this.#text;
+    if (text === '' || this.#isOver) return;
+    this.#text = '';
+    this.#write(text);
+  }
+
+  #write(text: string): void {
+    if (this.#sink?.write(text) !== false || this.stalledSince > 0) return;
+    this.stalledSince = Date.now();
+    this.#sink.onDrain(() => {
+      this.stalledSince = 0;
+      this.#resume?.();
+    });
+  }
+
+  #drained(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#resume = () => {
+        this.#resume = undefined;
+        resolve();
+      };
+    });
+  }
+}
+
+const { flush } = SseStream;

@@ -1,0 +1,46 @@
+import type { Dialect } from '../dialects/dialect.ts';
+import type { StreamEvent } from '../protocol/event.ts';
+import type { Task } from '../protocol/task.ts';
+
+/**
+ * Few slots are enough: the readers of one event are woken one after the other, so what one of them wrote is what
+ * the next one wants.
+ */
+const slots = 16;
+
+/** The text of things in one dialect, so that what many want to read is written once. */
+export class Texts {
+  readonly #dialect: Dialect;
+  readonly #events: (object | undefined)[] = new Array<object | undefined>(slots).fill(undefined);
+  readonly #eventTexts: string[][] = new Array<string[]>(slots).fill([]);
+  readonly #tasks = new WeakMap<Task, string>();
+
+  constructor(dialect: Dialect) {
+    this.#dialect = dialect;
+  }
+
+  /** The texts of an event that reads the same for everybody. */
+  ofEvent(event: StreamEvent): readonly string[] {
+    // Every reader that begins with a task gets an event of its own around the same task.
+    const key = event.kind === 'task' ? event.task : event;
+    const slot = (event.sequence ?? 0) % slots;
+    if (this.#events[slot] === key) return this.#eventTexts[slot] ?? [];
+    const texts = this.#dialect
+      .eventWriter()
+      .write(event)
+      .map((wire) => JSON.stringify(wire));
+    this.#events[slot] = key;
+    this.#eventTexts[slot] = texts;
+    return texts;
+  }
+
+  /** The text of a task that is asked for by name. Callers that poll get the same object until it changes. */
+  ofTask(task: Task): string {
+    let text = this.#tasks.get(task);
+    if (text === undefined) {
+      text = JSON.stringify(this.#dialect.results.getTask.write(task));
+      this.#tasks.set(task, text);
+    }
+    return text;
+  }
+}
