@@ -1,0 +1,70 @@
+/**
+ * The neutral model of A2A, in the words of the newest version: what agents, messages, tasks and events are, what
+ * an agent can be asked, and how events make a task. It imports nothing and runs anywhere.
+ *
+ * @module
+ */
+export type { Agent, Call, Operation } from './agent.ts';
+export type {
+  AgentCapabilities,
+  AgentCard,
+  AgentCardSignature,
+  AgentExtension,
+  AgentInterface,
+  AgentSkill,
+  OAuthFlow,
+  OAuthFlowName,
+  SecurityRequirement,
+  SecurityScheme,
+  Version,
+} from './card.ts';
+export {
+  A2AError,
+  type A2AErrorOptions,
+  errorTable,
+  type FieldViolation,
+  invalidField,
+  type Reason,
+  taskNotFound,
+} from './errors.ts';
+export type { ArtifactEvent, MessageEvent, StatusEvent, StreamEvent, TaskEvent } from './event.ts';
+export { type Finding, lint, type LintRule, StreamLinter } from './lint.ts';
+export type { Message, Role } from './message.ts';
+export {
+  bytesOf,
+  contentOf,
+  type DataPart,
+  type Metadata,
+  type Part,
+  type PartContent,
+  rawPart,
+  type RawPart,
+  type TextPart,
+  textOf,
+  type UrlPart,
+} from './part.ts';
+export type { PushAuthentication, PushConfig } from './push.ts';
+export { beginFold, type InputEvent, reduce, type TaskChange, TaskFold } from './reduce.ts';
+export type {
+  CancelTaskRequest,
+  GetTaskRequest,
+  ListPushConfigsRequest,
+  ListTasksRequest,
+  PushConfigPage,
+  PushConfigRef,
+  SendConfiguration,
+  SendRequest,
+  SubscribeRequest,
+  TaskPage,
+} from './requests.ts';
+export {
+  type Artifact,
+  isInterrupted,
+  isTask,
+  isTerminal,
+  type Task,
+  type TaskState,
+  type TaskStatus,
+  taskStates,
+  withHistory,
+} from './task.ts';
