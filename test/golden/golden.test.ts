@@ -1,0 +1,130 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { Dialect, Unary } from '../../src/dialects/dialect.ts';
+import { leniently, strictly } from '../../src/dialects/loss.ts';
+import type { Operation } from '../../src/protocol/agent.ts';
+import { A2AError, type A2AErrorOptions, type Reason } from '../../src/protocol/errors.ts';
+import type { StreamEvent } from '../../src/protocol/event.ts';
+import type { Task } from '../../src/protocol/task.ts';
+
+/**
+ * A pair that was written by hand: the same thing on the wire and in the model. A file is one pair; its folder is
+ * the name of the dialect.
+ */
+interface Pair {
+  /**
+   * `task`, `message`, `event`, `card`, `notification`, `error`, `rest-error`, `send` and `push` (the requests of that
+   * name), or `request <operation>` and `result <operation>`.
+   */
+  kind: string;
+  wire: unknown;
+  model: unknown;
+  /** One direction only, where the wire has several forms of the same thing. */
+  only?: 'read' | 'write';
+}
+
+interface Directions {
+  read: (wire: unknown) => unknown;
+  write: (model: never) => unknown;
+}
+
+interface ErrorModel extends A2AErrorOptions {
+  reason: Reason;
+  message: string;
+}
+
+function errorOf({ reason, message, ...options }: ErrorModel): A2AError {
+  return new A2AError(reason, message, options);
+}
+
+function modelOf({ reason, message, details, violations }: A2AError): unknown {
+  return {
+    reason,
+    message,
+    ...(Object.keys(details).length > 0 && { details }),
+    ...(violations.length > 0 && { violations }),
+  };
+}
+
+function errorDirections(dialect: Dialect, kind: string): Directions {
+  if (kind === 'error') {
+    return {
+      read: (wire) => modelOf(dialect.rpcError.read(wire)),
+      write: (model: ErrorModel) => dialect.rpcError.write(errorOf(model)),
+    };
+  }
+  return {
+    read(wire) {
+      const { status, body } = wire as { status: number; body: unknown };
+      return modelOf(dialect.restError.read(body, status));
+    },
+    write: (model: ErrorModel) => dialect.restError.write(errorOf(model)),
+  };
+}
+
+function directions(dialect: Dialect, kind: string): Directions {
+  switch (kind) {
+    case 'task':
+    case 'message':
+    case 'card':
+      return {
+        read: (wire) => dialect[kind].read(wire, leniently()),
+        write: (model) => dialect[kind].write(model),
+      };
+    case 'event':
+      return {
+        read: (wire) => dialect.eventReader({}).read(wire, leniently()).at(-1),
+        write: (model: StreamEvent) => dialect.eventWriter().write(model)[0],
+      };
+    case 'notification':
+      return {
+        read: (wire) => dialect.notification.read(wire, leniently()),
+        write: (model: StreamEvent & { task: Task }) => dialect.notification.write(model, model.task),
+      };
+    case 'error':
+    case 'rest-error':
+      return errorDirections(dialect, kind);
+    case 'send':
+      return directions(dialect, 'request send');
+    case 'push':
+      return directions(dialect, 'request createPushConfig');
+    default:
+      return operationDirections(dialect, kind);
+  }
+}
+
+function operationDirections(dialect: Dialect, kind: string): Directions {
+  const [side, operation] = kind.split(' ');
+  const codec =
+    side === 'request' ? dialect.requests[operation as Operation] : dialect.results[operation as Unary];
+  if (codec === undefined) throw new Error(`no golden kind is called ${kind}`);
+  const reading = side === 'request' ? strictly : leniently();
+  return { read: (wire) => codec.read(wire, reading), write: (model) => codec.write(model) };
+}
+
+const here = new URL('./', import.meta.url);
+const folders = readdirSync(here, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+
+describe.each(folders.map((folder) => folder.name))('%s', async (name) => {
+  const module = (await import(`../../src/dialects/${name}/index.ts`)) as { [name: string]: Dialect };
+  const dialect = module[name] as Dialect;
+  const files = readdirSync(new URL(`${name}/`, here)).filter((file) => file.endsWith('.json'));
+
+  describe.each(files)('%s', (file) => {
+    const text = readFileSync(new URL(`${name}/${file}`, here), 'utf8');
+    const { kind, wire, model, only } = JSON.parse(text) as Pair;
+    const { read, write } = directions(dialect, kind);
+
+    if (only !== 'write') {
+      it('reads', () => {
+        expect(JSON.parse(JSON.stringify(read(wire) ?? null))).toEqual(model);
+      });
+    }
+
+    if (only !== 'read') {
+      it('writes', () => {
+        expect(JSON.parse(JSON.stringify(write(model as never) ?? null))).toEqual(wire);
+      });
+    }
+  });
+});
