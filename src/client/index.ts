@@ -1,0 +1,26 @@
+/**
+ * Agents somewhere else: finds them, speaks their version, and follows their tasks through broken connections.
+ *
+ * @module
+ */
+export type { Clock } from './clock.ts';
+export { connect, type Description, type RemoteAgent } from './connect.ts';
+export {
+  apiKey,
+  bearer,
+  clientCredentials,
+  type ClientCredentialsOptions,
+  type CredentialRequest,
+  type Credentials,
+  type Secret,
+} from './credentials.ts';
+export type { Fetch } from './http/fetch.ts';
+export {
+  BodyTooLarge,
+  type HttpClient,
+  HttpFailure,
+  type HttpRequest,
+  type HttpResponse,
+} from './http/http.ts';
+export { createMemory, type Memory } from './memory.ts';
+export type { ConnectOptions, Limits, Problem, Timeouts, Transport } from './options.ts';

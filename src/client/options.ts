@@ -1,0 +1,177 @@
+import type { Version } from '../protocol/card.ts';
+import type { A2AError } from '../protocol/errors.ts';
+import { type Clock, systemClock } from './clock.ts';
+import type { Credentials } from './credentials.ts';
+import { type Fetch, fetchClient } from './http/fetch.ts';
+import type { HttpClient } from './http/http.ts';
+import { undiciClient } from './http/undici.ts';
+import { type Memory, sharedMemory } from './memory.ts';
+
+/** The transports this client speaks. */
+export type Transport = 'JSONRPC' | 'HTTP+JSON';
+
+/** Something that went wrong and was got over. */
+export interface Problem {
+  /**
+   * `frame`: a piece of a stream made no sense and was skipped. `resume`: a stream broke and is being resumed.
+   * `poll`: a task cannot be followed and is asked for again and again. `fallback`: the agent does not speak what its
+   * card says, and something else is tried.
+   */
+  kind: 'frame' | 'resume' | 'poll' | 'fallback';
+  message: string;
+  error: A2AError;
+  taskId?: string;
+}
+
+/** How long to wait, in milliseconds. */
+export interface Timeouts {
+  /**
+   * For a connection.
+   * @defaultValue 10 000
+   */
+  connect: number;
+  /**
+   * For the whole answer to a question.
+   * @defaultValue 30 000
+   */
+  read: number;
+  /**
+   * For the whole answer to a send, which may wait for the task.
+   * @defaultValue 300 000
+   */
+  send: number;
+  /**
+   * For a sign of life on a stream; any byte is one. 0 waits for ever.
+   * @defaultValue 60 000
+   */
+  idle: number;
+}
+
+/** How large a thing may be, in bytes. */
+export interface Limits {
+  /**
+   * One answer.
+   * @defaultValue 64 MiB
+   */
+  body: number;
+  /**
+   * One event of a stream.
+   * @defaultValue 64 MiB
+   */
+  frame: number;
+}
+
+/** How to reach an agent and how to behave towards it. Everything has a default. */
+export interface ConnectOptions {
+  /** Credentials for every request. A card is asked for without them first. */
+  auth?: Credentials;
+  /** Credentials for the card, if it needs others. */
+  cardAuth?: Credentials;
+  /** Headers of every request to the agent. Those of `call.headers` are never passed on. */
+  headers?: Readonly<Record<string, string>>;
+  /** Headers of the request for the card. */
+  cardHeaders?: Readonly<Record<string, string>>;
+  /** Where the card is, relative to the URL, if it is at no usual place. */
+  cardPath?: string;
+  /**
+   * The transports to use, the favourite first.
+   * @defaultValue both, in the order of the card
+   */
+  transports?: readonly Transport[];
+  /**
+   * The versions to speak, the favourite first.
+   * @defaultValue all, in the order of the card
+   */
+  versions?: readonly Version[];
+  /** The tenant to name, instead of the one in the card. */
+  tenant?: string;
+  timeouts?: Partial<Timeouts>;
+  limits?: Partial<Limits>;
+  /**
+   * How often a request is repeated where that is safe.
+   * @defaultValue 3
+   */
+  retries?: number;
+  /**
+   * How often in a row a broken stream is taken up again without anything new coming of it.
+   * @defaultValue 5
+   */
+  resumes?: number;
+  /**
+   * Connections to one origin at a time; each open stream takes one. Only for the built-in driver.
+   * @defaultValue 256
+   */
+  maxConnections?: number;
+  /** Makes the requests, instead of the built-in driver: for browsers, workers and tests. */
+  fetch?: Fetch;
+  /** Makes the requests, instead of the built-in driver. It is not closed with the agent. */
+  http?: HttpClient;
+  /** Remembers what agents really speak. Shared by default. */
+  memory?: Memory;
+  /** Told about everything that went wrong and was got over. */
+  onProblem?: (problem: Problem) => void;
+  clock?: Clock;
+  /** Gives numbers from 0 to 1, for delays. */
+  random?: () => number;
+}
+
+/** The options with everything filled in. */
+export interface Settings {
+  readonly auth: Credentials | undefined;
+  readonly cardAuth: Credentials | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly cardHeaders: Readonly<Record<string, string>>;
+  readonly cardPath: string | undefined;
+  readonly transports: readonly Transport[] | undefined;
+  readonly versions: readonly Version[] | undefined;
+  readonly tenant: string | undefined;
+  readonly timeouts: Readonly<Timeouts>;
+  readonly limits: Readonly<Limits>;
+  readonly retries: number;
+  readonly resumes: number;
+  readonly http: HttpClient;
+  readonly ownsHttp: boolean;
+  readonly memory: Memory;
+  readonly report: (problem: Problem) => void;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+const bytes64M = 64 * 1024 * 1024;
+
+/** Fills in the defaults. */
+export function settle(options: ConnectOptions): Settings {
+  const timeouts = { connect: 10_000, read: 30_000, send: 300_000, idle: 60_000, ...options.timeouts };
+  return {
+    auth: options.auth,
+    cardAuth: options.cardAuth,
+    headers: lowerCase(options.headers ?? {}),
+    cardHeaders: lowerCase(options.cardHeaders ?? {}),
+    cardPath: options.cardPath,
+    transports: options.transports,
+    versions: options.versions,
+    tenant: options.tenant,
+    timeouts,
+    limits: { body: bytes64M, frame: bytes64M, ...options.limits },
+    retries: options.retries ?? 3,
+    resumes: options.resumes ?? 5,
+    http: options.http ?? builtIn(options, timeouts),
+    ownsHttp: options.http === undefined,
+    memory: options.memory ?? sharedMemory,
+    report: options.onProblem ?? (() => {}),
+    clock: options.clock ?? systemClock,
+    random: options.random ?? Math.random,
+  };
+}
+
+function builtIn(options: ConnectOptions, timeouts: Timeouts): HttpClient {
+  if (options.fetch) return fetchClient(options.fetch);
+  return undiciClient({
+    connectTimeout: timeouts.connect,
+    maxConnections: options.maxConnections ?? 256,
+  });
+}
+
+function lowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
