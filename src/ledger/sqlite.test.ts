@@ -1,0 +1,281 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { TaskChange } from '../protocol/reduce.ts';
+import type { Task, TaskState } from '../protocol/task.ts';
+import type { Ledger, TaskLog } from './ledger.ts';
+import { openDatabase } from './sqlite/database.ts';
+import { type SqliteLedgerOptions, sqliteLedger } from './sqlite.ts';
+
+let folder: string;
+let file: string;
+let opened: Ledger[];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'dragoman-'));
+  file = join(folder, 'ledger.db');
+  opened = [];
+});
+
+afterEach(async () => {
+  for (const ledger of opened) await ledger[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function open(options: Partial<SqliteLedgerOptions> = {}): Promise<Ledger> {
+  const ledger = await sqliteLedger({ file, ...options });
+  opened.push(ledger);
+  return ledger;
+}
+
+const newTask = (id: string): Task => ({ id, contextId: 'c', status: { state: 'submitted' } });
+
+const status = ({ id, contextId }: TaskLog, state: TaskState): TaskChange => ({
+  kind: 'status',
+  taskId: id,
+  contextId,
+  status: { state },
+});
+
+const chunk = ({ id, contextId }: TaskLog, text: string): TaskChange => ({
+  kind: 'artifact',
+  taskId: id,
+  contextId,
+  artifact: { artifactId: 'a', parts: [{ text }] },
+  append: true,
+});
+
+describe('a ledger file that is opened again', () => {
+  it('has everything that was stored, in the same order', async () => {
+    const before = await open();
+    for (let n = 0; n < 10; n++) {
+      const log = await before.create('ann', newTask(`t${n}`), `m${n}`);
+      log.append(status(log, 'working'));
+      log.append(chunk(log, `${n}`));
+      await log.settled();
+    }
+    const first = await before.open('ann', 't0');
+    first?.append(status(first, 'completed'));
+    await first?.settled();
+    await before.putPushConfig('ann', { taskId: 't3', id: 'p', url: 'https://example.com' });
+    const pages = [await before.list('ann', { includeArtifacts: true, pageSize: 4 })];
+    await before[Symbol.asyncDispose]();
+
+    const after = await open();
+    pages.push(await after.list('ann', { includeArtifacts: true, pageSize: 4 }));
+    expect(pages[1]).toEqual(pages[0]);
+    expect(pages[1]?.tasks.map(({ id }) => id)).toEqual(['t0', 't9', 't8', 't7']);
+    expect(await after.find('ann', 'm7')).toBe('t7');
+    expect(await after.pushConfigs('ann', 't3')).toHaveLength(1);
+    expect(await after.unfinished()).toHaveLength(9);
+    const next = await after.list('ann', { pageSize: 4, pageToken: pages[0]?.nextPageToken });
+    expect(next.tasks.map(({ id }) => id)).toEqual(['t6', 't5', 't4', 't3']);
+    expect(() => after.create('ann', newTask('t4'))).toThrow(expect.objectContaining({ reason: 'CONFLICT' }));
+  });
+
+  it('goes on counting where it stopped, and replays what was before', async () => {
+    const before = await open();
+    const log = await before.create('ann', newTask('t'));
+    for (let n = 0; n < 5; n++) {
+      log.append(chunk(log, `${n}`));
+      await log.settled();
+    }
+    await before[Symbol.asyncDispose]();
+
+    const after = await open();
+    const again = await after.open('ann', 't');
+    if (!again) throw new Error('the task is gone');
+    expect(again.task().artifacts?.[0]?.parts).toHaveLength(5);
+    expect(again.append(status(again, 'completed'), 6)).toBe(7);
+    const seen: (number | undefined)[] = [];
+    for await (const event of again.follow(2)) seen.push(event.sequence);
+    expect(seen).toEqual([3, 4, 5, 6, 7]);
+  });
+
+  it('is brought to the newest schema once', async () => {
+    const before = await open();
+    const log = await before.create('ann', newTask('t'));
+    await log.settled();
+    await before[Symbol.asyncDispose]();
+    const versions: unknown[] = [];
+    for (let n = 0; n < 2; n++) {
+      await (await open())[Symbol.asyncDispose]();
+      const database = await openDatabase(file);
+      versions.push(database.prepare('pragma user_version').get([])?.['user_version']);
+      expect(database.prepare('select count(*) as n from tasks').get([])?.['n']).toBe(1);
+      database.close();
+    }
+    expect(versions).toEqual([1, 1]);
+  });
+
+  it('is left alone when a newer program wrote it', async () => {
+    await (await open())[Symbol.asyncDispose]();
+    const database = await openDatabase(file);
+    database.exec('pragma user_version = 99');
+    database.close();
+    await expect(sqliteLedger({ file })).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
+  });
+
+  it('says which file it cannot open', async () => {
+    const missing = join(folder, 'missing', 'ledger.db');
+    await expect(sqliteLedger({ file: missing })).rejects.toMatchObject({
+      reason: 'UNAVAILABLE',
+      message: expect.stringContaining(missing),
+    });
+  });
+
+  it('writes what still waits when it is closed', async () => {
+    const before = await open();
+    const log = await before.create('ann', newTask('t'));
+    log.append(status(log, 'working'));
+    const settled = log.settled();
+    await before[Symbol.asyncDispose]();
+    await settled;
+    expect(() => before.open('ann', 't')).toThrow(expect.objectContaining({ reason: 'UNAVAILABLE' }));
+    expect((await (await open()).open('ann', 't'))?.state).toBe('working');
+  });
+});
+
+describe('a commit that fails', () => {
+  it('shows nothing of it, tells everybody who waits, and goes on from what is stored', async () => {
+    const ledger = await open({ busyTimeout: 0 });
+    const old = await ledger.create('ann', newTask('old'));
+    await old.settled();
+    const following = old.follow(1).next();
+
+    const other = await openDatabase(file);
+    other.exec('begin immediate');
+    old.append(status(old, 'completed'));
+    const fresh = await ledger.create('ann', newTask('fresh'), 'm');
+    const unheard = await ledger.create('ann', newTask('unheard'));
+    const results = await Promise.allSettled([
+      old.settled(),
+      fresh.settled(),
+      following,
+      fresh.follow(0).next(),
+    ]);
+    for (const result of results) {
+      expect(result).toMatchObject({ status: 'rejected', reason: { reason: 'UNAVAILABLE' } });
+    }
+    expect(old.task().status.state).toBe('submitted');
+    expect(() => old.append(status(old, 'failed'))).toThrow(
+      expect.objectContaining({ reason: 'UNAVAILABLE' }),
+    );
+    await expect(unheard.settled()).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
+    await expect(unheard.follow(0).next()).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
+    expect(await ledger.open('ann', 'fresh')).toBeUndefined();
+    expect(await ledger.find('ann', 'm')).toBeUndefined();
+    other.exec('rollback');
+    other.close();
+
+    const reopened = await ledger.open('ann', 'old');
+    expect(reopened?.sequence).toBe(1);
+    reopened?.append(status(reopened, 'working'));
+    await reopened?.settled();
+    const again = await ledger.create('ann', newTask('fresh'), 'm');
+    await again.settled();
+    expect((await ledger.list('ann', {})).tasks.map(({ id }) => id)).toEqual(['fresh', 'old']);
+    expect((await ledger.list('ann', {})).totalSize).toBe(2);
+  });
+});
+
+describe('two ledgers on one file', () => {
+  it('do not overwrite each other', async () => {
+    const [one, two] = [await open(), await open()];
+    const mine = await one.create('ann', newTask('t'));
+    await mine.settled();
+    const theirs = await two.open('ann', 't');
+    if (!theirs) throw new Error('the other ledger does not see the task');
+
+    mine.append(status(mine, 'working'));
+    theirs.append(status(theirs, 'failed'));
+    const bystander = await two.create('ann', newTask('bystander'));
+    const results = await Promise.allSettled([mine.settled(), theirs.settled(), bystander.settled()]);
+    expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(results[1]).toMatchObject({ reason: { reason: 'CONFLICT', details: { taskId: 't' } } });
+    const again = await two.open('ann', 't');
+    expect(again).toMatchObject({ sequence: 2, state: 'working' });
+    expect((await two.list('ann', { status: 'working' })).totalSize).toBe(1);
+    expect((await two.list('ann', { status: 'failed' })).totalSize).toBe(0);
+    expect((await two.list('ann', {})).totalSize).toBe(2);
+  });
+
+  it('do not both make the same task', async () => {
+    const [one, two] = [await open(), await open()];
+    const mine = await one.create('ann', newTask('t'));
+    const theirs = await two.create('ann', newTask('t'));
+    const results = await Promise.allSettled([mine.settled(), theirs.settled()]);
+    expect(results.map((result) => result.status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect((await one.list('ann', {})).totalSize).toBe(1);
+  });
+
+  it('see each other’s changes when they open a task', async () => {
+    const [one, two] = [await open(), await open()];
+    const mine = await one.create('ann', newTask('t'));
+    await mine.settled();
+    const theirs = await two.open('ann', 't');
+    mine.append(status(mine, 'working'));
+    mine.append(chunk(mine, 'x'));
+    await mine.settled();
+    await nextTurn();
+    const again = await two.open('ann', 't');
+    expect(again).toBe(theirs);
+    expect(again?.task()).toEqual(mine.task());
+    again?.append(status(again, 'completed'));
+    await again?.settled();
+    await nextTurn();
+    expect((await one.open('ann', 't'))?.state).toBe('completed');
+  });
+
+  it('let followers see what the other one does', async () => {
+    const [one, two] = [await open(), await open({ pollInterval: 1 })];
+    const mine = await one.create('ann', newTask('t'));
+    await mine.settled();
+    const theirs = await two.open('ann', 't');
+    const events = (async () => {
+      const seen: (number | undefined)[] = [];
+      for await (const event of theirs?.follow(1) ?? []) seen.push(event.sequence);
+      return seen;
+    })();
+    for (let n = 0; n < 3; n++) {
+      mine.append(chunk(mine, 'x'));
+      await mine.settled();
+    }
+    mine.append(status(mine, 'completed'));
+    expect(await events).toEqual([2, 3, 4, 5]);
+  });
+});
+
+describe('what is written', () => {
+  it('does not grow with the task', async () => {
+    const ledger = await open();
+    const log = await ledger.create('ann', newTask('t'));
+    const text = 'x'.repeat(200);
+    for (let n = 0; n < 2_000; n++) {
+      log.append(chunk(log, text));
+      await log.settled();
+    }
+    const database = await openDatabase(file);
+    const rows = database.prepare('select count(*) as n, sum(length(body)) as size from texts').get([]);
+    const place = database.prepare('select sequence, snapshot_at from tasks').get([]);
+    database.close();
+    // The snapshot, and each change once.
+    expect(rows?.['n']).toBe(2_001);
+    expect(Number(rows?.['size'])).toBeLessThan(2_000 * 600);
+    expect(place?.['sequence']).toBe(2_001);
+    expect(Number(place?.['snapshot_at'])).toBeGreaterThan(500);
+    expect(Number(place?.['snapshot_at'])).toBeLessThan(2_001);
+  });
+
+  it('becomes visible for all tasks of a turn at once', async () => {
+    const ledger = await open();
+    const one = await ledger.create('ann', newTask('one'));
+    const two = await ledger.create('ann', newTask('two'));
+    expect((await ledger.list('ann', {})).tasks).toEqual([]);
+    await one.settled();
+    expect(two.settled()).toBeUndefined();
+    expect((await ledger.list('ann', {})).totalSize).toBe(2);
+  });
+});
