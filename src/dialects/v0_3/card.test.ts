@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentCard, AgentInterface } from '../../protocol/card.ts';
+import { type Loss, leniently, strictly } from '../loss.ts';
+import { v0_3 } from './index.ts';
+
+const plain = (value: unknown): Record<string, unknown> =>
+  JSON.parse(JSON.stringify(value)) as Record<string, unknown>;
+
+const rpc = (version: string): AgentInterface => ({
+  url: 'https://a.test/rpc',
+  protocolBinding: 'JSONRPC',
+  protocolVersion: version,
+});
+const rest = (version: string): AgentInterface => ({
+  url: 'https://a.test/rest',
+  protocolBinding: 'HTTP+JSON',
+  protocolVersion: version,
+});
+
+function cardWith(interfaces: AgentInterface[], more: Partial<AgentCard> = {}): AgentCard {
+  return {
+    name: 'Echo',
+    description: '',
+    version: '1',
+    interfaces,
+    capabilities: {},
+    defaultInputModes: [],
+    defaultOutputModes: [],
+    skills: [],
+    ...more,
+  };
+}
+
+const wire = {
+  protocolVersion: '0.3.0',
+  name: 'Echo',
+  description: '',
+  version: '1',
+  url: 'https://a.test/rpc',
+  capabilities: {},
+  defaultInputModes: [],
+  defaultOutputModes: [],
+  skills: [],
+};
+
+describe('the interfaces of a 0.3 card', () => {
+  it('begin with the url, speak JSON-RPC unless they say otherwise, and stand once', () => {
+    const additionalInterfaces = [
+      { url: 'https://a.test/rpc', transport: 'JSONRPC' },
+      { url: 'https://a.test/rest', transport: 'HTTP+JSON' },
+      { url: 'https://a.test/rest', transport: 'HTTP+JSON' },
+    ];
+    const card = v0_3.card.read({ ...wire, additionalInterfaces }, leniently());
+    expect(card.interfaces).toEqual([rpc('0.3'), rest('0.3')]);
+  });
+
+  it.each([
+    ['0.3.0', '0.3'],
+    ['0.3', '0.3'],
+    ['0.2.5', '0.2'],
+    [undefined, '0.2'],
+  ])('of a card that says %j speak %s', (protocolVersion, version) => {
+    expect(v0_3.card.read({ ...wire, protocolVersion }, leniently()).interfaces).toEqual([rpc(version)]);
+  });
+
+  it('of a hybrid are those of 1.0 first, then what only the older half names', () => {
+    const hybrid = { ...wire, supportedInterfaces: [rpc('1.0')] };
+    expect(v0_3.card.read(hybrid, leniently()).interfaces).toEqual([rpc('1.0'), rpc('0.3')]);
+  });
+
+  it('are written as url and preferred transport of the first that speaks 0.3', () => {
+    const losses: Loss[] = [];
+    const written = plain(v0_3.card.write(cardWith([rest('0.3'), rpc('0.3')]), losses));
+    expect(written).toMatchObject({
+      protocolVersion: '0.3.0',
+      url: 'https://a.test/rest',
+      preferredTransport: 'HTTP+JSON',
+      additionalInterfaces: [{ url: 'https://a.test/rpc', transport: 'JSONRPC' }],
+    });
+    expect(written).not.toHaveProperty('supportedInterfaces');
+    expect(losses).toEqual([]);
+  });
+
+  it('of other versions stand beside them, and in order', () => {
+    const interfaces = [rpc('1.0'), rest('1.0'), rpc('0.3')];
+    const written = plain(v0_3.card.write(cardWith(interfaces)));
+    expect(written).toMatchObject({ url: 'https://a.test/rpc', supportedInterfaces: interfaces });
+    expect(written).not.toHaveProperty('additionalInterfaces');
+    expect(v0_3.card.read(written, leniently()).interfaces).toEqual(interfaces);
+  });
+
+  it('are guessed when none speaks 0.3, and the guess is noted', () => {
+    const losses: Loss[] = [];
+    const written = plain(v0_3.card.write(cardWith([rest('1.0'), rpc('1.0')]), losses));
+    expect(written).toMatchObject({ protocolVersion: '0.3.0', url: 'https://a.test/rpc' });
+    expect(losses).toEqual([expect.objectContaining({ path: 'url', kind: 'guessed' })]);
+  });
+
+  it('lose their tenant for readers of 0.3, and that is noted', () => {
+    const losses: Loss[] = [];
+    const tenant = { ...rpc('0.3'), tenant: 'x' };
+    const written = plain(v0_3.card.write(cardWith([tenant]), losses));
+    expect(losses).toEqual([expect.objectContaining({ path: 'url', kind: 'dropped' })]);
+    expect(v0_3.card.read(written, leniently()).interfaces).toEqual([tenant]);
+  });
+});
+
+describe('the rest of a 0.3 card', () => {
+  it('moves the flag of the extended card', () => {
+    const card = cardWith([rpc('0.3')], { capabilities: { extendedAgentCard: true } });
+    const written = plain(v0_3.card.write(card));
+    expect(written).toMatchObject({ supportsAuthenticatedExtendedCard: true, capabilities: {} });
+    expect(written.capabilities).not.toHaveProperty('extendedAgentCard');
+    expect(v0_3.card.read(written, leniently())).toEqual(card);
+  });
+
+  it('drops signatures in both directions, and says so', () => {
+    const signatures = [{ protected: 'e30', signature: 'c2ln' }];
+    const losses: Loss[] = [];
+    expect(v0_3.card.read({ ...wire, signatures }, leniently(losses))).not.toHaveProperty('signatures');
+    expect(plain(v0_3.card.write(cardWith([rpc('0.3')], { signatures }), losses))).not.toHaveProperty(
+      'signatures',
+    );
+    expect(losses.map(({ path, kind }) => `${path} ${kind}`)).toEqual([
+      'signatures dropped',
+      'signatures dropped',
+    ]);
+  });
+
+  it('writes the url that a provider must have', () => {
+    const losses: Loss[] = [];
+    const card = cardWith([rpc('0.3')], { provider: { organization: 'Works' } });
+    expect(plain(v0_3.card.write(card, losses)).provider).toEqual({ organization: 'Works', url: '' });
+    expect(losses).toEqual([expect.objectContaining({ path: 'provider.url', kind: 'defaulted' })]);
+  });
+
+  it('knows a security scheme in either form, value by value', () => {
+    const securitySchemes = {
+      key: { type: 'apiKey', in: 'somewhere', name: 'X-K' },
+      bearer: { httpAuthSecurityScheme: { scheme: 'bearer' } },
+    };
+    const security = [{ key: [] }, { schemes: { bearer: { list: ['a'] } } }];
+    const card = v0_3.card.read({ ...wire, securitySchemes, security }, strictly);
+    expect(card.securitySchemes).toEqual({
+      key: { type: 'apiKey', location: 'header', name: 'X-K' },
+      bearer: { type: 'http', scheme: 'bearer' },
+    });
+    expect(card.securityRequirements).toEqual([{ key: [] }, { bearer: ['a'] }]);
+  });
+
+  it('leaves out a scheme that nobody knows when reading an answer', () => {
+    const securitySchemes = { odd: { type: 'palm' }, tls: { type: 'mutualTLS' } };
+    const losses: Loss[] = [];
+    const card = v0_3.card.read({ ...wire, securitySchemes }, leniently(losses));
+    expect(card.securitySchemes).toEqual({ tls: { type: 'mutualTLS' } });
+    expect(losses).toEqual([expect.objectContaining({ path: 'securitySchemes.odd', kind: 'dropped' })]);
+    expect(() => v0_3.card.read({ ...wire, securitySchemes }, strictly)).toThrow('securitySchemes.odd.type');
+  });
+
+  it('keeps several flows in one scheme, and younger ones as extra properties', () => {
+    const flows = {
+      clientCredentials: { tokenUrl: 'https://o.test', scopes: {} },
+      deviceCode: { deviceAuthorizationUrl: 'https://o.test/d', tokenUrl: 'https://o.test', scopes: {} },
+    };
+    const card = cardWith([rpc('0.3')], { securitySchemes: { o: { type: 'oauth2', flows } } });
+    expect(plain(v0_3.card.write(card)).securitySchemes).toEqual({ o: { type: 'oauth2', flows } });
+  });
+});

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { A2AError } from '../../protocol/errors.ts';
+import type { SendRequest } from '../../protocol/requests.ts';
+import { type Loss, leniently, strictly } from '../loss.ts';
+import { v0_3 } from './index.ts';
+
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value)) as unknown;
+const message = { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] };
+const wire = { kind: 'message', messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'hi' }] };
+
+function readSend(configuration: unknown): SendRequest {
+  return v0_3.requests.send.read({ message: wire, configuration }, strictly);
+}
+
+describe('a send of 0.3', () => {
+  it.each([
+    [undefined, undefined],
+    [null, undefined],
+    [{}, undefined],
+    [{ blocking: true }, undefined],
+    [{ blocking: null }, undefined],
+    [{ blocking: false }, { returnImmediately: true }],
+    [{ acceptedOutputModes: [] }, undefined],
+    [{ historyLength: 0 }, { historyLength: 0 }],
+    [{ historyLength: 3 }, { historyLength: 3 }],
+  ])('with the configuration %j asks for %j', (configuration, model) => {
+    expect(readSend(configuration).configuration).toEqual(model);
+  });
+
+  it('is refused with a history of less than nothing', () => {
+    expect(() => readSend({ historyLength: -1 })).toThrow('configuration.historyLength must be at least 0');
+  });
+
+  it('always says whether to wait and what it accepts', () => {
+    expect(plain(v0_3.requests.send.write({ message }))).toEqual({
+      message: wire,
+      configuration: { acceptedOutputModes: [], blocking: true },
+    });
+    const immediately = { message, configuration: { returnImmediately: true } };
+    expect(plain(v0_3.requests.send.write(immediately))).toMatchObject({
+      configuration: { blocking: false },
+    });
+  });
+
+  it('cannot say under which id the caller wants its task', () => {
+    const losses: Loss[] = [];
+    v0_3.requests.send.write({ message, claimedTaskId: 't' }, losses);
+    expect(losses).toEqual([expect.objectContaining({ path: 'claimedTaskId', kind: 'dropped' })]);
+  });
+
+  it('may call the message request and the webhook pushNotification', () => {
+    const params = { request: wire, configuration: { pushNotification: { url: 'https://h.test' } } };
+    expect(v0_3.requests.send.read(params, strictly)).toEqual({
+      message,
+      configuration: { pushConfig: { url: 'https://h.test' } },
+    });
+  });
+});
+
+describe('the other requests of 0.3', () => {
+  it('drop metadata that has no place, and say so', () => {
+    const losses: Loss[] = [];
+    const params = { id: 't', metadata: { a: 1 } };
+    v0_3.requests.getTask.read(params, { lenient: false, losses });
+    v0_3.requests.subscribe.read(params, { lenient: false, losses });
+    expect(losses.map(({ path }) => path)).toEqual(['metadata', 'metadata']);
+    expect(v0_3.requests.cancelTask.read(params, strictly)).toEqual(params);
+  });
+
+  it('tell an absent history from none', () => {
+    expect(v0_3.requests.getTask.read({ id: 't' }, strictly).historyLength).toBeUndefined();
+    expect(v0_3.requests.getTask.read({ id: 't', historyLength: 0 }, strictly).historyLength).toBe(0);
+  });
+
+  it('need the id of a push configuration only to delete it', () => {
+    expect(v0_3.requests.getPushConfig.read({ id: 't' }, strictly)).toEqual({ taskId: 't' });
+    expect(() => v0_3.requests.deletePushConfig.read({ id: 't' }, strictly)).toThrow(
+      'pushNotificationConfigId',
+    );
+  });
+
+  it('cannot ask for a page of push configurations', () => {
+    const losses: Loss[] = [];
+    expect(v0_3.requests.listPushConfigs.write({ taskId: 't', pageToken: 'x' }, losses)).toEqual({ id: 't' });
+    expect(losses).toHaveLength(1);
+  });
+
+  it('send no params for the extended card', () => {
+    expect(v0_3.requests.extendedCard.write({})).toBeUndefined();
+  });
+});
+
+describe('a push configuration of 0.3', () => {
+  const read = (authentication: unknown, losses: Loss[] = []): unknown =>
+    v0_3.requests.createPushConfig.read(
+      { taskId: 't', pushNotificationConfig: { id: 'p', url: 'https://h.test', authentication } },
+      leniently(losses),
+    ).authentication;
+
+  it('keeps the first of several schemes, and says so', () => {
+    const losses: Loss[] = [];
+    expect(read({ schemes: ['Basic', 'Bearer'], credentials: 'x' }, losses)).toEqual({
+      scheme: 'Basic',
+      credentials: 'x',
+    });
+    expect(losses).toEqual([
+      expect.objectContaining({ path: 'pushNotificationConfig.authentication.schemes', kind: 'dropped' }),
+    ]);
+  });
+
+  it('takes credentials without a scheme for a bearer token, and no scheme at all for nothing', () => {
+    expect(read({ schemes: [], credentials: 'x' })).toEqual({ scheme: 'Bearer', credentials: 'x' });
+    expect(read({ schemes: [] })).toBeUndefined();
+    expect(read(null)).toBeUndefined();
+  });
+
+  it('must have a url', () => {
+    const params = { taskId: 't', pushNotificationConfig: { id: 'p' } };
+    expect(() => v0_3.requests.createPushConfig.read(params, strictly)).toThrow('pushNotificationConfig.url');
+  });
+});
+
+describe('the errors of 0.3', () => {
+  it.each([
+    ['UNSUPPORTED_OPERATION', -32004],
+    ['EXTENDED_AGENT_CARD_NOT_CONFIGURED', -32007],
+    ['EXTENSION_SUPPORT_REQUIRED', -32008],
+    ['VERSION_NOT_SUPPORTED', -32009],
+    ['UNAUTHENTICATED', -32600],
+  ] as const)('write %s as %i and read it again', (reason, code) => {
+    const error = v0_3.rpcError.write(new A2AError(reason));
+    expect(error.code).toBe(code);
+    expect(v0_3.rpcError.read(plain(error)).reason).toBe(reason);
+  });
+
+  it.each([
+    [{ code: -32001, message: 'x' }, undefined, 'TASK_NOT_FOUND'],
+    [{ code: -32006, message: 'x' }, 200, 'INVALID_AGENT_RESPONSE'],
+    [{ code: -32600, message: 'x' }, 401, 'UNAUTHENTICATED'],
+    [{ code: -32603, message: 'x' }, 503, 'UNAVAILABLE'],
+    [{ code: -32603, message: 'x' }, 200, 'INTERNAL_ERROR'],
+    [{ code: -32099, message: 'x' }, 200, 'INTERNAL_ERROR'],
+    [null, 429, 'RESOURCE_EXHAUSTED'],
+  ])('take %j with the status %j for %s', (error, status, reason) => {
+    expect(v0_3.rpcError.read(error, status).reason).toBe(reason);
+  });
+
+  it('keep a code that nobody knows', () => {
+    const error = v0_3.rpcError.read({ code: -32099, message: 'Odd', data: { why: 'because' } });
+    expect(error.details).toEqual({ code: '-32099', why: 'because' });
+  });
+});

@@ -1,0 +1,269 @@
+import { describe, expect, it } from 'vitest';
+import type { StatusEvent } from '../../protocol/event.ts';
+import type { Part } from '../../protocol/part.ts';
+import { taskStates } from '../../protocol/task.ts';
+import { compatKey } from '../compat.ts';
+import { methodOf } from '../dialect.ts';
+import { type Loss, leniently, strictly } from '../loss.ts';
+import { v0_3 } from './index.ts';
+
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value)) as unknown;
+
+function writtenPart(part: Part): unknown {
+  const message = plain(v0_3.message.write({ messageId: 'm', role: 'user', parts: [part] }));
+  return (message as { parts: unknown[] }).parts[0];
+}
+
+function readPart(wire: unknown, reading = strictly): Part | undefined {
+  return v0_3.message.read({ messageId: 'm', role: 'user', parts: [wire] }, reading).parts[0];
+}
+
+function status(state: StatusEvent['status']['state'], more: Partial<StatusEvent> = {}): StatusEvent {
+  return { kind: 'status', taskId: 't', contextId: 'c', status: { state }, ...more };
+}
+
+const written = (event: StatusEvent): { final: boolean; metadata?: unknown } =>
+  plain(v0_3.eventWriter().write(event)[0]) as { final: boolean; metadata?: unknown };
+
+describe('a part of 0.3', () => {
+  it.each([[null], [7], ['word'], [[1, 2]], [false]])('carries the data %j in a box', (data) => {
+    const wire = writtenPart({ data });
+    expect(wire).toEqual({ kind: 'data', data: { value: data }, metadata: { data_part_compat: true } });
+    expect(readPart(wire)).toEqual({ data });
+  });
+
+  it('leaves data that is an object alone, even if it looks like a box', () => {
+    const wire = writtenPart({ data: { value: 1 } });
+    expect(wire).toEqual({ kind: 'data', data: { value: 1 } });
+    expect(readPart(wire)).toEqual({ data: { value: 1 } });
+  });
+
+  it('does not take a flag that is not true for a box', () => {
+    const wire = { kind: 'data', data: { value: 1 }, metadata: { data_part_compat: 'yes' } };
+    expect(readPart(wire)).toEqual({ data: { value: 1 }, metadata: { data_part_compat: 'yes' } });
+  });
+
+  it('carries the media type and the name of a text, beside what the user wrote', () => {
+    const part: Part = {
+      text: '',
+      mediaType: 'text/markdown',
+      filename: 'a.md',
+      metadata: { mine: 1, [compatKey]: { other: 2 } },
+    };
+    const wire = writtenPart(part);
+    expect(wire).toEqual({
+      kind: 'text',
+      text: '',
+      metadata: { mine: 1, [compatKey]: { other: 2, mediaType: 'text/markdown', filename: 'a.md' } },
+    });
+    expect(readPart(wire)).toEqual(part);
+  });
+
+  it.each([
+    [{ kind: 'file', file: { bytes: 'AAE' } }, { raw: 'AAE=' }],
+    [{ kind: 'file', file: { fileWithBytes: '-_8' } }, { raw: '+/8=' }],
+    [{ kind: 'file', file: { data: 'AAE=' } }, { raw: 'AAE=' }],
+    [{ kind: 'file', file: { uri: 'https://x.test', bytes: null, name: null } }, { url: 'https://x.test' }],
+    [
+      { file: { fileWithUri: 'https://x.test', mimeType: 'a/b' } },
+      { url: 'https://x.test', mediaType: 'a/b' },
+    ],
+    [{ text: '' }, { text: '' }],
+    [{ data: { data: { a: 1 } } }, { data: { a: 1 } }],
+    [{ data: { a: 1 } }, { data: { a: 1 } }],
+    [{ kind: 'data', data: { data: { a: 1 } } }, { data: { data: { a: 1 } } }],
+    [{ kind: 'data', data: [1] }, { data: [1] }],
+  ])('is understood as %j', (wire, part) => {
+    expect(readPart(wire)).toEqual(part);
+  });
+
+  it.each([
+    [{}, 'message.parts[0]'],
+    [{ kind: 'video' }, 'message.parts[0]'],
+    [{ kind: 'text' }, 'message.parts[0].text'],
+    [{ kind: 'text', text: 1 }, 'message.parts[0].text'],
+    [{ kind: 'data', data: null }, 'message.parts[0].data'],
+    [{ kind: 'file', file: {} }, 'message.parts[0].file'],
+    [{ kind: 'file', file: { bytes: 'AAE=', uri: 'https://x.test' } }, 'message.parts[0].file'],
+    [{ kind: 'file', file: { bytes: '!' } }, 'message.parts[0].file.bytes'],
+  ])('is refused as %j, by its path', (wire, field) => {
+    expect(() => readPart(wire)).toThrow(
+      expect.objectContaining({ reason: 'INVALID_PARAMS', violations: [expect.objectContaining({ field })] }),
+    );
+  });
+
+  it('keeps the bytes of an answer that has both, and says so', () => {
+    const losses: Loss[] = [];
+    const wire = { kind: 'file', file: { bytes: 'AAE=', uri: 'https://x.test' } };
+    expect(readPart(wire, leniently(losses))).toEqual({ raw: 'AAE=' });
+    expect(losses).toEqual([expect.objectContaining({ path: 'message.parts[0].file.uri', kind: 'dropped' })]);
+  });
+});
+
+describe('a message of 0.3', () => {
+  it('needs no kind, and null is absence', () => {
+    const wire = { messageId: 'm', role: 'agent', parts: [{ text: 'x' }], taskId: null, metadata: null };
+    expect(v0_3.message.read(wire, strictly)).toEqual({
+      messageId: 'm',
+      role: 'agent',
+      parts: [{ text: 'x' }],
+    });
+  });
+
+  it('is refused with a role nobody knows, but an answer is taken for the agent', () => {
+    const wire = { messageId: 'm', role: 'system', parts: [{ text: 'x' }] };
+    expect(() => v0_3.message.read(wire, strictly)).toThrow('message.role must be user or agent');
+    const losses: Loss[] = [];
+    expect(v0_3.message.read(wire, leniently(losses)).role).toBe('agent');
+    expect(losses).toEqual([expect.objectContaining({ path: 'message.role', kind: 'guessed' })]);
+  });
+
+  it.each([[undefined], [[]]])('is refused with the parts %j', (parts) => {
+    expect(() => v0_3.message.read({ messageId: 'm', role: 'user', parts }, strictly)).toThrow(
+      'message.parts',
+    );
+  });
+});
+
+describe('a task of 0.3', () => {
+  it.each(taskStates)('writes the state %s as the word it is', (state) => {
+    const wire = plain(v0_3.task.write({ id: 't', contextId: 'c', status: { state } }));
+    expect(wire).toEqual({ kind: 'task', id: 't', contextId: 'c', status: { state } });
+    expect(v0_3.task.read(wire, leniently()).status.state).toBe(state);
+  });
+
+  it('keeps a state that nobody knows by name, and never writes it as a state', () => {
+    const task = v0_3.task.read(
+      { kind: 'task', id: 't', contextId: 'c', status: { state: 'napping' } },
+      leniently(),
+    );
+    expect(task.metadata).toEqual({ [compatKey]: { state: 'napping' } });
+    const again = plain(v0_3.task.write(task));
+    expect(again).toMatchObject({
+      status: { state: 'unknown' },
+      metadata: { [compatKey]: { state: 'napping' } },
+    });
+    expect(v0_3.task.read(again, leniently())).toEqual(task);
+  });
+
+  it('keeps an empty context, and notes a missing one', () => {
+    const losses: Loss[] = [];
+    const wire = { id: 't', status: { state: 'working' } };
+    expect(v0_3.task.read({ ...wire, contextId: '' }, leniently(losses)).contextId).toBe('');
+    expect(losses).toEqual([]);
+    expect(v0_3.task.read(wire, leniently(losses)).contextId).toBe('');
+    expect(losses).toEqual([expect.objectContaining({ path: 'task.contextId', kind: 'defaulted' })]);
+  });
+
+  it('reads a time without a zone as UTC, and says so', () => {
+    const losses: Loss[] = [];
+    const wire = { id: 't', contextId: 'c', status: { state: 'working', timestamp: '2025-08-01T10:00:00' } };
+    expect(v0_3.task.read(wire, leniently(losses)).status.timestamp).toBe('2025-08-01T10:00:00.000Z');
+    expect(losses).toHaveLength(1);
+  });
+});
+
+describe('a stream of 0.3', () => {
+  it.each(taskStates)('says whether %s is the last word', (state) => {
+    const last = ['completed', 'failed', 'canceled', 'rejected', 'input-required'].includes(state);
+    expect(written(status(state)).final).toBe(last);
+  });
+
+  it('gives back the final that a peer put on a task at work, and hides the mark', () => {
+    const wire = {
+      kind: 'status-update',
+      taskId: 't',
+      contextId: 'c',
+      status: { state: 'working' },
+      final: true,
+    };
+    const [, event] = v0_3.eventReader({}).read(wire, leniently());
+    expect(event).toEqual(status('working', { metadata: { [compatKey]: { final: true } } }));
+    expect(plain(v0_3.eventWriter().write(event as StatusEvent)[0])).toEqual(wire);
+  });
+
+  it.each(['completed', 'input-required', 'auth-required'] as const)(
+    'needs no mark for a final %s',
+    (state) => {
+      const wire = { kind: 'status-update', taskId: 't', contextId: 'c', status: { state }, final: true };
+      expect(v0_3.eventReader({}).read(wire, leniently()).at(-1)).toEqual(status(state));
+    },
+  );
+
+  it('ends by repeating the last status as final, unless it was', () => {
+    const writer = v0_3.eventWriter();
+    expect(writer.end(undefined)).toEqual([]);
+    expect(writer.end(status('completed'))).toEqual([]);
+    expect(writer.end(status('working', { metadata: { [compatKey]: { final: true } } }))).toEqual([]);
+    expect(plain(writer.end(status('auth-required')))).toEqual([
+      { kind: 'status-update', taskId: 't', contextId: 'c', status: { state: 'auth-required' }, final: true },
+    ]);
+  });
+
+  it('puts a task before the first update of a peer that sends none', () => {
+    const losses: Loss[] = [];
+    const message = { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] };
+    const reader = v0_3.eventReader({ message });
+    const wire = {
+      kind: 'status-update',
+      taskId: 't',
+      contextId: 'c',
+      status: { state: 'working' },
+      final: false,
+    };
+    expect(reader.read(wire, leniently(losses))).toEqual([
+      { kind: 'task', task: { id: 't', contextId: 'c', status: { state: 'working' }, history: [message] } },
+      status('working'),
+    ]);
+    expect(losses).toEqual([expect.objectContaining({ kind: 'guessed' })]);
+    expect(reader.read(wire, leniently())).toEqual([status('working')]);
+  });
+
+  it('adds nothing to a stream that begins with its task or is a message', () => {
+    const task = { kind: 'task', id: 't', contextId: 'c', status: { state: 'submitted' } };
+    const reader = v0_3.eventReader({});
+    expect(reader.read(task, leniently())).toHaveLength(1);
+    const update = {
+      kind: 'artifact-update',
+      taskId: 't',
+      contextId: 'c',
+      artifact: { artifactId: 'a', parts: [] },
+    };
+    expect(reader.read(update, leniently())).toHaveLength(1);
+    const message = { kind: 'message', messageId: 'm', role: 'agent', parts: [] };
+    expect(v0_3.eventReader({}).read(message, leniently())).toHaveLength(1);
+  });
+
+  it.each([
+    [{ taskId: 't', contextId: 'c', status: { state: 'working' } }, 'status'],
+    [{ id: 't', contextId: 'c', status: { state: 'working' } }, 'task'],
+    [{ taskId: 't', contextId: 'c', artifact: { artifactId: 'a', parts: [] } }, 'artifact'],
+    [{ messageId: 'm', role: 'agent', parts: [] }, 'message'],
+  ])('knows %j without a tag', (wire, kind) => {
+    expect(v0_3.eventReader({}).read(wire, leniently()).at(-1)?.kind).toBe(kind);
+  });
+
+  it('refuses what is no event', () => {
+    expect(() => v0_3.eventReader({}).read({ hello: 1 }, leniently())).toThrow('event must be a task');
+  });
+});
+
+describe('the methods of 0.3', () => {
+  it('prefer the name of the schema for the extended card, and know the other one', () => {
+    expect(methodOf(v0_3, 'extendedCard')).toBe('agent/getAuthenticatedExtendedCard');
+    expect(v0_3.methods.get('agent/authenticatedExtendedCard')).toBe('extendedCard');
+  });
+
+  it('send the whole task to a webhook, whatever happened', () => {
+    const task = { id: 't', contextId: 'c', status: { state: 'working' as const } };
+    expect(v0_3.notification.write(status('working'), task)).toEqual(v0_3.task.write(task));
+    const wire = {
+      kind: 'status-update',
+      taskId: 't',
+      contextId: 'c',
+      status: { state: 'working' },
+      final: false,
+    };
+    expect(v0_3.notification.read(wire, leniently())).toEqual(status('working'));
+  });
+});
