@@ -49,7 +49,7 @@ const metadata: fc.Arbitrary<Metadata> = fc
 const labels = { filename: someText, mediaType, metadata };
 
 /** A part with any of the four contents. */
-export const part: fc.Arbitrary<Part> = fc.oneof(
+const part: fc.Arbitrary<Part> = fc.oneof(
   record({ text, ...labels }, ['text']),
   record(
     {
@@ -90,13 +90,13 @@ const timestamp = fc
   .map((date) => date.toISOString());
 
 /** A status of any state. */
-export const status: fc.Arbitrary<TaskStatus> = record<TaskStatus>(
+const status: fc.Arbitrary<TaskStatus> = record<TaskStatus>(
   { state: fc.constantFrom(...taskStates), message, timestamp },
   ['state'],
 );
 
 /** An artifact with at least one part. */
-export const artifact: fc.Arbitrary<Artifact> = record<Artifact>(
+const artifact: fc.Arbitrary<Artifact> = record<Artifact>(
   { artifactId: id, name: someText, description: someText, parts, extensions: someOf(url), metadata },
   ['artifactId', 'parts'],
 );
@@ -182,7 +182,7 @@ const flows = record<{ [name: string]: OAuthFlow }>(
 const description = someText;
 
 /** A security scheme of any kind. */
-export const securityScheme: fc.Arbitrary<SecurityScheme> = fc.oneof(
+const securityScheme: fc.Arbitrary<SecurityScheme> = fc.oneof(
   record(
     {
       type: fc.constant('apiKey' as const),

@@ -47,7 +47,7 @@ function writeStatusEvent(event: StatusEvent, final: boolean): unknown {
 }
 
 /** Writes an event as 0.3 has it over JSON-RPC: `kind` tells what it is. */
-export function writeEvent(event: StreamEvent): unknown {
+function writeEvent(event: StreamEvent): unknown {
   switch (event.kind) {
     case 'status':
       return writeStatusEvent(event, isFinal(event));

@@ -16,7 +16,7 @@ import type { Reading } from '../loss.ts';
  * Reads a part in either form of 0.3: tagged by `kind` as JSON-RPC has it, or named by its member as the protocol
  * buffers have it.
  */
-export function readPart(value: unknown, at: string, reading: Reading): Part {
+function readPart(value: unknown, at: string, reading: Reading): Part {
   const wire = readObject(value, at);
   const part = readContent(wire, at, reading);
   if (wire.metadata === undefined || wire.metadata === null) return part;

@@ -5,7 +5,7 @@ import type { Reading } from '../loss.ts';
 import { readFlows, readSecurityScheme as readWrapped } from '../v1_0/security.ts';
 
 /** Reads a scheme by its `type`, or by its wrapper key as the protocol buffers have it. */
-export function readSecurityScheme(value: unknown, at: string): SecurityScheme {
+function readSecurityScheme(value: unknown, at: string): SecurityScheme {
   const wire = readObject(value, at);
   if (typeof wire.type !== 'string') return readWrapped(wire, at);
   const scheme = readTyped(wire, wire.type, at);
@@ -44,7 +44,7 @@ function readTyped(wire: Wire, type: string, at: string): SecurityScheme {
 }
 
 /** Reads all schemes of a card. One that nobody knows is left out when the reading is lenient. */
-export function readSecuritySchemes(value: unknown, reading: Reading): { [name: string]: SecurityScheme } {
+function readSecuritySchemes(value: unknown, reading: Reading): { [name: string]: SecurityScheme } {
   const schemes: { [name: string]: SecurityScheme } = {};
   for (const [name, each] of Object.entries(readObject(value, 'securitySchemes'))) {
     const at = `securitySchemes.${name}`;

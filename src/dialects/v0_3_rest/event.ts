@@ -17,7 +17,7 @@ function writeStatusEvent(event: StatusEvent, final: boolean): unknown {
 }
 
 /** Writes an event as the one-key wrapper that the protocol buffers of 0.3 have. */
-export function writeEvent(event: StreamEvent): unknown {
+function writeEvent(event: StreamEvent): unknown {
   switch (event.kind) {
     case 'status':
       return writeStatusEvent(event, isFinal(event));
