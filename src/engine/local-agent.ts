@@ -221,7 +221,7 @@ class Engine implements LocalAgent, RunHost {
       id,
       contextId,
       status: { state: 'submitted', timestamp: this.timestamp() },
-      history: [{ ...request.message, contextId, taskId: id }],
+      history: [placed(request.message, contextId, id)],
     };
     if (call.version === '0.1') task.origin = '0.1';
     return this.#ledger.create(call.owner ?? '', task, request.message.messageId);
@@ -251,7 +251,7 @@ class Engine implements LocalAgent, RunHost {
     call: Call,
     followsFirst: boolean,
   ): Promise<Proceeding> {
-    const message: Message = { ...request.message, contextId: log.contextId, taskId: log.id };
+    const message = placed(request.message, log.contextId, log.id);
     await this.#registerPush(log, request, call);
     const follower = followsFirst ? log.follow('now', isLast) : undefined;
     log.append({ kind: 'input', message });
@@ -352,6 +352,12 @@ interface Proceeding {
   log: TaskLog;
   run: Run | undefined;
   follower?: AsyncIterable<StreamEvent>;
+}
+
+/** A message with the ids of the task it belongs to. */
+function placed(message: Message, contextId: string, taskId: string): Message {
+  const { messageId, role, parts, extensions, referenceTaskIds, metadata } = message;
+  return { messageId, role, parts, contextId, taskId, extensions, referenceTaskIds, metadata };
 }
 
 /** Ids are unique within an owner only. */

@@ -144,7 +144,7 @@ export class Run {
 
   /** Appends an artifact, or a chunk of one. */
   artifact(draft: ArtifactDraft, append: boolean, lastChunk: boolean | undefined, metadata?: Metadata): void {
-    const { artifactId, text, ...rest } = draft;
+    const { text } = draft;
     const parts = draft.parts ?? (text === undefined ? [] : [{ text }]);
     if (parts.length === 0)
       throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent gave an artifact without parts');
@@ -152,7 +152,15 @@ export class Run {
       kind: 'artifact',
       taskId: this.log.id,
       contextId: this.log.contextId,
-      artifact: { ...rest, artifactId: artifactId ?? this.#host.newId(), parts },
+      // Written out, so that all artifacts have one shape for the machine.
+      artifact: {
+        artifactId: draft.artifactId ?? this.#host.newId(),
+        name: draft.name,
+        description: draft.description,
+        parts,
+        extensions: draft.extensions,
+        metadata: draft.metadata,
+      },
       append,
       lastChunk,
       metadata,

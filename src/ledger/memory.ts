@@ -51,7 +51,7 @@ class MemoryLedger implements Ledger, LogKeeper {
   #shelves = new Map<string, Shelf>();
   #touched = 0;
   #count = 0;
-  /** Finished tasks, the first to finish first. Those before `#forgotten` are gone, those before `#frozen` are text. */
+  /** Finished tasks, the first to finish first. Those before `#forgotten` are gone, those before `#frozen` have no log. */
   #finished: (Shelved | undefined)[] = [];
   #forgotten = 0;
   #frozen = 0;
@@ -82,7 +82,7 @@ class MemoryLedger implements Ledger, LogKeeper {
       state: task.status.state,
       changedAt: this.#now(),
       log,
-      text: undefined,
+      task: undefined,
       sequence: 1,
       messageId,
       configs: undefined,
@@ -175,10 +175,10 @@ class MemoryLedger implements Ledger, LogKeeper {
     this.#forgetWhile((oldest) => oldest.changedAt < this.#now() - this.#maxAge);
   }
 
-  /** Keeps a finished task as one text: a tenth of the objects, and what it says is final anyway. */
+  /** Keeps of a finished task what it amounts to; that is final anyway. */
   #freeze(shelved: Shelved | undefined): void {
     if (!shelved?.log) return;
-    shelved.text = JSON.stringify(shelved.log.task());
+    shelved.task = shelved.log.task();
     shelved.sequence = shelved.log.sequence;
     shelved.log = undefined;
   }

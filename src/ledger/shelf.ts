@@ -5,7 +5,7 @@ import type { LiveLog } from './live-log.ts';
 import { listed, pageSizeOf, readPageToken, statusesFrom, writePageToken } from './page.ts';
 import { type Placed, Recency } from './recency.ts';
 
-/** A task in memory: with its log while it is young, as one text when it is old. */
+/** A task in memory: with its log while it is young, and without when it is old. */
 export interface Shelved extends Placed {
   readonly shelf: Shelf;
   readonly id: string;
@@ -14,7 +14,8 @@ export interface Shelved extends Placed {
   /** When its status changed last, in milliseconds. */
   changedAt: number;
   log: LiveLog | undefined;
-  text: string | undefined;
+  /** What it amounts to, once the log is gone. */
+  task: Task | undefined;
   sequence: number;
   messageId: string | undefined;
   configs: PushConfig[] | undefined;
@@ -22,7 +23,7 @@ export interface Shelved extends Placed {
 
 /** Gives the task that a shelved one stands for. */
 export function taskOf(shelved: Shelved): Task {
-  return shelved.log ? shelved.log.task() : (JSON.parse(shelved.text ?? 'null') as Task);
+  return shelved.log ? shelved.log.task() : (shelved.task as Task);
 }
 
 /** All tasks of one owner, in the orders that lists ask for. */

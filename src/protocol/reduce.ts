@@ -18,6 +18,9 @@ interface Growing {
   mine: boolean;
 }
 
+/** Up to how many artifacts it is quicker to look through them than to keep a map. */
+const maxLookedThrough = 8;
+
 /**
  * A task being made out of its events.
  *
@@ -31,7 +34,9 @@ export class TaskFold {
   #status: TaskStatus;
   #history: Message[] | undefined;
   #historyIsMine = false;
-  #artifacts: Map<string, Growing> | undefined;
+  #artifacts: Growing[] | undefined;
+  /** Where each artifact stands, once there are too many to look through. */
+  #places: Map<string, number> | undefined;
   #snapshot: Task | undefined;
 
   constructor(task: Task) {
@@ -78,10 +83,11 @@ export class TaskFold {
   /** The task as it stands. What is returned is never changed afterwards. */
   task(): Task {
     if (this.#snapshot) return this.#snapshot;
-    const task: Task = { ...this.#base, status: this.#status };
+    const base = this.#base;
+    const task: Task = { id: base.id, contextId: base.contextId, status: this.#status };
     if (this.#artifacts) {
       const artifacts: Artifact[] = [];
-      for (const growing of this.#artifacts.values()) {
+      for (const growing of this.#artifacts) {
         growing.mine = false;
         artifacts.push(growing.artifact);
       }
@@ -91,6 +97,8 @@ export class TaskFold {
       this.#historyIsMine = false;
       task.history = this.#history;
     }
+    if (base.metadata) task.metadata = base.metadata;
+    if (base.origin) task.origin = base.origin;
     this.#snapshot = task;
     return task;
   }
@@ -99,12 +107,32 @@ export class TaskFold {
     this.#history = task.history;
     this.#historyIsMine = false;
     this.#artifacts = undefined;
-    for (const artifact of task.artifacts ?? []) this.#put(artifact);
+    this.#places = undefined;
+    if (task.artifacts) for (const artifact of task.artifacts) this.#put(artifact);
   }
 
+  /** Puts an artifact where the one of its id stood, or at the end. */
   #put(artifact: Artifact): void {
-    this.#artifacts ??= new Map();
-    this.#artifacts.set(artifact.artifactId, { artifact, mine: false });
+    const growing = this.#find(artifact.artifactId);
+    if (growing) {
+      growing.artifact = artifact;
+      growing.mine = false;
+      return;
+    }
+    this.#artifacts ??= [];
+    this.#places?.set(artifact.artifactId, this.#artifacts.length);
+    this.#artifacts.push({ artifact, mine: false });
+  }
+
+  #find(artifactId: string): Growing | undefined {
+    const artifacts = this.#artifacts;
+    if (!artifacts) return undefined;
+    if (artifacts.length > maxLookedThrough) {
+      this.#places ??= new Map(artifacts.map(({ artifact }, place) => [artifact.artifactId, place]));
+      return artifacts[this.#places.get(artifactId) ?? -1];
+    }
+    for (const growing of artifacts) if (growing.artifact.artifactId === artifactId) return growing;
+    return undefined;
   }
 
   #applyStatus({ status, metadata }: StatusEvent): void {
@@ -131,7 +159,7 @@ export class TaskFold {
   }
 
   #applyArtifact({ artifact, append }: ArtifactEvent): void {
-    const growing = append ? this.#artifacts?.get(artifact.artifactId) : undefined;
+    const growing = append ? this.#find(artifact.artifactId) : undefined;
     if (!growing) {
       this.#put(artifact);
       return;

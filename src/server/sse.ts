@@ -117,17 +117,21 @@ export class SseStream {
       const { id, contextId, status } = event.task;
       this.#lastStatus = { kind: 'status', taskId: id, contextId, status };
     }
-    const texts = this.#texts
-      ? this.#texts.ofEvent(event)
-      : this.#writer.write(event).map((wire) => JSON.stringify(wire));
-    const last = texts.length - 1;
-    for (let i = 0; i <= last; i++) this.#frame(texts[i] ?? '', i === last ? event.sequence : undefined);
+    if (this.#texts) this.#frame(this.#texts.ofEvent(event), event.sequence);
+    else this.#frameAll(this.#writer.write(event), event.sequence);
     if (this.#text.length > maxGathered) this.#flush();
     else if (!this.#isFlushing && this.#text !== '') {
       this.#isFlushing = true;
       // After everything else that is ready in this turn.
       process.nextTick(flush, this);
     }
+  }
+
+  /** Only the last of several forms carries the number: whoever has it has them all. */
+  #frameAll(wires: readonly unknown[], sequence: number | undefined): void {
+    const last = wires.length - 1;
+    for (const [i, wire] of wires.entries())
+      this.#frame(JSON.stringify(wire), i === last ? sequence : undefined);
   }
 
   #frame(text: string, sequence?: number): void {

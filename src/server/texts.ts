@@ -1,4 +1,4 @@
-import type { Dialect } from '../dialects/dialect.ts';
+import type { Dialect, EventWriter } from '../dialects/dialect.ts';
 import type { StreamEvent } from '../protocol/event.ts';
 import type { Task } from '../protocol/task.ts';
 
@@ -11,27 +11,26 @@ const slots = 16;
 /** The text of things in one dialect, so that what many want to read is written once. */
 export class Texts {
   readonly #dialect: Dialect;
+  readonly #writer: EventWriter;
   readonly #events: (object | undefined)[] = new Array<object | undefined>(slots).fill(undefined);
-  readonly #eventTexts: string[][] = new Array<string[]>(slots).fill([]);
+  readonly #eventTexts: string[] = new Array<string>(slots).fill('');
   readonly #tasks = new WeakMap<Task, string>();
 
   constructor(dialect: Dialect) {
     this.#dialect = dialect;
+    this.#writer = dialect.eventWriter();
   }
 
-  /** The texts of an event that reads the same for everybody. */
-  ofEvent(event: StreamEvent): readonly string[] {
+  /** The text of an event that reads the same for everybody: such dialects have one form for each. */
+  ofEvent(event: StreamEvent): string {
     // Every reader that begins with a task gets an event of its own around the same task.
     const key = event.kind === 'task' ? event.task : event;
     const slot = (event.sequence ?? 0) % slots;
-    if (this.#events[slot] === key) return this.#eventTexts[slot] ?? [];
-    const texts = this.#dialect
-      .eventWriter()
-      .write(event)
-      .map((wire) => JSON.stringify(wire));
+    if (this.#events[slot] === key) return this.#eventTexts[slot] ?? '';
+    const text = JSON.stringify(this.#writer.write(event)[0]);
     this.#events[slot] = key;
-    this.#eventTexts[slot] = texts;
-    return texts;
+    this.#eventTexts[slot] = text;
+    return text;
   }
 
   /** The text of a task that is asked for by name. Callers that poll get the same object until it changes. */
