@@ -44,7 +44,7 @@ function readTyped(wire: Wire, type: string, at: string): SecurityScheme {
 }
 
 /** Reads all schemes of a card. One that nobody knows is left out when the reading is lenient. */
-function readSecuritySchemes(value: unknown, reading: Reading): { [name: string]: SecurityScheme } {
+export function readSecuritySchemes(value: unknown, reading: Reading): { [name: string]: SecurityScheme } {
   const schemes: { [name: string]: SecurityScheme } = {};
   for (const [name, each] of Object.entries(readObject(value, 'securitySchemes'))) {
     const at = `securitySchemes.${name}`;
