@@ -67,6 +67,9 @@ export function connect(where: string | URL | AgentCard | object, options: Conne
 /** The agent cannot stream: the same can be had by asking. */
 const cannotStream: ReadonlySet<string> = new Set(['METHOD_NOT_FOUND', 'UNSUPPORTED_OPERATION']);
 
+/** Nobody at the agent knows what was asked. */
+const isUnknown: ReadonlySet<string> = new Set(['METHOD_NOT_FOUND', 'NOT_FOUND', 'METHOD_NOT_ALLOWED']);
+
 class Remote implements RemoteAgent {
   readonly #where: string | URL | object;
   readonly #settings: Settings;
@@ -190,16 +193,23 @@ class Remote implements RemoteAgent {
   async getPushConfig(ref: PushConfigRef, call: Call = {}): Promise<PushConfig> {
     const alias = await this.#alias(ref.taskId, call);
     const asked = alias ? { ...ref, taskId: alias.taskId } : ref;
+    const config = asked.id === undefined ? await this.#firstPushConfig(asked.taskId, call) : undefined;
+    return this.#pushAnswer(config ?? (await this.#ask('getPushConfig', asked, call)), alias);
+  }
+
+  /** Only the oldest versions, which have no list, choose one themselves. */
+  async #firstPushConfig(taskId: string, call: Call): Promise<PushConfig | undefined> {
     const { endpoint } = await this.#found(call.signal);
-    const needsId = endpoint.dialect.version === '1.0' || endpoint.transport === 'HTTP+JSON';
-    if (asked.id !== undefined || !needsId)
-      return this.#pushAnswer(await this.#ask('getPushConfig', asked, call), alias);
-    const { configs } = await this.#ask('listPushConfigs', { taskId: asked.taskId }, call);
-    if (!configs[0])
-      throw new A2AError('TASK_NOT_FOUND', 'The task has no push configuration', {
-        details: { taskId: ref.taskId },
-      });
-    return this.#pushAnswer(configs[0], alias);
+    if (endpoint.dialect.version === '0.1') return undefined;
+    try {
+      const { configs } = await this.#ask('listPushConfigs', { taskId }, call);
+      if (configs[0]) return configs[0];
+    } catch (thrown) {
+      const error = A2AError.from(thrown);
+      if (error.reason === 'UNSUPPORTED_OPERATION' && endpoint.dialect.version !== '1.0') return undefined;
+      throw error;
+    }
+    throw new A2AError('TASK_NOT_FOUND', 'The task has no push configuration', { details: { taskId } });
   }
 
   async listPushConfigs(request: ListPushConfigsRequest, call: Call = {}): Promise<PushConfigPage> {
@@ -268,7 +278,7 @@ class Remote implements RemoteAgent {
       this.#route = undefined;
       return error;
     }
-    if (isBasic || error.reason !== 'METHOD_NOT_FOUND') return error;
+    if (isBasic || !isUnknown.has(error.reason)) return error;
     const { dialect } = route.endpoint;
     return withHint(
       new A2AError('UNSUPPORTED_OPERATION', `The agent has no ${operation}`, {

@@ -1,0 +1,232 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connect, type RemoteAgent, type Transport } from '../../src/client/index.ts';
+import type { StreamEvent } from '../../src/protocol/event.ts';
+import { textOf } from '../../src/protocol/part.ts';
+import { reduce } from '../../src/protocol/reduce.ts';
+import type { SendRequest } from '../../src/protocol/requests.ts';
+import { isTask, type Task } from '../../src/protocol/task.ts';
+import { type Started, start02, start03, start13 } from './official-servers.ts';
+
+function say(text: string, more: Partial<SendRequest['message']> = {}): SendRequest {
+  return { message: { messageId: crypto.randomUUID(), role: 'user', parts: [{ text }], ...more } };
+}
+
+async function collect(events: AsyncIterable<StreamEvent>): Promise<StreamEvent[]> {
+  const all: StreamEvent[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+function asTask(answer: unknown): Task {
+  if (!isTask(answer as Task)) throw new Error(`not a task: ${JSON.stringify(answer)}`);
+  return answer as Task;
+}
+
+const answerOf = (task: Task) => textOf(task.artifacts?.flatMap(({ parts }) => parts) ?? []);
+
+interface Peer {
+  name: string;
+  start: () => Promise<Started>;
+  transport: Transport;
+  version: string;
+  lists?: boolean;
+  pushPages?: boolean;
+  extended?: boolean;
+  /** The card is at the older place only. */
+  cardAt: string;
+}
+
+const peers: Peer[] = [
+  {
+    name: '0.2 over JSON-RPC',
+    start: start02,
+    transport: 'JSONRPC',
+    version: '0.3',
+    cardAt: '.well-known/agent.json',
+  },
+  {
+    name: '0.3 over JSON-RPC',
+    start: start03,
+    transport: 'JSONRPC',
+    version: '0.3',
+    pushPages: true,
+    extended: true,
+    cardAt: '.well-known/agent-card.json',
+  },
+  {
+    name: '0.3 over REST',
+    start: start03,
+    transport: 'HTTP+JSON',
+    version: '0.3',
+    pushPages: true,
+    extended: true,
+    cardAt: '.well-known/agent-card.json',
+  },
+  {
+    name: '1.0 over JSON-RPC',
+    start: start13,
+    transport: 'JSONRPC',
+    version: '1.0',
+    lists: true,
+    pushPages: true,
+    extended: true,
+    cardAt: '.well-known/agent-card.json',
+  },
+  {
+    name: '1.0 over REST',
+    start: start13,
+    transport: 'HTTP+JSON',
+    version: '1.0',
+    lists: true,
+    pushPages: true,
+    extended: true,
+    cardAt: '.well-known/agent-card.json',
+  },
+];
+
+describe.each(peers)('an official agent of $name', (peer) => {
+  let server: Started;
+  let agent: RemoteAgent;
+
+  beforeAll(async () => {
+    server = await peer.start();
+    agent = connect(server.url, { transports: [peer.transport] });
+  });
+  afterAll(async () => {
+    await agent.close();
+    await server.close();
+  });
+
+  it('is found by its host alone', async () => {
+    const card = await agent.card();
+    expect(card).toMatchObject({ version: '1.2.3', capabilities: { streaming: true } });
+    expect(await agent.describe()).toMatchObject({
+      version: peer.version,
+      transport: peer.transport,
+      cardUrl: `${server.url}/${peer.cardAt}`,
+    });
+  });
+
+  it('answers a message with a finished task', async () => {
+    const task = asTask(await agent.send(say('hello')));
+    expect(task.status.state).toBe('completed');
+    expect(answerOf(task)).toBe('hello');
+  });
+
+  it('answers a message with a message', async () => {
+    const answer = await agent.send(say('direct'));
+    expect(isTask(answer)).toBe(false);
+    expect(answer).toMatchObject({ role: 'agent', parts: [{ text: 'hello' }] });
+    expect(await collect(agent.stream(say('direct')))).toMatchObject([{ kind: 'message' }]);
+  });
+
+  it('streams, the task first and the end last', async () => {
+    const events = await collect(agent.stream(say('stream')));
+    expect(events[0]?.kind).toBe('task');
+    expect(events.filter(({ kind }) => kind === 'artifact')).toHaveLength(5);
+    expect(events.at(-1)).toMatchObject({ kind: 'status', status: { state: 'completed' } });
+    expect(answerOf(asTask(reduce(events)))).toBe('01234');
+  });
+
+  it('gives a task back later', async () => {
+    const { id, contextId } = asTask(await agent.send(say('hello')));
+    const task = await agent.getTask({ id });
+    expect(task).toMatchObject({ id, contextId, status: { state: 'completed' } });
+    expect(answerOf(task)).toBe('hello');
+    expect((await agent.getTask({ id, historyLength: 0 })).history).toBeUndefined();
+  });
+
+  it('does not know a task that nobody made', async () => {
+    await expect(agent.getTask({ id: 'nobody' })).rejects.toMatchObject({ reason: 'TASK_NOT_FOUND' });
+  });
+
+  it('asks back and goes on with the answer', async () => {
+    const asked = asTask(await agent.send(say('ask')));
+    expect(asked.status.state).toBe('input-required');
+    expect(textOf(asked.status.message?.parts ?? [])).toBe('Which one?');
+    const { id: taskId, contextId } = asked;
+    const done = asTask(await agent.send(say('that one', { taskId, contextId })));
+    expect(done).toMatchObject({ id: taskId, status: { state: 'completed' } });
+    expect(answerOf(done)).toBe('that one');
+  });
+
+  it('ends a stream that asks back', async () => {
+    const events = await collect(agent.stream(say('ask')));
+    expect(events.at(-1)).toMatchObject({ kind: 'status', status: { state: 'input-required' } });
+  });
+
+  it('returns at once when it is told to, and cancels', async () => {
+    const slow = asTask(await agent.send({ ...say('slow'), configuration: { returnImmediately: true } }));
+    expect(['submitted', 'working']).toContain(slow.status.state);
+    let canceled = await agent.cancelTask({ id: slow.id });
+    // 0.2 answers before its agent has heard of it.
+    while (canceled.status.state === 'working') canceled = await agent.getTask({ id: slow.id });
+    expect(canceled).toMatchObject({ id: slow.id, status: { state: 'canceled' } });
+    await expect(agent.cancelTask({ id: 'nobody' })).rejects.toMatchObject({ reason: 'TASK_NOT_FOUND' });
+  });
+
+  it('lets a second reader follow a task', async () => {
+    for await (const event of agent.stream(say('slow'))) {
+      if (event.kind !== 'status' || event.status.state !== 'working') continue;
+      const seen: StreamEvent[] = [];
+      for await (const other of agent.subscribe({ id: event.taskId })) {
+        if (seen.length === 0) await agent.cancelTask({ id: event.taskId });
+        seen.push(other);
+      }
+      expect(seen[0]).toMatchObject({ kind: 'task', task: { id: event.taskId } });
+      expect(seen.at(-1)).toMatchObject({ kind: 'status', status: { state: 'canceled' } });
+    }
+    expect.assertions(2);
+  });
+
+  it('keeps push configurations', async () => {
+    const { id: taskId } = asTask(await agent.send(say('ask')));
+    const config = { taskId, id: 'hook', url: 'http://127.0.0.1:9/hook', token: 'secret' };
+    const created = await agent.createPushConfig(config);
+    expect(created).toMatchObject({ taskId, url: config.url });
+    expect(await agent.getPushConfig({ taskId })).toMatchObject({ taskId, url: config.url });
+    if (!peer.pushPages) return;
+    expect(await agent.getPushConfig({ taskId, id: 'hook' })).toMatchObject({ id: 'hook' });
+    expect((await agent.listPushConfigs({ taskId })).configs).toMatchObject([
+      { id: 'hook', url: config.url },
+    ]);
+    await agent.deletePushConfig({ taskId, id: 'hook' });
+    expect((await agent.listPushConfigs({ taskId })).configs).toEqual([]);
+  });
+
+  it('lists its tasks, or says that it cannot', async () => {
+    const { id, contextId } = asTask(await agent.send(say('hello')));
+    const listed = agent.listTasks({ contextId });
+    if (!peer.lists) await expect(listed).rejects.toMatchObject({ reason: 'UNSUPPORTED_OPERATION' });
+    else expect(await listed).toMatchObject({ tasks: [{ id, contextId }], totalSize: 1 });
+  });
+
+  it('gives its extended card, or says that it has none', async () => {
+    const asked = agent.extendedCard();
+    if (peer.extended) expect(await asked).toMatchObject({ name: 'Echo extended' });
+    else await expect(asked).rejects.toMatchObject({ reason: 'UNSUPPORTED_OPERATION' });
+  });
+
+  it('is left without a trace when the reader leaves', async () => {
+    let taskId = '';
+    for await (const event of agent.stream(say('slow'))) {
+      if (event.kind !== 'status') continue;
+      taskId = event.taskId;
+      break;
+    }
+    expect(await agent.getTask({ id: taskId })).toMatchObject({ status: { state: 'working' } });
+    await agent.cancelTask({ id: taskId });
+  });
+});
+
+it('speaks 1.0 first to an agent that speaks everything', async () => {
+  const server = await start13();
+  try {
+    const agent = connect(`${server.url}/rpc`);
+    expect(answerOf(asTask(await agent.send(say('hi'))))).toBe('hi');
+    expect(await agent.describe()).toMatchObject({ version: '1.0', transport: 'JSONRPC', confirmed: true });
+    await agent.close();
+  } finally {
+    await server.close();
+  }
+});
