@@ -57,6 +57,14 @@ describe('a part', () => {
     expect(readPart({ data: { a: 1 } })).toEqual({ data: { a: 1 } });
   });
 
+  it.each([
+    { type: 'data', data: null },
+    { type: 'text', text: null },
+    { type: 'file', file: null },
+  ])('that says %j and then nothing is refused in a request', (part) => {
+    expect(() => readPart(part)).toThrow(/parts\[0\]/);
+  });
+
   it('may be a bare list, as the prose has it', () => {
     expect(readPart({ type: 'data', data: [1, 2] })).toEqual({ data: [1, 2] });
   });
