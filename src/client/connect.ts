@@ -271,7 +271,11 @@ class Remote implements RemoteAgent {
 
   /** An agent that is known to speak this version and does not know the method does not do this. */
   #inContext(error: A2AError, route: Route, operation: keyof RequestOf): A2AError {
-    if (!route.confirmed) return error;
+    if (!route.confirmed) {
+      // Nothing is known of this agent yet: it may be there, with a card, at the next call.
+      if (!route.found.card) this.#route = undefined;
+      return error;
+    }
     const isBasic = operation === 'send';
     if (error.reason === 'VERSION_NOT_SUPPORTED' || (isBasic && error.reason === 'METHOD_NOT_FOUND')) {
       // It was replaced by something else: look again at the next call.

@@ -206,8 +206,7 @@ export class Follower {
   #take(event: StreamEvent): StreamEvent {
     this.#fruitless = 0;
     if (event.kind === 'message') this.#direct = this.#fold === undefined;
-    else if (this.#fold) this.#fold.apply(event);
-    else this.#fold = beginFold(event);
+    else (this.#fold ??= beginFold(event))?.apply(event);
     if (event.kind === 'status') this.#closed = compatOf(event.metadata)?.final === true;
     return event;
   }

@@ -1,0 +1,286 @@
+import type { ServerResponse } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type ConnectOptions, connect, createMemory, type Problem } from '../../src/client/index.ts';
+import { json, type RawRequest, type RawServer, startRaw } from '../support/raw-server.ts';
+import { card, error, isCard, result, task } from '../support/wire-1.0.ts';
+
+const request = { message: { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] } };
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0).reverse()) await each.close();
+});
+
+async function serve(answer: (asked: RawRequest, response: ServerResponse, url: string) => unknown) {
+  const server = await startRaw(answer);
+  open.push(server);
+  return server;
+}
+
+function reach(where: Parameters<typeof connect>[0], options: ConnectOptions = {}) {
+  const agent = connect(where, { random: () => 0, memory: createMemory(), ...options });
+  open.push(agent);
+  return agent;
+}
+
+const nothing = (response: ServerResponse) => {
+  response.writeHead(404, { 'content-type': 'text/html' });
+  response.end('<!doctype html><p>Not here</p>');
+};
+
+/** Answers a send of 1.0, and nothing else. */
+function modern({ json: asked }: RawRequest, response: ServerResponse): void {
+  if (asked?.method === 'SendMessage') json(response, result(asked.id, { task: task('completed') }));
+  else if (asked?.method === 'GetTask') json(response, error(asked.id, -32001));
+  else json(response, error(asked?.id, -32601));
+}
+
+/** Answers a send of 0.3, and nothing else. */
+function tagged({ json: asked }: RawRequest, response: ServerResponse): void {
+  const answer = { kind: 'task', id: 't1', contextId: 'c1', status: { state: 'completed' } };
+  if (asked?.method === 'message/send') json(response, result(asked.id, answer));
+  else json(response, error(asked?.id, -32601));
+}
+
+const paths = (server: RawServer) => server.requests.map(({ method, path }) => `${method} ${path}`);
+
+describe('finding an agent', () => {
+  it('asks for the card once, with the newest version, however many ask at the same time', async () => {
+    const server = await serve((asked, response, url) =>
+      isCard(asked.path) ? json(response, card(url)) : modern(asked, response),
+    );
+    const agent = reach(server.url);
+    expect(server.requests).toEqual([]);
+    await Promise.all([agent.send(request), agent.send(request), agent.card()]);
+    expect(paths(server).filter((path) => path.startsWith('GET'))).toEqual([
+      'GET /.well-known/agent-card.json',
+    ]);
+    expect(server.requests[0]?.headers['a2a-version']).toBe('1.0');
+    expect(server.requests.find(({ method }) => method === 'POST')?.headers['a2a-version']).toBe('1.0');
+  });
+
+  it('is not a promise, so that it may be awaited', async () => {
+    const agent = reach('http://127.0.0.1:9');
+    expect('then' in agent).toBe(false);
+    expect(await Promise.resolve(agent)).toBe(agent);
+  });
+
+  it('looks at the older place next', async () => {
+    const server = await serve((asked, response, url) =>
+      asked.path === '/.well-known/agent.json'
+        ? json(response, {
+            ...card(`${url}`),
+            supportedInterfaces: undefined,
+            url: `${url}/rpc`,
+            protocolVersion: '0.3.0',
+          })
+        : asked.method === 'GET'
+          ? nothing(response)
+          : tagged(asked, response),
+    );
+    const agent = reach(server.url);
+    await agent.send(request);
+    expect(await agent.describe()).toMatchObject({
+      version: '0.3',
+      cardUrl: `${server.url}/.well-known/agent.json`,
+    });
+  });
+
+  it('takes the address of a card', async () => {
+    const server = await serve((asked, response, url) =>
+      asked.path === '/cards/mine.json' ? json(response, card(url)) : nothing(response),
+    );
+    expect(await reach(`${server.url}/cards/mine.json`).card()).toMatchObject({ name: 'Raw' });
+    expect(await reach(server.url, { cardPath: '/cards/mine.json' }).card()).toMatchObject({ name: 'Raw' });
+  });
+
+  it('takes a card, in the model or as it stands on the wire', async () => {
+    const server = await serve(modern);
+    const agent = reach(card(server.url));
+    await agent.send(request);
+    await reach(await agent.card()).send(request);
+    expect(paths(server)).toEqual(['POST /rpc', 'POST /rpc']);
+  });
+
+  it('finds the card of an address that is the agent itself', async () => {
+    const server = await serve((asked, response, url) => {
+      if (isCard(asked.path)) return json(response, card(url));
+      return asked.method === 'GET' ? nothing(response) : modern(asked, response);
+    });
+    const agent = reach(`${server.url}/rpc`);
+    await agent.send(request);
+    expect(await agent.describe()).toMatchObject({ cardUrl: `${server.url}/.well-known/agent-card.json` });
+  });
+
+  it('does not take the card of a neighbour', async () => {
+    const server = await serve((asked, response, url) => {
+      if (isCard(asked.path)) return json(response, card(url));
+      return asked.method === 'GET' ? nothing(response) : modern(asked, response);
+    });
+    const agent = reach(`${server.url}/other`);
+    await agent.send(request);
+    expect(await agent.describe()).toMatchObject({ cardUrl: undefined, url: `${server.url}/other` });
+  });
+
+  it.each([
+    ['1.0', modern],
+    ['0.3', tagged],
+  ])('finds out by itself that an agent without a card speaks %s', async (version, answer) => {
+    const server = await serve((asked, response) =>
+      asked.method === 'GET' ? nothing(response) : answer(asked, response),
+    );
+    const agent = reach(server.url);
+    await agent.send(request);
+    expect(await agent.describe()).toMatchObject({ version, confirmed: true, url: `${server.url}/` });
+    expect((await agent.card()).interfaces).toMatchObject([{ protocolVersion: version }]);
+  });
+
+  it('says what it tried when nothing is there', async () => {
+    const server = await serve((_asked, response) => nothing(response));
+    const failed = reach(server.url).send(request);
+    await expect(failed).rejects.toMatchObject({
+      reason: 'NOT_FOUND',
+      status: 404,
+      hint: expect.stringContaining('There is no agent card'),
+    });
+    await expect(reach(server.url).card()).rejects.toMatchObject({ reason: 'NOT_FOUND' });
+  });
+
+  it('says that a card needs credentials', async () => {
+    const server = await serve((_asked, response) =>
+      json(response, { detail: 'who?' }, 401, { 'www-authenticate': 'Bearer realm="cards"' }),
+    );
+    await expect(reach(server.url).card()).rejects.toMatchObject({
+      reason: 'UNAUTHENTICATED',
+      hint: expect.stringContaining('Bearer realm="cards"'),
+    });
+  });
+
+  it('tries again after a failure', async () => {
+    let ready = false;
+    const server = await serve((asked, response, url) => {
+      if (!ready) return nothing(response);
+      return isCard(asked.path) ? json(response, card(url)) : modern(asked, response);
+    });
+    const agent = reach(server.url);
+    await expect(agent.card()).rejects.toThrow();
+    ready = true;
+    expect(await agent.card()).toMatchObject({ name: 'Raw' });
+  });
+
+  it('names a dead address', async () => {
+    const dead = await startRaw(() => {});
+    await dead.close();
+    await expect(reach(dead.url).send(request)).rejects.toMatchObject({
+      reason: 'UNAVAILABLE',
+      hint: expect.stringContaining('Is the agent running'),
+    });
+  });
+
+  it('refuses what is no address', async () => {
+    await expect(reach('localhost').card()).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
+    await expect(reach('ftp://localhost').card()).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
+  });
+});
+
+describe('choosing among the interfaces of a card', () => {
+  const interfaces = (url: string) => ({
+    supportedInterfaces: [
+      { url: `${url}/grpc`, protocolBinding: 'GRPC', protocolVersion: '1.0' },
+      { url: `${url}/rest`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0', tenant: 'acme' },
+      { url: `${url}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: 'acme' },
+      { url: `${url}/old`, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+    ],
+  });
+
+  it.each<[string, ConnectOptions, object]>([
+    ['takes the first one that it speaks', {}, { transport: 'HTTP+JSON', version: '1.0' }],
+    [
+      'prefers a transport',
+      { transports: ['JSONRPC', 'HTTP+JSON'] },
+      { transport: 'JSONRPC', version: '1.0' },
+    ],
+    ['prefers a version', { versions: ['0.3', '1.0'] }, { transport: 'JSONRPC', version: '0.3' }],
+  ])('%s', async (_name, options, chosen) => {
+    expect(
+      await reach(card('http://127.0.0.1:9', interfaces('http://127.0.0.1:9')), options).describe(),
+    ).toMatchObject(chosen);
+  });
+
+  it('says what there is when it speaks none of them', async () => {
+    const asked = reach(card('http://127.0.0.1:9', interfaces('http://127.0.0.1:9')), { versions: ['0.1'] });
+    await expect(asked.card()).rejects.toMatchObject({
+      reason: 'VERSION_NOT_SUPPORTED',
+      hint: expect.stringContaining('GRPC 1.0'),
+    });
+  });
+
+  it('repeats the tenant in the body and in the path', async () => {
+    const server = await serve((asked, response) =>
+      asked.path === '/rpc' ? modern(asked, response) : json(response, { task: task('completed') }),
+    );
+    const wire = card(server.url, interfaces(server.url));
+    await reach(wire).send(request);
+    await reach(wire, { transports: ['JSONRPC'] }).send(request);
+    expect(paths(server)).toEqual(['POST /rest/acme/message:send', 'POST /rpc']);
+    expect(server.requests[1]?.json.params.tenant).toBe('acme');
+    expect(server.requests[0]?.headers['content-type']).toBe('application/a2a+json');
+  });
+});
+
+describe('a card that lies', () => {
+  it('about the version is found out once, and remembered', async () => {
+    const server = await serve((asked, response, url) =>
+      isCard(asked.path) ? json(response, card(url)) : tagged(asked, response),
+    );
+    const memory = createMemory();
+    const problems: Problem[] = [];
+    const first = reach(server.url, { memory, onProblem: (problem) => problems.push(problem) });
+    await first.send(request);
+    await first.send(request);
+    expect(await first.describe()).toMatchObject({ version: '0.3', confirmed: true });
+    expect(problems.map(({ kind }) => kind)).toEqual(['fallback']);
+    const methods = () => server.requests.flatMap(({ json }) => json?.method ?? []);
+    expect(methods()).toEqual(['SendMessage', 'message/send', 'message/send']);
+    await reach(server.url, { memory }).send(request);
+    expect(methods().slice(3)).toEqual(['message/send']);
+  });
+
+  it('about the transport is found out', async () => {
+    const server = await serve((asked, response, url) => {
+      const supportedInterfaces = [
+        { url: `${url}/rest`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+        { url: `${url}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+      ];
+      if (isCard(asked.path)) return json(response, card(url, { supportedInterfaces }));
+      return asked.path === '/rpc' ? modern(asked, response) : nothing(response);
+    });
+    const agent = reach(server.url);
+    await agent.send(request);
+    expect(await agent.describe()).toMatchObject({ transport: 'JSONRPC', confirmed: true });
+  });
+
+  it('about its host, taking its own machine for the world, is understood', async () => {
+    const dead = await startRaw(() => {});
+    await dead.close();
+    const server = await serve((asked, response) =>
+      isCard(asked.path) ? json(response, card(dead.url)) : modern(asked, response),
+    );
+    const agent = reach(server.url);
+    await agent.send(request);
+    expect(await agent.describe()).toMatchObject({ url: `${server.url}/rpc` });
+  });
+
+  it('does not make an agent be asked twice that understood and refused', async () => {
+    const server = await serve((asked, response, url) =>
+      isCard(asked.path)
+        ? json(response, card(url))
+        : json(response, error(asked.json.id, -32602, 'No parts')),
+    );
+    await expect(reach(server.url).send(request)).rejects.toMatchObject({
+      reason: 'INVALID_PARAMS',
+      message: 'No parts',
+    });
+    expect(server.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,417 @@
+import type { ServerResponse } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type ConnectOptions, connect, type Problem, type RemoteAgent } from '../../src/client/index.ts';
+import type { StreamEvent } from '../../src/protocol/event.ts';
+import { textOf } from '../../src/protocol/part.ts';
+import { reduce } from '../../src/protocol/reduce.ts';
+import type { Task } from '../../src/protocol/task.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { json, type RawRequest, type RawServer, sse, startRaw } from '../support/raw-server.ts';
+import {
+  artifactUpdate,
+  card,
+  error,
+  isCard,
+  result,
+  status,
+  statusUpdate,
+  task,
+} from '../support/wire-1.0.ts';
+
+const say = { message: { messageId: 'm', role: 'user', parts: [{ text: 'hi' }] } } as const;
+const request = { message: { ...say.message, parts: [...say.message.parts] } };
+
+type Handlers = Partial<Record<string, (asked: RawRequest, response: ServerResponse) => void>>;
+
+let server: RawServer | undefined;
+let agent: RemoteAgent | undefined;
+const problems: Problem[] = [];
+
+/** An agent of 1.0 whose methods are written out in the test. */
+async function open(handlers: Handlers, options: ConnectOptions = {}, cardMore: object = {}) {
+  problems.length = 0;
+  server = await startRaw((asked, response, url) => {
+    if (isCard(asked.path)) return json(response, card(url, cardMore));
+    const handle = handlers[asked.json?.method];
+    if (handle) return handle(asked, response);
+    json(response, error(asked.json?.id, -32601));
+  });
+  agent = connect(server.url, {
+    random: () => 0,
+    onProblem: (problem) => problems.push(problem),
+    ...options,
+  });
+  return agent;
+}
+
+afterEach(async () => {
+  await agent?.close();
+  await server?.close();
+});
+
+async function collect(events: AsyncIterable<StreamEvent>): Promise<StreamEvent[]> {
+  const all: StreamEvent[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+const textsOf = (events: StreamEvent[]) =>
+  textOf((reduce(events) as Task).artifacts?.flatMap(({ parts }) => parts) ?? []);
+
+const asked = (method: string) => server?.requests.filter(({ json }) => json?.method === method) ?? [];
+
+describe('a stream that breaks', () => {
+  it('goes on after the last id where the agent counts, without loss and without repetition', async () => {
+    const all = [
+      { task: task('working') },
+      artifactUpdate('a', false),
+      artifactUpdate('b'),
+      artifactUpdate('b'),
+      artifactUpdate('c'),
+      statusUpdate('completed'),
+    ];
+    const remote = await open({
+      SendStreamingMessage({ json: { id } }, response) {
+        const stream = sse(response);
+        for (let n = 0; n < 3; n++) stream.event(result(id, all[n]), n + 1);
+        stream.cut();
+      },
+      SubscribeToTask({ json: { id }, headers }, response) {
+        const stream = sse(response);
+        // One more than needed, as a careful agent may do.
+        for (let n = Number(headers['last-event-id']) - 1; n < all.length; n++)
+          stream.event(result(id, all[n]), n + 1);
+        stream.end();
+      },
+    });
+    const events = await collect(remote.stream(request));
+    expect(events.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(textsOf(events)).toBe('abbc');
+    expect(asked('SubscribeToTask')[0]?.headers['last-event-id']).toBe('3');
+    expect(problems.map(({ kind }) => kind)).toEqual(['resume']);
+  });
+
+  it('goes on with the difference to the picture where the agent does not count', async () => {
+    const remote = await open({
+      SendStreamingMessage({ json: { id } }, response) {
+        const stream = sse(response);
+        stream.event(result(id, { task: task('submitted') }));
+        stream.event(result(id, statusUpdate('working')));
+        stream.event(result(id, artifactUpdate('a', false)));
+        stream.cut();
+      },
+      SubscribeToTask({ json: { id } }, response) {
+        const stream = sse(response);
+        stream.event(result(id, { task: task('working', ['a', 'b', 'c']) }));
+        stream.event(result(id, artifactUpdate('c')));
+        stream.event(result(id, statusUpdate('completed')));
+        stream.end();
+      },
+    });
+    const events = await collect(remote.stream(request));
+    expect(events.map(({ kind }) => kind)).toEqual([
+      'task',
+      'status',
+      'artifact',
+      'artifact',
+      'artifact',
+      'status',
+    ]);
+    expect(textsOf(events)).toBe('abcc');
+    expect(events.every(({ sequence }) => sequence === undefined)).toBe(true);
+  });
+
+  it('takes times in the ids for what they are', async () => {
+    const remote = await open({
+      SendStreamingMessage({ json: { id } }, response) {
+        const stream = sse(response);
+        const now = Date.now();
+        stream.event(result(id, { task: task('working') }), now);
+        stream.event(result(id, artifactUpdate('a', false)), now);
+        stream.event(result(id, artifactUpdate('b')), now);
+        stream.event(result(id, statusUpdate('completed')), now);
+        stream.end();
+      },
+    });
+    const events = await collect(remote.stream(request));
+    expect(textsOf(events)).toBe('ab');
+    expect(events.at(-1)).toMatchObject({ kind: 'status', status: { state: 'completed' } });
+  });
+
+  it('does not lose events of an agent whose numbers do not grow', async () => {
+    const remote = await open({
+      SendStreamingMessage({ json: { id } }, response) {
+        const stream = sse(response);
+        stream.event(result(id, { task: task('working') }), 7);
+        stream.event(result(id, artifactUpdate('a', false)), 7);
+        stream.event(result(id, statusUpdate('completed')), 7);
+        stream.end();
+      },
+    });
+    expect(textsOf(await collect(remote.stream(request)))).toBe('a');
+  });
+
+  it('asks for the task when it ended meanwhile', async () => {
+    const remote = await open({
+      SendStreamingMessage({ json: { id } }, response) {
+        const stream = sse(response);
+        stream.event(result(id, { task: task('working', ['a']) }));
+        stream.end();
+      },
+      SubscribeToTask: ({ json: { id } }, response) => json(response, error(id, -32004, 'It is over')),
+      GetTask: ({ json: { id } }, response) => json(response, result(id, task('completed', ['a', 'b']))),
+    });
+    const events = await collect(remote.stream(request));
+    expect(events.map(({ kind }) => kind)).toEqual(['task', 'artifact', 'status']);
+    expect(textsOf(events)).toBe('ab');
+  });
+
+  it('asks again and again where a task cannot be followed', async () => {
+    const clock = new ManualClock();
+    const pictures = [task('working'), task('working', ['a']), task('completed', ['a', 'b'])];
+    const remote = await open(
+      {
+        SendStreamingMessage({ json: { id } }, response) {
+          const stream = sse(response);
+          stream.event(result(id, { task: task('working') }));
+          stream.end();
+        },
+        GetTask: ({ json: { id } }, response) => json(response, result(id, pictures.shift())),
+      },
+      { clock },
+    );
+    void clock.asked((delay) => delay === 0).then(() => clock.advance(0));
+    const events: StreamEvent[] = [];
+    const polled = clock.asked((delay) => delay === 250);
+    const following = (async () => {
+      for await (const event of remote.stream(request)) events.push(event);
+    })();
+    await polled;
+    const again = clock.asked((delay) => delay === 250);
+    clock.advance(250);
+    await again;
+    clock.advance(250);
+    await following;
+    expect(textsOf(events)).toBe('ab');
+    expect(problems.map(({ kind }) => kind)).toEqual(['resume', 'poll']);
+  });
+
+  it('gives up after some attempts that bring nothing', async () => {
+    const remote = await open(
+      {
+        SendStreamingMessage({ json: { id } }, response) {
+          const stream = sse(response);
+          stream.event(result(id, { task: task('working') }));
+          stream.cut();
+        },
+        SubscribeToTask({ json: { id } }, response) {
+          const stream = sse(response);
+          stream.event(result(id, { task: task('working') }));
+          stream.cut();
+        },
+      },
+      { resumes: 3 },
+    );
+    await expect(collect(remote.stream(request))).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
+    expect(asked('SubscribeToTask')).toHaveLength(3);
+  });
+
+  it('says so when it breaks before there is a task, and does not send again', async () => {
+    const remote = await open({ SendStreamingMessage: (_asked, response) => response.destroy() });
+    await expect(collect(remote.stream(request))).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
+    expect(asked('SendStreamingMessage')).toHaveLength(1);
+  });
+
+  it('is taken for broken when nothing comes for too long; a comment is a sign of life', async () => {
+    const clock = new ManualClock();
+    let live: ReturnType<typeof sse> | undefined;
+    const remote = await open(
+      {
+        SendStreamingMessage({ json: { id } }, response) {
+          live = sse(response);
+          live.event(result(id, { task: task('working') }));
+        },
+        SubscribeToTask({ json: { id } }, response) {
+          const stream = sse(response);
+          stream.event(result(id, { task: task('completed') }));
+          stream.end();
+        },
+      },
+      { clock, timeouts: { idle: 1000 } },
+    );
+    const events = remote.stream(request)[Symbol.asyncIterator]();
+    expect((await events.next()).value).toMatchObject({ kind: 'task' });
+    clock.advance(900);
+    // The event after the comment proves that the comment has arrived.
+    live?.write(': alive\n\n');
+    live?.event(result(1, artifactUpdate('a', false)));
+    expect((await events.next()).value).toMatchObject({ kind: 'artifact' });
+    const next = events.next();
+    clock.advance(900);
+    expect(asked('SubscribeToTask')).toHaveLength(0);
+    void clock.asked((delay) => delay === 0).then(() => clock.advance(0));
+    clock.advance(200);
+    expect((await next).value).toMatchObject({ kind: 'status', status: { state: 'completed' } });
+    expect((await events.next()).done).toBe(true);
+    expect(problems[0]?.error.reason).toBe('TIMEOUT');
+  });
+
+  it.each(['input-required', 'auth-required'])('is not broken when it closes in %s', async (state) => {
+    const remote = await open({
+      SendStreamingMessage({ json: { id } }, response) {
+        const stream = sse(response);
+        stream.event(result(id, { task: task('working') }));
+        stream.event(result(id, statusUpdate(state)));
+        stream.end();
+      },
+    });
+    expect((await collect(remote.stream(request))).at(-1)).toMatchObject({ status: { state } });
+    expect(problems).toEqual([]);
+  });
+});
+
+describe('a stream', () => {
+  it('goes on after a frame that makes no sense, and reports it', async () => {
+    const remote = await open({
+      SendStreamingMessage({ json: { id } }, response) {
+        const stream = sse(response);
+        stream.event(result(id, { task: task('working') }));
+        stream.write('data: {nonsense\n\n');
+        stream.event(result(id, { statusUpdate: { taskId: 't1' } }));
+        stream.event(result(id, statusUpdate('completed')));
+        stream.end();
+      },
+    });
+    expect((await collect(remote.stream(request))).map(({ kind }) => kind)).toEqual(['task', 'status']);
+    expect(problems.map(({ kind }) => kind)).toEqual(['frame', 'frame']);
+  });
+
+  it('ends with the error that the agent sends in it', async () => {
+    const remote = await open({
+      SendStreamingMessage({ json: { id } }, response) {
+        const stream = sse(response);
+        stream.event(result(id, { task: task('working') }));
+        stream.event(error(id, -32603, 'Out of memory'));
+        stream.end();
+      },
+    });
+    await expect(collect(remote.stream(request))).rejects.toMatchObject({
+      reason: 'INTERNAL_ERROR',
+      message: 'Out of memory',
+    });
+    expect(asked('SubscribeToTask')).toHaveLength(0);
+  });
+
+  it('closes the connection at once when the reader leaves while it waits', async () => {
+    let closed: Promise<void> | undefined;
+    const remote = await open({
+      SendStreamingMessage({ json: { id } }, response) {
+        closed = new Promise((resolve) => response.on('close', resolve));
+        sse(response).event(result(id, { task: task('working') }));
+      },
+    });
+    const events = remote.stream(request)[Symbol.asyncIterator]();
+    await events.next();
+    const waiting = events.next();
+    await events.return?.();
+    expect(await waiting).toEqual({ done: true, value: undefined });
+    await closed;
+  });
+
+  it('closes the connection at once when the caller gives up', async () => {
+    let closed: Promise<void> | undefined;
+    const remote = await open({
+      SendStreamingMessage({ json: { id } }, response) {
+        closed = new Promise((resolve) => response.on('close', resolve));
+        sse(response).event(result(id, { task: task('working') }));
+      },
+    });
+    const stop = new AbortController();
+    const events = remote.stream(request, { signal: stop.signal })[Symbol.asyncIterator]();
+    await events.next();
+    const waiting = events.next();
+    stop.abort();
+    await expect(waiting).rejects.toMatchObject({ reason: 'CANCELED' });
+    await closed;
+  });
+
+  it('is left when an agent does not close it after the end', async () => {
+    const clock = new ManualClock();
+    const remote = await open(
+      {
+        SendStreamingMessage({ json: { id } }, response) {
+          sse(response).event(result(id, { task: task('completed') }));
+        },
+      },
+      { clock },
+    );
+    const waiting = clock.asked((delay) => delay === 2000);
+    const events = collect(remote.stream(request));
+    await waiting;
+    clock.advance(2000);
+    expect(await events).toMatchObject([{ kind: 'task' }]);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('is made by asking where the card says that there are no streams', async () => {
+    const clock = new ManualClock();
+    const remote = await open(
+      {
+        SendMessage: ({ json: { id } }, response) => json(response, result(id, { task: task('working') })),
+        GetTask: ({ json: { id } }, response) => json(response, result(id, task('completed', ['a']))),
+      },
+      { clock },
+      { capabilities: { streaming: false } },
+    );
+    const waiting = clock.asked((delay) => delay === 250);
+    const events = collect(remote.stream(request));
+    await waiting;
+    clock.advance(250);
+    expect((await events).map(({ kind }) => kind)).toEqual(['task', 'artifact', 'status']);
+    expect(asked('SendMessage')[0]?.json.params.configuration).toEqual({ returnImmediately: true });
+    expect(asked('SendStreamingMessage')).toHaveLength(0);
+  });
+
+  it('is made by sending where the agent refuses to stream', async () => {
+    const remote = await open({
+      SendStreamingMessage: ({ json: { id } }, response) => json(response, error(id, -32004)),
+      SendMessage: ({ json: { id } }, response) => json(response, result(id, { task: task('completed') })),
+    });
+    expect(await collect(remote.stream(request))).toMatchObject([{ kind: 'task' }]);
+  });
+
+  it('takes a plain answer as its only event', async () => {
+    const remote = await open({
+      SendStreamingMessage: ({ json: { id } }, response) =>
+        json(response, result(id, { task: { ...task('completed'), status: status('completed') } })),
+    });
+    expect(await collect(remote.stream(request))).toMatchObject([{ kind: 'task' }]);
+  });
+});
+
+describe('a subscription', () => {
+  it('goes on after a number, and skips what the agent repeats', async () => {
+    const remote = await open({
+      SubscribeToTask({ json: { id } }, response) {
+        const stream = sse(response);
+        stream.event(result(id, artifactUpdate('b')), 4);
+        stream.event(result(id, statusUpdate('completed')), 5);
+        stream.end();
+      },
+    });
+    const events = await collect(remote.subscribe({ id: 't1', after: 4 }));
+    expect(events).toMatchObject([{ kind: 'status', sequence: 5 }]);
+    expect(asked('SubscribeToTask')[0]?.headers['last-event-id']).toBe('4');
+  });
+
+  it('to a task that is over is refused as the agent refuses it', async () => {
+    const remote = await open({
+      SubscribeToTask: ({ json: { id } }, response) => json(response, error(id, -32004, 'It is over')),
+      GetTask: ({ json: { id } }, response) => json(response, result(id, task('completed'))),
+    });
+    await expect(collect(remote.subscribe({ id: 't1' }))).rejects.toMatchObject({
+      reason: 'UNSUPPORTED_OPERATION',
+      message: 'It is over',
+    });
+  });
+});

@@ -1,0 +1,82 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A request as it came over the wire. */
+export interface RawRequest {
+  method: string;
+  path: string;
+  headers: IncomingMessage['headers'];
+  text: string;
+  /** The body, if it is JSON. */
+  json: any;
+}
+
+/** A server of HTTP that does what a test says, byte for byte. */
+export interface RawServer extends AsyncDisposable {
+  url: string;
+  requests: RawRequest[];
+  close(): Promise<void>;
+}
+
+/** Starts a server on a free port of this machine. */
+export async function startRaw(
+  answer: (request: RawRequest, response: ServerResponse, url: string) => unknown,
+): Promise<RawServer> {
+  const requests: RawRequest[] = [];
+  let url = '';
+  const server = createServer((incoming, response) => {
+    const chunks: Buffer[] = [];
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+    incoming.on('end', () => {
+      const text = Buffer.concat(chunks).toString('utf8');
+      let json: unknown;
+      try {
+        json = JSON.parse(text);
+      } catch {
+        json = undefined;
+      }
+      const { method = '', url: path = '', headers } = incoming;
+      const request = { method, path, headers, text, json };
+      requests.push(request);
+      answer(request, response, url);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return { url, requests, close, [Symbol.asyncDispose]: close };
+}
+
+/** Answers with JSON. */
+export function json(
+  response: ServerResponse,
+  body: unknown,
+  status = 200,
+  headers: Record<string, string> = {},
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(JSON.stringify(body));
+}
+
+/** Begins an event stream. */
+export function sse(response: ServerResponse): {
+  event(data: unknown, id?: string | number): void;
+  write(text: string): void;
+  end(): void;
+  cut(): void;
+} {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.flushHeaders();
+  return {
+    event: (data, id) =>
+      response.write(`${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`),
+    write: (text) => response.write(text),
+    end: () => response.end(),
+    // Once what was written is on its way, the connection is torn down.
+    cut: () => response.write(':\n\n', () => response.destroy()),
+  };
+}

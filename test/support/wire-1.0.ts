@@ -1,0 +1,53 @@
+/** Pieces of 1.0 as they stand on the wire, for servers that are written out in a test. */
+
+const states: Record<string, string> = {
+  working: 'TASK_STATE_WORKING',
+  completed: 'TASK_STATE_COMPLETED',
+  submitted: 'TASK_STATE_SUBMITTED',
+  'input-required': 'TASK_STATE_INPUT_REQUIRED',
+  'auth-required': 'TASK_STATE_AUTH_REQUIRED',
+};
+
+export const status = (state: string) => ({ state: states[state] });
+
+export const task = (state: string, texts: string[] = []) => ({
+  id: 't1',
+  contextId: 'c1',
+  status: status(state),
+  artifacts: texts.length === 0 ? undefined : [{ artifactId: 'a', parts: texts.map((text) => ({ text })) }],
+});
+
+export const statusUpdate = (state: string) => ({
+  statusUpdate: { taskId: 't1', contextId: 'c1', status: status(state) },
+});
+
+export const artifactUpdate = (text: string, append = true) => ({
+  artifactUpdate: {
+    taskId: 't1',
+    contextId: 'c1',
+    artifact: { artifactId: 'a', parts: [{ text }] },
+    append,
+  },
+});
+
+export const card = (url: string, more: object = {}) => ({
+  name: 'Raw',
+  description: 'A raw agent',
+  version: '1',
+  supportedInterfaces: [{ url: `${url}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+  capabilities: { streaming: true },
+  defaultInputModes: ['text/plain'],
+  defaultOutputModes: ['text/plain'],
+  skills: [],
+  ...more,
+});
+
+export const isCard = (path: string) => path === '/.well-known/agent-card.json';
+
+export const result = (id: unknown, value: unknown) => ({ jsonrpc: '2.0', id, result: value });
+
+export const error = (id: unknown, code: number, message = 'no') => ({
+  jsonrpc: '2.0',
+  id,
+  error: { code, message },
+});
