@@ -15,6 +15,8 @@ export type Losses = Loss[] | undefined;
 export interface Reading {
   readonly lenient: boolean;
   readonly losses: Losses;
+  /** The id of the request that is read. 0.1 tells by it the same words said again from a message sent again. */
+  readonly requestId?: string | number | null;
 }
 
 /** Reads a request: everything wrong is the caller's fault and says where. */

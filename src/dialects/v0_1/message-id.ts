@@ -5,6 +5,7 @@ const encoder = new TextEncoder();
 const words = new Int32Array(80);
 const state = new Int32Array(5);
 const tail = new Uint8Array(128);
+const short = new Uint8Array(2048);
 
 /** Mixes the 64 bytes at `from` into the state. */
 function mix(bytes: Uint8Array, from: number): void {
@@ -23,22 +24,27 @@ function mix(bytes: Uint8Array, from: number): void {
       (words[i - 16] as number);
     words[i] = (x << 1) | (x >>> 31);
   }
-  let [a, b, c, d, e] = state as unknown as [number, number, number, number, number];
+  let a = state[0] as number;
+  let b = state[1] as number;
+  let c = state[2] as number;
+  let d = state[3] as number;
+  let e = state[4] as number;
   for (let i = 0; i < 80; i++) {
+    // Rounding to 32 bits at each step keeps the engine from computing with floats.
     const f =
       i < 20
         ? ((b & c) | (~b & d)) + 0x5a827999
         : i < 40
           ? (b ^ c ^ d) + 0x6ed9eba1
           : i < 60
-            ? ((b & c) | (b & d) | (c & d)) + 0x8f1bbcdc
-            : (b ^ c ^ d) + 0xca62c1d6;
-    const next = (((a << 5) | (a >>> 27)) + f + e + (words[i] as number)) | 0;
+            ? ((b & c) | (b & d) | (c & d)) - 0x70e44324
+            : (b ^ c ^ d) - 0x359d3e2a;
+    const next = ((((((a << 5) | (a >>> 27)) + e) | 0) + (words[i] as number)) | 0) + (f | 0);
     e = d;
     d = c;
     c = (b << 30) | (b >>> 2);
     b = a;
-    a = next;
+    a = next | 0;
   }
   state[0] = (state[0] as number) + a;
   state[1] = (state[1] as number) + b;
@@ -47,28 +53,40 @@ function mix(bytes: Uint8Array, from: number): void {
   state[4] = (state[4] as number) + e;
 }
 
+/** The bytes of a text. Short plain text, which most messages are, costs no allocation. */
+function bytesOf(text: string): Uint8Array {
+  if (text.length > short.length) return encoder.encode(text);
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code > 0x7f) return encoder.encode(text);
+    short[at] = code;
+  }
+  return short;
+}
+
 /** The SHA-1 of a text, as hexadecimal. It serves as a fingerprint, never as proof. */
 export function sha1(text: string): string {
-  const bytes = encoder.encode(text);
+  const bytes = bytesOf(text);
+  const length = bytes === short ? text.length : bytes.length;
   state[0] = 0x67452301;
   state[1] = 0xefcdab89;
   state[2] = 0x98badcfe;
   state[3] = 0x10325476;
   state[4] = 0xc3d2e1f0;
-  const whole = bytes.length - (bytes.length % 64);
+  const whole = length - (length % 64);
   for (let at = 0; at < whole; at += 64) mix(bytes, at);
-  const rest = bytes.length - whole;
+  const rest = length - whole;
   const padded = rest < 56 ? 64 : 128;
   tail.fill(0);
-  tail.set(bytes.subarray(whole));
+  for (let at = 0; at < rest; at++) tail[at] = bytes[whole + at] as number;
   tail[rest] = 0x80;
-  for (let i = 0, bits = bytes.length * 8; i < 8; i++, bits = Math.floor(bits / 256)) {
+  for (let i = 0, bits = length * 8; bits > 0; i++, bits = Math.floor(bits / 256)) {
     tail[padded - 1 - i] = bits % 256;
   }
   mix(tail, 0);
   if (padded === 128) mix(tail, 64);
   let hex = '';
-  for (const word of state) hex += (word >>> 0).toString(16).padStart(8, '0');
+  for (let i = 0; i < 5; i++) hex += ((state[i] as number) >>> 0).toString(16).padStart(8, '0');
   return hex;
 }
 
@@ -83,10 +101,14 @@ export function uuidOf(text: string): string {
  * The id of a message that came without one: the same for the same words in the same task, so that a message sent
  * again is known again.
  *
- * @param again - How many equal messages stood before this one in the same list.
+ * @param salt - Tells equal messages apart: the request that brought one, or how many stood before it in a list.
  */
-export function messageIdOf(taskId: string, message: Omit<Message, 'messageId'>, again = 0): string {
-  return uuidOf(`${taskId}\n${again}\n${JSON.stringify([message.role, message.parts, message.metadata])}`);
+export function messageIdOf(
+  taskId: string,
+  message: Omit<Message, 'messageId'>,
+  salt: string | number = 0,
+): string {
+  return uuidOf(`${taskId}\n${salt}\n${JSON.stringify([message.role, message.parts, message.metadata])}`);
 }
 
 /** True when the id is the one that a reader would make up anyway. */

@@ -19,7 +19,7 @@ const carriedNames = [...ids, ...lists];
 
 /**
  * Reads a message as 0.1 has it. What 0.1 has no word for comes back from the metadata; without an id it gets one
- * made of its words and `taskId`.
+ * made of its words, `taskId` and the request that brought it.
  */
 export function readMessage(value: unknown, at: string, reading: Reading, taskId = ''): Message {
   const wire = readObject(value, at);
@@ -33,7 +33,7 @@ export function readMessage(value: unknown, at: string, reading: Reading, taskId
   const own = carried ? withoutCompat(metadata, carriedNames) : metadata;
   if (own !== undefined) message.metadata = own;
   if (carried) restore(message, carried);
-  if (message.messageId === '') message.messageId = messageIdOf(taskId, message);
+  if (message.messageId === '') message.messageId = messageIdOf(taskId, message, reading.requestId ?? 0);
   return message;
 }
 

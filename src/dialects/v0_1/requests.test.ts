@@ -45,6 +45,13 @@ describe('a send', () => {
     expect(elsewhere.message.messageId).not.toBe(once.message.messageId);
   });
 
+  it('tells the same words said again from a message sent again by the id of the request', () => {
+    const read = (requestId: string): string =>
+      requests.send.read({ id: 'cli-1', message: hi }, { ...strictly, requestId }).message.messageId;
+    expect(read('r-1')).toBe(read('r-1'));
+    expect(read('r-1')).not.toBe(read('r-2'));
+  });
+
   it('carries the id of a message, its extensions and its references in the metadata and back', () => {
     const request = {
       claimedTaskId: 't',
