@@ -1,7 +1,6 @@
-import type { Metadata } from '../protocol/part.ts';
+import { compatKey, type Metadata } from '../protocol/part.ts';
 
-/** The one metadata key under which a dialect carries what it has no word for. */
-export const compatKey = 'urn:a2a:compat:v1';
+export { compatKey };
 
 /** The mark of a data part that is no object and travels in a box `{ "value": … }`; the official SDKs set it too. */
 export const dataPartFlag = 'data_part_compat';

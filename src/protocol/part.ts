@@ -1,6 +1,12 @@
 /** A JSON object whose keys and values are up to whoever wrote it. */
 export type Metadata = { [key: string]: unknown };
 
+/**
+ * The one metadata key under which a translation carries what the other side has no word for. It speaks of the very
+ * thing it came with, so it is never passed on to another.
+ */
+export const compatKey = 'urn:a2a:compat:v1';
+
 /** What every kind of part may carry beside its content. */
 interface PartLabels {
   /** A file name, or a name for the content. */

@@ -107,6 +107,21 @@ describe('folding', () => {
     expect(reduce(events)).toMatchObject({ metadata: { a: 1, b: 2 } });
   });
 
+  it('keeps out of the task what a translation noted about one status', () => {
+    const noted = { 'urn:a2a:compat:v1': { final: true } };
+    const events: StreamEvent[] = [
+      { kind: 'task', task },
+      { kind: 'status', ...ids, status: { state: 'working' }, metadata: noted },
+    ];
+    expect(reduce(events)).not.toHaveProperty('metadata');
+    expect(
+      reduce([
+        ...events,
+        { kind: 'status', ...ids, status: { state: 'working' }, metadata: { ...noted, a: 1 } },
+      ]),
+    ).toMatchObject({ metadata: { a: 1 } });
+  });
+
   it('takes a later task for the truth', () => {
     const later: Task = { ...task, status: { state: 'working' }, artifacts: [] };
     const fold = new TaskFold({ ...task, artifacts: [{ artifactId: 'a', parts: [text('1')] }] });

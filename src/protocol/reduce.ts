@@ -1,5 +1,6 @@
 import type { ArtifactEvent, StatusEvent, StreamEvent } from './event.ts';
 import type { Message } from './message.ts';
+import { compatKey, type Metadata } from './part.ts';
 import type { Artifact, Task, TaskStatus } from './task.ts';
 
 /** A message of the caller that reached a task. It becomes history; followers of the task do not see it. */
@@ -138,7 +139,14 @@ export class TaskFold {
   #applyStatus({ status, metadata }: StatusEvent): void {
     this.#keepStatusMessage();
     this.#status = status;
-    if (metadata) this.#base = { ...this.#base, metadata: { ...this.#base.metadata, ...metadata } };
+    if (metadata) this.#mergeMetadata(metadata);
+  }
+
+  /** What a status says of itself, such as that a stream ended with it, is not true of the task. */
+  #mergeMetadata(said: Metadata): void {
+    const { [compatKey]: _ofTheEvent, ...metadata } = said;
+    if (Object.keys(metadata).length === 0) return;
+    this.#base = { ...this.#base, metadata: { ...this.#base.metadata, ...metadata } };
   }
 
   /** What the agent said with the status before becomes history when the next one comes. */
