@@ -5,13 +5,13 @@ import { compatOf, withCompat, withoutCompat } from '../compat.ts';
 import type { EventReader, EventWriter, StreamOpening } from '../dialect.ts';
 import { readFlag, readMetadata, readName, readObject, under, type Wire } from '../fields.ts';
 import type { Reading } from '../loss.ts';
+import { strangeState } from '../v1_0/task.ts';
 import { readMessage, writeMessage } from './message.ts';
 import {
   readArtifact,
   readContextId,
   readStatus,
   readTask,
-  strangeState,
   writeArtifact,
   writeStatus,
   writeTask,

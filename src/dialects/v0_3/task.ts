@@ -13,7 +13,7 @@ import {
   type Wire,
 } from '../fields.ts';
 import type { Reading } from '../loss.ts';
-import { readState } from '../v1_0/task.ts';
+import { readState, strangeState } from '../v1_0/task.ts';
 import { readMessage, writeMessage } from './message.ts';
 import { readParts, writePart } from './part.ts';
 
@@ -28,17 +28,6 @@ export function readStatus(value: unknown, at: string, reading: Reading): TaskSt
   const timestamp = readTimestamp(wire.timestamp, under(at, 'timestamp'), reading);
   if (timestamp !== undefined) status.timestamp = timestamp;
   return status;
-}
-
-/**
- * The name of a state that nobody knows, to be kept under the compat key. It stays there when the task is written:
- * a stranger's word would make the whole task illegal for a strict reader, while `unknown` beside the word does not.
- */
-export function strangeState(status: TaskStatus, wire: unknown): string | undefined {
-  if (status.state !== 'unknown') return undefined;
-  const name = (wire as Wire).state;
-  if (typeof name !== 'string' || name === 'unknown' || name === 'TASK_STATE_UNSPECIFIED') return undefined;
-  return name;
 }
 
 /** Writes a status as 0.3 has it over JSON-RPC: the states of the model are the words of 0.3. */

@@ -1,10 +1,19 @@
 import { invalidField } from '../../protocol/errors.ts';
 import type { ArtifactEvent, StatusEvent, StreamEvent } from '../../protocol/event.ts';
+import { withCompat } from '../compat.ts';
 import type { EventReader, EventWriter } from '../dialect.ts';
 import { readFlag, readMetadata, readName, readObject, readText, under, type Wire } from '../fields.ts';
 import type { Reading } from '../loss.ts';
 import { readMessage, writeMessage } from './message.ts';
-import { readArtifact, readStatus, readTask, writeArtifact, writeStatus, writeTask } from './task.ts';
+import {
+  readArtifact,
+  readStatus,
+  readTask,
+  strangeState,
+  writeArtifact,
+  writeStatus,
+  writeTask,
+} from './task.ts';
 
 /** Writes an event as the one-key wrapper of 1.0. */
 export function writeEvent(event: StreamEvent): unknown {
@@ -65,7 +74,9 @@ function readStatusEvent(wire: Wire, reading: Reading): StatusEvent {
     ...readIds(wire, 'statusUpdate'),
     status: readStatus(wire.status, 'statusUpdate.status', reading),
   };
-  const metadata = readMetadata(wire.metadata, 'statusUpdate.metadata');
+  let metadata = readMetadata(wire.metadata, 'statusUpdate.metadata');
+  const strange = strangeState(event.status, wire.status);
+  if (strange !== undefined) metadata = withCompat(metadata, { state: strange });
   if (metadata !== undefined) event.metadata = metadata;
   return event;
 }

@@ -1,7 +1,7 @@
 import { invalidField } from '../../protocol/errors.ts';
 import type { Artifact, Task, TaskState, TaskStatus } from '../../protocol/task.ts';
 import { taskStates } from '../../protocol/task.ts';
-import { compatOf, withCompat, withoutCompat } from '../compat.ts';
+import { withCompat } from '../compat.ts';
 import {
   readList,
   readMetadata,
@@ -11,6 +11,7 @@ import {
   readText,
   readTimestamp,
   under,
+  type Wire,
 } from '../fields.ts';
 import type { Reading } from '../loss.ts';
 import { readMessage, writeMessage } from './message.ts';
@@ -60,6 +61,17 @@ export function readStatus(value: unknown, at: string, reading: Reading): TaskSt
   const timestamp = readTimestamp(wire.timestamp, under(at, 'timestamp'), reading);
   if (timestamp !== undefined) status.timestamp = timestamp;
   return status;
+}
+
+/**
+ * The name of a state that nobody knows, to be kept under the compat key. It stays there when the task is written:
+ * a stranger's word would make the whole task illegal for a strict reader, while the unknown state beside the word
+ * does not.
+ */
+export function strangeState(status: TaskStatus, wire: unknown): string | undefined {
+  if (status.state !== 'unknown') return undefined;
+  const name = (wire as Wire).state;
+  return typeof name === 'string' && !modelStates.has(name) ? name : undefined;
 }
 
 /** Writes a status as 1.0 has it. */
@@ -120,29 +132,20 @@ export function readTask(value: unknown, at: string, reading: Reading): Task {
     task.history = list.map((each, i) => readMessage(each, `${under(at, 'history')}[${i}]`, reading));
   }
   let metadata = readMetadata(wire.metadata, under(at, 'metadata'));
-  if (
-    task.status.state === 'unknown' &&
-    typeof statusWire.state === 'string' &&
-    !modelStates.has(statusWire.state)
-  ) {
-    metadata = withCompat(metadata, { state: statusWire.state });
-  }
+  const strange = strangeState(task.status, statusWire);
+  if (strange !== undefined) metadata = withCompat(metadata, { state: strange });
   if (metadata !== undefined) task.metadata = metadata;
   return task;
 }
 
-/** Writes a task as 1.0 has it. A state that was kept by name is written by that name again. */
+/** Writes a task as 1.0 has it. */
 export function writeTask(task: Task): unknown {
-  const kept = task.status.state === 'unknown' ? compatOf(task.metadata)?.state : undefined;
   return {
     id: task.id,
     contextId: task.contextId,
-    status:
-      typeof kept === 'string'
-        ? { ...(writeStatus(task.status) as object), state: kept }
-        : writeStatus(task.status),
+    status: writeStatus(task.status),
     artifacts: task.artifacts?.map(writeArtifact),
     history: task.history?.map(writeMessage),
-    metadata: typeof kept === 'string' ? withoutCompat(task.metadata, ['state']) : task.metadata,
+    metadata: task.metadata,
   };
 }
