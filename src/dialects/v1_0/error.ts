@@ -8,7 +8,7 @@ const domain = 'a2a-protocol.org';
 
 const reasonsByCode: ReadonlyMap<number, Reason> = new Map(
   // The first reason of a code is the one the specification means; later ones share the code for want of their own.
-  (Object.keys(errorTable) as Reason[]).reverse().map((reason) => [errorTable[reason].rpc, reason]),
+  (Object.keys(errorTable) as Reason[]).toReversed().map((reason) => [errorTable[reason].rpc, reason]),
 );
 
 const reasonsByStatus: ReadonlyMap<number, Reason> = new Map<number, Reason>([
@@ -60,13 +60,17 @@ function readDetails(value: unknown): Details {
     if (type.endsWith('google.rpc.BadRequest') && Array.isArray(wire.fieldViolations)) {
       for (const each of wire.fieldViolations as Wire[]) {
         read.violations.push({
-          field: String(each?.field ?? ''),
-          description: String(each?.description ?? ''),
+          field: textOrNothing(each?.field),
+          description: textOrNothing(each?.description),
         });
       }
     }
   }
   return read;
+}
+
+function textOrNothing(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function readErrorInfo(wire: Wire, read: Details): void {
