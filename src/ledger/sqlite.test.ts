@@ -181,6 +181,23 @@ describe('a commit that fails', () => {
   });
 });
 
+describe('a change that is no JSON', () => {
+  it('fails alone', async () => {
+    const ledger = await open();
+    const [good, bad, other] = [
+      await ledger.create('ann', newTask('good')),
+      await ledger.create('ann', newTask('bad')),
+      await ledger.create('ann', newTask('other')),
+    ];
+    bad.append({ ...chunk(bad, 'x'), metadata: { number: 1n } } as TaskChange);
+    const results = await Promise.allSettled([good.settled(), bad.settled(), other.settled()]);
+    expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(results[1]).toMatchObject({ reason: { reason: 'INTERNAL_ERROR' } });
+    expect((await ledger.list('ann', {})).tasks.map(({ id }) => id)).toEqual(['other', 'good']);
+    expect(await ledger.open('ann', 'bad')).toBeUndefined();
+  });
+});
+
 describe('two ledgers on one file', () => {
   it('do not overwrite each other', async () => {
     const [one, two] = [await open(), await open()];

@@ -57,6 +57,8 @@ export async function sqliteLedger(options: SqliteLedgerOptions): Promise<Ledger
     database.exec(`pragma synchronous = ${options.synchronous === 'full' ? 'full' : 'normal'}`);
     // A checkpoint writes each page once, however many commits changed it: 16 MB of them at a time cost a third less.
     database.prepare('pragma wal_autocheckpoint = 4000').get([]);
+    // Indexes of random ids are read all over the place; what does not fit here is read again for every task.
+    database.exec('pragma cache_size = -16000');
     migrate(database);
     return new SqliteLedger(database, {
       now: options.now ?? Date.now,

@@ -1,5 +1,6 @@
 import { A2AError } from '../../protocol/errors.ts';
 import { isTerminal } from '../../protocol/task.ts';
+import { toColumn } from './column-text.ts';
 import type { Database, Statement, Value } from './database.ts';
 import type { DiskLog } from './disk-log.ts';
 import { RowWriter } from './row-writer.ts';
@@ -74,19 +75,34 @@ export class GroupCommit {
     const group = this.#dirty;
     if (group.length === 0) return;
     this.#dirty = [];
-    let shares: readonly Share[];
+    const shares = this.#shares(group);
+    let stored: readonly Share[];
     try {
-      shares = this.#store(group);
+      stored = this.#store(shares);
     } catch (thrown) {
-      for (const log of group) this.#settle(log, A2AError.from(thrown));
+      for (const { log } of shares) this.#settle(log, A2AError.from(thrown));
       return;
     }
-    for (const share of shares) note(share);
-    const stored = new Set(shares.length === group.length ? undefined : shares.map(({ log }) => log));
-    for (const log of group) {
-      const isStored = shares.length === group.length || stored.has(log);
-      this.#settle(log, isStored ? undefined : conflict(log));
+    for (const share of stored) {
+      note(share);
+      this.#settle(share.log, undefined);
     }
+    if (stored.length === shares.length) return;
+    for (const { log } of shares) if (log.isDirty) this.#settle(log, conflict(log));
+  }
+
+  /** What each log adds. One that cannot be written as text fails alone. */
+  #shares(group: readonly DiskLog[]): readonly Share[] {
+    const changedAt = this.#now();
+    const shares: Share[] = [];
+    for (const log of group) {
+      try {
+        shares.push(shareOf(log, changedAt));
+      } catch (thrown) {
+        this.#settle(log, A2AError.from(thrown));
+      }
+    }
+    return shares;
   }
 
   #settle(log: DiskLog, fault: A2AError | undefined): void {
@@ -96,9 +112,8 @@ export class GroupCommit {
   }
 
   /** @returns the shares that were stored; those of the others met a change by another process. */
-  #store(group: readonly DiskLog[]): readonly Share[] {
-    const changedAt = this.#now();
-    const shares = group.map((log) => shareOf(log, changedAt));
+  #store(shares: readonly Share[]): readonly Share[] {
+    if (shares.length === 0) return shares;
     return (
       this.#transaction(() => this.#writeAll(shares)) ?? this.#transaction(() => this.#writeEach(shares))
     );
@@ -201,9 +216,9 @@ function rowOf({ log, touched, changedAt, snapshot }: Share, values: Value[]): v
   values.push(
     stored.row || touched,
     log.ownerRow,
-    log.id,
-    log.contextId,
-    stored.messageId,
+    toColumn(log.id),
+    toColumn(log.contextId),
+    stored.messageId === null ? null : toColumn(stored.messageId),
     log.state,
     touched,
     changedAt,

@@ -1,4 +1,5 @@
 import { isTerminal, taskStates } from '../../protocol/task.ts';
+import { fromColumn } from './column-text.ts';
 import type { Database, Row } from './database.ts';
 
 /** How many tasks are looked at in one transaction, so that others may write in between. */
@@ -34,7 +35,7 @@ export function expire(
       after = Number(rows.at(-1)?.['touched']);
       const finished = rows.filter(({ state }) => terminal.some((each) => each === state));
       if (finished.length > 0) remove(database, Number(key), finished);
-      for (const { id } of finished) forget(String(name), String(id));
+      for (const { id } of finished) forget(fromColumn(name), fromColumn(id));
       gone += finished.length;
       if (rows.length < batch) break;
     }

@@ -1,3 +1,4 @@
+import { toColumn } from './column-text.ts';
 import type { Database, Statement } from './database.ts';
 
 /** How many owners are remembered before asking again. */
@@ -18,7 +19,7 @@ export class Owners {
   find(name: string): number | undefined {
     const known = this.#known.get(name);
     if (known !== undefined) return known;
-    const found = this.#select.get([name])?.['key'];
+    const found = this.#select.get([toColumn(name)])?.['key'];
     if (found === undefined) return undefined;
     if (this.#known.size >= most) this.#known.clear();
     this.#known.set(name, Number(found));
@@ -29,7 +30,7 @@ export class Owners {
   enrol(name: string): number {
     const found = this.find(name);
     if (found !== undefined) return found;
-    this.#insert.run([name]);
+    this.#insert.run([toColumn(name)]);
     return this.find(name) ?? 0;
   }
 }

@@ -1,4 +1,5 @@
 import type { PushConfig } from '../../protocol/push.ts';
+import { toColumn } from './column-text.ts';
 import type { Database, Statement } from './database.ts';
 
 const ofTask = 'task = (select key from tasks where owner = ? and id = ?)';
@@ -20,14 +21,14 @@ export class PushConfigs {
 
   /** @returns false when there is no such task. */
   put(owner: number, config: PushConfig): boolean {
-    return this.#put.run([config.id, JSON.stringify(config), owner, config.taskId]) > 0;
+    return this.#put.run([toColumn(config.id), JSON.stringify(config), owner, toColumn(config.taskId)]) > 0;
   }
 
   of(owner: number, taskId: string): PushConfig[] {
-    return this.#of.all([owner, taskId]).map(({ body }) => JSON.parse(String(body)) as PushConfig);
+    return this.#of.all([owner, toColumn(taskId)]).map(({ body }) => JSON.parse(String(body)) as PushConfig);
   }
 
   delete(owner: number, taskId: string, id: string): void {
-    this.#delete.run([owner, taskId, id]);
+    this.#delete.run([owner, toColumn(taskId), toColumn(id)]);
   }
 }

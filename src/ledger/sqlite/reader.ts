@@ -1,6 +1,7 @@
 import { type TaskChange, TaskFold } from '../../protocol/reduce.ts';
 import type { ListTasksRequest } from '../../protocol/requests.ts';
 import type { Task, TaskState } from '../../protocol/task.ts';
+import { fromColumn, toColumn } from './column-text.ts';
 import type { Database, Row, Statement, Value } from './database.ts';
 import type { Stored } from './disk-log.ts';
 
@@ -27,7 +28,7 @@ function storedOf(row: Row): Stored {
     changedAt: Number(row['changed_at']),
     sequence: Number(row['sequence']),
     snapshotAt: Number(row['snapshot_at']),
-    messageId: row['message_id'] as string | null,
+    messageId: row['message_id'] === null ? null : fromColumn(row['message_id']),
   };
 }
 
@@ -64,15 +65,16 @@ export class Reader {
   }
 
   exists(owner: number, id: string): boolean {
-    return this.#exists.get([owner, id]) !== undefined;
+    return this.#exists.get([owner, toColumn(id)]) !== undefined;
   }
 
   find(owner: number, messageId: string): string | undefined {
-    return this.#message.get([owner, messageId])?.['id'] as string | undefined;
+    const row = this.#message.get([owner, toColumn(messageId)]);
+    return row && fromColumn(row['id']);
   }
 
   load(owner: number, id: string): Loaded | undefined {
-    const row = this.#task.get([owner, id]);
+    const row = this.#task.get([owner, toColumn(id)]);
     return row && this.#loaded(row);
   }
 
@@ -137,7 +139,7 @@ export class Reader {
     );
     const top = before === Number.POSITIVE_INFINITY ? Number.MAX_SAFE_INTEGER : before;
     return list.all([...values, floor, top, most]).map((row) => ({
-      task: known(String(row['id']), Number(row['sequence'])) ?? this.#loaded(row).task,
+      task: known(fromColumn(row['id']), Number(row['sequence'])) ?? this.#loaded(row).task,
       touched: Number(row['touched']),
     }));
   }
@@ -178,7 +180,7 @@ function conditions(
   if (contextId !== undefined) {
     index = 'tasks_by_context';
     where += ' and t.context_id = ?';
-    values.push(contextId);
+    values.push(toColumn(contextId));
   }
   return { from: `tasks t indexed by ${index}`, where, values };
 }

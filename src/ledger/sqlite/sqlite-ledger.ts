@@ -7,6 +7,7 @@ import type { Ledger, TaskLog, Unfinished } from '../ledger.ts';
 import type { LiveLog, LogKeeper } from '../live-log.ts';
 import { listed, pageSizeOf, readPageToken, statusesFrom, writePageToken } from '../page.ts';
 import { keyOf, LogCache } from './cache.ts';
+import { fromColumn } from './column-text.ts';
 import { GroupCommit } from './commit.ts';
 import type { Database } from './database.ts';
 import { DiskLog } from './disk-log.ts';
@@ -125,7 +126,7 @@ export class SqliteLedger implements Ledger, LogKeeper {
          where t.owner = o.key and t.state in ('submitted', 'working') order by t.touched`,
       )
       .all([]);
-    return rows.map(({ name, id }) => ({ owner: String(name), id: String(id) }));
+    return rows.map(({ name, id }) => ({ owner: fromColumn(name), id: fromColumn(id) }));
   }
 
   expire(before: Date): number {

@@ -112,6 +112,50 @@ export function describeWriting(bench: Bench): void {
       expect(await bench.ledger.find(owner, 'm2')).toBeUndefined();
     });
 
+    it.each([
+      '',
+      ' ',
+      "'; drop table tasks; --",
+      '\u{1F600} ü',
+      'a\u0000b',
+      '\u0001"',
+      '\ud800',
+      'x'.repeat(5_000),
+      '__proto__',
+    ])('takes any text for an id: %j', async (id) => {
+      const log = await bench.ledger.create(id, newTask(id, { contextId: id }), id);
+      await log.settled();
+      expect((await bench.ledger.open(id, id))?.id).toBe(id);
+      expect(await bench.ledger.find(id, id)).toBe(id);
+      const { tasks, totalSize } = await bench.ledger.list(id, { contextId: id });
+      expect(tasks.map((task) => task.id)).toEqual([id]);
+      expect(totalSize).toBe(1);
+      expect(await bench.ledger.unfinished()).toEqual([{ owner: id, id }]);
+    });
+
+    it('keeps every kind of content as it was', async () => {
+      const parts = [
+        { text: 'lone \ud800 surrogate, \u0000 and \u2028' },
+        { data: null },
+        { data: { nested: [1.5, -1e21, '', {}, [], false], '': 0 }, mediaType: 'application/json' },
+        { raw: 'AAEC', filename: 'bytes' },
+        { url: 'https://example.com/?q=%00' },
+      ];
+      const log = await given(bench.ledger, 't', ['working']);
+      log.append({
+        kind: 'artifact',
+        taskId: 't',
+        contextId: log.contextId,
+        artifact: { artifactId: 'a', name: 'n', parts, extensions: ['urn:x'], metadata: { k: [null] } },
+      });
+      log.append(status(log, 'completed'));
+      await log.settled();
+      const task = (await bench.ledger.open(owner, 't'))?.task();
+      expect(task?.artifacts).toEqual([
+        { artifactId: 'a', name: 'n', parts, extensions: ['urn:x'], metadata: { k: [null] } },
+      ]);
+    });
+
     it('keeps many tasks that are written together apart', async () => {
       const logs = await Promise.all(
         Array.from({ length: 100 }, async (_, n) => {

@@ -1,0 +1,35 @@
+import { expect, it, vi } from 'vitest';
+import { openDatabase } from './database.ts';
+
+it('tells a fault of the file from a fault of the program', async () => {
+  const database = await openDatabase(':memory:');
+  expect(() => database.exec('no such language')).toThrow(
+    expect.objectContaining({ reason: 'INTERNAL_ERROR' }),
+  );
+  expect(() => database.prepare('select * from nothing')).toThrow(
+    expect.objectContaining({ reason: 'INTERNAL_ERROR', message: 'Internal error' }),
+  );
+  database.exec('create table t (n integer unique)');
+  const insert = database.prepare('insert into t values (?)');
+  expect(insert.run([1])).toBe(1);
+  expect(() => insert.run([1])).toThrow(expect.objectContaining({ reason: 'INTERNAL_ERROR' }));
+  expect(database.prepare('select n from t').all([])).toMatchObject([{ n: 1 }]);
+  expect(database.prepare('select n from t where n = 2').get([])).toBeUndefined();
+  database.exec('pragma query_only = on');
+  expect(() => insert.run([2])).toThrow(expect.objectContaining({ reason: 'UNAVAILABLE' }));
+  database.close();
+});
+
+it.skipIf(process.getBuiltinModule('node:sqlite') !== undefined)(
+  'names the command that installs the missing library',
+  async () => {
+    vi.doMock('libsql', () => {
+      throw new Error('not installed');
+    });
+    await expect(openDatabase(':memory:')).rejects.toMatchObject({
+      message: expect.stringContaining('npm install libsql'),
+      hint: 'npm install libsql',
+    });
+    vi.doUnmock('libsql');
+  },
+);
