@@ -5,7 +5,7 @@ import { v0_1 } from '../dialects/v0_1/index.ts';
 import { v1_0 } from '../dialects/v1_0/index.ts';
 import { A2AError, errorTable } from '../protocol/errors.ts';
 import { HttpCall } from './call.ts';
-import { type Exchange, jsonReply, type Reply } from './exchange.ts';
+import { type Exchange, headerOf, jsonReply, type Reply } from './exchange.ts';
 import { answer, type Asked, beganIn0_1, isStreaming, open } from './operate.ts';
 import type { Face } from './face.ts';
 import { type Envelope, SseStream } from './sse.ts';
@@ -35,6 +35,7 @@ export async function answerRpc(
 ): Promise<Reply> {
   let id: RpcRequest['id'] = null;
   let dialect: Dialect | undefined;
+  let isStream = false;
   try {
     const request = readEnvelope(body);
     id = request.id;
@@ -42,15 +43,29 @@ export async function answerRpc(
     dialect = dialectOf(version);
     const choice = chooseForMethod(request.method, version, { path: exchange.path, lenient: face.isLenient });
     dialect = choice.dialect;
+    isStream = isStreaming(choice.operation);
     const asked = readAsked(face, exchange, request, choice);
-    if (isStreaming(choice.operation)) return await stream(face, asked, request.id, choice);
+    if (isStream) return await stream(face, asked, request.id, choice);
     const text = await answer(asked, choice.ambiguous ? () => v0_1 : undefined);
     return jsonReply(200, `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${text}}`);
   } catch (thrown) {
     const error = A2AError.from(thrown);
     face.report(error, exchange);
-    return rpcErrorReply(error, id, thrown instanceof ChoiceError ? thrown.dialect : (dialect ?? v1_0));
+    const spoken = thrown instanceof ChoiceError ? thrown.dialect : (dialect ?? v1_0);
+    return isStream && !visibleReasons.has(error.reason) && wantsEventsOnly(exchange, spoken)
+      ? face.streamReply(failedStream(error, id, spoken))
+      : rpcErrorReply(error, id, spoken);
   }
+}
+
+/** The clients before 1.0 that ask for events alone do not read an error that comes as anything else. */
+function wantsEventsOnly({ headers }: Exchange, { version }: Dialect): boolean {
+  return version !== '1.0' && headerOf(headers, 'accept')?.trim() === 'text/event-stream';
+}
+
+function failedStream(error: A2AError, id: RpcRequest['id'], dialect: Dialect): SseStream {
+  const events = { next: () => Promise.reject(error) };
+  return new SseStream(events, undefined, envelopeOf(id, dialect), dialect.eventWriter(), undefined);
 }
 
 /** The reply to a request that failed. */
@@ -110,13 +125,17 @@ async function stream(face: Face, asked: Asked, id: RpcRequest['id'], choice: Me
   face.admitStream();
   const { events, first } = await open(asked);
   const dialect = choice.ambiguous && beganIn0_1(first) ? v0_1 : asked.dialect;
+  const envelope = envelopeOf(id, dialect);
+  const texts = dialect.sharesEvents ? face.textsOf(dialect) : undefined;
+  return face.streamReply(new SseStream(events, first, envelope, dialect.eventWriter(), texts));
+}
+
+function envelopeOf(id: RpcRequest['id'], dialect: Dialect): Envelope {
   const idText = JSON.stringify(id);
-  const envelope: Envelope = {
+  return {
     before: `{"jsonrpc":"2.0","id":${idText},"result":`,
     after: '}',
     error: (error) =>
       `{"jsonrpc":"2.0","id":${idText},"error":${JSON.stringify(dialect.rpcError.write(error))}}`,
   };
-  const texts = dialect.sharesEvents ? face.textsOf(dialect) : undefined;
-  return face.streamReply(new SseStream(events, first, envelope, dialect.eventWriter(), texts));
 }
