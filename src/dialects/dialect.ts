@@ -71,8 +71,12 @@ export interface Codec<T> {
 export interface EventWriter {
   /** The wire forms of an event: one as a rule, none or several where the dialect has no word for it. */
   write(event: StreamEvent, losses?: Losses): readonly unknown[];
-  /** What is still to be said before the stream closes, given the last status that went out. */
-  end(last: StatusEvent | undefined): readonly unknown[];
+  /**
+   * What is still to be said before the stream closes, given the last status that went out.
+   *
+   * @param wasWithin - true when it went out within a task only, which has no mark of the end.
+   */
+  end(last: StatusEvent | undefined, wasWithin?: boolean): readonly unknown[];
 }
 
 /** What a stream reader knows from the request that opened the stream. */

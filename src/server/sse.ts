@@ -43,6 +43,8 @@ export class SseStream {
   #isFlushing = false;
   #isOver = false;
   #lastStatus: StatusEvent | undefined = undefined;
+  /** True while the last status went out within a task only. */
+  #wasWithin = false;
   #resume: (() => void) | undefined = undefined;
   /** When the reader stopped reading, in milliseconds; 0 while it reads. */
   stalledSince = 0;
@@ -77,7 +79,8 @@ export class SseStream {
         this.#gather(step.value);
       }
       if (!this.#isOver)
-        for (const wire of this.#writer.end(this.#lastStatus)) this.#frame(JSON.stringify(wire));
+        for (const wire of this.#writer.end(this.#lastStatus, this.#wasWithin))
+          this.#frame(JSON.stringify(wire));
     } catch (error) {
       if (!this.#isOver) this.#text += `data: ${this.#envelope.error(A2AError.from(error))}\n\n`;
     }
@@ -112,8 +115,11 @@ export class SseStream {
   }
 
   #gather(event: StreamEvent): void {
-    if (event.kind === 'status') this.#lastStatus = event;
-    else if (event.kind === 'task') {
+    if (event.kind === 'status') {
+      this.#lastStatus = event;
+      this.#wasWithin = false;
+    } else if (event.kind === 'task') {
+      this.#wasWithin = true;
       const { id, contextId, status } = event.task;
       this.#lastStatus = { kind: 'status', taskId: id, contextId, status };
     }

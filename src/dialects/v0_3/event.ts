@@ -151,7 +151,8 @@ function readArtifactEvent(wire: Wire, at: string, reading: Reading): ArtifactEv
 /** 0.3 says each event as it is, and closes with a status that is `final`. */
 export const eventWriter: EventWriter = {
   write: (event) => [writeEvent(event)],
-  end: (last) => (last === undefined || isFinal(last) ? [] : [writeStatusEvent(last, true)]),
+  end: (last, wasWithin = false) =>
+    last === undefined || (isFinal(last) && !wasWithin) ? [] : [writeStatusEvent(last, true)],
 };
 
 /** Reads a stream of 0.3. If a peer begins with an update, a task is put before it: the model begins with one. */

@@ -42,5 +42,6 @@ function writeEvent(event: StreamEvent): unknown {
 /** 0.3 says each event as it is, and closes with a status that is `final`. */
 export const eventWriter: EventWriter = {
   write: (event) => [writeEvent(event)],
-  end: (last) => (last === undefined || isFinal(last) ? [] : [writeStatusEvent(last, true)]),
+  end: (last, wasWithin = false) =>
+    last === undefined || (isFinal(last) && !wasWithin) ? [] : [writeStatusEvent(last, true)],
 };
