@@ -1,0 +1,68 @@
+/**
+ * One agent on this toolkit, for clients of every version. It answers to words: `stream` comes in chunks, `ask` asks
+ * back once and `ask twice` twice, `auth` wants credentials, `slow` works until it is canceled, `fail` throws,
+ * `reject` refuses, and everything else is echoed, part by part.
+ */
+import { defineAgent, type LocalAgent, type Output, type ProcessContext } from '../../src/engine/index.ts';
+import type { AgentDefinition, AgentOptions } from '../../src/engine/definition.ts';
+
+async function* work(context: ProcessContext): AsyncGenerator<Output> {
+  const { text, message, signal } = context;
+  switch (text) {
+    case 'stream':
+      for (let i = 0; i < 5; i++) {
+        yield {
+          artifact: { artifactId: 'answer', name: 'answer', text: `${i}` },
+          append: i > 0,
+          lastChunk: i === 4,
+        };
+      }
+      return;
+    case 'ask': {
+      const answer = await context.ask('Which one?');
+      yield { artifact: { artifactId: 'answer', parts: answer.parts }, lastChunk: true };
+      return;
+    }
+    case 'ask twice': {
+      const first = await context.ask('Which one?');
+      const second = await context.ask('Really?');
+      yield {
+        artifact: { artifactId: 'answer', parts: [...first.parts, ...second.parts] },
+        lastChunk: true,
+      };
+      return;
+    }
+    case 'auth':
+      await context.askForAuth('Sign in first.');
+      yield { artifact: { artifactId: 'answer', text: 'signed in' }, lastChunk: true };
+      return;
+    case 'slow':
+      yield { state: 'working', message: 'This takes a while.' };
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      return;
+    case 'fail':
+      throw new Error('the secret of the house');
+    case 'reject':
+      yield { state: 'rejected', message: 'Not this one.' };
+      return;
+    default:
+      yield { artifact: { artifactId: 'answer', name: 'answer', parts: message.parts }, lastChunk: true };
+  }
+}
+
+/** Makes the agent. */
+export function sampleAgent(more: Partial<AgentDefinition> = {}, options: AgentOptions = {}): LocalAgent {
+  return defineAgent(
+    {
+      name: 'Sample',
+      description: 'Does what the word says',
+      version: '1.2.3',
+      skills: [{ id: 'echo', name: 'Echo', description: 'Says it back', tags: ['test'] }],
+      pushNotifications: true,
+      extendedCard: { name: 'Sample extended' },
+      process: work,
+      ...more,
+    },
+    options,
+  );
+}
