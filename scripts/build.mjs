@@ -1,6 +1,6 @@
 // Compiles src/ to dist/ and makes the command executable and reachable from node_modules/.bin of this checkout.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 
 const compiler = 'node_modules/ts7/bin/tsc';
 if (!existsSync(compiler)) {
@@ -10,10 +10,31 @@ if (!existsSync(compiler)) {
   );
   process.exit(existsSync('dist') ? 0 : 1);
 }
-rmSync('dist', { recursive: true, force: true });
-const built = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { stdio: 'inherit' });
-if (built.status !== 0) process.exit(built.status ?? 1);
-if (existsSync('dist/cli/main.js')) chmodSync('dist/cli/main.js', 0o755);
+// Built aside and swapped, so that whatever runs from dist/ meanwhile finds all of it, and a failure breaks nothing.
+const aside = `node_modules/.cache/dragoman/${process.pid}`;
+rmSync(aside, { recursive: true, force: true });
+const built = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', aside], {
+  stdio: 'inherit',
+});
+if (built.status !== 0) {
+  rmSync(aside, { recursive: true, force: true });
+  process.exit(built.status ?? 1);
+}
+chmodSync(`${aside}/cli/main.js`, 0o755);
+swap(aside, 'dist');
 mkdirSync('node_modules/.bin', { recursive: true });
 rmSync('node_modules/.bin/dragoman', { force: true });
 symlinkSync('../../dist/cli/main.js', 'node_modules/.bin/dragoman');
+
+function swap(from, to) {
+  for (let attempt = 1; ; attempt++) {
+    rmSync(to, { recursive: true, force: true });
+    try {
+      renameSync(from, to);
+      return;
+    } catch (error) {
+      // Another build was faster; the newer one wins.
+      if (attempt === 5) throw error;
+    }
+  }
+}

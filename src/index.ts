@@ -3,5 +3,57 @@
  *
  * @module
  */
-export { defineAgent } from './engine/local-agent.ts';
-export { serve } from './server/node.ts';
+
+// To build an agent and to show it.
+export type { ProcessContext } from './engine/context.ts';
+export type { AgentDefinition, AgentOptions, LogEntry, Process, SkillDraft } from './engine/definition.ts';
+export { defineAgent, type LocalAgent } from './engine/local-agent.ts';
+export {
+  type ArtifactDraft,
+  type ArtifactOutput,
+  artifact,
+  chunk,
+  type Output,
+  type Result,
+  type Saying,
+  type StatusOutput,
+  status,
+} from './engine/output.ts';
+export type { Ledger } from './ledger/ledger.ts';
+export { type MemoryLedgerOptions, memoryLedger } from './ledger/memory.ts';
+export { type NodeOptions, type RunningServer, serve } from './server/node.ts';
+export type { ServerOptions } from './server/options.ts';
+
+// To call one.
+export { connect, type Description, type RemoteAgent } from './client/connect.ts';
+export { apiKey, bearer, clientCredentials, type Credentials } from './client/credentials.ts';
+export type { ConnectOptions } from './client/options.ts';
+
+// What both speak of.
+export type { Agent, Call } from './protocol/agent.ts';
+export type { AgentCapabilities, AgentCard, AgentInterface, AgentSkill, Version } from './protocol/card.ts';
+export { A2AError, type Reason } from './protocol/errors.ts';
+export type { ArtifactEvent, MessageEvent, StatusEvent, StreamEvent, TaskEvent } from './protocol/event.ts';
+export { type Finding, lint } from './protocol/lint.ts';
+export type { Message, Role } from './protocol/message.ts';
+export {
+  bytesOf,
+  type DataPart,
+  type Metadata,
+  type Part,
+  rawPart,
+  type RawPart,
+  type TextPart,
+  textOf,
+  type UrlPart,
+} from './protocol/part.ts';
+export { reduce } from './protocol/reduce.ts';
+export type { SendConfiguration, SendRequest } from './protocol/requests.ts';
+export {
+  type Artifact,
+  isTask,
+  isTerminal,
+  type Task,
+  type TaskState,
+  type TaskStatus,
+} from './protocol/task.ts';

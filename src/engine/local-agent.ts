@@ -22,6 +22,8 @@ import { watch } from './watchdog.ts';
 export interface LocalAgent extends Agent, AsyncDisposable {
   /** What it was made of, for those who want to run it elsewhere. */
   readonly definition: AgentDefinition;
+  /** Where it was made to live. */
+  readonly options: AgentOptions;
   ready(): Promise<void>;
   close(): Promise<void>;
 }
@@ -51,6 +53,7 @@ export function defineAgent(definition: AgentDefinition, options: AgentOptions =
 
 class Engine implements LocalAgent, RunHost {
   readonly definition: AgentDefinition;
+  readonly options: AgentOptions;
   readonly now: () => number;
   readonly timestamp: () => string;
   readonly newId: () => string;
@@ -71,6 +74,7 @@ class Engine implements LocalAgent, RunHost {
   constructor(definition: AgentDefinition, options: AgentOptions) {
     const clock = options.clock ?? systemClock;
     this.definition = definition;
+    this.options = options;
     this.now = clock.now;
     this.timestamp = timestamps(clock);
     this.newId = options.newId ?? (() => globalThis.crypto.randomUUID());

@@ -1,0 +1,116 @@
+import { defineAgent, type LocalAgent } from '../engine/local-agent.ts';
+import type { Agent } from '../protocol/agent.ts';
+import { type NodeOptions, type RunningServer, serve } from '../server/node.ts';
+import { loadAgent } from './load-agent.ts';
+import { logEntry, logFault } from './log.ts';
+import { complain, Mistake } from './mistake.ts';
+import { grace, stopOnSignals } from './stopping.ts';
+import { openStore, type Store } from './store.ts';
+import { jsonSummary, type Served, textSummary } from './summary.ts';
+
+/** What `dragoman serve` is told. */
+export interface ServeFlags {
+  port: number;
+  /** True when nobody asked for this very port, so that another will do. */
+  mayMovePort: boolean;
+  host: string;
+  store?: string;
+  basePath?: string;
+  publicUrl?: string;
+  lenientVersion?: boolean;
+  output: 'text' | 'json';
+}
+
+/** Serves the agent of a module until a signal comes. */
+export async function serveModule(module: string, flags: ServeFlags): Promise<void> {
+  const basePath = basePathOf(flags.basePath);
+  checkUrl(flags.publicUrl);
+  const loaded = await loadAgent(module);
+  const store = flags.store === undefined ? undefined : await openStore(flags.store);
+  const agent = isLocal(loaded) ? rehouse(loaded, store) : unlessStored(loaded, flags.store);
+  const server = await listen(agent, flags, {
+    host: flags.host,
+    basePath,
+    publicUrl: flags.publicUrl,
+    lenientVersion: flags.lenientVersion,
+    onError: logFault,
+  });
+  stopOnSignals(async () => {
+    await server.stop(grace);
+    await agent.close?.();
+    await store?.ledger[Symbol.asyncDispose]();
+  }, complain);
+  // Whoever reads the first line only may close the pipe; the agent is served on.
+  process.stdout.on('error', () => {});
+  process.stdout.write(`listening on ${server.url}\n`);
+  const served: Served = {
+    url: `${server.url}${basePath}`,
+    card: await agent.card(),
+    tasks:
+      store?.place ?? (isLocal(agent) && !agent.options.ledger ? 'in memory, until this stops' : undefined),
+  };
+  process.stdout.write(`${flags.output === 'json' ? jsonSummary(served) : textSummary(served)}\n`);
+}
+
+/** Listens, on the next best port if nobody asked for this one and it is taken. */
+async function listen(agent: Agent, flags: ServeFlags, options: NodeOptions): Promise<RunningServer> {
+  const { port, host } = flags;
+  try {
+    return await serve(agent, { ...options, port });
+  } catch (cause) {
+    const { code } = cause as { code?: unknown };
+    if (code === 'EADDRINUSE' && flags.mayMovePort) {
+      const server = await serve(agent, { ...options, port: 0 });
+      process.stderr.write(`info: port ${port} is in use, so this is port ${server.port}\n`);
+      return server;
+    }
+    const another = 'Choose another with --port N, or --port 0 for any free one.';
+    if (code === 'EADDRINUSE') throw new Mistake(`port ${port} on ${host} is in use`, another);
+    if (code === 'EACCES') throw new Mistake(`port ${port} needs more rights than you have`, another);
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+      throw new Mistake(
+        `${host} is no address of this machine`,
+        'Choose one with --host, such as 127.0.0.1 or 0.0.0.0.',
+      );
+    }
+    throw cause;
+  }
+}
+
+/** True for an agent that was made by `defineAgent`, of whichever copy of this package. */
+function isLocal(agent: Agent): agent is LocalAgent {
+  const { definition, options } = agent as Partial<LocalAgent>;
+  return typeof definition?.process === 'function' && typeof options === 'object';
+}
+
+/** The same agent, on the chosen ledger and with somebody who listens to its log. */
+function rehouse(agent: LocalAgent, store: Store | undefined): LocalAgent {
+  const { definition, options } = agent;
+  return defineAgent(definition, {
+    ...options,
+    log: options.log ?? logEntry,
+    ledger: store?.ledger ?? options.ledger,
+  });
+}
+
+function unlessStored(agent: Agent, store: string | undefined): Agent {
+  if (store === undefined) return agent;
+  throw new Mistake(
+    'this agent keeps its tasks itself, so --store has no effect',
+    'Leave --store out, or export an agent made by defineAgent.',
+  );
+}
+
+function basePathOf(text = ''): string {
+  const trimmed = text.replace(/\/+$/, '');
+  if (trimmed === '' || /^\/[^\s?#]*$/.test(trimmed)) return trimmed;
+  throw new Mistake(`"${text}" is no base path`, 'A base path begins with a slash, as in --base-path /echo.');
+}
+
+function checkUrl(text: string | undefined): void {
+  if (text === undefined || /^https?:\/\/[^\s/]/.test(text)) return;
+  throw new Mistake(
+    `"${text}" is no address`,
+    'Give the whole of it, as in --public-url https://agents.example.com.',
+  );
+}

@@ -1,0 +1,30 @@
+import type { Ledger } from '../ledger/ledger.ts';
+import { Mistake } from './mistake.ts';
+
+/** A ledger as somebody asked for it, with words for where it is. */
+export interface Store {
+  ledger: Ledger;
+  /** Such as `in memory`. */
+  place: string;
+}
+
+/**
+ * Opens the ledger that `--store` names.
+ *
+ * @throws {@link Mistake} when it names none.
+ */
+export async function openStore(where: string): Promise<Store> {
+  if (where === 'memory') {
+    const { memoryLedger } = await import('../ledger/memory.ts');
+    return { ledger: memoryLedger(), place: 'in memory, until this stops' };
+  }
+  const file = /^sqlite:(.+)$/.exec(where)?.[1];
+  if (file === undefined) {
+    throw new Mistake(
+      `"${where}" is no place for tasks`,
+      'Say --store memory, or --store sqlite:FILE, as in --store sqlite:tasks.db.',
+    );
+  }
+  const { sqliteLedger } = await import('../ledger/sqlite.ts');
+  return { ledger: await sqliteLedger({ file }), place: `in ${file}` };
+}
