@@ -265,6 +265,36 @@ describe('two ledgers on one file', () => {
   });
 });
 
+describe('a log that left the cache', () => {
+  it('is given out again as long as somebody holds it', async () => {
+    const ledger = await open({ maxCachedTasks: 1 });
+    const held = await ledger.create('ann', newTask('held'));
+    await held.settled();
+    for (const id of ['b', 'c', 'd']) await (await ledger.create('ann', newTask(id))).settled();
+    const again = await ledger.open('ann', 'held');
+    expect(again).toBe(held);
+    again?.append(status(again, 'working'));
+    await again?.settled();
+    expect(held.task().status.state).toBe('working');
+  });
+
+  it('is read from disk from any place, be it in the middle of a commit', async () => {
+    const ledger = await open({ maxCachedTasks: 1 });
+    const log = await ledger.create('ann', newTask('t'));
+    for (let n = 0; n < 4; n++) log.append(chunk(log, `${n}`));
+    log.append(status(log, 'completed'));
+    await log.settled();
+    await (await ledger.create('ann', newTask('other'))).settled();
+    const again = await ledger.open('ann', 't');
+    expect(again).not.toBe(log);
+    for (let after = 1; after <= 6; after++) {
+      const seen: (number | undefined)[] = [];
+      for await (const event of again?.follow(after) ?? []) seen.push(event.sequence);
+      expect(seen).toEqual([2, 3, 4, 5, 6].slice(after - 1));
+    }
+  });
+});
+
 describe('what is written', () => {
   it('does not grow with the task', async () => {
     const ledger = await open();
