@@ -1,7 +1,7 @@
 import type { PushConfigRef, SendRequest } from '../../protocol/requests.ts';
 import type { Dialect } from '../dialect.ts';
 import { readCount, readMetadata, readName, readObject, readText, type Wire } from '../fields.ts';
-import type { Losses } from '../loss.ts';
+import type { Losses, Reading } from '../loss.ts';
 import { readPushConfig, readResourceName, writePushTarget } from '../v0_3/push.ts';
 import { noteMetadata, noteSendLosses, readListTasks, readSend, writeListTasks } from '../v0_3/requests.ts';
 import { writeMessage } from './message.ts';
@@ -24,7 +24,17 @@ function writeSend(request: SendRequest, losses?: Losses): unknown {
   };
 }
 
-const send = { read: readSend, write: writeSend };
+/** ProtoJSON leaves out what is false, so a configuration that does not say `blocking` says that it is not. */
+function readProtoSend(params: unknown, reading: Reading): SendRequest {
+  const request = readSend(params, reading);
+  const { configuration } = params as { configuration?: Wire | null };
+  if (configuration && (configuration.blocking ?? undefined) === undefined) {
+    request.configuration = { ...request.configuration, returnImmediately: true };
+  }
+  return request;
+}
+
+const send = { read: readProtoSend, write: writeSend };
 
 /** The value of a query parameter: a number or a flag arrives as text. */
 function plain(value: unknown): unknown {
