@@ -1,0 +1,259 @@
+import {
+  type Client,
+  ClientFactory,
+  JsonRpcTransportFactory,
+  RestTransportFactory,
+  TaskNotCancelableError,
+  TaskNotFoundError,
+  UnsupportedOperationError,
+} from 'sdk-0.3/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { LocalAgent } from '../../src/engine/index.ts';
+import { type RunningServer, serve } from '../../src/server/index.ts';
+import { sampleAgent } from './sample-agent.ts';
+
+/** A message in the words of 0.3. */
+function say(text: string, more: object = {}): any {
+  const message = { kind: 'message', messageId: crypto.randomUUID(), role: 'user' };
+  return { message: { ...message, parts: [{ kind: 'text', text }], ...more } };
+}
+
+async function collect(events: AsyncIterable<any>): Promise<any[]> {
+  const all: any[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+const bindings = [
+  { transport: 'JSONRPC', factory: new JsonRpcTransportFactory() },
+  { transport: 'HTTP+JSON', factory: new RestTransportFactory() },
+];
+
+describe.each(bindings)('the official client of 0.3 over $transport', ({ transport, factory }) => {
+  const isRest = transport === 'HTTP+JSON';
+  let agent: LocalAgent;
+  let server: RunningServer;
+  let client: Client;
+
+  beforeAll(async () => {
+    agent = sampleAgent();
+    server = await serve(agent);
+    client = await new ClientFactory({
+      transports: [factory],
+      preferredTransports: [transport],
+    }).createFromUrl(server.url);
+  });
+  afterAll(async () => {
+    await server.stop();
+    await agent.close();
+  });
+
+  const send = (text: string, more: object = {}, configuration?: object): Promise<any> =>
+    client.sendMessage({ ...say(text, more), ...(configuration && { configuration }) });
+
+  it('finds the card, and the extended one behind it', async () => {
+    const { agentCard } = client as unknown as { agentCard: any };
+    expect(agentCard).toMatchObject({
+      protocolVersion: expect.stringMatching(/^0\.3/),
+      name: 'Sample',
+      version: '1.2.3',
+      url: `${server.url}/`,
+      preferredTransport: 'JSONRPC',
+      additionalInterfaces: expect.arrayContaining([{ url: `${server.url}/`, transport: 'HTTP+JSON' }]),
+      capabilities: { streaming: true, pushNotifications: true },
+      supportsAuthenticatedExtendedCard: true,
+      skills: [{ id: 'echo', name: 'Echo', description: 'Says it back', tags: ['test'] }],
+    });
+    const extended = await client.getAgentCard();
+    expect(extended).toMatchObject({ name: 'Sample extended', version: '1.2.3', url: `${server.url}/` });
+  });
+
+  it('gets a finished task for a message', async () => {
+    const params = say('hello', { metadata: { from: 'a test' }, extensions: ['urn:x'] });
+    const task: any = await client.sendMessage(params);
+    expect(task).toMatchObject({
+      kind: 'task',
+      id: expect.any(String),
+      contextId: expect.any(String),
+      status: { state: 'completed', timestamp: expect.stringMatching(/^\d{4}-.*Z$/) },
+      artifacts: [{ artifactId: 'answer', name: 'answer', parts: [{ kind: 'text', text: 'hello' }] }],
+      history: [{ ...params.message, taskId: task.id, contextId: task.contextId }],
+    });
+    expect(task.history).toHaveLength(1);
+    expect(task.artifacts).toHaveLength(1);
+  });
+
+  it('gets files and data back as they went', async () => {
+    // Over REST this client drops the name of a file.
+    const name = (text: string) => (isRest ? {} : { name: text });
+    const parts = [
+      { kind: 'file', file: { ...name('a.bin'), mimeType: 'application/octet-stream', bytes: 'AAE=' } },
+      {
+        kind: 'file',
+        file: { ...name('b.txt'), mimeType: 'text/plain', uri: 'https://files.test/b.txt' },
+      },
+      { kind: 'data', data: { deep: [1, { two: null }] } },
+    ];
+    const task = await send('', { parts });
+    expect(task.artifacts[0].parts).toMatchObject(parts);
+    expect(task.history[0].parts).toMatchObject(parts);
+  });
+
+  it('streams: the task, its chunks, the end', async () => {
+    const events = await collect(client.sendMessageStream(say('stream')));
+    const { id: taskId, contextId } = events[0];
+    expect(events[0]).toMatchObject({ kind: 'task', status: { state: 'submitted' } });
+    expect(events[1]).toMatchObject({ kind: 'status-update', status: { state: 'working' }, final: false });
+    expect(events.slice(2, 7)).toMatchObject(
+      [0, 1, 2, 3, 4].map((i) => ({
+        kind: 'artifact-update',
+        taskId,
+        contextId,
+        artifact: { artifactId: 'answer', name: 'answer', parts: [{ kind: 'text', text: `${i}` }] },
+        // Over REST this client does not read the flag.
+        ...(isRest ? {} : { append: i > 0 }),
+        lastChunk: i === 4,
+      })),
+    );
+    expect(events.slice(7)).toMatchObject([
+      { kind: 'status-update', taskId, contextId, status: { state: 'completed' }, final: true },
+    ]);
+  });
+
+  it('gets a message from an agent that needs no task', async () => {
+    const direct = sampleAgent({
+      mayAnswerDirectly: true,
+      process: async ({ text }) => ({ messageId: 'm-1', role: 'agent', parts: [{ text }] }),
+    });
+    const other = await serve(direct);
+    const options = { transports: [factory], preferredTransports: [transport] };
+    const speaker = await new ClientFactory(options).createFromUrl(other.url);
+    const expected = {
+      kind: 'message',
+      messageId: 'm-1',
+      role: 'agent',
+      parts: [{ kind: 'text', text: 'hi' }],
+    };
+    expect(await speaker.sendMessage(say('hi'))).toMatchObject(expected);
+    expect(await collect(speaker.sendMessageStream(say('hi')))).toMatchObject([expected]);
+    await other.stop();
+    await direct.close();
+  });
+
+  it('asks for a task, with as much history as it wants', async () => {
+    const { id } = await send('ask');
+    await send('that', { taskId: id });
+    const task = await client.getTask({ id });
+    expect(task).toMatchObject({ kind: 'task', id, status: { state: 'completed' } });
+    expect(task.history?.map(({ role }) => role)).toEqual(['user', 'agent', 'user']);
+    const short = await client.getTask({ id, historyLength: 1 });
+    expect(short.history).toMatchObject([{ role: 'user', parts: [{ text: 'that' }] }]);
+  });
+
+  it('answers a question, and the task goes on', async () => {
+    const { id: taskId, contextId, status } = await send('ask');
+    expect(status).toMatchObject({
+      state: 'input-required',
+      message: { kind: 'message', role: 'agent', parts: [{ kind: 'text', text: 'Which one?' }] },
+    });
+    const done = await send('that one', { taskId, contextId });
+    expect(done).toMatchObject({ id: taskId, contextId, status: { state: 'completed' } });
+    expect(done.artifacts[0].parts).toMatchObject([{ kind: 'text', text: 'that one' }]);
+  });
+
+  it('answers the same words to two questions', async () => {
+    const { id: taskId, contextId } = await send('ask twice');
+    const again = await send('yes', { taskId, contextId });
+    expect(again.status).toMatchObject({
+      state: 'input-required',
+      message: { parts: [{ text: 'Really?' }] },
+    });
+    const done = await send('yes', { taskId, contextId });
+    expect(done.artifacts[0].parts).toMatchObject([{ text: 'yes' }, { text: 'yes' }]);
+  });
+
+  it('sees a stream end when the agent asks, and begin with the task when it answers', async () => {
+    const events = await collect(client.sendMessageStream(say('ask')));
+    expect(events.at(-1)).toMatchObject({ status: { state: 'input-required' }, final: true });
+    const { taskId, contextId } = events.at(-1);
+    const more = await collect(client.sendMessageStream(say('this', { taskId, contextId })));
+    expect(more[0]).toMatchObject({ kind: 'task', id: taskId });
+    expect(more.at(-1)).toMatchObject({ status: { state: 'completed' }, final: true });
+  });
+
+  it('does not wait when it does not want to, and cancels', async () => {
+    const slow = await send('slow', {}, { blocking: false });
+    expect(['submitted', 'working']).toContain(slow.status.state);
+    const canceled = await client.cancelTask({ id: slow.id });
+    expect(canceled).toMatchObject({ kind: 'task', id: slow.id, status: { state: 'canceled' } });
+  });
+
+  it('subscribes again to a task that works, and to one that is over', async () => {
+    const seen: any[] = [];
+    for await (const event of client.sendMessageStream(say('slow'))) {
+      if ((event as any).status?.message === undefined) continue;
+      const { taskId } = event as any;
+      for await (const other of client.resubscribeTask({ id: taskId })) {
+        if (seen.length === 0) await client.cancelTask({ id: taskId });
+        seen.push(other);
+      }
+      const after = await collect(client.resubscribeTask({ id: taskId }));
+      expect(after).toMatchObject([
+        { kind: 'task', id: taskId, status: { state: 'canceled' } },
+        { kind: 'status-update', taskId, status: { state: 'canceled' }, final: true },
+      ]);
+      break;
+    }
+    expect(seen[0]).toMatchObject({ kind: 'task', status: { state: 'working' } });
+    expect(seen.at(-1)).toMatchObject({ status: { state: 'canceled' }, final: true });
+  });
+
+  it('keeps push configurations', async () => {
+    const { id: taskId } = await send('ask');
+    const config = (id: string) => ({
+      id,
+      url: `https://hook.test/${id}`,
+      token: 'secret',
+      authentication: { schemes: ['Bearer'], credentials: 'abc' },
+    });
+    for (const id of ['a', 'b']) {
+      const set = await client.setTaskPushNotificationConfig({ taskId, pushNotificationConfig: config(id) });
+      expect(set).toMatchObject({ taskId, pushNotificationConfig: config(id) });
+    }
+    const get: any = { id: taskId, pushNotificationConfigId: 'b' };
+    expect(await client.getTaskPushNotificationConfig(get)).toMatchObject({
+      taskId,
+      pushNotificationConfig: config('b'),
+    });
+    expect(await client.listTaskPushNotificationConfig({ id: taskId })).toMatchObject([
+      { taskId, pushNotificationConfig: config('a') },
+      { taskId, pushNotificationConfig: config('b') },
+    ]);
+    await client.deleteTaskPushNotificationConfig({ id: taskId, pushNotificationConfigId: 'a' });
+    const left = await client.listTaskPushNotificationConfig({ id: taskId });
+    expect(left.map(({ pushNotificationConfig }) => pushNotificationConfig.id)).toEqual(['b']);
+  });
+
+  it.each([
+    ['fail', 'failed', 'The agent could not finish this task.'],
+    ['reject', 'rejected', 'Not this one.'],
+    ['auth', 'auth-required', 'Sign in first.'],
+  ])('is told of %s', async (word, state, text) => {
+    const { status } = await send(word);
+    expect(status).toMatchObject({ state, message: { parts: [{ kind: 'text', text }] } });
+  });
+
+  it('is told what is wrong', async () => {
+    await expect(client.getTask({ id: 'nobody' })).rejects.toThrow(TaskNotFoundError);
+    await expect(client.cancelTask({ id: 'nobody' })).rejects.toThrow(TaskNotFoundError);
+    await expect(send('hi', { taskId: 'nobody' })).rejects.toThrow(TaskNotFoundError);
+    const { id } = await send('hello');
+    await expect(client.cancelTask({ id })).rejects.toThrow(TaskNotCancelableError);
+    await expect(send('more', { taskId: id })).rejects.toThrow(UnsupportedOperationError);
+    await expect(send('hi', { role: 'nobody' })).rejects.toThrow(isRest ? /role/i : /message\.role/);
+    await expect(collect(client.resubscribeTask({ id: 'nobody' }))).rejects.toThrow(/not found/i);
+    await expect(collect(client.sendMessageStream(say('hi', { taskId: 'nobody' })))).rejects.toThrow(
+      /not found/i,
+    );
+  });
+});
