@@ -98,10 +98,12 @@ function isOnlyIn0_1(method: string): boolean {
 function readAsked(
   face: Face,
   exchange: Exchange,
-  { params }: RpcRequest,
+  { id, params }: RpcRequest,
   { dialect, operation }: MethodChoice,
 ): Asked {
-  const request = dialect.requests[operation].read(params, strictly);
+  // Messages of 0.1 have no ids, so their requests tell them apart.
+  const reading = dialect === v0_1 ? { ...strictly, requestId: id } : strictly;
+  const request = dialect.requests[operation].read(params, reading);
   const tenant = dialect.version === '1.0' ? tenantOf(params) : undefined;
   const call = new HttpCall(exchange, dialect.version, tenant);
   if (isStreaming(operation)) face.readAfter(exchange, request as { after?: number });
