@@ -1,0 +1,315 @@
+import { Role, TaskState } from 'sdk-1.3';
+import { type Client, ClientFactory, JsonRpcTransportFactory, RestTransportFactory } from 'sdk-1.3/client';
+import { TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError } from 'sdk-1.3/errors';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { LocalAgent } from '../../src/engine/index.ts';
+import { type RunningServer, serve } from '../../src/server/index.ts';
+import { sampleAgent } from './sample-agent.ts';
+
+const text = (value: string) => ({ content: { $case: 'text', value } });
+
+/** A message in the words of this client. */
+function say(said: string, more: object = {}, configuration?: object): any {
+  return {
+    tenant: '',
+    message: {
+      messageId: crypto.randomUUID(),
+      contextId: '',
+      taskId: '',
+      role: Role.ROLE_USER,
+      parts: [{ ...text(said), metadata: undefined, filename: '', mediaType: '' }],
+      metadata: undefined,
+      extensions: [],
+      referenceTaskIds: [],
+      ...more,
+    },
+    configuration: configuration && {
+      acceptedOutputModes: [],
+      taskPushNotificationConfig: undefined,
+      returnImmediately: false,
+      ...configuration,
+    },
+    metadata: undefined,
+  };
+}
+
+async function collect(events: AsyncIterable<any>): Promise<any[]> {
+  const all: any[] = [];
+  for await (const event of events) all.push(event.payload);
+  return all;
+}
+
+const bindings = [
+  { transport: 'JSONRPC', version: '1.0', factory: new JsonRpcTransportFactory() },
+  { transport: 'HTTP+JSON', version: '1.0', factory: new RestTransportFactory() },
+];
+
+describe.each(bindings)('the official client of 1.0 over $transport', ({ transport, factory, version }) => {
+  let agent: LocalAgent;
+  let server: RunningServer;
+  let client: Client;
+
+  beforeAll(async () => {
+    agent = sampleAgent();
+    server = await serve(agent);
+    client = await new ClientFactory({
+      transports: [factory],
+      preferredTransports: [transport],
+    }).createFromUrl(server.url);
+  });
+  afterAll(async () => {
+    await server.stop();
+    await agent.close();
+  });
+
+  const send = (said: string, more: object = {}, configuration?: object): Promise<any> =>
+    client.sendMessage(say(said, more, configuration));
+  const ref = (id: string): any => ({ tenant: '', id });
+
+  it('finds the card, and the extended one behind it', async () => {
+    const { agentCard } = client as unknown as { agentCard: any };
+    expect(client.protocolVersion).toBe(version);
+    expect(agentCard).toMatchObject({
+      name: 'Sample',
+      description: 'Does what the word says',
+      version: '1.2.3',
+      capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true },
+      defaultInputModes: ['text/plain'],
+      skills: [{ id: 'echo', name: 'Echo', description: 'Says it back', tags: ['test'] }],
+    });
+    expect(agentCard.supportedInterfaces.slice(0, 2)).toMatchObject([
+      { url: `${server.url}/`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+      { url: `${server.url}/`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+    ]);
+    expect(await client.getAgentCard()).toMatchObject({ name: 'Sample extended', version: '1.2.3' });
+  });
+
+  it('gets a finished task for a message', async () => {
+    const params = say('hello', { metadata: { from: 'a test' }, extensions: ['urn:x'] });
+    const task: any = await client.sendMessage(params);
+    const { id, contextId } = task;
+    expect(task).toMatchObject({
+      status: { state: TaskState.TASK_STATE_COMPLETED, timestamp: expect.stringMatching(/\.\d{3}Z$/) },
+      artifacts: [{ artifactId: 'answer', name: 'answer', parts: [text('hello')] }],
+      history: [{ ...params.message, taskId: id, contextId }],
+    });
+    expect(id).toMatch(/./);
+    expect(contextId).toMatch(/./);
+  });
+
+  it('gets files and data back as they went', async () => {
+    const labels = { metadata: undefined, filename: 'a', mediaType: 'application/x-a' };
+    const parts = [
+      { content: { $case: 'raw', value: Buffer.from([0, 1]) }, ...labels },
+      { content: { $case: 'url', value: 'https://files.test/b' }, ...labels },
+      { content: { $case: 'data', value: { deep: [1, { two: null }] } }, ...labels },
+      { content: { $case: 'data', value: [1, 'two'] }, ...labels, metadata: { note: 'kept' } },
+    ];
+    const task = await send('', { parts });
+    expect(task.artifacts[0].parts).toEqual(parts);
+    expect(task.history[0].parts).toEqual(parts);
+  });
+
+  it('streams: the task, its chunks, the end', async () => {
+    const events = await collect(client.sendMessageStream(say('stream')));
+    const { id: taskId, contextId } = events[0].value;
+    expect(events.map(({ $case }) => $case)).toEqual([
+      'task',
+      'statusUpdate',
+      ...new Array<string>(5).fill('artifactUpdate'),
+      'statusUpdate',
+    ]);
+    expect(events[0].value.status.state).toBe(TaskState.TASK_STATE_SUBMITTED);
+    expect(events.slice(2, 7).map(({ value }) => value)).toMatchObject(
+      [0, 1, 2, 3, 4].map((i) => ({
+        taskId,
+        contextId,
+        artifact: { artifactId: 'answer', name: 'answer', parts: [text(`${i}`)] },
+        append: i > 0,
+        lastChunk: i === 4,
+      })),
+    );
+    expect(events[7].value).toMatchObject({ taskId, status: { state: TaskState.TASK_STATE_COMPLETED } });
+  });
+
+  it('gets a message from an agent that needs no task', async () => {
+    const direct = sampleAgent({
+      mayAnswerDirectly: true,
+      process: async (context) => ({ messageId: 'm-1', role: 'agent', parts: [{ text: context.text }] }),
+    });
+    const other = await serve(direct);
+    const options = { transports: [factory], preferredTransports: [transport] };
+    const speaker = await new ClientFactory(options).createFromUrl(other.url);
+    const expected = { messageId: 'm-1', role: Role.ROLE_AGENT, parts: [text('hi')] };
+    expect(await speaker.sendMessage(say('hi'))).toMatchObject(expected);
+    expect(await collect(speaker.sendMessageStream(say('hi')))).toMatchObject([
+      { $case: 'message', value: expected },
+    ]);
+    await other.stop();
+    await direct.close();
+  });
+
+  it('asks for a task, with as much history as it wants', async () => {
+    const { id } = await send('ask');
+    await send('that', { taskId: id });
+    const task = await client.getTask(ref(id));
+    expect(task.history.map(({ role }) => role)).toEqual([Role.ROLE_USER, Role.ROLE_AGENT, Role.ROLE_USER]);
+    const short = await client.getTask({ ...ref(id), historyLength: 1 });
+    expect(short.history).toMatchObject([{ role: Role.ROLE_USER, parts: [text('that')] }]);
+    expect((await client.getTask({ ...ref(id), historyLength: 0 })).history).toEqual([]);
+    await expect(client.getTask({ ...ref(id), historyLength: -1 })).rejects.toThrow(/historyLength/);
+  });
+
+  it('lists the tasks of a context, page by page', async () => {
+    const contextId = crypto.randomUUID();
+    const ids: string[] = [];
+    for (const word of ['a', 'b', 'ask']) ids.push((await send(word, { contextId })).id);
+    const list: any = { tenant: '', contextId, status: 0, pageToken: '', statusTimestampAfter: undefined };
+    const whole = await client.listTasks(list);
+    expect(whole).toMatchObject({ totalSize: 3, pageSize: 50, nextPageToken: '' });
+    expect(whole.tasks.map(({ id }) => id).sort()).toEqual([...ids].sort());
+    expect(whole.tasks.every(({ artifacts }) => artifacts.length === 0)).toBe(true);
+    const first = await client.listTasks({ ...list, pageSize: 2, includeArtifacts: true });
+    expect(first).toMatchObject({ totalSize: 3, pageSize: 2, nextPageToken: expect.stringMatching(/./) });
+    const second = await client.listTasks({ ...list, pageSize: 2, pageToken: first.nextPageToken });
+    expect([...first.tasks, ...second.tasks].map(({ id }) => id)).toEqual(whole.tasks.map(({ id }) => id));
+    const asking = await client.listTasks({ ...list, status: TaskState.TASK_STATE_INPUT_REQUIRED });
+    expect(asking).toMatchObject({ totalSize: 1, tasks: [{ id: ids[2] }] });
+    await expect(client.listTasks({ ...list, pageSize: 101 })).rejects.toThrow(/pageSize/);
+  });
+
+  it('answers a question, and the task goes on', async () => {
+    const { id: taskId, contextId, status } = await send('ask');
+    expect(status).toMatchObject({
+      state: TaskState.TASK_STATE_INPUT_REQUIRED,
+      message: { role: Role.ROLE_AGENT, parts: [text('Which one?')] },
+    });
+    const done = await send('that one', { taskId, contextId });
+    expect(done).toMatchObject({ id: taskId, status: { state: TaskState.TASK_STATE_COMPLETED } });
+    expect(done.artifacts[0].parts).toMatchObject([text('that one')]);
+  });
+
+  it('sees a stream end when the agent asks, and begin with the task when it answers', async () => {
+    const events = await collect(client.sendMessageStream(say('ask')));
+    expect(events.at(-1).value.status.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
+    const { taskId, contextId } = events.at(-1).value;
+    const more = await collect(client.sendMessageStream(say('this', { taskId, contextId })));
+    expect(more[0]).toMatchObject({ $case: 'task', value: { id: taskId } });
+    expect(more.at(-1).value.status.state).toBe(TaskState.TASK_STATE_COMPLETED);
+  });
+
+  it('does not wait when it does not want to, and cancels', async () => {
+    const slow = await send('slow', {}, { returnImmediately: true });
+    expect([TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING]).toContain(slow.status.state);
+    const cancel: any = { ...ref(slow.id), metadata: undefined };
+    const canceled = await client.cancelTask(cancel);
+    expect(canceled).toMatchObject({ id: slow.id, status: { state: TaskState.TASK_STATE_CANCELED } });
+    expect(await client.cancelTask(cancel)).toEqual(canceled);
+  });
+
+  it('subscribes to a task that works, but not to one that is over', async () => {
+    const seen: any[] = [];
+    for await (const { payload } of client.sendMessageStream(say('slow')) as AsyncIterable<any>) {
+      if (payload.value.status?.message === undefined) continue;
+      const { taskId } = payload.value;
+      for await (const other of client.resubscribeTask(ref(taskId))) {
+        if (seen.length === 0) await client.cancelTask({ ...ref(taskId), metadata: undefined });
+        seen.push(other.payload);
+      }
+      await expect(collect(client.resubscribeTask(ref(taskId)))).rejects.toThrow(UnsupportedOperationError);
+      break;
+    }
+    expect(seen[0]).toMatchObject({
+      $case: 'task',
+      value: { status: { state: TaskState.TASK_STATE_WORKING } },
+    });
+    expect(seen.at(-1).value.status.state).toBe(TaskState.TASK_STATE_CANCELED);
+  });
+
+  it('keeps push configurations', async () => {
+    const { id: taskId } = await send('ask');
+    const config = (id: string) => ({
+      tenant: '',
+      taskId,
+      id,
+      url: `https://hook.test/${id}`,
+      token: 'secret',
+      authentication: { scheme: 'Bearer', credentials: 'abc' },
+    });
+    for (const id of ['a', 'b'])
+      expect(await client.createTaskPushNotificationConfig(config(id))).toEqual(config(id));
+    const named: any = { tenant: '', taskId, id: 'b' };
+    expect(await client.getTaskPushNotificationConfig(named)).toEqual(config('b'));
+    const all: any = { tenant: '', taskId, pageSize: 0, pageToken: '' };
+    expect((await client.listTaskPushNotificationConfig(all)).configs).toEqual([config('a'), config('b')]);
+    await client.deleteTaskPushNotificationConfig({ ...named, id: 'a' });
+    expect((await client.listTaskPushNotificationConfig(all)).configs).toEqual([config('b')]);
+    await expect(client.getTaskPushNotificationConfig({ ...named, id: 'a' })).rejects.toThrow(
+      TaskNotFoundError,
+    );
+  });
+
+  it.each([
+    ['fail', TaskState.TASK_STATE_FAILED, 'The agent could not finish this task.'],
+    ['reject', TaskState.TASK_STATE_REJECTED, 'Not this one.'],
+    ['auth', TaskState.TASK_STATE_AUTH_REQUIRED, 'Sign in first.'],
+  ])('is told of %s', async (word, state, said) => {
+    const { status } = await send(word);
+    expect(status).toMatchObject({ state, message: { parts: [text(said)] } });
+  });
+
+  it('is told what is wrong', async () => {
+    await expect(client.getTask(ref('nobody'))).rejects.toThrow(TaskNotFoundError);
+    await expect(send('hi', { taskId: 'nobody' })).rejects.toThrow(TaskNotFoundError);
+    const { id } = await send('hello');
+    await expect(client.cancelTask({ ...ref(id), metadata: undefined })).rejects.toThrow(
+      TaskNotCancelableError,
+    );
+    await expect(send('more', { taskId: id })).rejects.toThrow(UnsupportedOperationError);
+    await expect(send('hi', { parts: [] })).rejects.toThrow(/message\.parts/);
+    await expect(collect(client.resubscribeTask(ref('nobody')))).rejects.toThrow(TaskNotFoundError);
+  });
+
+  it('is told which extension it must ask for', async () => {
+    const strict = sampleAgent({ extensions: [{ uri: 'urn:needed', required: true }] });
+    const other = await serve(strict);
+    const options = { transports: [factory], preferredTransports: [transport] };
+    const speaker = await new ClientFactory(options).createFromUrl(other.url);
+    await expect(speaker.sendMessage(say('hi'))).rejects.toThrow(/urn:needed/);
+    const serviceParameters = { 'A2A-Extensions': 'urn:needed' };
+    expect(await speaker.sendMessage(say('hi'), { serviceParameters })).toHaveProperty('id');
+    await other.stop();
+    await strict.close();
+  });
+});
+
+describe.each([
+  { transport: 'JSONRPC', factory: new JsonRpcTransportFactory({ legacyCompat: { enabled: true } }) },
+  { transport: 'HTTP+JSON', factory: new RestTransportFactory({ legacyCompat: { enabled: true } }) },
+])('the official client of 1.0 that speaks 0.3 over $transport', ({ factory, transport }) => {
+  it('sends, streams and cancels', async () => {
+    const agent = sampleAgent();
+    const server = await serve(agent);
+    const legacy = { url: `${server.url}/`, protocolBinding: transport, protocolVersion: '0.3', tenant: '' };
+    const card: any = await (
+      await fetch(`${server.url}/.well-known/agent-card.json`, {
+        headers: { 'a2a-version': '1.0' },
+      })
+    ).json();
+    const client = await new ClientFactory({ transports: [factory] }).createFromAgentCard({
+      ...card,
+      supportedInterfaces: [legacy],
+    });
+    expect(client.protocolVersion).toMatch(/^0\.3/);
+    const task: any = await client.sendMessage(say('hello'));
+    expect(task).toMatchObject({ status: { state: TaskState.TASK_STATE_COMPLETED } });
+    expect(task.artifacts[0].parts).toMatchObject([text('hello')]);
+    const events = await collect(client.sendMessageStream(say('stream')));
+    expect(events.map(({ $case }) => $case).slice(0, 3)).toEqual(['task', 'statusUpdate', 'artifactUpdate']);
+    const slow: any = await client.sendMessage(say('slow', {}, { returnImmediately: true }));
+    const canceled = await client.cancelTask({ tenant: '', id: slow.id, metadata: undefined });
+    expect(canceled.status?.state).toBe(TaskState.TASK_STATE_CANCELED);
+    await server.stop();
+    await agent.close();
+  });
+});
