@@ -3,6 +3,7 @@ import type { Agent, Call, Operation } from '../protocol/agent.ts';
 import type { AgentCard } from '../protocol/card.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { StreamEvent } from '../protocol/event.ts';
+import type { Message } from '../protocol/message.ts';
 import type { GetTaskRequest, SendRequest, SubscribeRequest } from '../protocol/requests.ts';
 import { isTask, type Task, withHistory } from '../protocol/task.ts';
 import type { Texts } from './texts.ts';
@@ -34,7 +35,9 @@ export async function answer(asked: Asked, inOrigin?: (task: Task) => Dialect): 
   const { results } = dialect;
   switch (operation) {
     case 'send':
-      return JSON.stringify(results.send.write(await agent.send(request as SendRequest, call)));
+      return JSON.stringify(
+        results.send.write(claimed(await agent.send(request as SendRequest, call), asked)),
+      );
     case 'getTask': {
       const task = await agent.getTask(request as GetTaskRequest, call);
       return inOrigin && task.origin
@@ -60,6 +63,12 @@ export async function answer(asked: Asked, inOrigin?: (task: Task) => Dialect): 
   }
 }
 
+/** A caller that named its task knows a direct answer by that name only. */
+function claimed<T extends Task | Message>(result: T, { request }: Asked): T {
+  const { claimedTaskId } = request as SendRequest;
+  return claimedTaskId === undefined || isTask(result) ? result : { ...result, taskId: claimedTaskId };
+}
+
 /** In 0.1 no history is sent unless it is asked for. */
 function taskText(task: Task, dialect: Dialect, { historyLength = 0 }: Partial<GetTaskRequest>): string {
   return JSON.stringify(dialect.results.getTask.write(withHistory(task, historyLength)));
@@ -72,7 +81,8 @@ export interface Opened {
 }
 
 /** Opens a stream. Versions before 1.0 let a finished task be followed: it is shown and the stream ends. */
-export async function open({ agent, dialect, operation, request, call }: Asked): Promise<Opened> {
+export async function open(asked: Asked): Promise<Opened> {
+  const { agent, dialect, operation, request, call } = asked;
   const events = (
     operation === 'stream'
       ? agent.stream(request as SendRequest, call)
@@ -80,7 +90,12 @@ export async function open({ agent, dialect, operation, request, call }: Asked):
   )[Symbol.asyncIterator]();
   try {
     const step = await events.next();
-    return { events, first: step.done ? undefined : step.value };
+    if (step.done) return { events, first: undefined };
+    const first = step.value;
+    return {
+      events,
+      first: first.kind === 'message' ? { ...first, message: claimed(first.message, asked) } : first,
+    };
   } catch (error) {
     const isFinished = error instanceof A2AError && error.reason === 'UNSUPPORTED_OPERATION';
     if (!isFinished || operation !== 'subscribe' || !dialect.followsFinished) throw error;
