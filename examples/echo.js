@@ -1,3 +1,6 @@
+// The smallest agent: says back what it is told.
+//
+//   npx dragoman serve examples/echo.js
 import { defineAgent } from 'dragoman';
 
 export default defineAgent({

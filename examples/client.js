@@ -1,0 +1,27 @@
+// Talks to the echo agent, in whatever version it speaks, and checks what it says.
+//
+//   npx dragoman serve examples/echo.js        in one terminal
+//   node examples/client.js                    in another; another address may follow
+import { connect, isTask, reduce, textOf } from 'dragoman';
+
+const agent = connect(process.argv[2] ?? 'http://127.0.0.1:4000');
+const { name } = await agent.card();
+const { version, transport } = await agent.describe();
+console.log(`${name} speaks A2A ${version} over ${transport}`);
+
+const events = [];
+const message = { messageId: crypto.randomUUID(), role: 'user', parts: [{ text: 'hello' }] };
+for await (const event of agent.stream({ message })) {
+  console.log(event.kind, event.kind === 'status' ? event.status.state : '');
+  events.push(event);
+}
+await agent.close();
+
+// Many events, one task: what it made is what all its chunks amount to.
+const task = reduce(events);
+const said = task && isTask(task) ? textOf(task.artifacts?.[0]?.parts ?? []) : '';
+console.log(said);
+if (said !== 'You said: hello') {
+  console.error('That is not what an echo says.');
+  process.exitCode = 1;
+}

@@ -1,0 +1,22 @@
+// Gives its answer piece by piece: callers that stream see each chunk as it comes, the others get the whole.
+// Two artifacts grow at the same time, each by its own id.
+//
+//   npx dragoman serve examples/streaming.js
+import { chunk, defineAgent, status } from 'dragoman';
+
+export default defineAgent({
+  name: 'Counter',
+  description: 'Counts the words and the letters of a text while it reads it',
+  skills: [{ id: 'count', name: 'Count', tags: ['demo', 'streaming'], examples: ['one two three'] }],
+  async *process({ text, signal }) {
+    const words = text.split(/\s+/).filter((word) => word !== '');
+    yield status('working', `There are ${words.length} words to read.`);
+    for (const [index, word] of words.entries()) {
+      // Somebody canceled the task: there is nobody left to read for.
+      if (signal.aborted) return;
+      const lastChunk = index === words.length - 1;
+      yield chunk('words', `${word}\n`, { name: 'words.txt', lastChunk });
+      yield chunk('letters', `${word.length}\n`, { name: 'letters.txt', lastChunk });
+    }
+  },
+});

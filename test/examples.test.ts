@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { connect } from '../src/client/connect.ts';
+import type { StreamEvent } from '../src/protocol/event.ts';
+import { lint } from '../src/protocol/lint.ts';
+import { textOf } from '../src/protocol/part.ts';
+import { reduce } from '../src/protocol/reduce.ts';
+import type { SendRequest } from '../src/protocol/requests.ts';
+import type { Task } from '../src/protocol/task.ts';
+import { node, root, type Running, served } from './support/command.ts';
+
+const say = (text: string, more: object = {}): SendRequest => ({
+  message: { messageId: crypto.randomUUID(), role: 'user', parts: [{ text }], ...more },
+});
+
+let running: Running | undefined;
+afterEach(() => running?.stop());
+
+async function serve(example: string): Promise<string> {
+  const started = await served(`examples/${example}`);
+  running = started;
+  return started.url;
+}
+
+describe('the examples', () => {
+  it('are all run here, and short', () => {
+    const files = readdirSync(new URL('../examples/', import.meta.url));
+    expect(files.sort()).toEqual(['approval.js', 'client.js', 'echo.js', 'streaming.js']);
+    for (const file of files) {
+      const text = readFileSync(new URL(`../examples/${file}`, import.meta.url), 'utf8');
+      expect(text.split('\n').length, file).toBeLessThanOrEqual(40);
+      expect(text, file).toMatch(/^\/\/ /);
+    }
+  });
+
+  it('streaming.js grows two artifacts at once', async () => {
+    await using agent = connect(await serve('streaming.js'));
+    const events: StreamEvent[] = [];
+    for await (const event of agent.stream(say('one three'))) events.push(event);
+    expect(lint(events)).toEqual([]);
+    expect(events.filter(({ kind }) => kind === 'artifact')).toHaveLength(4);
+    const { artifacts = [] } = reduce(events) as Task;
+    expect(artifacts.map(({ name, parts }) => [name, textOf(parts)])).toEqual([
+      ['words.txt', 'one\nthree\n'],
+      ['letters.txt', '3\n5\n'],
+    ]);
+  });
+
+  it.each([
+    ['yes, do', 'completed', 'Done: pay 20'],
+    ['no', 'rejected', ''],
+  ])('approval.js hears %j and is %s', async (answer, state, receipt) => {
+    await using agent = connect(await serve('approval.js'));
+    const asking = (await agent.send(say('pay 20'))) as Task;
+    expect(asking.status.state).toBe('input-required');
+    expect(textOf(asking.status.message?.parts ?? [])).toBe('Shall I pay 20? Say yes or no.');
+    const { id: taskId, contextId } = asking;
+    const done = (await agent.send(say(answer, { taskId, contextId }))) as Task;
+    expect(done.status.state).toBe(state);
+    expect(textOf(done.artifacts?.flatMap(({ parts }) => parts) ?? [])).toBe(receipt);
+  });
+
+  it('client.js is content with echo.js', async () => {
+    const { code, stdout, stderr } = await node(['examples/client.js', await serve('echo.js')]).ended;
+    expect(stderr).toBe('');
+    expect(stdout).toContain('Echo speaks A2A 1.0 over JSONRPC');
+    expect(stdout).toContain('You said: hello');
+    expect(code).toBe(0);
+  });
+
+  it('client.js complains about any other agent', async () => {
+    const { code, stderr } = await node(['examples/client.js', await serve('streaming.js')], { cwd: root })
+      .ended;
+    expect(stderr).toContain('not what an echo says');
+    expect(code).toBe(1);
+  });
+});
