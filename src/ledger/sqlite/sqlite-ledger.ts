@@ -11,7 +11,7 @@ import { fromColumn } from './column-text.ts';
 import { GroupCommit } from './commit.ts';
 import type { Database } from './database.ts';
 import { DiskLog } from './disk-log.ts';
-import { expire } from './expiry.ts';
+import { Expiry } from './expiry.ts';
 import { Owners } from './owners.ts';
 import { PushConfigs } from './push-configs.ts';
 import { Reader } from './reader.ts';
@@ -37,6 +37,7 @@ export class SqliteLedger implements Ledger, LogKeeper {
   readonly #cache: LogCache;
   readonly #configs: PushConfigs;
   readonly #strangers: Strangers;
+  readonly #expiry: Expiry;
   /** The messages of tasks that are not stored yet. */
   #messages = new Map<string, string>();
   #isClosed = false;
@@ -48,6 +49,7 @@ export class SqliteLedger implements Ledger, LogKeeper {
     this.#cache = new LogCache(settings.maxCachedTasks, settings.maxCachedBytes);
     this.#commits = new GroupCommit(database, settings.now, (log) => this.#committed(log));
     this.#configs = new PushConfigs(database);
+    this.#expiry = new Expiry(database);
     this.#strangers = new Strangers(database, settings.pollInterval, () => this.#refreshFollowed());
   }
 
@@ -129,13 +131,14 @@ export class SqliteLedger implements Ledger, LogKeeper {
     return rows.map(({ name, id }) => ({ owner: fromColumn(name), id: fromColumn(id) }));
   }
 
-  expire(before: Date): number {
+  async expire(before: Date): Promise<number> {
     this.#checkOpen();
     this.#commits.flush();
-    return expire(this.#database, before.getTime(), (owner, id) => {
+    const forget = (owner: string, id: string): void => {
       const log = this.#cache.get(owner, id);
       if (log) this.#cache.drop(log);
-    });
+    };
+    return this.#expiry.run(before.getTime(), forget, () => !this.#isClosed);
   }
 
   async putPushConfig(owner: string, config: PushConfig): Promise<void> {
