@@ -18,14 +18,13 @@ import type {
 } from '../protocol/requests.ts';
 import { isTask, isTerminal, type Task, withHistory } from '../protocol/task.ts';
 import { type Alias, Aliases, claimedTask } from './aliases.ts';
-import type { Binding, Frame } from './binding.ts';
-import { closable } from './closable.ts';
-import { canceled } from './clock.ts';
-import { discover } from './discover.ts';
-import { type Followed, Follower } from './follow.ts';
-import { withHint } from './hint.ts';
+import type { Binding, Frame } from './bindings/binding.ts';
+import { closable } from './follow/closable.ts';
+import { cardWithout, closed, Finder } from './discovery/finder.ts';
+import { type Batches, type Followed, Follower } from './follow/follow.ts';
+import { withHint } from './http/hint.ts';
 import { type ConnectOptions, type Settings, settle, type Transport } from './options.ts';
-import { Route } from './route.ts';
+import type { Route } from './discovery/route.ts';
 import { Sending } from './sending.ts';
 
 /** How an agent is spoken to. */
@@ -71,28 +70,26 @@ const cannotStream: ReadonlySet<string> = new Set(['METHOD_NOT_FOUND', 'UNSUPPOR
 const isUnknown: ReadonlySet<string> = new Set(['METHOD_NOT_FOUND', 'NOT_FOUND', 'METHOD_NOT_ALLOWED']);
 
 class Remote implements RemoteAgent {
-  readonly #where: string | URL | object;
+  readonly #finder: Finder;
   readonly #settings: Settings;
   readonly #aliases = new Aliases();
-  readonly #closing = new AbortController();
-  #route: Route | undefined;
-  #finding: Promise<Route> | undefined;
+  readonly #open = new Set<(reason: unknown) => void>();
 
   constructor(where: string | URL | object, settings: Settings) {
-    this.#where = where;
+    this.#finder = new Finder(where, settings);
     this.#settings = settings;
   }
 
   async card(call: Call = {}): Promise<AgentCard> {
-    const route = await this.#found(call.signal);
+    const route = await this.#finder.found(call.signal);
     if (route.found.card) return route.found.card;
     // Without a card, only an answer proves that there is an agent at all.
     if (!route.confirmed) await this.#probe(route, call);
-    return cardOf(route);
+    return cardWithout(route);
   }
 
   async describe(call: Call = {}): Promise<Description> {
-    const { endpoint, found, confirmed } = await this.#found(call.signal);
+    const { endpoint, found, confirmed } = await this.#finder.found(call.signal);
     const { url, dialect, transport, tenant } = endpoint;
     return { url, version: dialect.version, transport, tenant, cardUrl: found.cardUrl, confirmed };
   }
@@ -102,7 +99,7 @@ class Remote implements RemoteAgent {
   }
 
   async send(request: SendRequest, call: Call = {}): Promise<Task | Message> {
-    const route = this.#route ?? (await this.#found(call.signal));
+    const route = this.#finder.route ?? (await this.#finder.found(call.signal));
     const answer = await this.#through(route, 'send', async (binding) => {
       const sending = await Sending.prepare(this.#aliases, binding, request, call);
       return sending.answered(() => binding.unary('send', sending.request, call));
@@ -111,8 +108,8 @@ class Remote implements RemoteAgent {
   }
 
   stream(request: SendRequest, call: Call = {}): AsyncIterable<StreamEvent> {
-    return closable(call.signal, async (signal) => {
-      const route = await this.#found(signal);
+    return closable({ signal: call.signal, open: this.#open }, async (signal) => {
+      const route = await this.#finder.found(signal);
       const streams = !route.found.card || route.found.card.capabilities.streaming === true;
       if (!streams) return this.#sendAndPoll(route, request, { ...call, signal });
       const state: { sending?: Sending } = {};
@@ -166,8 +163,8 @@ class Remote implements RemoteAgent {
   }
 
   subscribe(request: SubscribeRequest, call: Call = {}): AsyncIterable<StreamEvent> {
-    return closable(call.signal, async (signal) => {
-      const route = await this.#found(signal);
+    return closable({ signal: call.signal, open: this.#open }, async (signal) => {
+      const route = await this.#finder.found(signal);
       const alias = await this.#alias(request.id, call);
       const taskId = alias?.taskId ?? request.id;
       const followed: Followed = {
@@ -199,7 +196,7 @@ class Remote implements RemoteAgent {
 
   /** Only the oldest versions, which have no list, choose one themselves. */
   async #firstPushConfig(taskId: string, call: Call): Promise<PushConfig | undefined> {
-    const { endpoint } = await this.#found(call.signal);
+    const { endpoint } = await this.#finder.found(call.signal);
     if (endpoint.dialect.version === '0.1') return undefined;
     try {
       const { configs } = await this.#ask('listPushConfigs', { taskId }, call);
@@ -228,7 +225,8 @@ class Remote implements RemoteAgent {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort(new Error('The agent was closed'));
+    this.#finder.close();
+    for (const end of this.#open) end(closed());
     if (this.#settings.ownsHttp) await this.#settings.http.close();
   }
 
@@ -236,22 +234,8 @@ class Remote implements RemoteAgent {
     return this.close();
   }
 
-  /** Finds the agent once for everybody who asks; one who gives up does not end it for the others. */
-  #found(signal: AbortSignal | undefined): Promise<Route> {
-    if (this.#closing.signal.aborted)
-      return Promise.reject(new A2AError('UNAVAILABLE', 'The connection to the agent was closed'));
-    if (signal?.aborted) return Promise.reject(canceled(signal));
-    if (this.#route) return Promise.resolve(this.#route);
-    this.#finding ??= discover(this.#settings, this.#where)
-      .then((found) => (this.#route = new Route(found, this.#settings)))
-      .finally(() => {
-        this.#finding = undefined;
-      });
-    return signal ? whileWanted(this.#finding, signal) : this.#finding;
-  }
-
   async #ask<O extends Unary>(operation: O, request: RequestOf[O], call: Call): Promise<ResultOf[O]> {
-    const route = this.#route ?? (await this.#found(call.signal));
+    const route = this.#finder.route ?? (await this.#finder.found(call.signal));
     return this.#through(route, operation, (binding) => binding.unary(operation, request, call));
   }
 
@@ -260,8 +244,6 @@ class Remote implements RemoteAgent {
     operation: keyof RequestOf,
     attempt: (binding: Binding) => Promise<T>,
   ): Promise<T> {
-    if (this.#closing.signal.aborted)
-      throw new A2AError('UNAVAILABLE', 'The connection to the agent was closed');
     try {
       return await route.ask(operation, attempt);
     } catch (thrown) {
@@ -273,13 +255,13 @@ class Remote implements RemoteAgent {
   #inContext(error: A2AError, route: Route, operation: keyof RequestOf): A2AError {
     if (!route.confirmed) {
       // Nothing is known of this agent yet: it may be there, with a card, at the next call.
-      if (!route.found.card) this.#route = undefined;
+      if (!route.found.card) this.#finder.forget();
       return error;
     }
     const isBasic = operation === 'send';
     if (error.reason === 'VERSION_NOT_SUPPORTED' || (isBasic && error.reason === 'METHOD_NOT_FOUND')) {
       // It was replaced by something else: look again at the next call.
-      this.#route = undefined;
+      this.#finder.forget();
       return error;
     }
     if (isBasic || !isUnknown.has(error.reason)) return error;
@@ -297,7 +279,7 @@ class Remote implements RemoteAgent {
   async #alias(id: string, call: Call): Promise<Alias | undefined> {
     const alias = this.#aliases.find(call.owner, id);
     if (!alias) return undefined;
-    const { endpoint } = await this.#found(call.signal);
+    const { endpoint } = await this.#finder.found(call.signal);
     return endpoint.dialect.version === '0.1' ? undefined : alias;
   }
 
@@ -328,7 +310,7 @@ class Remote implements RemoteAgent {
     route: Route,
     follower: Follower,
     { taskId, signal, call }: { taskId: string; signal: AbortSignal; call: Call },
-  ): Promise<AsyncGenerator<StreamEvent>> {
+  ): Promise<Batches> {
     const streams = !route.found.card || route.found.card.capabilities.streaming === true;
     let refused = new A2AError('UNSUPPORTED_OPERATION', 'The agent does not stream');
     if (streams) {
@@ -356,7 +338,7 @@ class Remote implements RemoteAgent {
     route: Route,
     request: SendRequest,
     call: Call & { signal: AbortSignal },
-  ): Promise<AsyncGenerator<StreamEvent>> {
+  ): Promise<Batches> {
     const configuration = { ...request.configuration, returnImmediately: true };
     const state: { sending?: Sending } = {};
     const answer = await this.#through(route, 'send', async (binding) => {
@@ -390,8 +372,8 @@ class Remote implements RemoteAgent {
   }
 }
 
-async function* once(event: StreamEvent): AsyncGenerator<StreamEvent> {
-  yield event;
+async function* once(event: StreamEvent): Batches {
+  yield [event];
 }
 
 /** Before 1.0 a reader may have put a task of its own before the first update; such a task is no picture. */
@@ -400,27 +382,4 @@ function beginsWithTask({ events }: Frame, version: Version): boolean {
   if (head?.kind !== 'task') return false;
   if (version === '1.0') return true;
   return events.length === 1 && (version !== '0.1' || head.task.artifacts !== undefined);
-}
-
-/** All that can be said of an agent without a card. */
-function cardOf({ endpoint }: Route): AgentCard {
-  const { url, transport, dialect } = endpoint;
-  return {
-    name: new URL(url).host,
-    description: 'An agent without a card',
-    version: '',
-    interfaces: [{ url, protocolBinding: transport, protocolVersion: dialect.version }],
-    capabilities: { streaming: true },
-    defaultInputModes: ['text/plain'],
-    defaultOutputModes: ['text/plain'],
-    skills: [],
-  };
-}
-
-function whileWanted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const giveUp = () => reject(canceled(signal));
-    signal.addEventListener('abort', giveUp, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
-  });
 }

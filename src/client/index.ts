@@ -22,5 +22,5 @@ export {
   type HttpRequest,
   type HttpResponse,
 } from './http/http.ts';
-export { createMemory, type Memory } from './memory.ts';
+export { createMemory, type Memory } from './discovery/memory.ts';
 export type { ConnectOptions, Limits, Problem, Timeouts, Transport } from './options.ts';

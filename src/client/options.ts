@@ -5,7 +5,7 @@ import type { Credentials } from './credentials.ts';
 import { type Fetch, fetchClient } from './http/fetch.ts';
 import type { HttpClient } from './http/http.ts';
 import { undiciClient } from './http/undici.ts';
-import { type Memory, sharedMemory } from './memory.ts';
+import { type Memory, sharedMemory } from './discovery/memory.ts';
 
 /** The transports this client speaks. */
 export type Transport = 'JSONRPC' | 'HTTP+JSON';

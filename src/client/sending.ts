@@ -5,7 +5,8 @@ import type { Message } from '../protocol/message.ts';
 import type { SendRequest } from '../protocol/requests.ts';
 import { isTask, type Task } from '../protocol/task.ts';
 import { type Alias, type Aliases, type Claim, claimedEvent, claimedTask } from './aliases.ts';
-import type { Binding } from './binding.ts';
+import type { Binding } from './bindings/binding.ts';
+import type { Batches } from './follow/follow.ts';
 
 /** One send, in the names that the agent uses; what comes back is put into the names that the caller uses. */
 export class Sending {
@@ -62,24 +63,24 @@ export class Sending {
   }
 
   /** Puts the events into the caller's names. */
-  async *named(events: AsyncGenerator<StreamEvent>): AsyncGenerator<StreamEvent> {
+  async *named(batches: Batches): Batches {
     try {
-      for await (const event of events) {
-        if (event.kind === 'message') {
-          yield event;
-          continue;
-        }
-        const { id, contextId } = event.kind === 'task' ? event.task : { ...event, id: event.taskId };
-        yield claimedEvent(event, this.#name(id, contextId));
-      }
+      for await (const events of batches) yield events.map((event) => this.#claimed(event));
     } finally {
       this.#drop();
     }
   }
 
   /** Puts the events of a task into its other names. */
-  static async *rename(events: AsyncGenerator<StreamEvent>, alias: Alias): AsyncGenerator<StreamEvent> {
-    for await (const event of events) yield claimedEvent(event, alias);
+  static async *rename(batches: Batches, alias: Alias): Batches {
+    for await (const events of batches) yield events.map((event) => claimedEvent(event, alias));
+  }
+
+  #claimed(event: StreamEvent): StreamEvent {
+    if (event.kind === 'message') return event;
+    const { id, contextId } =
+      event.kind === 'task' ? event.task : { id: event.taskId, contextId: event.contextId };
+    return claimedEvent(event, this.#name(id, contextId));
   }
 
   #name(taskId: string, contextId: string): Alias {

@@ -8,7 +8,7 @@ const request = { message: { messageId: 'm', role: 'user' as const, parts: [{ te
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
-  for (const each of open.splice(0).reverse()) await each.close();
+  for (const each of open.splice(0).toReversed()) await each.close();
 });
 
 async function serve(answer: (asked: RawRequest, response: ServerResponse, url: string) => unknown) {
@@ -69,7 +69,7 @@ describe('finding an agent', () => {
     const server = await serve((asked, response, url) =>
       asked.path === '/.well-known/agent.json'
         ? json(response, {
-            ...card(`${url}`),
+            ...card(url),
             supportedInterfaces: undefined,
             url: `${url}/rpc`,
             protocolVersion: '0.3.0',

@@ -4,16 +4,16 @@
  *
  * @module
  */
-import { compatOf } from '../dialects/compat.ts';
-import { A2AError } from '../protocol/errors.ts';
-import type { StreamEvent } from '../protocol/event.ts';
-import { beginFold, type TaskFold } from '../protocol/reduce.ts';
-import { isInterrupted, isTerminal, type Task } from '../protocol/task.ts';
-import type { Frame, Source } from './binding.ts';
-import { canceled, sleep } from './clock.ts';
-import type { Settings } from './options.ts';
+import { compatOf } from '../../dialects/compat.ts';
+import { A2AError } from '../../protocol/errors.ts';
+import type { StreamEvent } from '../../protocol/event.ts';
+import { beginFold, type TaskFold } from '../../protocol/reduce.ts';
+import { isInterrupted, isTerminal, type Task } from '../../protocol/task.ts';
+import type { Frame, Source } from '../bindings/binding.ts';
+import { canceled, sleep } from '../clock.ts';
+import type { Settings } from '../options.ts';
 import { differences, isContained } from './reconcile.ts';
-import { jitter } from './retry.ts';
+import { jitter } from '../http/retry.ts';
 
 /** What following needs from the agent that is followed. */
 export interface Followed {
@@ -47,6 +47,9 @@ const passing: ReadonlySet<string> = new Set(['UNAVAILABLE', 'TIMEOUT', 'RESOURC
 /** How long an agent may take to close a stream that is over, in milliseconds. */
 const grace = 2000;
 
+/** Events that came together. Handing them on as one spares a walk through every layer for each. */
+export type Batches = AsyncGenerator<readonly StreamEvent[]>;
+
 /** Follows one task. */
 export class Follower {
   readonly #settings: Settings;
@@ -75,7 +78,7 @@ export class Follower {
   }
 
   /** Opens the stream and gives everything it says, in order and once, until the task ends or waits. */
-  async start(): Promise<AsyncGenerator<StreamEvent>> {
+  async start(): Promise<Batches> {
     const connection = new Connection(this.#signal);
     try {
       return this.#run(await this.#followed.open(connection.signal, this.#lastId), connection);
@@ -85,7 +88,7 @@ export class Follower {
     }
   }
 
-  async *#run(opened: Source, first: Connection): AsyncGenerator<StreamEvent> {
+  async *#run(opened: Source, first: Connection): Batches {
     let [source, connection] = [opened, first];
     for (let resumed = false; ; resumed = true) {
       const broken = yield* this.#listen(source, connection, resumed);
@@ -101,13 +104,13 @@ export class Follower {
   }
 
   /** Asks for the task again and again until it ends or waits. */
-  async *poll(task: Task): AsyncGenerator<StreamEvent> {
-    for (const event of this.#newsOf(task)) yield this.#take(event);
+  async *poll(task: Task): Batches {
+    yield this.#takeAll(this.#newsOf(task));
     let round = 0;
     while (!this.#isSettled()) {
       await sleep(this.#settings.clock, Math.min(5000, 250 * 1.5 ** round), this.#signal);
       const news = this.#newsOf(await this.#followed.getTask(task.id, this.#signal));
-      for (const event of news) yield this.#take(event);
+      yield this.#takeAll(news);
       round = news.length > 0 ? 0 : round + 1;
     }
   }
@@ -131,21 +134,26 @@ export class Follower {
     source: Source,
     connection: Connection,
     resumed: boolean,
-  ): AsyncGenerator<StreamEvent, A2AError | undefined> {
+  ): AsyncGenerator<readonly StreamEvent[], A2AError | undefined> {
     let first = resumed;
     let stopWaiting: (() => void) | undefined;
     try {
       for await (const batch of source) {
+        const ready: StreamEvent[] = [];
+        let fault: A2AError | undefined;
         for (const frame of batch) {
-          if (frame.error) throw new AgentFault(frame.error);
+          fault = frame.error;
+          if (fault) break;
           if (frame.events.length === 0 || !this.#isNews(frame)) continue;
           const events = first ? await this.#bridge(frame) : frame.events;
           first = false;
           const last = events.at(-1);
           if (last && this.#counts && this.#sequence !== undefined) last.sequence = this.#sequence;
-          for (const event of events) yield this.#take(event);
+          for (const event of events) ready.push(this.#take(event));
           if (frame.id !== undefined && frame.id !== '') this.#lastId = frame.id;
         }
+        if (ready.length > 0) yield ready;
+        if (fault) throw new AgentFault(fault);
         if (stopWaiting === undefined && this.#fold && isTerminal(this.#fold.status.state))
           stopWaiting = this.#settings.clock.after(grace, () => connection.close());
       }
@@ -203,6 +211,11 @@ export class Follower {
     return this.#fold ? differences(this.#fold.task(), task) : [{ kind: 'task', task }];
   }
 
+  #takeAll(events: readonly StreamEvent[]): readonly StreamEvent[] {
+    for (const event of events) this.#take(event);
+    return events;
+  }
+
   #take(event: StreamEvent): StreamEvent {
     this.#fruitless = 0;
     if (event.kind === 'message') this.#direct = this.#fold === undefined;
@@ -216,7 +229,7 @@ export class Follower {
     taskId: string,
     broken: A2AError,
     connection: AbortSignal,
-  ): AsyncGenerator<StreamEvent, Source | undefined> {
+  ): AsyncGenerator<readonly StreamEvent[], Source | undefined> {
     const settings = this.#settings;
     let reason = broken;
     for (;;) {
@@ -243,9 +256,9 @@ export class Follower {
   }
 
   /** The agent does not let the task be followed: because it is over, or because it never does. */
-  async *#otherwise(taskId: string, refused: A2AError): AsyncGenerator<StreamEvent> {
+  async *#otherwise(taskId: string, refused: A2AError): Batches {
     const now = await this.#followed.getTask(taskId, this.#signal);
-    for (const event of this.#newsOf(now)) yield this.#take(event);
+    yield this.#takeAll(this.#newsOf(now));
     if (this.#isSettled()) return;
     if (!cannotFollow.has(refused.reason)) throw refused;
     this.#settings.report({

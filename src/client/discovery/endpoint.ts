@@ -1,11 +1,11 @@
-import { v0_1 } from '../dialects/v0_1/index.ts';
-import { v0_3 } from '../dialects/v0_3/index.ts';
-import { v0_3_rest } from '../dialects/v0_3_rest/index.ts';
-import { v1_0 } from '../dialects/v1_0/index.ts';
-import type { Dialect } from '../dialects/dialect.ts';
-import type { AgentCard, AgentInterface, Version } from '../protocol/card.ts';
-import type { Endpoint } from './binding.ts';
-import type { Settings, Transport } from './options.ts';
+import { v0_1 } from '../../dialects/v0_1/index.ts';
+import { v0_3 } from '../../dialects/v0_3/index.ts';
+import { v0_3_rest } from '../../dialects/v0_3_rest/index.ts';
+import { v1_0 } from '../../dialects/v1_0/index.ts';
+import type { Dialect } from '../../dialects/dialect.ts';
+import type { AgentCard, AgentInterface, Version } from '../../protocol/card.ts';
+import type { Endpoint } from '../bindings/binding.ts';
+import type { Settings, Transport } from '../options.ts';
 
 /** Every way to speak, by transport and version. */
 const dialects: { readonly [T in Transport]: ReadonlyMap<string, Dialect> } = {

@@ -1,10 +1,10 @@
-import type { Call, Operation } from '../protocol/agent.ts';
-import { A2AError } from '../protocol/errors.ts';
-import { canceled, sleep } from './clock.ts';
-import type { CredentialRequest, Credentials } from './credentials.ts';
+import type { Call, Operation } from '../../protocol/agent.ts';
+import { A2AError } from '../../protocol/errors.ts';
+import { canceled, sleep } from '../clock.ts';
+import type { CredentialRequest, Credentials } from '../credentials.ts';
 import { noAnswer } from './hint.ts';
-import { BodyTooLarge, HttpFailure, type HttpRequest, type HttpResponse } from './http/http.ts';
-import type { Settings } from './options.ts';
+import { BodyTooLarge, HttpFailure, type HttpRequest, type HttpResponse } from './http.ts';
+import type { Settings } from '../options.ts';
 import { delayAfter, jitter, mayRepeat } from './retry.ts';
 
 /** An address, taken apart once. */

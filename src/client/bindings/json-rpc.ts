@@ -9,12 +9,12 @@ import {
   type RequestOf,
   type ResultOf,
   type Unary,
-} from '../dialects/dialect.ts';
-import { leniently } from '../dialects/loss.ts';
-import type { Call, Operation } from '../protocol/agent.ts';
-import { A2AError } from '../protocol/errors.ts';
-import type { StreamEvent } from '../protocol/event.ts';
-import { isTask } from '../protocol/task.ts';
+} from '../../dialects/dialect.ts';
+import { leniently } from '../../dialects/loss.ts';
+import type { Call, Operation } from '../../protocol/agent.ts';
+import { A2AError } from '../../protocol/errors.ts';
+import type { StreamEvent } from '../../protocol/event.ts';
+import { isTask } from '../../protocol/task.ts';
 import {
   type Answered,
   type Binding,
@@ -29,8 +29,8 @@ import {
   type Streaming,
   unreadable,
 } from './binding.ts';
-import { type Ask, askWhole, type Target, targetOf } from './exchange.ts';
-import type { Settings } from './options.ts';
+import { type Ask, askWhole, type Target, targetOf } from '../http/exchange.ts';
+import type { Settings } from '../options.ts';
 import { openSource } from './source.ts';
 import { openingOf } from './stream-opening.ts';
 

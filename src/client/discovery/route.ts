@@ -3,17 +3,17 @@
  *
  * @module
  */
-import { methodOf } from '../dialects/dialect.ts';
-import type { Operation } from '../protocol/agent.ts';
-import { A2AError } from '../protocol/errors.ts';
-import type { Binding, Endpoint } from './binding.ts';
+import { methodOf } from '../../dialects/dialect.ts';
+import type { Operation } from '../../protocol/agent.ts';
+import { A2AError } from '../../protocol/errors.ts';
+import type { Binding, Endpoint } from '../bindings/binding.ts';
 import type { Found } from './discover.ts';
 import { keyOf } from './endpoint.ts';
-import { withHint } from './hint.ts';
-import { HttpFailure } from './http/http.ts';
-import { jsonRpc } from './json-rpc.ts';
-import type { Settings } from './options.ts';
-import { rest } from './rest.ts';
+import { withHint } from '../http/hint.ts';
+import { HttpFailure } from '../http/http.ts';
+import { jsonRpc } from '../bindings/json-rpc.ts';
+import type { Settings } from '../options.ts';
+import { rest } from '../bindings/rest.ts';
 
 /** Errors that say that nobody knows what was asked, so that nothing has happened. */
 const unknownHere: ReadonlySet<string> = new Set([

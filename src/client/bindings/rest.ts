@@ -10,12 +10,12 @@ import type {
   RestRoute,
   ResultOf,
   Unary,
-} from '../dialects/dialect.ts';
-import { leniently } from '../dialects/loss.ts';
-import type { Call, Operation } from '../protocol/agent.ts';
-import { A2AError } from '../protocol/errors.ts';
-import type { StreamEvent } from '../protocol/event.ts';
-import { isTask } from '../protocol/task.ts';
+} from '../../dialects/dialect.ts';
+import { leniently } from '../../dialects/loss.ts';
+import type { Call, Operation } from '../../protocol/agent.ts';
+import { A2AError } from '../../protocol/errors.ts';
+import type { StreamEvent } from '../../protocol/event.ts';
+import { isTask } from '../../protocol/task.ts';
 import {
   type Answered,
   type Binding,
@@ -30,8 +30,8 @@ import {
   type Streaming,
   unreadable,
 } from './binding.ts';
-import { type Ask, askWhole } from './exchange.ts';
-import type { Settings } from './options.ts';
+import { type Ask, askWhole } from '../http/exchange.ts';
+import type { Settings } from '../options.ts';
 import { openSource } from './source.ts';
 import type { ServerSentEvent } from './sse.ts';
 import { openingOf } from './stream-opening.ts';

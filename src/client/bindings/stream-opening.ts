@@ -1,5 +1,5 @@
-import type { RequestOf, StreamOpening } from '../dialects/dialect.ts';
-import type { SendRequest } from '../protocol/requests.ts';
+import type { RequestOf, StreamOpening } from '../../dialects/dialect.ts';
+import type { SendRequest } from '../../protocol/requests.ts';
 import type { Streaming } from './binding.ts';
 
 /** What the reader of a stream should know from the request that opens it. */

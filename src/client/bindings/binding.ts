@@ -1,9 +1,9 @@
-import type { Dialect, RequestOf, ResultOf, Unary } from '../dialects/dialect.ts';
-import type { Call, Operation } from '../protocol/agent.ts';
-import { A2AError, type Reason } from '../protocol/errors.ts';
-import type { StreamEvent } from '../protocol/event.ts';
-import { hintOf, oddAnswer, withHint } from './hint.ts';
-import type { Transport } from './options.ts';
+import type { Dialect, RequestOf, ResultOf, Unary } from '../../dialects/dialect.ts';
+import type { Call, Operation } from '../../protocol/agent.ts';
+import { A2AError, type Reason } from '../../protocol/errors.ts';
+import type { StreamEvent } from '../../protocol/event.ts';
+import { hintOf, oddAnswer, withHint } from '../http/hint.ts';
+import type { Transport } from '../options.ts';
 
 /** One way to speak to an agent. */
 export interface Endpoint {

@@ -1,10 +1,10 @@
-import { A2AError } from '../protocol/errors.ts';
+import { A2AError } from '../../protocol/errors.ts';
 import type { Frame, Source } from './binding.ts';
-import { canceled, type Clock } from './clock.ts';
-import { type Ask, askOpen } from './exchange.ts';
-import { noAnswer } from './hint.ts';
-import { HttpFailure, type HttpResponse } from './http/http.ts';
-import type { Settings } from './options.ts';
+import { canceled, type Clock } from '../clock.ts';
+import { type Ask, askOpen } from '../http/exchange.ts';
+import { noAnswer } from '../http/hint.ts';
+import { HttpFailure, type HttpResponse } from '../http/http.ts';
+import type { Settings } from '../options.ts';
 import { FrameTooLarge, type ServerSentEvent, SseParser } from './sse.ts';
 
 /** Turns what comes over the wire into frames. */

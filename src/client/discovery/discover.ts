@@ -3,16 +3,16 @@
  *
  * @module
  */
-import { chooseForCard } from '../dialects/choose-card.ts';
-import { leniently } from '../dialects/loss.ts';
-import { v0_3 } from '../dialects/v0_3/index.ts';
-import type { AgentCard } from '../protocol/card.ts';
-import { A2AError } from '../protocol/errors.ts';
-import { type Endpoint, parseJson, unreadable } from './binding.ts';
+import { chooseForCard } from '../../dialects/choose-card.ts';
+import { leniently } from '../../dialects/loss.ts';
+import { v0_3 } from '../../dialects/v0_3/index.ts';
+import type { AgentCard } from '../../protocol/card.ts';
+import { A2AError } from '../../protocol/errors.ts';
+import { type Endpoint, parseJson, unreadable } from '../bindings/binding.ts';
 import { endpointsOf, guessedEndpoints } from './endpoint.ts';
-import { askWhole, targetOf, type Whole } from './exchange.ts';
-import { hintOf, oddAnswer, withHint } from './hint.ts';
-import type { Settings } from './options.ts';
+import { askWhole, targetOf, type Whole } from '../http/exchange.ts';
+import { hintOf, oddAnswer, withHint } from '../http/hint.ts';
+import type { Settings } from '../options.ts';
 
 /** What is known of an agent before anybody spoke to it. */
 export interface Found {

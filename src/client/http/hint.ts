@@ -1,7 +1,7 @@
 /** Errors of the wire in words that a person can act on. */
-import { reasonOfStatus } from '../dialects/v1_0/error.ts';
-import { A2AError } from '../protocol/errors.ts';
-import type { HttpFailure } from './http/http.ts';
+import { reasonOfStatus } from '../../dialects/v1_0/error.ts';
+import { A2AError } from '../../protocol/errors.ts';
+import type { HttpFailure } from './http.ts';
 
 /** Makes the error for a request that had no answer. */
 export function noAnswer(failure: HttpFailure, url: string): A2AError {
