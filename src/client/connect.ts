@@ -60,7 +60,25 @@ export interface RemoteAgent extends Agent, AsyncDisposable {
  * ```
  */
 export function connect(where: string | URL | AgentCard | object, options: ConnectOptions = {}): RemoteAgent {
-  return new Remote(where, settle(options));
+  const remote = new Remote(where, settle(options));
+  // Functions of its own, so that a wrapper may spread it.
+  return {
+    card: (call) => remote.card(call),
+    extendedCard: (call) => remote.extendedCard(call),
+    send: (request, call) => remote.send(request, call),
+    stream: (request, call) => remote.stream(request, call),
+    getTask: (request, call) => remote.getTask(request, call),
+    listTasks: (request, call) => remote.listTasks(request, call),
+    cancelTask: (request, call) => remote.cancelTask(request, call),
+    subscribe: (request, call) => remote.subscribe(request, call),
+    createPushConfig: (config, call) => remote.createPushConfig(config, call),
+    getPushConfig: (ref, call) => remote.getPushConfig(ref, call),
+    listPushConfigs: (request, call) => remote.listPushConfigs(request, call),
+    deletePushConfig: (ref, call) => remote.deletePushConfig(ref, call),
+    describe: (call) => remote.describe(call),
+    close: () => remote.close(),
+    [Symbol.asyncDispose]: () => remote.close(),
+  };
 }
 
 /** The agent cannot stream: the same can be had by asking. */
@@ -69,7 +87,7 @@ const cannotStream: ReadonlySet<string> = new Set(['METHOD_NOT_FOUND', 'UNSUPPOR
 /** Nobody at the agent knows what was asked. */
 const isUnknown: ReadonlySet<string> = new Set(['METHOD_NOT_FOUND', 'NOT_FOUND', 'METHOD_NOT_ALLOWED']);
 
-class Remote implements RemoteAgent {
+class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
   readonly #finder: Finder;
   readonly #settings: Settings;
   readonly #aliases = new Aliases();
@@ -228,10 +246,6 @@ class Remote implements RemoteAgent {
     this.#finder.close();
     for (const end of this.#open) end(closed());
     if (this.#settings.ownsHttp) await this.#settings.http.close();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
   }
 
   async #ask<O extends Unary>(operation: O, request: RequestOf[O], call: Call): Promise<ResultOf[O]> {

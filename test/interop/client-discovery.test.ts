@@ -228,6 +228,12 @@ describe('choosing among the interfaces of a card', () => {
   });
 });
 
+it('remains an agent when a wrapper spreads it', async () => {
+  const server = await serve(modern);
+  const wrapped = { ...reach(card(server.url)), describe: undefined };
+  expect(await wrapped.send(request)).toMatchObject({ id: 't1' });
+});
+
 describe('a card that lies', () => {
   it('about the version is found out once, and remembered', async () => {
     const server = await serve((asked, response, url) =>

@@ -270,7 +270,83 @@ describe('a stream that breaks', () => {
   });
 });
 
+describe('a stream of 0.3 that breaks', () => {
+  const old = (state: string) => ({ taskId: 't1', contextId: 'c1', status: { state } });
+  const chunk = (text: string, append = true) => ({
+    kind: 'artifact-update',
+    taskId: 't1',
+    contextId: 'c1',
+    append,
+    artifact: { artifactId: 'a', parts: [{ kind: 'text', text }] },
+  });
+  const whole = (state: string, ...texts: string[]) => ({
+    kind: 'task',
+    id: 't1',
+    contextId: 'c1',
+    status: { state },
+    artifacts: [{ artifactId: 'a', parts: texts.map((text) => ({ kind: 'text', text })) }],
+  });
+  const oldCard = {
+    supportedInterfaces: undefined,
+    protocolVersion: '0.3.0',
+    preferredTransport: 'JSONRPC',
+  };
+
+  it.each([
+    ['before', ['a', 'b']],
+    ['after', ['a', 'b', 'c']],
+  ])(
+    'is asked what it missed where it goes on with the next event, %s that event happened',
+    async (_when, texts) => {
+      server = await startRaw((asked, response, url) => {
+        if (isCard(asked.path)) return json(response, { ...card(url), ...oldCard, url: `${url}/rpc` });
+        const { id, method } = asked.json;
+        if (method === 'tasks/get') return json(response, result(id, whole('working', ...texts)));
+        const stream = sse(response);
+        if (method === 'message/stream') {
+          stream.event(result(id, { ...whole('working'), artifacts: [] }));
+          stream.event(result(id, chunk('a', false)));
+          return stream.cut();
+        }
+        stream.event(result(id, chunk('c')));
+        stream.event(result(id, { kind: 'status-update', ...old('completed'), final: true }));
+        stream.end();
+      });
+      agent = connect(server.url, { random: () => 0 });
+      const events = await collect(agent.stream(request));
+      expect(textsOf(events)).toBe('abc');
+      expect(events.at(-1)).toMatchObject({ kind: 'status', status: { state: 'completed' } });
+    },
+  );
+});
+
 describe('a stream', () => {
+  it('takes events that carry the id of another request, as an agent that shares them leaves it', async () => {
+    const remote = await open({
+      SendStreamingMessage(_asked, response) {
+        const stream = sse(response);
+        stream.event(result('somebody else', { task: task('completed') }));
+        stream.end();
+      },
+    });
+    expect(await collect(remote.stream(request))).toMatchObject([{ kind: 'task' }]);
+  });
+
+  it('refuses an event that is too large', async () => {
+    const remote = await open(
+      {
+        SendStreamingMessage({ json: { id } }, response) {
+          sse(response).event(result(id, { task: task('working', ['x'.repeat(5000)]) }));
+        },
+      },
+      { limits: { frame: 1000 } },
+    );
+    await expect(collect(remote.stream(request))).rejects.toMatchObject({
+      reason: 'INVALID_AGENT_RESPONSE',
+      hint: expect.stringContaining('limits.frame'),
+    });
+  });
+
   it('goes on after a frame that makes no sense, and reports it', async () => {
     const remote = await open({
       SendStreamingMessage({ json: { id } }, response) {

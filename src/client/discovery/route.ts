@@ -9,7 +9,6 @@ import { A2AError } from '../../protocol/errors.ts';
 import type { Binding, Endpoint } from '../bindings/binding.ts';
 import type { Found } from './discover.ts';
 import { keyOf } from './endpoint.ts';
-import { withHint } from '../http/hint.ts';
 import { HttpFailure } from '../http/http.ts';
 import { jsonRpc } from '../bindings/json-rpc.ts';
 import type { Settings } from '../options.ts';
@@ -74,12 +73,24 @@ export class Route {
       } catch (thrown) {
         const error = A2AError.from(thrown);
         if (understood.has(error.reason)) this.#settle(at, operation);
-        if (!speaksOtherwise(error, binding)) throw first && isNoBetter(error) ? first : error;
+        if (!speaksOtherwise(error, binding))
+          throw first && isNoBetter(error) ? first : this.#placed(error, binding);
         first ??= error;
         this.#report(at, error);
       }
     }
-    throw withHint(this.#exhausted(first), undefined);
+    throw this.#exhausted(first);
+  }
+
+  /** Says who named an address that cannot be reached. */
+  #placed(error: A2AError, { endpoint }: Binding): A2AError {
+    const { reason, message, hint = '', cause, status } = error;
+    if (endpoint.toldBy === undefined || !isNoBetter(error)) return error;
+    return new A2AError(reason, message, {
+      cause,
+      status,
+      hint: `${hint} ${endpoint.toldBy} said to look at ${endpoint.url}.`.trim(),
+    });
   }
 
   #settle(at: number, operation: Operation): void {

@@ -114,8 +114,7 @@ async function asked(settings: Settings, ask: Ask, signal: AbortSignal): Promise
       call: ask.call,
       http: settings.http,
     };
-    const proof = await auth.headers(request);
-    const query = await auth.query?.(request);
+    const { headers: proof, query } = await proofOf(auth, request);
     const response = await redirected(settings, ask, {
       target: query ? withQuery(ask.target, query) : ask.target,
       headers: { ...ask.headers, ...proof },
@@ -125,6 +124,22 @@ async function asked(settings: Settings, ask: Ask, signal: AbortSignal): Promise
     const refused = { headers: proof, authenticate: response.header('www-authenticate') };
     if (!(await auth.refresh(refused))) return response;
     response.discard();
+  }
+}
+
+/** The mistake of a provider is no mistake of the agent. */
+async function proofOf(
+  auth: Credentials,
+  request: CredentialRequest,
+): Promise<{ headers: Record<string, string>; query: Record<string, string> | undefined }> {
+  try {
+    return { headers: await auth.headers(request), query: await auth.query?.(request) };
+  } catch (thrown) {
+    if (thrown instanceof A2AError) throw thrown;
+    throw new A2AError('UNAUTHENTICATED', 'There are no credentials for the agent', {
+      cause: thrown,
+      hint: 'The provider that connect() was given as `auth` failed.',
+    });
   }
 }
 
