@@ -78,7 +78,8 @@ export class CardDesk {
     if (publicUrl !== undefined) return publicUrl;
     const host = headerOf(exchange.headers, 'host') ?? 'localhost';
     const safe = /^[\w.:[\]-]{1,255}$/.test(host) ? host : 'localhost';
-    return `${exchange.isSecure ? 'https' : 'http'}://${safe}${basePath === '' ? '/' : basePath}`;
+    // Without a slash at the end, because many clients put the path of an operation right behind it.
+    return `${exchange.isSecure ? 'https' : 'http'}://${safe}${basePath}`;
   }
 
   #write(card: AgentCard, form: Version | 'old' | 'any', url: string): WrittenCard {
@@ -114,5 +115,14 @@ function writeCard(card: AgentCard, form: Version | 'old' | 'any'): unknown {
   if (form !== 'old' && form !== 'any') return dialects[form].card.write(card);
   const modern = v0_3.card.write(card) as object;
   const whole = { ...modern, supportedInterfaces: card.interfaces };
-  return form === 'old' ? { ...(v0_1.card.write(card) as object), ...whole } : whole;
+  return form === 'old' ? { ...(v0_1.card.write(card) as object), ...whole, skills: oldSkills(card) } : whole;
+}
+
+/** The oldest readers look for the media types at each skill; 0.2 let the defaults of the card stand for them. */
+function oldSkills({ skills, defaultInputModes, defaultOutputModes }: AgentCard): unknown[] {
+  return skills.map(({ securityRequirements: _newer, ...skill }) => ({
+    ...skill,
+    inputModes: skill.inputModes ?? defaultInputModes,
+    outputModes: skill.outputModes ?? defaultOutputModes,
+  }));
 }

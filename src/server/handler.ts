@@ -88,11 +88,16 @@ export class HttpFace {
   }
 
   #localPath({ path }: Exchange): string | undefined {
-    if (this.#basePath === '') return path;
+    if (this.#basePath === '') return withOneSlash(path);
     if (!path.startsWith(this.#basePath)) return undefined;
     const local = path.slice(this.#basePath.length);
-    return local === '' ? '/' : local.startsWith('/') ? local : undefined;
+    return local === '' ? '/' : local.startsWith('/') ? withOneSlash(local) : undefined;
   }
+}
+
+/** A path put behind an address that ends with a slash begins with two. */
+function withOneSlash(path: string): string {
+  return path.startsWith('//') ? path.replace(/^\/+/, '/') : path;
 }
 
 /** JSON-RPC lives at the root, and the streams of the first clients one step below. */

@@ -44,7 +44,7 @@ describe('the official client of 0.2', () => {
       name: 'Sample',
       description: 'Does what the word says',
       version: '1.2.3',
-      url: `${server.url}/`,
+      url: server.url,
       capabilities: { streaming: true, pushNotifications: true },
       defaultInputModes: ['text/plain'],
       defaultOutputModes: ['text/plain'],

@@ -57,15 +57,15 @@ describe.each(bindings)('the official client of 0.3 over $transport', ({ transpo
       protocolVersion: expect.stringMatching(/^0\.3/),
       name: 'Sample',
       version: '1.2.3',
-      url: `${server.url}/`,
+      url: server.url,
       preferredTransport: 'JSONRPC',
-      additionalInterfaces: expect.arrayContaining([{ url: `${server.url}/`, transport: 'HTTP+JSON' }]),
+      additionalInterfaces: expect.arrayContaining([{ url: server.url, transport: 'HTTP+JSON' }]),
       capabilities: { streaming: true, pushNotifications: true },
       supportsAuthenticatedExtendedCard: true,
       skills: [{ id: 'echo', name: 'Echo', description: 'Says it back', tags: ['test'] }],
     });
     const extended = await client.getAgentCard();
-    expect(extended).toMatchObject({ name: 'Sample extended', version: '1.2.3', url: `${server.url}/` });
+    expect(extended).toMatchObject({ name: 'Sample extended', version: '1.2.3', url: server.url });
   });
 
   it('gets a finished task for a message', async () => {

@@ -78,8 +78,8 @@ describe.each(bindings)('the official client of 1.0 over $transport', ({ transpo
       skills: [{ id: 'echo', name: 'Echo', description: 'Says it back', tags: ['test'] }],
     });
     expect(agentCard.supportedInterfaces.slice(0, 2)).toMatchObject([
-      { url: `${server.url}/`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
-      { url: `${server.url}/`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+      { url: server.url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+      { url: server.url, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
     ]);
     expect(await client.getAgentCard()).toMatchObject({ name: 'Sample extended', version: '1.2.3' });
   });
@@ -290,7 +290,7 @@ describe.each([
   it('sends, streams and cancels', async () => {
     const agent = sampleAgent();
     const server = await serve(agent);
-    const legacy = { url: `${server.url}/`, protocolBinding: transport, protocolVersion: '0.3', tenant: '' };
+    const legacy = { url: server.url, protocolBinding: transport, protocolVersion: '0.3', tenant: '' };
     const card: any = await (
       await fetch(`${server.url}/.well-known/agent-card.json`, {
         headers: { 'a2a-version': '1.0' },
