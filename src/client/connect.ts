@@ -1,4 +1,3 @@
-import type { RequestOf, ResultOf, Unary } from '../dialects/dialect.ts';
 import type { Agent, Call } from '../protocol/agent.ts';
 import type { AgentCard, Version } from '../protocol/card.ts';
 import { A2AError } from '../protocol/errors.ts';
@@ -16,15 +15,13 @@ import type {
   SubscribeRequest,
   TaskPage,
 } from '../protocol/requests.ts';
-import { isTask, isTerminal, type Task, withHistory } from '../protocol/task.ts';
+import { isTask, type Task, withHistory } from '../protocol/task.ts';
 import { type Alias, Aliases, claimedTask } from './aliases.ts';
-import type { Binding, Frame } from './bindings/binding.ts';
-import { closable } from './follow/closable.ts';
-import { cardWithout, closed, Finder } from './discovery/finder.ts';
-import { type Batches, type Followed, Follower } from './follow/follow.ts';
-import { withHint } from './http/hint.ts';
+import { cardWithout, Finder } from './discovery/finder.ts';
+import { Streams } from './follow/streams.ts';
 import { type ConnectOptions, type Settings, settle, type Transport } from './options.ts';
 import type { Route } from './discovery/route.ts';
+import { Speaker } from './discovery/speaker.ts';
 import { Sending } from './sending.ts';
 
 /** How an agent is spoken to. */
@@ -81,25 +78,20 @@ export function connect(where: string | URL | AgentCard | object, options: Conne
   };
 }
 
-/** The agent cannot stream: the same can be had by asking. */
-const cannotStream: ReadonlySet<string> = new Set(['METHOD_NOT_FOUND', 'UNSUPPORTED_OPERATION']);
-
-/** Nobody at the agent knows what was asked. */
-const isUnknown: ReadonlySet<string> = new Set(['METHOD_NOT_FOUND', 'NOT_FOUND', 'METHOD_NOT_ALLOWED']);
-
 class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
-  readonly #finder: Finder;
+  readonly #speaker: Speaker;
+  readonly #streams: Streams;
   readonly #settings: Settings;
   readonly #aliases = new Aliases();
-  readonly #open = new Set<(reason: unknown) => void>();
 
   constructor(where: string | URL | object, settings: Settings) {
-    this.#finder = new Finder(where, settings);
     this.#settings = settings;
+    this.#speaker = new Speaker(new Finder(where, settings));
+    this.#streams = new Streams(this.#speaker, settings, this.#aliases);
   }
 
   async card(call: Call = {}): Promise<AgentCard> {
-    const route = await this.#finder.found(call.signal);
+    const route = await this.#speaker.finder.found(call.signal);
     if (route.found.card) return route.found.card;
     // Without a card, only an answer proves that there is an agent at all.
     if (!route.confirmed) await this.#probe(route, call);
@@ -107,18 +99,18 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
   }
 
   async describe(call: Call = {}): Promise<Description> {
-    const { endpoint, found, confirmed } = await this.#finder.found(call.signal);
+    const { endpoint, found, confirmed } = await this.#speaker.finder.found(call.signal);
     const { url, dialect, transport, tenant } = endpoint;
     return { url, version: dialect.version, transport, tenant, cardUrl: found.cardUrl, confirmed };
   }
 
   extendedCard(call: Call = {}): Promise<AgentCard> {
-    return this.#ask('extendedCard', {}, call);
+    return this.#speaker.ask('extendedCard', {}, call);
   }
 
   async send(request: SendRequest, call: Call = {}): Promise<Task | Message> {
-    const route = this.#finder.route ?? (await this.#finder.found(call.signal));
-    const answer = await this.#through(route, 'send', async (binding) => {
+    const route = this.#speaker.finder.route ?? (await this.#speaker.finder.found(call.signal));
+    const answer = await this.#speaker.through(route, 'send', async (binding) => {
       const sending = await Sending.prepare(this.#aliases, binding, request, call);
       return sending.answered(() => binding.unary('send', sending.request, call));
     });
@@ -126,81 +118,39 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
   }
 
   stream(request: SendRequest, call: Call = {}): AsyncIterable<StreamEvent> {
-    return closable({ signal: call.signal, open: this.#open }, async (signal) => {
-      const route = await this.#finder.found(signal);
-      const streams = !route.found.card || route.found.card.capabilities.streaming === true;
-      if (!streams) return this.#sendAndPoll(route, request, { ...call, signal });
-      const state: { sending?: Sending } = {};
-      const follower = new Follower(
-        this.#settings,
-        {
-          ...this.#followed(route, call),
-          after: request.after,
-          open: (ending, lastEventId) =>
-            this.#through(route, 'stream', async (binding) => {
-              const sending = await Sending.prepare(this.#aliases, binding, request, call);
-              state.sending = sending;
-              return sending.opened(() =>
-                binding.open(
-                  'stream',
-                  sending.request,
-                  { ...call, signal: ending },
-                  { signal: ending, lastEventId },
-                ),
-              );
-            }),
-        },
-        signal,
-      );
-      try {
-        const events = await follower.start();
-        return state.sending?.isNamed ? state.sending.named(events) : events;
-      } catch (thrown) {
-        if (!cannotStream.has(A2AError.from(thrown).reason)) throw thrown;
-        return this.#sendAndPoll(route, request, { ...call, signal });
-      }
-    });
+    return this.#streams.stream(request, call);
   }
 
   async getTask(request: GetTaskRequest, call: Call = {}): Promise<Task> {
     const alias = await this.#alias(request.id, call);
-    const task = await this.#ask('getTask', alias ? { ...request, id: alias.taskId } : request, call);
+    const task = await this.#speaker.ask('getTask', alias ? { ...request, id: alias.taskId } : request, call);
     return withHistory(alias ? claimedTask(task, alias) : task, request.historyLength);
   }
 
   async listTasks(request: ListTasksRequest, call: Call = {}): Promise<TaskPage> {
-    const page = await this.#ask('listTasks', request, call);
+    const page = await this.#speaker.ask('listTasks', request, call);
     if (request.historyLength === undefined) return page;
     return { ...page, tasks: page.tasks.map((task) => withHistory(task, request.historyLength)) };
   }
 
   async cancelTask(request: CancelTaskRequest, call: Call = {}): Promise<Task> {
     const alias = await this.#alias(request.id, call);
-    const task = await this.#ask('cancelTask', alias ? { ...request, id: alias.taskId } : request, call);
+    const task = await this.#speaker.ask(
+      'cancelTask',
+      alias ? { ...request, id: alias.taskId } : request,
+      call,
+    );
     return alias ? claimedTask(task, alias) : task;
   }
 
   subscribe(request: SubscribeRequest, call: Call = {}): AsyncIterable<StreamEvent> {
-    return closable({ signal: call.signal, open: this.#open }, async (signal) => {
-      const route = await this.#finder.found(signal);
-      const alias = await this.#alias(request.id, call);
-      const taskId = alias?.taskId ?? request.id;
-      const followed: Followed = {
-        ...this.#followed(route, call),
-        taskId,
-        after: request.after,
-        open: (ending, lastEventId) => this.#subscribe(route, taskId, { call, ending, lastEventId }),
-      };
-      const follower = new Follower(this.#settings, followed, signal);
-      const events = await this.#startOrPoll(route, follower, { taskId, signal, call });
-      return alias ? Sending.rename(events, alias) : events;
-    });
+    return this.#streams.subscribe(request, call, () => this.#alias(request.id, call));
   }
 
   async createPushConfig(config: PushConfig, call: Call = {}): Promise<PushConfig> {
     const alias = await this.#alias(config.taskId, call);
     return this.#pushAnswer(
-      await this.#ask('createPushConfig', alias ? { ...config, taskId: alias.taskId } : config, call),
+      await this.#speaker.ask('createPushConfig', alias ? { ...config, taskId: alias.taskId } : config, call),
       alias,
     );
   }
@@ -209,15 +159,15 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
     const alias = await this.#alias(ref.taskId, call);
     const asked = alias ? { ...ref, taskId: alias.taskId } : ref;
     const config = asked.id === undefined ? await this.#firstPushConfig(asked.taskId, call) : undefined;
-    return this.#pushAnswer(config ?? (await this.#ask('getPushConfig', asked, call)), alias);
+    return this.#pushAnswer(config ?? (await this.#speaker.ask('getPushConfig', asked, call)), alias);
   }
 
   /** Only the oldest versions, which have no list, choose one themselves. */
   async #firstPushConfig(taskId: string, call: Call): Promise<PushConfig | undefined> {
-    const { endpoint } = await this.#finder.found(call.signal);
+    const { endpoint } = await this.#speaker.finder.found(call.signal);
     if (endpoint.dialect.version === '0.1') return undefined;
     try {
-      const { configs } = await this.#ask('listPushConfigs', { taskId }, call);
+      const { configs } = await this.#speaker.ask('listPushConfigs', { taskId }, call);
       if (configs[0]) return configs[0];
     } catch (thrown) {
       const error = A2AError.from(thrown);
@@ -229,7 +179,7 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
 
   async listPushConfigs(request: ListPushConfigsRequest, call: Call = {}): Promise<PushConfigPage> {
     const alias = await this.#alias(request.taskId, call);
-    const page = await this.#ask(
+    const page = await this.#speaker.ask(
       'listPushConfigs',
       alias ? { ...request, taskId: alias.taskId } : request,
       call,
@@ -239,61 +189,20 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
 
   async deletePushConfig(ref: PushConfigRef, call: Call = {}): Promise<void> {
     const alias = await this.#alias(ref.taskId, call);
-    await this.#ask('deletePushConfig', alias ? { ...ref, taskId: alias.taskId } : ref, call);
+    await this.#speaker.ask('deletePushConfig', alias ? { ...ref, taskId: alias.taskId } : ref, call);
   }
 
   async close(): Promise<void> {
-    this.#finder.close();
-    for (const end of this.#open) end(closed());
+    this.#speaker.finder.close();
+    this.#streams.close();
     if (this.#settings.ownsHttp) await this.#settings.http.close();
-  }
-
-  async #ask<O extends Unary>(operation: O, request: RequestOf[O], call: Call): Promise<ResultOf[O]> {
-    const route = this.#finder.route ?? (await this.#finder.found(call.signal));
-    return this.#through(route, operation, (binding) => binding.unary(operation, request, call));
-  }
-
-  async #through<T>(
-    route: Route,
-    operation: keyof RequestOf,
-    attempt: (binding: Binding) => Promise<T>,
-  ): Promise<T> {
-    try {
-      return await route.ask(operation, attempt);
-    } catch (thrown) {
-      throw this.#inContext(A2AError.from(thrown), route, operation);
-    }
-  }
-
-  /** An agent that is known to speak this version and does not know the method does not do this. */
-  #inContext(error: A2AError, route: Route, operation: keyof RequestOf): A2AError {
-    if (!route.confirmed) {
-      // Nothing is known of this agent yet: it may be there, with a card, at the next call.
-      if (!route.found.card) this.#finder.forget();
-      return error;
-    }
-    const isBasic = operation === 'send';
-    if (error.reason === 'VERSION_NOT_SUPPORTED' || (isBasic && error.reason === 'METHOD_NOT_FOUND')) {
-      // It was replaced by something else: look again at the next call.
-      this.#finder.forget();
-      return error;
-    }
-    if (isBasic || !isUnknown.has(error.reason)) return error;
-    const { dialect } = route.endpoint;
-    return withHint(
-      new A2AError('UNSUPPORTED_OPERATION', `The agent has no ${operation}`, {
-        cause: error,
-        status: error.status,
-      }),
-      `It speaks A2A ${dialect.version}, where ${operation} may be missing.`,
-    );
   }
 
   /** The other name of a task; an agent of 0.1 knows it by the name that the caller made. */
   async #alias(id: string, call: Call): Promise<Alias | undefined> {
     const alias = this.#aliases.find(call.owner, id);
     if (!alias) return undefined;
-    const { endpoint } = await this.#finder.found(call.signal);
+    const { endpoint } = await this.#speaker.finder.found(call.signal);
     return endpoint.dialect.version === '0.1' ? undefined : alias;
   }
 
@@ -301,99 +210,14 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
     return alias ? { ...config, taskId: alias.claimedId } : config;
   }
 
-  #subscribe(
-    route: Route,
-    id: string,
-    { call, ending, lastEventId }: { call: Call; ending: AbortSignal; lastEventId: string | undefined },
-  ) {
-    return this.#through(route, 'subscribe', (binding) =>
-      binding.open('subscribe', { id }, { ...call, signal: ending }, { signal: ending, lastEventId }),
-    );
-  }
-
-  #followed(route: Route, call: Call): Omit<Followed, 'open'> {
-    return {
-      reopen: (taskId, lastEventId, ending) => this.#subscribe(route, taskId, { call, ending, lastEventId }),
-      getTask: (id, signal) =>
-        this.#through(route, 'getTask', (binding) => binding.unary('getTask', { id }, { ...call, signal })),
-      beginsWithTask: (frame) => beginsWithTask(frame, route.endpoint.dialect.version),
-    };
-  }
-
-  async #startOrPoll(
-    route: Route,
-    follower: Follower,
-    { taskId, signal, call }: { taskId: string; signal: AbortSignal; call: Call },
-  ): Promise<Batches> {
-    const streams = !route.found.card || route.found.card.capabilities.streaming === true;
-    let refused = new A2AError('UNSUPPORTED_OPERATION', 'The agent does not stream');
-    if (streams) {
-      try {
-        return await follower.start();
-      } catch (thrown) {
-        refused = A2AError.from(thrown);
-        if (!cannotStream.has(refused.reason)) throw refused;
-      }
-    }
-    const task = await this.#followed(route, call).getTask(taskId, signal);
-    if (isTerminal(task.status.state))
-      throw streams ? refused : new A2AError('UNSUPPORTED_OPERATION', 'The task is over');
-    this.#settings.report({
-      kind: 'poll',
-      taskId,
-      error: refused,
-      message: `Task ${taskId} cannot be followed; it is asked for instead`,
-    });
-    return follower.poll(task);
-  }
-
-  /** Does what a stream does for an agent that has none. */
-  async #sendAndPoll(
-    route: Route,
-    request: SendRequest,
-    call: Call & { signal: AbortSignal },
-  ): Promise<Batches> {
-    const configuration = { ...request.configuration, returnImmediately: true };
-    const state: { sending?: Sending } = {};
-    const answer = await this.#through(route, 'send', async (binding) => {
-      const asked = { ...request, configuration };
-      const sending = await Sending.prepare(this.#aliases, binding, asked, call);
-      state.sending = sending;
-      return sending.opened(() => binding.unary('send', sending.request, call));
-    });
-    const events = isTask(answer)
-      ? new Follower(
-          this.#settings,
-          {
-            ...this.#followed(route, call),
-            open: () => Promise.reject(new A2AError('UNSUPPORTED_OPERATION')),
-          },
-          call.signal,
-        ).poll(answer)
-      : once({ kind: 'message', message: answer } as const);
-    return state.sending?.isNamed ? state.sending.named(events) : events;
-  }
-
   /** Asks for a task that nobody has, which does no harm in any version. */
   async #probe(route: Route, call: Call): Promise<void> {
     try {
-      await this.#through(route, 'getTask', (binding) =>
+      await this.#speaker.through(route, 'getTask', (binding) =>
         binding.unary('getTask', { id: crypto.randomUUID() }, call),
       );
     } catch (thrown) {
       if (A2AError.from(thrown).reason !== 'TASK_NOT_FOUND') throw thrown;
     }
   }
-}
-
-async function* once(event: StreamEvent): Batches {
-  yield [event];
-}
-
-/** Before 1.0 a reader may have put a task of its own before the first update; such a task is no picture. */
-function beginsWithTask({ events }: Frame, version: Version): boolean {
-  const [head] = events;
-  if (head?.kind !== 'task') return false;
-  if (version === '1.0') return true;
-  return events.length === 1 && (version !== '0.1' || head.task.artifacts !== undefined);
 }
