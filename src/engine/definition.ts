@@ -85,6 +85,6 @@ export interface AgentOptions {
   /** How many push configurations one task may have. @defaultValue 10 */
   maxPushConfigs?: number;
   clock?: Clock;
-  /** Makes ids. @defaultValue random UUIDs */
+  /** Makes ids. @defaultValue UUIDs that sort by time */
   newId?: () => string;
 }
