@@ -1,0 +1,166 @@
+// Turns results into the table of docs/performance.md: ratios with their spread, and nothing that depends on the machine alone.
+
+const median = (numbers) => {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+};
+const round = (number) =>
+  number >= 100 ? number.toFixed(0) : number >= 10 ? number.toFixed(1) : number.toFixed(2);
+const spread = (numbers) =>
+  numbers.length === 0
+    ? '–'
+    : `${round(median(numbers))} (${round(Math.min(...numbers))} – ${round(Math.max(...numbers))})`;
+
+/** Medians of the rounds of each client, and the ratio to the official one. */
+export function clientRows(rows) {
+  return { client: rows };
+}
+
+/** The ratios of one figure between two targets, round by round. */
+function ratios(rows, figure, a, b) {
+  const value = (target, number) => {
+    const row = rows.find((each) => each.round === number && matches(each, target));
+    return row && !row.result.error ? figure(row.result) : undefined;
+  };
+  return [...new Set(rows.map((row) => row.round))]
+    .map((number) => [value(a, number), value(b, number)])
+    .filter(([x, y]) => x !== undefined && y !== undefined)
+    .map(([x, y]) => x / y);
+}
+
+function matches(row, { target, dialect, scenario }) {
+  return row.target === target && row.dialect === dialect && row.scenario === scenario;
+}
+
+const rps = (result) => result.rps;
+const perEvent = (result) => result.cpuUsPerEvent ?? (1e6 / result.rps) * (1 / result.framesPerStream);
+
+/** The whole table, as Markdown. */
+export function table(results) {
+  const of = (name) => results.find((each) => each.name === name);
+  const lines = [];
+  for (const name of ['send', 'streams', 'reads']) if (of(name)) lines.push(...throughput(of(name).rows));
+  const out = [];
+  if (lines.length > 0)
+    out.push(
+      '| scenario | ours × floor | ours × official SDK | official × floor |',
+      '|---|---|---|---|',
+      ...lines,
+      '',
+    );
+  const more = [];
+  if (of('fanout')) more.push(...fanout(of('fanout').rows));
+  if (of('versions')) more.push(...versions(of('versions').rows));
+  if (of('sqlite')) more.push(...sqlite(of('sqlite').rows));
+  if (of('growth')) more.push(...growth(of('growth').rows));
+  if (of('list')) more.push(...list(of('list').rows));
+  if (of('memory')) more.push(...memory(of('memory').rows));
+  if (of('client')) more.push(...client(of('client').client));
+  if (more.length > 0) out.push('| what | figure |', '|---|---|', ...more);
+  return out.join('\n').trim();
+}
+
+function throughput(rows) {
+  const kinds = [...new Set(rows.map((row) => `${row.scenario} ${row.dialect}`))];
+  return kinds.map((kind) => {
+    const [scenario, dialect] = kind.split(' ');
+    const at = (target) => ({ target, scenario, dialect });
+    const one = (a, b) => spread(ratios(rows, rps, at(a), at(b)));
+    return `| \`${scenario}\` ${dialect} | ${one('dragoman', 'floor')} | ${one('dragoman', 'official')} | ${one('official', 'floor')} |`;
+  });
+}
+
+function fanout(rows) {
+  const at = (target) => ({ target, scenario: 'fanout', dialect: 'jsonrpc-1.0' });
+  const rate = (result) => result.deliveredPerSec;
+  return [
+    `| \`fanout\`, 300 events to 200 readers, ours × floor | ${spread(ratios(rows, rate, at('dragoman'), at('floor')))} |`,
+  ];
+}
+
+function versions(rows) {
+  const at = (scenario, dialect) => ({ target: 'dragoman', scenario, dialect });
+  return ['0.3', '0.1'].flatMap((version) =>
+    ['send', 'stream3'].map((scenario) => {
+      const found = ratios(rows, rps, at(scenario, `jsonrpc-${version}`), at(scenario, 'jsonrpc-1.0'));
+      return `| \`${scenario}\` for a peer of ${version}, × our own 1.0 | ${spread(found)} |`;
+    }),
+  );
+}
+
+function sqlite(rows) {
+  const at = (target) => ({ target, scenario: 'send', dialect: 'jsonrpc-1.0' });
+  const one = (a, b) => spread(ratios(rows, rps, at(a), at(b)));
+  return [
+    `| \`send\` with SQLite, × our memory figure | ${one('dragoman-sqlite', 'dragoman')} |`,
+    `| \`send\` with SQLite, × the official SQLite store (WAL) | ${one('dragoman-sqlite', 'official-sqlite')} |`,
+    `| official SQLite store, × its own memory figure | ${one('official-sqlite', 'official')} |`,
+  ];
+}
+
+function growth(rows) {
+  const cost = (target, n) =>
+    median(
+      rows
+        .filter(
+          (row) =>
+            matches(row, { target, scenario: `stream${n}`, dialect: 'jsonrpc-1.0' }) && !row.result.error,
+        )
+        .map((row) => perEvent(row.result)),
+    );
+  const base = cost('dragoman', 100);
+  const parts = [10, 100, 1_000, 10_000].map((n) => `${n}: ${round(cost('dragoman', n) / base)}`);
+  const whole = (target) => ({ target, scenario: 'stream4000', dialect: 'jsonrpc-1.0' });
+  const slow = ratios(rows, (result) => 1 / result.rps, whole('dragoman'), whole('floor'));
+  return [
+    `| cost per event in a stream of n events, × that of 100 | ${parts.join(', ')} |`,
+    `| one stream of 4,000 appended chunks, time × floor | ${spread(slow)} |`,
+  ];
+}
+
+function list(rows) {
+  const rate = (n) => rows.find((row) => row.scenario === `list${n}`)?.result.steps?.[0]?.first.rps;
+  const base = rate(1_000);
+  const parts = [1_000, 100_000, 1_000_000].map(
+    (n) => `${n.toLocaleString('en')}: ${rate(n) ? round(base / rate(n)) : '–'}`,
+  );
+  return [`| time of \`list\` with n tasks kept, × that of 1,000 | ${parts.join(', ')} |`];
+}
+
+function memory(rows) {
+  const figure = (scenario, pick) => {
+    const of = (target) => {
+      const row = rows.find((each) => each.target === target && each.scenario === scenario);
+      return row && !row.result.error ? pick(row.result) : undefined;
+    };
+    const floor = of('floor');
+    const show = (target) =>
+      of(target) === undefined
+        ? '–'
+        : `${round(of(target) / floor)} × (${(of(target) / 1_024).toFixed(1)} KB)`;
+    return `ours ${show('dragoman')}, official ${show('official')}, floor ${(floor / 1_024).toFixed(1)} KB`;
+  };
+  const gone = (target) => {
+    const row = rows.find((each) => each.target === target && each.scenario === 'subs');
+    return row && !row.result.error
+      ? `${(row.result.heapRetainedPerGoneSubscriber / 1_024).toFixed(2)} KB`
+      : '–';
+  };
+  return [
+    `| heap per kept task, × floor | ${figure('list20000', (result) => result.steps[0].heapPerTask)} |`,
+    `| heap per idle stream (10,000 held), × floor | ${figure('idle10000', (result) => result.steps[0].heapPerStream)} |`,
+    `| heap per subscriber, × floor | ${figure('subs', (result) => result.heapPerSubscriber)} |`,
+    `| heap left behind per subscriber that hung up | ours ${gone('dragoman')}, official ${gone('official')}, floor ${gone('floor')} |`,
+  ];
+}
+
+function client(rows) {
+  const rate = (adapter, number, scenario) =>
+    rows.find((row) => row.adapter === adapter && row.round === number)?.[scenario];
+  const numbers = [...new Set(rows.map((row) => row.round))];
+  return ['send', 'stream100'].flatMap((scenario) => [
+    `| our client, \`${scenario}\` calls/s × the official client | ${spread(numbers.map((n) => rate('dragoman', n, scenario) / rate('official', n, scenario)))} |`,
+    `| our client, \`${scenario}\` calls/s × bare undici | ${spread(numbers.map((n) => rate('dragoman', n, scenario) / rate('undici', n, scenario)))} |`,
+  ]);
+}

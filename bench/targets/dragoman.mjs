@@ -1,0 +1,38 @@
+// The agent of the bench contract on Dragoman. STORE=sqlite:FILE keeps its tasks in SQLite.
+import { chunk, defineAgent } from '../../dist/engine/index.js';
+import { memoryLedger } from '../../dist/ledger/index.js';
+import { serve } from '../../dist/server/index.js';
+
+const command = /^(stream|tick|hang|fan)(?::(\d+))?(?::(\d+))?/;
+const turn = () => new Promise(setImmediate);
+
+async function* bench({ text, newId = crypto.randomUUID.bind(crypto) }) {
+  const [, name = 'stream', count = '3', wait = '0'] = command.exec(text) ?? [];
+  if (name === 'hang') await new Promise(() => {});
+  if (+wait > 0) await new Promise((resolve) => setTimeout(resolve, +wait));
+  // "working" and "completed" come from the engine.
+  const total = name === 'fan' ? +count : +count - 2;
+  const artifactId = newId();
+  for (let i = 0; i < total; i++) {
+    if (name !== 'stream') await turn();
+    const parts = [{ text, mediaType: 'text/plain' }];
+    yield chunk(artifactId, parts, { append: i > 0, lastChunk: i === total - 1, name: 'echo' });
+  }
+  if (name !== 'stream') await turn();
+}
+
+const store = process.env.STORE;
+const ledger = store?.startsWith('sqlite:')
+  ? await (await import('../../dist/ledger/sqlite.js')).sqliteLedger({ file: store.slice('sqlite:'.length) })
+  : memoryLedger({ maxTasks: 2_000_000 });
+const agent = defineAgent(
+  {
+    name: 'Echo',
+    description: 'Echoes text',
+    provider: { organization: 'bench', url: 'http://127.0.0.1' },
+    skills: [{ id: 'echo', name: 'Echo', description: 'Echo the text', tags: ['echo'], examples: ['hi'] }],
+    process: bench,
+  },
+  { ledger },
+);
+await serve(agent, { port: Number(process.env.PORT) });

@@ -1,0 +1,38 @@
+// STORE=sqlite:FILE[?wal] puts the official SDK's own task store on SQLite, through the same library that ours uses.
+import Database from 'libsql';
+import { Kysely, SqliteDialect } from 'kysely';
+import { DatabaseTaskStore } from 'sdk-1.3/server/database';
+
+/** The statements of libsql, in the form that Kysely expects of better-sqlite3. */
+function forKysely(db) {
+  return {
+    close: () => db.close(),
+    prepare(sql) {
+      const statement = db.prepare(sql);
+      const reader = /^\s*(select|with|pragma)|\breturning\b/i.test(sql);
+      return {
+        reader,
+        all: (parameters) => statement.all(...parameters),
+        run: (parameters) => statement.run(...parameters),
+        iterate: (parameters) => statement.iterate(...parameters),
+      };
+    },
+  };
+}
+
+/** The table that the SDK's own migration makes. */
+const table = `
+  create table if not exists tasks (
+    tenant varchar(255) not null, owner varchar(255) not null, id varchar(36) not null,
+    context_id varchar(36) not null, status_last_updated bigint not null, status_state varchar(255),
+    status text, artifacts text, history text, metadata text, protocol_version varchar(255),
+    primary key (tenant, owner, id));
+  create index if not exists tasks_updated on tasks (tenant, owner, status_last_updated, id);
+  create index if not exists tasks_context on tasks (tenant, owner, context_id, status_last_updated, id);`;
+
+export async function open(spec) {
+  const db = new Database(spec.replace(/^sqlite:/, '').split('?')[0]);
+  if (spec.endsWith('?wal')) db.exec('pragma journal_mode = wal; pragma synchronous = normal');
+  db.exec(table);
+  return new DatabaseTaskStore(new Kysely({ dialect: new SqliteDialect({ database: forKysely(db) }) }));
+}
