@@ -23,7 +23,7 @@ export function jsonSummary({ url }: Served): string {
 
 /** Tells a person what is served and what to try. */
 export function textSummary({ url, card, tasks }: Served): string {
-  const { bold, cyan, dim } = picocolors;
+  const { bold, cyan, dim } = picocolors.createColors(isColoured(process.env, process.stdout.isTTY));
   const lines = [
     '',
     `  ${bold(card.name)} ${dim(card.version)}  ${card.description}`,
@@ -36,6 +36,13 @@ export function textSummary({ url, card, tasks }: Served): string {
   for (const { title, command } of trials(url)) lines.push('', `  ${dim(`# ${title}`)}`, `  ${command}`);
   lines.push('', `  ${dim('Ctrl-C stops it.')}`, '');
   return lines.join('\n');
+}
+
+/** Colours are for a terminal, unless the environment says otherwise; a build machine is none. */
+function isColoured(env: NodeJS.ProcessEnv, isTerminal: boolean): boolean {
+  if (env.NO_COLOR) return false;
+  if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0';
+  return isTerminal && env.TERM !== 'dumb';
 }
 
 /** Commands to paste into a shell. The time makes every message a new one. */

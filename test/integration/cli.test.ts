@@ -121,7 +121,7 @@ describe('dragoman', () => {
 
 describe('dragoman serve', () => {
   it('prints where it listens, then commands that work when pasted into a shell', async () => {
-    const agent = await serve('examples/echo.js');
+    const agent = await serve('examples/echo.js', [], { env: { CI: '1', FORCE_COLOR: '' } });
     await agent.prints(/Ctrl-C/);
     const [first, ...rest] = agent.stdout.split('\n');
     expect(first).toMatch(/^listening on http:\/\/127\.0\.0\.1:\d+$/);
@@ -136,7 +136,7 @@ describe('dragoman serve', () => {
   });
 
   it('colours the summary when asked to, and never the first line', async () => {
-    const agent = await serve('examples/echo.js', [], { env: { FORCE_COLOR: '1' } });
+    const agent = await serve('examples/echo.js', [], { env: { FORCE_COLOR: '1', NO_COLOR: '' } });
     await agent.prints(/Ctrl-C/);
     expect(agent.stdout).toMatch(/^listening on http:\/\/127\.0\.0\.1:\d+\n/);
     expect(agent.stdout).toContain('\u001b[1mEcho');

@@ -1,0 +1,135 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, normalize, relative } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { root } from './support/command.ts';
+
+/** A file of `src/`, its path with forward slashes and below `src/`. */
+interface Source {
+  path: string;
+  text: string;
+}
+
+/** Which folder of `src/` may import which. A folder may import itself. */
+const may: { readonly [folder: string]: readonly string[] } = {
+  protocol: [],
+  dialects: ['protocol'],
+  ledger: ['protocol'],
+  engine: ['protocol', 'ledger'],
+  server: ['protocol', 'dialects'],
+  client: ['protocol', 'dialects'],
+  cli: ['protocol', 'dialects', 'ledger', 'engine', 'server', 'client'],
+  // The root of the package shows what is inside and is imported by nobody.
+  '': ['protocol', 'dialects', 'ledger', 'engine', 'server', 'client'],
+};
+
+/** The one folder that knows a library. */
+const homes: { readonly [library: string]: string } = {
+  undici: 'client',
+  libsql: 'ledger',
+  commander: 'cli',
+  picocolors: 'cli',
+};
+
+/** Folders that run in a browser and a worker as well. */
+const portable = ['protocol', 'dialects'];
+
+const folderOf = (path: string): string => (path.includes('/') ? (path.split('/')[0] ?? '') : '');
+
+/** Everything a file imports, statically, lazily or for its types. A statement begins its line; a text may not. */
+function importsOf(text: string): string[] {
+  const statements = /^(?:import|export)\s+(?:[\w\s,*{}$]+\sfrom\s+)?(['"])([^'"\n]+)\1/gm;
+  const calls = /\b(?:import|getBuiltinModule)(?:\?\.)?\(\s*(['"])([^'"\n]+)\1/g;
+  return [...text.matchAll(statements), ...text.matchAll(calls)].map(([, , specifier = '']) => specifier);
+}
+
+/** What a file does that the plan of the house does not allow. */
+function violations({ path, text }: Source): string[] {
+  const folder = folderOf(path);
+  const allowed = may[folder];
+  if (!allowed) return [`${path}: ${folder}/ is not on the plan`];
+  const found: string[] = [];
+  for (const specifier of importsOf(text)) {
+    if (specifier.startsWith('.')) {
+      const target = folderOf(normalize(join(dirname(path), specifier)).replaceAll('\\', '/'));
+      if (target !== folder && !allowed.includes(target)) found.push(`${path} imports ${specifier}`);
+    } else if (specifier.startsWith('node:')) {
+      if (portable.includes(folder)) found.push(`${path} needs Node: ${specifier}`);
+    } else if (homes[specifier.split('/')[0] ?? ''] !== folder) {
+      found.push(`${path} imports the library ${specifier}`);
+    }
+  }
+  if (/(^|[/.-])(utils?|helpers?|common)([/.-]|$)/.test(path))
+    found.push(`${path}: a name that says nothing`);
+  if (text.split('\n').length > 401) found.push(`${path} has more than 400 lines`);
+  if (folder !== 'dialects' && /legacy/i.test(text)) found.push(`${path} speaks of legacy`);
+  // Comments may show a console; code may not use one.
+  const code = text.replace(/\/\*[^]*?\*\/|\/\/.*$/gm, '');
+  if (folder !== 'cli' && /\bconsole\./.test(code)) found.push(`${path} writes to the console`);
+  return found;
+}
+
+function sources(): Source[] {
+  const src = join(root, 'src');
+  return (readdirSync(src, { recursive: true }) as string[])
+    .filter((path) => path.endsWith('.ts') && !/\.test(-d)?\.ts$/.test(path))
+    .filter((path) => statSync(join(src, path)).isFile())
+    .map((path) => ({
+      path: relative(src, join(src, path)).replaceAll('\\', '/'),
+      text: readFileSync(join(src, path), 'utf8'),
+    }));
+}
+
+describe('the architecture', () => {
+  it('has files to look at', () => {
+    expect(sources().length).toBeGreaterThan(80);
+  });
+
+  it('keeps every arrow, name and size', () => {
+    expect(sources().flatMap(violations)).toEqual([]);
+  });
+
+  it('has every folder that the plan names', () => {
+    const folders = new Set(sources().map(({ path }) => folderOf(path)));
+    expect([...folders].sort()).toEqual(Object.keys(may).sort());
+  });
+
+  it('imports each library from somewhere', () => {
+    const imported = new Set(sources().flatMap(({ text }) => importsOf(text)));
+    expect(Object.keys(homes).filter((library) => !imported.has(library))).toEqual([]);
+  });
+});
+
+describe('the check of the architecture', () => {
+  it.each<[string, string, string]>([
+    ['an arrow that points up', 'protocol/task.ts', "import { v1_0 } from '../dialects/v1_0/index.ts';"],
+    ['a type from above', 'server/face.ts', "import type { LocalAgent } from '../engine/local-agent.ts';"],
+    ['a lazy import', 'client/rest.ts', "const { serve } = await import('../server/node.ts');"],
+    ['a re-export', 'dialects/index.ts', "export * from '../client/index.ts';"],
+    ['an import over several lines', 'engine/run.ts', "import {\n  serve,\n} from '../server/node.ts';"],
+    ['an import of the root', 'engine/run.ts', "import { serve } from '../index.ts';"],
+    ['Node in a portable folder', 'dialects/choose.ts', "import { Buffer } from 'node:buffer';"],
+    ['a module of Node by the back door', 'protocol/part.ts', "process.getBuiltinModule('node:fs')"],
+    ['a library away from home', 'server/node.ts', "import { Agent } from 'undici';"],
+    ['a library that nobody knows', 'engine/run.ts', "import express from 'express';"],
+    ['a side effect', 'engine/run.ts', "import 'commander';"],
+    ['a folder that is not on the plan', 'misc/thing.ts', ''],
+    ['a name that says nothing', 'engine/string-utils.ts', ''],
+    ['another one', 'client/helpers.ts', ''],
+    ['a long file', 'engine/run.ts', 'x;\n'.repeat(401)],
+    ['the word for what came before', 'server/card.ts', 'const isLegacy = true;'],
+    ['a console', 'engine/run.ts', "console.log('here');"],
+  ])('finds %s', (_what, path, text) => {
+    expect(violations({ path, text })).toHaveLength(1);
+  });
+
+  it.each<[string, string, string]>([
+    ['an arrow that points down', 'server/face.ts', "import type { Agent } from '../protocol/agent.ts';"],
+    ['a neighbour', 'client/bindings/rest.ts', "import { x } from '../http/http.ts';"],
+    ['a library at home', 'cli/summary.ts', "import picocolors from 'picocolors';"],
+    ['a console in the command', 'cli/main.ts', 'console.log(1);'],
+    ['a console in a comment', 'engine/run.ts', '/** @example console.log(1) */'],
+    ['400 lines', 'engine/run.ts', 'x;\n'.repeat(400)],
+  ])('allows %s', (_what, path, text) => {
+    expect(violations({ path, text })).toEqual([]);
+  });
+});

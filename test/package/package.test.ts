@@ -1,0 +1,189 @@
+import { execFile, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { root, Running } from '../support/command.ts';
+
+const run = promisify(execFile);
+
+interface Manifest {
+  version: string;
+  exports: { [subpath: string]: string | { types: string; default: string } };
+}
+
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
+const modules = Object.entries(manifest.exports).filter(
+  (entry): entry is [string, { types: string; default: string }] => typeof entry[1] === 'object',
+);
+const specifiers = modules.map(([subpath]) => subpath.replace(/^\./, 'dragoman'));
+const bin = (name: string) => join(root, 'node_modules', '.bin', name);
+
+/** npm, as a newcomer runs it: nothing of the npm that runs the tests reaches it. */
+function cleanEnv(): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !/^npm_(?!config_(registry|cache|userconfig))/i.test(name),
+    ),
+  );
+}
+
+let folder: string;
+let home: string;
+let tarball: string;
+let packed: string[];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'dragoman-package-'));
+  home = join(folder, 'consumer');
+  // The step before has built it; building here would pull dist/ away from under other tests.
+  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], {
+    cwd: root,
+    env: cleanEnv(),
+  });
+  const [{ filename, files }] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
+  tarball = join(folder, filename);
+  packed = files.map(({ path }) => path);
+  mkdirSync(home);
+  writeFileSync(join(home, 'package.json'), '{ "name": "consumer", "private": true, "type": "module" }');
+  await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--omit=optional', tarball], {
+    cwd: home,
+    env: cleanEnv(),
+  });
+}, 180_000);
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('the package', () => {
+  it('holds every file that its exports name, and no tests or sources', () => {
+    const named = modules.flatMap(([, { types, default: file }]) => [types, file]);
+    const missing = named.map((path) => path.replace('./', '')).filter((path) => !packed.includes(path));
+    expect(missing).toEqual([]);
+    expect(packed.filter((path) => /\.test\.|^(src|test|scripts|bench|docs)\//.test(path))).toEqual([]);
+    for (const file of ['README.md', 'LICENSE', 'CHANGELOG.md', 'dist/cli/main.js']) {
+      expect(packed).toContain(file);
+    }
+  });
+
+  it('exports every folder that has a door', () => {
+    const doors = readdirSync(join(root, 'dist'), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name)
+      .filter((name) => packed.includes(`dist/${name}/index.js`));
+    expect(doors.filter((name) => manifest.exports[`./${name}`] === undefined)).toEqual([]);
+  });
+
+  it('installs without its optional peers and brings few others', () => {
+    const installed = readdirSync(join(home, 'node_modules')).filter((name) => !name.startsWith('.'));
+    expect(installed.sort()).toEqual(['commander', 'dragoman', 'picocolors', 'undici']);
+  });
+
+  it.each(specifiers)('%s can be imported', async (specifier) => {
+    const script = `console.log(Object.keys(await import('${specifier}')).length)`;
+    const { stdout, stderr } = await run(process.execPath, ['--input-type=module', '-e', script], {
+      cwd: home,
+    });
+    expect(Number(stdout)).toBeGreaterThan(0);
+    expect(stderr).toBe('');
+  });
+
+  it('has types that a strict consumer can use', async () => {
+    writeFileSync(
+      join(home, 'tsconfig.json'),
+      JSON.stringify({
+        compilerOptions: {
+          strict: true,
+          module: 'nodenext',
+          target: 'es2022',
+          lib: ['es2023', 'esnext.disposable'],
+          noEmit: true,
+          types: ['node'],
+          typeRoots: [join(root, 'node_modules', '@types')],
+        },
+        files: ['consumer.ts'],
+      }),
+    );
+    const consumer = (reason: string) => `
+      ${specifiers.map((each, index) => `import * as door${index} from '${each}';`).join('\n')}
+      import { A2AError, connect, defineAgent, isTask, memoryLedger, type Reason, serve, type Task } from 'dragoman';
+      export const doors: object[] = [${specifiers.map((_, index) => `door${index}`).join(', ')}];
+      const agent = defineAgent(
+        { name: 'Typed', description: 'Is typed', async *process({ text }) { yield text; } },
+        { ledger: memoryLedger() },
+      );
+      const server = await serve(agent, { port: 0 });
+      const answer = await connect(server.url).send({ message: { messageId: '1', role: 'user', parts: [{ text: 'x' }] } });
+      export const task: Task | undefined = isTask(answer) ? answer : undefined;
+      export const reason: Reason = new A2AError('${reason}').reason;`;
+    const check = () =>
+      run(process.execPath, [join(root, 'node_modules/ts7/bin/tsc'), '-p', '.'], { cwd: home });
+    writeFileSync(join(home, 'consumer.ts'), consumer('TASK_NOT_FOUND'));
+    expect((await check()).stdout).toBe('');
+    // The types are there and not all `any`: a wrong word is found.
+    writeFileSync(join(home, 'consumer.ts'), consumer('NO_SUCH_REASON'));
+    await expect(check()).rejects.toMatchObject({
+      stdout: expect.stringContaining('NO_SUCH_REASON') as string,
+    });
+  });
+
+  it('brings the command, which serves an agent', async () => {
+    const { stdout } = await run('npx', ['--no-install', 'dragoman', '--version'], {
+      cwd: home,
+      env: cleanEnv(),
+    });
+    expect(stdout).toBe(`${manifest.version}\n`);
+    writeFileSync(
+      join(home, 'agent.js'),
+      `import { defineAgent } from 'dragoman';
+       export default defineAgent({ name: 'Installed', description: 'Is installed', process: () => 'here' });`,
+    );
+    const command = join(home, 'node_modules', '.bin', 'dragoman');
+    const running = new Running(spawn(command, ['serve', 'agent.js', '--port', '0'], { cwd: home }));
+    const [, url = ''] = await running.prints(/^listening on (\S+)\n/);
+    const response = await fetch(`${url}/message:send`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
+      body: '{"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":"where?"}]}}',
+    });
+    expect(await response.text()).toContain('"text":"here"');
+    expect((await running.stop()).code).toBe(0);
+  });
+
+  it('names the library to install when a store needs one', async () => {
+    const hasSqlite = process.getBuiltinModule('node:sqlite') !== undefined;
+    const command = join(home, 'node_modules', '.bin', 'dragoman');
+    const args = ['serve', 'agent.js', '--port', '0', '--store', 'sqlite:tasks.db'];
+    const running = new Running(spawn(command, args, { cwd: home }));
+    if (hasSqlite) {
+      await running.prints(/^listening on /);
+      await running.stop();
+      return;
+    }
+    const { code, stderr } = await running.ended;
+    expect(stderr).toContain('npm install libsql');
+    expect(code).toBe(1);
+  });
+
+  it('is in order for those who publish packages', async () => {
+    const { stdout } = await run(bin('publint'), ['run', '--strict', '--pack', 'false', root], { cwd: root });
+    expect(stdout).toContain('All good!');
+  });
+
+  it('has types that resolve as its code does', async () => {
+    const { stdout } = await run(bin('attw'), [
+      tarball,
+      '--profile',
+      'esm-only',
+      '--format',
+      'ascii',
+      '--no-color',
+    ]);
+    // Only what the profile leaves out, the resolutions of CommonJS, may look bad.
+    const bad = stdout
+      .split('\n')
+      .filter((line) => /^(node|bundler)/.test(line) && !/🟢|\(ignored\)/u.test(line));
+    expect(bad).toEqual([]);
+    expect(stdout.match(/node16 \(from ESM\): 🟢/gu)).toHaveLength(modules.length + 1);
+  });
+});
