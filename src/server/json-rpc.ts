@@ -42,7 +42,8 @@ export async function answerRpc(
     const version = versionOf(versionText);
     dialect = dialectOf(version);
     const choice = chooseForMethod(request.method, version, { path: exchange.path, lenient: face.isLenient });
-    dialect = choice.dialect;
+    // Where it may be of either version, an error of 0.1 is legal in both.
+    dialect = choice.ambiguous ? v0_1 : choice.dialect;
     isStream = isStreaming(choice.operation);
     const asked = readAsked(face, exchange, request, choice);
     if (isStream) return await stream(face, asked, request.id, choice);
