@@ -1,7 +1,8 @@
 import { A2AClient } from 'sdk-0.2/client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { LocalAgent } from '../../src/engine/index.ts';
 import { type RunningServer, serve } from '../../src/server/index.ts';
+import { answersOf0_3, SchemaWatch } from '../support/schema-watch.ts';
 import { sampleAgent } from './sample-agent.ts';
 
 /** A message in the words of 0.2. */
@@ -20,13 +21,17 @@ describe('the official client of 0.2', () => {
   let agent: LocalAgent;
   let server: RunningServer;
   let client: A2AClient;
+  const watch = new SchemaWatch('a2a-v0.2.6.schema.json', answersOf0_3);
 
   beforeAll(async () => {
+    // This client takes the fetch of the machine and no other.
+    vi.spyOn(globalThis, 'fetch').mockImplementation(watch.fetch);
     agent = sampleAgent();
     server = await serve(agent);
     client = new A2AClient(server.url);
   });
   afterAll(async () => {
+    vi.restoreAllMocks();
     await server.stop();
     await agent.close();
   });
@@ -179,5 +184,10 @@ describe('the official client of 0.2', () => {
       error: { code: -32602 },
     });
     await expect(collect(client.resubscribeTask({ id: 'nobody' }))).rejects.toThrow(/-32001|not found/i);
+  });
+
+  it('was told nothing that its schema forbids', async () => {
+    expect(await watch.settled()).toEqual([]);
+    expect(watch.checked > 20 || !watch.isPresent).toBe(true);
   });
 });

@@ -1,6 +1,7 @@
 import {
   type Client,
   ClientFactory,
+  DefaultAgentCardResolver,
   JsonRpcTransportFactory,
   RestTransportFactory,
   TaskNotCancelableError,
@@ -10,6 +11,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalAgent } from '../../src/engine/index.ts';
 import { type RunningServer, serve } from '../../src/server/index.ts';
+import { answersOf0_3, SchemaWatch } from '../support/schema-watch.ts';
 import { sampleAgent } from './sample-agent.ts';
 
 /** A message in the words of 0.3. */
@@ -24,8 +26,16 @@ async function collect(events: AsyncIterable<any>): Promise<any[]> {
   return all;
 }
 
+const watch = new SchemaWatch('a2a-v0.3.0.schema.json', {
+  ...answersOf0_3,
+  'tasks/pushNotificationConfig/list': 'ListTaskPushNotificationConfigResponse',
+  'tasks/pushNotificationConfig/delete': 'DeleteTaskPushNotificationConfigResponse',
+  'agent/getAuthenticatedExtendedCard': 'GetAuthenticatedExtendedCardResponse',
+});
+const cardResolver = new DefaultAgentCardResolver({ fetchImpl: watch.fetch });
+
 const bindings = [
-  { transport: 'JSONRPC', factory: new JsonRpcTransportFactory() },
+  { transport: 'JSONRPC', factory: new JsonRpcTransportFactory({ fetchImpl: watch.fetch }) },
   { transport: 'HTTP+JSON', factory: new RestTransportFactory() },
 ];
 
@@ -41,6 +51,7 @@ describe.each(bindings)('the official client of 0.3 over $transport', ({ transpo
     client = await new ClientFactory({
       transports: [factory],
       preferredTransports: [transport],
+      cardResolver,
     }).createFromUrl(server.url);
   });
   afterAll(async () => {
@@ -256,4 +267,9 @@ describe.each(bindings)('the official client of 0.3 over $transport', ({ transpo
       /not found/i,
     );
   });
+});
+
+it('was told nothing that its schema forbids', async () => {
+  expect(await watch.settled()).toEqual([]);
+  expect(watch.checked > 40 || !watch.isPresent).toBe(true);
 });
