@@ -61,6 +61,7 @@ async function* frames(
       if (batch.length === 0) continue;
       const ready = batch;
       batch = [];
+      life.hold();
       yield ready;
       life.sign();
     }
@@ -82,6 +83,7 @@ class Life {
   #last: number;
   #cancelTimer: (() => void) | undefined;
   #silent = false;
+  #held = false;
 
   constructor(settings: Settings, outer: AbortSignal) {
     this.#clock = settings.clock;
@@ -97,8 +99,14 @@ class Life {
     return this.#stop.signal;
   }
 
-  /** The peer lives. */
+  /** The reader is busy with what came: nobody listens, so silence means nothing. */
+  hold(): void {
+    this.#held = true;
+  }
+
+  /** The peer lives, or is listened to again. */
   sign(): void {
+    this.#held = false;
     this.#last = this.#clock.now();
   }
 
@@ -133,7 +141,7 @@ class Life {
   /** One timer per stream, not one per chunk: when it rings, it looks at when the last byte came. */
   #watch(milliseconds: number): void {
     this.#cancelTimer = this.#clock.after(milliseconds, () => {
-      const left = this.#last + this.#idle - this.#clock.now();
+      const left = this.#held ? this.#idle : this.#last + this.#idle - this.#clock.now();
       if (left > 0) {
         this.#watch(left);
         return;
