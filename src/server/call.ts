@@ -1,7 +1,8 @@
 import type { Call } from '../protocol/agent.ts';
 import type { Version } from '../protocol/card.ts';
 import { A2AError } from '../protocol/errors.ts';
-import { type Exchange, type Headers, headerOf } from './exchange.ts';
+import type { Exchange, Headers } from './exchange.ts';
+import { readExtensions } from './extensions.ts';
 
 /** A call that came over HTTP. */
 export class HttpCall implements Call {
@@ -38,13 +39,4 @@ export class HttpCall implements Call {
     }
     return this.#controller.signal;
   }
-}
-
-function readExtensions(headers: Headers): readonly string[] | undefined {
-  const listed = headerOf(headers, 'a2a-extensions') ?? headerOf(headers, 'x-a2a-extensions');
-  if (listed === undefined) return undefined;
-  return listed
-    .split(',')
-    .map((uri) => uri.trim())
-    .filter((uri) => uri !== '');
 }

@@ -4,6 +4,7 @@ import type { Agent } from '../protocol/agent.ts';
 import { A2AError } from '../protocol/errors.ts';
 import { preflight, withCors } from './cors.ts';
 import { type Exchange, headerOf, jsonReply, type Reply } from './exchange.ts';
+import { withExtensions } from './extensions.ts';
 import { Face } from './face.ts';
 import { parseJson } from './json.ts';
 import { answerRpc, rpcErrorReply } from './json-rpc.ts';
@@ -36,7 +37,10 @@ export class HttpFace {
         ? rpcErrorReply(error, null, v1_0)
         : restErrorReply(error, v1_0);
     }
-    return exchange.headers.origin === undefined ? reply : withCors(exchange, reply, this.#options);
+    const { headers } = exchange;
+    if (headers['a2a-extensions'] !== undefined || headers['x-a2a-extensions'] !== undefined)
+      reply = await withExtensions(exchange, reply, this.face.agent);
+    return headers.origin === undefined ? reply : withCors(exchange, reply, this.#options);
   }
 
   #route(exchange: Exchange): Promise<Reply> | Reply {
