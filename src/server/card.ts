@@ -50,7 +50,7 @@ export class CardDesk {
 
   /** Answers a request for `agent-card.json`, or for `agent.json`, which older readers ask for. */
   async answer(exchange: Exchange, isOldPath: boolean, versionText: string | undefined): Promise<Reply> {
-    const version = versionOf(versionText);
+    const version = knownVersion(versionText);
     const card = await this.#agent.card(new HttpCall(exchange, version ?? '0.3', undefined));
     const form = version ?? (isOldPath ? 'old' : 'any');
     const url = this.#urlOf(exchange);
@@ -62,7 +62,8 @@ export class CardDesk {
       if (forms.size >= maxWritten) forms.clear();
       forms.set(key, (written = this.#write(card, form, url)));
     }
-    if (headerOf(exchange.headers, 'if-none-match')?.includes(written.etag)) {
+    const kept = headerOf(exchange.headers, 'if-none-match');
+    if (kept !== undefined && (kept.trim() === '*' || kept.includes(written.etag))) {
       return { status: 304, headers: written.headers, body: undefined };
     }
     return { status: 200, headers: written.headers, body: written.text };
@@ -97,6 +98,15 @@ export class CardDesk {
       'A2A-Version, Host',
     ];
     return { text, etag, headers };
+  }
+}
+
+/** Whoever speaks a version that is not spoken here learns from the card which ones are. */
+function knownVersion(text: string | undefined): Version | undefined {
+  try {
+    return versionOf(text);
+  } catch {
+    return undefined;
   }
 }
 
