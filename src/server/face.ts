@@ -64,15 +64,20 @@ export class Face {
     this.#streams.delete(stream);
   }
 
-  /** Sends signs of life, and gives the streams whose readers have not read for too long. */
+  /** Sends signs of life unless none are wanted, and gives the streams whose readers have not read for too long. */
   beat(now: number): SseStream[] {
     const stalled: SseStream[] = [];
-    const limit = this.#options.stallTimeout ?? 60_000;
+    const { stallTimeout = 60_000, heartbeat } = this.#options;
     for (const stream of this.#streams) {
-      if (stream.stalledSince > 0 && now - stream.stalledSince > limit) stalled.push(stream);
-      else stream.beat();
+      if (stream.stalledSince > 0 && now - stream.stalledSince > stallTimeout) stalled.push(stream);
+      else if (heartbeat !== 0) stream.beat();
     }
     return stalled;
+  }
+
+  /** How many streams are open. */
+  get openStreams(): number {
+    return this.#streams.size;
   }
 
   /** Ends all streams, each at the end of a frame. */

@@ -20,6 +20,7 @@ export function fetchHandler(
   const httpFace = new HttpFace(agent, options);
   const maxBodyBytes = options.maxBodyBytes ?? 10 * 1_024 * 1_024;
   let preparing: Promise<void> | undefined;
+  const keepAlive = heart(httpFace, options);
   return async (request) => {
     preparing ??= (agent.ready?.() ?? Promise.resolve()).then(() => {
       httpFace.isReady = true;
@@ -27,7 +28,23 @@ export function fetchHandler(
     await preparing;
     const body = await readBody(request, maxBodyBytes);
     if (body instanceof A2AError) return toResponse(rpcErrorReply(body, null, v1_0), httpFace);
-    return toResponse(await httpFace.answer(exchangeOf(request, body)), httpFace);
+    const reply = await httpFace.answer(exchangeOf(request, body));
+    if (reply.body instanceof SseStream) keepAlive();
+    return toResponse(reply, httpFace);
+  };
+}
+
+/** Makes what keeps streams alive while there are some: no timer holds a process or a worker that has none. */
+function heart({ face }: HttpFace, { heartbeat = 15_000 }: ServerOptions): () => void {
+  let timer: ReturnType<typeof setInterval> | undefined;
+  const beat = (): void => {
+    for (const stalled of face.beat(Date.now())) stalled.cut();
+    if (face.openStreams > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+  return () => {
+    timer ??= setInterval(beat, heartbeat > 0 ? heartbeat : 15_000);
   };
 }
 
