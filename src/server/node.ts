@@ -75,8 +75,11 @@ function beatStreams(httpFace: HttpFace): void {
 function stopServer(server: Server, { face }: HttpFace, within: number): Promise<void> {
   return new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), within);
+    // A connection whose request finishes from now on would be kept for the next one, which will not come.
+    const sweep = setInterval(() => server.closeIdleConnections(), 20);
     server.close(() => {
       clearTimeout(cut);
+      clearInterval(sweep);
       resolve();
     });
     face.endStreams();
