@@ -7,7 +7,8 @@ import { isTerminal, type Task } from '../protocol/task.ts';
 /** What a message is to the ledger: the beginning of a task, the next turn of one, or something it has heard before. */
 export type Admission =
   | { kind: 'new'; taskId: string | undefined }
-  | { kind: 'next'; log: TaskLog }
+  /** The sequence number tells whether anything happened to the task since this was decided. */
+  | { kind: 'next'; log: TaskLog; sequence: number }
   | { kind: 'again'; log: TaskLog };
 
 /** Decides what a message is. A task that does not exist, is over or has another context refuses it. */
@@ -16,11 +17,17 @@ export function admit(ledger: Ledger, owner: string, request: SendRequest): Admi
   const taskId = message.taskId ?? claimedTaskId;
   if (taskId !== undefined) {
     const log = ledger.open(owner, taskId);
-    return log instanceof Promise ? log.then((each) => continued(each, request)) : continued(log, request);
+    return log instanceof Promise ? log.then((each) => settled(each, request)) : settled(log, request);
   }
   const known = ledger.find(owner, message.messageId);
   if (known === undefined) return { kind: 'new', taskId: undefined };
   return repeated(ledger, owner, known, message);
+}
+
+/** Decides once everything that happened can be seen: a message may be on its way to the disk. */
+function settled(log: TaskLog | undefined, request: SendRequest): Admission | Promise<Admission> {
+  const settling = log?.settled();
+  return settling ? settling.then(() => continued(log, request)) : continued(log, request);
 }
 
 function continued(log: TaskLog | undefined, { message, claimedTaskId }: SendRequest): Admission {
@@ -46,7 +53,7 @@ function continued(log: TaskLog | undefined, { message, claimedTaskId }: SendReq
       },
     );
   }
-  return { kind: 'next', log };
+  return { kind: 'next', log, sequence: log.sequence };
 }
 
 async function repeated(
@@ -57,6 +64,7 @@ async function repeated(
 ): Promise<Admission> {
   const id = await known;
   const log = id === undefined ? undefined : await ledger.open(owner, id);
+  await log?.settled();
   // An id that is used again for other content is a careless client, not a retry.
   if (log && isRepeated(log.task(), message)) return { kind: 'again', log };
   return { kind: 'new', taskId: undefined };

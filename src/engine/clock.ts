@@ -18,7 +18,7 @@ export const systemClock: Clock = {
 
 /** Writes moments as text. They never go back, whatever the clock does, and one millisecond is written once. */
 export function timestamps(clock: Clock): () => string {
-  let last = 0;
+  let last = Number.NEGATIVE_INFINITY;
   let text = '';
   return () => {
     const now = clock.now();

@@ -13,7 +13,7 @@ export type DirectAnswer = { kind: 'message'; message: Message } | { kind: 'run'
 
 /** What is needed to make a task after all. */
 interface TaskMaking {
-  newId(): string;
+  newId: () => string;
   ids: { taskId: string; contextId: string };
   create(ids: { taskId: string; contextId: string }): TaskLog | Promise<TaskLog>;
   begin(log: TaskLog): Promise<Run>;
@@ -51,7 +51,7 @@ class PendingTask {
   /** Resolves when the agent asks something, which makes the task. */
   readonly asked: Promise<undefined>;
   readonly #making: TaskMaking;
-  readonly #controller = new AbortController();
+  #controller: AbortController | undefined = undefined;
   #made: Promise<Run> | undefined = undefined;
   #run: Run | undefined = undefined;
   #tellAsked: () => void = () => {};
@@ -70,7 +70,17 @@ class PendingTask {
   }
 
   get signal(): AbortSignal {
-    return this.#run?.signal ?? this.#controller.signal;
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#run) this.#listen(this.#run, this.#controller);
+    }
+    return this.#controller.signal;
+  }
+
+  /** Whoever looked at the signal before there was a task must hear of its end too. */
+  #listen({ signal }: Run, controller: AbortController): void {
+    if (signal.aborted) controller.abort(signal.reason);
+    else signal.addEventListener('abort', () => controller.abort(signal.reason), { once: true });
   }
 
   task(): ReturnType<Run['task']> {
@@ -86,6 +96,7 @@ class PendingTask {
   async #make(): Promise<Run> {
     const run = await this.#making.begin(await this.#making.create(this.#making.ids));
     this.#run = run;
+    if (this.#controller) this.#listen(run, this.#controller);
     run.status('working');
     return run;
   }

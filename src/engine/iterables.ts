@@ -2,9 +2,10 @@ import { A2AError } from '../protocol/errors.ts';
 
 /** A stream that fails at its first step. */
 export function failed<T>(error: unknown): AsyncIterable<T> {
-  return {
-    [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(A2AError.from(error)) }),
+  const next = async (): Promise<IteratorResult<T>> => {
+    throw A2AError.from(error);
   };
+  return { [Symbol.asyncIterator]: () => ({ next }) };
 }
 
 /** A stream of one thing. */
@@ -12,7 +13,12 @@ export async function* single<T>(value: T): AsyncGenerator<T> {
   yield value;
 }
 
-/** A stream that is still being opened. */
-export async function* deferred<T>(opening: Promise<AsyncIterable<T>>): AsyncGenerator<T> {
+/** A stream that is still being opened. Whoever never reads it never hears of a failure. */
+export function deferred<T>(opening: Promise<AsyncIterable<T>>): AsyncIterable<T> {
+  opening.catch(() => {});
+  return opened(opening);
+}
+
+async function* opened<T>(opening: Promise<AsyncIterable<T>>): AsyncGenerator<T> {
   yield* await opening;
 }

@@ -12,10 +12,13 @@ import { cardOf } from './card.ts';
 import { systemClock, timestamps } from './clock.ts';
 import type { AgentDefinition, AgentOptions, LogEntry } from './definition.ts';
 import { type DirectAnswer, tryDirectly } from './direct.ts';
+import { newId } from './ids.ts';
 import { deferred, failed, single } from './iterables.ts';
 import { pushOperations } from './push.ts';
 import { recover } from './recovery.ts';
 import { Run, type RunHost, settledTask } from './run.ts';
+import { RunTable } from './run-table.ts';
+import { again, isLast, isResting, placed } from './turn.ts';
 import { watch } from './watchdog.ts';
 
 /** An agent that runs here. */
@@ -29,11 +32,6 @@ export interface LocalAgent extends Agent, AsyncDisposable {
 }
 
 const nobody: Call = {};
-
-/** A stream ends when the task does, and when the task waits for the caller's words. */
-function isLast(event: StreamEvent): boolean {
-  return event.kind === 'status' && event.status.state === 'input-required';
-}
 
 /**
  * Makes an agent out of a function.
@@ -67,7 +65,7 @@ class Engine implements LocalAgent, RunHost {
   readonly #log: (entry: LogEntry) => void;
   readonly #requiredExtensions: readonly string[];
   readonly #recovers: boolean;
-  readonly #runs = new Map<string, Run>();
+  readonly #runs = new RunTable();
   readonly #stopWatching: () => void;
   #recovered: Promise<void> | undefined;
 
@@ -75,11 +73,11 @@ class Engine implements LocalAgent, RunHost {
     const clock = options.clock ?? systemClock;
     this.definition = definition;
     this.options = options;
-    this.now = clock.now;
+    this.now = () => clock.now();
     this.timestamp = timestamps(clock);
-    this.newId = options.newId ?? (() => globalThis.crypto.randomUUID());
+    this.newId = options.newId ?? newId;
     this.#card = cardOf(definition);
-    this.#ledger = options.ledger ?? memoryLedger({ now: clock.now });
+    this.#ledger = options.ledger ?? memoryLedger({ now: this.now });
     this.#ownsLedger = options.ledger === undefined;
     this.#log = options.log ?? (() => {});
     this.#recovers = options.recovers ?? true;
@@ -98,8 +96,13 @@ class Engine implements LocalAgent, RunHost {
     this.deletePushConfig = push.delete;
   }
 
+  /** Whoever listens must not be able to stop the work by throwing. */
   report(entry: LogEntry): void {
-    this.#log(entry);
+    try {
+      this.#log(entry);
+    } catch {
+      // There is nobody left to tell.
+    }
   }
 
   async card(): Promise<AgentCard> {
@@ -120,8 +123,9 @@ class Engine implements LocalAgent, RunHost {
       ? recover(this.#ledger, this.definition.resume, {
           timestamp: this.timestamp,
           newId: this.newId,
-          resume: (log, process, message) => this.#begin(log, nobody, undefined).start(process, message),
-          report: this.#log,
+          resume: (log, process, message) =>
+            this.#begin(log, { owner: log.owner }, undefined).start(process, message),
+          report: (entry) => this.report(entry),
         })
       : Promise.resolve();
     return this.#recovered;
@@ -129,8 +133,13 @@ class Engine implements LocalAgent, RunHost {
 
   async close(): Promise<void> {
     this.#stopWatching();
-    for (const run of [...this.#runs.values()])
-      run.stop('failed', 'The agent was shut down while it worked on this task.');
+    const runs = this.#runs.all();
+    for (const run of runs) {
+      // What a restart can take up is left as it is, as if the process had been killed.
+      if (run.isAsking || (this.definition.resume && !this.#ownsLedger)) run.letGo();
+      else run.stop('failed', 'The agent was shut down while it worked on this task.');
+    }
+    await Promise.allSettled(runs.map(async ({ log }) => log.settled()));
     if (this.#ownsLedger) await this.#ledger[Symbol.asyncDispose]();
   }
 
@@ -178,10 +187,9 @@ class Engine implements LocalAgent, RunHost {
           : direct.run.log.follow(0, isLast),
       );
     }
-    // The next turn of a task begins with the task as it stood before it.
-    const from = request.after ?? (admission.kind === 'next' ? admission.log.sequence : 0);
-    const beginsWithTask = admission.kind === 'next' && request.after === undefined;
-    const proceeding = this.#proceed(admission, request, call, beginsWithTask);
+    const isKnown = admission.kind !== 'new';
+    const from = request.after ?? 0;
+    const proceeding = this.#proceed(admission, request, call, isKnown && request.after === undefined);
     if (proceeding instanceof Promise)
       return proceeding.then(({ follower, log }) => follower ?? log.follow(from, isLast));
     return proceeding.follower ?? proceeding.log.follow(from, isLast);
@@ -209,9 +217,11 @@ class Engine implements LocalAgent, RunHost {
     followsFirst = false,
   ): Proceeding | Promise<Proceeding> {
     if (admission.kind === 'again') {
-      return { log: admission.log, run: this.#runs.get(keyOf(admission.log.owner, admission.log.id)) };
+      const { log } = admission;
+      const follower = followsFirst ? again(log, request.message) : undefined;
+      return { log, run: this.#runs.of(log), follower };
     }
-    if (admission.kind === 'next') return this.#continue(admission.log, request, call, followsFirst);
+    if (admission.kind === 'next') return this.#continue(admission, request, call, followsFirst);
     const log = this.#create(request, call, admission.taskId);
     return log instanceof Promise
       ? log.then((each) => this.#launch(each, request, call))
@@ -238,10 +248,16 @@ class Engine implements LocalAgent, RunHost {
       run.start(this.definition.process, request.message);
       return { log, run };
     }
-    return registering.then(() => {
-      run.start(this.definition.process, request.message);
-      return { log, run };
-    });
+    return registering.then(
+      () => {
+        run.start(this.definition.process, request.message);
+        return { log, run };
+      },
+      (error: unknown) => {
+        run.fail(error);
+        throw error;
+      },
+    );
   }
 
   #registerPush(log: TaskLog, { configuration }: SendRequest, call: Call): Promise<unknown> | undefined {
@@ -250,19 +266,31 @@ class Engine implements LocalAgent, RunHost {
   }
 
   async #continue(
-    log: TaskLog,
+    { log, sequence }: Extract<Admission, { kind: 'next' }>,
     request: SendRequest,
     call: Call,
     followsFirst: boolean,
   ): Promise<Proceeding> {
-    const message = placed(request.message, log.contextId, log.id);
     await this.#registerPush(log, request, call);
+    if (log.sequence !== sequence) {
+      // Somebody was quicker, perhaps with the very same message.
+      const { pushConfig: _registered, ...configuration } = request.configuration ?? {};
+      const retry = { ...request, configuration };
+      return this.#proceed(await this.#admit(retry, call), retry, call, followsFirst);
+    }
+    const present = this.#runs.of(log);
+    if (present && !present.isAsking) {
+      throw new A2AError('UNSUPPORTED_OPERATION', 'The task waits for something else than a message', {
+        details: { taskId: log.id },
+      });
+    }
+    const message = placed(request.message, log.contextId, log.id);
+    // The next turn of a task begins with the task as it stood before it.
     const follower = followsFirst ? log.follow('now', isLast) : undefined;
     log.append({ kind: 'input', message });
-    const asking = this.#runs.get(keyOf(log.owner, log.id));
-    if (asking?.isAsking) {
-      asking.answer(message);
-      return { log, run: asking, follower };
+    if (present) {
+      present.answer(message);
+      return { log, run: present, follower };
     }
     const run = this.#begin(log, call, request);
     run.start(this.definition.process, message);
@@ -271,13 +299,12 @@ class Engine implements LocalAgent, RunHost {
 
   #begin(log: TaskLog, call: Call, request: SendRequest | undefined): Run {
     const run = new Run(this, log, call, request);
-    this.#runs.set(keyOf(log.owner, log.id), run);
+    this.#runs.add(run);
     return run;
   }
 
   ended(run: Run): void {
-    const key = keyOf(run.log.owner, run.log.id);
-    if (this.#runs.get(key) === run) this.#runs.delete(key);
+    this.#runs.remove(run);
   }
 
   #tryDirectly(request: SendRequest, call: Call, taskId: string | undefined): Promise<DirectAnswer> {
@@ -290,8 +317,14 @@ class Engine implements LocalAgent, RunHost {
           ids.taskId,
         ),
       begin: async (log) => {
-        await this.#registerPush(log, request, call);
-        return this.#begin(log, call, request);
+        const run = this.#begin(log, call, request);
+        try {
+          await this.#registerPush(log, request, call);
+        } catch (error) {
+          run.fail(error);
+          throw error;
+        }
+        return run;
       },
       ids: { taskId: taskId ?? this.newId(), contextId: request.message.contextId ?? this.newId() },
     });
@@ -327,7 +360,7 @@ class Engine implements LocalAgent, RunHost {
         details: { taskId: id },
       });
     }
-    (this.#runs.get(keyOf(log.owner, id)) ?? this.#begin(log, call, undefined)).stop('canceled');
+    (this.#runs.of(log) ?? this.#begin(log, call, undefined)).stop('canceled');
     return settledTask(log);
   }
 
@@ -356,20 +389,4 @@ interface Proceeding {
   log: TaskLog;
   run: Run | undefined;
   follower?: AsyncIterable<StreamEvent>;
-}
-
-/** A message with the ids of the task it belongs to. */
-function placed(message: Message, contextId: string, taskId: string): Message {
-  const { messageId, role, parts, extensions, referenceTaskIds, metadata } = message;
-  return { messageId, role, parts, contextId, taskId, extensions, referenceTaskIds, metadata };
-}
-
-/** Ids are unique within an owner only. */
-function keyOf(owner: string, id: string): string {
-  return owner === '' ? id : `${owner}\u0000${id}`;
-}
-
-function isResting(event: StreamEvent): boolean {
-  if (event.kind !== 'status') return false;
-  return isTerminal(event.status.state) || isInterrupted(event.status.state);
 }

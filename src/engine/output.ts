@@ -1,6 +1,7 @@
 import type { Message } from '../protocol/message.ts';
 import type { Metadata, Part } from '../protocol/part.ts';
-import type { Artifact, TaskState } from '../protocol/task.ts';
+import { type Artifact, type TaskState, taskStates } from '../protocol/task.ts';
+import { A2AError } from '../protocol/errors.ts';
 
 /** What an agent says: a text, a list of parts, or a message of its own making. */
 export type Saying = string | Part[] | Message;
@@ -70,4 +71,28 @@ export function toParts(content: string | Part[]): Part[] {
 /** True for a message among the things an agent may say. */
 export function isMessage(said: unknown): said is Message {
   return typeof said === 'object' && said !== null && 'role' in said && 'parts' in said;
+}
+
+/** The parts of a draft. An artifact has some. */
+export function partsOf({ parts, text }: ArtifactDraft): Part[] {
+  const given = parts ?? (text === undefined ? [] : [{ text }]);
+  if (given.length > 0) return given;
+  throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent gave an artifact without parts');
+}
+
+const states: ReadonlySet<string> = new Set(taskStates.filter((state) => state !== 'submitted'));
+
+/** A state that a task can be in while its agent works on it, or a complaint. */
+export function checkState(state: TaskState): TaskState {
+  if (states.has(state)) return state;
+  throw new A2AError('INVALID_AGENT_RESPONSE', `The agent gave ${state}, which is no state of its work`);
+}
+
+/** The complaint about something that no agent may give. */
+export function notAnOutput(given: unknown): A2AError {
+  const what =
+    given === null || typeof given !== 'object'
+      ? `a value of type ${given === null ? 'null' : typeof given}`
+      : `an object with ${Object.keys(given).join(', ') || 'nothing in it'}`;
+  return new A2AError('INVALID_AGENT_RESPONSE', `The agent gave ${what}, which is no output`);
 }

@@ -13,7 +13,7 @@ interface PushOperations {
 
 interface PushOptions {
   isSupported: boolean;
-  newId(): string;
+  newId: () => string;
   /** How many configurations one task may have. */
   most: number;
 }

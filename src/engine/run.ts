@@ -4,10 +4,21 @@ import { A2AError } from '../protocol/errors.ts';
 import type { Message } from '../protocol/message.ts';
 import type { SendRequest } from '../protocol/requests.ts';
 import type { Metadata } from '../protocol/part.ts';
-import { isInterrupted, isTerminal, type Task, type TaskState } from '../protocol/task.ts';
+import { type Artifact, isInterrupted, isTerminal, type Task, type TaskState } from '../protocol/task.ts';
+import { Chunks } from './chunks.ts';
 import { ProcessContext } from './context.ts';
 import type { LogEntry, Process } from './definition.ts';
-import { type ArtifactDraft, isMessage, type Output, type Result, type Saying, toParts } from './output.ts';
+import {
+  type ArtifactDraft,
+  checkState,
+  isMessage,
+  notAnOutput,
+  type Output,
+  partsOf,
+  type Result,
+  type Saying,
+  toParts,
+} from './output.ts';
 
 /** What a run needs of the engine around it. */
 export interface RunHost {
@@ -22,7 +33,8 @@ export interface RunHost {
 /** One go at a task: from a message until the task ends or needs something. */
 export class Run {
   readonly log: TaskLog;
-  readonly startedAt: number;
+  /** When it began, or went on after a question. */
+  startedAt: number;
   /** When it last gave a sign of life. */
   activeAt: number;
   readonly #host: RunHost;
@@ -33,6 +45,7 @@ export class Run {
   #iterator: AsyncIterator<Output> | Iterator<Output> | undefined = undefined;
   /** The artifact that yielded strings make up. */
   #textArtifact: string | undefined = undefined;
+  #chunks: Chunks | undefined = undefined;
   /** Who waits for the run to rest. */
   #waiters: ((task: Promise<Task> | Task) => void)[] | undefined = undefined;
   /** The question that waits for its answer. */
@@ -124,42 +137,45 @@ export class Run {
     if (this.#isOver) return;
     this.activeAt = this.#host.now();
     if (typeof output === 'string') this.#emitText(output);
+    else if (typeof output !== 'object' || output === null) throw notAnOutput(output);
     else if ('artifact' in output) {
       this.artifact(output.artifact, output.append ?? false, output.lastChunk, output.metadata);
     } else if (isMessage(output)) this.status(this.log.state, output);
-    else if (typeof output === 'object' && 'state' in output)
-      this.status(output.state, output.message, output.metadata);
-    else
-      throw new A2AError(
-        'INVALID_AGENT_RESPONSE',
-        `The agent yielded ${describe(output)}, which is no output`,
-      );
+    else if ('state' in output) this.status(checkState(output.state), output.message, output.metadata);
+    else throw notAnOutput(output);
   }
 
   #emitText(text: string): void {
     const append = this.#textArtifact !== undefined;
     this.#textArtifact ??= this.#host.newId();
-    this.artifact({ artifactId: this.#textArtifact, parts: [{ text }] }, append, undefined);
+    this.#append({ artifactId: this.#textArtifact, parts: [{ text }] }, append, undefined);
   }
 
   /** Appends an artifact, or a chunk of one. */
   artifact(draft: ArtifactDraft, append: boolean, lastChunk: boolean | undefined, metadata?: Metadata): void {
-    const { text } = draft;
-    const parts = draft.parts ?? (text === undefined ? [] : [{ text }]);
-    if (parts.length === 0)
-      throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent gave an artifact without parts');
+    const artifact = {
+      ...draft,
+      artifactId: draft.artifactId ?? this.#host.newId(),
+      parts: partsOf(draft),
+    };
+    this.#chunks ??= new Chunks(this.log);
+    const isMore = this.#chunks.add(artifact.artifactId, append, lastChunk ?? false);
+    this.#append(artifact, isMore, lastChunk, metadata);
+  }
+
+  #append(artifact: Artifact, append: boolean, lastChunk: boolean | undefined, metadata?: Metadata): void {
     this.log.append({
       kind: 'artifact',
       taskId: this.log.id,
       contextId: this.log.contextId,
       // Written out, so that all artifacts have one shape for the machine.
       artifact: {
-        artifactId: draft.artifactId ?? this.#host.newId(),
-        name: draft.name,
-        description: draft.description,
-        parts,
-        extensions: draft.extensions,
-        metadata: draft.metadata,
+        artifactId: artifact.artifactId,
+        name: artifact.name,
+        description: artifact.description,
+        parts: artifact.parts,
+        extensions: artifact.extensions,
+        metadata: artifact.metadata,
       },
       append,
       lastChunk,
@@ -168,7 +184,10 @@ export class Run {
     });
   }
 
-  /** Appends a status. One that ends the task or waits for the caller ends the run. */
+  /**
+   * Appends a status. One that ends the task or waits for the caller's words ends the run; one that waits for
+   * authorization does not, because that may come by another way.
+   */
   status(state: TaskState, said?: Saying, metadata?: Metadata): void {
     this.log.append({
       kind: 'status',
@@ -182,15 +201,17 @@ export class Run {
       metadata,
       sequence: 0,
     });
-    if (isTerminal(state)) this.#end();
+    if (isTerminal(state) || (state === 'input-required' && !this.isAsking)) this.#end();
     else if (isInterrupted(state)) this.#tellWaiters();
   }
 
   #message(said: Saying): Message {
     const ids = { contextId: this.log.contextId, taskId: this.log.id };
-    if (isMessage(said))
+    if (isMessage(said) && said.parts.length > 0)
       return { ...said, role: 'agent', messageId: said.messageId || this.#host.newId(), ...ids };
-    return { messageId: this.#host.newId(), role: 'agent', parts: toParts(said), ...ids };
+    const parts = isMessage(said) ? said.parts : toParts(said);
+    if (parts.length === 0) throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent said nothing');
+    return { messageId: this.#host.newId(), role: 'agent', parts, ...ids };
   }
 
   /** Ends the run with what the agent returned. */
@@ -221,16 +242,38 @@ export class Run {
   /** Ends the task from outside: what the agent gives from now on is not heard. */
   stop(state: 'failed' | 'canceled', reason?: string): void {
     if (this.#isOver) return;
-    this.status(state, reason);
+    try {
+      this.status(state, reason);
+    } catch (error) {
+      // The ledger does not take it. Whoever waits or asks hears that from the ledger.
+      this.#reportLate(error);
+      this.#end();
+    }
+    this.#release(reason);
+  }
+
+  /** Ends the run and leaves the task as it is, for another run to take up. */
+  letGo(): void {
+    if (this.#isOver) return;
+    this.#end();
+    this.#release('The agent was shut down');
+  }
+
+  #release(reason: string | undefined): void {
     this.#controller?.abort(new A2AError('CANCELED', reason ?? 'The task was canceled'));
     this.#closeIterator();
   }
 
+  /** The run is over; what the agent does while it tidies up is its own affair. */
   #closeIterator(): void {
-    const closing = this.#iterator?.return?.();
+    const iterator = this.#iterator;
     this.#iterator = undefined;
-    // The run is over; what the agent does while it tidies up is its own affair.
-    if (closing instanceof Promise) closing.catch((error: unknown) => this.#reportLate(error));
+    try {
+      const closing = iterator?.return?.();
+      if (closing instanceof Promise) closing.catch((error: unknown) => this.#reportLate(error));
+    } catch (error) {
+      this.#reportLate(error);
+    }
   }
 
   #reportLate(error: unknown): void {
@@ -252,6 +295,8 @@ export class Run {
 
   ask(question: Saying, state: 'input-required' | 'auth-required'): Promise<Message> {
     if (this.#isOver) return Promise.reject(new A2AError('CANCELED', 'The task is over'));
+    if (this.#answer)
+      return Promise.reject(new A2AError('UNSUPPORTED_OPERATION', 'A question waits for its answer already'));
     return new Promise((resolve, reject) => {
       this.#answer = { resolve, reject };
       this.status(state, question);
@@ -262,7 +307,7 @@ export class Run {
   answer(message: Message): void {
     const answer = this.#answer;
     this.#answer = undefined;
-    this.activeAt = this.#host.now();
+    this.startedAt = this.activeAt = this.#host.now();
     this.status('working');
     answer?.resolve(message);
   }
@@ -298,10 +343,4 @@ export function iteratorOf(given: unknown): AsyncIterator<Output> | Iterator<Out
   if (Symbol.iterator in given && !Array.isArray(given))
     return (given as Iterable<Output>)[Symbol.iterator]();
   return undefined;
-}
-
-function describe(output: unknown): string {
-  return output === null || typeof output !== 'object'
-    ? String(output)
-    : `an object with ${Object.keys(output).join(', ')}`;
 }
