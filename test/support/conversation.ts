@@ -1,4 +1,5 @@
 import type { Clock } from '../../src/engine/clock.ts';
+import type { Agent } from '../../src/protocol/agent.ts';
 import type { StreamEvent } from '../../src/protocol/event.ts';
 import type { Message } from '../../src/protocol/message.ts';
 import { textOf } from '../../src/protocol/part.ts';
@@ -20,6 +21,14 @@ export function say(
 export function taskIn(answer: Task | Message): Task {
   if (!isTask(answer)) throw new Error(`expected a task, got the message ${textOf(answer.parts)}`);
   return answer;
+}
+
+/** The id of the only task that an agent has. */
+export async function onlyTaskOf(agent: Agent): Promise<string> {
+  const { tasks } = await agent.listTasks({});
+  const [task, ...others] = tasks;
+  if (!task || others.length > 0) throw new Error(`expected one task, found ${tasks.length}`);
+  return task.id;
 }
 
 /** All text of a task's artifacts, one string for each. */
@@ -88,7 +97,7 @@ export class SteppedClock implements Clock {
   /** Lets time pass. */
   step(milliseconds: number): void {
     this.#now += milliseconds;
-    for (const tick of [...this.#ticks]) tick();
+    for (const tick of this.#ticks) tick();
   }
 
   get isWatched(): boolean {
