@@ -96,6 +96,19 @@ describe('the server-sent event parser', () => {
     );
   });
 
+  it('gives the same events however bytes that are no text are cut', () => {
+    const bytes = fc.uint8Array({ maxLength: 40 });
+    fc.assert(
+      fc.property(bytes, fc.nat({ max: 60 }), fc.nat({ max: 60 }), (noise, a, b) => {
+        const text = Uint8Array.from([...encoder.encode('data: '), ...noise, ...encoder.encode('\n\n')]);
+        const [first, second] = [Math.min(a, b), Math.max(a, b)];
+        const chunks = [text.subarray(0, first), text.subarray(first, second), text.subarray(second)];
+        expect(parse(chunks)).toEqual(parse([text]));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it('reads back what was written', () => {
     const line = fc.string({ unit: 'grapheme', maxLength: 20 }).filter((text) => !/[\r\n]/.test(text));
     const event = fc.record({ data: fc.array(line, { minLength: 1, maxLength: 4 }), id: fc.nat() });

@@ -21,6 +21,7 @@ export class FrameTooLarge extends Error {
 
 const lineFeed = 10;
 const carriageReturn = 13;
+const byteOrderMark = 0xfeff;
 
 /**
  * Reads a `text/event-stream`, fed in chunks that may be cut anywhere, even inside a character.
@@ -30,7 +31,11 @@ const carriageReturn = 13;
 export class SseParser {
   readonly #handlers: SseHandlers;
   readonly #limit: number;
-  readonly #decoder = new TextDecoder('utf-8');
+  // Whole characters only, which engines decode several times faster than in their streaming mode.
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  /** The beginning of a character whose end is not there yet. */
+  #tail: Uint8Array | undefined;
+  #begun = false;
   /** The line that is not finished yet, in the pieces that came. */
   #rest: string[] = [];
   #restLength = 0;
@@ -48,10 +53,13 @@ export class SseParser {
 
   /** Takes the next bytes. Throws {@link FrameTooLarge}. */
   push(chunk: Uint8Array): void {
-    // The decoder drops a byte order mark at the beginning and keeps an unfinished character for the next chunk.
-    const decoded = this.#decoder.decode(chunk, { stream: true });
+    const decoded = this.#decode(chunk);
     if (decoded === '') return;
     let from = 0;
+    if (!this.#begun) {
+      this.#begun = true;
+      if (decoded.charCodeAt(0) === byteOrderMark) from = 1;
+    }
     if (this.#afterReturn) {
       this.#afterReturn = false;
       if (decoded.charCodeAt(0) === lineFeed) from = 1;
@@ -59,6 +67,20 @@ export class SseParser {
     if (this.#rest.length > 0) from = this.#completeLine(decoded, from);
     const rest = this.#lines(decoded, from);
     if (rest < decoded.length) this.#keep(decoded.slice(rest));
+  }
+
+  #decode(chunk: Uint8Array): string {
+    let bytes = chunk;
+    if (this.#tail) {
+      bytes = new Uint8Array(this.#tail.length + chunk.length);
+      bytes.set(this.#tail);
+      bytes.set(chunk, this.#tail.length);
+      this.#tail = undefined;
+    }
+    const whole = wholeCharacters(bytes);
+    if (whole === bytes.length) return this.#decoder.decode(bytes);
+    this.#tail = bytes.slice(whole);
+    return this.#decoder.decode(bytes.subarray(0, whole));
   }
 
   /** Ends the line that earlier chunks began, if it ends here, and says where to go on. */
@@ -141,6 +163,19 @@ export class SseParser {
     this.#id = undefined;
     if (data !== undefined) this.#handlers.event({ data, event: event === '' ? undefined : event, id });
   }
+}
+
+/** How many of the bytes make whole characters: up to three at the end may begin one that goes on. */
+function wholeCharacters(bytes: Uint8Array): number {
+  const { length } = bytes;
+  for (let back = 1; back <= 3 && back <= length; back++) {
+    const byte = bytes[length - back] as number;
+    if (byte < 0x80) return length;
+    if (byte < 0xc0) continue;
+    const size = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    return size > back ? length - back : length;
+  }
+  return length;
 }
 
 function endOfLine(text: string, start: number): number {
