@@ -252,6 +252,22 @@ describe('a card that lies', () => {
     expect(methods().slice(3)).toEqual(['message/send']);
   });
 
+  it('in its newer half is believed in its older half', async () => {
+    const server = await serve((asked, response, url) => {
+      const both = {
+        ...card(url),
+        url: `${url}/old`,
+        protocolVersion: '0.3.0',
+        preferredTransport: 'JSONRPC',
+      };
+      if (isCard(asked.path)) return json(response, both);
+      return asked.path === '/old' ? tagged(asked, response) : nothing(response);
+    });
+    const agent = reach(server.url);
+    await agent.send(request);
+    expect(await agent.describe()).toMatchObject({ version: '0.3', url: `${server.url}/old` });
+  });
+
   it('about the transport is found out', async () => {
     const server = await serve((asked, response, url) => {
       const supportedInterfaces = [

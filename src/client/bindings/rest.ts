@@ -77,7 +77,7 @@ class Rest implements Binding {
   async unary<O extends Unary>(operation: O, request: RequestOf[O], call: Call): Promise<ResultOf[O]> {
     return this.#byRoute(operation, async (route) => {
       const answer = await askWhole(this.#settings, this.#ask(route, request, call));
-      const result = this.#result(answer, answer.text);
+      const result = this.#result(answer, answer.text, route);
       try {
         return this.endpoint.dialect.results[operation].read(result, reading);
       } catch (thrown) {
@@ -103,7 +103,7 @@ class Rest implements Binding {
         ask,
         {
           frame: (event) => this.#frame(event, reader),
-          whole: (response, text) => [{ events: this.#whole(response, text), id: undefined }],
+          whole: (response, text) => [{ events: this.#whole(response, text, route), id: undefined }],
         },
         opening.signal,
       );
@@ -167,12 +167,13 @@ class Rest implements Binding {
     return { path: whole, rest };
   }
 
-  #result(answered: Answered, text: string): unknown {
+  #result(answered: Answered, text: string, route: RestRoute): unknown {
     if (text === '' && answered.status < 300) return undefined;
     const body = parseJson(text);
     if (answered.status >= 400) {
       if (!saysWhatIsWrong(body)) throw notA2A(this.endpoint, answered, text);
-      throw explained(this.endpoint.dialect.restError.read(body, answered.status), this.endpoint, answered);
+      const error = this.endpoint.dialect.restError.read(body, answered.status);
+      throw explained(missing(error, body, route), this.endpoint, answered);
     }
     if (body === undefined) throw notA2A(this.endpoint, answered, text);
     return body;
@@ -204,8 +205,8 @@ class Rest implements Binding {
     return { events: [], id: event.id };
   }
 
-  #whole(answered: Answered, text: string): readonly StreamEvent[] {
-    const result = this.#result(answered, text);
+  #whole(answered: Answered, text: string, route: RestRoute): readonly StreamEvent[] {
+    const result = this.#result(answered, text, route);
     try {
       const answer = this.endpoint.dialect.results.send.read(result, reading);
       return [isTask(answer) ? { kind: 'task', task: answer } : { kind: 'message', message: answer }];
@@ -232,6 +233,20 @@ function queryOf(fields: Fields): string {
   }
   const text = query.toString();
   return text === '' ? '' : `?${text}`;
+}
+
+/**
+ * Some agents say no more than that something is not there. Where the address names a task, that is the task; a framework
+ * that does not know the address at all says it in other words.
+ */
+function missing(error: A2AError, body: unknown, { path }: RestRoute): A2AError {
+  const outer = body as Fields;
+  const inner = (typeof outer.error === 'object' && outer.error !== null ? outer.error : outer) as Fields;
+  const isPlain = error.status === 404 && !Array.isArray(inner.details) && !(Number(inner.code) < 0);
+  if (!isPlain) return error;
+  const reason = typeof inner.message === 'string' && path.includes('{') ? 'TASK_NOT_FOUND' : 'NOT_FOUND';
+  const { message, status, cause, details } = error;
+  return new A2AError(reason, message, { status, cause, details });
 }
 
 /** True for the error bodies of every version: wrapped, bare, or problem details. */

@@ -1,0 +1,117 @@
+import type { ServerResponse } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type ConnectOptions, connect, createMemory, type Problem } from '../../src/client/index.ts';
+import type { StreamEvent } from '../../src/protocol/event.ts';
+import { json, type RawRequest, sse, startRaw } from '../support/raw-server.ts';
+import { card, isCard, statusUpdate, task } from '../support/wire-1.0.ts';
+
+const request = { message: { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] } };
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0).toReversed()) await each.close();
+});
+
+async function agentThat(
+  answer: (asked: RawRequest, response: ServerResponse) => unknown,
+  options: ConnectOptions = {},
+  version = '1.0',
+) {
+  const server = await startRaw((asked, response, url) => {
+    const supportedInterfaces = [
+      { url: `${url}/a b/`, protocolBinding: 'HTTP+JSON', protocolVersion: version, tenant: 't/1' },
+    ];
+    return isCard(asked.path) ? json(response, card(url, { supportedInterfaces })) : answer(asked, response);
+  });
+  const agent = connect(server.url, { random: () => 0, memory: createMemory(), ...options });
+  open.push(server, agent);
+  const calls = () =>
+    server.requests.filter(({ path }) => !isCard(path)).map(({ method, path }) => `${method} ${path}`);
+  return { agent, calls };
+}
+
+async function collect(events: AsyncIterable<StreamEvent>): Promise<StreamEvent[]> {
+  const all: StreamEvent[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+describe('an agent over REST', () => {
+  it('is asked by path and query, each in its own spelling', async () => {
+    const { agent, calls } = await agentThat(({ method }, response) => {
+      if (method === 'DELETE') response.writeHead(204).end();
+      else json(response, { ...task('completed'), tasks: [], configs: [], taskId: 't1', url: 'http://x' });
+    });
+    await agent.getTask({ id: 'a/b:c', historyLength: 3 });
+    await agent.listTasks({ contextId: 'c&d', status: 'working', includeArtifacts: true });
+    await agent.cancelTask({ id: 't1' });
+    await agent.deletePushConfig({ taskId: 't1', id: 'p?' });
+    expect(calls()).toEqual([
+      'GET /a%20b/t%2F1/tasks/a%2Fb%3Ac?historyLength=3',
+      'GET /a%20b/t%2F1/tasks?contextId=c%26d&includeArtifacts=true&status=TASK_STATE_WORKING',
+      'POST /a%20b/t%2F1/tasks/t1:cancel',
+      'DELETE /a%20b/t%2F1/tasks/t1/pushNotificationConfigs/p%3F',
+    ]);
+  });
+
+  it('is followed with the other verb where it does not take the first, from then on', async () => {
+    const { agent, calls } = await agentThat(({ method }, response) => {
+      if (method === 'POST') return json(response, { error: { code: 405, message: 'no' } }, 405);
+      const stream = sse(response);
+      stream.event({ task: task('working') });
+      stream.event(statusUpdate('completed'));
+      stream.end();
+    });
+    await collect(agent.subscribe({ id: 't1' }));
+    await collect(agent.subscribe({ id: 't1' }));
+    expect(calls().map((call) => call.split(' ')[0])).toEqual(['POST', 'GET', 'GET']);
+  });
+
+  it('may end a stream with an error, and send nonsense in it', async () => {
+    const problems: Problem[] = [];
+    const { agent } = await agentThat(
+      (_asked, response) => {
+        const stream = sse(response);
+        stream.event({ task: task('working') });
+        stream.write('data: 7\n\n');
+        stream.event({ surprise: {} });
+        stream.write('event: error\ndata: {"error":{"code":503,"message":"Too busy"}}\n\n');
+        stream.end();
+      },
+      { onProblem: (problem) => problems.push(problem) },
+    );
+    await expect(collect(agent.stream(request))).rejects.toMatchObject({
+      reason: 'UNAVAILABLE',
+      message: 'Too busy',
+    });
+    expect(problems.map(({ kind }) => kind)).toEqual(['frame', 'frame']);
+  });
+
+  it.each([
+    ['a task that is missing, in few words', { message: 'Task not found' }, 'TASK_NOT_FOUND'],
+    ['an address that is missing', { detail: 'Not Found' }, 'NOT_FOUND'],
+  ])('is understood when it speaks of %s', async (_name, body, reason) => {
+    const { agent } = await agentThat((_asked, response) => json(response, body, 404), {}, '0.3');
+    await expect(agent.getTask({ id: 't1' })).rejects.toMatchObject({ reason, status: 404 });
+  });
+
+  it('of 0.3 may have its version in its address already', async () => {
+    const server = await startRaw((_asked, response) => json(response, { task: task('completed') }));
+    const agent = connect(
+      {
+        name: 'Old',
+        url: `${server.url}/v1`,
+        protocolVersion: '0.3.0',
+        preferredTransport: 'HTTP+JSON',
+        version: '1',
+        description: '',
+        capabilities: {},
+        skills: [],
+      },
+      { memory: createMemory() },
+    );
+    open.push(server, agent);
+    await agent.send(request);
+    expect(server.requests.map(({ path }) => path)).toEqual(['/v1/message:send']);
+  });
+});
