@@ -1,0 +1,112 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import packageJson from '../package.json' with { type: 'json' };
+import { v0_1 } from '../src/dialects/v0_1/index.ts';
+import { v0_3 } from '../src/dialects/v0_3/index.ts';
+import { A2AError, errorTable, type Reason } from '../src/protocol/errors.ts';
+import { node, root } from './support/command.ts';
+import { type Fence, fencesOf, pages, textOfPage } from './support/fences.ts';
+
+/** Checks code against the sources, as a program outside would import them. */
+async function typeCheck(fences: readonly Fence[]): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'dragoman-docs-'));
+  try {
+    const paths: { [name: string]: string[] } = {};
+    for (const [subpath, target] of Object.entries(packageJson.exports)) {
+      if (typeof target === 'string') continue;
+      const source = target.default.replace('./dist/', 'src/').replace(/js$/, 'ts');
+      paths[subpath.replace(/^\./, 'dragoman')] = [join(root, source)];
+    }
+    // What is written as JavaScript must be right, but need not say all its types.
+    const check = async (language: string, noImplicitAny: boolean): Promise<string> => {
+      const chosen = fences.filter((fence) => fence.language === language);
+      if (chosen.length === 0) return '';
+      const files = chosen.map((fence, index) => {
+        const file = `${language}-${index}.ts`;
+        writeFileSync(join(folder, file), `export {};\n${fence.code}`);
+        return { file, at: `${fence.page}:${fence.line}` };
+      });
+      const config = {
+        extends: join(root, 'tsconfig.json'),
+        compilerOptions: {
+          paths,
+          noImplicitAny,
+          noUnusedLocals: false,
+          typeRoots: [join(root, 'node_modules', '@types')],
+        },
+        include: [],
+        files: files.map(({ file }) => file),
+      };
+      writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+      writeFileSync(join(folder, `${language}.json`), JSON.stringify(config));
+      const compiler = join(root, 'node_modules/ts7/bin/tsc');
+      let { stdout } = await node([compiler, '-p', `${language}.json`], { cwd: folder }).ended;
+      for (const { file, at } of files) stdout = stdout.replaceAll(file, at);
+      return stdout;
+    };
+    return (await check('ts', true)) + (await check('js', false));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The page of errors, out of the table and the dialects. */
+function errorPage(): string {
+  const code = (dialect: typeof v0_3, reason: Reason) => dialect.rpcError.write(new A2AError(reason)).code;
+  const rows = (Object.keys(errorTable) as Reason[]).map((reason) => {
+    const { rpc, http, grpc, text } = errorTable[reason];
+    return `| \`${reason}\` | ${rpc} | ${code(v0_3, reason)} | ${code(v0_1, reason)} | ${http} | ${grpc} | ${text} |`;
+  });
+  return `# Errors
+
+Every operation rejects with an \`A2AError\`. Its \`reason\` is one of these and does not change between releases; its message
+is for people and may. \`violations\` names the fields that are wrong, \`details\` has facts for programs, \`cause\` what a
+stranger threw, and \`hint\` what a person can do about it. Causes and hints are never sent to a peer.
+
+| reason | JSON-RPC 1.0 | 0.3 | 0.1 | HTTP | gRPC | says |
+|---|---|---|---|---|---|---|
+${rows.join('\n')}
+
+Over JSON-RPC the HTTP status is 200 whatever the error, except for 401, 403, 413, 429 and 503, which are for those on the
+way as well.
+
+This page is made from the table in \`src/protocol/errors.ts\`: \`npx vitest run test/docs.test.ts -u\` writes it anew.
+`;
+}
+
+describe('the pages', () => {
+  const fences = pages().flatMap(fencesOf);
+
+  it('show code that fits the sources', async () => {
+    expect(fences.filter(({ language }) => language === 'ts' || language === 'js').length).toBeGreaterThan(
+      12,
+    );
+    expect(await typeCheck(fences)).toBe('');
+  });
+
+  it('would be caught showing code that does not', async () => {
+    const wrong = (language: string, code: string): Fence => ({ page: 'x.md', line: 7, language, code });
+    const found = await typeCheck([
+      wrong('ts', "import { conect } from 'dragoman';"),
+      wrong('js', "import { memoryLedger } from 'dragoman';\nmemoryLedger({ maxTasks: 'many' });"),
+    ]);
+    expect(found).toMatch(/x\.md:7\(2,10\): error TS2\d+: .*conect/);
+    expect(found).toMatch(/x\.md:7\(3,16\): error TS2322/);
+  });
+
+  it('mark their code with a language that is checked or that is no code of ours', () => {
+    expect(new Set(fences.map(({ language }) => language))).toEqual(new Set(['js', 'ts', 'sh', 'text']));
+  });
+
+  it.each(pages())('%s links to what is there', (page) => {
+    const links = [...textOfPage(page).matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, target = '']) => target);
+    const local = links.filter((target) => !/^[a-z]+:/.test(target));
+    expect(local.filter((target) => !existsSync(join(root, dirname(page), target)))).toEqual([]);
+  });
+
+  it('have a table of errors that is up to date', async () => {
+    await expect(errorPage()).toMatchFileSnapshot('../docs/reference/errors.md');
+  });
+});

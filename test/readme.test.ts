@@ -1,0 +1,56 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import packageJson from '../package.json' with { type: 'json' };
+import { node, root, type Running, served } from './support/command.ts';
+import { fencesOf, textOfPage } from './support/fences.ts';
+
+const [agent, client] = fencesOf('README.md').filter(({ language }) => language === 'js');
+
+let folder: string;
+let running: Running | undefined;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'dragoman-readme-'));
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(root, join(folder, 'node_modules', 'dragoman'));
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+});
+
+afterEach(async () => {
+  await running?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('the README', () => {
+  it('shows an agent in 15 lines and a client in 8', () => {
+    expect(agent?.code).toContain('defineAgent');
+    expect(agent?.code.trimEnd().split('\n').length).toBeLessThanOrEqual(15);
+    expect(client?.code).toContain('connect');
+    expect(client?.code.trimEnd().split('\n').length).toBeLessThanOrEqual(8);
+  });
+
+  it('shows an agent and a client that understand each other', async () => {
+    writeFileSync(join(folder, 'agent.js'), agent?.code ?? '');
+    const started = await served('agent.js', [], { cwd: folder });
+    running = started;
+    const code = client?.code ?? '';
+    expect(code).toContain('http://127.0.0.1:4000');
+    writeFileSync(join(folder, 'client.js'), code.replace('http://127.0.0.1:4000', started.url));
+    const { code: exitCode, stdout, stderr } = await node(['client.js'], { cwd: folder }).ended;
+    expect(stderr).toBe('');
+    expect(stdout).toBe('HELLO \nTHERE \n');
+    expect(exitCode).toBe(0);
+  });
+
+  it('lists every import that the package has', () => {
+    const named = [...textOfPage('README.md').matchAll(/^\| `(dragoman[\w/]*)` \|/gm)].map(
+      ([, name]) => name,
+    );
+    const exported = Object.keys(packageJson.exports)
+      .filter((subpath) => subpath !== './package.json')
+      .map((subpath) => subpath.replace(/^\./, 'dragoman'));
+    expect(new Set(named)).toEqual(new Set(exported));
+  });
+});
