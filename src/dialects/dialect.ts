@@ -139,7 +139,12 @@ export interface Dialect {
   readonly message: Codec<Message>;
   /** True when an event reads the same for everybody, so that its text can be shared between readers. */
   readonly sharesEvents: boolean;
-  eventWriter(): EventWriter;
+  /**
+   * Makes a writer for one stream.
+   *
+   * @param task - the task as it stands, where the stream goes on in the middle of it.
+   */
+  eventWriter(task?: Task): EventWriter;
   eventReader(opening: StreamOpening): EventReader;
   readonly rpcError: RpcErrorCodec;
   readonly restError: RestErrorCodec;

@@ -6,7 +6,7 @@ import { v1_0 } from '../dialects/v1_0/index.ts';
 import { A2AError, errorTable } from '../protocol/errors.ts';
 import { HttpCall } from './call.ts';
 import { type Exchange, headerOf, jsonReply, type Reply } from './exchange.ts';
-import { answer, type Asked, beganIn0_1, isStreaming, open } from './operate.ts';
+import { answer, type Asked, isStreaming, open, taskOf } from './operate.ts';
 import type { Face } from './face.ts';
 import { type Envelope, SseStream } from './sse.ts';
 
@@ -127,10 +127,11 @@ function tenantOf(params: unknown): string | undefined {
 async function stream(face: Face, asked: Asked, id: RpcRequest['id'], choice: MethodChoice): Promise<Reply> {
   face.admitStream();
   const { events, first } = await open(asked);
-  const dialect = choice.ambiguous && beganIn0_1(first) ? v0_1 : asked.dialect;
+  const task = choice.ambiguous || asked.dialect === v0_1 ? await taskOf(asked, first) : undefined;
+  const dialect = choice.ambiguous && task?.origin === '0.1' ? v0_1 : asked.dialect;
   const envelope = envelopeOf(id, dialect);
   const texts = dialect.sharesEvents ? face.textsOf(dialect) : undefined;
-  return face.streamReply(new SseStream(events, first, envelope, dialect.eventWriter(), texts));
+  return face.streamReply(new SseStream(events, first, envelope, dialect.eventWriter(task), texts));
 }
 
 function envelopeOf(id: RpcRequest['id'], dialect: Dialect): Envelope {

@@ -106,7 +106,12 @@ export async function open(asked: Asked): Promise<Opened> {
 
 const nothing: AsyncIterator<StreamEvent> = { next: () => Promise.resolve({ done: true, value: undefined }) };
 
-/** True when the first event says that the task began in 0.1. */
-export function beganIn0_1(first: StreamEvent | undefined): boolean {
-  return first?.kind === 'task' && isTask(first.task) && first.task.origin === '0.1';
+/** The task that a stream is of: what it begins with or, where it goes on in the middle, what is asked for. */
+export async function taskOf(
+  { agent, call }: Asked,
+  first: StreamEvent | undefined,
+): Promise<Task | undefined> {
+  if (first === undefined || first.kind === 'message') return undefined;
+  if (first.kind === 'task') return first.task;
+  return agent.getTask({ id: first.taskId }, call).catch(() => undefined);
 }

@@ -13,11 +13,6 @@ export class ArtifactIndex {
   #indexes = new Map<string, number>();
   #taken = new Set<number>();
 
-  /** True when the artifact has a number already. */
-  has(artifactId: string): boolean {
-    return this.#indexes.has(artifactId);
-  }
-
   /** The number of an artifact, given at first sight. */
   of(artifactId: string): number {
     const known = this.#indexes.get(artifactId);

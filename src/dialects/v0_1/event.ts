@@ -16,8 +16,14 @@ const eventNames = ['contextId', 'state', 'wrappedMessage'];
 /** Writes one stream as 0.1 has it: status and artifact events only, the last one marked. */
 class Writer implements EventWriter {
   #indexes = new ArtifactIndex();
+  #told = new Set<string>();
   #contextId = '';
   #last: Wire | undefined;
+
+  /** In the middle of a task its artifacts have their numbers already. */
+  constructor(task?: Task) {
+    for (const { artifactId } of task?.artifacts ?? []) this.#indexes.of(artifactId);
+  }
 
   write(event: StreamEvent, losses?: Losses): readonly unknown[] {
     switch (event.kind) {
@@ -56,7 +62,8 @@ class Writer implements EventWriter {
 
   #artifact(event: Omit<ArtifactEvent, 'kind'>, losses: Losses): Wire {
     const { artifactId } = event.artifact;
-    const isNew = !this.#indexes.has(artifactId);
+    const isNew = !this.#told.has(artifactId);
+    this.#told.add(artifactId);
     const index = this.#indexes.of(artifactId);
     // The reader of a stream remembers an id, so that not every chunk has to carry it.
     const carriesId = isNew && artifactId !== idOfIndex(index);
@@ -200,7 +207,7 @@ function isSame(before: TaskStatus, now: TaskStatus): boolean {
 }
 
 /** Begins to write a stream. */
-export const eventWriter = (): EventWriter => new Writer();
+export const eventWriter = (task?: Task): EventWriter => new Writer(task);
 
 /** Begins to read a stream. */
 export const eventReader = (opening: StreamOpening): EventReader => new Reader(opening);
