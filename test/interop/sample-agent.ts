@@ -1,5 +1,5 @@
 /**
- * One agent on this toolkit, for clients of every version. It answers to words: `stream` comes in chunks, `ask` asks
+ * One agent on this toolkit, for clients of every version. It answers to words: `stream` comes in chunks, `two` makes two artifacts, `ask` asks
  * back once and `ask twice` twice, `auth` wants credentials, `slow` works until it is canceled, `fail` throws,
  * `reject` refuses, and everything else is echoed, part by part.
  */
@@ -17,6 +17,11 @@ async function* work(context: ProcessContext): AsyncGenerator<Output> {
           lastChunk: i === 4,
         };
       }
+      return;
+    case 'two':
+      yield { artifact: { artifactId: 'first', text: 'a' }, lastChunk: true };
+      yield { artifact: { artifactId: 'second', text: 'b' } };
+      yield { artifact: { artifactId: 'second', text: 'c' }, append: true, lastChunk: true };
       return;
     case 'ask': {
       const answer = await context.ask('Which one?');
