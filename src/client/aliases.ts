@@ -103,12 +103,13 @@ export function claimedMessage(message: Message, alias: Alias): Message {
   return renamed;
 }
 
-/** A task in the names that the caller made. */
+/** A task in the names that the caller made. Only callers of 0.1 make names, and expect answers in 0.1 from then on. */
 export function claimedTask(task: Task, alias: Alias): Task {
   const renamed: Task = {
     ...task,
     id: alias.claimedId,
     contextId: alias.claimedContext ?? task.contextId,
+    origin: '0.1',
   };
   if (task.status.message)
     renamed.status = { ...task.status, message: claimedMessage(task.status.message, alias) };

@@ -122,7 +122,7 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
   }
 
   async getTask(request: GetTaskRequest, call: Call = {}): Promise<Task> {
-    const alias = await this.#alias(request.id, call);
+    const alias = this.#aliases.find(call.owner, request.id);
     const task = await this.#speaker.ask('getTask', alias ? { ...request, id: alias.taskId } : request, call);
     return withHistory(alias ? claimedTask(task, alias) : task, request.historyLength);
   }
@@ -134,7 +134,7 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
   }
 
   async cancelTask(request: CancelTaskRequest, call: Call = {}): Promise<Task> {
-    const alias = await this.#alias(request.id, call);
+    const alias = this.#aliases.find(call.owner, request.id);
     const task = await this.#speaker.ask(
       'cancelTask',
       alias ? { ...request, id: alias.taskId } : request,
@@ -144,11 +144,11 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
   }
 
   subscribe(request: SubscribeRequest, call: Call = {}): AsyncIterable<StreamEvent> {
-    return this.#streams.subscribe(request, call, () => this.#alias(request.id, call));
+    return this.#streams.subscribe(request, call);
   }
 
   async createPushConfig(config: PushConfig, call: Call = {}): Promise<PushConfig> {
-    const alias = await this.#alias(config.taskId, call);
+    const alias = this.#aliases.find(call.owner, config.taskId);
     return this.#pushAnswer(
       await this.#speaker.ask('createPushConfig', alias ? { ...config, taskId: alias.taskId } : config, call),
       alias,
@@ -156,7 +156,7 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
   }
 
   async getPushConfig(ref: PushConfigRef, call: Call = {}): Promise<PushConfig> {
-    const alias = await this.#alias(ref.taskId, call);
+    const alias = this.#aliases.find(call.owner, ref.taskId);
     const asked = alias ? { ...ref, taskId: alias.taskId } : ref;
     const config = asked.id === undefined ? await this.#firstPushConfig(asked.taskId, call) : undefined;
     return this.#pushAnswer(config ?? (await this.#speaker.ask('getPushConfig', asked, call)), alias);
@@ -178,7 +178,7 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
   }
 
   async listPushConfigs(request: ListPushConfigsRequest, call: Call = {}): Promise<PushConfigPage> {
-    const alias = await this.#alias(request.taskId, call);
+    const alias = this.#aliases.find(call.owner, request.taskId);
     const page = await this.#speaker.ask(
       'listPushConfigs',
       alias ? { ...request, taskId: alias.taskId } : request,
@@ -188,7 +188,7 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
   }
 
   async deletePushConfig(ref: PushConfigRef, call: Call = {}): Promise<void> {
-    const alias = await this.#alias(ref.taskId, call);
+    const alias = this.#aliases.find(call.owner, ref.taskId);
     await this.#speaker.ask('deletePushConfig', alias ? { ...ref, taskId: alias.taskId } : ref, call);
   }
 
@@ -196,14 +196,6 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
     this.#speaker.finder.close();
     this.#streams.close();
     if (this.#settings.ownsHttp) await this.#settings.http.close();
-  }
-
-  /** The other name of a task; an agent of 0.1 knows it by the name that the caller made. */
-  async #alias(id: string, call: Call): Promise<Alias | undefined> {
-    const alias = this.#aliases.find(call.owner, id);
-    if (!alias) return undefined;
-    const { endpoint } = await this.#speaker.finder.found(call.signal);
-    return endpoint.dialect.version === '0.1' ? undefined : alias;
   }
 
   #pushAnswer(config: PushConfig, alias: Alias | undefined): PushConfig {

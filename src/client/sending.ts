@@ -27,14 +27,16 @@ export class Sending {
     request: SendRequest,
     call: Call,
   ): Promise<Sending> {
-    if (endpoint.dialect.version === '0.1') return new Sending(withSession(request), undefined);
-    const { claimedTaskId, ...rest } = request;
-    if (claimedTaskId === undefined) return new Sending(request, undefined);
-    const { message } = rest;
-    const claim = await aliases.claim(call.owner, claimedTaskId, message.contextId);
+    const isOldest = endpoint.dialect.version === '0.1';
+    const asked = isOldest ? withSession(request) : request;
+    const { claimedTaskId, ...rest } = asked;
+    if (claimedTaskId === undefined) return new Sending(asked, undefined);
+    const claim = await aliases.claim(call.owner, claimedTaskId, request.message.contextId);
+    // An agent of 0.1 takes the name as it is.
+    if (isOldest) return new Sending(asked, claim);
     if (!claim.known) return new Sending(rest, claim);
     const { taskId, contextId } = claim.known;
-    return new Sending({ ...rest, message: { ...message, taskId, contextId } }, claim);
+    return new Sending({ ...rest, message: { ...rest.message, taskId, contextId } }, claim);
   }
 
   /** True when the caller has names of its own. */

@@ -4,7 +4,7 @@ import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { SendRequest, SubscribeRequest } from '../../protocol/requests.ts';
 import { isTask, isTerminal } from '../../protocol/task.ts';
-import type { Alias, Aliases } from '../aliases.ts';
+import type { Aliases } from '../aliases.ts';
 import type { Frame } from '../bindings/binding.ts';
 import { closed } from '../discovery/finder.ts';
 import type { Route } from '../discovery/route.ts';
@@ -68,15 +68,11 @@ export class Streams {
     });
   }
 
-  /** Follows. The other name of the task, if it has one, is found when the following begins. */
-  subscribe(
-    request: SubscribeRequest,
-    call: Call,
-    findAlias: () => Promise<Alias | undefined>,
-  ): AsyncIterable<StreamEvent> {
+  /** Follows. */
+  subscribe(request: SubscribeRequest, call: Call): AsyncIterable<StreamEvent> {
     return closable({ signal: call.signal, open: this.#open }, async (signal) => {
       const route = await this.#speaker.finder.found(signal);
-      const alias = await findAlias();
+      const alias = this.#aliases.find(call.owner, request.id);
       const taskId = alias?.taskId ?? request.id;
       const followed: Followed = {
         ...this.#followed(route, call),
