@@ -33,9 +33,10 @@ export class HttpFace {
     } catch (thrown) {
       const error = A2AError.from(thrown);
       this.face.report(error, exchange);
-      reply = isRpcPath(this.#localPath(exchange))
-        ? rpcErrorReply(error, null, v1_0)
-        : restErrorReply(error, v1_0);
+      reply =
+        exchange.method === 'POST' && isRpcPath(this.#localPath(exchange))
+          ? rpcErrorReply(error, null, v1_0)
+          : restErrorReply(error, v1_0);
     }
     const { headers } = exchange;
     if (headers['a2a-extensions'] !== undefined || headers['x-a2a-extensions'] !== undefined)
