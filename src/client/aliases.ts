@@ -95,7 +95,7 @@ function keyOf(owner: string | undefined, claimedId: string): string {
 }
 
 /** A message in the names that the caller made. */
-export function claimedMessage(message: Message, alias: Alias): Message {
+function claimedMessage(message: Message, alias: Alias): Message {
   const { claimedId, claimedContext, taskId, contextId } = alias;
   const renamed = { ...message };
   if (message.taskId === taskId) renamed.taskId = claimedId;

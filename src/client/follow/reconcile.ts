@@ -48,7 +48,7 @@ function beyond(known: readonly Part[], now: readonly Part[]): Part[] | undefine
 }
 
 /** True when two statuses are the same news. */
-export function isSameStatus(a: TaskStatus, b: TaskStatus): boolean {
+function isSameStatus(a: TaskStatus, b: TaskStatus): boolean {
   if (a.state !== b.state) return false;
   if (a.timestamp !== undefined && b.timestamp !== undefined && a.timestamp !== b.timestamp) return false;
   if (!a.message || !b.message) return a.message === b.message || a.timestamp === b.timestamp;

@@ -10,7 +10,7 @@ export interface Backoff {
 }
 
 /** Delays between repeated requests and between attempts to resume a stream. */
-export const usualBackoff: Backoff = { base: 200, cap: 10_000 };
+const usualBackoff: Backoff = { base: 200, cap: 10_000 };
 
 /** The longest `Retry-After` that is waited for, in milliseconds. */
 const patience = 30_000;
@@ -26,7 +26,7 @@ const reads: ReadonlySet<Operation | 'card'> = new Set<Operation | 'card'>([
 ]);
 
 /** True when asking twice is the same as asking once. */
-export function isRead(operation: Operation | 'card'): boolean {
+function isRead(operation: Operation | 'card'): boolean {
   return reads.has(operation);
 }
 
