@@ -15,8 +15,9 @@ export function readExtensions(headers: Headers): readonly string[] | undefined 
 export async function withExtensions({ headers }: Exchange, reply: Reply, agent: Agent): Promise<Reply> {
   const asked = readExtensions(headers);
   if (!asked || asked.length === 0 || reply.status >= 400) return reply;
-  const { capabilities } = await agent.card();
-  const known = new Set(capabilities.extensions?.map(({ uri }) => uri));
+  // An agent somewhere else may fail to tell; the answer is there all the same.
+  const card = await agent.card().catch(() => undefined);
+  const known = new Set(card?.capabilities.extensions?.map(({ uri }) => uri));
   const active = asked.filter((uri) => known.has(uri));
   if (active.length === 0) return reply;
   const name = headers['a2a-extensions'] === undefined ? 'X-A2A-Extensions' : 'A2A-Extensions';

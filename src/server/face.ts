@@ -88,7 +88,11 @@ export class Face {
   /** Tells whoever listens of a fault that is ours. */
   report(error: A2AError, exchange: Exchange): void {
     if (error.reason === 'INTERNAL_ERROR' || error.reason === 'INVALID_AGENT_RESPONSE') {
-      this.#options.onError?.(error, exchange);
+      try {
+        this.#options.onError?.(error, exchange);
+      } catch {
+        // Whoever listens must not be able to keep the caller from its answer.
+      }
     }
   }
 }

@@ -3,12 +3,10 @@
  *
  * @module
  */
-import { v1_0 } from '../dialects/v1_0/index.ts';
 import type { Agent } from '../protocol/agent.ts';
 import { A2AError } from '../protocol/errors.ts';
-import type { Exchange, Headers as PlainHeaders, Reply } from './exchange.ts';
+import type { Exchange, Reply } from './exchange.ts';
 import { HttpFace } from './handler.ts';
-import { rpcErrorReply } from './json-rpc.ts';
 import type { ServerOptions } from './options.ts';
 import { type Sink, SseStream } from './sse.ts';
 
@@ -27,7 +25,7 @@ export function fetchHandler(
     });
     await preparing;
     const body = await readBody(request, maxBodyBytes);
-    if (body instanceof A2AError) return toResponse(rpcErrorReply(body, null, v1_0), httpFace);
+    if (body instanceof A2AError) return toResponse(httpFace.refuse(exchangeOf(request, ''), body), httpFace);
     const reply = await httpFace.answer(exchangeOf(request, body));
     if (reply.body instanceof SseStream) keepAlive();
     return toResponse(reply, httpFace);
@@ -80,7 +78,7 @@ function exchangeOf(request: Request, body: string): Exchange {
     method: request.method,
     path: url.pathname,
     query: url.search.slice(1),
-    headers: headers as PlainHeaders,
+    headers,
     body,
     isSecure: url.protocol === 'https:',
     onGone: (callback) => request.signal.addEventListener('abort', callback, { once: true }),

@@ -1,4 +1,5 @@
 import { v0_1 } from '../dialects/v0_1/index.ts';
+import { v0_3_rest } from '../dialects/v0_3_rest/index.ts';
 import { v1_0 } from '../dialects/v1_0/index.ts';
 import type { Agent } from '../protocol/agent.ts';
 import { A2AError } from '../protocol/errors.ts';
@@ -10,6 +11,7 @@ import { parseJson } from './json.ts';
 import { answerRpc, rpcErrorReply } from './json-rpc.ts';
 import type { ServerOptions } from './options.ts';
 import { answerRest, restErrorReply } from './rest.ts';
+import { versionNamed } from './version.ts';
 
 /** Shows an agent over HTTP: every binding and every version, whatever received the request. */
 export class HttpFace {
@@ -82,14 +84,14 @@ export class HttpFace {
       if (isRpc || isEnvelope(body)) return answerRpc(this.face, exchange, body, version);
       return answerRest(this.face, exchange, path, body, version);
     } catch (thrown) {
-      const error = A2AError.from(thrown);
-      // Who names no version on a path of REST may as well speak JSON-RPC there; only that has a code for this.
-      if (!isRpc && version !== undefined) return restErrorReply(error, v1_0);
-      const reply = rpcErrorReply(error, null, path === '/subscribe' ? v0_1 : v1_0);
-      if (!isRpc) reply.status = 400;
-      if (error.reason === 'CONTENT_TYPE_NOT_SUPPORTED') reply.status = 415;
-      return reply;
+      return refusal(A2AError.from(thrown), path, version);
     }
+  }
+
+  /** Refuses a request whose body cannot even be read. */
+  refuse(exchange: Exchange, error: A2AError): Reply {
+    const reply = refusal(error, this.#localPath(exchange) ?? '/', versionTextOf(exchange));
+    return withCors(exchange, reply, this.#options);
   }
 
   #localPath({ path }: Exchange): string | undefined {
@@ -110,6 +112,21 @@ function isRpcPath(path: string | undefined): boolean {
   return path === '/' || path === '/subscribe';
 }
 
+/** The reply to a request without a readable body, in the words of whoever speaks on that path. */
+function refusal(error: A2AError, path: string, versionText: string | undefined): Reply {
+  const version = versionNamed(versionText);
+  const isRpc = isRpcPath(path);
+  if (!isRpc && version === '1.0') return restErrorReply(error, v1_0);
+  if (!isRpc && version !== '0.1' && (version !== undefined || path.startsWith('/v1/')))
+    return restErrorReply(error, v0_3_rest);
+  // Who names no version on a path of REST may as well speak JSON-RPC there; only that has a code for this.
+  const isOldest = version === '0.1' || (version === undefined && path === '/subscribe');
+  const reply = rpcErrorReply(error, null, isOldest ? v0_1 : v1_0);
+  if (!isRpc && reply.status < 400) reply.status = 400;
+  if (error.reason === 'CONTENT_TYPE_NOT_SUPPORTED') reply.status = 415;
+  return reply;
+}
+
 function isEnvelope(body: unknown): boolean {
   if (Array.isArray(body)) return true;
   return typeof body === 'object' && body !== null && 'jsonrpc' in body && 'method' in body;
@@ -118,8 +135,7 @@ function isEnvelope(body: unknown): boolean {
 function checkContentType({ headers, body }: Exchange): void {
   const type = headerOf(headers, 'content-type');
   if (type === undefined || body === '') return;
-  if (type.startsWith('application/json') || /^application\/([\w.-]+\+)?json(-rpc)?\s*(;|$)/i.test(type))
-    return;
+  if (type === 'application/json' || /^application\/([\w.-]+\+)?json(-rpc)?\s*(;|$)/i.test(type)) return;
   throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', 'The body must be application/json', {
     details: { contentType: type.slice(0, 100) },
   });

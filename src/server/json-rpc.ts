@@ -4,11 +4,13 @@ import { strictly } from '../dialects/loss.ts';
 import { v0_1 } from '../dialects/v0_1/index.ts';
 import { v1_0 } from '../dialects/v1_0/index.ts';
 import { A2AError, errorTable } from '../protocol/errors.ts';
+import type { StreamEvent } from '../protocol/event.ts';
 import { HttpCall } from './call.ts';
 import { type Exchange, headerOf, jsonReply, type Reply } from './exchange.ts';
 import { answer, type Asked, isStreaming, open, taskOf } from './operate.ts';
 import type { Face } from './face.ts';
 import { type Envelope, SseStream } from './sse.ts';
+import { versionNamed } from './version.ts';
 
 /** A JSON-RPC request whose envelope is right. */
 interface RpcRequest {
@@ -52,11 +54,17 @@ export async function answerRpc(
   } catch (thrown) {
     const error = A2AError.from(thrown);
     face.report(error, exchange);
-    const spoken = thrown instanceof ChoiceError ? thrown.dialect : (dialect ?? v1_0);
+    const spoken = thrown instanceof ChoiceError ? thrown.dialect : (dialect ?? unread(versionText));
     return isStream && !visibleReasons.has(error.reason) && wantsEventsOnly(exchange, spoken)
       ? face.streamReply(failedStream(error, id, spoken))
       : rpcErrorReply(error, id, spoken);
   }
+}
+
+/** The dialect to refuse a request in that could not be read so far as to tell. */
+function unread(versionText: string | undefined): Dialect {
+  const version = versionNamed(versionText);
+  return version === undefined ? v1_0 : dialectOf(version);
 }
 
 /** The clients before 1.0 that ask for events alone do not read an error that comes as anything else. */
@@ -65,7 +73,11 @@ function wantsEventsOnly({ headers }: Exchange, { version }: Dialect): boolean {
 }
 
 function failedStream(error: A2AError, id: RpcRequest['id'], dialect: Dialect): SseStream {
-  const events = { next: () => Promise.reject(error) };
+  const events: AsyncIterator<StreamEvent> = {
+    async next() {
+      throw error;
+    },
+  };
   return new SseStream(events, undefined, envelopeOf(id, dialect), dialect.eventWriter(), undefined);
 }
 
@@ -107,7 +119,7 @@ function readAsked(
   const request = dialect.requests[operation].read(params, reading);
   const tenant = dialect.version === '1.0' ? tenantOf(params) : undefined;
   const call = new HttpCall(exchange, dialect.version, tenant);
-  if (isStreaming(operation)) face.readAfter(exchange, request as { after?: number });
+  if (isStreaming(operation)) face.readAfter(exchange, request);
   return {
     agent: face.agent,
     dialect,

@@ -3,10 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Agent } from '../protocol/agent.ts';
 import { A2AError } from '../protocol/errors.ts';
-import { v1_0 } from '../dialects/v1_0/index.ts';
 import type { Exchange, Headers, Reply } from './exchange.ts';
 import { HttpFace } from './handler.ts';
-import { rpcErrorReply } from './json-rpc.ts';
 import type { ServerOptions } from './options.ts';
 import { SseStream, type Sink } from './sse.ts';
 
@@ -110,7 +108,9 @@ export function nodeListener(
       return;
     }
     receive(request, response, maxBodyBytes, (body) => {
-      void handle(httpFace, new NodeExchange(request, response, body), response);
+      const exchange = new NodeExchange(request, response, typeof body === 'string' ? body : '');
+      if (typeof body === 'string') void handle(httpFace, exchange, response);
+      else refuseBody(httpFace.refuse(exchange, body), request, response, maxBodyBytes);
     });
   };
 }
@@ -119,8 +119,12 @@ function receive(
   request: IncomingMessage,
   response: ServerResponse,
   maxBodyBytes: number,
-  done: (body: string) => void,
+  done: (body: string | A2AError) => void,
 ): void {
+  if (Number(request.headers['content-length']) > maxBodyBytes) {
+    done(tooLarge(maxBodyBytes));
+    return;
+  }
   let first: Buffer | undefined;
   let more: Buffer[] | undefined;
   let size = 0;
@@ -128,7 +132,7 @@ function receive(
   request.on('data', (chunk: Buffer) => {
     size += chunk.length;
     if (size > maxBodyBytes) {
-      if (!isRefused) tooLarge(request, response, maxBodyBytes);
+      if (!isRefused) done(tooLarge(maxBodyBytes));
       isRefused = true;
       return;
     }
@@ -143,18 +147,45 @@ function receive(
     }
     const bytes = more ? Buffer.concat(more) : first;
     if (isUtf8(bytes)) done(bytes.toString('utf8'));
-    else send(response, rpcErrorReply(new A2AError('PARSE_ERROR', 'The body is not UTF-8'), null, v1_0));
+    else done(new A2AError('PARSE_ERROR', 'The body is not UTF-8'));
   });
   request.on('error', () => response.destroy());
 }
 
-function tooLarge(request: IncomingMessage, response: ServerResponse, maxBodyBytes: number): void {
-  const error = new A2AError('PAYLOAD_TOO_LARGE', `A request may have ${maxBodyBytes} bytes`);
-  const reply = rpcErrorReply(error, null, v1_0);
-  reply.headers.push('Connection', 'close');
-  send(response, reply);
-  // Whoever goes on sending is not listened to for long.
-  response.once('finish', () => request.destroy());
+function tooLarge(maxBodyBytes: number): A2AError {
+  return new A2AError('PAYLOAD_TOO_LARGE', `A request may have ${maxBodyBytes} bytes`);
+}
+
+/** For how many milliseconds a caller that was refused may go on sending before the line is cut. */
+const patience = 1_000;
+
+/**
+ * Sends a refusal. Whoever is still sending would not see it if the connection were closed at once, so what comes is
+ * thrown away for a while.
+ */
+function refuseBody(
+  reply: Reply,
+  request: IncomingMessage,
+  response: ServerResponse,
+  maxBodyBytes: number,
+): void {
+  if (request.complete) {
+    send(response, reply);
+    return;
+  }
+  const text = (reply.body as string | undefined) ?? '';
+  const length = String(Buffer.byteLength(text));
+  response.writeHead(reply.status, [...reply.headers, 'Connection', 'close', 'Content-Length', length]);
+  response.write(text);
+  let left = maxBodyBytes;
+  const cut = setTimeout(() => request.destroy(), patience);
+  request.on('data', (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) request.destroy();
+  });
+  request.on('end', () => response.end());
+  request.on('error', () => response.destroy());
+  response.on('close', () => clearTimeout(cut));
 }
 
 async function handle(httpFace: HttpFace, exchange: NodeExchange, response: ServerResponse): Promise<void> {

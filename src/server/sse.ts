@@ -106,7 +106,8 @@ export class SseStream {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#resume?.();
-    void this.#events.return?.();
+    // How whoever tells the story tidies up is its own affair.
+    this.#events.return?.().catch(() => {});
   }
 
   /** Sends a sign of life, unless the reader does not read anyway. */
