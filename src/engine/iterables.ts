@@ -8,6 +8,11 @@ export function failed<T>(error: unknown): AsyncIterable<T> {
   return { [Symbol.asyncIterator]: () => ({ next }) };
 }
 
+/** The stream of an agent that has none. */
+export function unsupported<T>(): AsyncIterable<T> {
+  return failed(new A2AError('UNSUPPORTED_OPERATION', 'This agent does not stream'));
+}
+
 /** A stream of one thing. */
 export async function* single<T>(value: T): AsyncGenerator<T> {
   yield value;

@@ -13,7 +13,7 @@ import { systemClock, timestamps } from './clock.ts';
 import type { AgentDefinition, AgentOptions, LogEntry } from './definition.ts';
 import { type DirectAnswer, tryDirectly } from './direct.ts';
 import { newId } from './ids.ts';
-import { deferred, failed, single } from './iterables.ts';
+import { deferred, failed, single, unsupported } from './iterables.ts';
 import { pushOperations } from './push.ts';
 import { recover } from './recovery.ts';
 import { Run, type RunHost, settledTask } from './run.ts';
@@ -164,6 +164,7 @@ class Engine implements LocalAgent, RunHost {
   }
 
   stream(request: SendRequest, call: Call = nobody): AsyncIterable<StreamEvent> {
+    if (this.definition.streaming === false) return unsupported();
     try {
       const admission = this.#admit(request, call);
       if (admission instanceof Promise)
@@ -188,8 +189,10 @@ class Engine implements LocalAgent, RunHost {
       );
     }
     const isKnown = admission.kind !== 'new';
-    const from = request.after ?? 0;
-    const proceeding = this.#proceed(admission, request, call, isKnown && request.after === undefined);
+    // A number that the task has not reached is of another task, or of one that was lost.
+    const after = isKnown && (request.after ?? 0) <= admission.log.sequence ? request.after : undefined;
+    const from = after ?? 0;
+    const proceeding = this.#proceed(admission, request, call, isKnown && after === undefined);
     if (proceeding instanceof Promise)
       return proceeding.then(({ follower, log }) => follower ?? log.follow(from, isLast));
     return proceeding.follower ?? proceeding.log.follow(from, isLast);
@@ -365,10 +368,11 @@ class Engine implements LocalAgent, RunHost {
   }
 
   subscribe(...[{ id, after }, call = nobody]: Parameters<Agent['subscribe']>): AsyncIterable<StreamEvent> {
+    if (this.definition.streaming === false) return unsupported();
     const log = this.#ledger.open(call.owner ?? '', id);
     const follow = (opened: TaskLog | undefined): AsyncIterable<StreamEvent> => {
       if (!opened) return failed(taskNotFound(id));
-      if (after !== undefined) return opened.follow(after, isLast);
+      if (after !== undefined && after <= opened.sequence) return opened.follow(after, isLast);
       if (!isTerminal(opened.state)) return opened.follow('now', isLast);
       const text = `The task is ${opened.state}: there is nothing left to follow`;
       return failed(new A2AError('UNSUPPORTED_OPERATION', text, { details: { taskId: id } }));

@@ -5,7 +5,7 @@ import { A2AError } from '../protocol/errors.ts';
 import type { StreamEvent } from '../protocol/event.ts';
 import type { Message } from '../protocol/message.ts';
 import type { GetTaskRequest, SendRequest, SubscribeRequest } from '../protocol/requests.ts';
-import { isTask, type Task, withHistory } from '../protocol/task.ts';
+import { isTask, isTerminal, type Task, withHistory } from '../protocol/task.ts';
 import type { Texts } from './texts.ts';
 
 /** An operation that somebody asked for, read but not yet done. */
@@ -100,6 +100,7 @@ export async function open(asked: Asked): Promise<Opened> {
     const isFinished = error instanceof A2AError && error.reason === 'UNSUPPORTED_OPERATION';
     if (!isFinished || operation !== 'subscribe' || !dialect.followsFinished) throw error;
     const task = await agent.getTask({ id: (request as SubscribeRequest).id }, call);
+    if (!isTerminal(task.status.state)) throw error;
     return { events: nothing, first: { kind: 'task', task } };
   }
 }
