@@ -96,7 +96,7 @@ function readParams(exchange: Exchange, { params }: Found, body: unknown): unkno
   if (body !== undefined && body !== null && (typeof body !== 'object' || Array.isArray(body))) {
     throw new A2AError('INVALID_PARAMS', 'The body must be a JSON object');
   }
-  const whole: Record<string, unknown> = { ...(body ?? {}) };
+  const whole: Record<string, unknown> = { ...body };
   if (exchange.query !== '') {
     for (const [name, value] of new URLSearchParams(exchange.query)) {
       if (name.toLowerCase() === 'a2a-version' || name === '__proto__') continue;
@@ -116,7 +116,7 @@ function readAsked(face: Face, exchange: Exchange, found: Found, body: unknown):
   const named =
     dialect === v1_0 && typeof params.tenant === 'string' && params.tenant !== '' ? params.tenant : undefined;
   const call = new HttpCall(exchange, dialect.version, found.tenant ?? named);
-  if (isStreaming(route.operation)) face.readAfter(exchange, request as { after?: number });
+  if (isStreaming(route.operation)) face.readAfter(exchange, request);
   return {
     agent: face.agent,
     dialect,
