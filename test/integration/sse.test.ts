@@ -68,6 +68,27 @@ describe.each(voices)('a stream of $name', (voice) => {
     expect(withoutCarried(rest)).toEqual(withoutCarried(whole.slice(3)));
   });
 
+  it('goes on while the task works, after its reader has lost the connection', async () => {
+    const message = says('slow');
+    const broken = frames(await voice.stream(server.url, message));
+    const seen = [(await broken.next()).value, (await broken.next()).value];
+    await broken.return(undefined);
+    const id = taskIdOf(voice.events(seen, message));
+    const header = { 'last-event-id': String(seen[1]?.id) };
+    const mended = await Promise.all([
+      voice.stream(server.url, message, header),
+      voice.subscribe(server.url, id, header),
+    ]);
+    await agent.cancelTask({ id });
+    for (const response of mended) {
+      const rest = await readFrames(response);
+      expect(rest.map((frame) => frame.id)).toEqual([3, 4]);
+      const events = voice.events([...seen, ...rest], message);
+      expect(lint(events)).toEqual([]);
+      expect(events.at(-1)).toMatchObject({ status: { state: 'canceled' } });
+    }
+  });
+
   it('keeps two artifacts apart when it goes on', async () => {
     const message = says('two');
     const whole = await readFrames(await voice.stream(server.url, message));
@@ -79,18 +100,30 @@ describe.each(voices)('a stream of $name', (voice) => {
     ]);
   });
 
-  it('ignores a number that is none', async () => {
+  it.each(['abc', '-1', '1e99', '999'])('ignores the number %s, which it never gave', async (number) => {
+    const header = { 'last-event-id': number };
     const message = says('stream');
-    const whole = await readFrames(await voice.stream(server.url, message));
-    const again = await readFrames(await voice.stream(server.url, message, { 'last-event-id': 'abc' }));
-    expect(again).toEqual(whole);
+    const whole = await readFrames(await voice.stream(server.url, message, header));
+    expect(whole.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    const again = await readFrames(await voice.stream(server.url, message, header));
+    expect(reduce(voice.events(again, message))).toMatchObject({
+      status: { state: 'completed' },
+      artifacts: [{ parts: ['0', '1', '2', '3', '4'].map((text) => ({ text })) }],
+    });
+    const asked = says('ask');
+    const told = await readFrames(await voice.stream(server.url, asked));
+    const id = taskIdOf(voice.events(told, asked));
+    const following = frames(await voice.subscribe(server.url, id, header));
+    const first = voice.events([(await following.next()).value], says('', { taskId: id }));
+    expect(first[0]).toMatchObject({ kind: 'task', task: { id, status: { state: 'input-required' } } });
+    await following.return(undefined);
   });
 
   it('begins with the task for whoever comes later, and is the same for all from there', async () => {
     const message = says('slow');
     const first = frames(await voice.stream(server.url, message));
     const seen = [];
-    for (let i = 0; i < 3; i++) seen.push((await first.next()).value!);
+    for (let i = 0; i < 3; i++) seen.push((await first.next()).value);
     const id = taskIdOf(voice.events(seen, message));
     const others = await Promise.all([1, 2, 3].map(() => voice.subscribe(server.url, id)));
     await agent.cancelTask({ id });
@@ -126,7 +159,7 @@ describe.each(voices)('a stream of $name', (voice) => {
     const message = says('auth');
     const following = frames(await voice.stream(server.url, message));
     const told = [];
-    for (let i = 0; i < 3; i++) told.push((await following.next()).value!);
+    for (let i = 0; i < 3; i++) told.push((await following.next()).value);
     const id = taskIdOf(voice.events(told, message));
     await agent.send({ message: says('signed', { taskId: id }) });
     for await (const frame of following) told.push(frame);
@@ -220,6 +253,24 @@ describe('a stream that fails in the middle', () => {
     const { data } = told[1] ?? {};
     expect((data.error ?? data).message).toBe('Internal error');
     expect(JSON.stringify(told)).not.toContain('secret');
+    await other.stop();
+  });
+});
+
+describe('an agent that does not stream', () => {
+  const quiet = sampleAgent({ streaming: false });
+
+  it.each(voices)('says so in the words of $name', async (voice) => {
+    const other = await serve(quiet);
+    const { id } = (await quiet.send({ message: says('ask') })) as { id: string };
+    for (const response of [
+      await voice.stream(other.url, says('hi')),
+      await voice.subscribe(other.url, id),
+    ]) {
+      expect(response.headers.get('content-type')).toMatch(/json/);
+      const body = (await response.json()) as any;
+      expect((body.error ?? body).code).toBe(voice.isRest && voice.dialect.version === '1.0' ? 400 : -32004);
+    }
     await other.stop();
   });
 });

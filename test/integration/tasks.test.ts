@@ -59,7 +59,8 @@ describe('a list', () => {
     expect(Object.keys(json).sort()).toEqual(['nextPageToken', 'pageSize', 'tasks', 'totalSize']);
     expect(json).toMatchObject({ nextPageToken: '', pageSize: 50, totalSize: 4 });
     const times = json.tasks.map(({ status }: any) => status.timestamp);
-    expect(times).toEqual([...times].sort().reverse());
+    const newestFirst = (a: string, b: string) => Number(b > a) - Number(b < a);
+    expect(times).toEqual([...times].sort(newestFirst));
     for (const task of json.tasks) expect(task).not.toHaveProperty('artifacts');
     const whole = (await list(`contextId=${contextId}&includeArtifacts=true&historyLength=0`)).json.tasks;
     for (const task of whole) expect(task).not.toHaveProperty('history');

@@ -161,9 +161,7 @@ describe('the official client of 0.2', () => {
   it('keeps a push configuration', async () => {
     const { id: taskId } = resultOf(await client.sendMessage(say('ask')));
     const pushNotificationConfig = { url: 'https://hook.test/a', token: 'secret' };
-    const set = resultOf(
-      await client.setTaskPushNotificationConfig({ taskId, pushNotificationConfig } as any),
-    );
+    const set = resultOf(await client.setTaskPushNotificationConfig({ taskId, pushNotificationConfig }));
     expect(set).toMatchObject({ taskId, pushNotificationConfig });
     expect(resultOf(await client.getTaskPushNotificationConfig({ id: taskId }))).toEqual(set);
   });

@@ -5,39 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalAgent } from '../../src/engine/index.ts';
 import { type RunningServer, serve } from '../../src/server/index.ts';
 import { sampleAgent } from './sample-agent.ts';
-
-const text = (value: string) => ({ content: { $case: 'text', value } });
-
-/** A message in the words of this client. */
-function say(said: string, more: object = {}, configuration?: object): any {
-  return {
-    tenant: '',
-    message: {
-      messageId: crypto.randomUUID(),
-      contextId: '',
-      taskId: '',
-      role: Role.ROLE_USER,
-      parts: [{ ...text(said), metadata: undefined, filename: '', mediaType: '' }],
-      metadata: undefined,
-      extensions: [],
-      referenceTaskIds: [],
-      ...more,
-    },
-    configuration: configuration && {
-      acceptedOutputModes: [],
-      taskPushNotificationConfig: undefined,
-      returnImmediately: false,
-      ...configuration,
-    },
-    metadata: undefined,
-  };
-}
-
-async function collect(events: AsyncIterable<any>): Promise<any[]> {
-  const all: any[] = [];
-  for await (const event of events) all.push(event.payload);
-  return all;
-}
+import { collect, say, text } from './sdk-1.3-words.ts';
 
 const bindings = [
   { transport: 'JSONRPC', version: '1.0', factory: new JsonRpcTransportFactory() },
@@ -116,7 +84,7 @@ describe.each(bindings)('the official client of 1.0 over $transport', ({ transpo
     expect(events.map(({ $case }) => $case)).toEqual([
       'task',
       'statusUpdate',
-      ...new Array<string>(5).fill('artifactUpdate'),
+      ...Array.from({ length: 5 }, () => 'artifactUpdate'),
       'statusUpdate',
     ]);
     expect(events[0].value.status.state).toBe(TaskState.TASK_STATE_SUBMITTED);
@@ -280,36 +248,5 @@ describe.each(bindings)('the official client of 1.0 over $transport', ({ transpo
     expect(await speaker.sendMessage(say('hi'), { serviceParameters })).toHaveProperty('id');
     await other.stop();
     await strict.close();
-  });
-});
-
-describe.each([
-  { transport: 'JSONRPC', factory: new JsonRpcTransportFactory({ legacyCompat: { enabled: true } }) },
-  { transport: 'HTTP+JSON', factory: new RestTransportFactory({ legacyCompat: { enabled: true } }) },
-])('the official client of 1.0 that speaks 0.3 over $transport', ({ factory, transport }) => {
-  it('sends, streams and cancels', async () => {
-    const agent = sampleAgent();
-    const server = await serve(agent);
-    const legacy = { url: server.url, protocolBinding: transport, protocolVersion: '0.3', tenant: '' };
-    const card: any = await (
-      await fetch(`${server.url}/.well-known/agent-card.json`, {
-        headers: { 'a2a-version': '1.0' },
-      })
-    ).json();
-    const client = await new ClientFactory({ transports: [factory] }).createFromAgentCard({
-      ...card,
-      supportedInterfaces: [legacy],
-    });
-    expect(client.protocolVersion).toMatch(/^0\.3/);
-    const task: any = await client.sendMessage(say('hello'));
-    expect(task).toMatchObject({ status: { state: TaskState.TASK_STATE_COMPLETED } });
-    expect(task.artifacts[0].parts).toMatchObject([text('hello')]);
-    const events = await collect(client.sendMessageStream(say('stream')));
-    expect(events.map(({ $case }) => $case).slice(0, 3)).toEqual(['task', 'statusUpdate', 'artifactUpdate']);
-    const slow: any = await client.sendMessage(say('slow', {}, { returnImmediately: true }));
-    const canceled = await client.cancelTask({ tenant: '', id: slow.id, metadata: undefined });
-    expect(canceled.status?.state).toBe(TaskState.TASK_STATE_CANCELED);
-    await server.stop();
-    await agent.close();
   });
 });

@@ -62,7 +62,10 @@ export class SchemaWatch {
   readonly fetch: typeof fetch = async (input, init) => {
     const response = await plainFetch(input, init);
     if (!this.isPresent) return response;
-    const definition = this.#definitionFor(String(input), init?.body);
+    const definition = this.#definitionFor(
+      input instanceof Request ? input.url : input.toString(),
+      init?.body,
+    );
     if (definition) {
       const copy = response.clone();
       // A stream that its reader leaves has no end to check.

@@ -24,8 +24,7 @@ export interface Voice {
 }
 
 function voice(name: string, dialect: Dialect, isRest: boolean): Voice {
-  const version: Record<string, string> =
-    dialect.version === '1.0' ? { 'a2a-version': '1.0' } : ({} as Record<string, string>);
+  const version: Record<string, string> = dialect.version === '1.0' ? { 'a2a-version': '1.0' } : {};
   const prefix = dialect.version === '1.0' ? '' : '/v1';
   const claim = (message: Message) =>
     dialect.version === '0.1' ? { message, claimedTaskId: `claimed-${message.messageId}` } : { message };
