@@ -5,9 +5,10 @@ import { v0_3 } from '../dialects/v0_3/index.ts';
 import { v1_0 } from '../dialects/v1_0/index.ts';
 import type { Agent } from '../protocol/agent.ts';
 import type { AgentCard, AgentInterface, Version } from '../protocol/card.ts';
+import { A2AError, type Reason } from '../protocol/errors.ts';
 import { HttpCall } from './call.ts';
 import { etagOf } from './etag.ts';
-import { type Exchange, headerOf, type Reply } from './exchange.ts';
+import { type Exchange, headerOf, jsonReply, type Reply } from './exchange.ts';
 import type { ServerOptions } from './options.ts';
 
 /** A card as it goes out. */
@@ -16,6 +17,9 @@ interface WrittenCard {
   etag: string;
   headers: string[];
 }
+
+/** What an agent without an extended card says. */
+const noCard: ReadonlySet<Reason> = new Set(['UNSUPPORTED_OPERATION', 'EXTENDED_AGENT_CARD_NOT_CONFIGURED']);
 
 /** How many ways of writing one card are kept: few versions times few host names. */
 const maxWritten = 64;
@@ -67,6 +71,17 @@ export class CardDesk {
       return { status: 304, headers: written.headers, body: undefined };
     }
     return { status: 200, headers: written.headers, body: written.text };
+  }
+
+  /** Answers a request for the extended card where 0.2 has it; that it is plain HTTP there does not make it REST. */
+  async extended(exchange: Exchange): Promise<Reply> {
+    try {
+      const card = await this.#agent.extendedCard(new HttpCall(exchange, '0.2', undefined));
+      return jsonReply(200, JSON.stringify(v0_3.card.write(this.placed(card, exchange))));
+    } catch (error) {
+      const isNone = error instanceof A2AError && noCard.has(error.reason);
+      throw isNone ? new A2AError('NOT_FOUND', error.message, { cause: error }) : error;
+    }
   }
 
   /** The card with the addresses of this face, as the caller reached it. */

@@ -66,8 +66,7 @@ export class HttpFace {
             ? jsonReply(200, '{"status":"ready"}')
             : jsonReply(503, '{"status":"starting"}');
         case '/agent/authenticatedExtendedCard':
-          // Where 0.2 has its extended card.
-          return answerRest(this.face, exchange, '/v1/card', undefined, version);
+          return this.face.cards.extended(exchange);
       }
       if (isRpcPath(path))
         throw new A2AError('METHOD_NOT_ALLOWED', 'JSON-RPC takes POST', { details: { allow: 'POST' } });
