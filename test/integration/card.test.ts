@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalAgent } from '../../src/engine/index.ts';
 import { type RunningServer, serve } from '../../src/server/index.ts';
 import { sampleAgent } from '../interop/sample-agent.ts';
-import { get, open } from '../support/wire.ts';
+import { get, open, rpc } from '../support/wire.ts';
 
 let agent: LocalAgent;
 let server: RunningServer;
@@ -82,6 +82,39 @@ describe('the card', () => {
     expect(head.headers.get('etag')).toBe(whole.headers.get('etag'));
     expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(whole.text)));
     expect(await head.text()).toBe('');
+  });
+});
+
+describe('the extended card', () => {
+  const secured = sampleAgent({ securitySchemes: { key: { type: 'http', scheme: 'bearer' } } });
+
+  it('is told to each version where it looks for it', async () => {
+    const other = await serve(secured);
+    const inTags = { name: 'Sample extended', url: other.url, securitySchemes: { key: { type: 'http' } } };
+    const inWrappers = {
+      name: 'Sample extended',
+      securitySchemes: { key: { httpAuthSecurityScheme: { scheme: 'bearer' } } },
+    };
+    expect((await get(`${other.url}/agent/authenticatedExtendedCard`)).json).toMatchObject(inTags);
+    const tagged = await rpc(other.url, 'agent/getAuthenticatedExtendedCard', undefined);
+    expect(tagged.result).toMatchObject(inTags);
+    expect((await get(`${other.url}/v1/card`)).json).toMatchObject(inWrappers);
+    expect((await get(`${other.url}/extendedAgentCard`, { 'a2a-version': '1.0' })).json).toMatchObject(
+      inWrappers,
+    );
+    expect((await rpc(other.url, 'GetExtendedAgentCard', {}, '1.0')).result).toMatchObject(inWrappers);
+    await other.stop();
+  });
+
+  it('is missed politely where there is none', async () => {
+    const bare = sampleAgent({ extendedCard: undefined });
+    const other = await serve(bare);
+    expect((await get(`${other.url}/agent/authenticatedExtendedCard`)).status).toBe(404);
+    const modern = await get(`${other.url}/extendedAgentCard`, { 'a2a-version': '1.0' });
+    expect(modern).toMatchObject({ status: 400, json: { error: { status: 'FAILED_PRECONDITION' } } });
+    expect((await rpc(other.url, 'GetExtendedAgentCard', {}, '1.0')).error.code).toBe(-32004);
+    await other.stop();
+    await bare.close();
   });
 });
 

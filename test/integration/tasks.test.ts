@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalAgent } from '../../src/engine/index.ts';
 import { type RunningServer, serve } from '../../src/server/index.ts';
 import { sampleAgent } from '../interop/sample-agent.ts';
-import { get, post, rpc } from '../support/wire.ts';
+import { get, open, post, rpc } from '../support/wire.ts';
 
 let agent: LocalAgent;
 let server: RunningServer;
@@ -24,6 +24,41 @@ const says = (text: string, more: object = {}) => ({
 async function send(text: string, more: object = {}, beside: object = {}): Promise<any> {
   return (await rpc(server.url, 'SendMessage', { ...says(text, more), ...beside }, '1.0')).result.task;
 }
+
+describe('a message', () => {
+  it('that is sent again is the same task, and is worked on once', async () => {
+    const params = says('hello');
+    const first = (await rpc(server.url, 'SendMessage', params, '1.0')).result.task;
+    const again = (await post(`${server.url}/message:send`, params, modern)).json.task;
+    expect(again).toEqual(first);
+    expect((await get(`${server.url}/tasks?contextId=${first.contextId}`, modern)).json.totalSize).toBe(1);
+  });
+
+  it('is worked on though its sender is gone', async () => {
+    const leaving = new AbortController();
+    const contextId = crypto.randomUUID();
+    const body = says('slow', { contextId });
+    const sent = open(`${server.url}/message:send`, body, modern, 'POST', leaving.signal);
+    const list = async () => (await get(`${server.url}/tasks?contextId=${contextId}`, modern)).json.tasks;
+    let tasks = await list();
+    while (tasks[0]?.status.message === undefined) tasks = await list();
+    leaving.abort();
+    await expect(sent).rejects.toThrow(/abort/i);
+    const [{ id }] = await list();
+    expect((await get(`${server.url}/tasks/${id}`, modern)).json.status.state).toBe('TASK_STATE_WORKING');
+    const canceled = await post(`${server.url}/tasks/${id}:cancel`, { metadata: { why: 'enough' } }, modern);
+    expect(canceled.json.status.state).toBe('TASK_STATE_CANCELED');
+    const again = await post(`${server.url}/tasks/${id}:cancel`, undefined, modern);
+    expect(again.json).toEqual(canceled.json);
+  });
+
+  it('of many at once each finds its own task', async () => {
+    const words = Array.from({ length: 50 }, (_, i) => `word ${i}`);
+    const tasks = await Promise.all(words.map((word) => send(word)));
+    expect(tasks.map(({ artifacts }) => artifacts[0].parts[0].text)).toEqual(words);
+    expect(new Set(tasks.map(({ id }) => id)).size).toBe(50);
+  });
+});
 
 describe('history', () => {
   it('comes as long as it is wanted', async () => {
