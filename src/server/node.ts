@@ -87,7 +87,9 @@ function stopServer(server: Server, { face }: HttpFace, within: number): Promise
 
 /** Answers what is not HTTP in the words of HTTP, and closes. */
 function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+  // Node keeps the response that is on its way here; another status line in its middle would be read as its body.
+  const { _httpMessage: current } = socket as Socket & { _httpMessage?: ServerResponse };
+  if (error.code === 'ECONNRESET' || !socket.writable || current?.headersSent) {
     socket.destroy();
     return;
   }
