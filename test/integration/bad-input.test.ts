@@ -132,10 +132,10 @@ it('speaks no version that it does not know', async () => {
   }
 });
 
-describe.each([
-  ['1.0', '', { 'A2A-Version': '1.0' } as Record<string, string>],
-  ['0.3', '/v1', { 'A2A-Version': '0.3' } as Record<string, string>],
-  ['0.3 without saying so', '/v1', {} as Record<string, string>],
+describe.each<[string, string, Record<string, string>]>([
+  ['1.0', '', { 'A2A-Version': '1.0' }],
+  ['0.3', '/v1', { 'A2A-Version': '0.3' }],
+  ['0.3 without saying so', '/v1', {}],
 ])('REST of %s', (version, prefix, headers) => {
   const isNew = version === '1.0';
 
