@@ -42,7 +42,7 @@ function platformOf(name) {
     /(android|darwin|freebsd|linux|openharmony|win32)-(arm64|arm|ia32|ppc64|riscv64|s390x|x64)(?:-(\w+))?$/.exec(
       name,
     );
-  if (!match) return /wasm32-wasi$/.test(name) ? { cpu: ['wasm32'] } : undefined;
+  if (!match) return name.endsWith('wasm32-wasi') ? { cpu: ['wasm32'] } : undefined;
   const [, os, cpu, abi = ''] = match;
   const libc =
     os !== 'linux'

@@ -149,7 +149,7 @@ export class SseStream {
         : `id: ${sequence}\ndata: ${before}${text}${after}\n\n`;
   }
 
-  static flush(stream: SseStream): void {
+  static flush(this: void, stream: SseStream): void {
     stream.#flush();
   }
 
