@@ -1,0 +1,123 @@
+/**
+ * Whether a field of the 1.0 card is always there, there when it was set, or there when it is not its default.
+ *
+ * @internal
+ */
+export type Presence = 'required' | 'optional' | 'implicit';
+
+/** What a field of the 1.0 card holds; `free` is JSON that the protocol does not look into. */
+export type Kind = 'text' | 'flag' | 'texts' | 'textMap' | 'free' | 'message' | 'list' | 'map';
+
+/** One field of the 1.0 card. */
+export interface Field {
+  readonly presence: Presence;
+  readonly kind: Kind;
+  /** The shape of the message, or of each message in the list or map. */
+  readonly of?: Shape;
+}
+
+/** The fields of one message of the 1.0 card. */
+export interface Shape {
+  readonly [name: string]: Field;
+}
+
+const required = (kind: Kind, of?: Shape): Field => ({ presence: 'required', kind, of });
+const optional = (kind: Kind): Field => ({ presence: 'optional', kind });
+const implicit = (kind: Kind, of?: Shape): Field => ({ presence: 'implicit', kind, of });
+
+const requirement: Shape = { schemes: implicit('map', { list: implicit('texts') }) };
+
+const flows: Shape = {
+  authorizationCode: implicit('message', {
+    authorizationUrl: required('text'),
+    tokenUrl: required('text'),
+    refreshUrl: implicit('text'),
+    scopes: required('textMap'),
+    pkceRequired: implicit('flag'),
+  }),
+  clientCredentials: implicit('message', {
+    tokenUrl: required('text'),
+    refreshUrl: implicit('text'),
+    scopes: required('textMap'),
+  }),
+  implicit: implicit('message', {
+    authorizationUrl: implicit('text'),
+    refreshUrl: implicit('text'),
+    scopes: implicit('textMap'),
+  }),
+  password: implicit('message', {
+    tokenUrl: implicit('text'),
+    refreshUrl: implicit('text'),
+    scopes: implicit('textMap'),
+  }),
+  deviceCode: implicit('message', {
+    deviceAuthorizationUrl: required('text'),
+    tokenUrl: required('text'),
+    refreshUrl: implicit('text'),
+    scopes: required('textMap'),
+  }),
+};
+
+const securityScheme: Shape = {
+  apiKeySecurityScheme: implicit('message', {
+    description: implicit('text'),
+    location: required('text'),
+    name: required('text'),
+  }),
+  httpAuthSecurityScheme: implicit('message', {
+    description: implicit('text'),
+    scheme: required('text'),
+    bearerFormat: implicit('text'),
+  }),
+  oauth2SecurityScheme: implicit('message', {
+    description: implicit('text'),
+    flows: required('message', flows),
+    oauth2MetadataUrl: implicit('text'),
+  }),
+  openIdConnectSecurityScheme: implicit('message', {
+    description: implicit('text'),
+    openIdConnectUrl: required('text'),
+  }),
+  mtlsSecurityScheme: implicit('message', { description: implicit('text') }),
+};
+
+/** Every field of the 1.0 card that a signature covers, with the presence that the protocol gives it. */
+export const cardShape: Shape = {
+  name: required('text'),
+  description: required('text'),
+  supportedInterfaces: required('list', {
+    url: required('text'),
+    protocolBinding: required('text'),
+    tenant: implicit('text'),
+    protocolVersion: required('text'),
+  }),
+  provider: implicit('message', { url: required('text'), organization: required('text') }),
+  version: required('text'),
+  documentationUrl: optional('text'),
+  capabilities: required('message', {
+    streaming: optional('flag'),
+    pushNotifications: optional('flag'),
+    extensions: implicit('list', {
+      uri: implicit('text'),
+      description: implicit('text'),
+      required: implicit('flag'),
+      params: implicit('free'),
+    }),
+    extendedAgentCard: optional('flag'),
+  }),
+  securitySchemes: implicit('map', securityScheme),
+  securityRequirements: implicit('list', requirement),
+  defaultInputModes: required('texts'),
+  defaultOutputModes: required('texts'),
+  skills: required('list', {
+    id: required('text'),
+    name: required('text'),
+    description: required('text'),
+    tags: required('texts'),
+    examples: implicit('texts'),
+    inputModes: implicit('texts'),
+    outputModes: implicit('texts'),
+    securityRequirements: implicit('list', requirement),
+  }),
+  iconUrl: optional('text'),
+};
