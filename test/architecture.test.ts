@@ -17,6 +17,7 @@ const may: { readonly [folder: string]: readonly string[] } = {
   engine: ['protocol', 'ledger'],
   server: ['protocol', 'dialects'],
   client: ['protocol', 'dialects'],
+  signing: ['protocol', 'dialects'],
   cli: ['protocol', 'dialects', 'ledger', 'engine', 'server', 'client'],
   // The root of the package shows what is inside and is imported by nobody.
   '': ['protocol', 'dialects', 'ledger', 'engine', 'server', 'client'],
@@ -26,6 +27,8 @@ const may: { readonly [folder: string]: readonly string[] } = {
 const homes: { readonly [library: string]: string } = {
   undici: 'client',
   libsql: 'ledger',
+  jose: 'signing',
+  canonicalize: 'signing',
   commander: 'cli',
   picocolors: 'cli',
 };
