@@ -23,7 +23,14 @@ export function fetchHandler(
     preparing ??= (agent.ready?.() ?? Promise.resolve()).then(() => {
       httpFace.isReady = true;
     });
-    await preparing;
+    try {
+      await preparing;
+    } catch (cause) {
+      // The next request tries again.
+      preparing = undefined;
+      const error = new A2AError('UNAVAILABLE', undefined, { cause });
+      return toResponse(httpFace.refuse(exchangeOf(request, ''), error), httpFace);
+    }
     const body = await readBody(request, maxBodyBytes);
     if (body instanceof A2AError) return toResponse(httpFace.refuse(exchangeOf(request, ''), body), httpFace);
     const reply = await httpFace.answer(exchangeOf(request, body));

@@ -44,13 +44,18 @@ export async function serve(agent: Agent, options: NodeOptions = {}): Promise<Ru
   });
   const beat = setInterval(() => beatStreams(httpFace), heartbeat > 0 ? heartbeat : 15_000);
   beat.unref();
-  await agent.ready?.();
-  httpFace.isReady = true;
   const address = server.address() as AddressInfo;
   const stop = (within = 5_000): Promise<void> => {
     clearInterval(beat);
     return stopServer(server, httpFace, within);
   };
+  try {
+    await agent.ready?.();
+  } catch (error) {
+    await stop(0);
+    throw error;
+  }
+  httpFace.isReady = true;
   return {
     url: urlOf(address),
     port: address.port,
