@@ -152,6 +152,22 @@ describe('a handler of Request and Response', () => {
     expect(await response.json()).toMatchObject({ url: 'https://agents.test' });
   });
 
+  it('is not available while the agent cannot be made ready, and is once it can', async () => {
+    let isBroken = true;
+    const waiting = standIn(agent, {
+      ready: async () => {
+        if (isBroken) throw new Error('the secret of the house');
+      },
+    });
+    const prepared = fetchHandler(waiting);
+    const ask = () => prepared(new Request('http://agent.test/tasks/nobody', { headers: modern }));
+    const early = await ask();
+    expect(early.status).toBe(503);
+    expect(await early.text()).not.toContain('secret');
+    isBroken = false;
+    expect((await ask()).status).toBe(404);
+  });
+
   it('refuses too much', async () => {
     const small = fetchHandler(agent, { maxBodyBytes: 10 });
     const body = asked('SendMessage', says('hello'));

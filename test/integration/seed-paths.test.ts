@@ -4,6 +4,7 @@ import { defineAgent, type LocalAgent } from '../../src/engine/index.ts';
 import { type RunningServer, serve } from '../../src/server/index.ts';
 import { sampleAgent } from '../interop/sample-agent.ts';
 import { frames } from '../support/frames.ts';
+import { standIn } from '../support/stand-in.ts';
 import { get, open, post } from '../support/wire.ts';
 
 let agent: LocalAgent;
@@ -117,6 +118,20 @@ describe('the other paths', () => {
       expect(status).toBe(200);
       expect(json).toMatchObject({ id, status: { state: 'TASK_STATE_CANCELED' } });
     }
+  });
+});
+
+describe('a server that cannot start', () => {
+  it('leaves no port open', async () => {
+    const broken = standIn(agent, { ready: () => Promise.reject(new Error('no disk')) });
+    const taken = await serve(agent);
+    await expect(serve(agent, { port: taken.port })).rejects.toThrow(/EADDRINUSE/);
+    const { port } = taken;
+    await taken.stop();
+    await expect(serve(broken, { port })).rejects.toThrow('no disk');
+    const free = await serve(agent, { port });
+    expect(free.port).toBe(port);
+    await free.stop();
   });
 });
 
