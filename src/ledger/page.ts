@@ -3,7 +3,7 @@ import type { ListTasksRequest } from '../protocol/requests.ts';
 import { type Task, withHistory } from '../protocol/task.ts';
 
 /** How many tasks a page has when nobody says. */
-export const defaultPageSize = 50;
+const defaultPageSize = 50;
 
 /** The page size of a request, or a complaint. */
 export function pageSizeOf({ pageSize }: ListTasksRequest): number {

@@ -25,7 +25,7 @@ const noCard: ReadonlySet<Reason> = new Set(['UNSUPPORTED_OPERATION', 'EXTENDED_
 const maxWritten = 64;
 
 /** The addresses at which an agent speaks each version. */
-export function interfacesAt(url: string): AgentInterface[] {
+function interfacesAt(url: string): AgentInterface[] {
   const at = (protocolBinding: string, protocolVersion: string): AgentInterface => ({
     url,
     protocolBinding,

@@ -28,9 +28,6 @@ export interface Reply {
   body: string | SseStream | undefined;
 }
 
-/** Answers requests. It never rejects. */
-export type Handler = (exchange: Exchange) => Reply | Promise<Reply>;
-
 /** A header that comes once, or undefined. */
 export function headerOf(headers: Headers, name: string): string | undefined {
   const value = headers[name];

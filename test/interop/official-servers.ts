@@ -24,7 +24,7 @@ const modes = { defaultInputModes: ['text/plain'], defaultOutputModes: ['text/pl
 const time = () => new Date().toISOString();
 
 /** Serves whatever a function mounts. */
-export async function start(mount: (app: Express, url: string) => void): Promise<Started> {
+async function start(mount: (app: Express, url: string) => void): Promise<Started> {
   const app = express();
   const server = await new Promise<Server>((resolve) => {
     const listening = app.listen(0, '127.0.0.1', () => resolve(listening));

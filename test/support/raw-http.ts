@@ -8,7 +8,7 @@ export interface RawReply {
 }
 
 /** Reads one response from bytes. @returns undefined while it is not all there. */
-export function readReply(
+function readReply(
   bytes: Buffer,
   from = 0,
   isAll = false,

@@ -1,5 +1,4 @@
 /** Plain HTTP to a server under test: what goes over the wire is what the test says. */
-import { readFrames, type Frame } from './frames.ts';
 
 /** A reply that was read to its end. */
 export interface Plain {
@@ -22,7 +21,7 @@ async function read(response: Response): Promise<Plain> {
 }
 
 /** The headers of each version that has some. */
-export function versionHeader(version: string | undefined): Record<string, string> {
+function versionHeader(version: string | undefined): Record<string, string> {
   return version === undefined ? {} : { 'a2a-version': version };
 }
 
@@ -62,14 +61,4 @@ export function open(
 export async function rpc(url: string, method: string, params: unknown, version?: string): Promise<any> {
   const { json } = await post(url, { jsonrpc: '2.0', id: 7, method, params }, versionHeader(version));
   return json;
-}
-
-/** Opens a stream over JSON-RPC and gives all its frames. */
-export async function rpcStream(
-  url: string,
-  method: string,
-  params: unknown,
-  headers: Record<string, string> = {},
-): Promise<Frame[]> {
-  return readFrames(await open(url, { jsonrpc: '2.0', id: 7, method, params }, headers));
 }

@@ -15,7 +15,7 @@ import type { Losses, Reading } from '../loss.ts';
 const labels = ['filename', 'mediaType'] as const;
 
 /** Reads a part as 0.1 has it. `type` may be missing; the content then speaks for itself. */
-export function readPart(value: unknown, at: string, reading: Reading): Part {
+function readPart(value: unknown, at: string, reading: Reading): Part {
   const wire = readObject(value, at);
   switch (typeOf(wire)) {
     case 'text':
@@ -108,7 +108,7 @@ export function readParts(value: unknown, at: string, reading: Reading): Part[] 
 }
 
 /** Writes a part as 0.1 has it. */
-export function writePart(part: Part, at: string, losses: Losses): unknown {
+function writePart(part: Part, at: string, losses: Losses): unknown {
   if ('text' in part) {
     return { type: 'text', text: part.text, metadata: carryLabels(part, at, losses) };
   }

@@ -22,7 +22,7 @@ import { messageIdOf } from './message-id.ts';
 import { readParts, writeParts } from './part.ts';
 
 /** State in the model → state in 0.1, which has no word for two of them. */
-export const wireStates: { readonly [state in TaskState]: string } = {
+const wireStates: { readonly [state in TaskState]: string } = {
   unknown: 'unknown',
   submitted: 'submitted',
   working: 'working',
@@ -41,7 +41,7 @@ const modelStates: ReadonlyMap<unknown, TaskState> = new Map(
 );
 
 /** Reads a state; `carried` is the compat record that may name a state which 0.1 could not. */
-export function readState(
+function readState(
   value: unknown,
   at: string,
   reading: Reading,

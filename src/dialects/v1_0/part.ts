@@ -15,7 +15,7 @@ import type { Reading } from '../loss.ts';
  * Reads a part as 1.0 has it: exactly one of `text`, `raw`, `url` and `data`, where `data: null` is content but a
  * `null` of the others is absence.
  */
-export function readPart(value: unknown, at: string, reading: Reading): Part {
+function readPart(value: unknown, at: string, reading: Reading): Part {
   const wire = readObject(value, at);
   const part = readContent(wire, at, reading);
   const filename = readText(wire.filename, `${at}.filename`);
