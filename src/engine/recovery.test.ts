@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { artifactTexts, gate, saidBy, say, taskIn } from '../../test/support/conversation.ts';
+import { artifactTexts, gate, reasonOf, saidBy, say, taskIn } from '../../test/support/conversation.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { memoryLedger } from '../ledger/memory.ts';
 import { sqliteLedger } from '../ledger/sqlite.ts';
@@ -136,6 +136,30 @@ describe.each(places)('an agent that begins again, with tasks in %s', (_where, m
     await agent.ready();
     expect((await agent.getTask({ id })).status.state).toBe('working');
   });
+});
+
+it('tells whoever waits when the ledger is gone, and goes on', async () => {
+  const ledger = await sqliteLedger({ file: ':memory:' });
+  const go = gate();
+  const entries: LogEntry[] = [];
+  const agent = defineAgent(
+    {
+      name: 'T',
+      description: 'T',
+      async *process() {
+        await go.opened;
+        yield 'x';
+      },
+    },
+    { ledger, log: (entry) => entries.push(entry) },
+  );
+  const sent = reasonOf(agent.send(say('hi')));
+  await new Promise(setImmediate);
+  await ledger[Symbol.asyncDispose]();
+  go.open();
+  expect(await sent).toBe('UNAVAILABLE');
+  expect(entries.map(({ level }) => level)).toEqual(['error', 'error']);
+  await agent.close();
 });
 
 describe('closing', () => {

@@ -245,9 +245,14 @@ export class Run {
     try {
       this.status(state, reason);
     } catch (error) {
-      // The ledger does not take it. Whoever waits or asks hears that from the ledger.
-      this.#reportLate(error);
-      this.#end();
+      // The ledger does not take it, so the task stays as it is; whoever waits must hear of it.
+      this.#host.report({
+        level: 'error',
+        message: 'The end of a task was not stored',
+        taskId: this.taskId,
+        error,
+      });
+      this.#end(A2AError.from(error));
     }
     this.#release(reason);
   }
@@ -285,12 +290,12 @@ export class Run {
     });
   }
 
-  #end(): void {
+  #end(fault?: A2AError): void {
     this.#isOver = true;
     this.#answer?.reject(new A2AError('CANCELED', 'The task is over'));
     this.#answer = undefined;
     this.#host.ended(this);
-    this.#tellWaiters();
+    this.#tellWaiters(fault);
   }
 
   ask(question: Saying, state: 'input-required' | 'auth-required'): Promise<Message> {
@@ -321,11 +326,11 @@ export class Run {
     });
   }
 
-  #tellWaiters(): void {
+  #tellWaiters(fault?: A2AError): void {
     const waiters = this.#waiters;
     if (!waiters) return;
     this.#waiters = undefined;
-    const task = settledTask(this.log);
+    const task = fault ? Promise.reject<Task>(fault) : settledTask(this.log);
     for (const resolve of waiters) resolve(task);
   }
 }
