@@ -8,11 +8,7 @@ export interface RawReply {
 }
 
 /** Reads one response from bytes. @returns undefined while it is not all there. */
-function readReply(
-  bytes: Buffer,
-  from = 0,
-  isAll = false,
-): { reply: RawReply; end: number } | undefined {
+function readReply(bytes: Buffer, from = 0, isAll = false): { reply: RawReply; end: number } | undefined {
   const headEnd = bytes.indexOf('\r\n\r\n', from);
   if (headEnd < 0) return undefined;
   const [first = '', ...lines] = bytes.toString('latin1', from, headEnd).split('\r\n');

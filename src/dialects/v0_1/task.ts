@@ -41,12 +41,7 @@ const modelStates: ReadonlyMap<unknown, TaskState> = new Map(
 );
 
 /** Reads a state; `carried` is the compat record that may name a state which 0.1 could not. */
-function readState(
-  value: unknown,
-  at: string,
-  reading: Reading,
-  carried: Compat | undefined,
-): TaskState {
+function readState(value: unknown, at: string, reading: Reading, carried: Compat | undefined): TaskState {
   const state = modelStates.get(value);
   if (state === 'failed' && carried?.state === 'rejected') return 'rejected';
   if (state === 'input-required' && carried?.state === 'auth-required') return 'auth-required';
