@@ -3,7 +3,7 @@
  *
  * @module
  */
-export type { Ledger, Maybe, TaskLog, Unfinished } from './ledger.ts';
+export type { Delivery, DeliveryState, Ledger, Maybe, TaskLog, Unfinished } from './ledger.ts';
 export { type MemoryLedgerOptions, memoryLedger } from './memory.ts';
 // For those who write a driver.
 export { Follower } from './follower.ts';

@@ -56,6 +56,31 @@ export interface Unfinished {
   id: string;
 }
 
+/** How far the news of a task got on their way to one webhook. */
+export interface DeliveryState {
+  /** The last sequence number that arrived, or that nobody waits for. */
+  delivered: number;
+  /** How often in a row the next one failed. */
+  attempts: number;
+  /** When it failed first, like all moments here in RFC 3339. */
+  failingSince?: string;
+  /** What went wrong last, for people. */
+  error?: string;
+  /** When it is tried again. */
+  retryAt?: string;
+  /** When it was given up. What is after `delivered` is kept, and a retry goes on from there. */
+  deadSince?: string;
+}
+
+/** A push configuration that has not got everything yet. */
+export interface Delivery {
+  owner: string;
+  config: PushConfig;
+  state: DeliveryState;
+  /** The newest sequence number of its task. */
+  sequence: number;
+}
+
 /**
  * Where tasks are kept. Everything has an owner, and nothing of one owner exists for another.
  *
@@ -79,7 +104,18 @@ export interface Ledger extends AsyncDisposable {
   /** Forgets finished tasks whose last status is older. @returns how many. */
   expire(before: Date): Maybe<number>;
 
-  putPushConfig(owner: string, config: PushConfig): Maybe<void>;
+  /**
+   * Puts a configuration, or replaces the one of the same id, which keeps its place and what arrived and is no longer
+   * in trouble.
+   *
+   * @param delivered - the last sequence number that a new one need not be told of; 0 unless given.
+   * @throws {@link A2AError} `TASK_NOT_FOUND`.
+   */
+  putPushConfig(owner: string, config: PushConfig, delivered?: number): Maybe<DeliveryState>;
   pushConfigs(owner: string, taskId: string): Maybe<readonly PushConfig[]>;
   deletePushConfig(owner: string, taskId: string, id: string): Maybe<void>;
+  /** Notes how far the news got. @returns false when there is no such configuration any more. */
+  putDelivery(owner: string, taskId: string, id: string, state: DeliveryState): Maybe<boolean>;
+  /** Gives the configurations of all owners whose task goes on, or that have not got all of it, dead or not. */
+  deliveries(): Maybe<readonly Delivery[]>;
 }

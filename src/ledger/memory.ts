@@ -6,9 +6,9 @@
 import { A2AError, taskNotFound } from '../protocol/errors.ts';
 import type { TaskChange } from '../protocol/reduce.ts';
 import { isTerminal, type Task } from '../protocol/task.ts';
-import type { Ledger, TaskLog } from './ledger.ts';
+import type { Delivery, Ledger, TaskLog } from './ledger.ts';
 import { LiveLog, type LogKeeper } from './live-log.ts';
-import { Shelf, type Shelved, taskOf } from './shelf.ts';
+import { Shelf, type Shelved, type Subscribed, taskOf } from './shelf.ts';
 
 /** How much a ledger in memory keeps. */
 export interface MemoryLedgerOptions {
@@ -139,19 +139,48 @@ class MemoryLedger implements Ledger, LogKeeper {
     return undefined;
   }
 
-  putPushConfig: Ledger['putPushConfig'] = (owner, config) => {
+  putPushConfig: Ledger['putPushConfig'] = (owner, config, delivered = 0) => {
     const shelved = this.#shelves.get(owner)?.tasks.get(config.taskId);
     if (!shelved) throw taskNotFound(config.taskId);
-    shelved.configs = [...(shelved.configs ?? []).filter(({ id }) => id !== config.id), config];
+    const there = this.#subscribed(owner, config.taskId, config.id);
+    const state = { delivered: there?.state.delivered ?? delivered, attempts: 0 };
+    if (there) Object.assign(there, { config, state });
+    else (shelved.configs ??= []).push({ config, state });
+    return state;
   };
 
   pushConfigs: Ledger['pushConfigs'] = (owner, taskId) =>
-    this.#shelves.get(owner)?.tasks.get(taskId)?.configs ?? [];
+    (this.#shelves.get(owner)?.tasks.get(taskId)?.configs ?? []).map(({ config }) => config);
 
   deletePushConfig: Ledger['deletePushConfig'] = (owner, taskId, id) => {
     const shelved = this.#shelves.get(owner)?.tasks.get(taskId);
-    if (shelved?.configs) shelved.configs = shelved.configs.filter((config) => config.id !== id);
+    if (shelved?.configs) shelved.configs = shelved.configs.filter(({ config }) => config.id !== id);
   };
+
+  putDelivery: Ledger['putDelivery'] = (owner, taskId, id, state) => {
+    const there = this.#subscribed(owner, taskId, id);
+    if (there) there.state = state;
+    return there !== undefined;
+  };
+
+  deliveries: Ledger['deliveries'] = () => {
+    const deliveries: Delivery[] = [];
+    for (const { owner, tasks } of this.#shelves.values()) {
+      for (const { configs, log, state, sequence: last } of tasks.values()) {
+        const sequence = log?.sequence ?? last;
+        for (const each of configs ?? []) {
+          if (isTerminal(state) && each.state.delivered >= sequence) continue;
+          deliveries.push({ owner, ...each, sequence });
+        }
+      }
+    }
+    return deliveries;
+  };
+
+  #subscribed(owner: string, taskId: string, id: string): Subscribed | undefined {
+    const configs = this.#shelves.get(owner)?.tasks.get(taskId)?.configs;
+    return configs?.find(({ config }) => config.id === id);
+  }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#shelves.clear();

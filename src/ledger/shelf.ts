@@ -1,6 +1,7 @@
 import type { PushConfig } from '../protocol/push.ts';
 import type { ListTasksRequest, TaskPage } from '../protocol/requests.ts';
 import type { Task, TaskState } from '../protocol/task.ts';
+import type { DeliveryState } from './ledger.ts';
 import type { LiveLog } from './live-log.ts';
 import { listed, pageSizeOf, readPageToken, statusesFrom, writePageToken } from './page.ts';
 import { type Placed, Recency } from './recency.ts';
@@ -18,7 +19,13 @@ export interface Shelved extends Placed {
   task: Task | undefined;
   sequence: number;
   messageId: string | undefined;
-  configs: PushConfig[] | undefined;
+  configs: Subscribed[] | undefined;
+}
+
+/** A push configuration in memory. */
+export interface Subscribed {
+  config: PushConfig;
+  state: DeliveryState;
 }
 
 /** Gives the task that a shelved one stands for. */

@@ -107,7 +107,7 @@ describe('a ledger file that is opened again', () => {
       expect(database.prepare('select count(*) as n from tasks').get([])?.['n']).toBe(1);
       database.close();
     }
-    expect(versions).toEqual([1, 1]);
+    expect(versions).toEqual([2, 2]);
   });
 
   it('is left alone when a newer program wrote it', async () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
+import { describeDeliveries } from './ledger/deliveries.ts';
 import { describeFollowing } from './ledger/following.ts';
 import { describeListing } from './ledger/listing.ts';
 import { describeOwners } from './ledger/owners.ts';
@@ -44,5 +45,6 @@ export function describeLedger(name: string, open: (options: ContractOptions) =>
     describePaging(bench);
     describeOwners(bench);
     describeUpkeep(bench);
+    describeDeliveries(bench);
   });
 }

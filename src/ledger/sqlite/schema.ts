@@ -57,6 +57,16 @@ const steps: readonly string[] = [
     unique (task, id)
   );
   `,
+  // Nothing was ever sent to the webhooks that are there, and what is past is no news.
+  `
+  alter table push_configs add column delivered integer not null default 0;
+  alter table push_configs add column trouble text;
+  alter table push_configs add column finished integer not null default 0;
+  update push_configs set
+    delivered = coalesce((select sequence from tasks where key = task), 0),
+    finished = coalesce((select state in ('completed', 'failed', 'canceled', 'rejected') from tasks where key = task), 1);
+  create index push_configs_unfinished on push_configs (position) where finished = 0;
+  `,
 ];
 
 function versionOf(database: Database): number {

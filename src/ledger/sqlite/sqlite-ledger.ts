@@ -3,7 +3,7 @@ import type { PushConfig } from '../../protocol/push.ts';
 import type { TaskChange } from '../../protocol/reduce.ts';
 import type { ListTasksRequest, TaskPage } from '../../protocol/requests.ts';
 import type { Task } from '../../protocol/task.ts';
-import type { Ledger, TaskLog, Unfinished } from '../ledger.ts';
+import type { Delivery, DeliveryState, Ledger, TaskLog, Unfinished } from '../ledger.ts';
 import type { LiveLog, LogKeeper } from '../live-log.ts';
 import { listed, pageSizeOf, readPageToken, statusesFrom, writePageToken } from '../page.ts';
 import { keyOf, LogCache } from './cache.ts';
@@ -141,11 +141,13 @@ export class SqliteLedger implements Ledger, LogKeeper {
     return this.#expiry.run(before.getTime(), forget, () => !this.#isClosed);
   }
 
-  async putPushConfig(owner: string, config: PushConfig): Promise<void> {
+  async putPushConfig(owner: string, config: PushConfig, delivered = 0): Promise<DeliveryState> {
     this.#checkOpen();
     await this.#cache.get(owner, config.taskId)?.settled();
     const ownerRow = this.#owners.find(owner);
-    if (ownerRow === undefined || !this.#configs.put(ownerRow, config)) throw taskNotFound(config.taskId);
+    const state = ownerRow === undefined ? undefined : this.#configs.put(ownerRow, config, delivered);
+    if (!state) throw taskNotFound(config.taskId);
+    return state;
   }
 
   pushConfigs(owner: string, taskId: string): readonly PushConfig[] {
@@ -158,6 +160,17 @@ export class SqliteLedger implements Ledger, LogKeeper {
     this.#checkOpen();
     const ownerRow = this.#owners.find(owner);
     if (ownerRow !== undefined) this.#configs.delete(ownerRow, taskId, id);
+  }
+
+  putDelivery(owner: string, taskId: string, id: string, state: DeliveryState): boolean {
+    this.#checkOpen();
+    const ownerRow = this.#owners.find(owner);
+    return ownerRow !== undefined && this.#configs.deliver(ownerRow, taskId, id, state);
+  }
+
+  deliveries(): readonly Delivery[] {
+    this.#checkOpen();
+    return this.#configs.unfinished();
   }
 
   appended(log: LiveLog, change: TaskChange): void {
