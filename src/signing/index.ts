@@ -5,6 +5,6 @@
  */
 export { cardAlgorithms, type SigningKey } from './algorithms.ts';
 export { canonicalCard, type PayloadForm, type WireCard } from './canonical.ts';
-export type { KeySources } from './keys.ts';
+export type { KeySet, KeySources } from './keys.ts';
 export { signCard, type SignOptions } from './sign.ts';
 export { type Verdict, verifyCard, type VerifyOptions } from './verify.ts';

@@ -3,18 +3,21 @@ import { invalidField } from '../protocol/errors.ts';
 import type { SigningKey } from './algorithms.ts';
 import { isObject } from './presence.ts';
 
+/** A JSON Web Key Set. */
+export type KeySet = JSONWebKeySet;
+
 /** Where public keys come from; the first source that knows the `kid` is asked alone. */
 export interface KeySources {
   /** Trusted public keys by `kid`. */
   keys?: { readonly [kid: string]: SigningKey } | ReadonlyMap<string, SigningKey>;
   /** A trusted JSON Web Key Set. */
-  jwks?: JSONWebKeySet;
+  jwks?: KeySet;
   /**
    * Fetches a key, or the key set at `jku`, when the sources above do not know the `kid`. It is called with a `jku`
    * only if {@link KeySources.allowedJku} allows it, and without one only if the signature names none. It should not
    * follow redirects, and should refuse addresses inside the own network.
    */
-  fetchKey?: (kid: string, jku: string | undefined) => Promise<SigningKey | JSONWebKeySet | undefined>;
+  fetchKey?: (kid: string, jku: string | undefined) => Promise<SigningKey | KeySet | undefined>;
   /**
    * The https addresses that a signature may name: a whole address, or an origin such as `https://keys.example` for
    * every address there.
@@ -73,11 +76,11 @@ function storedKeys({ keys, jwks }: KeySources, kid: string): SigningKey[] {
   return [...(byName ? [byName] : []), ...(jwks ? ofSet(jwks, kid) : [])];
 }
 
-function isKeySet(value: SigningKey | JSONWebKeySet): value is JSONWebKeySet {
+function isKeySet(value: SigningKey | KeySet): value is KeySet {
   return 'keys' in value && Array.isArray(value.keys);
 }
 
-function ofSet({ keys }: JSONWebKeySet, kid: string): JWK[] {
+function ofSet({ keys }: KeySet, kid: string): JWK[] {
   return keys.filter((each) => isObject(each) && each.kid === kid);
 }
 

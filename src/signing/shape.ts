@@ -1,12 +1,8 @@
-/**
- * Whether a field of the 1.0 card is always there, there when it was set, or there when it is not its default.
- *
- * @internal
- */
-export type Presence = 'required' | 'optional' | 'implicit';
+/** Whether a field of the 1.0 card is always there, there when it was set, or there when it is not its default. */
+type Presence = 'required' | 'optional' | 'implicit';
 
 /** What a field of the 1.0 card holds; `free` is JSON that the protocol does not look into. */
-export type Kind = 'text' | 'flag' | 'texts' | 'textMap' | 'free' | 'message' | 'list' | 'map';
+type Kind = 'text' | 'flag' | 'texts' | 'textMap' | 'free' | 'message' | 'list' | 'map';
 
 /** One field of the 1.0 card. */
 export interface Field {
