@@ -39,10 +39,10 @@ export function textSummary({ url, card, tasks }: Served): string {
 }
 
 /** Colours are for a terminal, unless the environment says otherwise; a build machine is none. */
-function isColoured(env: NodeJS.ProcessEnv, isTerminal: boolean): boolean {
+function isColoured(env: NodeJS.ProcessEnv, isTerminal: boolean | undefined): boolean {
   if (env.NO_COLOR) return false;
   if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0';
-  return isTerminal && env.TERM !== 'dumb';
+  return isTerminal === true && env.TERM !== 'dumb';
 }
 
 /** Commands to paste into a shell. The time makes every message a new one. */
