@@ -14,6 +14,7 @@ const may: { readonly [folder: string]: readonly string[] } = {
   protocol: [],
   dialects: ['protocol'],
   ledger: ['protocol'],
+  egress: ['protocol'],
   engine: ['protocol', 'ledger'],
   server: ['protocol', 'dialects'],
   client: ['protocol', 'dialects'],
@@ -27,6 +28,7 @@ const may: { readonly [folder: string]: readonly string[] } = {
 const homes: { readonly [library: string]: string } = {
   undici: 'client',
   libsql: 'ledger',
+  'ipaddr.js': 'egress',
   jose: 'signing',
   canonicalize: 'signing',
   commander: 'cli',

@@ -1,0 +1,167 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { EgressOptions } from './options.ts';
+import { type EgressPolicy, egressPolicy } from './policy.ts';
+import { type GuardedRequest, guardedRequest } from './request.ts';
+
+interface Visit {
+  method: string;
+  host: string;
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+describe('a redirect', () => {
+  let server: Server;
+  let policy: EgressPolicy | undefined;
+  let port: number;
+  let visits: Visit[];
+  /** What is answered at a path: a status and a location, with `#` for the port. */
+  let routes: Record<string, readonly [number, string]>;
+
+  beforeEach(async () => {
+    visits = [];
+    server = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk) => (body += chunk));
+      request.on('end', () => {
+        const { method = '', url: path = '', headers } = request;
+        visits.push({ method, host: headers.host ?? '', path, headers, body });
+        const [status, location] = routes[path] ?? [200, ''];
+        if (location !== '') response.setHeader('location', location.replaceAll('#', String(port)));
+        response.writeHead(status).end(path);
+      });
+    });
+    server.listen(0, '127.0.0.2');
+    await once(server, 'listening');
+    port = (server.address() as AddressInfo).port;
+  });
+  afterEach(async () => {
+    policy?.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  /** Asks as if 127.0.0.2, where every name leads, were public. */
+  function ask(request: Omit<GuardedRequest, 'url'>, options: EgressOptions = {}) {
+    const resolve = () => Promise.resolve(['127.0.0.2']);
+    policy = egressPolicy({ allow: ['127.0.0.2'], resolve, ...options });
+    return guardedRequest(policy, { ...request, url: `http://a.example.com:${port}/start` });
+  }
+  const refused = { reason: 'PERMISSION_DENIED' };
+  const paths = () => visits.map(({ path }) => path);
+
+  it.each([301, 302, 303, 307, 308])('%d is followed when reading', async (status) => {
+    routes = { '/start': [status, '/next'], '/next': [status, 'http://b.example.com:#/end?x=1'] };
+    const response = await ask({});
+    expect(response).toMatchObject({
+      status: 200,
+      text: '/end?x=1',
+      url: `http://b.example.com:${port}/end?x=1`,
+    });
+    expect(paths()).toEqual(['/start', '/next', '/end?x=1']);
+    expect(visits.map(({ host }) => host)).toEqual([
+      `a.example.com:${port}`,
+      `a.example.com:${port}`,
+      `b.example.com:${port}`,
+    ]);
+  });
+
+  it.each([301, 302, 303])('%d is an answer when writing', async (status) => {
+    routes = { '/start': [status, '/next'] };
+    expect(await ask({ method: 'POST', body: 'x' })).toMatchObject({
+      status,
+      headers: { location: '/next' },
+    });
+    expect(paths()).toEqual(['/start']);
+  });
+
+  it.each([307, 308])('%d is followed when writing, with everything', async (status) => {
+    routes = { '/start': [status, '/next'] };
+    await ask({ method: 'POST', body: 'x' });
+    expect(visits).toMatchObject([
+      { method: 'POST', path: '/start', body: 'x' },
+      { method: 'POST', path: '/next', body: 'x' },
+    ]);
+  });
+
+  it('is an answer for a webhook', async () => {
+    routes = { '/start': [307, '/next'] };
+    const options: EgressOptions = { schemes: ['http'] };
+    expect(await ask({ method: 'POST', purpose: 'webhook' }, options)).toMatchObject({ status: 307 });
+    expect(paths()).toEqual(['/start']);
+  });
+
+  it.each([
+    'http://127.0.0.1:#/',
+    'http://localhost:#/',
+    'http://[::1]:#/',
+    '//127.0.0.1:#/',
+    'http://0x7f.1:#/',
+    'http://169.254.169.254/latest/',
+    'http://user:pass@a.example.com:#/',
+    'file:///etc/passwd',
+    'gopher://a.example.com:#/',
+    'http://[oops/',
+  ])('to %s is refused', async (location) => {
+    routes = { '/start': [302, location] };
+    const attempts: string[] = [];
+    const onConnect = (address: string) => attempts.push(address);
+    await expect(ask({}, { onConnect })).rejects.toMatchObject(refused);
+    expect(attempts).toEqual(['127.0.0.2']);
+    expect(paths()).toEqual(['/start']);
+  });
+
+  it('to a name that leads to a forbidden address is refused', async () => {
+    routes = { '/start': [302, 'http://b.example.com:#/'] };
+    const resolve = (host: string) => Promise.resolve([host === 'a.example.com' ? '127.0.0.2' : '127.0.0.1']);
+    await expect(ask({}, { resolve })).rejects.toMatchObject(refused);
+    expect(paths()).toEqual(['/start']);
+  });
+
+  it('is held against the rules for its purpose', async () => {
+    routes = { '/start': [302, 'http://a.example.com:22/'] };
+    const options: EgressOptions = { schemes: ['http'], ports: [port] };
+    await expect(ask({ purpose: 'file' }, options)).rejects.toMatchObject(refused);
+  });
+
+  it('that goes round and round ends', async () => {
+    routes = { '/start': [302, '/next'], '/next': [302, '/start'] };
+    await expect(ask({})).rejects.toMatchObject({
+      ...refused,
+      hint: expect.stringContaining('maxRedirects'),
+    });
+    expect(paths()).toEqual(['/start', '/next', '/start', '/next']);
+    visits = [];
+    await expect(ask({}, { maxRedirects: 1 })).rejects.toMatchObject(refused);
+    expect(paths()).toEqual(['/start', '/next']);
+    expect(await ask({}, { maxRedirects: 0 })).toMatchObject({ status: 302 });
+  });
+
+  it('takes no secret to another origin, nor back again', async () => {
+    routes = {
+      '/start': [302, '/same'],
+      '/same': [302, 'http://b.example.com:#/other'],
+      '/other': [302, 'http://a.example.com:#/back'],
+    };
+    const secrets = {
+      Authorization: 'Bearer x',
+      'X-A2A-Notification-Token': 't',
+      'X-Api-Key': 'k',
+      Cookie: 'c',
+    };
+    await ask({ headers: { ...secrets, Accept: 'text/plain', 'A2A-Version': '1.0' } });
+    const names = Object.keys(secrets).map((name) => name.toLowerCase());
+    const kept = visits.map(({ path, headers }) => [path, names.filter((name) => name in headers).length]);
+    expect(kept).toEqual([
+      ['/start', 4],
+      ['/same', 4],
+      ['/other', 0],
+      ['/back', 0],
+    ]);
+    expect(visits[3]?.headers).toMatchObject({ accept: 'text/plain', 'a2a-version': '1.0' });
+  });
+});
