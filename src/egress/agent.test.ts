@@ -105,9 +105,14 @@ const identity = certificate();
 
 describe.skipIf(!identity)('an encrypted connection', () => {
   const names: unknown[] = [];
-  const server = createSecureServer({ ...identity }, (request, response) =>
-    response.end(request.headers.host),
-  );
+  let redirect: string | undefined;
+  const server = createSecureServer({ ...identity }, (request, response) => {
+    if (redirect !== undefined) response.writeHead(302, { location: redirect });
+    response.end(request.headers.host);
+  });
+  afterEach(() => {
+    redirect = undefined;
+  });
   server.on('secureConnection', (socket) => names.push(socket.servername));
   const listening = once(server.listen(0, '127.0.0.1'), 'listening');
   afterAll(() => {
@@ -137,6 +142,11 @@ describe.skipIf(!identity)('an encrypted connection', () => {
 
   it('proves the address where there is no name', async () => {
     expect(await ask('127.0.0.1')).toMatchObject([{ status: 200 }, { status: 200 }]);
+  });
+
+  it('is not given up for a plain one', async () => {
+    redirect = 'http://agent.example.com/';
+    await expect(ask('agent.example.com')).rejects.toThrow('it redirects from https to http');
   });
 
   it('is not made with another name', async () => {
