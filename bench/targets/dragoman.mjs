@@ -15,7 +15,7 @@ async function* bench({ text, newId = crypto.randomUUID.bind(crypto) }) {
   const artifactId = newId();
   for (let i = 0; i < total; i++) {
     if (name !== 'stream') await turn();
-    const parts = [{ text, mediaType: 'text/plain' }];
+    const parts = [{ text }];
     yield chunk(artifactId, parts, { append: i > 0, lastChunk: i === total - 1, name: 'echo' });
   }
   if (name !== 'stream') await turn();

@@ -10,14 +10,13 @@ export type Compat = { [name: string]: unknown };
 
 /** Adds to the compat record of some metadata, which is not changed. Undefined values are left out. */
 export function withCompat(metadata: Metadata | undefined, carried: Compat): Metadata | undefined {
-  const kept: Compat = {};
-  let any = false;
-  for (const [name, value] of Object.entries(carried)) {
-    if (value === undefined) continue;
-    kept[name] = value;
-    any = true;
+  let kept: Compat | undefined;
+  for (const name in carried) {
+    if (carried[name] === undefined) continue;
+    kept ??= {};
+    kept[name] = carried[name];
   }
-  if (!any) return metadata;
+  if (!kept) return metadata;
   return { ...metadata, [compatKey]: { ...compatOf(metadata), ...kept } };
 }
 
