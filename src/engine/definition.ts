@@ -1,6 +1,7 @@
 import type { Call } from '../protocol/agent.ts';
 import type { AgentCard, AgentExtension, AgentSkill } from '../protocol/card.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { PushOptions } from '../push/options.ts';
 import type { Clock } from './clock.ts';
 import type { Output, Result } from './output.ts';
 import type { ProcessContext } from './context.ts';
@@ -84,6 +85,8 @@ export interface AgentOptions {
   recovers?: boolean;
   /** How many push configurations one task may have. @defaultValue 10 */
   maxPushConfigs?: number;
+  /** How push notifications are sent. */
+  push?: PushOptions;
   clock?: Clock;
   /** Makes ids. @defaultValue UUIDs that sort by time */
   newId?: () => string;

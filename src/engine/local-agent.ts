@@ -14,7 +14,7 @@ import type { AgentDefinition, AgentOptions, LogEntry } from './definition.ts';
 import { type DirectAnswer, tryDirectly } from './direct.ts';
 import { newId } from './ids.ts';
 import { deferred, failed, single, unsupported } from './iterables.ts';
-import { pushOperations } from './push.ts';
+import { PushDesk } from './push.ts';
 import { recover } from './recovery.ts';
 import { Run, type RunHost, settledTask } from './run.ts';
 import { RunTable } from './run-table.ts';
@@ -59,6 +59,8 @@ class Engine implements LocalAgent, RunHost {
   readonly getPushConfig: Agent['getPushConfig'];
   readonly listPushConfigs: Agent['listPushConfigs'];
   readonly deletePushConfig: Agent['deletePushConfig'];
+  readonly jwks: Agent['jwks'];
+  readonly #push: PushDesk;
   readonly #card: AgentCard;
   readonly #ledger: Ledger;
   readonly #ownsLedger: boolean;
@@ -85,15 +87,12 @@ class Engine implements LocalAgent, RunHost {
       .filter((each) => each.required)
       .map(({ uri }) => uri);
     this.#stopWatching = watch(this.#runs, clock, options);
-    const push = pushOperations(this.#ledger, {
-      isSupported: definition.pushNotifications ?? false,
-      newId: this.newId,
-      most: options.maxPushConfigs ?? 10,
-    });
-    this.createPushConfig = push.create;
-    this.getPushConfig = push.get;
-    this.listPushConfigs = push.list;
-    this.deletePushConfig = push.delete;
+    this.#push = new PushDesk(this.#ledger, definition, options, this);
+    this.createPushConfig = this.#push.create;
+    this.getPushConfig = this.#push.get;
+    this.listPushConfigs = this.#push.list;
+    this.deletePushConfig = this.#push.delete;
+    this.jwks = this.#push.jwks;
   }
 
   /** Whoever listens must not be able to stop the work by throwing. */
@@ -126,7 +125,7 @@ class Engine implements LocalAgent, RunHost {
           resume: (log, process, message) =>
             this.#begin(log, { owner: log.owner }, undefined).start(process, message),
           report: (entry) => this.report(entry),
-        })
+        }).then(() => this.#push.resume())
       : Promise.resolve();
     return this.#recovered;
   }
@@ -140,6 +139,7 @@ class Engine implements LocalAgent, RunHost {
       else run.stop('failed', 'The agent was shut down while it worked on this task.');
     }
     await Promise.allSettled(runs.map(async ({ log }) => log.settled()));
+    await this.#push.close();
     if (this.#ownsLedger) await this.#ledger[Symbol.asyncDispose]();
   }
 
@@ -263,9 +263,9 @@ class Engine implements LocalAgent, RunHost {
     );
   }
 
-  #registerPush(log: TaskLog, { configuration }: SendRequest, call: Call): Promise<unknown> | undefined {
-    const push = configuration?.pushConfig;
-    return push && this.createPushConfig({ ...push, id: push.id ?? '', taskId: log.id }, call);
+  #registerPush(log: TaskLog, request: SendRequest, call: Call, after = 0): Promise<unknown> | undefined {
+    const push = request.configuration?.pushConfig;
+    return push && this.#push.register({ ...push, id: push.id ?? '', taskId: log.id }, call, after);
   }
 
   async #continue(
@@ -274,7 +274,7 @@ class Engine implements LocalAgent, RunHost {
     call: Call,
     followsFirst: boolean,
   ): Promise<Proceeding> {
-    await this.#registerPush(log, request, call);
+    await this.#registerPush(log, request, call, sequence);
     if (log.sequence !== sequence) {
       // Somebody was quicker, perhaps with the very same message.
       const { pushConfig: _registered, ...configuration } = request.configuration ?? {};

@@ -5,6 +5,9 @@ import { defineAgent } from './local-agent.ts';
 
 const url = 'https://hook.example/a2a';
 
+/** Nothing here is meant to leave the machine. */
+const nowhere = async (): Promise<string[]> => [];
+
 async function waiting(maxPushConfigs?: number) {
   const agent = defineAgent(
     {
@@ -13,7 +16,7 @@ async function waiting(maxPushConfigs?: number) {
       pushNotifications: true,
       process: () => status('input-required', 'Which?'),
     },
-    { maxPushConfigs },
+    { maxPushConfigs, push: { egress: { resolve: nowhere } } },
   );
   return { agent, taskId: taskIn(await agent.send(say('hi'))).id };
 }
@@ -21,9 +24,9 @@ async function waiting(maxPushConfigs?: number) {
 describe('push configurations', () => {
   it('are created, found, listed and deleted', async () => {
     const { agent, taskId } = await waiting();
-    const named = await agent.createPushConfig({ taskId, id: 'one', url, token: 't' });
+    const named = await agent.createPushConfig({ taskId, id: 'one', url });
     const made = await agent.createPushConfig({ taskId, id: '', url });
-    expect(named).toMatchObject({ taskId, id: 'one', url, token: 't' });
+    expect(named).toMatchObject({ taskId, id: 'one', url });
     expect(made.id).not.toBe('');
     expect(await agent.getPushConfig({ taskId, id: 'one' })).toEqual(named);
     expect(await agent.getPushConfig({ taskId })).toEqual(named);
@@ -32,6 +35,41 @@ describe('push configurations', () => {
     await agent.deletePushConfig({ taskId, id: 'one' });
     expect((await agent.listPushConfigs({ taskId })).configs).toEqual([made]);
     expect(await reasonOf(agent.getPushConfig({ taskId, id: 'one' }))).toBe('TASK_NOT_FOUND');
+  });
+
+  it('do not give their secrets back', async () => {
+    const { agent, taskId } = await waiting();
+    const authentication = { scheme: 'Bearer', credentials: 'secret' };
+    const config = { taskId, id: 'one', url, token: 'secret', authentication };
+    const shown = { taskId, id: 'one', url, authentication: { scheme: 'Bearer' }, version: '1.0' };
+    expect(await agent.createPushConfig(config, { version: '1.0' })).toEqual(shown);
+    expect(await agent.getPushConfig({ taskId, id: 'one' })).toEqual(shown);
+    expect((await agent.listPushConfigs({ taskId })).configs).toEqual([shown]);
+  });
+
+  it.each<[string, object, string]>([
+    ['a private address', { url: 'https://10.0.0.7/hook' }, 'url'],
+    ['this machine', { url: 'https://localhost/hook' }, 'url'],
+    ['the door of a cloud machine', { url: 'http://169.254.169.254/latest' }, 'url'],
+    ['a file', { url: 'file:///etc/passwd' }, 'url'],
+    ['a plain connection', { url: 'http://hook.example/' }, 'url'],
+    ['credentials in the address', { url: 'https://a:b@hook.example/' }, 'url'],
+    ['two headers in a token', { url, token: 'a\r\nb: c' }, 'token'],
+    ['a scheme of two words', { url, authentication: { scheme: 'a b' } }, 'authentication.scheme'],
+    [
+      'two headers in credentials',
+      { url, authentication: { scheme: 'a', credentials: 'b\nc' } },
+      'authentication.credentials',
+    ],
+  ])('are refused for %s, in words that tell nothing', async (_what, config, field) => {
+    const { agent, taskId } = await waiting();
+    const refused = agent.createPushConfig({ taskId, id: 'a', url, ...config });
+    await expect(refused).rejects.toMatchObject({
+      reason: 'INVALID_PARAMS',
+      violations: [{ field }],
+      message: expect.not.stringMatching(/private|loopback|machine|10\.|169|localhost/),
+    });
+    expect((await agent.listPushConfigs({ taskId })).configs).toEqual([]);
   });
 
   it('replace the one of the same name', async () => {

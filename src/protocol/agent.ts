@@ -15,6 +15,18 @@ import type {
 } from './requests.ts';
 import type { Task } from './task.ts';
 
+/** Who calls, once that is proved. */
+export interface Principal {
+  /** The name of the caller, unique among those of its issuer. */
+  readonly id: string;
+  /** Who vouches for the name, where several do: two issuers may each know an `alice`. */
+  readonly issuer?: string;
+  /** What the caller may do, in the words of whoever vouches for it. */
+  readonly scopes?: readonly string[];
+  /** What else is known of the caller. */
+  readonly claims?: { readonly [claim: string]: unknown };
+}
+
 /** What travels with a call beside the request. Every member is optional: `{}` is a call. */
 export interface Call {
   /** Ends the call early. It ends the caller's wait, not the task. */
@@ -24,6 +36,8 @@ export interface Call {
    * @defaultValue `''`, the owner of everything nobody claimed
    */
   readonly owner?: string;
+  /** Who calls, if the face that took the call knows. */
+  readonly principal?: Principal;
   /** The tenant that the caller named. */
   readonly tenant?: string;
   /** The protocol version the caller speaks. */
@@ -57,6 +71,8 @@ export interface Agent {
   listPushConfigs(request: ListPushConfigsRequest, call?: Call): Promise<PushConfigPage>;
   /** Succeeds when there is nothing to delete. */
   deletePushConfig(ref: PushConfigRef, call?: Call): Promise<void>;
+  /** Shows the public keys by which what the agent signs can be checked. */
+  jwks?(): Promise<{ readonly keys: readonly { readonly [member: string]: unknown }[] }>;
   /** Prepares the agent, as by taking up what a crash left behind. Faces call it before they take calls. */
   ready?(): Promise<void>;
   /** Ends what the agent is doing and lets go of what it holds. */
@@ -64,4 +80,4 @@ export interface Agent {
 }
 
 /** The operations of an agent that a peer can ask for by name. */
-export type Operation = Exclude<keyof Agent, 'card' | 'ready' | 'close'>;
+export type Operation = Exclude<keyof Agent, 'card' | 'jwks' | 'ready' | 'close'>;

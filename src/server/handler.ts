@@ -59,6 +59,9 @@ export class HttpFace {
           return this.face.cards.answer(exchange, false, version);
         case '/.well-known/agent.json':
           return this.face.cards.answer(exchange, true, version);
+        case '/.well-known/jwks.json':
+          if (!this.face.agent.jwks) break;
+          return this.face.agent.jwks().then((keys) => jsonReply(200, JSON.stringify(keys)));
         case '/healthz':
           return jsonReply(200, '{"status":"ok"}');
         case '/readyz':

@@ -68,6 +68,7 @@ export function sampleAgent(more: Partial<AgentDefinition> = {}, options: AgentO
       process: work,
       ...more,
     },
-    options,
+    // The webhooks of these tests are nowhere.
+    { push: { egress: { resolve: async () => [] } }, ...options },
   );
 }

@@ -227,18 +227,24 @@ describe.each(bindings)('the official client of 0.3 over $transport', ({ transpo
       token: 'secret',
       authentication: { schemes: ['Bearer'], credentials: 'abc' },
     });
+    const shown = (id: string) => ({
+      id,
+      url: `https://hook.test/${id}`,
+      authentication: { schemes: ['Bearer'] },
+    });
     for (const id of ['a', 'b']) {
       const set = await client.setTaskPushNotificationConfig({ taskId, pushNotificationConfig: config(id) });
-      expect(set).toMatchObject({ taskId, pushNotificationConfig: config(id) });
+      expect(set).toMatchObject({ taskId, pushNotificationConfig: shown(id) });
+      expect(JSON.stringify(set)).not.toMatch(/secret|abc/);
     }
     const get: any = { id: taskId, pushNotificationConfigId: 'b' };
     expect(await client.getTaskPushNotificationConfig(get)).toMatchObject({
       taskId,
-      pushNotificationConfig: config('b'),
+      pushNotificationConfig: shown('b'),
     });
     expect(await client.listTaskPushNotificationConfig({ id: taskId })).toMatchObject([
-      { taskId, pushNotificationConfig: config('a') },
-      { taskId, pushNotificationConfig: config('b') },
+      { taskId, pushNotificationConfig: shown('a') },
+      { taskId, pushNotificationConfig: shown('b') },
     ]);
     await client.deleteTaskPushNotificationConfig({ id: taskId, pushNotificationConfigId: 'a' });
     const left = await client.listTaskPushNotificationConfig({ id: taskId });

@@ -1,0 +1,48 @@
+import type { EgressPolicy } from '../egress/policy.ts';
+import { guardedRequest } from '../egress/request.ts';
+import { A2AError } from '../protocol/errors.ts';
+import { retryAfterOf } from './backoff.ts';
+import type { Letter } from './letter.ts';
+import type { PushSigner } from './signer.ts';
+
+/** What became of one attempt. */
+export type Attempt =
+  | { kind: 'delivered' }
+  /** The webhook says that it will never be there again. */
+  | { kind: 'gone' }
+  | { kind: 'failed'; error: string; isHanging: boolean; retryAfter?: number };
+
+/** Sends one letter once. Never rejects. */
+export type Send = (letter: Letter, signal: AbortSignal) => Promise<Attempt>;
+
+/** Makes what sends letters, within a policy. */
+export function sender(policy: EgressPolicy, signer: PushSigner | undefined, now: () => number): Send {
+  return async ({ id, url, headers, body }, signal) => {
+    try {
+      const signed =
+        signer && headers['authorization'] === undefined
+          ? { ...headers, authorization: `Bearer ${await signer.sign({ id, url, body, at: now() })}` }
+          : headers;
+      const request = { method: 'POST', url, headers: signed, body, signal, purpose: 'webhook' } as const;
+      const answer = await guardedRequest(policy, request);
+      if (answer.status >= 200 && answer.status < 300) return { kind: 'delivered' };
+      if (answer.status === 410) return { kind: 'gone' };
+      return {
+        kind: 'failed',
+        error: `HTTP ${answer.status}`,
+        isHanging: false,
+        retryAfter: retryAfterOf(answer.headers['retry-after'], now()),
+      };
+    } catch (thrown) {
+      const fault = A2AError.from(thrown);
+      return { kind: 'failed', error: errorText(fault), isHanging: fault.reason === 'TIMEOUT' };
+    }
+  };
+}
+
+/** Tells the operator what is wrong. The caller who registered the webhook is never shown it. */
+function errorText({ message, cause }: A2AError): string {
+  if (!(cause instanceof Error)) return message;
+  const { code } = cause as { code?: unknown };
+  return `${message} (${typeof code === 'string' ? code : cause.message})`.slice(0, 500);
+}
