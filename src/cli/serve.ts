@@ -1,12 +1,13 @@
 import { defineAgent, type LocalAgent } from '../engine/local-agent.ts';
 import type { Agent } from '../protocol/agent.ts';
+import type { AgentCard } from '../protocol/card.ts';
 import { type NodeOptions, type RunningServer, serve } from '../server/node.ts';
 import { loadAgent } from './load-agent.ts';
 import { logEntry, logFault } from './log.ts';
 import { complain, Mistake } from './mistake.ts';
 import { grace, stopOnSignals } from './stopping.ts';
 import { openStore, type Store } from './store.ts';
-import { jsonSummary, type Served, textSummary } from './summary.ts';
+import { jsonSummary, textSummary } from './summary.ts';
 
 /** What `dragoman serve` is told. */
 export interface ServeFlags {
@@ -43,13 +44,24 @@ export async function serveModule(module: string, flags: ServeFlags): Promise<vo
   // Whoever reads the first line only may close the pipe; the agent is served on.
   process.stdout.on('error', () => {});
   process.stdout.write(`listening on ${server.url}\n`);
-  const served: Served = {
-    url: `${server.url}${basePath}`,
-    card: await agent.card(),
-    tasks:
-      store?.place ?? (isLocal(agent) && !agent.options.ledger ? 'in memory, until this stops' : undefined),
-  };
-  process.stdout.write(`${flags.output === 'json' ? jsonSummary(served) : textSummary(served)}\n`);
+  const url = `${server.url}${basePath}`;
+  if (flags.output === 'json') {
+    process.stdout.write(`${jsonSummary(url)}\n`);
+    return;
+  }
+  const isInMemory = isLocal(agent) && !agent.options.ledger;
+  const tasks = store?.place ?? (isInMemory ? 'in memory, until this stops' : undefined);
+  process.stdout.write(`${textSummary({ url, card: await cardOf(agent), tasks })}\n`);
+}
+
+/** The card, if it can be had: an agent elsewhere may come up later than this one. */
+async function cardOf(agent: Agent): Promise<AgentCard | undefined> {
+  try {
+    return await agent.card();
+  } catch (error) {
+    logEntry({ level: 'warn', message: 'The agent shows no card yet', error });
+    return undefined;
+  }
 }
 
 /** Listens, on the next best port if nobody asked for this one and it is taken. */

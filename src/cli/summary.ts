@@ -3,10 +3,10 @@ import type { AgentCard } from '../protocol/card.ts';
 import { versions } from '../dialects/choose.ts';
 
 /** What there is to tell about an agent that is being served. */
-export interface Served {
+interface Served {
   /** Where it is, with the base path. */
   url: string;
-  card: AgentCard;
+  card: AgentCard | undefined;
   /** Where its tasks are, in words; undefined where nobody but the agent knows. */
   tasks: string | undefined;
 }
@@ -17,7 +17,7 @@ function cardUrlOf(url: string): string {
 }
 
 /** Tells a program what is served, in one line. */
-export function jsonSummary({ url }: Served): string {
+export function jsonSummary(url: string): string {
   return JSON.stringify({ url, card: cardUrlOf(url), versions });
 }
 
@@ -26,8 +26,7 @@ export function textSummary({ url, card, tasks }: Served): string {
   const { bold, cyan, dim } = picocolors.createColors(isColoured(process.env, process.stdout.isTTY));
   const lines = [
     '',
-    `  ${bold(card.name)} ${dim(card.version)}  ${card.description}`,
-    '',
+    ...(card ? [`  ${bold(card.name)} ${dim(card.version)}  ${card.description}`, ''] : []),
     `  ${dim('card  ')}  ${cyan(cardUrlOf(url))}`,
     `  ${dim('speaks')}  A2A ${versions.join(', ')} over JSON-RPC; 1.0 and 0.3 over REST as well`,
   ];

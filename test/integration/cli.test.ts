@@ -195,6 +195,17 @@ describe('dragoman serve', () => {
     expect(refused.code).toBe(2);
   });
 
+  it('serves on when an agent that lives elsewhere is not up yet', async () => {
+    const { port, close } = await occupy();
+    await close();
+    const text = `import { connect } from 'dragoman'; export default connect('http://127.0.0.1:${port}', { retries: 0 });`;
+    const agent = await serve(write('absent.mjs', text));
+    await agent.prints(/Ctrl-C/);
+    expect(agent.stderr).toMatch(/^warn: The agent shows no card yet: .+\n$/);
+    expect((await fetch(`${agent.url}/healthz`)).status).toBe(200);
+    expect((await agent.stop()).code).toBe(0);
+  });
+
   it('keeps tasks in a file from one run to the next', async () => {
     const store = ['--store', `sqlite:${join(folder, 'tasks.db')}`];
     const first = await serve('examples/echo.js', store);
