@@ -19,14 +19,18 @@ export class ProcessContext {
   /** The message to answer. */
   readonly message: Message;
   readonly call: Call;
+  /** The metadata of the request. */
+  readonly metadata: Metadata | undefined;
   readonly #host: Host;
-  readonly #request: SendRequest | undefined;
+  readonly #acceptedOutputModes: readonly string[] | undefined;
 
   constructor(host: Host, message: Message, call: Call, request?: SendRequest) {
     this.message = message;
     this.call = call;
+    // The request itself is let go of: a task may hold its context for hours.
+    this.metadata = request?.metadata;
     this.#host = host;
-    this.#request = request;
+    this.#acceptedOutputModes = request?.configuration?.acceptedOutputModes;
   }
 
   /** The text of the message. */
@@ -52,26 +56,21 @@ export class ProcessContext {
     return this.#host.signal;
   }
 
-  /** The metadata of the request. */
-  get metadata(): Metadata | undefined {
-    return this.#request?.metadata;
-  }
-
   /** The media types the caller can read, if it said so. */
   get acceptedOutputModes(): readonly string[] {
-    return this.#request?.configuration?.acceptedOutputModes ?? [];
+    return this.#acceptedOutputModes ?? [];
   }
 
   /**
    * Asks the caller for more and waits for the answer. The task is `input-required` meanwhile.
    * The question does not survive a restart: the answer then begins a run of its own.
    */
-  ask(question: Saying): Promise<Message> {
-    return this.#host.ask(question, 'input-required');
+  get ask(): (question: Saying) => Promise<Message> {
+    return (question) => this.#host.ask(question, 'input-required');
   }
 
   /** Asks the caller to see to its credentials and waits until it says so. The task is `auth-required` meanwhile. */
-  askForAuth(explanation: Saying): Promise<Message> {
-    return this.#host.ask(explanation, 'auth-required');
+  get askForAuth(): (explanation: Saying) => Promise<Message> {
+    return (explanation) => this.#host.ask(explanation, 'auth-required');
   }
 }

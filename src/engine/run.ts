@@ -39,7 +39,7 @@ export class Run {
   activeAt: number;
   readonly #host: RunHost;
   readonly #call: Call;
-  readonly #request: SendRequest | undefined;
+  #request: SendRequest | undefined;
   #isOver = false;
   #controller: AbortController | undefined = undefined;
   #iterator: AsyncIterator<Output> | Iterator<Output> | undefined = undefined;
@@ -89,7 +89,9 @@ export class Run {
   /** Begins the work. */
   start(process: Process, message: Message): void {
     this.status('working');
-    this.drive(process, new ProcessContext(this, message, this.#call, this.#request));
+    const request = this.#request;
+    this.#request = undefined;
+    this.drive(process, new ProcessContext(this, message, this.#call, request));
   }
 
   /** Does the work with a context that exists already. */
@@ -105,11 +107,19 @@ export class Run {
   }
 
   /** Takes what a process gives until it is done. Never rejects. */
-  async follow(given: ReturnType<Process>): Promise<void> {
+  follow(given: ReturnType<Process>): Promise<void> {
     try {
       const iterator = iteratorOf(given);
-      if (iterator) await this.#pump(iterator);
-      else this.finish((await given) as Result);
+      return iterator ? this.#pump(iterator) : this.#await(given);
+    } catch (error) {
+      this.fail(error);
+      return Promise.resolve();
+    }
+  }
+
+  async #await(given: ReturnType<Process>): Promise<void> {
+    try {
+      this.finish((await given) as Result);
     } catch (error) {
       this.fail(error);
     }
@@ -117,18 +127,22 @@ export class Run {
 
   async #pump(iterator: AsyncIterator<Output> | Iterator<Output>): Promise<void> {
     this.#iterator = iterator;
-    for (;;) {
-      const step = await iterator.next();
-      if (this.#isOver) return;
-      if (step.done) {
-        this.finish(step.value as Result);
-        return;
+    try {
+      for (;;) {
+        const step = await iterator.next();
+        if (this.#isOver) return;
+        if (step.done) {
+          this.finish(step.value as Result);
+          return;
+        }
+        this.emit(step.value);
+        if (this.#isOver) {
+          this.#closeIterator();
+          return;
+        }
       }
-      this.emit(step.value);
-      if (this.#isOver) {
-        this.#closeIterator();
-        return;
-      }
+    } catch (error) {
+      this.fail(error);
     }
   }
 

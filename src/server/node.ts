@@ -199,20 +199,25 @@ async function handle(httpFace: HttpFace, exchange: NodeExchange, response: Serv
   const reply = await httpFace.answer(exchange);
   if (!(reply.body instanceof SseStream)) {
     send(response, reply);
+    exchange.release();
     return;
   }
   const stream = reply.body;
+  exchange.body = '';
   if (response.destroyed) {
-    stream.leave();
-    httpFace.face.streamEnded(stream);
+    leave(httpFace, stream, exchange);
     return;
   }
   response.writeHead(reply.status, reply.headers);
-  response.on('close', () => {
-    stream.leave();
-    httpFace.face.streamEnded(stream);
-  });
-  await stream.pipe(new ResponseSink(response));
+  response.on('close', () => leave(httpFace, stream, exchange));
+  // Not awaited: who waits takes memory, and an idle stream waits for long.
+  void stream.pipe(new ResponseSink(response));
+}
+
+function leave({ face }: HttpFace, stream: SseStream, exchange: NodeExchange): void {
+  stream.leave();
+  face.streamEnded(stream);
+  exchange.release();
 }
 
 /** Sends a reply that is all there. */
@@ -254,9 +259,9 @@ class NodeExchange implements Exchange {
   readonly path: string;
   readonly query: string;
   readonly headers: Headers;
-  readonly body: string;
-  readonly #request: IncomingMessage;
-  readonly #response: ServerResponse;
+  body: string;
+  #request: IncomingMessage | undefined;
+  #response: ServerResponse | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, body: string) {
     const url = request.url ?? '/';
@@ -271,12 +276,20 @@ class NodeExchange implements Exchange {
   }
 
   get isSecure(): boolean {
-    return (this.#request.socket as { encrypted?: boolean }).encrypted === true;
+    return (this.#request?.socket as { encrypted?: boolean } | undefined)?.encrypted === true;
   }
 
   onGone(callback: () => void): void {
-    this.#response.once('close', () => {
-      if (!this.#response.writableFinished) callback();
+    const response = this.#response;
+    response?.once('close', () => {
+      if (!response.writableFinished) callback();
     });
+  }
+
+  /** Lets go of the connection: a task may outlive it by hours, and holds the call that it came with. */
+  release(): void {
+    this.body = '';
+    this.#request = undefined;
+    this.#response = undefined;
   }
 }
