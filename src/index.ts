@@ -30,7 +30,7 @@ export { apiKey, bearer, clientCredentials, type Credentials } from './client/cr
 export type { ConnectOptions } from './client/options.ts';
 
 // What both speak of.
-export type { Agent, Call } from './protocol/agent.ts';
+export type { Agent, Call, Principal } from './protocol/agent.ts';
 export type { AgentCapabilities, AgentCard, AgentInterface, AgentSkill, Version } from './protocol/card.ts';
 export { A2AError, type Reason } from './protocol/errors.ts';
 export type { ArtifactEvent, MessageEvent, StatusEvent, StreamEvent, TaskEvent } from './protocol/event.ts';

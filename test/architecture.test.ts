@@ -30,7 +30,7 @@ const homes: { readonly [library: string]: string | readonly string[] } = {
   undici: 'client',
   libsql: 'ledger',
   'ipaddr.js': 'egress',
-  jose: ['signing', 'push'],
+  jose: ['signing', 'push', 'server'],
   canonicalize: 'signing',
   commander: 'cli',
   picocolors: 'cli',

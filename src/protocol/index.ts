@@ -4,7 +4,7 @@
  *
  * @module
  */
-export type { Agent, Call, Operation } from './agent.ts';
+export type { Agent, Call, Operation, Principal } from './agent.ts';
 export type {
   AgentCapabilities,
   AgentCard,

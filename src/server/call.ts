@@ -1,4 +1,4 @@
-import type { Call } from '../protocol/agent.ts';
+import type { Call, Principal } from '../protocol/agent.ts';
 import type { Version } from '../protocol/card.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { Exchange, Headers } from './exchange.ts';
@@ -10,20 +10,23 @@ export class HttpCall implements Call {
   readonly tenant: string | undefined;
   readonly extensions: readonly string[] | undefined;
   readonly #exchange: Exchange;
-  readonly #principal: string;
+  #owner: string | undefined = undefined;
   #controller: AbortController | undefined = undefined;
 
-  constructor(exchange: Exchange, version: Version, tenant: string | undefined, principal = '') {
+  constructor(exchange: Exchange, version: Version, tenant: string | undefined) {
     this.version = version;
     this.tenant = tenant;
     this.extensions = readExtensions(exchange.headers);
     this.#exchange = exchange;
-    this.#principal = principal;
+  }
+
+  get principal(): Principal | undefined {
+    return this.#exchange.caller?.principal;
   }
 
   /** What one caller does for one tenant is nobody else's. */
   get owner(): string {
-    return this.tenant === undefined ? this.#principal : `${this.#principal}\u0001${this.tenant}`;
+    return (this.#owner ??= ownerOf(this.principal, this.tenant));
   }
 
   get headers(): Headers {
@@ -39,4 +42,10 @@ export class HttpCall implements Call {
     }
     return this.#controller.signal;
   }
+}
+
+/** One text for each caller and tenant, whatever their names are made of. Nobody for no tenant owns what nobody claimed. */
+function ownerOf(principal: Principal | undefined, tenant: string | undefined): string {
+  if (principal === undefined && tenant === undefined) return '';
+  return JSON.stringify([principal?.issuer ?? null, principal?.id ?? null, tenant ?? null]);
 }

@@ -6,6 +6,9 @@ import { v1_0 } from '../dialects/v1_0/index.ts';
 import type { Agent } from '../protocol/agent.ts';
 import type { AgentCard, AgentInterface, Version } from '../protocol/card.ts';
 import { A2AError, type Reason } from '../protocol/errors.ts';
+import type { Access } from './auth/access.ts';
+import type { Gate } from './auth/gate.ts';
+import { withSecurity } from './auth/requirements.ts';
 import { HttpCall } from './call.ts';
 import { etagOf } from './etag.ts';
 import { type Exchange, headerOf, jsonReply, type Reply } from './exchange.ts';
@@ -44,12 +47,14 @@ function interfacesAt(url: string): AgentInterface[] {
 export class CardDesk {
   readonly #agent: Agent;
   readonly #options: ServerOptions;
+  readonly #gate: Gate | undefined;
   /** By card, because an agent elsewhere may change its card; then by address and form. */
   readonly #written = new WeakMap<AgentCard, Map<string, WrittenCard>>();
 
-  constructor(agent: Agent, options: ServerOptions) {
+  constructor(agent: Agent, options: ServerOptions, gate?: Gate) {
     this.#agent = agent;
     this.#options = options;
+    this.#gate = gate;
   }
 
   /** Answers a request for `agent-card.json`, or for `agent.json`, which older readers ask for. */
@@ -74,9 +79,11 @@ export class CardDesk {
   }
 
   /** Answers a request for the extended card where 0.2 has it; that it is plain HTTP there does not make it REST. */
-  async extended(exchange: Exchange): Promise<Reply> {
+  async extended(exchange: Exchange, access: Access | undefined): Promise<Reply> {
+    const call = new HttpCall(exchange, '0.2', undefined);
+    await access?.check(exchange, { operation: 'extendedCard', request: {}, call });
     try {
-      const card = await this.#agent.extendedCard(new HttpCall(exchange, '0.2', undefined));
+      const card = await this.#agent.extendedCard(call);
       return jsonReply(200, JSON.stringify(v0_3.card.write(this.placed(card, exchange))));
     } catch (error) {
       const isNone = error instanceof A2AError && noCard.has(error.reason);
@@ -86,7 +93,13 @@ export class CardDesk {
 
   /** The card with the addresses of this face, as the caller reached it. */
   placed(card: AgentCard, exchange: Exchange): AgentCard {
-    return placedAt(card, this.#urlOf(exchange));
+    return this.#placedAt(card, this.#urlOf(exchange));
+  }
+
+  #placedAt(card: AgentCard, url: string): AgentCard {
+    // What was signed elsewhere says other addresses, so the signature no longer holds.
+    const { signatures: _void, ...rest } = this.#gate ? withSecurity(card, this.#gate) : card;
+    return { ...rest, interfaces: interfacesAt(url) };
   }
 
   #urlOf(exchange: Exchange): string {
@@ -99,7 +112,7 @@ export class CardDesk {
   }
 
   #write(card: AgentCard, form: Version | 'old' | 'any', url: string): WrittenCard {
-    const text = JSON.stringify(writeCard(placedAt(card, url), form));
+    const text = JSON.stringify(writeCard(this.#placedAt(card, url), form));
     const etag = etagOf(text);
     const maxAge = this.#options.cardMaxAge ?? 300;
     const headers = [
@@ -123,12 +136,6 @@ function knownVersion(text: string | undefined): Version | undefined {
   } catch {
     return undefined;
   }
-}
-
-function placedAt(card: AgentCard, url: string): AgentCard {
-  // What was signed elsewhere says other addresses, so the signature no longer holds.
-  const { signatures: _void, ...rest } = card;
-  return { ...rest, interfaces: interfacesAt(url) };
 }
 
 /**

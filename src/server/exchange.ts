@@ -1,7 +1,15 @@
+import type { X509Certificate } from 'node:crypto';
+import type { Principal } from '../protocol/agent.ts';
 import type { SseStream } from './sse.ts';
 
 /** Headers by lower-case name, as Node has them. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Who sent a request, and the security schemes that it was proved with. */
+export interface Caller {
+  readonly principal: Principal;
+  readonly schemes: readonly string[];
+}
 
 /** One HTTP request, whoever received it. */
 export interface Exchange {
@@ -15,6 +23,10 @@ export interface Exchange {
   readonly body: string;
   /** True when the connection is encrypted. */
   readonly isSecure: boolean;
+  /** The certificate that the caller showed and that an authority we trust has signed. */
+  readonly certificate?: X509Certificate;
+  /** Who sent it, once that is known. */
+  readonly caller?: Caller;
   /** Calls back when the caller is gone before it has its answer. */
   onGone(callback: () => void): void;
 }

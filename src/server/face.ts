@@ -1,6 +1,8 @@
 import type { Dialect } from '../dialects/dialect.ts';
 import type { Agent } from '../protocol/agent.ts';
 import { A2AError } from '../protocol/errors.ts';
+import { Access } from './auth/access.ts';
+import { Gate } from './auth/gate.ts';
 import { CardDesk } from './card.ts';
 import { type Exchange, headerOf, type Reply } from './exchange.ts';
 import type { ServerOptions } from './options.ts';
@@ -21,13 +23,19 @@ export class Face {
   readonly agent: Agent;
   readonly cards: CardDesk;
   readonly isLenient: boolean;
+  /** Finds out who calls, if anybody wants to know. */
+  readonly gate: Gate | undefined;
+  /** Decides what callers may do. */
+  readonly access: Access | undefined;
   readonly #options: ServerOptions;
   readonly #texts = new Map<Dialect, Texts>();
   readonly #streams = new Set<SseStream>();
 
   constructor(agent: Agent, options: ServerOptions) {
     this.agent = agent;
-    this.cards = new CardDesk(agent, options);
+    this.gate = options.auth && new Gate(options.auth);
+    this.access = this.gate && new Access(this.gate, agent);
+    this.cards = new CardDesk(agent, options, this.gate);
     this.isLenient = options.lenientVersion ?? false;
     this.#options = options;
   }

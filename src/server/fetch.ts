@@ -31,9 +31,17 @@ export function fetchHandler(
       const error = new A2AError('UNAVAILABLE', undefined, { cause });
       return toResponse(httpFace.refuse(exchangeOf(request, ''), error), httpFace);
     }
+    const exchange = exchangeOf(request, '');
+    let admitted: Exchange;
+    try {
+      admitted = await httpFace.admit(exchange);
+    } catch (thrown) {
+      return toResponse(httpFace.refuse(exchange, A2AError.from(thrown)), httpFace);
+    }
     const body = await readBody(request, maxBodyBytes);
-    if (body instanceof A2AError) return toResponse(httpFace.refuse(exchangeOf(request, ''), body), httpFace);
-    const reply = await httpFace.answer(exchangeOf(request, body));
+    if (body instanceof A2AError) return toResponse(httpFace.refuse(admitted, body), httpFace);
+    exchange.body = body;
+    const reply = await httpFace.answer(admitted);
     if (reply.body instanceof SseStream) keepAlive();
     return toResponse(reply, httpFace);
   };
@@ -75,7 +83,7 @@ async function readBody(request: Request, maxBytes: number): Promise<string | A2
   }
 }
 
-function exchangeOf(request: Request, body: string): Exchange {
+function exchangeOf(request: Request, body: string): Exchange & { body: string } {
   const url = new URL(request.url);
   const headers: Record<string, string> = { host: url.host };
   request.headers.forEach((value, name) => {

@@ -1,8 +1,11 @@
+import { chooseForPath } from '../dialects/choose.ts';
 import { v0_1 } from '../dialects/v0_1/index.ts';
 import { v0_3_rest } from '../dialects/v0_3_rest/index.ts';
 import { v1_0 } from '../dialects/v1_0/index.ts';
 import type { Agent } from '../protocol/agent.ts';
 import { A2AError } from '../protocol/errors.ts';
+import { AdmittedExchange } from './auth/admitted.ts';
+import { Refusal } from './auth/refusal.ts';
 import { preflight, withCors } from './cors.ts';
 import { type Exchange, headerOf, jsonReply, type Reply } from './exchange.ts';
 import { withExtensions } from './extensions.ts';
@@ -10,7 +13,7 @@ import { Face } from './face.ts';
 import { parseJson } from './json.ts';
 import { answerRpc, rpcErrorReply } from './json-rpc.ts';
 import type { ServerOptions } from './options.ts';
-import { answerRest, restErrorReply } from './rest.ts';
+import { answerRest, isRestPath, restErrorReply } from './rest.ts';
 import { versionNamed } from './version.ts';
 
 /** Shows an agent over HTTP: every binding and every version, whatever received the request. */
@@ -31,19 +34,47 @@ export class HttpFace {
   async answer(exchange: Exchange): Promise<Reply> {
     let reply: Reply;
     try {
-      reply = await this.#route(exchange);
+      const admitting = this.admit(exchange);
+      reply = await this.#route(admitting instanceof Promise ? await admitting : admitting);
     } catch (thrown) {
       const error = A2AError.from(thrown);
-      this.face.report(error, exchange);
-      reply =
-        exchange.method === 'POST' && isRpcPath(this.#localPath(exchange))
-          ? rpcErrorReply(error, null, v1_0)
-          : restErrorReply(error, v1_0);
+      this.face.report(error, this.#hidden(exchange));
+      reply = this.#failure(exchange, error);
     }
     const { headers } = exchange;
     if (headers['a2a-extensions'] !== undefined || headers['x-a2a-extensions'] !== undefined)
       reply = await withExtensions(exchange, reply, this.face.agent);
     return headers.origin === undefined ? reply : withCors(exchange, reply, this.#options);
+  }
+
+  /**
+   * Finds out who calls, if anybody wants to know; adapters ask before they take the body in.
+   *
+   * @returns what to go on with, at once if that can be told at once.
+   */
+  admit(exchange: Exchange): Promise<Exchange> | Exchange {
+    const { gate } = this.face;
+    if (!gate || exchange instanceof AdmittedExchange) return exchange;
+    const path = this.#localPath(exchange);
+    return path === undefined || isPublic(exchange.method, path) ? gate.hide(exchange) : gate.admit(exchange);
+  }
+
+  /** True when callers have to prove who they are. */
+  get isGuarded(): boolean {
+    return this.face.gate !== undefined;
+  }
+
+  #hidden(exchange: Exchange): Exchange {
+    return exchange instanceof AdmittedExchange ? exchange : (this.face.gate?.hide(exchange) ?? exchange);
+  }
+
+  #failure(exchange: Exchange, error: A2AError): Reply {
+    const path = this.#localPath(exchange);
+    if (exchange.method === 'POST' && isRpcPath(path) && !(error instanceof Refusal))
+      return rpcErrorReply(error, null, v1_0);
+    if (error instanceof Refusal && path !== undefined)
+      return refusalAtGate(error, exchange.method, path, versionTextOf(exchange));
+    return restErrorReply(error, v1_0);
   }
 
   #route(exchange: Exchange): Promise<Reply> | Reply {
@@ -69,7 +100,7 @@ export class HttpFace {
             ? jsonReply(200, '{"status":"ready"}')
             : jsonReply(503, '{"status":"starting"}');
         case '/agent/authenticatedExtendedCard':
-          return this.face.cards.extended(exchange);
+          return this.face.cards.extended(exchange, this.face.access);
       }
       if (isRpcPath(path))
         throw new A2AError('METHOD_NOT_ALLOWED', 'JSON-RPC takes POST', { details: { allow: 'POST' } });
@@ -92,7 +123,11 @@ export class HttpFace {
 
   /** Refuses a request whose body cannot even be read. */
   refuse(exchange: Exchange, error: A2AError): Reply {
-    const reply = refusal(error, this.#localPath(exchange) ?? '/', versionTextOf(exchange));
+    this.face.report(error, this.#hidden(exchange));
+    const reply =
+      error instanceof Refusal
+        ? this.#failure(exchange, error)
+        : refusal(error, this.#localPath(exchange) ?? '/', versionTextOf(exchange));
     return withCors(exchange, reply, this.#options);
   }
 
@@ -127,6 +162,27 @@ function refusal(error: A2AError, path: string, versionText: string | undefined)
   if (!isRpc && reply.status < 400) reply.status = 400;
   if (error.reason === 'CONTENT_TYPE_NOT_SUPPORTED') reply.status = 415;
   return reply;
+}
+
+/** What everybody may see: who the agent is and whether it is well, and what a browser asks before it asks. */
+const publicPaths = new Set([
+  '/.well-known/agent-card.json',
+  '/.well-known/agent.json',
+  '/healthz',
+  '/readyz',
+]);
+
+function isPublic(method: string, path: string): boolean {
+  return method === 'OPTIONS' || ((method === 'GET' || method === 'HEAD') && publicPaths.has(path));
+}
+
+/** The reply to a caller that was not let in, in the words of whoever speaks on that path. */
+function refusalAtGate(error: Refusal, method: string, path: string, versionText: string | undefined): Reply {
+  const version = versionNamed(versionText);
+  if (isRpcPath(path) || version === '0.1') return refusal(error, path, versionText);
+  const dialect = chooseForPath(path, version);
+  if (method === 'POST' && !isRestPath(dialect, method, path)) return refusal(error, path, versionText);
+  return restErrorReply(error, dialect);
 }
 
 function isEnvelope(body: unknown): boolean {

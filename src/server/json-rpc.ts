@@ -5,6 +5,7 @@ import { v0_1 } from '../dialects/v0_1/index.ts';
 import { v1_0 } from '../dialects/v1_0/index.ts';
 import { A2AError, errorTable } from '../protocol/errors.ts';
 import type { StreamEvent } from '../protocol/event.ts';
+import { withChallenges } from './auth/refusal.ts';
 import { HttpCall } from './call.ts';
 import { type Exchange, headerOf, jsonReply, type Reply } from './exchange.ts';
 import { answer, type Asked, isStreaming, open, taskOf } from './operate.ts';
@@ -48,6 +49,7 @@ export async function answerRpc(
     dialect = choice.ambiguous ? v0_1 : choice.dialect;
     isStream = isStreaming(choice.operation);
     const asked = readAsked(face, exchange, request, choice);
+    if (face.access) await face.access.check(exchange, asked);
     if (isStream) return await stream(face, asked, request.id, choice);
     const text = await answer(asked, choice.ambiguous ? () => v0_1 : undefined);
     return jsonReply(200, `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${text}}`);
@@ -84,7 +86,8 @@ function failedStream(error: A2AError, id: RpcRequest['id'], dialect: Dialect): 
 /** The reply to a request that failed. */
 export function rpcErrorReply(error: A2AError, id: RpcRequest['id'], dialect: Dialect): Reply {
   const status = visibleReasons.has(error.reason) ? errorTable[error.reason].http : 200;
-  return jsonReply(status, JSON.stringify({ jsonrpc: '2.0', id, error: dialect.rpcError.write(error) }));
+  const text = JSON.stringify({ jsonrpc: '2.0', id, error: dialect.rpcError.write(error) });
+  return withChallenges(jsonReply(status, text), error);
 }
 
 function readEnvelope(body: unknown): RpcRequest {

@@ -1,12 +1,16 @@
 import { isUtf8 } from 'node:buffer';
+import type { X509Certificate } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Server as SecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import type { Agent } from '../protocol/agent.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { Exchange, Headers, Reply } from './exchange.ts';
 import { HttpFace } from './handler.ts';
 import type { ServerOptions } from './options.ts';
 import { SseStream, type Sink } from './sse.ts';
+import { secureServer, type TlsOptions } from './tls.ts';
 
 /** How an agent is served by Node. */
 export interface NodeOptions extends ServerOptions {
@@ -14,6 +18,8 @@ export interface NodeOptions extends ServerOptions {
   port?: number;
   /** @defaultValue `127.0.0.1`; say `0.0.0.0` to be reached from elsewhere */
   host?: string;
+  /** Encrypts connections. @defaultValue plain HTTP, for use behind a proxy or on one machine */
+  tls?: TlsOptions;
 }
 
 /** An agent that is being served. */
@@ -22,7 +28,7 @@ export interface RunningServer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   /** The server of Node, for those who want to add to it. */
-  readonly server: Server;
+  readonly server: Server | SecureServer;
   /**
    * Stops: no more connections, running requests finish, streams end at the end of a frame.
    *
@@ -35,7 +41,7 @@ export interface RunningServer extends AsyncDisposable {
 export async function serve(agent: Agent, options: NodeOptions = {}): Promise<RunningServer> {
   const httpFace = new HttpFace(agent, options);
   const listener = nodeListener(httpFace, options);
-  const server = createServer(listener);
+  const server = options.tls ? await secureServer(options.tls, listener) : createServer(listener);
   server.on('clientError', refuse);
   const { heartbeat = 15_000, port = 0, host = '127.0.0.1' } = options;
   await new Promise<void>((resolve, reject) => {
@@ -57,7 +63,7 @@ export async function serve(agent: Agent, options: NodeOptions = {}): Promise<Ru
   }
   httpFace.isReady = true;
   return {
-    url: urlOf(address),
+    url: urlOf(address, options.tls ? 'https' : 'http'),
     port: address.port,
     server,
     stop,
@@ -65,17 +71,17 @@ export async function serve(agent: Agent, options: NodeOptions = {}): Promise<Ru
   };
 }
 
-function urlOf({ address, family, port }: AddressInfo): string {
+function urlOf({ address, family, port }: AddressInfo, scheme: string): string {
   const host =
     address === '::' || address === '0.0.0.0' ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
-  return `http://${host}:${port}`;
+  return `${scheme}://${host}:${port}`;
 }
 
 function beatStreams(httpFace: HttpFace): void {
   for (const stalled of httpFace.face.beat(Date.now())) stalled.cut();
 }
 
-function stopServer(server: Server, { face }: HttpFace, within: number): Promise<void> {
+function stopServer(server: Server | SecureServer, { face }: HttpFace, within: number): Promise<void> {
   return new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), within);
     // A connection whose request finishes from now on would be kept for the next one, which will not come.
@@ -111,15 +117,52 @@ export function nodeListener(
   const maxBodyBytes = options.maxBodyBytes ?? 10 * 1_024 * 1_024;
   return (request, response) => {
     if (request.method === 'GET' || request.method === 'HEAD') {
-      void handle(httpFace, new NodeExchange(request, response, ''), response);
+      const exchange = new NodeExchange(request, response, '');
+      void handle(httpFace, exchange, exchange, response);
+      return;
+    }
+    if (httpFace.isGuarded) {
+      void receiveFromKnown(httpFace, request, response, maxBodyBytes);
       return;
     }
     receive(request, response, maxBodyBytes, (body) => {
       const exchange = new NodeExchange(request, response, typeof body === 'string' ? body : '');
-      if (typeof body === 'string') void handle(httpFace, exchange, response);
+      if (typeof body === 'string') void handle(httpFace, exchange, exchange, response);
       else refuseBody(httpFace.refuse(exchange, body), request, response, maxBodyBytes);
     });
   };
+}
+
+/** How large a body may say it is for its connection to be kept although nobody wants it. */
+const smallBody = 64 * 1_024;
+
+/** Takes the body in once it is known whose it is. */
+async function receiveFromKnown(
+  httpFace: HttpFace,
+  request: IncomingMessage,
+  response: ServerResponse,
+  maxBodyBytes: number,
+): Promise<void> {
+  const exchange = new NodeExchange(request, response, '');
+  let admitted: Exchange;
+  try {
+    const admitting = httpFace.admit(exchange);
+    admitted = admitting instanceof Promise ? await admitting : admitting;
+  } catch (thrown) {
+    const reply = httpFace.refuse(exchange, A2AError.from(thrown));
+    // Node throws away what is left of the body by itself.
+    if (Number(request.headers['content-length']) <= smallBody) send(response, reply);
+    else refuseBody(reply, request, response, maxBodyBytes);
+    return;
+  }
+  receive(request, response, maxBodyBytes, (body) => {
+    if (typeof body !== 'string') {
+      refuseBody(httpFace.refuse(admitted, body), request, response, maxBodyBytes);
+      return;
+    }
+    exchange.body = body;
+    void handle(httpFace, admitted, exchange, response);
+  });
 }
 
 function receive(
@@ -195,8 +238,14 @@ function refuseBody(
   response.on('close', () => clearTimeout(cut));
 }
 
-async function handle(httpFace: HttpFace, exchange: NodeExchange, response: ServerResponse): Promise<void> {
-  const reply = await httpFace.answer(exchange);
+/** Answers what was asked, and lets go of the exchange that it came in. */
+async function handle(
+  httpFace: HttpFace,
+  asked: Exchange,
+  exchange: NodeExchange,
+  response: ServerResponse,
+): Promise<void> {
+  const reply = await httpFace.answer(asked);
   if (!(reply.body instanceof SseStream)) {
     send(response, reply);
     exchange.release();
@@ -277,6 +326,11 @@ class NodeExchange implements Exchange {
 
   get isSecure(): boolean {
     return (this.#request?.socket as { encrypted?: boolean } | undefined)?.encrypted === true;
+  }
+
+  get certificate(): X509Certificate | undefined {
+    const socket = this.#request?.socket as Partial<TLSSocket> | undefined;
+    return socket?.authorized ? socket.getPeerX509Certificate?.() : undefined;
   }
 
   onGone(callback: () => void): void {

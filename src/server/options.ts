@@ -1,4 +1,5 @@
 import type { A2AError } from '../protocol/errors.ts';
+import type { AuthOptions } from './auth/authenticator.ts';
 import type { Exchange } from './exchange.ts';
 
 /** How an agent is shown over HTTP. */
@@ -27,6 +28,11 @@ export interface ServerOptions {
   cors?: '*' | false | readonly string[];
   /** For how many seconds a card may be kept by its reader. @defaultValue 300 */
   cardMaxAge?: number;
+  /**
+   * Who may call. Cards, health and readiness stay open; `dragoman/server/auth` has the ways to prove it.
+   * @defaultValue everybody, and all share the same tasks
+   */
+  auth?: AuthOptions;
   /** Hears of every fault that is not the caller's. */
   onError?: (error: A2AError, exchange: Exchange) => void;
 }

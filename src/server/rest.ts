@@ -4,6 +4,7 @@ import { strictly } from '../dialects/loss.ts';
 import { v0_3_rest } from '../dialects/v0_3_rest/index.ts';
 import { v1_0 } from '../dialects/v1_0/index.ts';
 import { A2AError } from '../protocol/errors.ts';
+import { withChallenges } from './auth/refusal.ts';
 import { HttpCall } from './call.ts';
 import { type Exchange, jsonReply, type Reply } from './exchange.ts';
 import type { Face } from './face.ts';
@@ -36,6 +37,7 @@ export async function answerRest(
     const found = find(dialect, exchange.method, path);
     ({ dialect } = found);
     const asked = readAsked(face, exchange, found, body);
+    if (face.access) await face.access.check(exchange, asked);
     if (isStreaming(asked.operation)) return await stream(face, asked);
     return jsonReply(found.route.status ?? 200, await answer(asked), dialect.restMediaType);
   } catch (thrown) {
@@ -55,7 +57,17 @@ export function restErrorReply(error: A2AError, dialect: Dialect): Reply {
   const reply = jsonReply(status, JSON.stringify(body), dialect.restMediaType);
   if (error.reason === 'METHOD_NOT_ALLOWED' && error.details.allow)
     reply.headers.push('Allow', error.details.allow);
-  return reply;
+  return withChallenges(reply, error);
+}
+
+/** True when a path is one of REST, so that whoever is refused there is told in its words. */
+export function isRestPath(dialect: Dialect, verb: string, path: string): boolean {
+  try {
+    find(dialect, verb, path);
+    return true;
+  } catch (error) {
+    return error instanceof A2AError && error.reason !== 'NOT_FOUND';
+  }
 }
 
 /** Finds a route of 1.0 with or without a tenant in front, or one of 0.3. */

@@ -1,0 +1,58 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Principal } from '../../protocol/agent.ts';
+import { invalidField } from '../../protocol/errors.ts';
+import type { Maybe } from './authenticator.ts';
+
+/** Secrets and the names of those who have them, or a function that knows. */
+export type SecretHolders =
+  | { readonly [secret: string]: string | Principal }
+  | ReadonlyMap<string, string | Principal>
+  | ((secret: string) => Maybe<string | Principal | undefined>);
+
+/** How long a secret may be; longer ones are not even looked at. */
+export const maxSecretLength = 4_096;
+
+/** Known to this process alone, so that nobody outside can tell what a digest will be. */
+const processKey = randomBytes(32);
+
+function digest(secret: string): Buffer {
+  return createHmac('sha256', processKey).update(secret, 'utf8').digest();
+}
+
+/** True when two secrets are the same; how long it takes says nothing about either. */
+export function isSameSecret(one: string, other: string): boolean {
+  return timingSafeEqual(digest(one), digest(other));
+}
+
+/** A name as a principal. */
+export function principalOf(holder: string | Principal | undefined): Principal | undefined {
+  return typeof holder === 'string' ? { id: holder } : holder;
+}
+
+/**
+ * Makes the function that knows who has a secret. Secrets are kept and compared as digests only, so neither the time
+ * it takes nor the memory of this process tells what they are.
+ */
+export function holderOf(
+  holders: SecretHolders,
+  at: string,
+): (secret: string) => Maybe<Principal | undefined> {
+  if (typeof holders === 'function') {
+    return (secret) => {
+      const holder = holders(secret);
+      return holder instanceof Promise ? holder.then(principalOf) : principalOf(holder);
+    };
+  }
+  const table = new Map<string, { digest: Buffer; principal: Principal | undefined }>();
+  const entries = holders instanceof Map ? [...holders.entries()] : Object.entries(holders);
+  for (const [secret, holder] of entries as [string, string | Principal][]) {
+    if (secret === '') throw invalidField(at, 'must not have an empty secret');
+    const known = digest(secret);
+    table.set(known.toString('base64'), { digest: known, principal: principalOf(holder) });
+  }
+  return (secret) => {
+    const shown = digest(secret);
+    const entry = table.get(shown.toString('base64'));
+    return entry && timingSafeEqual(entry.digest, shown) ? entry.principal : undefined;
+  };
+}
