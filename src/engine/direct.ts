@@ -122,7 +122,7 @@ async function continueWith(run: Run, first: Promise<First>): Promise<void> {
     if (!rest) run.finish(value);
     else {
       run.emit(value as Output);
-      await run.follow({ [Symbol.asyncIterator]: () => rest as AsyncIterator<Output> });
+      run.follow({ [Symbol.asyncIterator]: () => rest as AsyncIterator<Output> });
     }
   } catch (error) {
     run.fail(error);

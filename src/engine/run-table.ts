@@ -1,32 +1,40 @@
 import type { TaskLog } from '../ledger/ledger.ts';
 import type { Run } from './run.ts';
 
-/** The runs of this process, by the task they work on. */
+/** The runs of this process, by the task they work on. Ids are unique within an owner only. */
 export class RunTable {
-  readonly #runs = new Map<string, Run>();
+  readonly #owners = new Map<string, Map<string, Run>>();
 
   /** The run that works on a task, if it is here. */
-  of(log: TaskLog): Run | undefined {
-    return this.#runs.get(keyOf(log));
+  of({ owner, id }: TaskLog): Run | undefined {
+    return this.#owners.get(owner)?.get(id);
   }
 
   add(run: Run): void {
-    this.#runs.set(keyOf(run.log), run);
+    const { owner, id } = run.log;
+    let runs = this.#owners.get(owner);
+    if (!runs) this.#owners.set(owner, (runs = new Map()));
+    runs.set(id, run);
   }
 
   /** Forgets a run, unless another one took its place. */
   remove(run: Run): void {
-    const key = keyOf(run.log);
-    if (this.#runs.get(key) === run) this.#runs.delete(key);
+    const { owner, id } = run.log;
+    const runs = this.#owners.get(owner);
+    if (runs?.get(id) !== run) return;
+    runs.delete(id);
+    if (runs.size === 0 && owner !== '') this.#owners.delete(owner);
+  }
+
+  /** How many runs there are. */
+  get size(): number {
+    let size = 0;
+    for (const runs of this.#owners.values()) size += runs.size;
+    return size;
   }
 
   /** All runs, as they are now. */
   all(): Run[] {
-    return [...this.#runs.values()];
+    return [...this.#owners.values()].flatMap((runs) => [...runs.values()]);
   }
-}
-
-/** Ids are unique within an owner only; the length tells where the one ends, whatever either contains. */
-function keyOf({ owner, id }: TaskLog): string {
-  return `${owner.length}:${owner}${id}`;
 }

@@ -1,13 +1,14 @@
 import type { TaskLog } from '../ledger/ledger.ts';
 import type { Call } from '../protocol/agent.ts';
 import { A2AError } from '../protocol/errors.ts';
+import type { LogEntry } from '../protocol/log.ts';
 import type { Message } from '../protocol/message.ts';
 import type { SendRequest } from '../protocol/requests.ts';
 import type { Metadata } from '../protocol/part.ts';
 import { type Artifact, isInterrupted, isTerminal, type Task, type TaskState } from '../protocol/task.ts';
 import { Chunks } from './chunks.ts';
 import { ProcessContext } from './context.ts';
-import type { LogEntry, Process } from './definition.ts';
+import type { Process } from './definition.ts';
 import {
   type ArtifactDraft,
   checkState,
@@ -26,6 +27,8 @@ export interface RunHost {
   timestamp(): string;
   newId(): string;
   report(entry: LogEntry): void;
+  /** Hears of every state that a task comes into, if anybody counts. */
+  readonly entered: ((state: TaskState) => void) | undefined;
   /** The run is over, or rests until the caller speaks. */
   ended(run: Run): void;
 }
@@ -106,14 +109,14 @@ export class Run {
     void this.follow(given);
   }
 
-  /** Takes what a process gives until it is done. Never rejects. */
-  follow(given: ReturnType<Process>): Promise<void> {
+  /** Takes what a process gives until it is done. */
+  follow(given: ReturnType<Process>): void {
     try {
       const iterator = iteratorOf(given);
-      return iterator ? this.#pump(iterator) : this.#await(given);
+      if (iterator) this.#pump(iterator);
+      else void this.#await(given);
     } catch (error) {
       this.fail(error);
-      return Promise.resolve();
     }
   }
 
@@ -125,25 +128,30 @@ export class Run {
     }
   }
 
-  async #pump(iterator: AsyncIterator<Output> | Iterator<Output>): Promise<void> {
+  /** Callbacks and not a loop that awaits, because a task may rest here for hours and this takes half the memory. */
+  #pump(iterator: AsyncIterator<Output> | Iterator<Output>): void {
     this.#iterator = iterator;
-    try {
-      for (;;) {
-        const step = await iterator.next();
-        if (this.#isOver) return;
-        if (step.done) {
-          this.finish(step.value as Result);
-          return;
-        }
-        this.emit(step.value);
-        if (this.#isOver) {
-          this.#closeIterator();
-          return;
-        }
+    const fail = (error: unknown): void => this.fail(error);
+    const take = (step: IteratorResult<Output>): void => {
+      try {
+        if (this.#take(step)) Promise.resolve(iterator.next()).then(take, fail);
+      } catch (error) {
+        this.fail(error);
       }
-    } catch (error) {
-      this.fail(error);
+    };
+    Promise.resolve(iterator.next()).then(take, fail);
+  }
+
+  /** @returns true when more is wanted. */
+  #take(step: IteratorResult<Output>): boolean {
+    if (this.#isOver) return false;
+    if (step.done) {
+      this.finish(step.value as Result);
+      return false;
     }
+    this.emit(step.value);
+    if (this.#isOver) this.#closeIterator();
+    return !this.#isOver;
   }
 
   /** Makes events of what an agent gave. */
@@ -215,6 +223,7 @@ export class Run {
       metadata,
       sequence: 0,
     });
+    this.#host.entered?.(state);
     if (isTerminal(state) || (state === 'input-required' && !this.isAsking)) this.#end();
     else if (isInterrupted(state)) this.#tellWaiters();
   }

@@ -81,16 +81,50 @@ describe('Follower', () => {
     expect(await sequencesOf(log.follow(1))).toEqual([8]);
   });
 
-  it('gives at once what is there, and no more than asked', async () => {
+  it('gives without waiting what is there', () => {
     const { log } = newLog();
-    for (let n = 0; n < 5; n++) log.append(status('working'));
+    for (let n = 0; n < 3; n++) log.append(status('working'));
     log.publish();
     const follower = log.follow(1);
-    expect(follower.ready(3)?.map(({ sequence }) => sequence)).toEqual([2, 3, 4]);
-    expect(follower.ready(9)?.map(({ sequence }) => sequence)).toEqual([5, 6]);
-    expect(follower.ready(9)).toBeUndefined();
+    expect([follower.pull(), follower.pull(), follower.pull()].map((event) => event?.sequence)).toEqual([
+      2, 3, 4,
+    ]);
+    expect(follower.pull()).toBeUndefined();
+    expect(follower.isOver).toBe(false);
+  });
+
+  it('wakes whoever is parked once, when there is more', () => {
+    const { log } = newLog();
+    const follower = log.follow(1);
+    let woken = 0;
+    expect(follower.park({ wake: () => woken++ })).toBe(true);
+    log.append(status('working'));
+    log.publish();
+    log.append(status('completed'));
+    log.publish();
+    expect(woken).toBe(1);
+    expect([follower.pull(), follower.pull()].map((event) => event?.sequence)).toEqual([2, 3]);
+    expect(follower.isOver).toBe(true);
+    expect(follower.park({ wake: () => woken++ })).toBe(false);
+  });
+
+  it('does not wake whoever left', async () => {
+    const { log } = newLog();
+    const follower = log.follow(1);
+    let woken = 0;
+    follower.park({ wake: () => woken++ });
+    await follower.return();
+    log.append(status('working'));
+    log.publish();
+    expect(woken).toBe(0);
+  });
+
+  it('cannot park where it has to look for what is no longer in memory', () => {
+    const { log } = newLog();
+    log.append(status('working'));
+    log.publish();
     log.trim(0);
-    expect(log.follow(1).ready(9)).toBeUndefined();
+    expect(log.follow(1).park({ wake: () => {} })).toBe(false);
   });
 
   it('ends with the task as it stands when its reader calls that the last', async () => {

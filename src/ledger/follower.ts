@@ -1,4 +1,5 @@
 import type { StreamEvent } from '../protocol/event.ts';
+import type { PullStream, Waiter } from '../protocol/pull.ts';
 import type { TaskChange } from '../protocol/reduce.ts';
 import { isTerminal } from '../protocol/task.ts';
 import type { LiveLog } from './live-log.ts';
@@ -14,7 +15,7 @@ function endsTask(event: StreamEvent): boolean {
  * One reader of one log. It holds a place in the log and nothing else, so a slow reader costs no memory and a reader
  * that leaves is gone.
  */
-export class Follower implements AsyncIterableIterator<StreamEvent> {
+export class Follower implements PullStream<StreamEvent> {
   nextWaiting: Follower | undefined = undefined;
   previousWaiting: Follower | undefined = undefined;
   isWaiting = false;
@@ -24,6 +25,7 @@ export class Follower implements AsyncIterableIterator<StreamEvent> {
   #isOver = false;
   #resolve: ((result: IteratorResult<StreamEvent>) => void) | undefined = undefined;
   #reject: ((fault: Error) => void) | undefined = undefined;
+  #waiter: Waiter | undefined = undefined;
   /** The task as it stands, on its way to a reader that wants it first. */
   #snapshot: StreamEvent | undefined = undefined;
   /** Stored changes on their way to this reader, which are no longer in the log's memory. */
@@ -58,20 +60,19 @@ export class Follower implements AsyncIterableIterator<StreamEvent> {
     });
   }
 
-  /**
-   * The events that are there already, at most `most` of them, without waiting. A reader that can use many at once
-   * asks here before it waits in {@link Follower.next}.
-   */
-  ready(most: number): StreamEvent[] | undefined {
-    if (this.#isOver || this.#stored || !this.#log.has(this.#seen)) return undefined;
-    let events: StreamEvent[] | undefined;
-    while ((events?.length ?? 0) < most) {
-      const event = this.#advance();
-      if (!event) break;
-      if (events) events.push(event);
-      else events = [event];
-    }
-    return events;
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  pull(): StreamEvent | undefined {
+    return this.#advance();
+  }
+
+  park(waiter: Waiter): boolean {
+    if (this.#isOver || this.#log.fault || !this.#log.has(this.#seen)) return false;
+    this.#waiter = waiter;
+    this.#log.wait(this);
+    return true;
   }
 
   return(): Promise<IteratorResult<StreamEvent>> {
@@ -81,6 +82,12 @@ export class Follower implements AsyncIterableIterator<StreamEvent> {
 
   /** There is more in the log, or there will never be. */
   wake(): void {
+    const waiter = this.#waiter;
+    if (waiter) {
+      this.#waiter = undefined;
+      waiter.wake();
+      return;
+    }
     const resolve = this.#resolve;
     const reject = this.#reject;
     if (!resolve) return;
@@ -103,6 +110,7 @@ export class Follower implements AsyncIterableIterator<StreamEvent> {
   #finish(): void {
     this.#isOver = true;
     this.#stored = undefined;
+    this.#waiter = undefined;
     this.#log.leave(this);
     const resolve = this.#resolve;
     this.#resolve = undefined;

@@ -119,10 +119,13 @@ function toResponse({ status, headers, body }: Reply, { face }: HttpFace): Respo
         onDrain: (callback) => {
           drained = callback;
         },
-        end: () => controller.close(),
+        end() {
+          controller.close();
+          face.streamEnded(stream);
+        },
         destroy: () => controller.error(new A2AError('TIMEOUT', 'The reader does not read')),
       };
-      void stream.pipe(sink).then(() => face.streamEnded(stream));
+      stream.pipe(sink);
     },
     pull() {
       const callback = drained;

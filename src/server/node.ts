@@ -259,8 +259,7 @@ async function handle(
   }
   response.writeHead(reply.status, reply.headers);
   response.on('close', () => leave(httpFace, stream, exchange));
-  // Not awaited: who waits takes memory, and an idle stream waits for long.
-  void stream.pipe(new ResponseSink(response));
+  stream.pipe(new ResponseSink(response));
 }
 
 function leave({ face }: HttpFace, stream: SseStream, exchange: NodeExchange): void {

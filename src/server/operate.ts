@@ -4,6 +4,7 @@ import type { AgentCard } from '../protocol/card.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { StreamEvent } from '../protocol/event.ts';
 import type { Message } from '../protocol/message.ts';
+import { isPullStream } from '../protocol/pull.ts';
 import type { GetTaskRequest, SendRequest, SubscribeRequest } from '../protocol/requests.ts';
 import { isTask, isTerminal, type Task, withHistory } from '../protocol/task.ts';
 import type { Texts } from './texts.ts';
@@ -89,9 +90,8 @@ export async function open(asked: Asked): Promise<Opened> {
       : agent.subscribe(request as SubscribeRequest, call)
   )[Symbol.asyncIterator]();
   try {
-    const step = await events.next();
-    if (step.done) return { events, first: undefined };
-    const first = step.value;
+    const first = (isPullStream(events) ? events.pull() : undefined) ?? (await nextOf(events));
+    if (!first) return { events, first };
     return {
       events,
       first: first.kind === 'message' ? { ...first, message: claimed(first.message, asked) } : first,
@@ -103,6 +103,11 @@ export async function open(asked: Asked): Promise<Opened> {
     if (!isTerminal(task.status.state)) throw error;
     return { events: nothing, first: { kind: 'task', task } };
   }
+}
+
+async function nextOf(events: AsyncIterator<StreamEvent>): Promise<StreamEvent | undefined> {
+  const step = await events.next();
+  return step.done ? undefined : step.value;
 }
 
 const nothing: AsyncIterator<StreamEvent> = { next: () => Promise.resolve({ done: true, value: undefined }) };

@@ -1,6 +1,7 @@
 import type { EventWriter } from '../dialects/dialect.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { StatusEvent, StreamEvent } from '../protocol/event.ts';
+import { isPullStream, type Waiter } from '../protocol/pull.ts';
 import type { Texts } from './texts.ts';
 
 /** Where the text of a stream goes. */
@@ -32,7 +33,7 @@ const heartbeat = ':\n\n';
  * One server-sent event stream on its way out. Everything that happens in one turn of the event loop is written at
  * once, and nothing is read from the task while the reader has not caught up.
  */
-export class SseStream {
+export class SseStream implements Waiter {
   readonly #events: AsyncIterator<StreamEvent>;
   readonly #envelope: Envelope;
   readonly #texts: Texts | undefined;
@@ -45,7 +46,6 @@ export class SseStream {
   #lastStatus: StatusEvent | undefined = undefined;
   /** True while the last status went out within a task only. */
   #wasWithin = false;
-  #resume: (() => void) | undefined = undefined;
   /** When the reader stopped reading, in milliseconds; 0 while it reads. */
   stalledSince = 0;
 
@@ -66,24 +66,61 @@ export class SseStream {
     this.#texts = texts;
   }
 
-  /** Sends everything, and resolves when the stream is over or the reader is gone. Never rejects. */
-  async pipe(sink: Sink): Promise<void> {
+  /** Sends everything to a sink, which hears of the end, unless the reader leaves before. */
+  pipe(sink: Sink): void {
     this.#sink = sink;
+    const first = this.#first;
+    this.#first = undefined;
+    if (first) this.#gather(first);
+    this.#go();
+  }
+
+  /** There is more to send. */
+  wake(): void {
+    this.#go();
+  }
+
+  /** Sends what is there, and sees to it that it hears of what is not there yet. */
+  #go(): void {
+    const events = this.#events;
     try {
-      if (this.#first) this.#gather(this.#first);
-      this.#first = undefined;
-      while (!this.#isOver) {
-        if (this.stalledSince > 0) await this.#drained();
-        const step = await this.#events.next();
-        if (step.done || this.#isOver) break;
-        this.#gather(step.value);
+      if (isPullStream(events)) {
+        while (!this.#isOver && this.stalledSince === 0) {
+          const event = events.pull();
+          if (event) this.#gather(event);
+          else if (events.isOver) this.#conclude();
+          else if (events.park(this)) return;
+          else break;
+        }
       }
-      if (!this.#isOver)
-        for (const wire of this.#writer.end(this.#lastStatus, this.#wasWithin))
-          this.#frame(JSON.stringify(wire));
+      if (!this.#isOver && this.stalledSince === 0) void this.#step(events);
     } catch (error) {
-      if (!this.#isOver) this.#text += `data: ${this.#envelope.error(A2AError.from(error))}\n\n`;
+      this.#fail(error);
     }
+  }
+
+  /** Awaits one event of a stream that cannot be pulled, or not now. */
+  async #step(events: AsyncIterator<StreamEvent>): Promise<void> {
+    try {
+      const step = await events.next();
+      if (this.#isOver) return;
+      if (step.done) this.#conclude();
+      else this.#gather(step.value);
+    } catch (error) {
+      this.#fail(error);
+    }
+    if (!this.#isOver) this.#go();
+  }
+
+  /** Says what is still to be said. */
+  #conclude(): void {
+    for (const wire of this.#writer.end(this.#lastStatus, this.#wasWithin)) this.#frame(JSON.stringify(wire));
+    this.end();
+  }
+
+  #fail(error: unknown): void {
+    if (this.#isOver) return;
+    this.#text += `data: ${this.#envelope.error(A2AError.from(error))}\n\n`;
     this.end();
   }
 
@@ -105,7 +142,6 @@ export class SseStream {
   leave(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#resume?.();
     // How whoever tells the story tidies up is its own affair.
     this.#events.return?.().catch(() => {});
   }
@@ -166,16 +202,7 @@ export class SseStream {
     this.stalledSince = Date.now();
     this.#sink.onDrain(() => {
       this.stalledSince = 0;
-      this.#resume?.();
-    });
-  }
-
-  #drained(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#resume = () => {
-        this.#resume = undefined;
-        resolve();
-      };
+      if (!this.#isOver) this.#go();
     });
   }
 }
