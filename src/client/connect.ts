@@ -18,10 +18,12 @@ import type {
 import { isTask, type Task, withHistory } from '../protocol/task.ts';
 import { type Alias, Aliases, claimedTask } from './aliases.ts';
 import { cardWithout, Finder } from './discovery/finder.ts';
+import { extendedCardBeside } from './extended-card.ts';
 import { Streams } from './follow/streams.ts';
 import { type ConnectOptions, type Settings, settle, type Transport } from './options.ts';
 import type { Route } from './discovery/route.ts';
 import { Speaker } from './discovery/speaker.ts';
+import type { CardVerdict } from './discovery/verification.ts';
 import { Sending } from './sending.ts';
 
 /** How an agent is spoken to. */
@@ -33,6 +35,8 @@ export interface Description {
   tenant: string | undefined;
   /** Where the card was; undefined when there is none, or when it was given. */
   cardUrl: string | undefined;
+  /** What is known about the signatures of the card, where the option `verifyCard` looked. */
+  verdict: CardVerdict | undefined;
   /** False while nobody knows whether what the card says is true. */
   confirmed: boolean;
 }
@@ -91,7 +95,7 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
   }
 
   async card(call: Call = {}): Promise<AgentCard> {
-    const route = await this.#speaker.finder.found(call.signal);
+    const route = await this.#speaker.finder.fresh(call.signal);
     if (route.found.card) return route.found.card;
     // Without a card, only an answer proves that there is an agent at all.
     if (!route.confirmed) await this.#probe(route, call);
@@ -101,11 +105,18 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
   async describe(call: Call = {}): Promise<Description> {
     const { endpoint, found, confirmed } = await this.#speaker.finder.found(call.signal);
     const { url, dialect, transport, tenant } = endpoint;
-    return { url, version: dialect.version, transport, tenant, cardUrl: found.cardUrl, confirmed };
+    const { cardUrl, verdict } = found;
+    return { url, version: dialect.version, transport, tenant, cardUrl, verdict, confirmed };
   }
 
-  extendedCard(call: Call = {}): Promise<AgentCard> {
-    return this.#speaker.ask('extendedCard', {}, call);
+  async extendedCard(call: Call = {}): Promise<AgentCard> {
+    try {
+      return await this.#speaker.ask('extendedCard', {}, call);
+    } catch (thrown) {
+      const beside = await extendedCardBeside(this.#settings, this.#speaker.finder.route, { call, thrown });
+      if (beside) return beside;
+      throw thrown;
+    }
   }
 
   async send(request: SendRequest, call: Call = {}): Promise<Task | Message> {

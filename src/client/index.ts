@@ -23,4 +23,5 @@ export {
   type HttpResponse,
 } from './http/http.ts';
 export { createMemory, type Memory } from './discovery/memory.ts';
-export type { ConnectOptions, Limits, Problem, Timeouts, Transport } from './options.ts';
+export type { CardVerdict, KeySetLike, Verification, VerifyCard } from './discovery/verification.ts';
+export type { ConnectOptions, Limits, LossContext, Problem, Timeouts, Transport } from './options.ts';

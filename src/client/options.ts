@@ -1,11 +1,17 @@
+import type { EgressOptions } from '../egress/options.ts';
+import type { EgressPolicy } from '../egress/policy.ts';
+import type { Loss } from '../dialects/loss.ts';
+import type { Operation } from '../protocol/agent.ts';
 import type { Version } from '../protocol/card.ts';
-import type { A2AError } from '../protocol/errors.ts';
+import { type A2AError, invalidField } from '../protocol/errors.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Credentials } from './credentials.ts';
 import { type Fetch, fetchClient } from './http/fetch.ts';
+import { Gate } from './http/gate.ts';
 import type { HttpClient } from './http/http.ts';
 import { undiciClient } from './http/undici.ts';
 import { type Memory, sharedMemory } from './discovery/memory.ts';
+import type { VerifyCard } from './discovery/verification.ts';
 
 /** The transports this client speaks. */
 export type Transport = 'JSONRPC' | 'HTTP+JSON';
@@ -15,12 +21,20 @@ export interface Problem {
   /**
    * `frame`: a piece of a stream made no sense and was skipped. `resume`: a stream broke and is being resumed.
    * `poll`: a task cannot be followed and is asked for again and again. `fallback`: the agent does not speak what its
-   * card says, and something else is tried.
+   * card says, and something else is tried. `refused`: the card names an address that `egress` does not allow.
+   * `stale`: the card is too old and could not be had again. `unverified`: nobody vouches for the card.
    */
-  kind: 'frame' | 'resume' | 'poll' | 'fallback';
+  kind: 'frame' | 'resume' | 'poll' | 'fallback' | 'refused' | 'stale' | 'unverified';
   message: string;
   error: A2AError;
   taskId?: string;
+}
+
+/** Of what something was lost in translation. */
+export interface LossContext {
+  operation: Operation | 'card';
+  /** Where the agent is; undefined for a card that was given. */
+  url: string | undefined;
 }
 
 /** How long to wait, in milliseconds. */
@@ -85,6 +99,15 @@ export interface ConnectOptions {
   versions?: readonly Version[];
   /** The tenant to name, instead of the one in the card. */
   tenant?: string;
+  /**
+   * Where the agent may lead: an interface of its card, or a redirect, at another origin than the one that was given.
+   * That must be on the public internet, or be an exception that these options make; `false` goes anywhere. What was
+   * given (the URL, `cardPath`, a whole card, the `tokenUrl` of credentials) needs no permission, and if that is this
+   * machine, neither does another port of it. The built-in driver connects to the address that was checked; with
+   * `fetch` only the URL is checked, so that a public name may still lead to a private address.
+   * @defaultValue the public internet
+   */
+  egress?: EgressOptions | EgressPolicy | false;
   timeouts?: Partial<Timeouts>;
   limits?: Partial<Limits>;
   /**
@@ -110,6 +133,18 @@ export interface ConnectOptions {
   memory?: Memory;
   /** Told about everything that went wrong and was got over. */
   onProblem?: (problem: Problem) => void;
+  /** Told what an answer, an event or a card said that could not be understood as it was, or did not say. */
+  onLoss?: (losses: readonly Loss[], context: LossContext) => void;
+  /**
+   * Says whether a card is what its writer wrote, before it is believed: `(card, { fetchKey }) => verifyCard(card, …)`
+   * with `verifyCard` of `dragoman/signing`. A card with a wrong signature is never used.
+   */
+  verifyCard?: VerifyCard;
+  /**
+   * Refuses agents without a card that `verifyCard` found to be right.
+   * @defaultValue true where `verifyCard` is given, because anybody can leave a signature out
+   */
+  requireVerified?: boolean;
   clock?: Clock;
   /** Gives numbers from 0 to 1, for delays. */
   random?: () => number;
@@ -125,6 +160,7 @@ export interface Settings {
   readonly transports: readonly Transport[] | undefined;
   readonly versions: readonly Version[] | undefined;
   readonly tenant: string | undefined;
+  readonly gate: Gate;
   readonly timeouts: Readonly<Timeouts>;
   readonly limits: Readonly<Limits>;
   readonly retries: number;
@@ -133,6 +169,9 @@ export interface Settings {
   readonly ownsHttp: boolean;
   readonly memory: Memory;
   readonly report: (problem: Problem) => void;
+  readonly onLoss: ((losses: readonly Loss[], context: LossContext) => void) | undefined;
+  readonly verifyCard: VerifyCard | undefined;
+  readonly requireVerified: boolean;
   readonly clock: Clock;
   readonly random: () => number;
 }
@@ -142,6 +181,8 @@ const bytes64M = 64 * 1024 * 1024;
 /** Fills in the defaults. */
 export function settle(options: ConnectOptions): Settings {
   const timeouts = { connect: 10_000, read: 30_000, send: 300_000, idle: 60_000, ...options.timeouts };
+  const { verifyCard, requireVerified = verifyCard !== undefined } = options;
+  if (requireVerified && !verifyCard) throw invalidField('requireVerified', 'needs verifyCard');
   return {
     auth: options.auth,
     cardAuth: options.cardAuth,
@@ -151,6 +192,7 @@ export function settle(options: ConnectOptions): Settings {
     transports: options.transports,
     versions: options.versions,
     tenant: options.tenant,
+    gate: new Gate(options.egress),
     timeouts,
     limits: { body: bytes64M, frame: bytes64M, ...options.limits },
     retries: options.retries ?? 3,
@@ -159,6 +201,9 @@ export function settle(options: ConnectOptions): Settings {
     ownsHttp: options.http === undefined,
     memory: options.memory ?? sharedMemory,
     report: options.onProblem ?? (() => {}),
+    onLoss: options.onLoss,
+    verifyCard,
+    requireVerified,
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
   };

@@ -42,6 +42,8 @@ export interface EgressPolicy {
   /** The agent of `node:http` or `node:https` for a URL. It makes only connections that are allowed. */
   agentFor(url: URL): Agent;
   readonly limits: EgressLimits;
+  /** What connections that others make need to know beside {@link EgressPolicy.lookupFor}. */
+  readonly connecting: Readonly<Pick<EgressOptions, 'tls' | 'onConnect'>>;
   /** How many redirects are followed. */
   redirectsFor(purpose: Purpose): number;
   /** Ends all connections. The policy stays usable and opens new ones. */
@@ -100,6 +102,7 @@ export function egressPolicy(options: EgressOptions = {}): EgressPolicy {
     lookupFor: lookupAt,
     agentFor: (url) => agents.for(url),
     limits,
+    connecting: { tls, onConnect },
     redirectsFor: (purpose) => options.maxRedirects ?? (purpose === 'webhook' ? 0 : 3),
     close: () => agents.close(),
   };

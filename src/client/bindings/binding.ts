@@ -22,6 +22,8 @@ export interface Frame {
   readonly id: string | undefined;
   /** The agent ended the stream with an error. */
   readonly error?: A2AError;
+  /** The agent asks to wait for so many milliseconds before a broken stream is opened again. */
+  readonly retry?: number;
 }
 
 /** An open stream. Leaving the loop closes it. */

@@ -10,7 +10,7 @@ import {
   type ResultOf,
   type Unary,
 } from '../../dialects/dialect.ts';
-import { leniently } from '../../dialects/loss.ts';
+import type { Reading } from '../../dialects/loss.ts';
 import type { Call, Operation } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
@@ -31,12 +31,11 @@ import {
 } from './binding.ts';
 import { type Ask, askWhole, type Target, targetOf } from '../http/exchange.ts';
 import type { Settings } from '../options.ts';
+import { readNoting } from './losses.ts';
 import { openSource } from './source.ts';
 import { openingOf } from './stream-opening.ts';
 
 type Envelope = { id?: unknown; result?: unknown; error?: unknown };
-
-const reading = leniently();
 
 /** Binds JSON-RPC to an endpoint. */
 export function jsonRpc(settings: Settings, endpoint: Endpoint): Binding {
@@ -73,7 +72,9 @@ class JsonRpc implements Binding {
     const answer = await askWhole(this.#settings, this.#ask(operation, request, call, id));
     const result = this.#result(answer, answer.text, id);
     try {
-      return this.endpoint.dialect.results[operation].read(result, reading);
+      return this.#read(operation, (reading) =>
+        this.endpoint.dialect.results[operation].read(result, reading),
+      );
     } catch (thrown) {
       throw unreadable(thrown, this.endpoint.url);
     }
@@ -149,10 +150,15 @@ class JsonRpc implements Binding {
     if (body.error !== undefined && body.error !== null)
       return { events: [], id: event.id, error: this.endpoint.dialect.rpcError.read(body.error) };
     try {
-      return { events: reader.read(body.result, reading), id: event.id };
+      const events = this.#read('stream', (reading) => reader.read(body.result, reading));
+      return { events, id: event.id };
     } catch (thrown) {
       return this.#skipped(event, A2AError.from(thrown).message, thrown);
     }
+  }
+
+  #read<T>(operation: Operation, read: (reading: Reading) => T): T {
+    return readNoting(this.#settings, { operation, url: this.endpoint.url }, read);
   }
 
   #skipped(event: { data: string; id: string | undefined }, why: string, cause?: unknown): Frame {
@@ -169,7 +175,9 @@ class JsonRpc implements Binding {
   #whole(answered: Answered, text: string, id: number): readonly StreamEvent[] {
     const result = this.#result(answered, text, id);
     try {
-      const answer = this.endpoint.dialect.results.send.read(result, reading);
+      const answer = this.#read('stream', (reading) =>
+        this.endpoint.dialect.results.send.read(result, reading),
+      );
       return [isTask(answer) ? { kind: 'task', task: answer } : { kind: 'message', message: answer }];
     } catch (thrown) {
       throw unreadable(thrown, this.endpoint.url);

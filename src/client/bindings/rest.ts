@@ -11,7 +11,7 @@ import type {
   ResultOf,
   Unary,
 } from '../../dialects/dialect.ts';
-import { leniently } from '../../dialects/loss.ts';
+import type { Reading } from '../../dialects/loss.ts';
 import type { Call, Operation } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
@@ -32,13 +32,12 @@ import {
 } from './binding.ts';
 import { type Ask, askWhole } from '../http/exchange.ts';
 import type { Settings } from '../options.ts';
+import { readNoting } from './losses.ts';
 import { openSource } from './source.ts';
 import type { ServerSentEvent } from './sse.ts';
 import { openingOf } from './stream-opening.ts';
 
 type Fields = { [name: string]: unknown };
-
-const reading = leniently();
 
 /** Binds REST to an endpoint. */
 export function rest(settings: Settings, endpoint: Endpoint): Binding {
@@ -79,7 +78,9 @@ class Rest implements Binding {
       const answer = await askWhole(this.#settings, this.#ask(route, request, call));
       const result = this.#result(answer, answer.text, route);
       try {
-        return this.endpoint.dialect.results[operation].read(result, reading);
+        return this.#read(operation, (reading) =>
+          this.endpoint.dialect.results[operation].read(result, reading),
+        );
       } catch (thrown) {
         throw unreadable(thrown, this.endpoint.url);
       }
@@ -189,10 +190,15 @@ class Rest implements Binding {
       return { events: [], id: event.id, error: this.endpoint.dialect.restError.read(body, status) };
     }
     try {
-      return { events: reader.read(body, reading), id: event.id };
+      const events = this.#read('stream', (reading) => reader.read(body, reading));
+      return { events, id: event.id };
     } catch (thrown) {
       return this.#skipped(event, A2AError.from(thrown).message, thrown);
     }
+  }
+
+  #read<T>(operation: Operation, read: (reading: Reading) => T): T {
+    return readNoting(this.#settings, { operation, url: this.endpoint.url }, read);
   }
 
   #skipped(event: ServerSentEvent, why: string, cause?: unknown): Frame {
@@ -208,7 +214,9 @@ class Rest implements Binding {
   #whole(answered: Answered, text: string, route: RestRoute): readonly StreamEvent[] {
     const result = this.#result(answered, text, route);
     try {
-      const answer = this.endpoint.dialect.results.send.read(result, reading);
+      const answer = this.#read('stream', (reading) =>
+        this.endpoint.dialect.results.send.read(result, reading),
+      );
       return [isTask(answer) ? { kind: 'task', task: answer } : { kind: 'message', message: answer }];
     } catch (thrown) {
       throw unreadable(thrown, this.endpoint.url);

@@ -53,7 +53,13 @@ async function* frames(
   { ask, reader, response, life }: Open,
 ): AsyncGenerator<readonly Frame[]> {
   let batch: Frame[] = [];
-  const parser = new SseParser({ event: (event) => batch.push(reader.frame(event)) }, settings.limits.frame);
+  const parser = new SseParser(
+    {
+      event: (event) => batch.push(reader.frame(event)),
+      retry: (milliseconds) => batch.push({ events: [], id: undefined, retry: milliseconds }),
+    },
+    settings.limits.frame,
+  );
   try {
     for await (const chunk of response.chunks()) {
       life.sign();

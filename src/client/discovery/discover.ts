@@ -3,24 +3,29 @@
  *
  * @module
  */
-import { chooseForCard } from '../../dialects/choose-card.ts';
-import { leniently } from '../../dialects/loss.ts';
-import { v0_3 } from '../../dialects/v0_3/index.ts';
 import type { AgentCard } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import { type Endpoint, parseJson, unreadable } from '../bindings/binding.ts';
-import { endpointsOf, guessedEndpoints } from './endpoint.ts';
-import { askWhole, targetOf, type Whole } from '../http/exchange.ts';
-import { hintOf, oddAnswer, withHint } from '../http/hint.ts';
+import { type Endpoint, unreadable } from '../bindings/binding.ts';
+import { readNoting } from '../bindings/losses.ts';
 import type { Settings } from '../options.ts';
+import { endpointsOf, guessedEndpoints } from './endpoint.ts';
+import { type FetchedCard, fetchCard, refetchCard } from './fetch-card.ts';
+import { namesPath, type ReadCard, readCard } from './read-card.ts';
+import { type CardVerdict, nothingToVerify, verified } from './verification.ts';
 
 /** What is known of an agent before anybody spoke to it. */
 export interface Found {
   /** Undefined where there is none. */
   card: AgentCard | undefined;
   cardUrl: string | undefined;
+  /** The card as it came; undefined when there is none, or when it was given. */
+  fetched: FetchedCard | undefined;
+  /** What is known about the signatures of the card, where somebody looked. */
+  verdict: CardVerdict | undefined;
   /** Every way to speak to it, the best first. */
   endpoints: Endpoint[];
+  /** Why one of the addresses in the card is not among them. */
+  refused: A2AError | undefined;
   /** The name of the place in the memory of what agents really speak. */
   place: string;
 }
@@ -31,18 +36,35 @@ const wellKnown = ['.well-known/agent-card.json', '.well-known/agent.json'];
 export async function discover(settings: Settings, where: string | URL | object): Promise<Found> {
   if (typeof where !== 'string' && !(where instanceof URL)) return fromCard(settings, where, undefined);
   const given = readUrl(where);
+  settings.gate.trust(given);
   const refused: A2AError[] = [];
   for (const place of ladder(given, settings)) {
-    const card = await fetchCard(settings, place.url, refused);
-    if (card === undefined || (place.mustName && !names(card, given))) continue;
-    return fromCard(settings, card, place.url.href);
+    const fetched = await fetchCard(settings, place.url.href, refused);
+    if (fetched === undefined || (place.mustName && !namesPath(fetched.wire, given))) continue;
+    return fromCard(settings, fetched.wire, fetched);
   }
   // Credentials that are missing say more than a place where nothing is.
   const told = refused.find(({ reason }) => reason === 'UNAUTHENTICATED' || reason === 'PERMISSION_DENIED');
   if (told) throw told;
   if (settings.cardPath !== undefined) throw refused[0] ?? noCard(given);
+  if (settings.requireVerified) throw nothingToVerify(given.href);
   const endpoints = guessedEndpoints(given.href, settings);
-  return { card: undefined, cardUrl: undefined, endpoints, place: given.href };
+  return {
+    card: undefined,
+    cardUrl: undefined,
+    fetched: undefined,
+    verdict: undefined,
+    endpoints,
+    refused: undefined,
+    place: given.href,
+  };
+}
+
+/** Looks whether the card has changed. Gives what was found before if it has not. */
+export async function rediscover(settings: Settings, before: Found): Promise<Found> {
+  if (!before.fetched) return before;
+  const fetched = await refetchCard(settings, before.fetched);
+  return fetched === before.fetched ? before : fromCard(settings, fetched.wire, fetched);
 }
 
 function readUrl(where: string | URL): URL {
@@ -63,8 +85,12 @@ interface Rung {
 }
 
 /** Where a card may be, the likeliest place first. */
-function ladder(given: URL, { cardPath }: Settings): Rung[] {
-  if (cardPath !== undefined) return [{ url: new URL(cardPath, given) }];
+function ladder(given: URL, { cardPath, gate }: Settings): Rung[] {
+  if (cardPath !== undefined) {
+    const url = new URL(cardPath, given);
+    gate.trust(url);
+    return [{ url }];
+  }
   const itself = { url: given };
   if (given.pathname.endsWith('.json')) return [itself];
   const folder = new URL(given);
@@ -77,91 +103,47 @@ function ladder(given: URL, { cardPath }: Settings): Rung[] {
   return [...below, itself, ...atRoot];
 }
 
-/** The card at an address, or undefined where there is none. */
-async function fetchCard(settings: Settings, url: URL, refused: A2AError[]): Promise<object | undefined> {
-  const { cardAuth, auth } = settings;
-  let answer = await askForCard(settings, url, cardAuth);
-  if (answer.status === 401 && !cardAuth && auth) answer = await askForCard(settings, url, auth);
-  const about = {
-    status: answer.status,
-    url: url.href,
-    authenticate: answer.header('www-authenticate'),
-    contentType: answer.header('content-type'),
-    body: answer.text,
-  };
-  if (answer.status >= 500) throw withHint(oddAnswer(about), hintOf(about));
-  const body = answer.status < 300 ? parseJson(answer.text) : undefined;
-  if (looksLikeCard(body)) return body;
-  refused.push(oddAnswer(about));
-  return undefined;
+async function fromCard(settings: Settings, given: object, fetched: FetchedCard | undefined): Promise<Found> {
+  const cardUrl = fetched?.url;
+  const { wire, verdict } = await verified(settings, given, cardUrl);
+  const { card, uncertain } = understood(settings, wire, cardUrl);
+  const named = endpointsOf(card, { url: cardUrl, uncertain }, settings);
+  if (named.length === 0) throw noWay(card, settings);
+  // A card that somebody gave is that somebody's word.
+  if (!fetched) for (const { url } of named) settings.gate.trust(url);
+  const { endpoints, refused } = await allowed(settings, named);
+  const place = cardUrl ?? endpoints[0]?.url ?? '';
+  return { card, cardUrl, fetched, verdict, endpoints, refused, place };
 }
 
-function askForCard(settings: Settings, url: URL, auth: Settings['auth']): Promise<Whole> {
-  return askWhole(settings, {
-    operation: 'card',
-    method: 'GET',
-    target: targetOf(url),
-    headers: {
-      accept: 'application/json, application/a2a+json',
-      'a2a-version': '1.0',
-      'user-agent': 'dragoman',
-      ...settings.cardHeaders,
-    },
-    call: {},
-    auth,
-  });
-}
-
-function looksLikeCard(body: unknown): body is object {
-  return (
-    typeof body === 'object' &&
-    body !== null &&
-    'name' in body &&
-    ('url' in body || 'supportedInterfaces' in body || 'supported_interfaces' in body)
-  );
-}
-
-/** True when a card has an interface at this path, on whatever host. */
-function names(card: object, given: URL): boolean {
-  const path = given.pathname.replace(/\/+$/, '');
-  const { card: read } = readCard(card);
-  return read.interfaces.some(
-    ({ url }) => URL.canParse(url, given.href) && new URL(url, given).pathname.replace(/\/+$/, '') === path,
-  );
-}
-
-function readCard(wire: object): { card: AgentCard; uncertain: boolean } {
-  if ('interfaces' in wire) return { card: wire as AgentCard, uncertain: false };
-  const { dialect, hybrid, uncertain } = chooseForCard(wire);
-  const card = dialect.card.read(wire, leniently());
-  if (hybrid) addOlderHalf(card, wire);
-  return { card, uncertain };
-}
-
-/** A card of two versions names more addresses in the words of the older one. */
-function addOlderHalf(card: AgentCard, wire: object): void {
+function understood(settings: Settings, wire: object, cardUrl: string | undefined): ReadCard {
   try {
-    const known = new Set(card.interfaces.map((each) => JSON.stringify(each)));
-    for (const each of v0_3.card.read(wire, leniently()).interfaces) {
-      if (!known.has(JSON.stringify(each))) card.interfaces.push(each);
-    }
-  } catch {
-    // The newer half is enough.
-  }
-}
-
-function fromCard(settings: Settings, wire: object, cardUrl: string | undefined): Found {
-  let read: { card: AgentCard; uncertain: boolean };
-  try {
-    read = readCard(wire);
+    return readNoting(settings, { operation: 'card', url: cardUrl }, (reading) => readCard(wire, reading));
   } catch (thrown) {
     throw unreadable(thrown, cardUrl ?? 'the card');
   }
-  const { card, uncertain } = read;
-  const endpoints = endpointsOf(card, { url: cardUrl, uncertain }, settings);
-  if (endpoints.length === 0) throw noWay(card, settings);
-  const place = cardUrl ?? endpoints[0]?.url ?? '';
-  return { card, cardUrl, endpoints, place };
+}
+
+/** Leaves out addresses that may not be used. If that leaves nothing, the first of them is the error. */
+async function allowed(
+  { gate, report }: Settings,
+  named: readonly Endpoint[],
+): Promise<{ endpoints: Endpoint[]; refused: A2AError | undefined }> {
+  const endpoints: Endpoint[] = [];
+  const refusals = new Map<string, A2AError>();
+  for (const endpoint of named) {
+    if (refusals.has(endpoint.url)) continue;
+    try {
+      await gate.pass(endpoint.url, 'call');
+      endpoints.push(endpoint);
+    } catch (thrown) {
+      refusals.set(endpoint.url, A2AError.from(thrown));
+    }
+  }
+  const [refused] = refusals.values();
+  if (refused && endpoints.length === 0) throw refused;
+  for (const error of refusals.values()) report({ kind: 'refused', message: error.message, error });
+  return { endpoints, refused };
 }
 
 function noWay(card: AgentCard, { transports, versions }: Settings): A2AError {

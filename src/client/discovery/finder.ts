@@ -2,7 +2,7 @@ import type { AgentCard } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import { canceled } from '../clock.ts';
 import type { Settings } from '../options.ts';
-import { discover } from './discover.ts';
+import { discover, rediscover } from './discover.ts';
 import { Route } from './route.ts';
 
 /** Finds an agent when it is first needed, and keeps what was found. */
@@ -10,6 +10,7 @@ export class Finder {
   readonly #where: string | URL | object;
   readonly #settings: Settings;
   #finding: Promise<Route> | undefined;
+  #renewing: Promise<void> | undefined;
   #closed = false;
   /** What was found, once it was. */
   route: Route | undefined;
@@ -30,6 +31,34 @@ export class Finder {
         this.#finding = undefined;
       });
     return signal ? whileWanted(this.#finding, signal) : this.#finding;
+  }
+
+  /** Finds the agent with a card that is not too old. */
+  async fresh(signal: AbortSignal | undefined): Promise<Route> {
+    const route = await this.found(signal);
+    const { fetched } = route.found;
+    if (!fetched || this.#settings.clock.now() < fetched.freshUntil) return route;
+    this.#renewing ??= this.#renew(route).finally(() => {
+      this.#renewing = undefined;
+    });
+    await (signal ? whileWanted(this.#renewing, signal) : this.#renewing);
+    return this.route ?? route;
+  }
+
+  /** Asks for the card again. One that cannot be had does not take away the old one; one that may not be used does. */
+  async #renew(route: Route): Promise<void> {
+    try {
+      const found = await rediscover(this.#settings, route.found);
+      if (found !== route.found && this.route === route) this.route = new Route(found, this.#settings);
+    } catch (thrown) {
+      const error = A2AError.from(thrown);
+      if (error.reason === 'PERMISSION_DENIED') {
+        this.forget();
+        throw error;
+      }
+      const message = `The card at ${route.found.cardUrl} is too old and could not be had again`;
+      this.#settings.report({ kind: 'stale', message, error });
+    }
   }
 
   /** Looks again at the next call. */

@@ -128,15 +128,16 @@ export class Route {
     const tried = this.#bindings.map(
       ({ endpoint: { dialect, transport, url } }) => `${dialect.version} over ${transport} at ${url}`,
     );
-    const { reason, message, violations, details, status, cause } =
-      first ?? new A2AError('NOT_FOUND', 'There is no agent');
+    // The address that may not be used may be the right one.
+    const { reason, message, violations, details, status, cause, hint } =
+      this.found.refused ?? first ?? new A2AError('NOT_FOUND', 'There is no agent');
     const whose = this.found.cardUrl ? `The card is at ${this.found.cardUrl}. ` : 'There is no agent card. ';
     return new A2AError(reason, message, {
       violations,
       details,
       status,
       cause,
-      hint: `${whose}Tried: ${tried.join('; ')}.`,
+      hint: `${this.found.refused ? `${hint} ` : ''}${whose}Tried: ${tried.join('; ')}.`,
     });
   }
 }

@@ -47,6 +47,9 @@ const passing: ReadonlySet<string> = new Set(['UNAVAILABLE', 'TIMEOUT', 'RESOURC
 /** How long an agent may take to close a stream that is over, in milliseconds. */
 const grace = 2000;
 
+/** The longest delay that an agent may ask for before its stream is opened again, in milliseconds. */
+const longestRetry = 30_000;
+
 /** Events that came together. Handing them on as one spares a walk through every layer for each. */
 export type Batches = AsyncGenerator<readonly StreamEvent[]>;
 
@@ -67,6 +70,8 @@ export class Follower {
   /** The agent said that this was the last event. */
   #closed = false;
   #fruitless = 0;
+  /** The delay that the agent asks for. */
+  #retry = 0;
 
   constructor(settings: Settings, followed: Followed, signal: AbortSignal) {
     this.#settings = settings;
@@ -144,6 +149,7 @@ export class Follower {
         for (const frame of batch) {
           fault = frame.error;
           if (fault) break;
+          if (frame.retry !== undefined) this.#retry = Math.min(frame.retry, longestRetry);
           if (frame.events.length === 0 || !this.#isNews(frame)) continue;
           const events = first ? await this.#bridge(frame) : frame.events;
           first = false;
@@ -240,7 +246,9 @@ export class Follower {
         error: reason,
         message: `The stream of task ${taskId} broke and is taken up again`,
       });
-      await sleep(settings.clock, jitter(this.#fruitless, settings.random), this.#signal);
+      // What the agent asks for is the least; a crowd of readers should still not come back all at once.
+      const delay = this.#retry + jitter(this.#fruitless, settings.random);
+      await sleep(settings.clock, delay, this.#signal);
       this.#fruitless++;
       try {
         return await this.#followed.reopen(taskId, this.#lastId, connection);

@@ -2,6 +2,7 @@ import type { Call, Operation } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import { canceled, sleep } from '../clock.ts';
 import type { CredentialRequest, Credentials } from '../credentials.ts';
+import { explainedRefusal } from './gate.ts';
 import { noAnswer } from './hint.ts';
 import { BodyTooLarge, HttpFailure, type HttpRequest, type HttpResponse } from './http.ts';
 import type { Settings } from '../options.ts';
@@ -28,6 +29,8 @@ export interface Ask {
   body?: string;
   call: Call;
   auth: Credentials | undefined;
+  /** How far redirects are followed: within the origin unless told. Beyond it, only headers that anybody may see go along. */
+  follow?: 'nowhere' | 'anywhere';
 }
 
 /** A whole answer. */
@@ -155,22 +158,38 @@ interface Sending {
   signal: AbortSignal;
 }
 
-/** Follows redirects within the origin, which keeps credentials where they belong. */
+/** Follows redirects, within the origin as a rule, which keeps credentials where they belong. */
 async function redirected(settings: Settings, ask: Ask, sending: Sending): Promise<HttpResponse> {
-  let { target } = sending;
+  let { target, headers } = sending;
   for (let hops = 0; ; hops++) {
-    const response = await settings.http.request({
-      method: ask.method,
-      origin: target.origin,
-      path: target.path,
-      headers: sending.headers,
-      body: ask.body,
-      signal: sending.signal,
-    });
-    if (!redirects.has(response.status)) return response;
+    const response = await request(settings, ask, { ...sending, target, headers });
+    if (!redirects.has(response.status) || ask.follow === 'nowhere') return response;
     response.discard();
-    target = nextTarget(ask, target, { response, hops });
+    const next = nextTarget(ask, target, { response, hops });
+    if (next.origin !== target.origin) headers = forStrangers(headers);
+    target = next;
   }
+}
+
+async function request(
+  { gate, http }: Settings,
+  { operation, method, body }: Ask,
+  { target, headers, signal }: Sending,
+): Promise<HttpResponse> {
+  const { origin, path } = target;
+  if (gate.trusts(origin)) return http.request({ method, origin, path, headers, body, signal });
+  const passage = await gate.pass(origin + path, operation === 'card' ? 'card' : 'call');
+  try {
+    return await http.request({ ...passage, method, path, headers, body, signal });
+  } catch (thrown) {
+    throw explainedRefusal(thrown);
+  }
+}
+
+const harmless: ReadonlySet<string> = new Set(['accept', 'a2a-version', 'user-agent']);
+
+function forStrangers(headers: Sending['headers']): Sending['headers'] {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => harmless.has(name)));
 }
 
 function nextTarget(ask: Ask, target: Target, at: { response: HttpResponse; hops: number }): Target {
@@ -186,11 +205,17 @@ function nextTarget(ask: Ask, target: Target, at: { response: HttpResponse; hops
     );
   const to = new URL(location, from);
   const message = `${from} redirects to ${to.href}`;
-  if (to.origin !== target.origin) throw refuse(message, `Use that URL: ${to.href}`);
+  if (to.origin !== target.origin && (ask.follow !== 'anywhere' || isDowngrade(target, to)))
+    throw refuse(message, `Use that URL: ${to.href}`);
   if (ask.method !== 'GET' && status !== 307 && status !== 308)
     throw refuse(message, `A request with a body cannot follow HTTP ${status}. Use that URL: ${to.href}`);
   if (at.hops >= maxHops) throw refuse(message, `More than ${maxHops} redirects in a row.`);
   return targetOf(to);
+}
+
+/** A redirect may not take the encryption away, nor lead out of HTTP. */
+function isDowngrade({ origin }: Target, to: URL): boolean {
+  return to.protocol !== 'https:' && (to.protocol !== 'http:' || origin.startsWith('https:'));
 }
 
 function tooLate(ask: Ask, limit: number, cause: unknown): A2AError {

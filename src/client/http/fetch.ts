@@ -8,7 +8,7 @@ import { BodyTooLarge, type HttpClient, HttpFailure, type HttpRequest, type Http
 /** The part of `fetch` that is used. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Makes a driver out of a `fetch` function. */
+/** Makes a driver out of a `fetch` function. It has no hand in where names lead, so policies see the URL only. */
 export function fetchClient(fetch: Fetch): HttpClient {
   return {
     async request(request) {

@@ -1,3 +1,5 @@
+import type { EgressPolicy } from '../../egress/policy.ts';
+
 /** One request of HTTP, as every driver takes it. */
 export interface HttpRequest {
   method: 'GET' | 'POST' | 'DELETE';
@@ -10,6 +12,11 @@ export interface HttpRequest {
   body?: string;
   /** Ends the request, and the reading of its answer, at once. */
   signal?: AbortSignal;
+  /**
+   * A peer gave the address, and this policy has allowed its URL. The connection has to keep to it too, because names
+   * may lead anywhere: resolve with its `lookupFor(port)`.
+   */
+  egress?: EgressPolicy;
 }
 
 /** The beginning of an answer; its body is read once, by one of the three ways. */
@@ -27,7 +34,7 @@ export interface HttpResponse {
 
 /** The one door to the network: everything the client says goes through it. */
 export interface HttpClient {
-  /** Rejects with {@link HttpFailure} when there is no answer. */
+  /** Rejects with {@link HttpFailure} when there is no answer, and with the error of the policy when it refuses. */
   request(request: HttpRequest): Promise<HttpResponse>;
   /** Closes what is open. */
   close(): Promise<void>;

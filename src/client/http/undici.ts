@@ -7,6 +7,9 @@
  * @module
  */
 import type { Agent, Dispatcher } from 'undici';
+import type { EgressPolicy } from '../../egress/policy.ts';
+import { A2AError } from '../../protocol/errors.ts';
+import { guardedConnector } from './guarded-connector.ts';
 import { BodyTooLarge, type HttpClient, HttpFailure, type HttpRequest, type HttpResponse } from './http.ts';
 
 /** How the connections of the undici driver behave. */
@@ -23,36 +26,54 @@ const highWater = 256 * 1024;
 /** Opens the undici driver. Its idle connections do not keep a process alive. */
 export function undiciClient(options: UndiciOptions): HttpClient {
   let agent: Agent | undefined;
-  let loading: Promise<Agent> | undefined;
+  /** The agents that keep to a policy. */
+  const guarded = new Map<EgressPolicy, Agent>();
+  let loading: Promise<typeof import('undici')> | undefined;
   let closed = false;
 
-  async function load(): Promise<Agent> {
-    const undici = await import('undici');
-    agent = new undici.Agent({
+  function agentFor(undici: typeof import('undici'), egress: EgressPolicy | undefined): Agent {
+    if (!egress) return (agent ??= make(undici, { timeout: options.connectTimeout, autoSelectFamily: true }));
+    let ready = guarded.get(egress);
+    if (!ready) {
+      ready = make(undici, guardedConnector(undici.buildConnector, egress, options.connectTimeout));
+      guarded.set(egress, ready);
+    }
+    return ready;
+  }
+
+  function make(undici: typeof import('undici'), connect: Agent.Options['connect']): Agent {
+    return new undici.Agent({
       connections: options.maxConnections,
       pipelining: 1,
       keepAliveTimeout: 10_000,
       // Time is kept above this port, where it is known what is being waited for.
       headersTimeout: 0,
       bodyTimeout: 0,
-      connect: { timeout: options.connectTimeout, autoSelectFamily: true },
+      connect,
     });
-    return agent;
+  }
+
+  async function load(request: HttpRequest): Promise<HttpResponse> {
+    const undici = await (loading ??= import('undici'));
+    if (closed) throw isClosed();
+    return dispatch(agentFor(undici, request.egress), request);
   }
 
   return {
     request(request) {
-      if (closed) return Promise.reject(new HttpFailure(new Error('The client is closed'), false));
-      if (agent) return dispatch(agent, request);
-      loading ??= load();
-      return loading.then((ready) => dispatch(ready, request));
+      if (closed) return Promise.reject(isClosed());
+      return agent && !request.egress ? dispatch(agent, request) : load(request);
     },
     async close() {
       closed = true;
-      const open = agent ?? (await loading);
-      await open?.destroy();
+      const open = [...(agent ? [agent] : []), ...guarded.values()];
+      await Promise.all(open.map((each) => each.destroy()));
     },
   };
+}
+
+function isClosed(): HttpFailure {
+  return new HttpFailure(new Error('The client is closed'), false);
 }
 
 function dispatch(agent: Agent, request: HttpRequest): Promise<HttpResponse> {
@@ -129,7 +150,8 @@ class Answer implements HttpResponse, Dispatcher.DispatchHandler {
   }
 
   fail(thrown: unknown): void {
-    this.#finish(new HttpFailure(thrown, this.#sent));
+    // What a policy refuses is no accident of the network.
+    this.#finish(thrown instanceof A2AError ? thrown : new HttpFailure(thrown, this.#sent));
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

@@ -1,0 +1,68 @@
+import type { Call } from '../protocol/agent.ts';
+import type { AgentCard } from '../protocol/card.ts';
+import { A2AError } from '../protocol/errors.ts';
+import { type Endpoint, parseJson, unreadable } from './bindings/binding.ts';
+import { readNoting } from './bindings/losses.ts';
+import type { Route } from './discovery/route.ts';
+import { askWhole, targetOf } from './http/exchange.ts';
+import type { Settings } from './options.ts';
+
+const path = 'agent/authenticatedExtendedCard';
+
+/** What agents say to a method that they do not know. */
+const unknownMethod: ReadonlySet<string> = new Set([
+  'METHOD_NOT_FOUND',
+  'UNSUPPORTED_OPERATION',
+  'NOT_FOUND',
+  'METHOD_NOT_ALLOWED',
+  'INVALID_REQUEST',
+]);
+
+/** Asks for the extended card as 0.2 has it: beside the endpoint, and not by a method. Undefined where none is. */
+export async function extendedCardBeside(
+  settings: Settings,
+  route: Route | undefined,
+  { call, thrown }: { call: Call; thrown: unknown },
+): Promise<AgentCard | undefined> {
+  if (route?.found.card?.capabilities.extendedAgentCard !== true) return undefined;
+  const { endpoint } = route;
+  if (endpoint.dialect.name !== 'v0_3' || !unknownMethod.has(A2AError.from(thrown).reason)) return undefined;
+  for (const url of placesOf(endpoint)) {
+    const answer = await askWhole(settings, {
+      operation: 'extendedCard',
+      method: 'GET',
+      target: targetOf(url),
+      headers: { accept: 'application/json', 'user-agent': 'dragoman', ...settings.headers },
+      call,
+      auth: settings.auth,
+    });
+    const wire = answer.status === 200 ? parseJson(answer.text) : undefined;
+    if (typeof wire === 'object' && wire !== null) return read(settings, endpoint, { wire, url });
+    if (answer.status === 401) throw new A2AError('UNAUTHENTICATED', undefined, { status: 401 });
+    if (answer.status === 403) throw new A2AError('PERMISSION_DENIED', undefined, { status: 403 });
+  }
+  return undefined;
+}
+
+/** The rule of 0.2 goes up one step from the endpoint; servers that are mounted somewhere have it below. */
+function placesOf({ url }: Endpoint): Set<string> {
+  const base = new URL(url);
+  base.search = '';
+  base.hash = '';
+  const folder = base.href.replace(/\/+$/, '');
+  return new Set([new URL(`${folder}/../${path}`).href, `${folder}/${path}`]);
+}
+
+function read(
+  settings: Settings,
+  { dialect }: Endpoint,
+  { wire, url }: { wire: object; url: string },
+): AgentCard {
+  try {
+    return readNoting(settings, { operation: 'extendedCard', url }, (reading) =>
+      dialect.card.read(wire, reading),
+    );
+  } catch (thrown) {
+    throw unreadable(thrown, url);
+  }
+}
