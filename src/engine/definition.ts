@@ -1,10 +1,14 @@
+import type { Metrics } from '../metrics/metrics.ts';
 import type { Call } from '../protocol/agent.ts';
 import type { AgentCard, AgentExtension, AgentSkill } from '../protocol/card.ts';
+import type { Log } from '../protocol/log.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { PushOptions } from '../push/options.ts';
 import type { Clock } from './clock.ts';
 import type { Output, Result } from './output.ts';
 import type { ProcessContext } from './context.ts';
+
+export type { LogEntry } from '../protocol/log.ts';
 
 /** A skill; description and tags may be left out. */
 export type SkillDraft = Pick<AgentSkill, 'id'> & Partial<AgentSkill>;
@@ -53,20 +57,19 @@ export interface AgentDefinition
   extendedCard?: Partial<AgentCard> | ((call: Call) => Partial<AgentCard> | Promise<Partial<AgentCard>>);
 }
 
-/** Something worth writing down. */
-export interface LogEntry {
-  level: 'info' | 'warn' | 'error';
-  message: string;
-  taskId?: string;
-  error?: unknown;
-}
-
 /** Where an agent lives and how long it may take. */
 export interface AgentOptions {
   /** @defaultValue a ledger in memory */
   ledger?: Ledger;
   /** @defaultValue nobody listens */
-  log?: (entry: LogEntry) => void;
+  log?: Log;
+  /** Counts what becomes of tasks. @defaultValue nobody counts */
+  metrics?: Metrics;
+  /**
+   * Puts each run into a span of OpenTelemetry.
+   * @defaultValue true where OpenTelemetry was set up before the agent was made
+   */
+  tracing?: boolean;
   /**
    * For how many milliseconds a running task may be silent before it ends as failed; 0 for ever.
    * @defaultValue 15 minutes

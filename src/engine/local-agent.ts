@@ -4,13 +4,15 @@ import type { Agent, Call } from '../protocol/agent.ts';
 import type { AgentCard } from '../protocol/card.ts';
 import { A2AError, taskNotFound } from '../protocol/errors.ts';
 import type { StreamEvent } from '../protocol/event.ts';
+import type { Log, LogEntry } from '../protocol/log.ts';
 import type { Message } from '../protocol/message.ts';
 import type { SendRequest } from '../protocol/requests.ts';
+import { LazyTracing } from '../tracing/tracing.ts';
 import { isInterrupted, isTask, isTerminal, type Task, withHistory } from '../protocol/task.ts';
 import { type Admission, admit } from './admission.ts';
 import { cardOf } from './card.ts';
 import { systemClock, timestamps } from './clock.ts';
-import type { AgentDefinition, AgentOptions, LogEntry } from './definition.ts';
+import type { AgentDefinition, AgentOptions, Process } from './definition.ts';
 import { type DirectAnswer, tryDirectly } from './direct.ts';
 import { newId } from './ids.ts';
 import { deferred, failed, single, unsupported } from './iterables.ts';
@@ -18,8 +20,9 @@ import { PushDesk } from './push.ts';
 import { recover } from './recovery.ts';
 import { Run, type RunHost, settledTask } from './run.ts';
 import { RunTable } from './run-table.ts';
-import { again, isLast, isResting, placed } from './turn.ts';
+import { again, isLast, isResting, placed, type Proceeding } from './turn.ts';
 import { watch } from './watchdog.ts';
+import { watched } from './watched.ts';
 
 /** An agent that runs here. */
 export interface LocalAgent extends Agent, AsyncDisposable {
@@ -55,6 +58,7 @@ class Engine implements LocalAgent, RunHost {
   readonly now: () => number;
   readonly timestamp: () => string;
   readonly newId: () => string;
+  readonly entered: RunHost['entered'];
   readonly createPushConfig: Agent['createPushConfig'];
   readonly getPushConfig: Agent['getPushConfig'];
   readonly listPushConfigs: Agent['listPushConfigs'];
@@ -64,7 +68,8 @@ class Engine implements LocalAgent, RunHost {
   readonly #card: AgentCard;
   readonly #ledger: Ledger;
   readonly #ownsLedger: boolean;
-  readonly #log: (entry: LogEntry) => void;
+  readonly #process: Process;
+  readonly #log: Log;
   readonly #requiredExtensions: readonly string[];
   readonly #recovers: boolean;
   readonly #runs = new RunTable();
@@ -82,6 +87,9 @@ class Engine implements LocalAgent, RunHost {
     this.#ledger = options.ledger ?? memoryLedger({ now: this.now });
     this.#ownsLedger = options.ledger === undefined;
     this.#log = options.log ?? (() => {});
+    this.#process = watched(definition.process, new LazyTracing(options.tracing));
+    this.entered = options.metrics?.taskEntered;
+    options.metrics?.watchRuns(() => this.#runs.size);
     this.#recovers = options.recovers ?? true;
     this.#requiredExtensions = (definition.extensions ?? [])
       .filter((each) => each.required)
@@ -241,6 +249,7 @@ class Engine implements LocalAgent, RunHost {
       history: [placed(request.message, contextId, id)],
     };
     if (call.version === '0.1') task.origin = '0.1';
+    this.entered?.('submitted');
     return this.#ledger.create(call.owner ?? '', task, request.message.messageId);
   }
 
@@ -248,12 +257,12 @@ class Engine implements LocalAgent, RunHost {
     const registering = this.#registerPush(log, request, call);
     const run = this.#begin(log, call, request);
     if (!registering) {
-      run.start(this.definition.process, request.message);
+      run.start(this.#process, request.message);
       return { log, run };
     }
     return registering.then(
       () => {
-        run.start(this.definition.process, request.message);
+        run.start(this.#process, request.message);
         return { log, run };
       },
       (error: unknown) => {
@@ -296,7 +305,7 @@ class Engine implements LocalAgent, RunHost {
       return { log, run: present, follower };
     }
     const run = this.#begin(log, call, request);
-    run.start(this.definition.process, message);
+    run.start(this.#process, message);
     return { log, run, follower };
   }
 
@@ -311,7 +320,7 @@ class Engine implements LocalAgent, RunHost {
   }
 
   #tryDirectly(request: SendRequest, call: Call, taskId: string | undefined): Promise<DirectAnswer> {
-    return tryDirectly(this.definition.process, request, call, {
+    return tryDirectly(this.#process, request, call, {
       newId: this.newId,
       create: (ids) =>
         this.#create(
@@ -386,11 +395,4 @@ class Engine implements LocalAgent, RunHost {
     if (!log) throw taskNotFound(id);
     return log;
   }
-}
-
-/** A message on its way: the task it belongs to and, if it runs here, its run. */
-interface Proceeding {
-  log: TaskLog;
-  run: Run | undefined;
-  follower?: AsyncIterable<StreamEvent>;
 }

@@ -3,6 +3,14 @@ import type { StreamEvent } from '../protocol/event.ts';
 import type { Message } from '../protocol/message.ts';
 import { isInterrupted, isTerminal } from '../protocol/task.ts';
 import { single } from './iterables.ts';
+import type { Run } from './run.ts';
+
+/** A message on its way: the task it belongs to and, if it runs here, its run. */
+export interface Proceeding {
+  log: TaskLog;
+  run: Run | undefined;
+  follower?: AsyncIterable<StreamEvent>;
+}
 
 /** A message with the ids of the task it belongs to. */
 export function placed(message: Message, contextId: string, taskId: string): Message {

@@ -1,0 +1,44 @@
+/** The kinds of metrics that are kept here. */
+export type MetricType = 'counter' | 'gauge' | 'histogram';
+
+/** One line of a family. */
+export interface Collected {
+  /** What comes behind the name of the family, such as `_sum`. */
+  suffix: string;
+  labels: readonly string[];
+  /** The upper bound of a bucket. */
+  bound?: string;
+  value: number;
+}
+
+interface Heading {
+  name: string;
+  help: string;
+  type: MetricType;
+  labels?: readonly string[];
+}
+
+/** Writes a family: what it is, and one line for each value. */
+export function formatFamily({ name, help, type, labels = [] }: Heading, all: readonly Collected[]): string {
+  let text = `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n`;
+  for (const each of all) {
+    const pairs = labels.map((label, at) => `${label}="${escapeLabel(each.labels[at] ?? '')}"`);
+    if (each.bound !== undefined) pairs.push(`le="${each.bound}"`);
+    const braces = pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+    text += `${name}${each.suffix}${braces} ${formatValue(each.value)}\n`;
+  }
+  return text;
+}
+
+function formatValue(value: number): string {
+  if (value === Number.POSITIVE_INFINITY) return '+Inf';
+  return value === Number.NEGATIVE_INFINITY ? '-Inf' : String(value);
+}
+
+function escapeHelp(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+}
+
+function escapeLabel(text: string): string {
+  return escapeHelp(text).replaceAll('"', '\\"');
+}

@@ -1,0 +1,190 @@
+import { type Collected, formatFamily, type MetricType } from './exposition.ts';
+
+/** A value that only grows. */
+export interface Counter {
+  add(amount?: number): void;
+}
+
+/** A value that goes up and down. */
+export interface Gauge {
+  add(amount: number): void;
+  set(value: number): void;
+}
+
+/** How values are spread. */
+export interface Histogram {
+  observe(value: number): void;
+}
+
+/** One instrument for each combination of labels. The values must come from a short list: none is ever forgotten. */
+export interface Family<T> {
+  of(...labels: string[]): T;
+}
+
+/** What a metric is called and what it tells. */
+export interface MetricNaming {
+  name: string;
+  help: string;
+  labels?: readonly string[];
+}
+
+interface Source {
+  readonly name: string;
+  text(): string;
+}
+
+/** Keeps metrics and writes them in the text format of Prometheus. */
+export class Registry {
+  readonly #sources = new Map<string, Source>();
+
+  counter(naming: MetricNaming): Family<Counter> {
+    return this.#add(new Values(naming, 'counter'));
+  }
+
+  gauge(naming: MetricNaming): Family<Gauge> {
+    return this.#add(new Values(naming, 'gauge'));
+  }
+
+  /**
+   * @param buckets - the upper bounds, in rising order.
+   */
+  histogram(naming: MetricNaming, buckets: readonly number[]): Family<Histogram> {
+    return this.#add(new Histograms(naming, buckets));
+  }
+
+  /** Adds a metric whose value is asked for when somebody reads it, in the place of one of the same name. */
+  observed(naming: MetricNaming, type: 'counter' | 'gauge', read: () => number): void {
+    const text = () => formatFamily({ ...naming, type }, [{ suffix: '', labels: [], value: read() }]);
+    this.#sources.set(naming.name, { name: naming.name, text });
+  }
+
+  /** Everything, as Prometheus reads it. */
+  text(): string {
+    let text = '';
+    for (const source of this.#sources.values()) text += source.text();
+    return text;
+  }
+
+  #add<T extends Source>(source: T): T {
+    this.#sources.set(source.name, source);
+    return source;
+  }
+}
+
+/** The media type of {@link Registry.text}. */
+export const expositionType = 'text/plain; version=0.0.4; charset=utf-8';
+
+/** Finds the child of a combination of labels. */
+class Children<T> {
+  readonly #make: () => T;
+  readonly #children = new Map<string, { labels: readonly string[]; child: T }>();
+
+  constructor(make: () => T) {
+    this.#make = make;
+  }
+
+  of(labels: readonly string[]): T {
+    const key = labels.length === 1 ? (labels[0] ?? '') : labels.join('\u0000');
+    let found = this.#children.get(key);
+    if (!found) this.#children.set(key, (found = { labels, child: this.#make() }));
+    return found.child;
+  }
+
+  all(): Iterable<{ labels: readonly string[]; child: T }> {
+    return this.#children.values();
+  }
+}
+
+class Value implements Counter, Gauge {
+  value = 0;
+
+  add(amount = 1): void {
+    this.value += amount;
+  }
+
+  set(value: number): void {
+    this.value = value;
+  }
+}
+
+class Values implements Source, Family<Value> {
+  readonly name: string;
+  readonly #naming: MetricNaming;
+  readonly #type: MetricType;
+  readonly #children = new Children(() => new Value());
+
+  constructor(naming: MetricNaming, type: MetricType) {
+    this.name = naming.name;
+    this.#naming = naming;
+    this.#type = type;
+    // A metric without labels has a value from the beginning.
+    if (!naming.labels) this.of();
+  }
+
+  of(...labels: string[]): Value {
+    return this.#children.of(labels);
+  }
+
+  text(): string {
+    const collected: Collected[] = [];
+    for (const { labels, child } of this.#children.all())
+      collected.push({ suffix: '', labels, value: child.value });
+    return formatFamily({ ...this.#naming, type: this.#type }, collected);
+  }
+}
+
+class Spread implements Histogram {
+  readonly counts: number[];
+  readonly #bounds: readonly number[];
+  sum = 0;
+  count = 0;
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.counts = new Array<number>(bounds.length).fill(0);
+  }
+
+  observe(value: number): void {
+    this.sum += value;
+    this.count++;
+    for (let at = 0; at < this.#bounds.length; at++) {
+      if (value <= (this.#bounds[at] ?? 0)) {
+        this.counts[at] = (this.counts[at] ?? 0) + 1;
+        return;
+      }
+    }
+  }
+}
+
+class Histograms implements Source, Family<Histogram> {
+  readonly name: string;
+  readonly #naming: MetricNaming;
+  readonly #bounds: readonly number[];
+  readonly #children: Children<Spread>;
+
+  constructor(naming: MetricNaming, bounds: readonly number[]) {
+    this.name = naming.name;
+    this.#naming = naming;
+    this.#bounds = bounds;
+    this.#children = new Children(() => new Spread(bounds));
+  }
+
+  of(...labels: string[]): Histogram {
+    return this.#children.of(labels);
+  }
+
+  text(): string {
+    const collected: Collected[] = [];
+    for (const { labels, child } of this.#children.all()) {
+      let below = 0;
+      for (const [at, bound] of this.#bounds.entries()) {
+        below += child.counts[at] ?? 0;
+        collected.push({ suffix: '_bucket', labels, bound: String(bound), value: below });
+      }
+      collected.push({ suffix: '_bucket', labels, bound: '+Inf', value: child.count });
+      collected.push({ suffix: '_sum', labels, value: child.sum });
+      collected.push({ suffix: '_count', labels, value: child.count });
+    }
+    return formatFamily({ ...this.#naming, type: 'histogram' }, collected);
+  }
+}
