@@ -15,14 +15,16 @@ const may: { readonly [folder: string]: readonly string[] } = {
   dialects: ['protocol'],
   ledger: ['protocol'],
   egress: ['protocol'],
-  push: ['protocol', 'dialects', 'ledger', 'egress'],
-  engine: ['protocol', 'ledger', 'push'],
-  server: ['protocol', 'dialects'],
-  client: ['protocol', 'dialects'],
+  metrics: ['protocol'],
+  tracing: ['protocol'],
+  push: ['protocol', 'dialects', 'ledger', 'egress', 'metrics', 'tracing'],
+  engine: ['protocol', 'ledger', 'push', 'metrics', 'tracing'],
+  server: ['protocol', 'dialects', 'metrics', 'tracing'],
+  client: ['protocol', 'dialects', 'egress', 'tracing'],
   signing: ['protocol', 'dialects'],
-  cli: ['protocol', 'dialects', 'ledger', 'push', 'engine', 'server', 'client'],
+  cli: ['protocol', 'dialects', 'ledger', 'metrics', 'push', 'engine', 'server', 'client'],
   // The root of the package shows what is inside and is imported by nobody.
-  '': ['protocol', 'dialects', 'ledger', 'engine', 'server', 'client'],
+  '': ['protocol', 'dialects', 'ledger', 'metrics', 'engine', 'server', 'client'],
 };
 
 /** The one folder that knows a library; tokens and signed cards are signed with the same one. */
@@ -34,10 +36,19 @@ const homes: { readonly [library: string]: string | readonly string[] } = {
   canonicalize: 'signing',
   commander: 'cli',
   picocolors: 'cli',
+  pino: 'cli',
+  '@opentelemetry/api': 'tracing',
 };
 
 /** Folders that run in a browser and a worker as well. */
 const portable = ['protocol', 'dialects'];
+
+/** The package that a specifier names, without the subpath. */
+const libraryOf = (specifier: string): string =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
 
 const folderOf = (path: string): string => (path.includes('/') ? (path.split('/')[0] ?? '') : '');
 
@@ -60,7 +71,7 @@ function violations({ path, text }: Source): string[] {
       if (target !== folder && !allowed.includes(target)) found.push(`${path} imports ${specifier}`);
     } else if (specifier.startsWith('node:')) {
       if (portable.includes(folder)) found.push(`${path} needs Node: ${specifier}`);
-    } else if (![homes[specifier.split('/')[0] ?? '']].flat().includes(folder)) {
+    } else if (![homes[libraryOf(specifier)]].flat().includes(folder)) {
       found.push(`${path} imports the library ${specifier}`);
     }
   }

@@ -1,6 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import type { Principal } from '../protocol/agent.ts';
 import type { SseStream } from './sse.ts';
+import type { Visit } from './visit.ts';
 
 /** Headers by lower-case name, as Node has them. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -27,6 +28,10 @@ export interface Exchange {
   readonly certificate?: X509Certificate;
   /** Who sent it, once that is known. */
   readonly caller?: Caller;
+  /** The address that it came from, if there is one. */
+  readonly remoteAddress?: string;
+  /** What is noted about it, if anybody watches. */
+  visit?: Visit;
   /** Calls back when the caller is gone before it has its answer. */
   onGone(callback: () => void): void;
 }

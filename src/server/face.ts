@@ -1,13 +1,17 @@
 import type { Dialect } from '../dialects/dialect.ts';
 import type { Agent } from '../protocol/agent.ts';
-import { A2AError } from '../protocol/errors.ts';
+import type { A2AError } from '../protocol/errors.ts';
 import { Access } from './auth/access.ts';
 import { Gate } from './auth/gate.ts';
 import { CardDesk } from './card.ts';
 import { type Exchange, headerOf, type Reply } from './exchange.ts';
+import { Guard, type Visitor } from './guard.ts';
+import { defaultLimits, type Limits } from './limits.ts';
 import type { ServerOptions } from './options.ts';
 import type { SseStream } from './sse.ts';
 import { Texts } from './texts.ts';
+import type { Visit } from './visit.ts';
+import { type Watch, watchOf } from './watch.ts';
 
 const streamHeaders = [
   'Content-Type',
@@ -18,6 +22,12 @@ const streamHeaders = [
   'no',
 ];
 
+/** Who follows a stream, and what is noted about it. */
+interface Following {
+  visit: Visit | undefined;
+  visitor: Visitor | undefined;
+}
+
 /** One agent as it is shown over HTTP: what all its bindings share. */
 export class Face {
   readonly agent: Agent;
@@ -27,9 +37,15 @@ export class Face {
   readonly gate: Gate | undefined;
   /** Decides what callers may do. */
   readonly access: Access | undefined;
+  readonly limits: Limits;
+  /** Counts what callers take. */
+  readonly guard: Guard;
+  /** Looks at all requests, if anybody wants to see them. */
+  readonly watch: Watch | undefined;
   readonly #options: ServerOptions;
   readonly #texts = new Map<Dialect, Texts>();
-  readonly #streams = new Set<SseStream>();
+  readonly #streams = new Map<SseStream, Following>();
+  #eventsBefore = 0;
 
   constructor(agent: Agent, options: ServerOptions) {
     this.agent = agent;
@@ -37,6 +53,9 @@ export class Face {
     this.access = this.gate && new Access(this.gate, agent);
     this.cards = new CardDesk(agent, options, this.gate);
     this.isLenient = options.lenientVersion ?? false;
+    this.limits = options.limits ?? {};
+    this.guard = new Guard(options);
+    this.watch = watchOf(options);
     this.#options = options;
   }
 
@@ -55,30 +74,39 @@ export class Face {
     if (last.trim() !== '' && Number.isSafeInteger(after) && after >= 0) request.after = after;
   }
 
-  /** Refuses one stream too many. */
-  admitStream(): void {
-    if (this.#streams.size < (this.#options.maxStreams ?? 50_000)) return;
-    throw new A2AError('RESOURCE_EXHAUSTED', 'Too many streams are open; close some, or try again later');
-  }
-
   /** The reply that sends a stream. */
-  streamReply(stream: SseStream): Reply {
-    this.#streams.add(stream);
+  streamReply(stream: SseStream, { visit }: Exchange, visitor?: Visitor): Reply {
+    this.#streams.set(stream, { visit, visitor });
     return { status: 200, headers: streamHeaders, body: stream };
   }
 
-  /** A stream is over. */
+  /** A stream is over. May be told twice. */
   streamEnded(stream: SseStream): void {
+    const following = this.#streams.get(stream);
+    if (!following) return;
     this.#streams.delete(stream);
+    this.#eventsBefore += stream.frames;
+    if (following.visitor) this.guard.release(following.visitor);
+    if (stream.fault) following.visit?.failed(stream.fault);
+    following.visit?.end(200, stream.frames);
+  }
+
+  /** How many events were sent on streams so far. */
+  get eventsSent(): number {
+    let sum = this.#eventsBefore;
+    for (const stream of this.#streams.keys()) sum += stream.frames;
+    return sum;
   }
 
   /** Sends signs of life unless none are wanted, and gives the streams whose readers have not read for too long. */
   beat(now: number): SseStream[] {
     const stalled: SseStream[] = [];
-    const { stallTimeout = 60_000, heartbeat } = this.#options;
-    for (const stream of this.#streams) {
-      if (stream.stalledSince > 0 && now - stream.stalledSince > stallTimeout) stalled.push(stream);
-      else if (heartbeat !== 0) stream.beat();
+    const { stallTimeout = defaultLimits.stallTimeout, heartbeat } = this.#options;
+    for (const stream of this.#streams.keys()) {
+      if (stream.stalledSince > 0 && now - stream.stalledSince > stallTimeout) {
+        stalled.push(stream);
+        this.watch?.metrics?.limitHit('stallTimeout');
+      } else if (heartbeat !== 0) stream.beat();
     }
     return stalled;
   }
@@ -90,11 +118,12 @@ export class Face {
 
   /** Ends all streams, each at the end of a frame. */
   endStreams(): void {
-    for (const stream of this.#streams) stream.end();
+    for (const stream of this.#streams.keys()) stream.end();
   }
 
   /** Tells whoever listens of a fault that is ours. */
   report(error: A2AError, exchange: Exchange): void {
+    exchange.visit?.failed(error);
     if (error.reason === 'INTERNAL_ERROR' || error.reason === 'INVALID_AGENT_RESPONSE') {
       try {
         this.#options.onError?.(error, exchange);

@@ -7,6 +7,7 @@ import type { Agent } from '../protocol/agent.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { Exchange, Reply } from './exchange.ts';
 import { HttpFace } from './handler.ts';
+import { defaultLimits } from './limits.ts';
 import type { ServerOptions } from './options.ts';
 import { type Sink, SseStream } from './sse.ts';
 
@@ -16,7 +17,7 @@ export function fetchHandler(
   options: ServerOptions = {},
 ): (request: Request) => Promise<Response> {
   const httpFace = new HttpFace(agent, options);
-  const maxBodyBytes = options.maxBodyBytes ?? 10 * 1_024 * 1_024;
+  const { maxBodyBytes = defaultLimits.maxBodyBytes } = options;
   let preparing: Promise<void> | undefined;
   const keepAlive = heart(httpFace, options);
   return async (request) => {
@@ -67,7 +68,11 @@ async function readBody(request: Request, maxBytes: number): Promise<string | A2
   let size = 0;
   for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
     size += chunk.length;
-    if (size > maxBytes) return new A2AError('PAYLOAD_TOO_LARGE', `A request may have ${maxBytes} bytes`);
+    if (size > maxBytes) {
+      return new A2AError('PAYLOAD_TOO_LARGE', `A request may have ${maxBytes} bytes`, {
+        details: { limit: 'maxBodyBytes' },
+      });
+    }
     chunks.push(chunk);
   }
   const bytes = new Uint8Array(size);
@@ -116,7 +121,7 @@ function toResponse({ status, headers, body }: Reply, { face }: HttpFace): Respo
           controller.enqueue(encoder.encode(text));
           return (controller.desiredSize ?? 1) > 0;
         },
-        onDrain: (callback) => {
+        once: (_event, callback) => {
           drained = callback;
         },
         end() {

@@ -12,8 +12,10 @@ import { withExtensions } from './extensions.ts';
 import { Face } from './face.ts';
 import { parseJson } from './json.ts';
 import { answerRpc, rpcErrorReply } from './json-rpc.ts';
+import { MetricsPage } from './metrics-page.ts';
 import type { ServerOptions } from './options.ts';
 import { answerRest, isRestPath, restErrorReply } from './rest.ts';
+import { SseStream } from './sse.ts';
 import { versionNamed } from './version.ts';
 
 /** Shows an agent over HTTP: every binding and every version, whatever received the request. */
@@ -21,6 +23,7 @@ export class HttpFace {
   readonly face: Face;
   readonly #options: ServerOptions;
   readonly #basePath: string;
+  readonly #metrics: MetricsPage | undefined;
   /** True once the agent can take calls. */
   isReady = false;
 
@@ -28,11 +31,16 @@ export class HttpFace {
     this.#basePath = (options.basePath ?? '').replace(/\/+$/, '');
     this.#options = { ...options, basePath: this.#basePath };
     this.face = new Face(agent, this.#options);
+    const { metrics = false } = options;
+    const kept = this.face.watch?.metrics;
+    this.#metrics = kept && new MetricsPage(this.face, kept, typeof metrics === 'object' ? metrics : {});
   }
 
   /** Answers one request. Never rejects. */
   async answer(exchange: Exchange): Promise<Reply> {
     let reply: Reply;
+    const { watch } = this.face;
+    if (watch) exchange.visit = watch.begin(exchange);
     try {
       const admitting = this.admit(exchange);
       reply = await this.#route(admitting instanceof Promise ? await admitting : admitting);
@@ -44,6 +52,7 @@ export class HttpFace {
     const { headers } = exchange;
     if (headers['a2a-extensions'] !== undefined || headers['x-a2a-extensions'] !== undefined)
       reply = await withExtensions(exchange, reply, this.face.agent);
+    if (watch && !(reply.body instanceof SseStream)) exchange.visit?.end(reply.status);
     return headers.origin === undefined ? reply : withCors(exchange, reply, this.#options);
   }
 
@@ -56,6 +65,8 @@ export class HttpFace {
     const { gate } = this.face;
     if (!gate || exchange instanceof AdmittedExchange) return exchange;
     const path = this.#localPath(exchange);
+    // Who may read metrics is decided by what the gate would hide.
+    if (this.#metrics?.path === path) return exchange;
     return path === undefined || isPublic(exchange.method, path) ? gate.hide(exchange) : gate.admit(exchange);
   }
 
@@ -94,14 +105,17 @@ export class HttpFace {
           if (!this.face.agent.jwks) break;
           return this.face.agent.jwks().then((keys) => jsonReply(200, JSON.stringify(keys)));
         case '/healthz':
+          exchange.visit = undefined;
           return jsonReply(200, '{"status":"ok"}');
         case '/readyz':
+          exchange.visit = undefined;
           return this.isReady
             ? jsonReply(200, '{"status":"ready"}')
             : jsonReply(503, '{"status":"starting"}');
         case '/agent/authenticatedExtendedCard':
           return this.face.cards.extended(exchange, this.face.access);
       }
+      if (this.#metrics?.path === path) return this.#metrics.answer(exchange);
       if (isRpcPath(path))
         throw new A2AError('METHOD_NOT_ALLOWED', 'JSON-RPC takes POST', { details: { allow: 'POST' } });
     }
@@ -113,21 +127,27 @@ export class HttpFace {
     try {
       checkContentType(exchange);
       // Cancel and subscribe may come without a body, and some clients send the text `null`.
-      const body = exchange.body === '' && !isRpc ? undefined : parseJson(exchange.body);
+      const body =
+        exchange.body === '' && !isRpc ? undefined : parseJson(exchange.body, this.face.limits.jsonDepth);
       if (isRpc || isEnvelope(body)) return answerRpc(this.face, exchange, body, version);
       return answerRest(this.face, exchange, path, body, version);
     } catch (thrown) {
-      return refusal(A2AError.from(thrown), path, version);
+      const error = A2AError.from(thrown);
+      this.face.report(error, exchange);
+      return refusal(error, path, version);
     }
   }
 
   /** Refuses a request whose body cannot even be read. */
   refuse(exchange: Exchange, error: A2AError): Reply {
+    const { watch } = this.face;
+    if (watch) exchange.visit = watch.begin(exchange);
     this.face.report(error, this.#hidden(exchange));
     const reply =
       error instanceof Refusal
         ? this.#failure(exchange, error)
         : refusal(error, this.#localPath(exchange) ?? '/', versionTextOf(exchange));
+    exchange.visit?.end(reply.status);
     return withCors(exchange, reply, this.#options);
   }
 

@@ -7,10 +7,13 @@ import { A2AError, errorTable } from '../protocol/errors.ts';
 import type { StreamEvent } from '../protocol/event.ts';
 import { withChallenges } from './auth/refusal.ts';
 import { HttpCall } from './call.ts';
+import { RpcEnvelope } from './envelope.ts';
 import { type Exchange, headerOf, jsonReply, type Reply } from './exchange.ts';
-import { answer, type Asked, isStreaming, open, taskOf } from './operate.ts';
+import { type Asked, isStreaming, type Opened, taskOf } from './operate.ts';
 import type { Face } from './face.ts';
-import { type Envelope, SseStream } from './sse.ts';
+import { withRetryAfter } from './limits.ts';
+import { perform, performStream } from './perform.ts';
+import { SseStream } from './sse.ts';
 import { versionNamed } from './version.ts';
 
 /** A JSON-RPC request whose envelope is right. */
@@ -39,6 +42,7 @@ export async function answerRpc(
   let id: RpcRequest['id'] = null;
   let dialect: Dialect | undefined;
   let isStream = false;
+  if (exchange.visit) exchange.visit.binding = 'JSONRPC';
   try {
     const request = readEnvelope(body);
     id = request.id;
@@ -50,15 +54,18 @@ export async function answerRpc(
     isStream = isStreaming(choice.operation);
     const asked = readAsked(face, exchange, request, choice);
     if (face.access) await face.access.check(exchange, asked);
-    if (isStream) return await stream(face, asked, request.id, choice);
-    const text = await answer(asked, choice.ambiguous ? () => v0_1 : undefined);
+    if (isStream)
+      return await performStream(face, exchange, asked, (opened) =>
+        streamOf(face, asked, id, { choice, opened }),
+      );
+    const text = await perform(face, exchange, asked, choice.ambiguous ? () => v0_1 : undefined);
     return jsonReply(200, `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${text}}`);
   } catch (thrown) {
     const error = A2AError.from(thrown);
     face.report(error, exchange);
     const spoken = thrown instanceof ChoiceError ? thrown.dialect : (dialect ?? unread(versionText));
     return isStream && !visibleReasons.has(error.reason) && wantsEventsOnly(exchange, spoken)
-      ? face.streamReply(failedStream(error, id, spoken))
+      ? face.streamReply(failedStream(error, id, spoken), exchange)
       : rpcErrorReply(error, id, spoken);
   }
 }
@@ -80,14 +87,14 @@ function failedStream(error: A2AError, id: RpcRequest['id'], dialect: Dialect): 
       throw error;
     },
   };
-  return new SseStream(events, undefined, envelopeOf(id, dialect), dialect.eventWriter(), undefined);
+  return new SseStream(events, undefined, new RpcEnvelope(id, dialect), dialect.eventWriter(), undefined);
 }
 
 /** The reply to a request that failed. */
 export function rpcErrorReply(error: A2AError, id: RpcRequest['id'], dialect: Dialect): Reply {
   const status = visibleReasons.has(error.reason) ? errorTable[error.reason].http : 200;
   const text = JSON.stringify({ jsonrpc: '2.0', id, error: dialect.rpcError.write(error) });
-  return withChallenges(jsonReply(status, text), error);
+  return withRetryAfter(withChallenges(jsonReply(status, text), error), error);
 }
 
 function readEnvelope(body: unknown): RpcRequest {
@@ -130,7 +137,9 @@ function readAsked(
     request,
     call,
     texts: face.textsOf(dialect),
-    place: (card) => face.cards.placed(card, exchange),
+    visit: exchange.visit,
+    place: (card) =>
+      dialect === v1_0 ? face.cards.signed(card, exchange) : face.cards.placed(card, exchange),
   };
 }
 
@@ -139,22 +148,15 @@ function tenantOf(params: unknown): string | undefined {
   return typeof tenant === 'string' && tenant !== '' ? tenant : undefined;
 }
 
-async function stream(face: Face, asked: Asked, id: RpcRequest['id'], choice: MethodChoice): Promise<Reply> {
-  face.admitStream();
-  const { events, first } = await open(asked);
+async function streamOf(
+  face: Face,
+  asked: Asked,
+  id: RpcRequest['id'],
+  { choice, opened: { events, first } }: { choice: MethodChoice; opened: Opened },
+): Promise<SseStream> {
   const task = choice.ambiguous || asked.dialect === v0_1 ? await taskOf(asked, first) : undefined;
   const dialect = choice.ambiguous && task?.origin === '0.1' ? v0_1 : asked.dialect;
-  const envelope = envelopeOf(id, dialect);
+  const envelope = new RpcEnvelope(id, dialect);
   const texts = dialect.sharesEvents ? face.textsOf(dialect) : undefined;
-  return face.streamReply(new SseStream(events, first, envelope, dialect.eventWriter(task), texts));
-}
-
-function envelopeOf(id: RpcRequest['id'], dialect: Dialect): Envelope {
-  const idText = JSON.stringify(id);
-  return {
-    before: `{"jsonrpc":"2.0","id":${idText},"result":`,
-    after: '}',
-    error: (error) =>
-      `{"jsonrpc":"2.0","id":${idText},"error":${JSON.stringify(dialect.rpcError.write(error))}}`,
-  };
+  return new SseStream(events, first, envelope, dialect.eventWriter(task), texts);
 }

@@ -6,11 +6,15 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Agent } from '../protocol/agent.ts';
 import { A2AError } from '../protocol/errors.ts';
+import { openTracing } from '../tracing/tracing.ts';
+import { boundHeaders, boundsOf, complaintOf, countBytes, tooManyHeaders } from './connections.ts';
 import type { Exchange, Headers, Reply } from './exchange.ts';
 import { HttpFace } from './handler.ts';
+import { defaultLimits } from './limits.ts';
 import type { ServerOptions } from './options.ts';
-import { SseStream, type Sink } from './sse.ts';
+import { SseStream } from './sse.ts';
 import { secureServer, type TlsOptions } from './tls.ts';
+import type { Visit } from './visit.ts';
 
 /** How an agent is served by Node. */
 export interface NodeOptions extends ServerOptions {
@@ -39,10 +43,22 @@ export interface RunningServer extends AsyncDisposable {
 
 /** Serves an agent over HTTP, in every version on one port. */
 export async function serve(agent: Agent, options: NodeOptions = {}): Promise<RunningServer> {
+  // Whoever asks for traces hears at once that there will be none.
+  await openTracing(options.tracing);
   const httpFace = new HttpFace(agent, options);
+  const { metrics } = httpFace.face.watch ?? {};
   const listener = nodeListener(httpFace, options);
-  const server = options.tls ? await secureServer(options.tls, listener) : createServer(listener);
-  server.on('clientError', refuse);
+  const { limits = {} } = options;
+  const bounds = boundsOf(limits);
+  const server = options.tls
+    ? await secureServer(options.tls, listener, bounds)
+    : createServer(bounds, listener);
+  boundHeaders(server, limits);
+  if (metrics) countBytes(server, metrics);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    const limit = refuse(error, socket);
+    if (limit !== undefined) metrics?.limitHit(limit);
+  });
   const { heartbeat = 15_000, port = 0, host = '127.0.0.1' } = options;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -96,17 +112,17 @@ function stopServer(server: Server | SecureServer, { face }: HttpFace, within: n
   });
 }
 
-/** Answers what is not HTTP in the words of HTTP, and closes. */
-function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+/** Answers what is not HTTP in the words of HTTP, and closes. @returns the limit that was reached, if one was. */
+function refuse(error: NodeJS.ErrnoException, socket: Socket): string | undefined {
+  const { status, limit } = complaintOf(error.code);
   // Node keeps the response that is on its way here; another status line in its middle would be read as its body.
   const { _httpMessage: current } = socket as Socket & { _httpMessage?: ServerResponse };
   if (error.code === 'ECONNRESET' || !socket.writable || current?.headersSent) {
     socket.destroy();
-    return;
+    return limit;
   }
-  const status =
-    error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request';
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  return limit;
 }
 
 /** A listener for `node:http` that shows an agent. Nothing of the web's `Request` and `Response` is on its way. */
@@ -114,8 +130,14 @@ export function nodeListener(
   httpFace: HttpFace,
   options: ServerOptions = {},
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  const maxBodyBytes = options.maxBodyBytes ?? 10 * 1_024 * 1_024;
+  const { maxBodyBytes = defaultLimits.maxBodyBytes, limits = {} } = options;
   return (request, response) => {
+    const tooMany = tooManyHeaders(request, limits);
+    if (tooMany) {
+      const reply = httpFace.refuse(new NodeExchange(request, response, ''), tooMany);
+      refuseBody({ ...reply, status: 431 }, request, response, maxBodyBytes);
+      return;
+    }
     if (request.method === 'GET' || request.method === 'HEAD') {
       const exchange = new NodeExchange(request, response, '');
       void handle(httpFace, exchange, exchange, response);
@@ -196,14 +218,18 @@ function receive(
       return;
     }
     const bytes = more ? Buffer.concat(more) : first;
+    // The request holds this function, and an open stream the request.
+    first = undefined;
+    more = undefined;
     if (isUtf8(bytes)) done(bytes.toString('utf8'));
     else done(new A2AError('PARSE_ERROR', 'The body is not UTF-8'));
   });
-  request.on('error', () => response.destroy());
 }
 
 function tooLarge(maxBodyBytes: number): A2AError {
-  return new A2AError('PAYLOAD_TOO_LARGE', `A request may have ${maxBodyBytes} bytes`);
+  return new A2AError('PAYLOAD_TOO_LARGE', `A request may have ${maxBodyBytes} bytes`, {
+    details: { limit: 'maxBodyBytes' },
+  });
 }
 
 /** For how many milliseconds a caller that was refused may go on sending before the line is cut. */
@@ -252,14 +278,14 @@ async function handle(
     return;
   }
   const stream = reply.body;
-  exchange.body = '';
+  exchange.shrink();
   if (response.destroyed) {
     leave(httpFace, stream, exchange);
     return;
   }
   response.writeHead(reply.status, reply.headers);
   response.on('close', () => leave(httpFace, stream, exchange));
-  stream.pipe(new ResponseSink(response));
+  stream.pipe(response);
 }
 
 function leave({ face }: HttpFace, stream: SseStream, exchange: NodeExchange): void {
@@ -278,36 +304,13 @@ function send(response: ServerResponse, { status, headers, body }: Reply): void 
   response.end(text);
 }
 
-class ResponseSink implements Sink {
-  readonly #response: ServerResponse;
-
-  constructor(response: ServerResponse) {
-    this.#response = response;
-  }
-
-  write(text: string): boolean {
-    return this.#response.write(text);
-  }
-
-  onDrain(callback: () => void): void {
-    this.#response.once('drain', callback);
-  }
-
-  end(): void {
-    this.#response.end();
-  }
-
-  destroy(): void {
-    this.#response.destroy();
-  }
-}
-
 class NodeExchange implements Exchange {
   readonly method: string;
   readonly path: string;
   readonly query: string;
   readonly headers: Headers;
   body: string;
+  visit: Visit | undefined = undefined;
   #request: IncomingMessage | undefined;
   #response: ServerResponse | undefined;
 
@@ -327,6 +330,10 @@ class NodeExchange implements Exchange {
     return (this.#request?.socket as { encrypted?: boolean } | undefined)?.encrypted === true;
   }
 
+  get remoteAddress(): string | undefined {
+    return this.#request?.socket.remoteAddress;
+  }
+
   get certificate(): X509Certificate | undefined {
     const socket = this.#request?.socket as Partial<TLSSocket> | undefined;
     return socket?.authorized ? socket.getPeerX509Certificate?.() : undefined;
@@ -339,9 +346,16 @@ class NodeExchange implements Exchange {
     });
   }
 
+  /** Lets go of what only reading the request needed, because a stream may stay open for hours. */
+  shrink(): void {
+    this.body = '';
+    if (this.#request) this.#request.rawHeaders = [];
+  }
+
   /** Lets go of the connection: a task may outlive it by hours, and holds the call that it came with. */
   release(): void {
     this.body = '';
+    this.visit = undefined;
     this.#request = undefined;
     this.#response = undefined;
   }

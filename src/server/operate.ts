@@ -8,6 +8,7 @@ import { isPullStream } from '../protocol/pull.ts';
 import type { GetTaskRequest, SendRequest, SubscribeRequest } from '../protocol/requests.ts';
 import { isTask, isTerminal, type Task, withHistory } from '../protocol/task.ts';
 import type { Texts } from './texts.ts';
+import type { Visit } from './visit.ts';
 
 /** An operation that somebody asked for, read but not yet done. */
 export interface Asked {
@@ -17,8 +18,10 @@ export interface Asked {
   request: unknown;
   call: Call;
   texts: Texts;
-  /** Puts the addresses of this face into a card. */
-  place(card: AgentCard): AgentCard;
+  /** What is noted about it, if anybody watches. */
+  visit: Visit | undefined;
+  /** Puts the addresses of this face, and its signature, into a card. */
+  place(card: AgentCard): AgentCard | Promise<AgentCard>;
 }
 
 /** True for the operations that answer with a stream. */
@@ -35,10 +38,11 @@ export async function answer(asked: Asked, inOrigin?: (task: Task) => Dialect): 
   const { agent, dialect, operation, request, call, texts } = asked;
   const { results } = dialect;
   switch (operation) {
-    case 'send':
-      return JSON.stringify(
-        results.send.write(claimed(await agent.send(request as SendRequest, call), asked)),
-      );
+    case 'send': {
+      const result = claimed(await agent.send(request as SendRequest, call), asked);
+      asked.visit?.answeredWith(result);
+      return JSON.stringify(results.send.write(result));
+    }
     case 'getTask': {
       const task = await agent.getTask(request as GetTaskRequest, call);
       return inOrigin && task.origin
@@ -53,7 +57,7 @@ export async function answer(asked: Asked, inOrigin?: (task: Task) => Dialect): 
       await agent.deletePushConfig(request as never, call);
       return JSON.stringify(results.deletePushConfig.write());
     case 'extendedCard':
-      return JSON.stringify(results.extendedCard.write(asked.place(await agent.extendedCard(call))));
+      return JSON.stringify(results.extendedCard.write(await asked.place(await agent.extendedCard(call))));
     case 'stream':
     case 'subscribe':
       throw new A2AError('INTERNAL_ERROR', 'A stream has no single answer');

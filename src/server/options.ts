@@ -1,6 +1,9 @@
 import type { A2AError } from '../protocol/errors.ts';
 import type { AuthOptions } from './auth/authenticator.ts';
+import type { Log } from '../protocol/log.ts';
 import type { Exchange } from './exchange.ts';
+import type { Limits } from './limits.ts';
+import type { MetricsOptions } from './metrics-page.ts';
 
 /** How an agent is shown over HTTP. */
 export interface ServerOptions {
@@ -24,15 +27,35 @@ export interface ServerOptions {
   heartbeat?: number;
   /** For how many milliseconds a reader may not read before its stream is cut. @defaultValue 60,000 */
   stallTimeout?: number;
+  /** How much one caller may take. */
+  limits?: Limits;
   /** Which origins a browser may call from. @defaultValue `'*'`, without credentials */
   cors?: '*' | false | readonly string[];
   /** For how many seconds a card may be kept by its reader. @defaultValue 300 */
   cardMaxAge?: number;
   /**
+   * Signs cards: gets the JSON of 1.0 and gives it back with `signatures`, such as
+   * `(card) => signCard(card, { key, kid })` with `signCard` of `dragoman/signing`. It needs `publicUrl`, unless callers
+   * are on this machine. A card that cannot be signed is published without; `onError` hears of it.
+   */
+  signCard?: (card: object) => object | Promise<object>;
+  /**
    * Who may call. Cards, health and readiness stay open; `dragoman/server/auth` has the ways to prove it.
    * @defaultValue everybody, and all share the same tasks
    */
   auth?: AuthOptions;
+  /**
+   * Shows metrics for Prometheus below the base path.
+   * @defaultValue false
+   */
+  metrics?: boolean | MetricsOptions;
+  /**
+   * Puts each operation into a span of OpenTelemetry and goes on with the trace of the caller.
+   * @defaultValue true where OpenTelemetry was set up before
+   */
+  tracing?: boolean;
+  /** Gets one entry for each request once it is over. @defaultValue nobody listens */
+  log?: Log;
   /** Hears of every fault that is not the caller's. */
   onError?: (error: A2AError, exchange: Exchange) => void;
 }

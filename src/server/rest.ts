@@ -6,11 +6,14 @@ import { v1_0 } from '../dialects/v1_0/index.ts';
 import { A2AError } from '../protocol/errors.ts';
 import { withChallenges } from './auth/refusal.ts';
 import { HttpCall } from './call.ts';
+import { RestEnvelope } from './envelope.ts';
 import { type Exchange, jsonReply, type Reply } from './exchange.ts';
 import type { Face } from './face.ts';
-import { answer, type Asked, isStreaming, open } from './operate.ts';
+import { withRetryAfter } from './limits.ts';
+import { type Asked, isStreaming, type Opened } from './operate.ts';
+import { perform, performStream } from './perform.ts';
 import { type Matched, RouteTable } from './route.ts';
-import { type Envelope, SseStream } from './sse.ts';
+import { SseStream } from './sse.ts';
 
 const tables: ReadonlyMap<Dialect, RouteTable> = new Map([
   [v1_0, new RouteTable(v1_0)],
@@ -32,14 +35,17 @@ export async function answerRest(
   versionText?: string,
 ): Promise<Reply> {
   let dialect: Dialect = v1_0;
+  if (exchange.visit) exchange.visit.binding = 'HTTP+JSON';
   try {
     dialect = chooseForPath(path, versionOf(versionText));
     const found = find(dialect, exchange.method, path);
     ({ dialect } = found);
     const asked = readAsked(face, exchange, found, body);
     if (face.access) await face.access.check(exchange, asked);
-    if (isStreaming(asked.operation)) return await stream(face, asked);
-    return jsonReply(found.route.status ?? 200, await answer(asked), dialect.restMediaType);
+    if (isStreaming(asked.operation))
+      return await performStream(face, exchange, asked, (opened) => streamOf(face, asked, opened));
+    const text = await perform(face, exchange, asked);
+    return jsonReply(found.route.status ?? 200, text, dialect.restMediaType);
   } catch (thrown) {
     const error = A2AError.from(thrown);
     face.report(error, exchange);
@@ -57,7 +63,7 @@ export function restErrorReply(error: A2AError, dialect: Dialect): Reply {
   const reply = jsonReply(status, JSON.stringify(body), dialect.restMediaType);
   if (error.reason === 'METHOD_NOT_ALLOWED' && error.details.allow)
     reply.headers.push('Allow', error.details.allow);
-  return withChallenges(reply, error);
+  return withRetryAfter(withChallenges(reply, error), error);
 }
 
 /** True when a path is one of REST, so that whoever is refused there is told in its words. */
@@ -136,20 +142,13 @@ function readAsked(face: Face, exchange: Exchange, found: Found, body: unknown):
     request,
     call,
     texts: face.textsOf(dialect),
-    place: (card) => face.cards.placed(card, exchange),
+    visit: exchange.visit,
+    place: (card) =>
+      dialect === v1_0 ? face.cards.signed(card, exchange) : face.cards.placed(card, exchange),
   };
 }
 
-async function stream(face: Face, asked: Asked): Promise<Reply> {
-  face.admitStream();
-  const { dialect } = asked;
-  const { events, first } = await open(asked);
-  const envelope: Envelope = {
-    before: '',
-    after: '',
-    error: (error) => JSON.stringify(dialect.restError.write(error).body),
-  };
-  return face.streamReply(
-    new SseStream(events, first, envelope, dialect.eventWriter(), face.textsOf(dialect)),
-  );
+function streamOf(face: Face, { dialect }: Asked, { events, first }: Opened): SseStream {
+  const envelope = new RestEnvelope(dialect);
+  return new SseStream(events, first, envelope, dialect.eventWriter(), face.textsOf(dialect));
 }

@@ -2,25 +2,18 @@ import type { EventWriter } from '../dialects/dialect.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { StatusEvent, StreamEvent } from '../protocol/event.ts';
 import { isPullStream, type Waiter } from '../protocol/pull.ts';
+import type { Envelope } from './envelope.ts';
 import type { Texts } from './texts.ts';
 
-/** Where the text of a stream goes. */
+/** Where the text of a stream goes: as much of a writable stream of Node as is needed. */
 export interface Sink {
   /** @returns false when the reader should catch up first. */
   write(text: string): boolean;
   /** Calls back once when the reader has caught up. */
-  onDrain(callback: () => void): void;
-  end(): void;
+  once(event: 'drain', callback: () => void): unknown;
+  end(): unknown;
   /** Breaks the connection off. */
-  destroy(): void;
-}
-
-/** What surrounds the text of each event. */
-export interface Envelope {
-  before: string;
-  after: string;
-  /** The text of an error in the middle of a stream. */
-  error(error: A2AError): string;
+  destroy(): unknown;
 }
 
 /** How many characters are gathered before they are written even though more is coming. */
@@ -46,6 +39,10 @@ export class SseStream implements Waiter {
   #lastStatus: StatusEvent | undefined = undefined;
   /** True while the last status went out within a task only. */
   #wasWithin = false;
+  /** How many events were sent. */
+  frames = 0;
+  /** Why the stream failed in its middle. */
+  fault: A2AError | undefined = undefined;
   /** When the reader stopped reading, in milliseconds; 0 while it reads. */
   stalledSince = 0;
 
@@ -120,7 +117,8 @@ export class SseStream implements Waiter {
 
   #fail(error: unknown): void {
     if (this.#isOver) return;
-    this.#text += `data: ${this.#envelope.error(A2AError.from(error))}\n\n`;
+    this.fault = A2AError.from(error);
+    this.#text += `data: ${this.#envelope.error(this.fault)}\n\n`;
     this.end();
   }
 
@@ -178,11 +176,8 @@ export class SseStream implements Waiter {
   }
 
   #frame(text: string, sequence?: number): void {
-    const { before, after } = this.#envelope;
-    this.#text +=
-      sequence === undefined
-        ? `data: ${before}${text}${after}\n\n`
-        : `id: ${sequence}\ndata: ${before}${text}${after}\n\n`;
+    const data = this.#envelope.event(text);
+    this.#text += sequence === undefined ? `data: ${data}\n\n` : `id: ${sequence}\ndata: ${data}\n\n`;
   }
 
   static flush(this: void, stream: SseStream): void {
@@ -200,7 +195,7 @@ export class SseStream implements Waiter {
   #write(text: string): void {
     if (this.#sink?.write(text) !== false || this.stalledSince > 0) return;
     this.stalledSince = Date.now();
-    this.#sink.onDrain(() => {
+    this.#sink.once('drain', () => {
       this.stalledSince = 0;
       if (!this.#isOver) this.#go();
     });

@@ -1,4 +1,4 @@
-import type { RequestListener, Server } from 'node:http';
+import type { RequestListener, Server, ServerOptions as HttpOptions } from 'node:http';
 import type { Server as SecureServer } from 'node:https';
 import type { SecureContextOptions } from 'node:tls';
 
@@ -22,8 +22,9 @@ export interface TlsOptions
 export async function secureServer(
   tls: TlsOptions,
   listener: RequestListener,
+  bounds: HttpOptions,
 ): Promise<Server | SecureServer> {
   const { createServer } = await import('node:https');
   const { requestCert = false, rejectUnauthorized = false, minVersion = 'TLSv1.2' } = tls;
-  return createServer({ ...tls, minVersion, requestCert, rejectUnauthorized }, listener);
+  return createServer({ ...bounds, ...tls, minVersion, requestCert, rejectUnauthorized }, listener);
 }

@@ -3,7 +3,7 @@ import { guardedServer } from '../support/guarded-server.ts';
 import { exchangeRaw, rawRequest, type RawReply } from '../support/raw-http.ts';
 
 const maxBodyBytes = 2_000_000;
-const guarded = guardedServer({}, { maxBodyBytes });
+const guarded = guardedServer({}, { maxBodyBytes, limits: { parts: 50_000 } });
 
 /** How each version is spoken to over JSON-RPC, and where its errors keep the path of a wrong field. */
 const versions = {

@@ -1,5 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import type { Caller, Exchange, Headers } from '../exchange.ts';
+import type { Visit } from '../visit.ts';
 
 /** An exchange that passed the gate: its caller is known, or need not be, and its secrets are gone. */
 export class AdmittedExchange implements Exchange {
@@ -30,6 +31,18 @@ export class AdmittedExchange implements Exchange {
 
   get certificate(): X509Certificate | undefined {
     return this.#inner.certificate;
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#inner.remoteAddress;
+  }
+
+  get visit(): Visit | undefined {
+    return this.#inner.visit;
+  }
+
+  set visit(visit: Visit | undefined) {
+    this.#inner.visit = visit;
   }
 
   onGone(callback: () => void): void {
