@@ -116,16 +116,18 @@ export class Outbox {
   }
 
   async #idle(): Promise<void> {
-    // Whoever has just been told of an event takes it in hand within this turn.
-    await new Promise((resolve) => setImmediate(resolve));
-    if (this.#working === 0) return;
-    await new Promise<void>((resolve) => {
-      const cancel = this.#clock.after(this.#closeTimeout, resolve);
-      this.#onIdle = () => {
-        cancel();
-        resolve();
-      };
+    let isLate = false;
+    const cancel = this.#clock.after(this.#closeTimeout, () => {
+      isLate = true;
+      this.#onIdle?.();
     });
+    for (;;) {
+      // Whoever has just been told of an event takes it in hand within this turn.
+      await new Promise((resolve) => setImmediate(resolve));
+      if (this.#working === 0 || isLate) break;
+      await new Promise<void>((resolve) => (this.#onIdle = resolve));
+    }
+    cancel();
   }
 
   #bury(key: string): void {

@@ -60,9 +60,9 @@ export interface Incoming {
 /** Lets notifications in that are real. */
 export interface PushReceiver {
   /** Checks a notification and reads it, whichever version it is in. Never rejects. */
-  receive(incoming: Incoming): Promise<News | Refused>;
+  readonly receive: (incoming: Incoming) => Promise<News | Refused>;
   /** Forgets a delivery that could not be handled, so that it is no duplicate when it comes again. */
-  forget(id: string | undefined): void;
+  readonly forget: (id: string | undefined) => void;
 }
 
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
