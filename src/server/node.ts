@@ -147,7 +147,7 @@ export function nodeListener(
       void receiveFromKnown(httpFace, request, response, maxBodyBytes);
       return;
     }
-    receive(request, response, maxBodyBytes, (body) => {
+    receive(request, maxBodyBytes, (body) => {
       const exchange = new NodeExchange(request, response, typeof body === 'string' ? body : '');
       if (typeof body === 'string') void handle(httpFace, exchange, exchange, response);
       else refuseBody(httpFace.refuse(exchange, body), request, response, maxBodyBytes);
@@ -177,7 +177,7 @@ async function receiveFromKnown(
     else refuseBody(reply, request, response, maxBodyBytes);
     return;
   }
-  receive(request, response, maxBodyBytes, (body) => {
+  receive(request, maxBodyBytes, (body) => {
     if (typeof body !== 'string') {
       refuseBody(httpFace.refuse(admitted, body), request, response, maxBodyBytes);
       return;
@@ -189,7 +189,6 @@ async function receiveFromKnown(
 
 function receive(
   request: IncomingMessage,
-  response: ServerResponse,
   maxBodyBytes: number,
   done: (body: string | A2AError) => void,
 ): void {
