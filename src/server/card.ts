@@ -10,6 +10,7 @@ import type { Access } from './auth/access.ts';
 import type { Gate } from './auth/gate.ts';
 import { withSecurity } from './auth/requirements.ts';
 import { HttpCall } from './call.ts';
+import { CardSigner } from './card-signer.ts';
 import { etagOf } from './etag.ts';
 import { type Exchange, headerOf, jsonReply, type Reply } from './exchange.ts';
 import type { ServerOptions } from './options.ts';
@@ -50,11 +51,15 @@ export class CardDesk {
   readonly #gate: Gate | undefined;
   /** By card, because an agent elsewhere may change its card; then by address and form. */
   readonly #written = new WeakMap<AgentCard, Map<string, WrittenCard>>();
+  readonly #signer: CardSigner | undefined;
+  /** Signed cards by the card that they were made of, and by address. */
+  readonly #signed = new WeakMap<AgentCard, Map<string, Promise<AgentCard | undefined>>>();
 
   constructor(agent: Agent, options: ServerOptions, gate?: Gate) {
     this.#agent = agent;
     this.#options = options;
     this.#gate = gate;
+    this.#signer = options.signCard && new CardSigner(options, options.signCard);
   }
 
   /** Answers a request for `agent-card.json`, or for `agent.json`, which older readers ask for. */
@@ -63,14 +68,22 @@ export class CardDesk {
     const card = await this.#agent.card(new HttpCall(exchange, version ?? '0.3', undefined));
     const form = version ?? (isOldPath ? 'old' : 'any');
     const url = this.#urlOf(exchange);
-    let forms = this.#written.get(card);
-    if (!forms) this.#written.set(card, (forms = new Map()));
+    const forms = formsOf(this.#written, card);
     const key = `${form} ${url}`;
     let written = forms.get(key);
     if (!written) {
-      if (forms.size >= maxWritten) forms.clear();
-      forms.set(key, (written = this.#write(card, form, url)));
+      if (form === '1.0' && this.#signer) {
+        const signed = await this.signed(card, exchange);
+        // Without its signature a card is not kept, here or by its reader, so that the next one may have it.
+        if (!signed.signatures) return this.#reply(exchange, this.#write(signed, form, 0));
+        written = this.#write(signed, form);
+      } else written = this.#write(this.#placedAt(card, url), form);
+      keep(forms, key, written);
     }
+    return this.#reply(exchange, written);
+  }
+
+  #reply(exchange: Exchange, written: WrittenCard): Reply {
     const kept = headerOf(exchange.headers, 'if-none-match');
     if (kept !== undefined && (kept.trim() === '*' || kept.includes(written.etag))) {
       return { status: 304, headers: written.headers, body: undefined };
@@ -96,6 +109,19 @@ export class CardDesk {
     return this.#placedAt(card, this.#urlOf(exchange));
   }
 
+  /** The same with a signature, where that is wanted and possible. Only 1.0 has words for it. */
+  async signed(card: AgentCard, exchange: Exchange): Promise<AgentCard> {
+    const url = this.#urlOf(exchange);
+    const placed = this.#placedAt(card, url);
+    const signer = this.#signer;
+    if (!signer) return placed;
+    const known = formsOf(this.#signed, card);
+    const signing = known.get(url) ?? keep(known, url, signer.signed(placed, url, exchange));
+    const signed = await signing;
+    if (!signed && known.get(url) === signing) known.delete(url);
+    return signed ?? placed;
+  }
+
   #placedAt(card: AgentCard, url: string): AgentCard {
     // What was signed elsewhere says other addresses, so the signature no longer holds.
     const { signatures: _void, ...rest } = this.#gate ? withSecurity(card, this.#gate) : card;
@@ -111,10 +137,13 @@ export class CardDesk {
     return `${exchange.isSecure ? 'https' : 'http'}://${safe}${basePath}`;
   }
 
-  #write(card: AgentCard, form: Version | 'old' | 'any', url: string): WrittenCard {
-    const text = JSON.stringify(writeCard(this.#placedAt(card, url), form));
+  #write(
+    placed: AgentCard,
+    form: Version | 'old' | 'any',
+    maxAge = this.#options.cardMaxAge ?? 300,
+  ): WrittenCard {
+    const text = JSON.stringify(writeCard(placed, form));
     const etag = etagOf(text);
-    const maxAge = this.#options.cardMaxAge ?? 300;
     const headers = [
       'Content-Type',
       'application/json',
@@ -127,6 +156,20 @@ export class CardDesk {
     ];
     return { text, etag, headers };
   }
+}
+
+/** What is kept of a card. */
+function formsOf<T>(kept: WeakMap<AgentCard, Map<string, T>>, card: AgentCard): Map<string, T> {
+  let forms = kept.get(card);
+  if (!forms) kept.set(card, (forms = new Map()));
+  return forms;
+}
+
+/** Keeps one thing more. Callers choose host names, so that there may be any number. */
+function keep<T>(forms: Map<string, T>, key: string, value: T): T {
+  if (forms.size >= maxWritten) forms.clear();
+  forms.set(key, value);
+  return value;
 }
 
 /** Whoever speaks a version that is not spoken here learns from the card which ones are. */
