@@ -35,4 +35,8 @@ const agent = defineAgent(
   },
   { ledger },
 );
-await serve(agent, { port: Number(process.env.PORT) });
+// One generator stands for many callers, so what one caller may have is not limited here.
+await serve(agent, {
+  port: Number(process.env.PORT),
+  limits: { streamsPerCaller: Infinity, requestsPerCaller: Infinity },
+});
