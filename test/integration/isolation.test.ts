@@ -135,6 +135,11 @@ function masked({ text, ...said }: Said, ...ids: string[]): Said {
 /** 0.1 makes tasks under ids of their callers, so that a task of somebody else is no hindrance. */
 const claims = ({ dialect }: Line): boolean => dialect.version === '0.1';
 
+/** A test where a version has what is tested, and nothing where it has not. */
+function itWhere(isSo: boolean): (name: string, run: () => Promise<void>) => void {
+  return isSo ? it : () => {};
+}
+
 const stages = ['slow', 'ask', 'done'] as const;
 type Stage = (typeof stages)[number];
 
@@ -180,7 +185,7 @@ describe.each(combinations)('$line.name, and $who', ({ line, owner, stranger }) 
     expect(expected.text).toMatch(/not found/i);
   });
 
-  it.runIf(line.has('listTasks'))('who lists counts none of them', async () => {
+  itWhere(line.has('listTasks'))('who lists counts none of them', async () => {
     const { tasks: seen, totalSize, nextPageToken } = await line.get(url, stranger, 'listTasks', {});
     const listed: string[] = seen.map(({ id }: { id: string }) => id);
     for (const stage of stages) expect(listed).not.toContain(tasks[stage].id);
@@ -189,7 +194,7 @@ describe.each(combinations)('$line.name, and $who', ({ line, owner, stranger }) 
     expect(own).toBeGreaterThanOrEqual(stages.length);
   });
 
-  it.runIf(line.has('listTasks'))('who filters by their context finds none', async () => {
+  itWhere(line.has('listTasks'))('who filters by their context finds none', async () => {
     const absent = random();
     const expected = masked(await ask(stranger, 'listTasks', { contextId: absent }), absent);
     const { contextId } = tasks.ask;
@@ -200,7 +205,7 @@ describe.each(combinations)('$line.name, and $who', ({ line, owner, stranger }) 
     });
   });
 
-  it.runIf(line.dialect.version === '1.0')('who uses their page token sees only its own', async () => {
+  itWhere(line.dialect.version === '1.0')('who uses their page token sees only its own', async () => {
     const { nextPageToken } = await line.get(url, owner, 'listTasks', { pageSize: 1 });
     expect(nextPageToken).not.toBe('');
     const page = await line.get(url, stranger, 'listTasks', { pageToken: nextPageToken });
@@ -242,7 +247,7 @@ describe.each(combinations)('$line.name, and $who', ({ line, owner, stranger }) 
     expect(found.status).toBe(200);
   });
 
-  it.runIf(claims(line))('who claims the same id gets a task of its own under it', async () => {
+  itWhere(claims(line))('who claims the same id gets a task of its own under it', async () => {
     for (const operation of ['send', 'stream'] as const) {
       const shared = random();
       const theirs = await line.get(url, owner, 'send', { message: says('theirs'), claimedTaskId: shared });

@@ -1,6 +1,5 @@
 /** Every way to ask a server for something: version, transport, and where the tenant is named. */
-import type { Principal } from '../../src/protocol/agent.ts';
-import type { Operation } from '../../src/protocol/agent.ts';
+import type { Operation, Principal } from '../../src/protocol/agent.ts';
 import { type Dialect, methodOf } from '../../src/dialects/dialect.ts';
 import { v0_1 } from '../../src/dialects/v0_1/index.ts';
 import { v0_3 } from '../../src/dialects/v0_3/index.ts';
@@ -106,7 +105,8 @@ export class Line {
     });
     if (route.verb === 'POST') return open(base + path, rest, headers);
     const query = new URLSearchParams();
-    for (const [name, value] of Object.entries(rest)) if (value !== undefined) query.set(name, String(value));
+    for (const [name, value] of Object.entries(rest) as [string, string | number | undefined][])
+      if (value !== undefined) query.set(name, String(value));
     return open(`${base}${path}?${query.toString()}`, undefined, headers, route.verb);
   }
 
