@@ -4,6 +4,7 @@ import type { Loss } from '../dialects/loss.ts';
 import type { Operation } from '../protocol/agent.ts';
 import type { Version } from '../protocol/card.ts';
 import { type A2AError, invalidField } from '../protocol/errors.ts';
+import { LazyTracing } from '../tracing/tracing.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Credentials } from './credentials.ts';
 import { type Fetch, fetchClient } from './http/fetch.ts';
@@ -145,6 +146,11 @@ export interface ConnectOptions {
    * @defaultValue true where `verifyCard` is given, because anybody can leave a signature out
    */
   requireVerified?: boolean;
+  /**
+   * Puts each operation into a span of OpenTelemetry and tells the agent which trace it belongs to.
+   * @defaultValue true where OpenTelemetry was set up before
+   */
+  tracing?: boolean;
   clock?: Clock;
   /** Gives numbers from 0 to 1, for delays. */
   random?: () => number;
@@ -172,6 +178,7 @@ export interface Settings {
   readonly onLoss: ((losses: readonly Loss[], context: LossContext) => void) | undefined;
   readonly verifyCard: VerifyCard | undefined;
   readonly requireVerified: boolean;
+  readonly tracing: LazyTracing;
   readonly clock: Clock;
   readonly random: () => number;
 }
@@ -204,6 +211,7 @@ export function settle(options: ConnectOptions): Settings {
     onLoss: options.onLoss,
     verifyCard,
     requireVerified,
+    tracing: new LazyTracing(options.tracing),
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
   };

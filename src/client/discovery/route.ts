@@ -13,6 +13,7 @@ import { HttpFailure } from '../http/http.ts';
 import { jsonRpc } from '../bindings/json-rpc.ts';
 import type { Settings } from '../options.ts';
 import { rest } from '../bindings/rest.ts';
+import { traced } from '../bindings/traced.ts';
 
 /** Errors that say that nobody knows what was asked, so that nothing has happened. */
 const unknownHere: ReadonlySet<string> = new Set([
@@ -44,7 +45,7 @@ export class Route {
     this.found = found;
     this.#settings = settings;
     this.#bindings = found.endpoints.map((each) =>
-      each.transport === 'JSONRPC' ? jsonRpc(settings, each) : rest(settings, each),
+      traced(each.transport === 'JSONRPC' ? jsonRpc(settings, each) : rest(settings, each), settings.tracing),
     );
     const remembered = settings.memory.get(found.place);
     const at = found.endpoints.findIndex((each) => keyOf(each) === remembered);

@@ -109,7 +109,8 @@ async function repeat<T extends { status: number; header(name: string): string |
 /** One request with its credentials: asked once more after a 401 if there are better ones. */
 async function asked(settings: Settings, ask: Ask, signal: AbortSignal): Promise<HttpResponse> {
   const { auth } = ask;
-  if (!auth) return redirected(settings, ask, { target: ask.target, headers: ask.headers, signal });
+  const plain = settings.tracing.current?.inject(ask.headers) ?? ask.headers;
+  if (!auth) return redirected(settings, ask, { target: ask.target, headers: plain, signal });
   for (let refreshed = false; ; refreshed = true) {
     const request: CredentialRequest = {
       url: ask.target.origin + ask.target.path,
@@ -120,7 +121,7 @@ async function asked(settings: Settings, ask: Ask, signal: AbortSignal): Promise
     const { headers: proof, query } = await proofOf(auth, request);
     const response = await redirected(settings, ask, {
       target: query ? withQuery(ask.target, query) : ask.target,
-      headers: { ...ask.headers, ...proof },
+      headers: { ...plain, ...proof },
       signal,
     });
     if (response.status !== 401 || refreshed || !auth.refresh) return response;
