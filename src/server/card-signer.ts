@@ -27,7 +27,8 @@ export class CardSigner {
         throw new A2AError('INTERNAL_ERROR', `The card was not signed, because a caller named ${url}`, {
           hint: 'Set `publicUrl`: whoever calls may write any address into `Host`.',
         });
-      const { signatures } = (await this.#sign(v1_0.card.write(card) as object)) as { signatures?: unknown };
+      const wire = v1_0.card.write(card) as { [member: string]: unknown };
+      const { signatures } = (await this.#sign(wire)) as { signatures?: unknown };
       if (!Array.isArray(signatures) || signatures.length === 0)
         throw new A2AError('INTERNAL_ERROR', 'signCard gave a card without signatures');
       return { ...card, signatures: signatures as AgentCardSignature[] };

@@ -38,7 +38,7 @@ export interface ServerOptions {
    * `(card) => signCard(card, { key, kid })` with `signCard` of `dragoman/signing`. It needs `publicUrl`, unless callers
    * are on this machine. A card that cannot be signed is published without; `onError` hears of it.
    */
-  signCard?: (card: object) => object | Promise<object>;
+  signCard?: (card: { [member: string]: unknown }) => object | Promise<object>;
   /**
    * Who may call. Cards, health and readiness stay open; `dragoman/server/auth` has the ways to prove it.
    * @defaultValue everybody, and all share the same tasks
