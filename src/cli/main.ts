@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { complain, Mistake } from './mistake.ts';
+import type { PushFlags } from './push.ts';
 import type { ServeFlags } from './serve.ts';
 
 const examples = `
@@ -17,6 +18,14 @@ A module gives its agent as its default export, or as an export named "agent":
     description: 'Says it back',
     process: async ({ text }) => \`You said: \${text}\`,
   });`;
+
+const pushExamples = `
+Examples:
+  $ dragoman push list --store sqlite:tasks.db
+  $ dragoman push retry --store sqlite:tasks.db --task 0197a3f2
+
+An agent that is running on the same file notices a retry within 5 seconds (its pollInterval); any other does
+when it starts. Sending goes on with the first notification that did not arrive, and skips nothing.`;
 
 /** Reads a port; 0 is any free one. */
 function portOf(text: string): number {
@@ -51,6 +60,7 @@ function programOf(): Command {
     .option('--store <where>', 'where tasks are kept: memory, or sqlite:FILE (default: as the agent says)')
     .option('--base-path <path>', 'the path everything is served below')
     .option('--public-url <url>', 'the address that the card gives, base path included')
+    .option('--allow-loopback-webhooks', 'send push notifications to this machine too, for development')
     .option('--lenient-version', 'let methods of 1.0 pass without their A2A-Version header')
     .addOption(
       new Option('-o, --output <form>', 'what to print once it listens')
@@ -65,7 +75,33 @@ function programOf(): Command {
         mayMovePort: command.getOptionValueSource('port') === 'default',
       });
     });
+  addPush(program);
   return program;
+}
+
+function addPush(program: Command): void {
+  const push = program
+    .command('push')
+    .description('Looks after push notifications that did not arrive.')
+    .addHelpText('after', pushExamples);
+  const commands: { [name in 'list' | 'retry']: string } = {
+    list: 'Lists the webhooks that have not got everything: late, in trouble or given up.',
+    retry: 'Lets webhooks that were given up be tried again.',
+  };
+  for (const [name, description] of Object.entries(commands)) {
+    push
+      .command(name)
+      .description(description)
+      .requiredOption('--store <where>', 'where the tasks are kept: sqlite:FILE')
+      .option('--task <id>', 'only those of this task')
+      .option('--config <id>', 'only those of this push configuration')
+      .addOption(new Option('-o, --output <form>', 'how to print').choices(['text', 'json']).default('text'))
+      .addHelpText('after', pushExamples)
+      .action(async (flags: PushFlags) => {
+        const { listPush, retryPush } = await import('./push.ts');
+        await (name === 'list' ? listPush(flags) : retryPush(flags));
+      });
+  }
 }
 
 try {

@@ -19,6 +19,7 @@ export interface ServeFlags {
   basePath?: string;
   publicUrl?: string;
   lenientVersion?: boolean;
+  allowLoopbackWebhooks?: boolean;
   output: 'text' | 'json';
 }
 
@@ -28,7 +29,7 @@ export async function serveModule(module: string, flags: ServeFlags): Promise<vo
   checkUrl(flags.publicUrl);
   const loaded = await loadAgent(module);
   const store = flags.store === undefined ? undefined : await openStore(flags.store);
-  const agent = isLocal(loaded) ? rehouse(loaded, store) : unlessStored(loaded, flags.store);
+  const agent = isLocal(loaded) ? rehouse(loaded, store, flags) : unlessStored(loaded, flags.store);
   const server = await listen(agent, flags, {
     host: flags.host,
     basePath,
@@ -96,10 +97,12 @@ function isLocal(agent: Agent): agent is LocalAgent {
 }
 
 /** The same agent, on the chosen ledger and with somebody who listens to its log. */
-function rehouse(agent: LocalAgent, store: Store | undefined): LocalAgent {
+function rehouse(agent: LocalAgent, store: Store | undefined, flags: ServeFlags): LocalAgent {
   const { definition, options } = agent;
+  const { push } = options;
   return defineAgent(definition, {
     ...options,
+    push: flags.allowLoopbackWebhooks ? { ...push, egress: { ...push?.egress, allowLoopback: true } } : push,
     log: options.log ?? logEntry,
     ledger: store?.ledger ?? options.ledger,
   });

@@ -165,7 +165,7 @@ export class Courier {
     const next = isDead ? { deadSince: momentOf(now) } : { retryAt: momentOf(now + pause) };
     if (!(await this.#note({ ...failing, ...next }))) return 'gone';
     if (!isDead) return undefined;
-    const message = `The webhook at ${new URL(this.config.url).host} is given up after ${attempts} attempts`;
+    const message = `The webhook at ${new URL(this.config.url).host} is given up (attempts: ${attempts})`;
     report({ level: 'warn', message, taskId: this.config.taskId, error });
     return 'dead';
   }

@@ -255,7 +255,7 @@ describe('a webhook that is given up', () => {
       state: { delivered: 1, attempts: 3, error: 'HTTP 500', deadSince: expect.stringMatching(/Z$/) },
       sequence: 4,
     });
-    expect(told).toEqual([expect.stringContaining('given up after 3 attempts')]);
+    expect(told).toEqual([expect.stringContaining('given up (attempts: 3)')]);
     expect(await deadLetters(ledger, { taskId: 'x' })).toEqual([]);
     expect(await retryDeadLetters(ledger, { configId: 'x' })).toEqual([]);
     // Nobody has asked for it, so looking finds nothing to do.
