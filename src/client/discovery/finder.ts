@@ -35,9 +35,10 @@ export class Finder {
 
   /** Finds the agent with a card that is not too old. */
   async fresh(signal: AbortSignal | undefined): Promise<Route> {
+    const isKnown = this.route !== undefined;
     const route = await this.found(signal);
     const { fetched } = route.found;
-    if (!fetched || this.#settings.clock.now() < fetched.freshUntil) return route;
+    if (!isKnown || !fetched || this.#settings.clock.now() < fetched.freshUntil) return route;
     this.#renewing ??= this.#renew(route).finally(() => {
       this.#renewing = undefined;
     });

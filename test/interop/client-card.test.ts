@@ -1,0 +1,203 @@
+import type { ServerResponse } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type ConnectOptions, connect, createMemory, type LossContext } from '../../src/client/index.ts';
+import type { Loss } from '../../src/dialects/loss.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { json, type RawRequest, sse, startRaw } from '../support/raw-server.ts';
+import { artifactUpdate, card, error, isCard, result, statusUpdate, task } from '../support/wire-1.0.ts';
+
+const request = { message: { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] } };
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0).toReversed()) await each.close();
+});
+
+type Answer = (asked: RawRequest, response: ServerResponse, url: string) => unknown;
+
+async function agentThat(answer: Answer, options: ConnectOptions = {}) {
+  const server = await startRaw(answer);
+  const agent = connect(server.url, { memory: createMemory(), random: () => 0, ...options });
+  open.push(server, agent);
+  return { agent, server };
+}
+
+describe('a card', () => {
+  /** Serves a card by the rules of its time; `state` says what it is at the moment. */
+  async function cardWith(headers: Record<string, string>, state = { name: 'First', down: false }) {
+    const clock = new ManualClock();
+    const problems: string[] = [];
+    const { agent, server } = await agentThat(
+      ({ headers: asked }, response, url) => {
+        const etag = `"${state.name}"`;
+        if (state.down) return json(response, {}, 404);
+        if (asked['if-none-match'] === etag) return response.writeHead(304, headers).end();
+        return json(response, card(url, { name: state.name }), 200, { etag, ...headers });
+      },
+      { clock, retries: 0, onProblem: ({ kind }) => problems.push(kind) },
+    );
+    const name = async () => (await agent.card()).name;
+    return { clock, state, server, agent, name, problems };
+  }
+
+  it('is kept for as long as it may be, and then asked for by its tag', async () => {
+    const { clock, server, name } = await cardWith({ 'cache-control': 'public, max-age=60' });
+    expect(await name()).toBe('First');
+    clock.advance(59_999);
+    expect(await name()).toBe('First');
+    expect(server.requests).toHaveLength(1);
+    clock.advance(1);
+    expect(await Promise.all([name(), name()])).toEqual(['First', 'First']);
+    expect(server.requests.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, '"First"']);
+    clock.advance(59_999);
+    await name();
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('that has changed is taken', async () => {
+    const { clock, state, name } = await cardWith({ 'cache-control': 'max-age=60', age: '50' });
+    await name();
+    state.name = 'Second';
+    clock.advance(9_999);
+    expect(await name()).toBe('First');
+    clock.advance(1);
+    expect(await name()).toBe('Second');
+  });
+
+  it('that cannot be had again is used as it was', async () => {
+    const { clock, state, name, problems } = await cardWith({ 'cache-control': 'max-age=60' });
+    await name();
+    state.down = true;
+    clock.advance(60_000);
+    expect(await name()).toBe('First');
+    expect(problems).toEqual(['stale']);
+    Object.assign(state, { down: false, name: 'Second' });
+    expect(await name()).toBe('Second');
+  });
+
+  it('that must not be kept is asked for each time', async () => {
+    const { server, name } = await cardWith({ 'cache-control': 'no-cache' });
+    await name();
+    await name();
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('that says nothing of its life is kept', async () => {
+    const { clock, server, name } = await cardWith({});
+    await name();
+    clock.advance(1e9);
+    await name();
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('the extended card of 0.2', () => {
+  const old = (url: string, more: object = {}) => ({
+    name: 'Old',
+    description: 'An agent of 0.2',
+    url: `${url}/a2a`,
+    version: '1',
+    protocolVersion: '0.2.5',
+    capabilities: {},
+    defaultInputModes: ['text'],
+    defaultOutputModes: ['text'],
+    skills: [],
+    supportsAuthenticatedExtendedCard: true,
+    ...more,
+  });
+
+  it.each(['/agent/authenticatedExtendedCard', '/a2a/agent/authenticatedExtendedCard'])(
+    'is found at %s, with credentials',
+    async (path) => {
+      const { agent, server } = await agentThat(
+        (asked, response, url) => {
+          if (asked.path === '/.well-known/agent-card.json') return json(response, old(url));
+          if (asked.path === path) return json(response, old(url, { name: 'Old, for friends' }));
+          if (asked.method === 'POST') return json(response, error(asked.json.id, -32601));
+          return json(response, {}, 404);
+        },
+        { headers: { 'x-key': 'k' } },
+      );
+      expect(await agent.extendedCard()).toMatchObject({ name: 'Old, for friends' });
+      expect(server.requests.at(-1)).toMatchObject({ method: 'GET', path, headers: { 'x-key': 'k' } });
+    },
+  );
+
+  it('is not looked for where the card does not speak of it', async () => {
+    const { agent, server } = await agentThat((asked, response, url) =>
+      asked.method === 'GET'
+        ? json(response, old(url, { supportsAuthenticatedExtendedCard: false }))
+        : json(response, error(asked.json.id, -32601)),
+    );
+    await expect(agent.extendedCard()).rejects.toMatchObject({ reason: 'UNSUPPORTED_OPERATION' });
+    expect(server.requests.filter(({ path }) => path.includes('Extended'))).toEqual([]);
+  });
+});
+
+describe('a stream', () => {
+  it.each([
+    ['1500', 1500],
+    ['600000', 30_000],
+  ])('that asks for a delay of %s gets one of %i', async (retry, delay) => {
+    const clock = new ManualClock();
+    let opened = 0;
+    const { agent } = await agentThat(
+      (asked, response, url) => {
+        if (isCard(asked.path)) return json(response, card(url));
+        const { id } = asked.json;
+        const stream = sse(response);
+        if (opened++ > 0) {
+          stream.event(result(id, { task: task('completed', ['a']) }));
+          return stream.end();
+        }
+        stream.write(`retry: ${retry}\n`);
+        stream.event(result(id, { task: task('working') }));
+        stream.event(result(id, artifactUpdate('a', false)));
+        return stream.cut();
+      },
+      { clock, timeouts: { read: 77_000 } },
+    );
+    const waited = clock.asked((milliseconds) => milliseconds === delay);
+    const events: string[] = [];
+    const reading = (async () => {
+      for await (const event of agent.stream(request)) events.push(event.kind);
+    })();
+    await waited;
+    expect(opened).toBe(1);
+    clock.advance(delay);
+    await reading;
+    expect(events).toEqual(['task', 'artifact', 'status']);
+  });
+});
+
+describe('losses', () => {
+  it('are told with where they happened', async () => {
+    const told: [readonly Loss[], LossContext][] = [];
+    const { agent, server } = await agentThat(
+      (asked, response, url) => {
+        if (isCard(asked.path)) return json(response, card(url));
+        const { id, method } = asked.json;
+        const odd = { ...task('completed'), status: { state: 'TASK_STATE_SLEEPING' } };
+        if (method === 'GetTask') return json(response, result(id, odd));
+        const stream = sse(response);
+        stream.event(result(id, { task: odd }));
+        stream.event(result(id, statusUpdate('completed')));
+        return stream.end();
+      },
+      {
+        onLoss: (losses, context) => {
+          told.push([losses, context]);
+          throw new Error('a listener that fails');
+        },
+      },
+    );
+    await agent.getTask({ id: 't1' });
+    for await (const _event of agent.stream(request));
+    const url = `${server.url}/rpc`;
+    expect(told.map(([, context]) => context)).toEqual([
+      { operation: 'getTask', url },
+      { operation: 'stream', url },
+    ]);
+    expect(told[0]?.[0]).toMatchObject([{ path: expect.stringContaining('state'), kind: 'guessed' }]);
+  });
+});
