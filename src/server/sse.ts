@@ -176,6 +176,7 @@ export class SseStream implements Waiter {
   }
 
   #frame(text: string, sequence?: number): void {
+    this.frames++;
     const data = this.#envelope.event(text);
     this.#text += sequence === undefined ? `data: ${data}\n\n` : `id: ${sequence}\ndata: ${data}\n\n`;
   }

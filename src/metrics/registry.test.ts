@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { parseExposition } from '../../test/support/exposition.ts';
+import { Metrics, metricNames } from './metrics.ts';
+import { Registry } from './registry.ts';
+
+describe('a registry', () => {
+  it('writes counters and gauges with their labels', () => {
+    const registry = new Registry();
+    const asked = registry.counter({ name: 'asked_total', help: 'How often', labels: ['what', 'how'] });
+    asked.of('a', 'b').add();
+    asked.of('a', 'b').add(2);
+    asked.of('a', 'c').add();
+    registry.gauge({ name: 'open', help: 'How many' }).of().set(-1.5);
+    expect(registry.text()).toBe(
+      [
+        '# HELP asked_total How often',
+        '# TYPE asked_total counter',
+        'asked_total{what="a",how="b"} 3',
+        'asked_total{what="a",how="c"} 1',
+        '# HELP open How many',
+        '# TYPE open gauge',
+        'open -1.5',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('writes buckets that hold everything below their bounds', () => {
+    const registry = new Registry();
+    const spread = registry.histogram({ name: 'took', help: 'How long', labels: ['what'] }, [0.1, 1]);
+    for (const value of [0.1, 0.5, 0.7, 3]) spread.of('x').observe(value);
+    const { samples } = parseExposition(registry.text());
+    expect(samples).toEqual([
+      { name: 'took_bucket', labels: { what: 'x', le: '0.1' }, value: 1 },
+      { name: 'took_bucket', labels: { what: 'x', le: '1' }, value: 3 },
+      { name: 'took_bucket', labels: { what: 'x', le: '+Inf' }, value: 4 },
+      { name: 'took_sum', labels: { what: 'x' }, value: 4.3 },
+      { name: 'took_count', labels: { what: 'x' }, value: 4 },
+    ]);
+  });
+
+  it('keeps what labels and explanations say within their lines', () => {
+    const registry = new Registry();
+    registry
+      .counter({ name: 'odd_total', help: 'one\\two\nthree', labels: ['said'] })
+      .of('a"b\\c\nd')
+      .add();
+    expect(registry.text()).toContain('odd_total{said="a\\"b\\\\c\\nd"} 1');
+    expect(parseExposition(registry.text()).samples).toHaveLength(1);
+  });
+
+  it('asks for a value when somebody reads it', () => {
+    const registry = new Registry();
+    let value = 1;
+    registry.observed({ name: 'now', help: 'Now' }, 'gauge', () => value);
+    value = 7;
+    expect(parseExposition(registry.text()).samples).toEqual([{ name: 'now', labels: {}, value: 7 }]);
+  });
+});
+
+describe('the check of the format', () => {
+  it.each([
+    ['no end', '# TYPE a counter\na 1'],
+    ['a value of nobody', 'a 1\n'],
+    ['a bad name', '# TYPE 1a counter\n1a 1\n'],
+    ['a bad value', '# TYPE a counter\na one\n'],
+    ['a label without quotes', '# TYPE a counter\na{b=c} 1\n'],
+    ['a quote in a label', '# TYPE a counter\na{b="c"d"} 1\n'],
+    ['the same line twice', '# TYPE a counter\na 1\na 2\n'],
+    ['two types', '# TYPE a counter\n# TYPE a gauge\na 1\n'],
+  ])('finds %s', (_what, text) => {
+    expect(() => parseExposition(text)).toThrow();
+  });
+});
+
+describe('the metrics', () => {
+  it('have names and types that Prometheus takes', () => {
+    const metrics = new Metrics();
+    metrics.limitHit('rate');
+    metrics.taskEntered('completed');
+    metrics.pushed('delivered');
+    metrics.watchRuns(() => 2);
+    metrics.watchRuns(() => 3);
+    const { samples, types } = parseExposition(metrics.registry.text());
+    for (const [name, type] of types) expect(name.endsWith('_total')).toBe(type === 'counter');
+    expect(samples).toContainEqual({ name: metricNames.limits.name, labels: { limit: 'rate' }, value: 1 });
+    expect(samples).toContainEqual({
+      name: metricNames.tasks.name,
+      labels: { state: 'completed' },
+      value: 1,
+    });
+    expect(samples).toContainEqual({
+      name: metricNames.pushes.name,
+      labels: { outcome: 'delivered' },
+      value: 1,
+    });
+    expect(samples).toContainEqual({ name: metricNames.runs.name, labels: {}, value: 5 });
+  });
+});
