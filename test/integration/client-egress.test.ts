@@ -96,6 +96,14 @@ describe('a card that stays at home', () => {
     expect(await agent.send(request)).toMatchObject({ id: 't1' });
     expect(asked).toEqual([]);
   });
+
+  it('has no policy made, which would be told that its options are wrong', async () => {
+    const egress = { allow: ['no rule at all'] };
+    const { agent } = await agentWith((port) => card(`http://agent.example.com:${port}`), { egress }, done);
+    expect(await agent.send(request)).toMatchObject({ id: 't1' });
+    const { agent: other } = await agentWith(() => card('http://other.example.com'), { egress });
+    await expect(other.send(request)).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
+  });
 });
 
 describe('a card that leads elsewhere', () => {

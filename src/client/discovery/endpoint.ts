@@ -5,6 +5,7 @@ import { v1_0 } from '../../dialects/v1_0/index.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
 import type { AgentCard, AgentInterface, Version } from '../../protocol/card.ts';
 import type { Endpoint } from '../bindings/binding.ts';
+import { isThisMachine } from '../http/gate.ts';
 import type { Settings, Transport } from '../options.ts';
 
 /** Every way to speak, by transport and version. */
@@ -121,12 +122,10 @@ function ranked(interfaces: readonly AgentInterface[], settings: Settings): Agen
     .map(({ each }) => each);
 }
 
-const thisMachine: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '0.0.0.0', '[::1]', '[::]']);
-
 /** An agent that takes its own machine for the world: its address, as seen from where its card was. */
 function rebased(url: string, cardUrl: string | undefined): string | undefined {
   if (cardUrl === undefined) return undefined;
   const [told, seen] = [new URL(url), new URL(cardUrl)];
-  if (told.origin === seen.origin || !thisMachine.has(told.hostname)) return undefined;
+  if (told.origin === seen.origin || !isThisMachine(told.hostname)) return undefined;
   return seen.origin + told.pathname + told.search;
 }
