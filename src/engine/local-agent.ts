@@ -254,15 +254,17 @@ class Engine implements LocalAgent, RunHost {
   }
 
   #launch(log: TaskLog, request: SendRequest, call: Call): Proceeding | Promise<Proceeding> {
+    // As the task has it, so that the one that came in can go.
+    const message = log.task().history?.at(-1) ?? request.message;
     const registering = this.#registerPush(log, request, call);
     const run = this.#begin(log, call, request);
     if (!registering) {
-      run.start(this.#process, request.message);
+      run.start(this.#process, message);
       return { log, run };
     }
     return registering.then(
       () => {
-        run.start(this.#process, request.message);
+        run.start(this.#process, message);
         return { log, run };
       },
       (error: unknown) => {

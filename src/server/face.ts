@@ -22,12 +22,6 @@ const streamHeaders = [
   'no',
 ];
 
-/** Who follows a stream, and what is noted about it. */
-interface Following {
-  visit: Visit | undefined;
-  visitor: Visitor | undefined;
-}
-
 /** One agent as it is shown over HTTP: what all its bindings share. */
 export class Face {
   readonly agent: Agent;
@@ -44,7 +38,10 @@ export class Face {
   readonly watch: Watch | undefined;
   readonly #options: ServerOptions;
   readonly #texts = new Map<Dialect, Texts>();
-  readonly #streams = new Map<SseStream, Following>();
+  /** The open streams and whose they are. */
+  readonly #streams = new Map<SseStream, Visitor | undefined>();
+  /** The streams that somebody watches. */
+  readonly #visits = new Map<SseStream, Visit>();
   #eventsBefore = 0;
 
   constructor(agent: Agent, options: ServerOptions) {
@@ -76,19 +73,22 @@ export class Face {
 
   /** The reply that sends a stream. */
   streamReply(stream: SseStream, { visit }: Exchange, visitor?: Visitor): Reply {
-    this.#streams.set(stream, { visit, visitor });
+    this.#streams.set(stream, visitor);
+    if (visit) this.#visits.set(stream, visit);
     return { status: 200, headers: streamHeaders, body: stream };
   }
 
   /** A stream is over. May be told twice. */
   streamEnded(stream: SseStream): void {
-    const following = this.#streams.get(stream);
-    if (!following) return;
-    this.#streams.delete(stream);
+    const visitor = this.#streams.get(stream);
+    if (!this.#streams.delete(stream)) return;
     this.#eventsBefore += stream.frames;
-    if (following.visitor) this.guard.release(following.visitor);
-    if (stream.fault) following.visit?.failed(stream.fault);
-    following.visit?.end(200, stream.frames);
+    if (visitor) this.guard.release(visitor);
+    const visit = this.#visits.get(stream);
+    if (!visit) return;
+    this.#visits.delete(stream);
+    if (stream.fault) visit.failed(stream.fault);
+    visit.end(200, stream.frames);
   }
 
   /** How many events were sent on streams so far. */

@@ -278,19 +278,30 @@ async function handle(
   }
   const stream = reply.body;
   exchange.shrink();
+  const streaming: Streaming = response;
+  streaming[held] = { httpFace, stream, exchange };
   if (response.destroyed) {
-    leave(httpFace, stream, exchange);
+    leave.call(streaming);
     return;
   }
   response.writeHead(reply.status, reply.headers);
-  response.on('close', () => leave(httpFace, stream, exchange));
+  response.on('close', leave);
   stream.pipe(response);
 }
 
-function leave({ face }: HttpFace, stream: SseStream, exchange: NodeExchange): void {
-  stream.leave();
-  face.streamEnded(stream);
-  exchange.release();
+/** What an open stream holds on to, kept at its response: one function for all of them is enough then. */
+const held = Symbol('held');
+
+interface Streaming extends ServerResponse {
+  [held]?: { httpFace: HttpFace; stream: SseStream; exchange: NodeExchange } | undefined;
+}
+
+function leave(this: Streaming): void {
+  const holding = this[held];
+  this[held] = undefined;
+  holding?.stream.leave();
+  holding?.httpFace.face.streamEnded(holding.stream);
+  holding?.exchange.release();
 }
 
 /** Sends a reply that is all there. */
