@@ -1,6 +1,3 @@
-import { chooseForPath } from '../dialects/choose.ts';
-import { v0_1 } from '../dialects/v0_1/index.ts';
-import { v0_3_rest } from '../dialects/v0_3_rest/index.ts';
 import { v1_0 } from '../dialects/v1_0/index.ts';
 import type { Agent } from '../protocol/agent.ts';
 import { A2AError } from '../protocol/errors.ts';
@@ -14,9 +11,9 @@ import { parseJson } from './json.ts';
 import { answerRpc, rpcErrorReply } from './json-rpc.ts';
 import { MetricsPage } from './metrics-page.ts';
 import type { ServerOptions } from './options.ts';
-import { answerRest, isRestPath, restErrorReply } from './rest.ts';
+import { isRpcPath, refusal, refusalAtGate } from './refuse.ts';
+import { answerRest, restErrorReply } from './rest.ts';
 import { SseStream } from './sse.ts';
-import { versionNamed } from './version.ts';
 
 /** Shows an agent over HTTP: every binding and every version, whatever received the request. */
 export class HttpFace {
@@ -66,8 +63,8 @@ export class HttpFace {
     if (!gate || exchange instanceof AdmittedExchange) return exchange;
     const path = this.#localPath(exchange);
     // Who may read metrics is decided by what the gate would hide.
-    if (this.#metrics?.path === path) return exchange;
-    return path === undefined || isPublic(exchange.method, path) ? gate.hide(exchange) : gate.admit(exchange);
+    if (this.#metrics?.path === path && isReading(exchange)) return exchange;
+    return path === undefined || isPublic(exchange, path) ? gate.hide(exchange) : gate.admit(exchange);
   }
 
   /** True when callers have to prove who they are. */
@@ -164,45 +161,21 @@ function withOneSlash(path: string): string {
   return path.startsWith('//') ? path.replace(/^\/+/, '/') : path;
 }
 
-/** JSON-RPC lives at the root, and the streams of the first clients one step below. */
-function isRpcPath(path: string | undefined): boolean {
-  return path === '/' || path === '/subscribe';
-}
-
-/** The reply to a request without a readable body, in the words of whoever speaks on that path. */
-function refusal(error: A2AError, path: string, versionText: string | undefined): Reply {
-  const version = versionNamed(versionText);
-  const isRpc = isRpcPath(path);
-  if (!isRpc && version === '1.0') return restErrorReply(error, v1_0);
-  if (!isRpc && version !== '0.1' && (version !== undefined || path.startsWith('/v1/')))
-    return restErrorReply(error, v0_3_rest);
-  // Who names no version on a path of REST may as well speak JSON-RPC there; only that has a code for this.
-  const isOldest = version === '0.1' || (version === undefined && path === '/subscribe');
-  const reply = rpcErrorReply(error, null, isOldest ? v0_1 : v1_0);
-  if (!isRpc && reply.status < 400) reply.status = 400;
-  if (error.reason === 'CONTENT_TYPE_NOT_SUPPORTED') reply.status = 415;
-  return reply;
-}
-
 /** What everybody may see: who the agent is and whether it is well, and what a browser asks before it asks. */
 const publicPaths = new Set([
   '/.well-known/agent-card.json',
   '/.well-known/agent.json',
+  '/.well-known/jwks.json',
   '/healthz',
   '/readyz',
 ]);
 
-function isPublic(method: string, path: string): boolean {
-  return method === 'OPTIONS' || ((method === 'GET' || method === 'HEAD') && publicPaths.has(path));
+function isPublic(exchange: Exchange, path: string): boolean {
+  return exchange.method === 'OPTIONS' || (publicPaths.has(path) && isReading(exchange));
 }
 
-/** The reply to a caller that was not let in, in the words of whoever speaks on that path. */
-function refusalAtGate(error: Refusal, method: string, path: string, versionText: string | undefined): Reply {
-  const version = versionNamed(versionText);
-  if (isRpcPath(path) || version === '0.1') return refusal(error, path, versionText);
-  const dialect = chooseForPath(path, version);
-  if (method === 'POST' && !isRestPath(dialect, method, path)) return refusal(error, path, versionText);
-  return restErrorReply(error, dialect);
+function isReading({ method }: Exchange): boolean {
+  return method === 'GET' || method === 'HEAD';
 }
 
 function isEnvelope(body: unknown): boolean {

@@ -235,6 +235,13 @@ describe.each(doors)('who comes to $name', ({ open }) => {
     expect((await door.ask('/', { method: 'POST', body, headers: as('alice') })).status).toBe(413);
   });
 
+  it('is refused at the page of metrics unless it reads', async () => {
+    const door = await start({ any: [bearer({ tokens })] }, {}, { metrics: { allow: () => true } });
+    expect((await door.ask('/metrics')).status).toBe(200);
+    const body = '{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{}}';
+    expect((await door.ask('/metrics', { method: 'POST', headers: modern, body })).status).toBe(401);
+  });
+
   it('can tell a page of a browser why it was refused', async () => {
     const door = await start({ any: [bearer({ tokens })] });
     const response = await send(door, { origin: 'https://page.test' });
