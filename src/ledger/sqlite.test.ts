@@ -110,6 +110,29 @@ describe('a ledger file that is opened again', () => {
     expect(versions).toEqual([2, 2]);
   });
 
+  it('takes over webhooks of an older file without telling them what is past', async () => {
+    const before = await open();
+    const old = await before.create('ann', newTask('old'));
+    old.append(status(old, 'completed'));
+    const young = await before.create('ann', newTask('young'));
+    await young.settled();
+    for (const taskId of ['old', 'young'])
+      await before.putPushConfig('ann', { taskId, id: 'p', url: 'https://example.com' });
+    await before[Symbol.asyncDispose]();
+    const database = await openDatabase(file);
+    database.exec('drop index push_configs_unfinished');
+    for (const column of ['delivered', 'trouble', 'finished'])
+      database.exec(`alter table push_configs drop column ${column}`);
+    database.exec('pragma user_version = 1');
+    database.close();
+    const after = await open();
+    expect(await after.pushConfigs('ann', 'old')).toHaveLength(1);
+    expect(await after.deliveries()).toMatchObject([
+      { config: { taskId: 'young' }, state: { delivered: 1, attempts: 0 }, sequence: 1 },
+    ]);
+    await after[Symbol.asyncDispose]();
+  });
+
   it('is left alone when a newer program wrote it', async () => {
     await (await open())[Symbol.asyncDispose]();
     const database = await openDatabase(file);

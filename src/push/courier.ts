@@ -81,9 +81,10 @@ export class Courier {
 
   async #carry(): Promise<Ending> {
     const { ledger, clock } = this.#host;
-    // A pause that a restart interrupted goes on.
+    // A pause that a restart interrupted goes on, but not for ever if the clock was put back.
     const { retryAt } = this.state;
-    if (retryAt !== undefined) await this.#pause(Date.parse(retryAt) - clock.now());
+    if (retryAt !== undefined)
+      await this.#pause(Math.min(this.#host.pauses.maxDelay, Date.parse(retryAt) - clock.now()));
     const log = await ledger.open(this.owner, this.config.taskId);
     if (!log) return 'gone';
     this.#fold = undefined;

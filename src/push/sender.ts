@@ -6,7 +6,7 @@ import type { Letter } from './letter.ts';
 import type { PushSigner } from './signer.ts';
 
 /** What became of one attempt. */
-export type Attempt =
+type Attempt =
   | { kind: 'delivered' }
   /** The webhook says that it will never be there again. */
   | { kind: 'gone' }
