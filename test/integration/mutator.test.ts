@@ -30,7 +30,12 @@ beforeAll(async () => {
       pushNotifications: true,
       process: ({ text }) => text || 'nothing',
     },
-    { ledger: memoryLedger({ maxTasks: 5_000, maxReplayable: 100 }), maxPushConfigs: 1_000_000 },
+    {
+      ledger: memoryLedger({ maxTasks: 5_000, maxReplayable: 100 }),
+      maxPushConfigs: 1_000_000,
+      // Nothing here is meant to leave the machine.
+      push: { egress: { resolve: async () => [] } },
+    },
   );
   server = await serve(agent, { maxBodyBytes: 100_000, onError: noteFault });
   seeds = seedsFor(taskIn(await agent.send(say('hi'))).id);
