@@ -67,6 +67,13 @@ function programOf(): Command {
         .choices(['text', 'json'])
         .default('text'),
     )
+    .addOption(
+      new Option(
+        '--log <form>',
+        'write every request to standard error (default: only to a terminal)',
+      ).choices(['text', 'json']),
+    )
+    .option('--metrics', 'show numbers for Prometheus at /metrics to callers on this machine')
     .addHelpText('after', examples)
     .action(async (module: string, flags: Omit<ServeFlags, 'mayMovePort'>, command: Command) => {
       const { serveModule } = await import('./serve.ts');

@@ -1,9 +1,10 @@
 import { defineAgent, type LocalAgent } from '../engine/local-agent.ts';
+import { Metrics } from '../metrics/metrics.ts';
 import type { Agent } from '../protocol/agent.ts';
 import type { AgentCard } from '../protocol/card.ts';
 import { type NodeOptions, type RunningServer, serve } from '../server/node.ts';
 import { loadAgent } from './load-agent.ts';
-import { logEntry, logFault } from './log.ts';
+import { type LogForm, type Logs, openLogs } from './log.ts';
 import { complain, Mistake } from './mistake.ts';
 import { grace, stopOnSignals } from './stopping.ts';
 import { openStore, type Store } from './store.ts';
@@ -21,6 +22,8 @@ export interface ServeFlags {
   lenientVersion?: boolean;
   allowLoopbackWebhooks?: boolean;
   output: 'text' | 'json';
+  log?: LogForm;
+  metrics?: boolean;
 }
 
 /** Serves the agent of a module until a signal comes. */
@@ -28,14 +31,20 @@ export async function serveModule(module: string, flags: ServeFlags): Promise<vo
   const basePath = basePathOf(flags.basePath);
   checkUrl(flags.publicUrl);
   const loaded = await loadAgent(module);
+  const logs = await openLogs(flags.log);
+  const metrics = flags.metrics ? new Metrics() : undefined;
   const store = flags.store === undefined ? undefined : await openStore(flags.store);
-  const agent = isLocal(loaded) ? rehouse(loaded, store, flags) : unlessStored(loaded, flags.store);
+  const agent = isLocal(loaded)
+    ? rehouse(loaded, store, flags, { logs, metrics })
+    : unlessStored(loaded, flags.store);
   const server = await listen(agent, flags, {
     host: flags.host,
     basePath,
     publicUrl: flags.publicUrl,
     lenientVersion: flags.lenientVersion,
-    onError: logFault,
+    onError: logs.fault,
+    log: logs.requests,
+    metrics: metrics && { metrics },
   });
   stopOnSignals(async () => {
     await server.stop(grace);
@@ -52,15 +61,15 @@ export async function serveModule(module: string, flags: ServeFlags): Promise<vo
   }
   const isInMemory = isLocal(agent) && !agent.options.ledger;
   const tasks = store?.place ?? (isInMemory ? 'in memory, until this stops' : undefined);
-  process.stdout.write(`${textSummary({ url, card: await cardOf(agent), tasks })}\n`);
+  process.stdout.write(`${textSummary({ url, card: await cardOf(agent, logs), tasks })}\n`);
 }
 
 /** The card, if it can be had: an agent elsewhere may come up later than this one. */
-async function cardOf(agent: Agent): Promise<AgentCard | undefined> {
+async function cardOf(agent: Agent, logs: Logs): Promise<AgentCard | undefined> {
   try {
     return await agent.card();
   } catch (error) {
-    logEntry({ level: 'warn', message: 'The agent shows no card yet', error });
+    logs.agent({ level: 'warn', message: 'The agent shows no card yet', error });
     return undefined;
   }
 }
@@ -96,14 +105,26 @@ function isLocal(agent: Agent): agent is LocalAgent {
   return typeof definition?.process === 'function' && typeof options === 'object';
 }
 
+/** Who looks at what is going on. */
+interface Watching {
+  logs: Logs;
+  metrics: Metrics | undefined;
+}
+
 /** The same agent, on the chosen ledger and with somebody who listens to its log. */
-function rehouse(agent: LocalAgent, store: Store | undefined, flags: ServeFlags): LocalAgent {
+function rehouse(
+  agent: LocalAgent,
+  store: Store | undefined,
+  flags: ServeFlags,
+  { logs, metrics }: Watching,
+): LocalAgent {
   const { definition, options } = agent;
   const { push } = options;
   return defineAgent(definition, {
     ...options,
     push: flags.allowLoopbackWebhooks ? { ...push, egress: { ...push?.egress, allowLoopback: true } } : push,
-    log: options.log ?? logEntry,
+    log: options.log ?? logs.agent,
+    metrics: options.metrics ?? metrics,
     ledger: store?.ledger ?? options.ledger,
   });
 }
