@@ -268,7 +268,7 @@ describe('what the user typed', () => {
 
   it('may be a whole card, or a place of the card at another origin', async () => {
     const target = await listener(done);
-    const whole = card(`http://[::ffff:127.0.0.1]:${target.port}`);
+    const whole = card(`http://agent.example.com:${target.port}`);
     const given = connect(whole, { memory: createMemory() });
     open.push(() => given.close());
     expect(await given.send(request)).toMatchObject({ id: 't1' });
