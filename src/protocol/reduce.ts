@@ -29,8 +29,6 @@ const maxLookedThrough = 8;
  * out what is there and copies only if another event follows.
  */
 export class TaskFold {
-  readonly id: string;
-  readonly contextId: string;
   #base: Task;
   #status: TaskStatus;
   #history: Message[] | undefined;
@@ -41,12 +39,14 @@ export class TaskFold {
   #snapshot: Task | undefined;
 
   constructor(task: Task) {
-    this.id = task.id;
-    this.contextId = task.contextId;
     this.#base = task;
     this.#status = task.status;
     this.#snapshot = task;
     this.#take(task);
+  }
+
+  get id(): string {
+    return this.#base.id;
   }
 
   /** The newest status. */

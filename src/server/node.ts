@@ -9,6 +9,7 @@ import { A2AError } from '../protocol/errors.ts';
 import { openTracing } from '../tracing/tracing.ts';
 import { boundHeaders, boundsOf, complaintOf, countBytes, tooManyHeaders } from './connections.ts';
 import type { Exchange, Headers, Reply } from './exchange.ts';
+import type { Face } from './face.ts';
 import { HttpFace } from './handler.ts';
 import { defaultLimits } from './limits.ts';
 import type { ServerOptions } from './options.ts';
@@ -278,8 +279,9 @@ async function handle(
   }
   const stream = reply.body;
   exchange.shrink();
+  exchange.streams(stream, httpFace.face);
   const streaming: Streaming = response;
-  streaming[held] = { httpFace, stream, exchange };
+  streaming[held] = exchange;
   if (response.destroyed) {
     leave.call(streaming);
     return;
@@ -289,19 +291,15 @@ async function handle(
   stream.pipe(response);
 }
 
-/** What an open stream holds on to, kept at its response: one function for all of them is enough then. */
+/** Where the response of an open stream keeps its exchange: one listener is enough for all of them then. */
 const held = Symbol('held');
 
 interface Streaming extends ServerResponse {
-  [held]?: { httpFace: HttpFace; stream: SseStream; exchange: NodeExchange } | undefined;
+  [held]?: NodeExchange;
 }
 
 function leave(this: Streaming): void {
-  const holding = this[held];
-  this[held] = undefined;
-  holding?.stream.leave();
-  holding?.httpFace.face.streamEnded(holding.stream);
-  holding?.exchange.release();
+  this[held]?.release();
 }
 
 /** Sends a reply that is all there. */
@@ -323,6 +321,8 @@ class NodeExchange implements Exchange {
   visit: Visit | undefined = undefined;
   #request: IncomingMessage | undefined;
   #response: ServerResponse | undefined;
+  #stream: SseStream | undefined = undefined;
+  #face: Face | undefined = undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, body: string) {
     const url = request.url ?? '/';
@@ -362,9 +362,21 @@ class NodeExchange implements Exchange {
     if (this.#request) this.#request.rawHeaders = [];
   }
 
+  /** The answer is a stream, which ends with the connection. */
+  streams(stream: SseStream, face: Face): void {
+    this.#stream = stream;
+    this.#face = face;
+  }
+
   /** Lets go of the connection: a task may outlive it by hours, and holds the call that it came with. */
   release(): void {
     this.body = '';
+    const stream = this.#stream;
+    this.#stream = undefined;
+    if (stream) {
+      stream.leave();
+      this.#face?.streamEnded(stream);
+    }
     this.visit = undefined;
     this.#request = undefined;
     this.#response = undefined;
