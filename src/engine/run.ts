@@ -39,8 +39,12 @@ export class Run {
   /** When it began, or went on after a question. */
   startedAt: number;
   /** When it last gave a sign of life. */
-  activeAt: number;
+  get activeAt(): number {
+    return this.startedAt + this.#active;
+  }
   readonly #host: RunHost;
+  /** Milliseconds from the start until then: a small number takes no room of its own. */
+  #active = 0;
   readonly #call: Call;
   #request: SendRequest | undefined;
   #isOver = false;
@@ -60,7 +64,6 @@ export class Run {
     this.#call = call;
     this.#request = request;
     this.startedAt = host.now();
-    this.activeAt = this.startedAt;
   }
 
   get taskId(): string {
@@ -157,7 +160,7 @@ export class Run {
   /** Makes events of what an agent gave. */
   emit(output: Output): void {
     if (this.#isOver) return;
-    this.activeAt = this.#host.now();
+    this.#active = this.#host.now() - this.startedAt;
     if (typeof output === 'string') this.#emitText(output);
     else if (typeof output !== 'object' || output === null) throw notAnOutput(output);
     else if ('artifact' in output) {
@@ -335,7 +338,8 @@ export class Run {
   answer(message: Message): void {
     const answer = this.#answer;
     this.#answer = undefined;
-    this.startedAt = this.activeAt = this.#host.now();
+    this.startedAt = this.#host.now();
+    this.#active = 0;
     this.status('working');
     answer?.resolve(message);
   }
