@@ -86,6 +86,24 @@ describe('dragoman push', () => {
   });
 });
 
+it('goes on where it was when it is killed in the middle', async () => {
+  const hook = await new Webhook(() => (hook.posted.length === 1 ? 200 : 'hang')).start();
+  ends.push(() => hook.stop());
+  const first = await serveOn(['--allow-loopback-webhooks'], {});
+  const agent = connect(first.url);
+  ends.push(() => agent.close());
+  const pushConfig = { url: hook.url, id: 'p' };
+  const { id } = taskIn(await agent.send(say('go', {}, { configuration: { pushConfig } })));
+  await hook.until(() => hook.posted.length === 2);
+  await first.stop('SIGKILL');
+  hook.manner = () => 200;
+  await serveOn(['--allow-loopback-webhooks'], {});
+  await hook.until(() => hook.taken.at(-1)?.body.statusUpdate?.status.state === 'TASK_STATE_COMPLETED');
+  const last = hook.taken.length;
+  const places = [1, 2, 2, ...Array.from({ length: last - 2 }, (_, n) => n + 3)];
+  expect(hook.posted.map((posted) => posted.id)).toEqual(places.map((place) => `${id}:p:${place}`));
+});
+
 it('sends nothing to this machine unless it is told to', async () => {
   const running = await serveOn([]);
   const agent = connect(running.url);
