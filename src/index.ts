@@ -22,6 +22,7 @@ export {
 export type { Ledger } from './ledger/ledger.ts';
 export { type MemoryLedgerOptions, memoryLedger } from './ledger/memory.ts';
 export { type NodeOptions, type RunningServer, serve } from './server/node.ts';
+export type { Limits } from './server/limits.ts';
 export type { ServerOptions } from './server/options.ts';
 
 // To call one.

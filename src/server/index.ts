@@ -5,6 +5,8 @@
  */
 export { type NodeOptions, type RunningServer, serve } from './node.ts';
 export type { ServerOptions } from './options.ts';
+export type { Limits, Rate } from './limits.ts';
+export type { MetricsOptions } from './metrics-page.ts';
 // For those who bring their own server.
 export { HttpFace } from './handler.ts';
 export { nodeListener } from './node.ts';
