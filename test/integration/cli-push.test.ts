@@ -87,7 +87,7 @@ describe('dragoman push', () => {
 });
 
 it('goes on where it was when it is killed in the middle', async () => {
-  const hook = await new Webhook(() => (hook.posted.length === 1 ? 200 : 'hang')).start();
+  const hook: Webhook = await new Webhook(() => (hook.posted.length === 1 ? 200 : 'hang')).start();
   ends.push(() => hook.stop());
   const first = await serveOn(['--allow-loopback-webhooks'], {});
   const agent = connect(first.url);
