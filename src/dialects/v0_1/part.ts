@@ -1,16 +1,9 @@
 import { invalidField } from '../../protocol/errors.ts';
 import type { DataPart, Metadata, Part } from '../../protocol/part.ts';
 import { type Compat, compatKey, compatOf, dataPartFlag, withCompat, withoutCompat } from '../compat.ts';
-import {
-  readBase64,
-  readList,
-  readMetadata,
-  readObject,
-  readString,
-  readText,
-  type Wire,
-} from '../fields.ts';
+import { readBase64, readMetadata, readObject, readString, readText, type Wire } from '../fields.ts';
 import type { Losses, Reading } from '../loss.ts';
+import { readPartsWith } from '../parts.ts';
 
 const labels = ['filename', 'mediaType'] as const;
 
@@ -96,15 +89,7 @@ function readData(wire: Wire, at: string, reading: Reading): DataPart {
 
 /** Reads a list of parts that must not be empty in a request. */
 export function readParts(value: unknown, at: string, reading: Reading): Part[] {
-  if (reading.lenient && !isSet(value)) {
-    reading.losses?.push({ path: at, kind: 'defaulted', note: 'no parts were sent' });
-    return [];
-  }
-  const list = readList(value, at);
-  if (list.length === 0 && !reading.lenient) throw invalidField(at, 'must have at least one part');
-  const parts: Part[] = [];
-  for (let i = 0; i < list.length; i++) parts.push(readPart(list[i], `${at}[${i}]`, reading));
-  return parts;
+  return readPartsWith(readPart, value, at, reading);
 }
 
 /** Writes a part as 0.1 has it. */

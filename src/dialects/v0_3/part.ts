@@ -1,16 +1,9 @@
 import { invalidField } from '../../protocol/errors.ts';
 import type { DataPart, Metadata, Part } from '../../protocol/part.ts';
 import { compatOf, dataPartFlag, withCompat, withoutCompat } from '../compat.ts';
-import {
-  readBase64,
-  readList,
-  readMetadata,
-  readObject,
-  readString,
-  readText,
-  type Wire,
-} from '../fields.ts';
+import { readBase64, readMetadata, readObject, readString, readText, type Wire } from '../fields.ts';
 import type { Reading } from '../loss.ts';
+import { readPartsWith } from '../parts.ts';
 
 /**
  * Reads a part in either form of 0.3: tagged by `kind` as JSON-RPC has it, or named by its member as the protocol
@@ -106,15 +99,7 @@ function restore(part: Part, metadata: Metadata): void {
 
 /** Reads a list of parts that must not be empty in a request. */
 export function readParts(value: unknown, at: string, reading: Reading): Part[] {
-  if (reading.lenient && (value === undefined || value === null)) {
-    reading.losses?.push({ path: at, kind: 'defaulted', note: 'no parts were sent' });
-    return [];
-  }
-  const list = readList(value, at);
-  if (list.length === 0 && !reading.lenient) throw invalidField(at, 'must have at least one part');
-  const parts: Part[] = [];
-  for (let i = 0; i < list.length; i++) parts.push(readPart(list[i], `${at}[${i}]`, reading));
-  return parts;
+  return readPartsWith(readPart, value, at, reading);
 }
 
 /** The metadata of a part that is no file: it also carries the name and the media type, for which 0.3 has no place. */

@@ -1,13 +1,12 @@
 import type { Artifact, Task, TaskStatus } from '../../protocol/task.ts';
 import { withCompat } from '../compat.ts';
+import { readArtifactWith } from '../artifact.ts';
 import {
   readList,
   readMetadata,
   readName,
   readObject,
   readString,
-  readStrings,
-  readText,
   readTimestamp,
   under,
   type Wire,
@@ -41,20 +40,7 @@ export function writeStatus(status: TaskStatus): unknown {
 
 /** Reads an artifact in either form of 0.3. */
 export function readArtifact(value: unknown, at: string, reading: Reading): Artifact {
-  const wire = readObject(value, at);
-  const artifact: Artifact = {
-    artifactId: readName(wire.artifactId ?? wire.artifact_id, under(at, 'artifactId')),
-    parts: readParts(wire.parts, under(at, 'parts'), reading),
-  };
-  const name = readText(wire.name, under(at, 'name'));
-  if (name !== undefined) artifact.name = name;
-  const description = readText(wire.description, under(at, 'description'));
-  if (description !== undefined) artifact.description = description;
-  const extensions = readStrings(wire.extensions, under(at, 'extensions'));
-  if (extensions !== undefined) artifact.extensions = extensions;
-  const metadata = readMetadata(wire.metadata, under(at, 'metadata'));
-  if (metadata !== undefined) artifact.metadata = metadata;
-  return artifact;
+  return readArtifactWith(readParts, value, at, reading);
 }
 
 /** Writes an artifact as 0.3 has it over JSON-RPC. */

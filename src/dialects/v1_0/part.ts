@@ -1,15 +1,8 @@
 import { invalidField } from '../../protocol/errors.ts';
 import type { Part } from '../../protocol/part.ts';
-import {
-  readBase64,
-  readList,
-  readMetadata,
-  readObject,
-  readString,
-  readText,
-  type Wire,
-} from '../fields.ts';
+import { readBase64, readMetadata, readObject, readString, readText, type Wire } from '../fields.ts';
 import type { Reading } from '../loss.ts';
+import { readPartsWith } from '../parts.ts';
 
 /**
  * Reads a part as 1.0 has it: exactly one of `text`, `raw`, `url` and `data`, where `data: null` is content but a
@@ -47,15 +40,7 @@ function readContent(wire: Wire, at: string, reading: Reading): Part {
 
 /** Reads a list of parts that must not be empty in a request. */
 export function readParts(value: unknown, at: string, reading: Reading): Part[] {
-  if (reading.lenient && (value === undefined || value === null)) {
-    reading.losses?.push({ path: at, kind: 'defaulted', note: 'no parts were sent' });
-    return [];
-  }
-  const list = readList(value, at);
-  if (list.length === 0 && !reading.lenient) throw invalidField(at, 'must have at least one part');
-  const parts: Part[] = [];
-  for (let i = 0; i < list.length; i++) parts.push(readPart(list[i], `${at}[${i}]`, reading));
-  return parts;
+  return readPartsWith(readPart, value, at, reading);
 }
 
 /** Writes parts. The model has the words of 1.0, so a part is its own wire form. */

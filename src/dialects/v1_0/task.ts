@@ -2,12 +2,12 @@ import { invalidField } from '../../protocol/errors.ts';
 import type { Artifact, Task, TaskState, TaskStatus } from '../../protocol/task.ts';
 import { taskStates } from '../../protocol/task.ts';
 import { withCompat } from '../compat.ts';
+import { readArtifactWith } from '../artifact.ts';
 import {
   readList,
   readMetadata,
   readName,
   readObject,
-  readStrings,
   readText,
   readTimestamp,
   under,
@@ -85,20 +85,7 @@ export function writeStatus(status: TaskStatus): unknown {
 
 /** Reads an artifact as 1.0 has it. */
 export function readArtifact(value: unknown, at: string, reading: Reading): Artifact {
-  const wire = readObject(value, at);
-  const artifact: Artifact = {
-    artifactId: readName(wire.artifactId ?? wire.artifact_id, under(at, 'artifactId')),
-    parts: readParts(wire.parts, under(at, 'parts'), reading),
-  };
-  const name = readText(wire.name, under(at, 'name'));
-  if (name !== undefined) artifact.name = name;
-  const description = readText(wire.description, under(at, 'description'));
-  if (description !== undefined) artifact.description = description;
-  const extensions = readStrings(wire.extensions, under(at, 'extensions'));
-  if (extensions !== undefined) artifact.extensions = extensions;
-  const metadata = readMetadata(wire.metadata, under(at, 'metadata'));
-  if (metadata !== undefined) artifact.metadata = metadata;
-  return artifact;
+  return readArtifactWith(readParts, value, at, reading);
 }
 
 /** Writes an artifact as 1.0 has it. */

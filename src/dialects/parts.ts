@@ -1,0 +1,22 @@
+import { invalidField } from '../protocol/errors.ts';
+import type { Part } from '../protocol/part.ts';
+import { readList } from './fields.ts';
+import type { Reading } from './loss.ts';
+
+/** Reads a list of parts, which must not be empty in a request. */
+export function readPartsWith(
+  readPart: (value: unknown, at: string, reading: Reading) => Part,
+  value: unknown,
+  at: string,
+  reading: Reading,
+): Part[] {
+  if (reading.lenient && (value === undefined || value === null)) {
+    reading.losses?.push({ path: at, kind: 'defaulted', note: 'no parts were sent' });
+    return [];
+  }
+  const list = readList(value, at);
+  if (list.length === 0 && !reading.lenient) throw invalidField(at, 'must have at least one part');
+  const parts: Part[] = [];
+  for (let i = 0; i < list.length; i++) parts.push(readPart(list[i], `${at}[${i}]`, reading));
+  return parts;
+}
