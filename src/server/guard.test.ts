@@ -64,6 +64,12 @@ describe('the guard', () => {
     expect(guard.enter(from('10.0.0.1'))).toBeDefined();
   });
 
+  it('says a time that can be said, even to those who may never come back', () => {
+    const guard = new Guard({ limits: { rate: { perSecond: 0, burst: 1 } } }, () => 0);
+    guard.enter(from('10.0.0.1'));
+    expect(refusalOf(() => guard.enter(from('10.0.0.1'))).details.retryAfter).toBe('86400');
+  });
+
   it('knows callers by their names before their addresses', () => {
     const guard = new Guard({ limits: { requestsPerCaller: 1 } });
     guard.enter(from('10.0.0.1', 'alice'));

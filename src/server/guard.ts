@@ -16,6 +16,9 @@ export interface Visitor {
 /** How many callers are remembered that have nothing open. */
 const maxKnown = 10_000;
 
+/** The longest time that a caller is told to wait, in seconds, even if its bucket never fills. */
+const maxWait = 86_400;
+
 /** How many callers are looked at for one that can be forgotten. */
 const maxLooks = 16;
 
@@ -87,7 +90,7 @@ export class Guard {
 
   #take(visitor: Visitor): void {
     const wait = visitor.bucket?.take(this.#now()) ?? 0;
-    if (wait > 0) throw exhausted('rate', 'You ask too often', Math.ceil(wait));
+    if (wait > 0) throw exhausted('rate', 'You ask too often', Math.ceil(Math.min(wait, maxWait)));
   }
 
   #refusal(visitor: Visitor, limit: string, message: string): A2AError {
