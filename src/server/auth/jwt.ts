@@ -6,6 +6,7 @@ import { type Authenticator, oneScheme, type SchemeNaming } from './authenticato
 import { bearerTokenIn } from './bearer.ts';
 import { type Fetch, fetchJson, type FindKey, fixedKeys, type KeySet, RemoteKeys } from './key-set.ts';
 import { badCredentials } from './refusal.ts';
+import { TokenMemory } from './token-memory.ts';
 
 /** The algorithms with a public and a private key; no others prove who signed. */
 const asymmetricAlgorithms = [
@@ -98,6 +99,7 @@ export function tokens(
     requiredClaims: ['exp', principal],
     ...(options.typ !== undefined && { typ: options.typ }),
   };
+  const memory = new TokenMemory(now);
   return {
     schemes: oneScheme(options, name, scheme),
     scopes: options.requiredScopes ?? [],
@@ -106,7 +108,13 @@ export function tokens(
       if (token === undefined) return undefined;
       // Something else than a JSON Web Token may be for another authenticator.
       if (token.split('.').length !== 3) throw badCredentials('The token is no signed JSON Web Token.');
-      return verify(token, findKey, { ...rules, currentDate: new Date(now()) }, principal);
+      const known = memory.find(token);
+      if (known) return known;
+      const verifying = verify(token, findKey, { ...rules, currentDate: new Date(now()) }, principal);
+      return verifying.then((found) => {
+        memory.keep(token, found, (Number(found.claims?.exp) + clockSkew) * 1_000);
+        return found;
+      });
     },
   };
 }

@@ -125,6 +125,35 @@ describe('keys from somewhere else', () => {
   });
 });
 
+describe('a token that was good', () => {
+  it('is not checked again for a minute, but never after it expired', async () => {
+    const place = new KeyPlace();
+    const way = place.jwt();
+    const seconds = Math.floor(place.now / 1_000);
+    const token = shows(await first.token());
+    const [before, again] = [await way.authenticate(token), way.authenticate(token)];
+    expect(again).toBe(before);
+    const short = shows(await first.token({ exp: seconds + 20 }));
+    await way.authenticate(short);
+    place.now += 49_000;
+    expect(way.authenticate(short)).toMatchObject({ id: 'alice' });
+    place.now += 2_000;
+    expect(await reasonOf(way.authenticate(short))).toBe('UNAUTHENTICATED');
+    expect(way.authenticate(token)).toBe(before);
+    place.now += 10_000;
+    expect(way.authenticate(token)).toBeInstanceOf(Promise);
+  });
+
+  it('does not make another good that differs in one letter', async () => {
+    const place = new KeyPlace();
+    const way = place.jwt();
+    const token = await first.token();
+    await way.authenticate(shows(token));
+    const other = token.slice(0, -2) + (token.endsWith('AA') ? 'BB' : 'AA');
+    expect(await reasonOf(way.authenticate(shows(other)))).toBe('UNAUTHENTICATED');
+  });
+});
+
 describe('keys that are at hand', () => {
   const audience = 'agent';
 

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Principal } from '../../protocol/agent.ts';
 import { invalidField } from '../../protocol/errors.ts';
 import type { Maybe } from './authenticator.ts';
@@ -13,10 +13,11 @@ export type SecretHolders =
 export const maxSecretLength = 4_096;
 
 /** Known to this process alone, so that nobody outside can tell what a digest will be. */
-const processKey = randomBytes(32);
+const processKey = randomBytes(32).toString('hex');
 
-function digest(secret: string): Buffer {
-  return createHmac('sha256', processKey).update(secret, 'utf8').digest();
+/** What is kept and compared in place of a secret. */
+export function digest(secret: string): Buffer {
+  return hash('sha256', processKey + secret, 'buffer');
 }
 
 /** True when two secrets are the same; how long it takes says nothing about either. */
@@ -48,11 +49,11 @@ export function holderOf(
   for (const [secret, holder] of entries as [string, string | Principal][]) {
     if (secret === '') throw invalidField(at, 'must not have an empty secret');
     const known = digest(secret);
-    table.set(known.toString('base64'), { digest: known, principal: principalOf(holder) });
+    table.set(known.toString('latin1'), { digest: known, principal: principalOf(holder) });
   }
   return (secret) => {
     const shown = digest(secret);
-    const entry = table.get(shown.toString('base64'));
+    const entry = table.get(shown.toString('latin1'));
     return entry && timingSafeEqual(entry.digest, shown) ? entry.principal : undefined;
   };
 }
