@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { A2AError } from '../../src/protocol/errors.ts';
 import { apiKey } from '../../src/server/auth/api-key.ts';
@@ -5,7 +6,10 @@ import { basic } from '../../src/server/auth/basic.ts';
 import { bearer } from '../../src/server/auth/bearer.ts';
 import { custom } from '../../src/server/auth/custom.ts';
 import type { ServerOptions } from '../../src/server/options.ts';
+import { serve } from '../../src/server/node.ts';
+import { sampleAgent } from '../interop/sample-agent.ts';
 import { doors } from '../support/doors.ts';
+import { RawConnection, rawRequest } from '../support/raw-http.ts';
 import { as, modern, tokens, watch } from '../support/watched-doors.ts';
 
 describe.each(doors)('who comes to $name', ({ open }) => {
@@ -326,5 +330,40 @@ describe.each(doors)('who comes to $name', ({ open }) => {
     ];
     await expect(start({ any: twice })).rejects.toThrow(/apiKey/);
     expect(() => bearer({ tokens: { '': 'everybody' } })).toThrow(/tokens/);
+  });
+});
+
+describe('who leaves while it is asked who it is', () => {
+  it('breaks nothing', async () => {
+    const agent = sampleAgent();
+    let knock: () => void = () => {};
+    const asked = new Promise<void>((resolve) => (knock = resolve));
+    let open: () => void = () => {};
+    const opened = new Promise<void>((resolve) => (open = resolve));
+    const slow = custom({
+      schemes: { slow: { type: 'http', scheme: 'bearer' } },
+      async authenticate() {
+        knock();
+        await opened;
+        return { id: 'alice' };
+      },
+    });
+    const server = await serve(agent, { auth: { any: [slow] } });
+    try {
+      const closed = new Promise((resolve) => {
+        server.server.once('connection', (socket: Socket) => socket.once('close', resolve));
+      });
+      const gone = new RawConnection(server.port);
+      gone.write(rawRequest('POST', '/', '{', { 'Content-Length': '100' }));
+      await asked;
+      gone.destroy();
+      await closed;
+      open();
+      const { status } = await fetch(`${server.url}/tasks`, { headers: modern });
+      expect(status).toBe(200);
+    } finally {
+      await server.stop(100);
+      await agent.close();
+    }
   });
 });

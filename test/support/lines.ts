@@ -33,7 +33,7 @@ export function wordOfHonour(): Authenticator {
 }
 
 /** The headers with which a caller says who it is. */
-export function credentialsOf(principal: Principal | undefined): Record<string, string> {
+function credentialsOf(principal: Principal | undefined): Record<string, string> {
   if (!principal) return {};
   return { authorization: `Bearer ${Buffer.from(JSON.stringify(principal)).toString('base64url')}` };
 }
