@@ -25,13 +25,13 @@ export class PushDesk {
   #opening: Promise<Outbox> | undefined;
 
   constructor(ledger: Ledger, definition: AgentDefinition, options: AgentOptions, host: PushHost) {
-    const { maxPushConfigs = 10, push = {} } = options;
+    const { maxPushConfigs = 10, push = {}, metrics } = options;
     const { signer } = push;
     this.#ledger = ledger;
     this.#host = host;
     this.#isSupported = definition.pushNotifications ?? false;
     this.#most = maxPushConfigs;
-    this.#sending = push;
+    this.#sending = metrics ? { onAttempt: (outcome) => metrics.pushed(outcome), ...push } : push;
     this.jwks = signer && (() => signer.jwks());
   }
 

@@ -56,10 +56,18 @@ export interface PushOptions {
    * @defaultValue 1,500
    */
   closeTimeout?: number;
+  /** Hears how each attempt went. */
+  onAttempt?: (outcome: AttemptOutcome) => void;
   clock?: PushClock;
   /** Gives numbers from 0 to 1 for the length of pauses. @defaultValue `Math.random` */
   random?: () => number;
 }
+
+/**
+ * How an attempt went: it arrived, it will be tried again, the webhook is gone for good, or the egress policy forbids
+ * its address.
+ */
+export type AttemptOutcome = 'delivered' | 'retried' | 'dropped' | 'refused';
 
 /** Hears of what is worth writing down. */
 export type Report = (entry: {

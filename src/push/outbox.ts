@@ -44,7 +44,7 @@ export class Outbox {
       maxAttempts: options.maxAttempts ?? 20,
       maxAge: options.maxAge ?? 24 * 3_600_000,
       random: options.random ?? Math.random,
-      send: sender(this.#policy, options.signer, () => clock.now()),
+      send: sender(this.#policy, options.signer, () => clock.now(), options.onAttempt),
       worked: (isWorking) => this.#worked(isWorking),
     };
   }
