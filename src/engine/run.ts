@@ -109,7 +109,7 @@ export class Run {
       this.fail(error);
       return;
     }
-    void this.follow(given);
+    this.follow(given);
   }
 
   /** Takes what a process gives until it is done. */
