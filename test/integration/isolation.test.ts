@@ -1,24 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalAgent } from '../../src/engine/index.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { memoryLedger } from '../../src/ledger/memory.ts';
+import { sqliteLedger } from '../../src/ledger/sqlite.ts';
 import type { Operation } from '../../src/protocol/agent.ts';
 import { type RunningServer, serve } from '../../src/server/index.ts';
 import { sampleAgent } from '../interop/sample-agent.ts';
 import { type Asker, type Line, lines, type Said, wordOfHonour } from '../support/lines.ts';
 import { says } from '../support/voices.ts';
 
-let agent: LocalAgent;
-let server: RunningServer;
 let url: string;
 
-beforeAll(async () => {
-  agent = sampleAgent();
-  server = await serve(agent, { auth: { any: [wordOfHonour()], isOptional: true } });
-  ({ url } = server);
-});
-afterAll(async () => {
-  await server.stop(100);
-  await agent.close();
-});
+const ledgers: { kept: string; make: () => Promise<Ledger> }[] = [
+  { kept: 'in memory', make: async () => memoryLedger() },
+  { kept: 'in SQLite', make: () => sqliteLedger({ file: ':memory:' }) },
+];
 
 /** Somebody who must not learn of what another has. */
 interface Stranger {
@@ -145,132 +141,152 @@ type Stage = (typeof stages)[number];
 
 const combinations = lines.flatMap((line) => strangersOn(line).map((stranger) => ({ line, ...stranger })));
 
-describe.each(combinations)('$line.name, and $who', ({ line, owner, stranger }) => {
-  const tasks = {} as Record<Stage, { id: string; contextId: string }>;
-  const random = (): string => crypto.randomUUID();
-  const begin = async (text: string, asker: Asker, more: object = {}): Promise<any> => {
-    const request = { message: says(text), configuration: { returnImmediately: true }, ...more };
-    if (claims(line)) Object.assign(request, { claimedTaskId: random(), ...more });
-    return line.get(url, asker, 'send', request);
-  };
-  const ask = (asker: Asker, operation: Operation, request: unknown, headers = {}): Promise<Said> =>
-    line.ask(url, asker, operation, request, headers);
+describe.each(ledgers)('tasks $kept', ({ make }) => {
+  let ledger: Ledger;
+  let agent: LocalAgent;
+  let server: RunningServer;
 
   beforeAll(async () => {
-    for (const stage of stages) {
-      // 0.1 cannot be answered before the task rests, so its slow task is begun by a stream.
-      const task =
-        claims(line) && stage === 'slow' ? await beginBySubscribing(line, owner) : await begin(stage, owner);
-      tasks[stage] = task;
-      await line.get(url, owner, 'createPushConfig', {
-        taskId: task.id,
-        id: 'hook',
-        url: 'https://hooks.test/a',
-      });
-    }
+    ledger = await make();
+    agent = sampleAgent({}, { ledger });
+    server = await serve(agent, { auth: { any: [wordOfHonour()], isOptional: true } });
+    ({ url } = server);
+  });
+  afterAll(async () => {
+    await server.stop(100);
+    await agent.close();
+    await ledger[Symbol.asyncDispose]();
   });
 
-  const asked = questions.filter(({ operation }) => {
-    const isSending = operation === 'send' || operation === 'stream';
-    return line.has(operation) && !(claims(line) && isSending);
-  });
+  describe.each(combinations)('$line.name, and $who', ({ line, owner, stranger }) => {
+    const tasks = {} as Record<Stage, { id: string; contextId: string }>;
+    const random = (): string => crypto.randomUUID();
+    const begin = async (text: string, asker: Asker, more: object = {}): Promise<any> => {
+      const request = { message: says(text), configuration: { returnImmediately: true }, ...more };
+      if (claims(line)) Object.assign(request, { claimedTaskId: random(), ...more });
+      return line.get(url, asker, 'send', request);
+    };
+    const ask = (asker: Asker, operation: Operation, request: unknown, headers = {}): Promise<Said> =>
+      line.ask(url, asker, operation, request, headers);
 
-  it.each(asked)('who $name learns nothing', async ({ operation, request, headers }) => {
-    const absent = random();
-    const expected = masked(await ask(stranger, operation, request(absent), headers), absent);
-    for (const stage of stages) {
-      const { id } = tasks[stage];
-      expect(masked(await ask(stranger, operation, request(id), headers), id)).toEqual(expected);
-    }
-    expect(expected.text).toMatch(/not found/i);
-  });
-
-  itWhere(line.has('listTasks'))('who lists counts none of them', async () => {
-    const { tasks: seen, totalSize, nextPageToken } = await line.get(url, stranger, 'listTasks', {});
-    const listed: string[] = seen.map(({ id }: { id: string }) => id);
-    for (const stage of stages) expect(listed).not.toContain(tasks[stage].id);
-    expect({ totalSize, nextPageToken }).toEqual({ totalSize: listed.length, nextPageToken: '' });
-    const { totalSize: own } = await line.get(url, owner, 'listTasks', {});
-    expect(own).toBeGreaterThanOrEqual(stages.length);
-  });
-
-  itWhere(line.has('listTasks'))('who filters by their context finds none', async () => {
-    const absent = random();
-    const expected = masked(await ask(stranger, 'listTasks', { contextId: absent }), absent);
-    const { contextId } = tasks.ask;
-    expect(masked(await ask(stranger, 'listTasks', { contextId }), contextId)).toEqual(expected);
-    expect(await line.get(url, stranger, 'listTasks', { contextId })).toMatchObject({
-      tasks: [],
-      totalSize: 0,
+    beforeAll(async () => {
+      for (const stage of stages) {
+        // 0.1 cannot be answered before the task rests, so its slow task is begun by a stream.
+        const task =
+          claims(line) && stage === 'slow'
+            ? await beginBySubscribing(line, owner)
+            : await begin(stage, owner);
+        tasks[stage] = task;
+        await line.get(url, owner, 'createPushConfig', {
+          taskId: task.id,
+          id: 'hook',
+          url: 'https://hooks.test/a',
+        });
+      }
     });
-  });
 
-  itWhere(line.dialect.version === '1.0')('who uses their page token sees only its own', async () => {
-    const { nextPageToken } = await line.get(url, owner, 'listTasks', { pageSize: 1 });
-    expect(nextPageToken).not.toBe('');
-    const page = await line.get(url, stranger, 'listTasks', { pageToken: nextPageToken });
-    const all = await line.get(url, stranger, 'listTasks', {});
-    const own: string[] = all.tasks.map(({ id }: { id: string }) => id);
-    for (const { id } of page.tasks) expect(own).toContain(id);
-    expect(page.totalSize).toBe(all.totalSize);
-  });
-
-  it('who sends the same message gets a task of its own', async () => {
-    const message = says('the same');
-    const named = claims(line) ? { claimedTaskId: random() } : {};
-    const theirs = await line.get(url, owner, 'send', { message, ...named });
-    const again = claims(line) ? { claimedTaskId: random() } : {};
-    const fresh = says('the same');
-    const expected = masked(await ask(stranger, 'send', { message: fresh, ...again }), fresh.messageId);
-    const mine = await ask(stranger, 'send', {
-      message,
-      ...(claims(line) ? { claimedTaskId: random() } : {}),
+    const asked = questions.filter(({ operation }) => {
+      const isSending = operation === 'send' || operation === 'stream';
+      return line.has(operation) && !(claims(line) && isSending);
     });
-    expect(masked(mine, message.messageId)).toEqual(expected);
-    expect(mine.text).not.toContain(theirs.id);
-    expect(mine.text).not.toContain(theirs.contextId);
-    const repeated = await line.get(url, owner, 'send', { message, ...named });
-    expect(repeated.id).toBe(theirs.id);
-  });
 
-  it('who goes on in their context, or refers to them, begins something new', async () => {
-    const { id, contextId } = tasks.done;
-    const send = (context: string, reference: string): Promise<Said> =>
-      ask(stranger, 'send', {
-        message: says('hello', { contextId: context, referenceTaskIds: [reference] }),
-        ...(claims(line) && { claimedTaskId: random() }),
-      });
-    const [absentContext, absent] = [random(), random()];
-    const expected = masked(await send(absentContext, absent), absentContext, absent);
-    const found = masked(await send(contextId, id), contextId, id);
-    expect(found).toEqual(expected);
-    expect(found.status).toBe(200);
-  });
-
-  itWhere(claims(line))('who claims the same id gets a task of its own under it', async () => {
-    for (const operation of ['send', 'stream'] as const) {
-      const shared = random();
-      const theirs = await line.get(url, owner, 'send', { message: says('theirs'), claimedTaskId: shared });
-      const mine = await ask(stranger, operation, { message: says('mine'), claimedTaskId: shared });
+    it.each(asked)('who $name learns nothing', async ({ operation, request, headers }) => {
       const absent = random();
-      const fresh = await ask(stranger, operation, { message: says('mine'), claimedTaskId: absent });
-      expect(masked(mine, shared)).toEqual(masked(fresh, absent));
-      expect(mine.text).not.toContain('theirs');
-      expect(mine.text).not.toContain(theirs.contextId);
-      const kept = await ask(owner, 'getTask', { id: shared, historyLength: 9 });
-      expect(kept.text).toContain('theirs');
-      expect(kept.text).not.toContain('mine');
-    }
-  });
+      const expected = masked(await ask(stranger, operation, request(absent), headers), absent);
+      for (const stage of stages) {
+        const { id } = tasks[stage];
+        expect(masked(await ask(stranger, operation, request(id), headers), id)).toEqual(expected);
+      }
+      expect(expected.text).toMatch(/not found/i);
+    });
 
-  it('leaves everything as it was', async () => {
-    const states = { slow: 'working', ask: 'input-required', done: 'completed' };
-    for (const stage of stages) {
-      const { id } = tasks[stage];
-      expect((await line.get(url, owner, 'getTask', { id })).status.state).toBe(states[stage]);
-      const hook = await line.get(url, owner, 'getPushConfig', { taskId: id, id: 'hook' });
-      expect(hook.url).toBe('https://hooks.test/a');
-    }
+    itWhere(line.has('listTasks'))('who lists counts none of them', async () => {
+      const { tasks: seen, totalSize, nextPageToken } = await line.get(url, stranger, 'listTasks', {});
+      const listed: string[] = seen.map(({ id }: { id: string }) => id);
+      for (const stage of stages) expect(listed).not.toContain(tasks[stage].id);
+      expect({ totalSize, nextPageToken }).toEqual({ totalSize: listed.length, nextPageToken: '' });
+      const { totalSize: own } = await line.get(url, owner, 'listTasks', {});
+      expect(own).toBeGreaterThanOrEqual(stages.length);
+    });
+
+    itWhere(line.has('listTasks'))('who filters by their context finds none', async () => {
+      const absent = random();
+      const expected = masked(await ask(stranger, 'listTasks', { contextId: absent }), absent);
+      const { contextId } = tasks.ask;
+      expect(masked(await ask(stranger, 'listTasks', { contextId }), contextId)).toEqual(expected);
+      expect(await line.get(url, stranger, 'listTasks', { contextId })).toMatchObject({
+        tasks: [],
+        totalSize: 0,
+      });
+    });
+
+    itWhere(line.dialect.version === '1.0')('who uses their page token sees only its own', async () => {
+      const { nextPageToken } = await line.get(url, owner, 'listTasks', { pageSize: 1 });
+      expect(nextPageToken).not.toBe('');
+      const page = await line.get(url, stranger, 'listTasks', { pageToken: nextPageToken });
+      const all = await line.get(url, stranger, 'listTasks', {});
+      const own: string[] = all.tasks.map(({ id }: { id: string }) => id);
+      for (const { id } of page.tasks) expect(own).toContain(id);
+      expect(page.totalSize).toBe(all.totalSize);
+    });
+
+    it('who sends the same message gets a task of its own', async () => {
+      const message = says('the same');
+      const named = claims(line) ? { claimedTaskId: random() } : {};
+      const theirs = await line.get(url, owner, 'send', { message, ...named });
+      const again = claims(line) ? { claimedTaskId: random() } : {};
+      const fresh = says('the same');
+      const expected = masked(await ask(stranger, 'send', { message: fresh, ...again }), fresh.messageId);
+      const mine = await ask(stranger, 'send', {
+        message,
+        ...(claims(line) ? { claimedTaskId: random() } : {}),
+      });
+      expect(masked(mine, message.messageId)).toEqual(expected);
+      expect(mine.text).not.toContain(theirs.id);
+      expect(mine.text).not.toContain(theirs.contextId);
+      const repeated = await line.get(url, owner, 'send', { message, ...named });
+      expect(repeated.id).toBe(theirs.id);
+    });
+
+    it('who goes on in their context, or refers to them, begins something new', async () => {
+      const { id, contextId } = tasks.done;
+      const send = (context: string, reference: string): Promise<Said> =>
+        ask(stranger, 'send', {
+          message: says('hello', { contextId: context, referenceTaskIds: [reference] }),
+          ...(claims(line) && { claimedTaskId: random() }),
+        });
+      const [absentContext, absent] = [random(), random()];
+      const expected = masked(await send(absentContext, absent), absentContext, absent);
+      const found = masked(await send(contextId, id), contextId, id);
+      expect(found).toEqual(expected);
+      expect(found.status).toBe(200);
+    });
+
+    itWhere(claims(line))('who claims the same id gets a task of its own under it', async () => {
+      for (const operation of ['send', 'stream'] as const) {
+        const shared = random();
+        const theirs = await line.get(url, owner, 'send', { message: says('theirs'), claimedTaskId: shared });
+        const mine = await ask(stranger, operation, { message: says('mine'), claimedTaskId: shared });
+        const absent = random();
+        const fresh = await ask(stranger, operation, { message: says('mine'), claimedTaskId: absent });
+        expect(masked(mine, shared)).toEqual(masked(fresh, absent));
+        expect(mine.text).not.toContain('theirs');
+        expect(mine.text).not.toContain(theirs.contextId);
+        const kept = await ask(owner, 'getTask', { id: shared, historyLength: 9 });
+        expect(kept.text).toContain('theirs');
+        expect(kept.text).not.toContain('mine');
+      }
+    });
+
+    it('leaves everything as it was', async () => {
+      const states = { slow: 'working', ask: 'input-required', done: 'completed' };
+      for (const stage of stages) {
+        const { id } = tasks[stage];
+        expect((await line.get(url, owner, 'getTask', { id })).status.state).toBe(states[stage]);
+        const hook = await line.get(url, owner, 'getPushConfig', { taskId: id, id: 'hook' });
+        expect(hook.url).toBe('https://hooks.test/a');
+      }
+    });
   });
 });
 
