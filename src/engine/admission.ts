@@ -1,4 +1,5 @@
 import type { Ledger, TaskLog } from '../ledger/ledger.ts';
+import type { Call } from '../protocol/agent.ts';
 import { A2AError, invalidField, taskNotFound } from '../protocol/errors.ts';
 import type { Message } from '../protocol/message.ts';
 import type { SendRequest } from '../protocol/requests.ts';
@@ -75,4 +76,13 @@ function isRepeated({ history }: Task, message: Message): boolean {
     ({ messageId, role }) => messageId === message.messageId && role === message.role,
   );
   return before !== undefined && JSON.stringify(before.parts) === JSON.stringify(message.parts);
+}
+
+/** Refuses a caller that did not ask for an extension the agent needs. */
+export function checkExtensions(required: readonly string[], { extensions }: Call): void {
+  for (const uri of required) {
+    if (extensions?.includes(uri)) continue;
+    const details = { uri };
+    throw new A2AError('EXTENSION_SUPPORT_REQUIRED', `This agent needs the extension ${uri}`, { details });
+  }
 }

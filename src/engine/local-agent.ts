@@ -8,8 +8,8 @@ import type { Log, LogEntry } from '../protocol/log.ts';
 import type { Message } from '../protocol/message.ts';
 import type { SendRequest } from '../protocol/requests.ts';
 import { LazyTracing } from '../tracing/tracing.ts';
-import { isInterrupted, isTask, isTerminal, type Task, withHistory } from '../protocol/task.ts';
-import { type Admission, admit } from './admission.ts';
+import { isTerminal, type Task, withHistory } from '../protocol/task.ts';
+import { type Admission, admit, checkExtensions } from './admission.ts';
 import { cardOf } from './card.ts';
 import { systemClock, timestamps } from './clock.ts';
 import type { AgentDefinition, AgentOptions, Process } from './definition.ts';
@@ -20,7 +20,7 @@ import { PushDesk } from './push.ts';
 import { recover } from './recovery.ts';
 import { Run, type RunHost, settledTask } from './run.ts';
 import { RunTable } from './run-table.ts';
-import { again, isLast, isResting, placed, type Proceeding } from './turn.ts';
+import { again, isLast, placed, type Proceeding, restOf } from './turn.ts';
 import { watch } from './watchdog.ts';
 import { watched } from './watched.ts';
 
@@ -155,20 +155,26 @@ class Engine implements LocalAgent, RunHost {
     return this.close();
   }
 
-  async send(request: SendRequest, call: Call = nobody): Promise<Task | Message> {
-    const decided = this.#admit(request, call);
-    const admission = decided instanceof Promise ? await decided : decided;
-    const { configuration } = request;
-    let answer: Task | Message;
-    if (admission.kind === 'new' && this.definition.mayAnswerDirectly) {
-      const direct = await this.#tryDirectly(request, call, admission.taskId);
-      if (direct.kind === 'message') return direct.message;
-      answer = await this.#answer(direct.run, direct.run.log, configuration?.returnImmediately);
-    } else {
-      const { log, run } = await this.#proceed(admission, request, call);
-      answer = await this.#answer(run, log, configuration?.returnImmediately);
+  send(request: SendRequest, call: Call = nobody): Promise<Task | Message> {
+    try {
+      const admission = this.#admit(request, call);
+      if (admission instanceof Promise) return admission.then((each) => this.#send(each, request, call));
+      return this.#send(admission, request, call);
+    } catch (error) {
+      return Promise.reject(error);
     }
-    return isTask(answer) ? withHistory(answer, configuration?.historyLength) : answer;
+  }
+
+  #send(admission: Admission, request: SendRequest, call: Call): Promise<Task | Message> {
+    if (admission.kind === 'new' && this.definition.mayAnswerDirectly) {
+      return this.#tryDirectly(request, call, admission.taskId).then<Task | Message>((direct) =>
+        direct.kind === 'message' ? direct.message : this.#answer(direct.run, direct.run.log, request),
+      );
+    }
+    const proceeding = this.#proceed(admission, request, call);
+    return proceeding instanceof Promise
+      ? proceeding.then(({ run, log }) => this.#answer(run, log, request))
+      : this.#answer(proceeding.run, proceeding.log, request);
   }
 
   stream(request: SendRequest, call: Call = nobody): AsyncIterable<StreamEvent> {
@@ -207,16 +213,9 @@ class Engine implements LocalAgent, RunHost {
   }
 
   #admit(request: SendRequest, call: Call): Admission | Promise<Admission> {
-    for (const uri of this.#requiredExtensions) {
-      if (!call.extensions?.includes(uri)) {
-        throw new A2AError('EXTENSION_SUPPORT_REQUIRED', `This agent needs the extension ${uri}`, {
-          details: { uri },
-        });
-      }
-    }
-    if (request.configuration?.pushConfig && !this.definition.pushNotifications) {
+    checkExtensions(this.#requiredExtensions, call);
+    if (request.configuration?.pushConfig && !this.definition.pushNotifications)
       throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
-    }
     return admit(this.#ledger, call.owner ?? '', request);
   }
 
@@ -344,12 +343,10 @@ class Engine implements LocalAgent, RunHost {
     });
   }
 
-  async #answer(run: Run | undefined, log: TaskLog, immediately: boolean | undefined): Promise<Task> {
-    if (immediately) return settledTask(log);
-    if (run) return run.rests();
-    if (isTerminal(log.state) || isInterrupted(log.state)) return settledTask(log);
-    for await (const event of log.follow(log.sequence, isResting)) if (isResting(event)) break;
-    return log.task();
+  #answer(run: Run | undefined, log: TaskLog, { configuration }: SendRequest): Promise<Task> {
+    const answering = restOf(run, log, configuration?.returnImmediately);
+    const length = configuration?.historyLength;
+    return length === undefined ? answering : answering.then((task) => withHistory(task, length));
   }
 
   async getTask(

@@ -1,9 +1,9 @@
 import type { TaskLog } from '../ledger/ledger.ts';
 import type { StreamEvent } from '../protocol/event.ts';
 import type { Message } from '../protocol/message.ts';
-import { isInterrupted, isTerminal } from '../protocol/task.ts';
+import { isInterrupted, isTerminal, type Task } from '../protocol/task.ts';
 import { single } from './iterables.ts';
-import type { Run } from './run.ts';
+import { type Run, settledTask } from './run.ts';
 
 /** A message on its way: the task it belongs to and, if it runs here, its run. */
 export interface Proceeding {
@@ -24,7 +24,7 @@ export function isLast(event: StreamEvent): boolean {
 }
 
 /** True when the task ends or needs its caller, and a send is answered. */
-export function isResting(event: StreamEvent): boolean {
+function isResting(event: StreamEvent): boolean {
   if (event.kind !== 'status') return false;
   return isTerminal(event.status.state) || isInterrupted(event.status.state);
 }
@@ -35,4 +35,18 @@ export function again(log: TaskLog, { messageId }: Message): AsyncIterable<Strea
   if (task.history?.[0]?.messageId === messageId) return log.follow(0, isLast);
   if (!isInterrupted(task.status.state)) return log.follow('now', isLast);
   return single({ kind: 'task', task, sequence: log.sequence });
+}
+
+/** Waits until a task ends or needs its caller, unless that is too long for the caller. */
+export function restOf(run: Run | undefined, log: TaskLog, immediately: boolean | undefined): Promise<Task> {
+  if (immediately) return Promise.resolve(settledTask(log));
+  if (run) return run.rests();
+  if (isTerminal(log.state) || isInterrupted(log.state)) return Promise.resolve(settledTask(log));
+  return followed(log);
+}
+
+/** Follows a task that runs elsewhere until it rests. */
+async function followed(log: TaskLog): Promise<Task> {
+  for await (const event of log.follow(log.sequence, isResting)) if (isResting(event)) break;
+  return log.task();
 }

@@ -33,23 +33,41 @@ export class HttpFace {
     this.#metrics = kept && new MetricsPage(this.face, kept, typeof metrics === 'object' ? metrics : {});
   }
 
-  /** Answers one request. Never rejects. */
-  async answer(exchange: Exchange): Promise<Reply> {
-    let reply: Reply;
+  /** Answers one request, at once if it can. Never rejects. */
+  answer(exchange: Exchange): Promise<Reply> | Reply {
     const { watch } = this.face;
     if (watch) exchange.visit = watch.begin(exchange);
+    const { headers } = exchange;
+    const isPlain =
+      !watch &&
+      headers.origin === undefined &&
+      headers['a2a-extensions'] === undefined &&
+      headers['x-a2a-extensions'] === undefined;
+    let reply: Promise<Reply> | Reply;
     try {
       const admitting = this.admit(exchange);
-      reply = await this.#route(admitting instanceof Promise ? await admitting : admitting);
+      reply =
+        admitting instanceof Promise ? admitting.then((each) => this.#route(each)) : this.#route(admitting);
+      if (reply instanceof Promise) reply = reply.catch((thrown: unknown) => this.#failed(exchange, thrown));
     } catch (thrown) {
-      const error = A2AError.from(thrown);
-      this.face.report(error, this.#hidden(exchange));
-      reply = this.#failure(exchange, error);
+      reply = this.#failed(exchange, thrown);
     }
+    return isPlain ? reply : this.#finished(exchange, reply);
+  }
+
+  #failed(exchange: Exchange, thrown: unknown): Reply {
+    const error = A2AError.from(thrown);
+    this.face.report(error, this.#hidden(exchange));
+    return this.#failure(exchange, error);
+  }
+
+  /** Adds what only some callers need to a reply. */
+  async #finished(exchange: Exchange, answering: Promise<Reply> | Reply): Promise<Reply> {
     const { headers } = exchange;
+    let reply = await answering;
     if (headers['a2a-extensions'] !== undefined || headers['x-a2a-extensions'] !== undefined)
       reply = await withExtensions(exchange, reply, this.face.agent);
-    if (watch && !(reply.body instanceof SseStream)) exchange.visit?.end(reply.status);
+    if (!(reply.body instanceof SseStream)) exchange.visit?.end(reply.status);
     return headers.origin === undefined ? reply : withCors(exchange, reply, this.#options);
   }
 

@@ -6,6 +6,7 @@ import { v1_0 } from '../dialects/v1_0/index.ts';
 import { A2AError, errorTable } from '../protocol/errors.ts';
 import type { StreamEvent } from '../protocol/event.ts';
 import { withChallenges } from './auth/refusal.ts';
+import type { Task } from '../protocol/task.ts';
 import { HttpCall } from './call.ts';
 import { RpcEnvelope } from './envelope.ts';
 import { type Exchange, headerOf, jsonReply, type Reply } from './exchange.ts';
@@ -32,17 +33,30 @@ const visibleReasons = new Set([
   'UNAVAILABLE',
 ]);
 
-/** Answers a JSON-RPC request, given its parsed body. */
-export async function answerRpc(
+/**
+ * Answers a JSON-RPC request, given its parsed body. Never rejects.
+ *
+ * A chain of callbacks and not of functions that await each other: this is where most requests pass, and each link
+ * costs as much as reading the message.
+ */
+export function answerRpc(
   face: Face,
   exchange: Exchange,
   body: unknown,
   versionText?: string,
-): Promise<Reply> {
+): Promise<Reply> | Reply {
   let id: RpcRequest['id'] = null;
   let dialect: Dialect | undefined;
   let isStream = false;
   if (exchange.visit) exchange.visit.binding = 'JSONRPC';
+  const fail = (thrown: unknown): Reply => {
+    const error = A2AError.from(thrown);
+    face.report(error, exchange);
+    const spoken = thrown instanceof ChoiceError ? thrown.dialect : (dialect ?? unread(versionText));
+    return isStream && !visibleReasons.has(error.reason) && wantsEventsOnly(exchange, spoken)
+      ? face.streamReply(failedStream(error, id, spoken), exchange)
+      : rpcErrorReply(error, id, spoken);
+  };
   try {
     const request = readEnvelope(body);
     id = request.id;
@@ -53,21 +67,24 @@ export async function answerRpc(
     dialect = choice.ambiguous ? v0_1 : choice.dialect;
     isStream = isStreaming(choice.operation);
     const asked = readAsked(face, exchange, request, choice);
-    if (face.access) await face.access.check(exchange, asked);
-    if (isStream)
-      return await performStream(face, exchange, asked, (opened) =>
+    const go = (): Promise<Reply> | Reply => {
+      if (!isStream) {
+        const answering = perform(face, exchange, asked, choice.ambiguous ? () => v0_1 : undefined);
+        return answering.then((text) => resultReply(id, text), fail);
+      }
+      const opening = performStream(face, exchange, asked, (opened) =>
         streamOf(face, asked, id, { choice, opened }),
       );
-    const text = await perform(face, exchange, asked, choice.ambiguous ? () => v0_1 : undefined);
-    return jsonReply(200, `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${text}}`);
+      return opening instanceof Promise ? opening.catch(fail) : opening;
+    };
+    return face.access ? face.access.check(exchange, asked).then(go).catch(fail) : go();
   } catch (thrown) {
-    const error = A2AError.from(thrown);
-    face.report(error, exchange);
-    const spoken = thrown instanceof ChoiceError ? thrown.dialect : (dialect ?? unread(versionText));
-    return isStream && !visibleReasons.has(error.reason) && wantsEventsOnly(exchange, spoken)
-      ? face.streamReply(failedStream(error, id, spoken), exchange)
-      : rpcErrorReply(error, id, spoken);
+    return fail(thrown);
   }
+}
+
+function resultReply(id: RpcRequest['id'], text: string): Reply {
+  return jsonReply(200, `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${text}}`);
 }
 
 /** The dialect to refuse a request in that could not be read so far as to tell. */
@@ -148,15 +165,18 @@ function tenantOf(params: unknown): string | undefined {
   return typeof tenant === 'string' && tenant !== '' ? tenant : undefined;
 }
 
-async function streamOf(
+function streamOf(
   face: Face,
   asked: Asked,
   id: RpcRequest['id'],
   { choice, opened: { events, first } }: { choice: MethodChoice; opened: Opened },
-): Promise<SseStream> {
-  const task = choice.ambiguous || asked.dialect === v0_1 ? await taskOf(asked, first) : undefined;
-  const dialect = choice.ambiguous && task?.origin === '0.1' ? v0_1 : asked.dialect;
-  const envelope = new RpcEnvelope(id, dialect);
-  const texts = dialect.sharesEvents ? face.textsOf(dialect) : undefined;
-  return new SseStream(events, first, envelope, dialect.eventWriter(task), texts);
+): Promise<SseStream> | SseStream {
+  const make = (dialect: Dialect, task?: Task): SseStream => {
+    const texts = dialect.sharesEvents ? face.textsOf(dialect) : undefined;
+    return new SseStream(events, first, new RpcEnvelope(id, dialect), dialect.eventWriter(task), texts);
+  };
+  if (!choice.ambiguous && asked.dialect !== v0_1) return make(asked.dialect);
+  return taskOf(asked, first).then((task) =>
+    make(choice.ambiguous && task?.origin === '0.1' ? v0_1 : asked.dialect, task),
+  );
 }

@@ -141,7 +141,7 @@ export function nodeListener(
     }
     if (request.method === 'GET' || request.method === 'HEAD') {
       const exchange = new NodeExchange(request, response, '');
-      void handle(httpFace, exchange, exchange, response);
+      handle(httpFace, exchange, exchange, response);
       return;
     }
     if (httpFace.isGuarded) {
@@ -150,7 +150,7 @@ export function nodeListener(
     }
     receive(request, maxBodyBytes, (body) => {
       const exchange = new NodeExchange(request, response, typeof body === 'string' ? body : '');
-      if (typeof body === 'string') void handle(httpFace, exchange, exchange, response);
+      if (typeof body === 'string') handle(httpFace, exchange, exchange, response);
       else refuseBody(httpFace.refuse(exchange, body), request, response, maxBodyBytes);
     });
   };
@@ -184,7 +184,7 @@ async function receiveFromKnown(
       return;
     }
     exchange.body = body;
-    void handle(httpFace, admitted, exchange, response);
+    handle(httpFace, admitted, exchange, response);
   });
 }
 
@@ -265,13 +265,13 @@ function refuseBody(
 }
 
 /** Answers what was asked, and lets go of the exchange that it came in. */
-async function handle(
-  httpFace: HttpFace,
-  asked: Exchange,
-  exchange: NodeExchange,
-  response: ServerResponse,
-): Promise<void> {
-  const reply = await httpFace.answer(asked);
+function handle(httpFace: HttpFace, asked: Exchange, exchange: NodeExchange, response: ServerResponse): void {
+  const reply = httpFace.answer(asked);
+  if (reply instanceof Promise) void reply.then((each) => deliver(httpFace, each, exchange, response));
+  else deliver(httpFace, reply, exchange, response);
+}
+
+function deliver(httpFace: HttpFace, reply: Reply, exchange: NodeExchange, response: ServerResponse): void {
   if (!(reply.body instanceof SseStream)) {
     send(response, reply);
     exchange.release();

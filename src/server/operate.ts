@@ -34,37 +34,44 @@ export function isStreaming(operation: Operation): operation is 'stream' | 'subs
  *
  * @param inOrigin - the dialect of a task's own caller, where the request could be of either.
  */
-export async function answer(asked: Asked, inOrigin?: (task: Task) => Dialect): Promise<string> {
+export function answer(asked: Asked, inOrigin?: (task: Task) => Dialect): Promise<string> {
   const { agent, dialect, operation, request, call, texts } = asked;
   const { results } = dialect;
   switch (operation) {
-    case 'send': {
-      const result = claimed(await agent.send(request as SendRequest, call), asked);
-      asked.visit?.answeredWith(result);
-      return JSON.stringify(results.send.write(result));
-    }
-    case 'getTask': {
-      const task = await agent.getTask(request as GetTaskRequest, call);
-      return inOrigin && task.origin
-        ? taskText(task, inOrigin(task), request as GetTaskRequest)
-        : texts.ofTask(task);
-    }
-    case 'cancelTask': {
-      const task = await agent.cancelTask(request as { id: string }, call);
-      return inOrigin && task.origin ? taskText(task, inOrigin(task), {}) : texts.ofTask(task);
-    }
+    case 'send':
+      return agent.send(request as SendRequest, call).then((sent) => {
+        const result = claimed(sent, asked);
+        asked.visit?.answeredWith(result);
+        return JSON.stringify(results.send.write(result));
+      });
+    case 'getTask':
+      return agent
+        .getTask(request as GetTaskRequest, call)
+        .then((task) =>
+          inOrigin && task.origin
+            ? taskText(task, inOrigin(task), request as GetTaskRequest)
+            : texts.ofTask(task),
+        );
+    case 'cancelTask':
+      return agent
+        .cancelTask(request as { id: string }, call)
+        .then((task) => (inOrigin && task.origin ? taskText(task, inOrigin(task), {}) : texts.ofTask(task)));
     case 'deletePushConfig':
-      await agent.deletePushConfig(request as never, call);
-      return JSON.stringify(results.deletePushConfig.write());
+      return agent
+        .deletePushConfig(request as never, call)
+        .then(() => JSON.stringify(results.deletePushConfig.write()));
     case 'extendedCard':
-      return JSON.stringify(results.extendedCard.write(await asked.place(await agent.extendedCard(call))));
+      return agent
+        .extendedCard(call)
+        .then((card) => asked.place(card))
+        .then((card) => JSON.stringify(results.extendedCard.write(card)));
     case 'stream':
     case 'subscribe':
       throw new A2AError('INTERNAL_ERROR', 'A stream has no single answer');
-    default: {
-      const result: unknown = await agent[operation](request as never, call);
-      return JSON.stringify(results[operation].write(result as never));
-    }
+    default:
+      return (agent[operation](request as never, call) as Promise<unknown>).then((result) =>
+        JSON.stringify(results[operation].write(result as never)),
+      );
   }
 }
 
@@ -85,21 +92,26 @@ export interface Opened {
   first: StreamEvent | undefined;
 }
 
-/** Opens a stream. Versions before 1.0 let a finished task be followed: it is shown and the stream ends. */
-export async function open(asked: Asked): Promise<Opened> {
-  const { agent, dialect, operation, request, call } = asked;
+/**
+ * Opens a stream, at once where its first event is there. Versions before 1.0 let a finished task be followed: it is
+ * shown and the stream ends.
+ */
+export function open(asked: Asked): Promise<Opened> | Opened {
+  const { agent, operation, request, call } = asked;
   const events = (
     operation === 'stream'
       ? agent.stream(request as SendRequest, call)
       : agent.subscribe(request as SubscribeRequest, call)
   )[Symbol.asyncIterator]();
+  const first = isPullStream(events) ? events.pull() : undefined;
+  return first ? openedWith(first, events, asked) : openLater(events, asked);
+}
+
+async function openLater(events: AsyncIterator<StreamEvent>, asked: Asked): Promise<Opened> {
+  const { agent, dialect, operation, request, call } = asked;
   try {
-    const first = (isPullStream(events) ? events.pull() : undefined) ?? (await nextOf(events));
-    if (!first) return { events, first };
-    return {
-      events,
-      first: first.kind === 'message' ? { ...first, message: claimed(first.message, asked) } : first,
-    };
+    const step = await events.next();
+    return step.done ? { events, first: undefined } : openedWith(step.value, events, asked);
   } catch (error) {
     const isFinished = error instanceof A2AError && error.reason === 'UNSUPPORTED_OPERATION';
     if (!isFinished || operation !== 'subscribe' || !dialect.followsFinished) throw error;
@@ -109,9 +121,9 @@ export async function open(asked: Asked): Promise<Opened> {
   }
 }
 
-async function nextOf(events: AsyncIterator<StreamEvent>): Promise<StreamEvent | undefined> {
-  const step = await events.next();
-  return step.done ? undefined : step.value;
+function openedWith(first: StreamEvent, events: AsyncIterator<StreamEvent>, asked: Asked): Opened {
+  if (first.kind !== 'message') return { events, first };
+  return { events, first: { ...first, message: claimed(first.message, asked) } };
 }
 
 const nothing: AsyncIterator<StreamEvent> = { next: () => Promise.resolve({ done: true, value: undefined }) };

@@ -8,7 +8,7 @@ import { answer, type Asked, open, type Opened } from './operate.ts';
 import type { SseStream } from './sse.ts';
 
 /** Does an operation that answers once, within the limits and in view of whoever watches. */
-export async function perform(
+export function perform(
   face: Face,
   exchange: Exchange,
   asked: Asked,
@@ -18,33 +18,45 @@ export async function perform(
   visit?.about(asked, exchange);
   checkSize(asked.request, face.limits, exchange.body.length);
   const visitor = face.guard.enter(exchange);
+  const { answerTimeout = 0 } = face.limits;
   try {
     const answering = visit ? visit.traced(asked, () => answer(asked, inOrigin)) : answer(asked, inOrigin);
-    const { answerTimeout = 0 } = face.limits;
-    return await (answerTimeout > 0 ? inTime(answering, answerTimeout) : answering);
-  } finally {
+    const inLimits = answerTimeout > 0 ? inTime(answering, answerTimeout) : answering;
+    return visitor ? inLimits.finally(() => face.guard.leave(visitor)) : inLimits;
+  } catch (error) {
     if (visitor) face.guard.leave(visitor);
+    throw error;
   }
 }
 
 /** Opens a stream, within the limits and in view of whoever watches. */
-export async function performStream(
+export function performStream(
   face: Face,
   exchange: Exchange,
   asked: Asked,
   toStream: (opened: Opened) => SseStream | Promise<SseStream>,
-): Promise<Reply> {
+): Promise<Reply> | Reply {
   const { visit } = exchange;
   visit?.about(asked, exchange);
   checkSize(asked.request, face.limits, exchange.body.length);
   const visitor = face.guard.admit(exchange);
-  try {
-    const opened = await (visit ? visit.traced(asked, () => open(asked)) : open(asked));
-    visit?.begins(opened.first);
-    return face.streamReply(await toStream(opened), exchange, visitor);
-  } catch (error) {
+  const fail = (error: unknown): never => {
     face.guard.release(visitor);
     throw error;
+  };
+  const begin = (opened: Opened): Promise<Reply> | Reply => {
+    visit?.begins(opened.first);
+    const stream = toStream(opened);
+    return stream instanceof Promise
+      ? stream.then((each) => face.streamReply(each, exchange, visitor))
+      : face.streamReply(stream, exchange, visitor);
+  };
+  try {
+    const opened = visit ? visit.traced(asked, async () => open(asked)) : open(asked);
+    const reply = opened instanceof Promise ? opened.then(begin) : begin(opened);
+    return reply instanceof Promise ? reply.catch(fail) : reply;
+  } catch (error) {
+    return fail(error);
   }
 }
 

@@ -193,7 +193,15 @@ describe('a caller that hangs up', () => {
   }
 
   it('with words that are no HTTP in the middle of a stream finds none of ours in it', async () => {
-    const own = await serve(agent);
+    const patient = defineAgent({
+      name: 'Patient',
+      description: 'Says one thing and then nothing for as long as anybody listens',
+      async *process({ signal }) {
+        yield 'one';
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      },
+    });
+    const own = await serve(patient);
     const line = new RawConnection(own.port);
     let heard = '';
     line.socket.on('data', (data) => {
@@ -206,6 +214,7 @@ describe('a caller that hangs up', () => {
     line.destroy();
     expect(heard.match(/HTTP\/1\.1/g)).toHaveLength(1);
     await own.stop(100);
+    await patient.close();
     await expectNothingLeft();
   });
 
