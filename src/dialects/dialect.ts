@@ -145,6 +145,8 @@ export interface Dialect {
    * @param task - the task as it stands, where the stream goes on in the middle of it.
    */
   eventWriter(task?: Task): EventWriter;
+  /** The text of an event that reads the same for everybody, where there is a quicker way to it than its wire form. */
+  readonly eventText?: (event: StreamEvent) => string;
   eventReader(opening: StreamOpening): EventReader;
   readonly rpcError: RpcErrorCodec;
   readonly restError: RestErrorCodec;

@@ -23,9 +23,9 @@ export interface MemoryLedgerOptions {
    */
   maxAge?: number;
   /**
-   * How many finished tasks keep their single events, for readers that lost their connection. Older ones keep what
-   * the events amount to.
-   * @defaultValue 1,000
+   * How many events of finished tasks are kept, for readers that lost their connection; the newest of these tasks
+   * keeps all of its own. Of older tasks what the events amount to is kept.
+   * @defaultValue 5,000
    */
   maxReplayable?: number;
   /**
@@ -55,6 +55,8 @@ class MemoryLedger implements Ledger, LogKeeper {
   #finished: (Shelved | undefined)[] = [];
   #forgotten = 0;
   #frozen = 0;
+  /** How many events the finished tasks that still have a log keep. */
+  #replayable = 0;
   readonly #maxTasks: number;
   readonly #maxAge: number;
   readonly #maxReplayable: number;
@@ -64,7 +66,7 @@ class MemoryLedger implements Ledger, LogKeeper {
   constructor(options: MemoryLedgerOptions) {
     this.#maxTasks = options.maxTasks ?? 250_000;
     this.#maxAge = options.maxAge ?? 7 * 24 * 3_600_000;
-    this.#maxReplayable = options.maxReplayable ?? 1_000;
+    this.#maxReplayable = options.maxReplayable ?? 5_000;
     this.#maxEvents = options.maxEvents ?? 10_000;
     this.#now = options.now ?? Date.now;
   }
@@ -199,7 +201,8 @@ class MemoryLedger implements Ledger, LogKeeper {
 
   #finish(shelved: Shelved): void {
     this.#finished.push(shelved);
-    while (this.#finished.length - this.#frozen > this.#maxReplayable)
+    this.#replayable += shelved.log?.kept ?? 0;
+    while (this.#replayable > this.#maxReplayable && this.#finished.length - this.#frozen > 1)
       this.#freeze(this.#finished[this.#frozen++]);
     this.#forgetWhile((oldest) => oldest.changedAt < this.#now() - this.#maxAge);
   }
@@ -207,6 +210,7 @@ class MemoryLedger implements Ledger, LogKeeper {
   /** Keeps of a finished task what it amounts to; that is final anyway. */
   #freeze(shelved: Shelved | undefined): void {
     if (!shelved?.log) return;
+    this.#replayable -= shelved.log.kept;
     shelved.task = shelved.log.task();
     shelved.sequence = shelved.log.sequence;
     shelved.log = undefined;
@@ -223,6 +227,7 @@ class MemoryLedger implements Ledger, LogKeeper {
       if (oldest && !isTooMuch(oldest)) break;
       this.#finished[this.#forgotten++] = undefined;
       if (!oldest) continue;
+      this.#replayable -= oldest.log?.kept ?? 0;
       oldest.shelf.forget(oldest);
       this.#count--;
       forgotten++;

@@ -27,7 +27,8 @@ export class Texts {
     const key = event.kind === 'task' ? event.task : event;
     const slot = (event.sequence ?? 0) % slots;
     if (this.#events[slot] === key) return this.#eventTexts[slot] ?? '';
-    const text = JSON.stringify(this.#writer.write(event)[0]);
+    const { eventText } = this.#dialect;
+    const text = eventText ? eventText(event) : JSON.stringify(this.#writer.write(event)[0]);
     this.#events[slot] = key;
     this.#eventTexts[slot] = text;
     return text;

@@ -7,6 +7,7 @@ import type { Dialect } from '../dialect.ts';
 import { card } from './card.ts';
 import { restError, rpcError } from './error.ts';
 import { eventReader, eventWriter, readEvent, writeEvent } from './event.ts';
+import { eventText } from './event-text.ts';
 import { readMessage, writeMessage } from './message.ts';
 import { requests } from './requests.ts';
 import { results } from './results.ts';
@@ -50,6 +51,7 @@ export const v1_0: Dialect = {
   message: { read: (wire, reading) => readMessage(wire, 'message', reading), write: writeMessage },
   sharesEvents: true,
   eventWriter: () => eventWriter,
+  eventText,
   eventReader: () => eventReader,
   rpcError,
   restError,
