@@ -22,6 +22,27 @@ const maxGathered = 64 * 1_024;
 /** A comment, which keeps the connection alive and means nothing. */
 const heartbeat = ':\n\n';
 
+/** The streams that have something to write in this turn of the event loop. */
+let gathering: SseStream[] = [];
+
+/**
+ * Has a stream written after everything else that is ready in this turn: Node empties its queue of ticks before that
+ * of promises, so the tick is asked for from within a promise's turn. One tick serves all streams.
+ */
+function flushLater(stream: SseStream): void {
+  if (gathering.push(stream) === 1) queueMicrotask(askForTick);
+}
+
+function askForTick(): void {
+  process.nextTick(flushAll);
+}
+
+function flushAll(): void {
+  const streams = gathering;
+  gathering = [];
+  for (const stream of streams) stream.flush();
+}
+
 /**
  * One server-sent event stream on its way out. Everything that happens in one turn of the event loop is written at
  * once, and nothing is read from the task while the reader has not caught up.
@@ -163,8 +184,7 @@ export class SseStream implements Waiter {
     if (this.#text.length > maxGathered) this.#flush();
     else if (!this.#isFlushing && this.#text !== '') {
       this.#isFlushing = true;
-      // After everything else that is ready in this turn.
-      process.nextTick(flush, this);
+      flushLater(this);
     }
   }
 
@@ -181,8 +201,9 @@ export class SseStream implements Waiter {
     this.#text += sequence === undefined ? `data: ${data}\n\n` : `id: ${sequence}\ndata: ${data}\n\n`;
   }
 
-  static flush(this: void, stream: SseStream): void {
-    stream.#flush();
+  /** Writes what was gathered. */
+  flush(): void {
+    if (this.#isFlushing) this.#flush();
   }
 
   #flush(): void {
@@ -202,5 +223,3 @@ export class SseStream implements Waiter {
     });
   }
 }
-
-const { flush } = SseStream;
