@@ -66,21 +66,24 @@ if (spawnSync('wrk', ['-v']).error)
   );
 
 mkdirSync(path.join(here, 'results'), { recursive: true });
-const files = [];
 for (const name of wanted) {
   const began = Date.now();
   console.error(`\n== ${name} (${wanted.indexOf(name) + 1} of ${wanted.length})`);
   const out = path.join(here, 'results', `${name}.json`);
   if (name === 'client') writeFileSync(out, JSON.stringify(await clients()));
   else await compare(groups[name], out);
-  files.push(out);
   console.error(`   ${((Date.now() - began) / 1000).toFixed(0)} s`);
 }
 const text = table(
   files.map((file) => ({ name: path.basename(file, '.json'), ...JSON.parse(readFileSync(file, 'utf8')) })),
 );
 console.log(text);
-if (values.write) writeTable(text);
+if (values.write) {
+  const known = [...Object.keys(groups), 'client'].filter((name) =>
+    existsSync(path.join(here, 'results', `${name}.json`)),
+  );
+  writeTable(table(known.map(resultOf)));
+}
 
 function compare(group, out) {
   const args = [
