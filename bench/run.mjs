@@ -74,14 +74,13 @@ for (const name of wanted) {
   else await compare(groups[name], out);
   console.error(`   ${((Date.now() - began) / 1000).toFixed(0)} s`);
 }
-const text = table(
-  files.map((file) => ({ name: path.basename(file, '.json'), ...JSON.parse(readFileSync(file, 'utf8')) })),
-);
+// The page holds the newest result of every group; what was measured just now is printed.
+const fileOf = (name) => path.join(here, 'results', `${name}.json`);
+const resultOf = (name) => ({ name, ...JSON.parse(readFileSync(fileOf(name), 'utf8')) });
+const text = table(wanted.map(resultOf));
 console.log(text);
 if (values.write) {
-  const known = [...Object.keys(groups), 'client'].filter((name) =>
-    existsSync(path.join(here, 'results', `${name}.json`)),
-  );
+  const known = [...Object.keys(groups), 'client'].filter((name) => existsSync(fileOf(name)));
   writeTable(table(known.map(resultOf)));
 }
 

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { event } from '../../../test/arbitraries.ts';
 import { eventText } from './event-text.ts';
