@@ -18,6 +18,8 @@ import type { ServerOptions } from './options.ts';
 /** A card as it goes out. */
 interface WrittenCard {
   text: string;
+  /** In bytes. */
+  length: number;
   etag: string;
   headers: string[];
 }
@@ -88,7 +90,7 @@ export class CardDesk {
     if (kept !== undefined && (kept.trim() === '*' || kept.includes(written.etag))) {
       return { status: 304, headers: written.headers, body: undefined };
     }
-    return { status: 200, headers: written.headers, body: written.text };
+    return { status: 200, headers: written.headers, body: written.text, length: written.length };
   }
 
   /** Answers a request for the extended card where 0.2 has it; that it is plain HTTP there does not make it REST. */
@@ -154,7 +156,7 @@ export class CardDesk {
       'Vary',
       'A2A-Version, Host',
     ];
-    return { text, etag, headers };
+    return { text, length: new TextEncoder().encode(text).length, etag, headers };
   }
 }
 

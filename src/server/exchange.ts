@@ -43,6 +43,8 @@ export interface Reply {
   headers: string[];
   /** The whole body, or the events to send. */
   body: string | SseStream | undefined;
+  /** How many bytes the body has, where somebody knows already. */
+  length?: number;
 }
 
 /** A header that comes once, or undefined. */

@@ -31,6 +31,10 @@ export class Guard {
   readonly #makeBucket: (() => Bucket) | undefined;
   readonly #callerOf: ((exchange: Exchange) => string | undefined) | undefined;
   readonly #now: () => number;
+  /** False where one caller may have as many streams as there are. */
+  readonly #countsStreams: boolean;
+  /** Stands for all callers where they are not told apart. */
+  readonly #everybody: Visitor = { key: '', streams: 0, requests: 0, bucket: undefined };
   #streams = 0;
 
   /**
@@ -43,6 +47,7 @@ export class Guard {
     this.#callerOf = limits.callerOf;
     this.#now = now;
     const { rate } = limits;
+    this.#countsStreams = rate !== undefined || this.#streamsPerCaller < this.#maxStreams;
     if (rate) this.#makeBucket = () => new Bucket(rate, now());
   }
 
@@ -67,7 +72,7 @@ export class Guard {
   admit(exchange: Exchange): Visitor {
     if (this.#streams >= this.#maxStreams)
       throw exhausted('maxStreams', 'Too many streams are open; close some, or try again later', 1);
-    const visitor = this.#visitorOf(exchange);
+    const visitor = this.#countsStreams ? this.#visitorOf(exchange) : this.#everybody;
     this.#take(visitor);
     if (visitor.streams >= this.#streamsPerCaller)
       throw this.#refusal(visitor, 'streamsPerCaller', 'You have too many streams open; close some');

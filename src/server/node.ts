@@ -303,12 +303,12 @@ function leave(this: Streaming): void {
 }
 
 /** Sends a reply that is all there. */
-function send(response: ServerResponse, { status, headers, body }: Reply): void {
+function send(response: ServerResponse, { status, headers, body, length }: Reply): void {
   if (response.destroyed || response.headersSent) return;
   const text = (body as string | undefined) ?? '';
   // Node asks for the length before it sends the text; a 204 and a 304 have none.
   if (status === 204 || status === 304) response.writeHead(status, headers);
-  else response.writeHead(status, [...headers, 'Content-Length', String(Buffer.byteLength(text))]);
+  else response.writeHead(status, [...headers, 'Content-Length', String(length ?? Buffer.byteLength(text))]);
   response.end(text);
 }
 

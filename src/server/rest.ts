@@ -12,7 +12,7 @@ import type { Face } from './face.ts';
 import { withRetryAfter } from './limits.ts';
 import { type Asked, isStreaming, type Opened } from './operate.ts';
 import { perform, performStream } from './perform.ts';
-import { type Matched, RouteTable } from './route.ts';
+import { type Matched, noParams, RouteTable } from './route.ts';
 import { SseStream } from './sse.ts';
 
 const tables: ReadonlyMap<Dialect, RouteTable> = new Map([
@@ -26,30 +26,39 @@ interface Found extends Matched {
   tenant: string | undefined;
 }
 
-/** Answers a REST request. `body` is undefined where none came. */
-export async function answerRest(
+/** Answers a REST request. `body` is undefined where none came. Never rejects. */
+export function answerRest(
   face: Face,
   exchange: Exchange,
   path: string,
   body: unknown,
   versionText?: string,
-): Promise<Reply> {
+): Promise<Reply> | Reply {
   let dialect: Dialect = v1_0;
   if (exchange.visit) exchange.visit.binding = 'HTTP+JSON';
-  try {
-    dialect = chooseForPath(path, versionOf(versionText));
-    const found = find(dialect, exchange.method, path);
-    ({ dialect } = found);
-    const asked = readAsked(face, exchange, found, body);
-    if (face.access) await face.access.check(exchange, asked);
-    if (isStreaming(asked.operation))
-      return await performStream(face, exchange, asked, (opened) => streamOf(face, asked, opened));
-    const text = await perform(face, exchange, asked);
-    return jsonReply(found.route.status ?? 200, text, dialect.restMediaType);
-  } catch (thrown) {
+  const fail = (thrown: unknown): Reply => {
     const error = A2AError.from(thrown);
     face.report(error, exchange);
     return restErrorReply(error, thrown instanceof ChoiceError ? restOf(thrown.dialect) : dialect);
+  };
+  try {
+    dialect = chooseForPath(path, versionOf(versionText));
+    const found = find(dialect, exchange.method, path);
+    const asked = readAsked(face, exchange, found, body);
+    const go = (): Promise<Reply> | Reply => {
+      if (!isStreaming(asked.operation)) {
+        const { status = 200 } = found.route;
+        return perform(face, exchange, asked).then(
+          (text) => jsonReply(status, text, dialect.restMediaType),
+          fail,
+        );
+      }
+      const opening = performStream(face, exchange, asked, (opened) => streamOf(face, asked, opened));
+      return opening instanceof Promise ? opening.catch(fail) : opening;
+    };
+    return face.access ? face.access.check(exchange, asked).then(go).catch(fail) : go();
+  } catch (thrown) {
+    return fail(thrown);
   }
 }
 
@@ -95,7 +104,7 @@ function find(dialect: Dialect, verb: string, path: string): Found {
     const allow = lookup.allowed.join(', ');
     throw new A2AError('METHOD_NOT_ALLOWED', `This path takes ${allow}`, { details: { allow } });
   }
-  return { ...lookup, dialect, tenant };
+  return { route: lookup.route, params: lookup.params, dialect, tenant };
 }
 
 function decodeSegment(segment: string): string {
@@ -114,6 +123,7 @@ function readParams(exchange: Exchange, { params }: Found, body: unknown): unkno
   if (body !== undefined && body !== null && (typeof body !== 'object' || Array.isArray(body))) {
     throw new A2AError('INVALID_PARAMS', 'The body must be a JSON object');
   }
+  if (exchange.query === '' && params === noParams) return body ?? {};
   const whole: Record<string, unknown> = { ...body };
   if (exchange.query !== '') {
     for (const [name, value] of new URLSearchParams(exchange.query)) {

@@ -7,6 +7,9 @@ export interface Matched {
   params: Record<string, string>;
 }
 
+/** What a path without parameters says. */
+export const noParams: Record<string, string> = {};
+
 /** What a path leads to: a route, other verbs than the one used, or nothing. */
 export type Lookup = Matched | { allowed: string[] } | undefined;
 
@@ -67,6 +70,7 @@ export class RouteTable {
 function choose(pattern: Pattern, verb: string, values: string[]): Lookup {
   const route = pattern.byVerb.get(verb);
   if (!route) return { allowed: [...pattern.byVerb.keys()] };
+  if (values.length === 0) return { route, params: noParams };
   const params: Record<string, string> = {};
   for (let i = 0; i < values.length; i++) {
     const name = pattern.names[i] ?? '';
