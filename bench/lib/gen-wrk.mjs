@@ -13,7 +13,8 @@ function script(reqs) {
     .join(',\n');
   return `
 local R = {${rows}}
-local n, k, base = 0, #R, 20000000 + (os.time() % 60000) * 1000
+-- a million ids for each second, so that no message of one run comes again in the next
+local n, k, base = 0, #R, (os.time() % 100) * 1000000
 function request()
   n = n + 1
   local r = R[(n * 7919) % k + 1]

@@ -2,6 +2,7 @@ import type { Ledger, TaskLog } from '../ledger/ledger.ts';
 import type { Call } from '../protocol/agent.ts';
 import { A2AError, invalidField, taskNotFound } from '../protocol/errors.ts';
 import type { Message } from '../protocol/message.ts';
+import type { Part } from '../protocol/part.ts';
 import type { SendRequest } from '../protocol/requests.ts';
 import { isTerminal, type Task } from '../protocol/task.ts';
 
@@ -12,6 +13,9 @@ export type Admission =
   | { kind: 'next'; log: TaskLog; sequence: number }
   | { kind: 'again'; log: TaskLog };
 
+/** The beginning of a task whose id nobody asked for. */
+const begins: Admission = { kind: 'new', taskId: undefined };
+
 /** Decides what a message is. A task that does not exist, is over or has another context refuses it. */
 export function admit(ledger: Ledger, owner: string, request: SendRequest): Admission | Promise<Admission> {
   const { message, claimedTaskId } = request;
@@ -21,8 +25,9 @@ export function admit(ledger: Ledger, owner: string, request: SendRequest): Admi
     return log instanceof Promise ? log.then((each) => settled(each, request)) : settled(log, request);
   }
   const known = ledger.find(owner, message.messageId);
-  if (known === undefined) return { kind: 'new', taskId: undefined };
-  return repeated(ledger, owner, known, message);
+  if (known instanceof Promise)
+    return known.then((id) => (id === undefined ? begins : repeated(ledger, owner, id, message)));
+  return known === undefined ? begins : repeated(ledger, owner, known, message);
 }
 
 /** Decides once everything that happened can be seen: a message may be on its way to the disk. */
@@ -57,25 +62,35 @@ function continued(log: TaskLog | undefined, { message, claimedTaskId }: SendReq
   return { kind: 'next', log, sequence: log.sequence };
 }
 
-async function repeated(
+function repeated(
   ledger: Ledger,
   owner: string,
-  known: string | Promise<string | undefined>,
+  known: string,
   message: Message,
-): Promise<Admission> {
-  const id = await known;
-  const log = id === undefined ? undefined : await ledger.open(owner, id);
-  await log?.settled();
+): Admission | Promise<Admission> {
+  const log = ledger.open(owner, known);
+  if (log instanceof Promise) return log.then((each) => compared(each, message));
+  return compared(log, message);
+}
+
+function compared(log: TaskLog | undefined, message: Message): Admission | Promise<Admission> {
+  const settling = log?.settled();
+  if (settling) return settling.then(() => compared(log, message));
   // An id that is used again for other content is a careless client, not a retry.
   if (log && isRepeated(log.task(), message)) return { kind: 'again', log };
-  return { kind: 'new', taskId: undefined };
+  return begins;
 }
 
 function isRepeated({ history }: Task, message: Message): boolean {
   const before = history?.find(
     ({ messageId, role }) => messageId === message.messageId && role === message.role,
   );
-  return before !== undefined && JSON.stringify(before.parts) === JSON.stringify(message.parts);
+  return before !== undefined && isSame(before.parts, message.parts);
+}
+
+function isSame(some: readonly Part[], others: readonly Part[]): boolean {
+  if (some.length !== others.length) return false;
+  return some.every((part, i) => JSON.stringify(part) === JSON.stringify(others[i]));
 }
 
 /** Refuses a caller that did not ask for an extension the agent needs. */
