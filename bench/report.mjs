@@ -34,7 +34,6 @@ function matches(row, { target, dialect, scenario }) {
 }
 
 const rps = (result) => result.rps;
-const perEvent = (result) => result.cpuUsPerEvent ?? (1e6 / result.rps) * (1 / result.framesPerStream);
 
 /** The whole table, as Markdown. */
 export function table(results) {
@@ -100,21 +99,24 @@ function sqlite(rows) {
 }
 
 function growth(rows) {
-  const cost = (target, n) =>
+  const sizes = [10, 100, 1_000, 10_000];
+  // What a request costs by itself is the same for all, so only what each further event adds is compared.
+  const whole = (n) =>
     median(
       rows
         .filter(
           (row) =>
-            matches(row, { target, scenario: `stream${n}`, dialect: 'jsonrpc-1.0' }) && !row.result.error,
+            matches(row, { target: 'dragoman', scenario: `stream${n}`, dialect: 'jsonrpc-1.0' }) &&
+            !row.result.error,
         )
-        .map((row) => perEvent(row.result)),
+        .map((row) => row.result.cpuUsPerReq),
     );
-  const base = cost('dragoman', 100);
-  const parts = [10, 100, 1_000, 10_000].map((n) => `${n}: ${round(cost('dragoman', n) / base)}`);
-  const whole = (target) => ({ target, scenario: 'stream4000', dialect: 'jsonrpc-1.0' });
-  const slow = ratios(rows, (result) => 1 / result.rps, whole('dragoman'), whole('floor'));
+  const added = sizes.slice(1).map((n, i) => (whole(n) - whole(sizes[i])) / (n - sizes[i]));
+  const parts = sizes.slice(1).map((n, i) => `${sizes[i]} – ${n}: ${round(added[i] / added[0])}`);
+  const chunks = (target) => ({ target, scenario: 'stream4000', dialect: 'jsonrpc-1.0' });
+  const slow = ratios(rows, (result) => 1 / result.rps, chunks('dragoman'), chunks('floor'));
   return [
-    `| cost per event in a stream of n events, × that of 100 | ${parts.join(', ')} |`,
+    `| what one more event costs in a stream of so many, × that between 10 and 100 | ${parts.join(', ')} |`,
     `| one stream of 4,000 appended chunks, time × floor | ${spread(slow)} |`,
   ];
 }
