@@ -1,7 +1,7 @@
-import picocolors from 'picocolors';
 import type { A2AError } from '../protocol/errors.ts';
 import type { Log, LogEntry } from '../protocol/log.ts';
 import type { Exchange } from '../server/exchange.ts';
+import { coloursFor } from './colours.ts';
 import { reasonOf } from './mistake.ts';
 
 /** How logs are written: for people, or one JSON object for each line. */
@@ -57,7 +57,7 @@ function line({ level, message, taskId, error }: LogEntry): string {
 
 /** A request in one line, such as `200 send 1.0 JSONRPC 3 ms 127.0.0.1 task 17`. */
 function requestLine({ fields = {}, taskId }: LogEntry): string {
-  const { isColorSupported, green, red, dim } = picocolors.createColors(process.stderr.isTTY);
+  const { isColorSupported, green, red, dim } = coloursFor(process.stderr);
   const { status, method, path, operation, version, binding, outcome, duration, caller } = fields;
   const mark = Number(status) < 400 && outcome === 'OK' ? green : red;
   const what =

@@ -1,6 +1,6 @@
-import picocolors from 'picocolors';
 import type { AgentCard } from '../protocol/card.ts';
 import { versions } from '../dialects/choose.ts';
+import { coloursFor } from './colours.ts';
 
 /** What there is to tell about an agent that is being served. */
 interface Served {
@@ -23,7 +23,7 @@ export function jsonSummary(url: string): string {
 
 /** Tells a person what is served and what to try. */
 export function textSummary({ url, card, tasks }: Served): string {
-  const { bold, cyan, dim } = picocolors.createColors(isColoured(process.env, process.stdout.isTTY));
+  const { bold, cyan, dim } = coloursFor(process.stdout);
   const lines = [
     '',
     ...(card ? [`  ${bold(card.name)} ${dim(card.version)}  ${card.description}`, ''] : []),
@@ -35,13 +35,6 @@ export function textSummary({ url, card, tasks }: Served): string {
   for (const { title, command } of trials(url)) lines.push('', `  ${dim(`# ${title}`)}`, `  ${command}`);
   lines.push('', `  ${dim('Ctrl-C stops it.')}`, '');
   return lines.join('\n');
-}
-
-/** Colours are for a terminal, unless the environment says otherwise; a build machine is none. */
-function isColoured(env: NodeJS.ProcessEnv, isTerminal: boolean | undefined): boolean {
-  if (env.NO_COLOR) return false;
-  if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0';
-  return isTerminal === true && env.TERM !== 'dumb';
 }
 
 /** Commands to paste into a shell. The time makes every message a new one. */

@@ -10,7 +10,9 @@ afterEach(async () => {
 });
 
 async function serveEcho(...flags: string[]): Promise<{ agent: Running; url: string }> {
-  const agent = node([main, 'serve', 'examples/echo.js', '--port', '0', ...flags], { cwd: root });
+  // A build machine sets CI, and its log is read as text.
+  const env = { CI: '1', FORCE_COLOR: '', NO_COLOR: '' };
+  const agent = node([main, 'serve', 'examples/echo.js', '--port', '0', ...flags], { cwd: root, env });
   running = agent;
   const [, url = ''] = await agent.prints(/listening on (\S+)/);
   return { agent, url };
