@@ -1,0 +1,27 @@
+/** Something wrong in a file, and where. */
+export interface Complaint {
+  /** What is wrong, and what would be right. */
+  readonly message: string;
+  /** Where in the document, such as `rules[0].when.text`; empty for the document itself. */
+  readonly path: string;
+  /** Counted from 1. */
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A file that is not as it should be. Its message has one line for each complaint, as an editor can jump to it. */
+export class DocumentError extends Error {
+  override readonly name = 'DocumentError';
+  readonly file: string;
+  readonly complaints: readonly Complaint[];
+
+  constructor(file: string, complaints: readonly Complaint[]) {
+    super(complaints.map((each) => `${file}:${each.line}:${each.column}: ${told(each)}`).join('\n'));
+    this.file = file;
+    this.complaints = complaints;
+  }
+}
+
+function told({ path, message }: Complaint): string {
+  return path === '' ? message : `${path}: ${message}`;
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { DocumentError } from './complaint.ts';
+import { Document } from './document.ts';
+import { fillIn } from './environment.ts';
+
+const schema = z.strictObject({
+  name: z.string(),
+  rules: z
+    .array(
+      z.union([
+        z.strictObject({ kind: z.literal('text'), text: z.string() }),
+        z.strictObject({ kind: z.literal('wait'), seconds: z.number() }),
+      ]),
+    )
+    .optional(),
+});
+
+function complaintsOf(text: string): string[] {
+  try {
+    Document.parse(text, 'a.yaml').check(schema);
+    return [];
+  } catch (thrown) {
+    expect(thrown).toBeInstanceOf(DocumentError);
+    return (thrown as Error).message.split('\n');
+  }
+}
+
+describe('a document', () => {
+  it('is given as it was written', () => {
+    const text = 'name: no\nrules:\n  - kind: wait\n    seconds: 3\n';
+    expect(Document.parse(text, 'a.yaml').check(schema)).toEqual({
+      name: 'no',
+      rules: [{ kind: 'wait', seconds: 3 }],
+    });
+  });
+
+  it.each([
+    ['an unknown key', 'name: a\nrulez: []\n', 'a.yaml:2:1: rulez: this key is not known here'],
+    ['a wrong type', 'name:\n  - a\n', 'a.yaml:1:1: name: expected string, received array'],
+    ['a missing key', 'rules: []\n', 'a.yaml:1:1: name: is missing'],
+    [
+      'the form that was meant',
+      'name: a\nrules:\n  - kind: wait\n    seconds: soon\n',
+      'a.yaml:4:5: rules[0].seconds: expected number, received string',
+    ],
+    [
+      'an unknown key far inside',
+      'name: a\nrules:\n  - kind: text\n    text: b\n    txt: c\n',
+      'a.yaml:5:5: rules[0].txt: this key is not known here',
+    ],
+    ['an empty file', '', 'a.yaml:1:1: The file is empty'],
+  ])('complains about %s where it stands', (_what, text, complaint) => {
+    expect(complaintsOf(text)).toEqual([complaint]);
+  });
+
+  it('complains about what is no YAML', () => {
+    expect(complaintsOf('name: "a\n')[0]).toMatch(/^a\.yaml:\d+:\d+: /);
+    expect(complaintsOf('name: a\nname: b\n')[0]).toMatch(/^a\.yaml:2:1: /);
+  });
+
+  it('holds one document', () => {
+    expect(complaintsOf('name: a\n---\nname: b\n')).toEqual([
+      expect.stringMatching(/^a\.yaml:2:1: A file holds one document$/),
+    ]);
+  });
+
+  it('does not grow without end', () => {
+    const bomb = ['a: &a [x,x,x,x,x,x,x,x,x]'];
+    for (const [from, to] of ['ab', 'bc', 'cd', 'de', 'ef'])
+      bomb.push(`${to}: &${to} [*${from},*${from},*${from},*${from},*${from},*${from},*${from},*${from}]`);
+    expect(complaintsOf(bomb.join('\n'))[0]).toMatch(/^a\.yaml:1:1: /);
+  });
+});
+
+describe('names of the environment', () => {
+  it('are filled in, with defaults', () => {
+    const missing: string[] = [];
+    const value = { url: 'http://${HOST, localhost}:${PORT}', list: ['${NONE}', '${QUOTED, "a b"}', 1] };
+    const filled = fillIn(value, { PORT: '80' }, (path, name) => missing.push(`${path.join('.')} ${name}`));
+    expect(filled).toEqual({ url: 'http://localhost:80', list: ['', 'a b', 1] });
+    expect(missing).toEqual(['list.0 NONE']);
+  });
+});

@@ -1,0 +1,71 @@
+/** A value beside a payload. Brokers that know only text carry numbers, booleans and maps as JSON. */
+export type Property =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly Property[]
+  | { readonly [name: string]: Property };
+
+/** What travels beside a payload. */
+export interface Properties {
+  readonly [name: string]: Property | undefined;
+}
+
+/** A message that arrived. */
+export interface Delivery {
+  readonly topic: string;
+  /** UTF-8 text; on the mesh, JSON. */
+  readonly payload: string;
+  readonly properties: Properties;
+  /** True when the broker says that it may have been delivered before. */
+  readonly redelivered: boolean;
+}
+
+/** How to subscribe. */
+export interface SubscribeOptions {
+  /**
+   * The name of a queue that outlives the connection: what is published while nobody is there waits in it. Without
+   * a name, what is published meanwhile is lost.
+   */
+  readonly queue?: string;
+  /** Whether several subscribers of one queue share its messages. @defaultValue false: only one may subscribe */
+  readonly shared?: boolean;
+  /** How many messages may be worked on at once; the broker keeps the rest. @defaultValue 64 */
+  readonly concurrency?: number;
+}
+
+/** Something that messages arrive at. */
+export interface Subscription extends AsyncDisposable {
+  /** Takes no more messages, and waits for those that are being worked on. */
+  close(): Promise<void>;
+}
+
+/** How a link is: `up`, trying again (`down`), or finished. */
+export type LinkState = 'up' | 'down' | 'closed';
+
+/**
+ * A way to a broker. Topics have levels parted by `/`; in a pattern `*` is one whole level and `>`, at the end, one or
+ * more. A link that breaks comes back by itself, subscriptions included.
+ */
+export interface Link extends AsyncDisposable {
+  /**
+   * Publishes a message. Resolves once the broker has it for good, so whoever waits is slowed down to what the broker
+   * can take; while the link is down it waits until it is up again.
+   */
+  publish(topic: string, payload: string, properties?: Properties): Promise<void>;
+  /**
+   * Hands over messages whose topic matches, each once its predecessors were handed over. A message is acknowledged
+   * when the promise of `work` settles, not before; one that was not acknowledged comes again.
+   */
+  subscribe(
+    patterns: string | readonly string[],
+    work: (delivery: Delivery) => void | Promise<void>,
+    options?: SubscribeOptions,
+  ): Promise<Subscription>;
+  readonly state: LinkState;
+  /** Calls back when the state changes. @returns what stops it. */
+  onState(changed: (state: LinkState) => void): () => void;
+  /** Closes subscriptions, waits for what is being published, and lets go of the connection. */
+  close(): Promise<void>;
+}
