@@ -52,9 +52,19 @@ export type PlayedEvent =
     }
   | { readonly kind: 'message'; readonly message: Message };
 
+/** What is only known while an event is played. */
+export interface Moment {
+  readonly taskId: string;
+  readonly contextId: string;
+  /** Milliseconds since 1970, by the clock of the test agent. */
+  readonly now: number;
+}
+
 /** One thing that a test agent does. */
 export type Step =
   | { readonly kind: 'event'; readonly event: PlayedEvent }
+  /** An event that is made when its turn has come, as one that speaks of the task by its id. Called once. */
+  | { readonly kind: 'event'; readonly make: (moment: Moment) => PlayedEvent }
   | { readonly kind: 'delay'; readonly milliseconds: number };
 
 /** What a test agent does about one message. */
