@@ -120,6 +120,16 @@ export interface RestRoute {
   status?: number;
 }
 
+/** Texts that are the same to the letter as `JSON.stringify` of the wire forms. */
+export interface DialectTexts {
+  /** An event that reads the same for everybody. */
+  event(this: void, event: StreamEvent): string;
+  /** A task that is asked for by name. */
+  task(this: void, task: Task): string;
+  /** The answer to a send. */
+  sent(this: void, answer: Task | Message): string;
+}
+
 /**
  * One version of the protocol as data and pure functions, wire ⇄ model. It reads and writes; it never decides, and
  * it knows nothing of HTTP beside the table of its routes.
@@ -145,8 +155,8 @@ export interface Dialect {
    * @param task - the task as it stands, where the stream goes on in the middle of it.
    */
   eventWriter(task?: Task): EventWriter;
-  /** The text of an event that reads the same for everybody, where there is a quicker way to it than its wire form. */
-  readonly eventText?: (event: StreamEvent) => string;
+  /** The texts of what is written most, where there is a quicker way to them than their wire forms. */
+  readonly texts?: DialectTexts;
   eventReader(opening: StreamOpening): EventReader;
   readonly rpcError: RpcErrorCodec;
   readonly restError: RestErrorCodec;

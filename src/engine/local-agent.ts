@@ -349,11 +349,11 @@ class Engine implements LocalAgent, RunHost {
     return length === undefined ? answering : answering.then((task) => withHistory(task, length));
   }
 
-  async getTask(
-    { id, historyLength }: { id: string; historyLength?: number },
-    call: Call = nobody,
-  ): Promise<Task> {
-    return withHistory((await this.#open(id, call)).task(), historyLength);
+  getTask({ id, historyLength }: { id: string; historyLength?: number }, call: Call = nobody): Promise<Task> {
+    const log = this.#ledger.open(call.owner ?? '', id);
+    // Tasks in memory are there at once.
+    if (log && !(log instanceof Promise)) return Promise.resolve(withHistory(log.task(), historyLength));
+    return this.#open(id, call).then((opened) => withHistory(opened.task(), historyLength));
   }
 
   async listTasks(

@@ -81,6 +81,7 @@ class MemoryLedger implements Ledger, LogKeeper {
       shelf,
       id: task.id,
       contextId: task.contextId,
+      siblings: undefined,
       state: task.status.state,
       changedAt: this.#now(),
       log,
@@ -92,7 +93,7 @@ class MemoryLedger implements Ledger, LogKeeper {
     log.shelved = shelved;
     shelf.tasks.set(task.id, shelved);
     if (messageId !== undefined) shelf.byMessage.set(messageId, task.id);
-    shelf.place(shelved);
+    shelf.add(shelved);
     this.#count++;
     if (isTerminal(task.status.state)) this.#finish(shelved);
     this.#makeRoom();

@@ -10,6 +10,7 @@ function shelve(shelf: Shelf, id: string, contextId: string, state: TaskState = 
     shelf,
     id,
     contextId,
+    siblings: undefined,
     state,
     changedAt: 0,
     log: undefined,
@@ -20,7 +21,7 @@ function shelve(shelf: Shelf, id: string, contextId: string, state: TaskState = 
   };
   shelf.tasks.set(id, shelved);
   shelf.byMessage.set(`message of ${id}`, id);
-  shelf.place(shelved);
+  shelf.add(shelved);
   return shelved;
 }
 

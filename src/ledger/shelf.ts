@@ -11,6 +11,8 @@ export interface Shelved extends Placed {
   readonly shelf: Shelf;
   readonly id: string;
   readonly contextId: string;
+  /** The tasks of its context, where there are several. */
+  siblings: Recency<Shelved> | undefined;
   state: TaskState;
   /** When its status changed last, in milliseconds. */
   changedAt: number;
@@ -47,27 +49,34 @@ export class Shelf {
     this.owner = owner;
   }
 
+  /** Takes a new task in. */
+  add(shelved: Shelved): void {
+    const { contextId } = shelved;
+    const there = this.#byContext.get(contextId);
+    if (there instanceof Recency) shelved.siblings = there;
+    else if (there === undefined) this.#byContext.set(contextId, shelved);
+    else {
+      const both = new Recency<Shelved>();
+      both.add(there);
+      there.siblings = both;
+      shelved.siblings = both;
+      this.#byContext.set(contextId, both);
+    }
+    this.place(shelved);
+  }
+
   /** Gives a task its place among the others. */
   place(shelved: Shelved): void {
     this.#all.add(shelved);
     this.#ofState(shelved.state).add(shelved);
-    const there = this.#byContext.get(shelved.contextId);
-    if (there instanceof Recency) there.add(shelved);
-    else if (there === undefined || there === shelved) this.#byContext.set(shelved.contextId, shelved);
-    else {
-      const both = new Recency<Shelved>();
-      both.add(there);
-      both.add(shelved);
-      this.#byContext.set(shelved.contextId, both);
-    }
+    shelved.siblings?.add(shelved);
   }
 
   /** Takes a task from its place. */
   displace(shelved: Shelved): void {
     this.#all.remove(shelved);
     this.#byState.get(shelved.state)?.remove(shelved);
-    const there = this.#byContext.get(shelved.contextId);
-    if (there instanceof Recency) there.remove(shelved);
+    shelved.siblings?.remove(shelved);
   }
 
   /** Forgets a task. */

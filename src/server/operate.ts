@@ -42,7 +42,7 @@ export function answer(asked: Asked, inOrigin?: (task: Task) => Dialect): Promis
       return agent.send(request as SendRequest, call).then((sent) => {
         const result = claimed(sent, asked);
         asked.visit?.answeredWith(result);
-        return JSON.stringify(results.send.write(result));
+        return dialect.texts ? dialect.texts.sent(result) : JSON.stringify(results.send.write(result));
       });
     case 'getTask':
       return agent

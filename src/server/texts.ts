@@ -27,8 +27,8 @@ export class Texts {
     const key = event.kind === 'task' ? event.task : event;
     const slot = (event.sequence ?? 0) % slots;
     if (this.#events[slot] === key) return this.#eventTexts[slot] ?? '';
-    const { eventText } = this.#dialect;
-    const text = eventText ? eventText(event) : JSON.stringify(this.#writer.write(event)[0]);
+    const { texts } = this.#dialect;
+    const text = texts ? texts.event(event) : JSON.stringify(this.#writer.write(event)[0]);
     this.#events[slot] = key;
     this.#eventTexts[slot] = text;
     return text;
@@ -38,7 +38,8 @@ export class Texts {
   ofTask(task: Task): string {
     let text = this.#tasks.get(task);
     if (text === undefined) {
-      text = JSON.stringify(this.#dialect.results.getTask.write(task));
+      const { texts, results } = this.#dialect;
+      text = texts ? texts.task(task) : JSON.stringify(results.getTask.write(task));
       this.#tasks.set(task, text);
     }
     return text;

@@ -27,7 +27,8 @@ function artifactText({ taskId, contextId, artifact, append, lastChunk, metadata
   return metadata === undefined ? `${text}}}` : `${text},"metadata":${JSON.stringify(metadata)}}}`;
 }
 
-function textOfArtifact(artifact: Artifact): string {
+/** The text of an artifact. */
+export function textOfArtifact(artifact: Artifact): string {
   const { artifactId, name, description, parts, metadata, extensions } = artifact;
   const part = parts[0];
   const isPlain = description === undefined && metadata === undefined && extensions === undefined;
@@ -37,7 +38,8 @@ function textOfArtifact(artifact: Artifact): string {
   return `{"artifactId":${start},"parts":[{"text":${JSON.stringify(part.text)}}]}`;
 }
 
-function isPlainText(part: Part | undefined): part is { text: string } {
+/** True for a part that is text and has no labels. */
+export function isPlainText(part: Part | undefined): part is { text: string } {
   if (part === undefined || !('text' in part)) return false;
   for (const label in part) if (label !== 'text') return false;
   return true;
@@ -60,7 +62,7 @@ let lastText = '';
 let lastQuoted = '""';
 
 /** A text that is likely to come again, in quotes. */
-function quoted(text: string): string {
+export function quoted(text: string): string {
   if (text === lastText) return lastQuoted;
   lastText = text;
   lastQuoted = JSON.stringify(text);

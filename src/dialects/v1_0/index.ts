@@ -8,6 +8,7 @@ import { card } from './card.ts';
 import { restError, rpcError } from './error.ts';
 import { eventReader, eventWriter, readEvent, writeEvent } from './event.ts';
 import { eventText } from './event-text.ts';
+import { sentText, taskText } from './task-text.ts';
 import { readMessage, writeMessage } from './message.ts';
 import { requests } from './requests.ts';
 import { results } from './results.ts';
@@ -51,7 +52,7 @@ export const v1_0: Dialect = {
   message: { read: (wire, reading) => readMessage(wire, 'message', reading), write: writeMessage },
   sharesEvents: true,
   eventWriter: () => eventWriter,
-  eventText,
+  texts: { event: eventText, task: taskText, sent: sentText },
   eventReader: () => eventReader,
   rpcError,
   restError,
