@@ -16,7 +16,6 @@ export function readPartsWith(
   }
   const list = readList(value, at);
   if (list.length === 0 && !reading.lenient) throw invalidField(at, 'must have at least one part');
-  const parts: Part[] = [];
-  for (let i = 0; i < list.length; i++) parts.push(readPart(list[i], `${at}[${i}]`, reading));
-  return parts;
+  // Not by pushing: a list that grows by itself makes room for many, and most have one.
+  return list.map((part, i) => readPart(part, `${at}[${i}]`, reading));
 }

@@ -77,7 +77,7 @@ export class LiveLog implements TaskLog {
   #add(change: TaskChange): void {
     change.sequence = ++this.sequence;
     // Most tasks have few changes, and a list that grows by itself makes room for many.
-    if (this.#changes.length < 4) this.#changes = [...this.#changes, change];
+    if (this.#changes.length < 4) this.#changes = this.#changes.concat(change);
     else this.#changes.push(change);
     if (change.kind === 'status') this.state = change.status.state;
     else if (change.kind === 'task') this.state = change.task.status.state;
