@@ -45,6 +45,11 @@ export interface Description {
 export interface RemoteAgent extends Agent, AsyncDisposable {
   /** Tells which version and transport were chosen, and finds the agent first if nobody has. */
   describe(call?: Call): Promise<Description>;
+  /**
+   * Looks whether the agent is there: asks for its card, however young the known one is, or for a task that nobody has
+   * where there is no card to fetch. Rejects when there is no answer, and keeps what is known.
+   */
+  check(call?: Call): Promise<AgentCard>;
   /** Ends everything that is open. */
   close(): Promise<void>;
 }
@@ -77,6 +82,7 @@ export function connect(where: string | URL | AgentCard | object, options: Conne
     listPushConfigs: (request, call) => remote.listPushConfigs(request, call),
     deletePushConfig: (ref, call) => remote.deletePushConfig(ref, call),
     describe: (call) => remote.describe(call),
+    check: (call) => remote.check(call),
     close: () => remote.close(),
     [Symbol.asyncDispose]: () => remote.close(),
   };
@@ -107,6 +113,13 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
     const { url, dialect, transport, tenant } = endpoint;
     const { cardUrl, verdict } = found;
     return { url, version: dialect.version, transport, tenant, cardUrl, verdict, confirmed };
+  }
+
+  async check(call: Call = {}): Promise<AgentCard> {
+    const route = await this.#speaker.finder.renewed(call.signal);
+    if (route.found.fetched) return route.found.card ?? cardWithout(route);
+    await this.#probe(route, call);
+    return route.found.card ?? cardWithout(route);
   }
 
   async extendedCard(call: Call = {}): Promise<AgentCard> {

@@ -1,4 +1,5 @@
 import type { Call, Operation } from '../protocol/agent.ts';
+import type { AgentCard } from '../protocol/card.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { HttpClient } from './http/http.ts';
 
@@ -9,6 +10,8 @@ export interface CredentialRequest {
   operation: Operation | 'card';
   /** The call it is made for: credentials may depend on its owner or tenant. */
   call: Call;
+  /** The card of the agent, once it is known: it may say where credentials go. */
+  card?: AgentCard | undefined;
   /** For requests of the provider's own. */
   http: HttpClient;
 }
@@ -74,6 +77,8 @@ export interface ClientCredentialsOptions {
    * @defaultValue `header`
    */
   clientIn?: 'header' | 'body';
+  /** Milliseconds after which a token is not used any more, however long its server lets it live. */
+  maxAge?: number;
   /** @defaultValue the clock of the machine */
   now?: () => number;
 }
@@ -143,7 +148,11 @@ async function requestToken(
       body: form.toString(),
       signal: AbortSignal.timeout(30_000),
     });
-    return readToken(response.status, await response.text(1024 * 1024), { tokenUrl, began });
+    return readToken(response.status, await response.text(1024 * 1024), {
+      tokenUrl,
+      began,
+      maxAge: options.maxAge,
+    });
   } catch (thrown) {
     if (thrown instanceof A2AError) throw thrown;
     throw new A2AError('UNAUTHENTICATED', `No token from ${url.origin}`, {
@@ -159,7 +168,11 @@ function basic(clientId: string, secret: string): string {
   return btoa(`${encode(clientId)}:${encode(secret)}`);
 }
 
-function readToken(status: number, text: string, asked: { tokenUrl: string; began: number }): Token {
+function readToken(
+  status: number,
+  text: string,
+  asked: { tokenUrl: string; began: number; maxAge: number | undefined },
+): Token {
   let body: { [key: string]: unknown } = {};
   try {
     const parsed: unknown = JSON.parse(text);
@@ -179,6 +192,6 @@ function readToken(status: number, text: string, asked: { tokenUrl: string; bega
   const life = Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : Number.POSITIVE_INFINITY;
   return {
     authorization: `Bearer ${body.access_token}`,
-    until: asked.began + Math.max(life - margin, life / 2),
+    until: asked.began + Math.min(asked.maxAge ?? life, Math.max(life - margin, life / 2)),
   };
 }

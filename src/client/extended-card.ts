@@ -35,6 +35,7 @@ export async function extendedCardBeside(
       headers: { accept: 'application/json', 'user-agent': 'dragoman', ...settings.headers },
       call,
       auth: settings.auth,
+      card: endpoint.card,
     });
     const wire = answer.status === 200 ? parseJson(answer.text) : undefined;
     if (typeof wire === 'object' && wire !== null) return read(settings, endpoint, { wire, url });

@@ -24,4 +24,13 @@ export {
 } from './http/http.ts';
 export { createMemory, type Memory } from './discovery/memory.ts';
 export type { CardVerdict, KeySetLike, Verification, VerifyCard } from './discovery/verification.ts';
-export type { ConnectOptions, Limits, LossContext, Problem, Timeouts, Transport } from './options.ts';
+export type {
+  ClientTls,
+  ConnectOptions,
+  Limits,
+  LossContext,
+  Problem,
+  Redirects,
+  Timeouts,
+  Transport,
+} from './options.ts';

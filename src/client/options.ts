@@ -1,3 +1,4 @@
+import type { SecureContextOptions } from 'node:tls';
 import type { EgressOptions } from '../egress/options.ts';
 import type { EgressPolicy } from '../egress/policy.ts';
 import type { Loss } from '../dialects/loss.ts';
@@ -16,6 +17,18 @@ import type { VerifyCard } from './discovery/verification.ts';
 
 /** The transports this client speaks. */
 export type Transport = 'JSONRPC' | 'HTTP+JSON';
+
+/** How far redirects are followed. */
+export type Redirects = 'nowhere' | 'origin' | 'anywhere';
+
+/** How encrypted connections are made. */
+export interface ClientTls extends Pick<SecureContextOptions, 'ca' | 'cert' | 'key' | 'passphrase'> {
+  /**
+   * Looks at the certificate of the peer.
+   * @defaultValue true; false believes anybody, which is for development
+   */
+  verify?: boolean;
+}
 
 /** Something that went wrong and was got over. */
 export interface Problem {
@@ -88,6 +101,16 @@ export interface ConnectOptions {
   cardHeaders?: Readonly<Record<string, string>>;
   /** Where the card is, relative to the URL, if it is at no usual place. */
   cardPath?: string;
+  /** Where requests go, whatever the card says: for agents whose card names an address that is of no use here. */
+  endpoint?: string;
+  /**
+   * How far redirects of requests are followed; credentials never go along to another origin, and `egress` has to
+   * allow it. A POST follows 307 and 308 only. Cards are looked for anywhere.
+   * @defaultValue `origin`
+   */
+  redirects?: Redirects;
+  /** Certificates to trust and to show. Only for the built-in driver. */
+  tls?: ClientTls;
   /**
    * The transports to use, the favourite first.
    * @defaultValue both, in the order of the card
@@ -163,6 +186,8 @@ export interface Settings {
   readonly headers: Readonly<Record<string, string>>;
   readonly cardHeaders: Readonly<Record<string, string>>;
   readonly cardPath: string | undefined;
+  readonly endpoint: string | undefined;
+  readonly redirects: Redirects;
   readonly transports: readonly Transport[] | undefined;
   readonly versions: readonly Version[] | undefined;
   readonly tenant: string | undefined;
@@ -196,6 +221,8 @@ export function settle(options: ConnectOptions): Settings {
     headers: lowerCase(options.headers ?? {}),
     cardHeaders: lowerCase(options.cardHeaders ?? {}),
     cardPath: options.cardPath,
+    endpoint: options.endpoint,
+    redirects: options.redirects ?? 'origin',
     transports: options.transports,
     versions: options.versions,
     tenant: options.tenant,
@@ -222,6 +249,7 @@ function builtIn(options: ConnectOptions, timeouts: Timeouts): HttpClient {
   return undiciClient({
     connectTimeout: timeouts.connect,
     maxConnections: options.maxConnections ?? 256,
+    tls: options.tls,
   });
 }
 

@@ -1,5 +1,6 @@
 import type { Dialect, RequestOf, ResultOf, Unary } from '../../dialects/dialect.ts';
 import type { Call, Operation } from '../../protocol/agent.ts';
+import type { AgentCard } from '../../protocol/card.ts';
 import { A2AError, type Reason } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import { hintOf, oddAnswer, withHint } from '../http/hint.ts';
@@ -13,6 +14,8 @@ export interface Endpoint {
   readonly tenant: string | undefined;
   /** Who named this address, for people who look for a mistake. */
   readonly toldBy: string | undefined;
+  /** The card that named it, for credentials that depend on what it asks for. */
+  readonly card: AgentCard | undefined;
 }
 
 /** One event of a stream off the wire. */

@@ -120,6 +120,7 @@ class JsonRpc implements Binding {
       body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
       call,
       auth: this.#settings.auth,
+      card: this.endpoint.card,
     };
   }
 

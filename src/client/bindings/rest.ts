@@ -145,6 +145,7 @@ class Rest implements Binding {
       headers,
       call,
       auth: this.#settings.auth,
+      card: this.endpoint.card,
     };
     if (verb === 'POST') {
       headers['content-type'] = dialect.restMediaType;

@@ -37,6 +37,7 @@ export async function discover(settings: Settings, where: string | URL | object)
   if (typeof where !== 'string' && !(where instanceof URL)) return fromCard(settings, where, undefined);
   const given = readUrl(where);
   settings.gate.trust(given);
+  if (settings.endpoint !== undefined) settings.gate.trust(readUrl(settings.endpoint));
   const refused: A2AError[] = [];
   for (const place of ladder(given, settings)) {
     const fetched = await fetchCard(settings, place.url.href, refused);

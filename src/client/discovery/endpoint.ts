@@ -37,6 +37,7 @@ export interface CardSource {
   url: string | undefined;
   /** The card has no mark of any version: later versions of the same address come first. */
   uncertain: boolean;
+  card?: AgentCard;
 }
 
 /**
@@ -47,7 +48,7 @@ export function endpointsOf(card: AgentCard, source: CardSource, settings: Setti
   const toldBy = source.url === undefined ? 'The card' : `The card at ${source.url}`;
   const found = new Map<string, Endpoint>();
   const add = (each: AgentInterface, because: string) => {
-    const endpoint = endpointOf(each, because, { source, settings });
+    const endpoint = endpointOf(each, because, { source: { ...source, card }, settings });
     if (endpoint && !found.has(keyOf(endpoint))) found.set(keyOf(endpoint), endpoint);
   };
   for (const each of ranked(card.interfaces, settings)) add(each, toldBy);
@@ -89,12 +90,21 @@ function endpointOf(
 ): Endpoint | undefined {
   const transport = each.protocolBinding.toUpperCase() as Transport;
   const dialect = dialects[transport]?.get(versionOf(each.protocolVersion));
-  if (!dialect || !URL.canParse(each.url, source.url)) return undefined;
-  const url = new URL(each.url, source.url);
+  const where = settings.endpoint ?? each.url;
+  if (!dialect || !URL.canParse(where, source.url)) return undefined;
+  const url = new URL(where, source.url);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return undefined;
   // Only 1.0 knows tenants.
   const tenant = dialect.version === '1.0' ? (settings.tenant ?? each.tenant) : undefined;
-  return { url: url.href, transport, dialect, tenant: tenant === '' ? undefined : tenant, toldBy };
+  const told = settings.endpoint === undefined ? toldBy : undefined;
+  return {
+    url: url.href,
+    transport,
+    dialect,
+    tenant: tenant === '' ? undefined : tenant,
+    toldBy: told,
+    card: source.card,
+  };
 }
 
 function allows({ versions, transports }: Settings, version: string, transport: string): boolean {

@@ -2,7 +2,7 @@ import type { AgentCard } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import { canceled } from '../clock.ts';
 import type { Settings } from '../options.ts';
-import { discover, rediscover } from './discover.ts';
+import { discover, type Found, rediscover } from './discover.ts';
 import { Route } from './route.ts';
 
 /** Finds an agent when it is first needed, and keeps what was found. */
@@ -46,11 +46,24 @@ export class Finder {
     return this.route ?? route;
   }
 
+  /** Finds the agent with a card that was asked for just now. */
+  async renewed(signal: AbortSignal | undefined): Promise<Route> {
+    const isKnown = this.route !== undefined;
+    const route = await this.found(signal);
+    if (!isKnown || !route.found.fetched) return route;
+    const work = rediscover(this.#settings, route.found);
+    this.#replace(route, await (signal ? whileWanted(work, signal) : work));
+    return this.route ?? route;
+  }
+
+  #replace(route: Route, found: Found): void {
+    if (found !== route.found && this.route === route) this.route = new Route(found, this.#settings);
+  }
+
   /** Asks for the card again. One that cannot be had does not take away the old one; one that may not be used does. */
   async #renew(route: Route): Promise<void> {
     try {
-      const found = await rediscover(this.#settings, route.found);
-      if (found !== route.found && this.route === route) this.route = new Route(found, this.#settings);
+      this.#replace(route, await rediscover(this.#settings, route.found));
     } catch (thrown) {
       const error = A2AError.from(thrown);
       if (error.reason === 'PERMISSION_DENIED') {

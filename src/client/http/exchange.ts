@@ -1,11 +1,12 @@
 import type { Call, Operation } from '../../protocol/agent.ts';
+import type { AgentCard } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import { canceled, sleep } from '../clock.ts';
 import type { CredentialRequest, Credentials } from '../credentials.ts';
 import { explainedRefusal } from './gate.ts';
 import { noAnswer } from './hint.ts';
 import { BodyTooLarge, HttpFailure, type HttpRequest, type HttpResponse } from './http.ts';
-import type { Settings } from '../options.ts';
+import type { Redirects, Settings } from '../options.ts';
 import { delayAfter, jitter, mayRepeat } from './retry.ts';
 
 /** An address, taken apart once. */
@@ -29,8 +30,10 @@ export interface Ask {
   body?: string;
   call: Call;
   auth: Credentials | undefined;
-  /** How far redirects are followed: within the origin unless told. Beyond it, only headers that anybody may see go along. */
-  follow?: 'nowhere' | 'anywhere';
+  /** The card of the agent, where there is one. */
+  card?: AgentCard | undefined;
+  /** How far redirects are followed: as the settings say unless told. To another origin, only headers that anybody may see go along. */
+  follow?: Redirects;
 }
 
 /** A whole answer. */
@@ -116,6 +119,7 @@ async function asked(settings: Settings, ask: Ask, signal: AbortSignal): Promise
       url: ask.target.origin + ask.target.path,
       operation: ask.operation,
       call: ask.call,
+      card: ask.card,
       http: settings.http,
     };
     const { headers: proof, query } = await proofOf(auth, request);
@@ -159,14 +163,15 @@ interface Sending {
   signal: AbortSignal;
 }
 
-/** Follows redirects, within the origin as a rule, which keeps credentials where they belong. */
+/** Follows redirects, within the origin as a rule; credentials never leave it. */
 async function redirected(settings: Settings, ask: Ask, sending: Sending): Promise<HttpResponse> {
   let { target, headers } = sending;
+  const follow = ask.follow ?? settings.redirects;
   for (let hops = 0; ; hops++) {
     const response = await request(settings, ask, { ...sending, target, headers });
-    if (!redirects.has(response.status) || ask.follow === 'nowhere') return response;
+    if (!redirects.has(response.status) || follow === 'nowhere') return response;
     response.discard();
-    const next = nextTarget(ask, target, { response, hops });
+    const next = nextTarget({ ...ask, follow }, target, { response, hops });
     if (next.origin !== target.origin) headers = forStrangers(headers);
     target = next;
   }
@@ -187,7 +192,7 @@ async function request(
   }
 }
 
-const harmless: ReadonlySet<string> = new Set(['accept', 'a2a-version', 'user-agent']);
+const harmless: ReadonlySet<string> = new Set(['accept', 'content-type', 'a2a-version', 'user-agent']);
 
 function forStrangers(headers: Sending['headers']): Sending['headers'] {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => harmless.has(name)));

@@ -12,7 +12,7 @@ type Connector = buildConnector.connector;
 export function guardedConnector(
   build: typeof buildConnector,
   policy: EgressPolicy,
-  timeout: number,
+  options: buildConnector.BuildOptions,
 ): Connector {
   const { tls, onConnect } = policy.connecting;
   const byPort = new Map<number, Connector>();
@@ -21,15 +21,15 @@ export function guardedConnector(
     let connector = byPort.get(port);
     if (!connector) {
       // An exception may name a port, so that each has a lookup of its own.
-      connector = build({ ...tls, timeout, autoSelectFamily: true, lookup: policy.lookupFor(port) });
+      connector = build({ ...options, ...tls, autoSelectFamily: true, lookup: policy.lookupFor(port) });
       byPort.set(port, connector);
     }
     return connector;
   }
 
-  return (options, done) => {
-    const { hostname, protocol } = options;
-    const port = Number(options.port) || (protocol === 'https:' ? 443 : 80);
+  return (wanted, done) => {
+    const { hostname, protocol } = wanted;
+    const port = Number(wanted.port) || (protocol === 'https:' ? 443 : 80);
     try {
       // A lookup is never asked about what is an address already.
       if (isIP(hostname) !== 0) policy.checkAddress(hostname, hostname, port);
@@ -38,7 +38,7 @@ export function guardedConnector(
       return;
     }
     // The types keep quiet about the socket that comes back.
-    const socket = connectorFor(port)(options, done) as Socket | undefined;
+    const socket = connectorFor(port)(wanted, done) as Socket | undefined;
     if (onConnect && socket)
       socket.on('connectionAttempt', (address: string) => {
         onConnect(address, `${protocol}//${isIP(hostname) === 6 ? `[${hostname}]` : hostname}:${port}`);

@@ -9,6 +9,7 @@
 import type { Agent, Dispatcher } from 'undici';
 import type { EgressPolicy } from '../../egress/policy.ts';
 import { A2AError } from '../../protocol/errors.ts';
+import type { ClientTls } from '../options.ts';
 import { guardedConnector } from './guarded-connector.ts';
 import { BodyTooLarge, type HttpClient, HttpFailure, type HttpRequest, type HttpResponse } from './http.ts';
 
@@ -18,6 +19,8 @@ export interface UndiciOptions {
   connectTimeout: number;
   /** Connections to one origin; further requests wait. */
   maxConnections: number;
+  /** Certificates to trust and to show. */
+  tls?: ClientTls | undefined;
 }
 
 /** Bytes that wait unread before the peer is asked to pause. */
@@ -30,12 +33,18 @@ export function undiciClient(options: UndiciOptions): HttpClient {
   const guarded = new Map<EgressPolicy, Agent>();
   let loading: Promise<typeof import('undici')> | undefined;
   let closed = false;
+  const { verify = true, ...certificates } = options.tls ?? {};
+  const tls = { ...certificates, ...(!verify && { rejectUnauthorized: false }) };
 
   function agentFor(undici: typeof import('undici'), egress: EgressPolicy | undefined): Agent {
-    if (!egress) return (agent ??= make(undici, { timeout: options.connectTimeout, autoSelectFamily: true }));
+    if (!egress)
+      return (agent ??= make(undici, { ...tls, timeout: options.connectTimeout, autoSelectFamily: true }));
     let ready = guarded.get(egress);
     if (!ready) {
-      ready = make(undici, guardedConnector(undici.buildConnector, egress, options.connectTimeout));
+      ready = make(
+        undici,
+        guardedConnector(undici.buildConnector, egress, { ...tls, timeout: options.connectTimeout }),
+      );
       guarded.set(egress, ready);
     }
     return ready;
