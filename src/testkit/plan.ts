@@ -64,7 +64,12 @@ export interface Moment {
 export type Step =
   | { readonly kind: 'event'; readonly event: PlayedEvent }
   /** An event that is made when its turn has come, as one that speaks of the task by its id. Called once. */
-  | { readonly kind: 'event'; readonly make: (moment: Moment) => PlayedEvent }
+  | {
+      readonly kind: 'event';
+      readonly make: (moment: Moment) => PlayedEvent;
+      /** True when it will be a message, so that a task need not be begun for it. */
+      readonly isMessage?: boolean;
+    }
   | { readonly kind: 'delay'; readonly milliseconds: number };
 
 /** What a test agent does about one message. */
