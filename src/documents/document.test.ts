@@ -59,6 +59,12 @@ describe('a document', () => {
     expect(complaintsOf('name: a\nname: b\n')[0]).toMatch(/^a\.yaml:2:1: /);
   });
 
+  it('may merge what was named before', () => {
+    const text =
+      'shared:\n  - &wait { kind: wait, seconds: 3 }\nname: a\nrules:\n  - <<: *wait\n    seconds: 4\n';
+    expect(Document.parse(text, 'a.yaml').value).toMatchObject({ rules: [{ kind: 'wait', seconds: 4 }] });
+  });
+
   it('holds one document', () => {
     expect(complaintsOf('name: a\n---\nname: b\n')).toEqual([
       expect.stringMatching(/^a\.yaml:2:1: A file holds one document$/),

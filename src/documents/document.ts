@@ -37,7 +37,7 @@ export class Document {
   static parse(text: string, file: string): Document {
     if (text.length > maxCharacters) throw mistake(file, `A file may have ${maxCharacters} characters`);
     const lines = new LineCounter();
-    const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false });
+    const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, merge: true });
     const [first, second] = Array.isArray(documents) ? documents : [];
     if (!first) throw mistake(file, 'The file is empty');
     const problems = [...first.errors, ...first.warnings];

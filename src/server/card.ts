@@ -14,6 +14,7 @@ import { CardSigner } from './card-signer.ts';
 import { etagOf } from './etag.ts';
 import { type Exchange, headerOf, jsonReply, type Reply } from './exchange.ts';
 import type { ServerOptions } from './options.ts';
+import { forwardedHeaders, publicUrlOf } from './public-url.ts';
 
 /** A card as it goes out. */
 interface WrittenCard {
@@ -131,12 +132,7 @@ export class CardDesk {
   }
 
   #urlOf(exchange: Exchange): string {
-    const { publicUrl, basePath = '' } = this.#options;
-    if (publicUrl !== undefined) return publicUrl;
-    const host = headerOf(exchange.headers, 'host') ?? 'localhost';
-    const safe = /^[\w.:[\]-]{1,255}$/.test(host) ? host : 'localhost';
-    // Without a slash at the end, because many clients put the path of an operation right behind it.
-    return `${exchange.isSecure ? 'https' : 'http'}://${safe}${basePath}`;
+    return publicUrlOf(exchange, this.#options);
   }
 
   #write(
@@ -154,7 +150,7 @@ export class CardDesk {
       'ETag',
       etag,
       'Vary',
-      'A2A-Version, Host',
+      this.#options.trustForwarded ? `A2A-Version, Host, ${forwardedHeaders}` : 'A2A-Version, Host',
     ];
     return { text, length: new TextEncoder().encode(text).length, etag, headers };
   }

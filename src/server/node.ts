@@ -1,129 +1,38 @@
 import { isUtf8 } from 'node:buffer';
 import type { X509Certificate } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Server as SecureServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { Agent } from '../protocol/agent.ts';
 import { A2AError } from '../protocol/errors.ts';
 import { openTracing } from '../tracing/tracing.ts';
-import { boundHeaders, boundsOf, complaintOf, countBytes, tooManyHeaders } from './connections.ts';
+import { tooManyHeaders } from './connections.ts';
 import type { Exchange, Headers, Reply } from './exchange.ts';
 import type { Face } from './face.ts';
 import { HttpFace } from './handler.ts';
 import { defaultLimits } from './limits.ts';
+import { listen, type NodeOptions, type RunningServer } from './listening.ts';
 import type { ServerOptions } from './options.ts';
 import { SseStream } from './sse.ts';
-import { secureServer, type TlsOptions } from './tls.ts';
 import type { Visit } from './visit.ts';
 
-/** How an agent is served by Node. */
-export interface NodeOptions extends ServerOptions {
-  /** @defaultValue 0, any free port */
-  port?: number;
-  /** @defaultValue `127.0.0.1`; say `0.0.0.0` to be reached from elsewhere */
-  host?: string;
-  /** Encrypts connections. @defaultValue plain HTTP, for use behind a proxy or on one machine */
-  tls?: TlsOptions;
-}
-
-/** An agent that is being served. */
-export interface RunningServer extends AsyncDisposable {
-  /** Where it is, such as `http://127.0.0.1:4000`. */
-  readonly url: string;
-  readonly port: number;
-  /** The server of Node, for those who want to add to it. */
-  readonly server: Server | SecureServer;
-  /**
-   * Stops: no more connections, running requests finish, streams end at the end of a frame.
-   *
-   * @param within - after how many milliseconds whatever is left is cut. @defaultValue 5,000
-   */
-  stop(within?: number): Promise<void>;
-}
+export type { NodeOptions, RunningServer } from './listening.ts';
 
 /** Serves an agent over HTTP, in every version on one port. */
 export async function serve(agent: Agent, options: NodeOptions = {}): Promise<RunningServer> {
   // Whoever asks for traces hears at once that there will be none.
   await openTracing(options.tracing);
   const httpFace = new HttpFace(agent, options);
-  const { metrics } = httpFace.face.watch ?? {};
+  const { face } = httpFace;
   const listener = nodeListener(httpFace, options);
-  const { limits = {} } = options;
-  const bounds = boundsOf(limits);
-  const server = options.tls
-    ? await secureServer(options.tls, listener, bounds)
-    : createServer(bounds, listener);
-  boundHeaders(server, limits);
-  if (metrics) countBytes(server, metrics);
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    const limit = refuse(error, socket);
-    if (limit !== undefined) metrics?.limitHit(limit);
-  });
-  const { heartbeat = 15_000, port = 0, host = '127.0.0.1' } = options;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
-  const beat = setInterval(() => beatStreams(httpFace), heartbeat > 0 ? heartbeat : 15_000);
-  beat.unref();
-  const address = server.address() as AddressInfo;
-  const stop = (within = 5_000): Promise<void> => {
-    clearInterval(beat);
-    return stopServer(server, httpFace, within);
-  };
+  const server = await listen({ listener, faces: () => [face], metrics: face.watch?.metrics }, options);
   try {
     await agent.ready?.();
   } catch (error) {
-    await stop(0);
+    await server.stop(0);
     throw error;
   }
   httpFace.isReady = true;
-  return {
-    url: urlOf(address, options.tls ? 'https' : 'http'),
-    port: address.port,
-    server,
-    stop,
-    [Symbol.asyncDispose]: () => stop(),
-  };
-}
-
-function urlOf({ address, family, port }: AddressInfo, scheme: string): string {
-  const host =
-    address === '::' || address === '0.0.0.0' ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
-  return `${scheme}://${host}:${port}`;
-}
-
-function beatStreams(httpFace: HttpFace): void {
-  for (const stalled of httpFace.face.beat(Date.now())) stalled.cut();
-}
-
-function stopServer(server: Server | SecureServer, { face }: HttpFace, within: number): Promise<void> {
-  return new Promise((resolve) => {
-    const cut = setTimeout(() => server.closeAllConnections(), within);
-    // A connection whose request finishes from now on would be kept for the next one, which will not come.
-    const sweep = setInterval(() => server.closeIdleConnections(), 20);
-    server.close(() => {
-      clearTimeout(cut);
-      clearInterval(sweep);
-      resolve();
-    });
-    face.endStreams();
-    server.closeIdleConnections();
-  });
-}
-
-/** Answers what is not HTTP in the words of HTTP, and closes. @returns the limit that was reached, if one was. */
-function refuse(error: NodeJS.ErrnoException, socket: Socket): string | undefined {
-  const { status, limit } = complaintOf(error.code);
-  // Node keeps the response that is on its way here; another status line in its middle would be read as its body.
-  const { _httpMessage: current } = socket as Socket & { _httpMessage?: ServerResponse };
-  if (error.code === 'ECONNRESET' || !socket.writable || current?.headersSent) {
-    socket.destroy();
-    return limit;
-  }
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-  return limit;
+  return server;
 }
 
 /** A listener for `node:http` that shows an agent. Nothing of the web's `Request` and `Response` is on its way. */

@@ -15,6 +15,12 @@ export interface ServerOptions {
    */
   publicUrl?: string;
   /**
+   * Believes `X-Forwarded-Proto`, `X-Forwarded-Host` and `X-Forwarded-Prefix` where no `publicUrl` is given. Only for
+   * servers that nobody reaches but through a proxy which sets them.
+   * @defaultValue false
+   */
+  trustForwarded?: boolean;
+  /**
    * Lets a method of 1.0 pass without its `A2A-Version` header, which strictly means 0.3.
    * @defaultValue false
    */
