@@ -224,14 +224,28 @@ export const scenarioCaseSchema = z.strictObject({
   primed_image_generation_responses: anything.optional(),
   test_runner_config_overrides: anything.optional(),
   // Ours.
-  gateway: own(z.enum(['mesh', 'http', 'direct']).optional()).describe(
-    'What stands between caller and agent.',
+  gateway: own(
+    z.enum(['mesh', 'http', 'direct']).optional().describe('What stands between the caller and the agent.'),
   ),
-  caller: own(spoken.optional()),
-  downstream: own(spoken.optional()),
-  downstream_script: own(mapping.optional()),
-  versions_from: own(z.union([z.literal(0), z.literal(1)]).optional()),
-  convert_progress_updates: own(z.boolean().optional()),
+  caller: own(spoken.optional().describe('What the caller speaks.')),
+  downstream: own(spoken.optional().describe('What the test agent is spoken to in.')),
+  downstream_script: own(
+    mapping
+      .optional()
+      .describe('What the test agent does, as in a script file, instead of primed responses.'),
+  ),
+  versions_from: own(
+    z
+      .union([z.literal(0), z.literal(1)])
+      .optional()
+      .describe('What the first version of a file is called here. Default 0, or 1 with prompt.'),
+  ),
+  convert_progress_updates: own(
+    z
+      .boolean()
+      .optional()
+      .describe('Whether words on the way become data. Default as the target, or false with prompt.'),
+  ),
 });
 
 /** A scenario file: one case, or a list of them. */
