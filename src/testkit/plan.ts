@@ -67,10 +67,16 @@ export type Step =
   | {
       readonly kind: 'event';
       readonly make: (moment: Moment) => PlayedEvent;
-      /** True when it will be a message, so that a task need not be begun for it. */
-      readonly isMessage?: boolean;
+      /** What it will be, where that is known: a message needs no task, and a task no other beginning. */
+      readonly of?: PlayedEvent['kind'];
     }
   | { readonly kind: 'delay'; readonly milliseconds: number };
+
+/** What the first event of a list is going to be. */
+export function firstEventOf(steps: readonly Step[]): PlayedEvent['kind'] | undefined {
+  const first = steps.find((step) => step.kind === 'event');
+  return first && ('make' in first ? first.of : first.event.kind);
+}
 
 /** What a test agent does about one message. */
 export interface Plan {

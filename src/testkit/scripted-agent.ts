@@ -18,7 +18,7 @@ import { callOf } from './journal/call.ts';
 import type { Journal } from './journal/journal.ts';
 import type { Recording } from './journal/recording.ts';
 import { incomingOf } from './incoming.ts';
-import type { Incoming, Plan, Unmatched } from './plan.ts';
+import { firstEventOf, type Incoming, type Plan, type Unmatched } from './plan.ts';
 import { type Followed, followed } from './playback/followed.ts';
 import { play } from './playback/player.ts';
 import { failing } from './playback/failing.ts';
@@ -153,8 +153,8 @@ export class ScriptedAgent implements Agent {
     const passing = await this.#begin('stream', request, call);
     const events = this.#engine.stream(request, passing.call);
     const hidesOpening = (): boolean => {
-      const [first] = passing.state.plan?.steps ?? [];
-      return this.#options.hidesOpening || (first?.kind === 'event' && 'event' in first && first.event.kind === 'task');
+      const first = passing.state.plan?.steps.slice(0, 1) ?? [];
+      return this.#options.hidesOpening || firstEventOf(first) === 'task';
     };
     const shown = followed(events, this.#followedBy(passing.state.recording, passing.call, hidesOpening));
     const first = await shown.next();

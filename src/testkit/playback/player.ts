@@ -3,7 +3,7 @@ import type { ArtifactDraft, Output } from '../../engine/output.ts';
 import type { Metadata } from '../../protocol/part.ts';
 import { type Artifact, isInterrupted, isTerminal, type TaskStatus } from '../../protocol/task.ts';
 import type { TestClock } from '../clock/test-clock.ts';
-import type { Plan, PlayedEvent, Step } from '../plan.ts';
+import { firstEventOf, type Plan, type PlayedEvent } from '../plan.ts';
 import { asFinal, type Look, lookingLike } from './showing.ts';
 
 /** What a player needs to know of the turn it plays in. */
@@ -26,7 +26,7 @@ export async function* play(
   const { signal, taskId, contextId } = context;
   try {
     // A task that waits for its first event can be seen and canceled meanwhile.
-    if (turn.isNew && !mayBeDirect(plan.steps)) yield { state: 'working', metadata: hidden() };
+    if (turn.isNew && firstEventOf(plan.steps) !== 'message') yield { state: 'working', metadata: hidden() };
     let isFinal = false;
     for (const [index, step] of plan.steps.entries()) {
       if (step.kind === 'delay') {
@@ -38,7 +38,7 @@ export async function* play(
       const isLast = index === plan.steps.length - 1;
       if (event.kind !== 'message') yield* outputsOf(event, isLast);
       // A task has no direct answer; what would be one is its last word, or one on the way.
-      else if (isLast && !(turn.isNew && mayBeDirect(plan.steps)))
+      else if (isLast && !(turn.isNew && firstEventOf(plan.steps) === 'message'))
         yield { state: 'completed', message: event.message, metadata: lookingLike(undefined) };
       else yield event.message;
     }
@@ -53,12 +53,6 @@ export async function* play(
 
 function hidden(): ReturnType<typeof lookingLike> {
   return lookingLike(undefined, { isHidden: true });
-}
-
-/** True when the first thing that happens may be a message. */
-function mayBeDirect(steps: readonly Step[]): boolean {
-  const first = steps.find(({ kind }) => kind === 'event');
-  return first?.kind === 'event' && 'event' in first && first.event.kind === 'message';
 }
 
 /** True when a stream ends with an event although the task goes on. */

@@ -1,0 +1,28 @@
+import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
+
+/** A file beside a script that cannot be had, and why. */
+export class NoAttachment extends Error {
+  override readonly name = 'NoAttachment';
+}
+
+/**
+ * Reads a file in a folder or below it as base64. A way out of the folder, links included, leads nowhere: a script
+ * may come from somebody else than the one who runs it.
+ */
+export function readAttachment(folder: string | undefined, file: string, maxBytes: number): string {
+  if (folder === undefined) throw new NoAttachment('only a script that is a file can have files beside it');
+  let path: string;
+  try {
+    path = realpathSync(resolve(folder, file));
+    if (!statSync(path).isFile()) throw new NoAttachment('is no file');
+  } catch (thrown) {
+    if (thrown instanceof NoAttachment) throw thrown;
+    throw new NoAttachment('there is no such file beside the script');
+  }
+  const way = relative(realpathSync(folder), path);
+  if (isAbsolute(way) || way === '..' || way.startsWith(`..${sep}`))
+    throw new NoAttachment('lies outside of the folder of the script');
+  if (statSync(path).size > maxBytes) throw new NoAttachment(`has more than ${maxBytes} bytes`);
+  return readFileSync(path).toString('base64');
+}

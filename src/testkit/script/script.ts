@@ -1,0 +1,151 @@
+import { dirname } from 'node:path';
+import * as z from 'zod';
+import { Document } from '../../documents/document.ts';
+import type { AuthOptions } from '../../server/auth/authenticator.ts';
+import { BoundedMap } from '../bounded-map.ts';
+import type { CardDraft } from '../card-draft.ts';
+import type { Fault } from '../faults/fault.ts';
+import type { Director, Incoming, Plan, Unmatched } from '../plan.ts';
+import { seeded } from '../random.ts';
+import { agentOf } from './agent.ts';
+import type { Conversation } from './conversations.ts';
+import { type RuleForm, scriptFormat, type ScriptForm } from './format.ts';
+import { Reaction } from './reaction.ts';
+import { closest } from './rule.ts';
+import { Reading, RuleBook } from './rule-book.ts';
+import { authOf } from './security.ts';
+import { type Sizes, Visit } from './visit.ts';
+
+/** How much a script may take, and where it is. */
+export interface ScriptOptions {
+  /** The folder that files beside the script are in. @defaultValue the folder of the file */
+  folder?: string;
+  /** How many conversations are remembered. @defaultValue 10,000 */
+  maxConversations?: number;
+  /** How many characters a text may have that a template makes. @defaultValue 1,000,000 */
+  maxText?: number;
+  /** How many characters a value may have that `set` remembers, as JSON. @defaultValue 10,000 */
+  maxValue?: number;
+  /** @defaultValue 1,000 */
+  maxRules?: number;
+  /** How many bytes a file beside the script may have. @defaultValue 10,000,000 */
+  maxFileBytes?: number;
+}
+
+/** A rule, for people who ask what there is. */
+export interface RuleSummary {
+  readonly name: string;
+  /** How often it has matched. */
+  readonly matches: number;
+  /** As it was written. */
+  readonly rule: RuleForm;
+}
+
+/** A script of a test agent, ready to be played. */
+export class Script {
+  readonly name: string;
+  /** What the card says. */
+  readonly card: CardDraft;
+  /** Who is let in; undefined when everybody is. */
+  readonly auth: AuthOptions | undefined;
+  /** What goes wrong with the card. */
+  readonly cardFaults: readonly Fault[];
+  readonly clock: 'system' | 'virtual';
+  readonly seed: number;
+  /** Says what is done about a message. */
+  readonly director: Director;
+  readonly #book: RuleBook;
+  readonly #otherwise: ((visit: Visit) => Plan) | undefined;
+  readonly #conversations: BoundedMap<string, Conversation>;
+  readonly #sizes: Sizes;
+  #decisions = 0;
+
+  /** @internal Use {@link openScript}. */
+  constructor(form: ScriptForm, file: string, reading: Reading, options: ScriptOptions) {
+    const { agent = {}, otherwise } = form;
+    const { complain } = reading.compiling;
+    this.name = form.name ?? file;
+    this.card = agentOf(agent, form.name ?? 'Test agent');
+    this.auth = agent.security && authOf(agent.security, ['agent', 'security'], complain);
+    this.cardFaults = [agent.fault ?? []].flat().map((fault) => ({ on: 'card', ...fault }));
+    this.clock = form.clock ?? 'system';
+    this.seed = form.seed ?? 0;
+    this.#conversations = new BoundedMap(options.maxConversations ?? 10_000);
+    this.#sizes = { maxText: options.maxText ?? 1_000_000, maxValue: options.maxValue ?? 10_000 };
+    this.#book = new RuleBook(options.maxRules ?? 1_000);
+    this.#book.load(form.rules ?? [], reading);
+    if (otherwise) {
+      const reaction = new Reaction(otherwise, ['otherwise'], { ...reading.compiling, hasMatch: false });
+      const origin = `otherwise (${reading.place(['otherwise'])})`;
+      this.#otherwise = (visit) => reaction.plan(visit, origin);
+    }
+    this.director = { decide: (incoming) => this.#decide(incoming), reset: () => this.#reset() };
+  }
+
+  /** In the order in which they are asked. */
+  get rules(): readonly RuleSummary[] {
+    return this.#book.rules.map(({ name, matches, form }) => ({ name, matches, rule: form }));
+  }
+
+  /**
+   * Adds a rule, written as in a file (YAML or JSON).
+   *
+   * @param before - the name of the rule that it comes before; by default it is the last.
+   * @returns its name.
+   * @throws DocumentError when it is no rule, or when there is another of its name.
+   */
+  addRule(text: string, before?: string): string {
+    return this.#book.add(text, before);
+  }
+
+  /**
+   * Puts a rule in the place of another.
+   *
+   * @returns false when there is none of that name.
+   * @throws DocumentError when it is no rule.
+   */
+  replaceRule(name: string, text: string): boolean {
+    return this.#book.replace(name, text);
+  }
+
+  /** Takes a rule away. @returns false when there is none of that name. */
+  removeRule(name: string): boolean {
+    return this.#book.remove(name);
+  }
+
+  #decide(incoming: Incoming): Plan | Unmatched {
+    // Every message draws from a source of its own, so that conversations at the same time do not change each other.
+    const random = seeded(this.seed, this.#decisions++);
+    const visit = new Visit(incoming, this.#conversations, random, this.#sizes);
+    const seen = { incoming, state: visit.conversation.state };
+    for (const rule of this.#book.rules) if (!rule.isSpent && rule.holds(seen)) return rule.answer(visit);
+    if (this.#otherwise) return this.#otherwise(visit);
+    return { nearMisses: closest(this.#book.rules.map((rule) => rule.compare(seen))) };
+  }
+
+  #reset(): void {
+    this.#conversations.clear();
+    this.#decisions = 0;
+    for (const rule of this.#book.rules) rule.matches = 0;
+  }
+}
+
+/**
+ * Reads the script of a test agent.
+ *
+ * @param file - what it is called in complaints, and where files beside it are looked for.
+ * @throws DocumentError with line and column of everything that is wrong.
+ */
+export function openScript(text: string, file: string, options: ScriptOptions = {}): Script {
+  const document = Document.parse(text, file);
+  const form = document.check(scriptFormat);
+  const reading = new Reading(document, options.folder ?? dirname(file), options.maxFileBytes ?? 10_000_000);
+  const script = new Script(form, file, reading, options);
+  reading.finish();
+  return script;
+}
+
+/** The JSON Schema of script files. */
+export function scriptSchema(): { readonly [keyword: string]: unknown } {
+  return z.toJSONSchema(scriptFormat, { io: 'input' });
+}
