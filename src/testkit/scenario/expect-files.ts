@@ -1,12 +1,10 @@
 import { bytesOf } from '../../protocol/part.ts';
+import { companionOf, loadMetadata } from '../../artifacts/metadata.ts';
 import type { ArtifactKey } from '../../artifacts/store.ts';
 import { containsDifferences, type Difference, differencesOf, sameDifference } from './match.ts';
 import type { Scenario } from './read.ts';
 import type { CaseFiles } from './rig.ts';
 import type { ExpectedArtifact, ExpectedArtifactState } from './schema.ts';
-
-/** What the name of the companion of a file ends with, in which is kept what is known about it. */
-const companionSuffix = '.metadata.json';
 
 /** Compares the files that are there with what is expected of them. */
 export async function fileDifferences(
@@ -71,7 +69,7 @@ async function stateDifferences(expected: ExpectedArtifactState, place: Place): 
   const { expected_metadata_contains: known, assert_metadata_schema_key_count: count } = expected;
   if (known === undefined && count === undefined) return found;
   // What is known about a version has its number.
-  const metadata = await metadataOf(files, wanted, file.version);
+  const metadata = await loadMetadata(files.store, wanted, file.version);
   if (known !== undefined)
     found.push(...differencesOf(known, metadata, `${path}.expected_metadata_contains`));
   if (count !== undefined) {
@@ -99,7 +97,11 @@ async function artifactDifferences(expected: ExpectedArtifact, place: Place): Pr
     found.push(...sameBytes(expected.content_base64_exact, file.bytes, `${path}.content_base64_exact`));
   if (expected.metadata_contains !== undefined)
     found.push(
-      ...differencesOf(expected.metadata_contains, await metadataOf(files, key), `${path}.metadata_contains`),
+      ...differencesOf(
+        expected.metadata_contains,
+        await loadMetadata(files.store, key),
+        `${path}.metadata_contains`,
+      ),
     );
   return found;
 }
@@ -112,7 +114,9 @@ async function keyOf(
   if (named.filename !== undefined) return { ...scope, filename: named.filename };
   const expression = new RegExp(named.filename_matches_regex ?? '');
   const names = await files.store.list(scope);
-  const matching = names.filter((name) => !name.endsWith(companionSuffix) && expression.test(name));
+  // The companion of a file is none of its own.
+  const companions = new Set(names.map((filename) => companionOf({ ...scope, filename }).filename));
+  const matching = names.filter((name) => !companions.has(name) && expression.test(name));
   const [filename] = matching;
   if (matching.length === 1 && filename !== undefined) return { ...scope, filename };
   return {
@@ -162,17 +166,6 @@ async function load(
 
 function isLoaded(found: Loaded | Difference): found is Loaded {
   return 'bytes' in found;
-}
-
-/** What is known about a file, from its companion. */
-async function metadataOf(
-  { store }: CaseFiles,
-  key: ArtifactKey,
-  version?: number,
-): Promise<{ [key: string]: unknown } | undefined> {
-  const companion = await store.load({ ...key, filename: `${key.filename}${companionSuffix}` }, version);
-  if (!companion) return undefined;
-  return JSON.parse(Buffer.from(await companion.bytes()).toString('utf8')) as { [key: string]: unknown };
 }
 
 function sameBytes(expected: string, actual: Uint8Array, path: string): Difference[] {
