@@ -37,6 +37,12 @@ export interface SavedArtifact {
 export interface ArtifactStore {
   /** Adds a version. Two that save at once get two versions. What fails half way leaves nothing behind. */
   save(key: ArtifactKey, content: ArtifactContent, mimeType: string): Promise<SavedArtifact>;
+  /**
+   * Adds a version of a certain number, so that what belongs together has the same.
+   *
+   * @returns false when there is one already, which stays as it is.
+   */
+  saveAs?(key: ArtifactKey, version: number, content: ArtifactContent, mimeType: string): Promise<boolean>;
   /** @param version - the newest when absent. @returns undefined when there is no such file or version. */
   load(key: ArtifactKey, version?: number): Promise<StoredArtifact | undefined>;
   /** The versions there are, oldest first. */

@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
+import { piecesOf } from './content.ts';
+
+/** How much base64 is decoded at once; four characters are three bytes. */
+const sliceLength = 1 << 20;
+
+/** How many bytes some base64 is. */
+export function decodedSize(raw: string): number {
+  const padding = raw.endsWith('==') ? 2 : raw.endsWith('=') ? 1 : 0;
+  return Math.floor((raw.length * 3) / 4) - padding;
+}
+
+/** Decodes base64 slice by slice, so that the bytes are never all there at once. */
+export async function* decoded(raws: readonly string[]): AsyncGenerator<Uint8Array> {
+  for (const raw of raws) {
+    for (let at = 0; at < raw.length; at += sliceLength) {
+      // A large file must not keep everybody else waiting.
+      if (at > 0) await turn();
+      yield Buffer.from(raw.slice(at, at + sliceLength), 'base64');
+    }
+  }
+}
+
+/** A text, and what tells its bytes from others. */
+export interface Encoded {
+  readonly text: string;
+  readonly size: number;
+  readonly digest: string;
+}
+
+/** Encodes bytes as they come. */
+export async function encoded(bytes: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Encoded> {
+  const hash = createHash('sha256');
+  let text = '';
+  let size = 0;
+  let rest = Buffer.alloc(0);
+  for await (const piece of piecesOf(bytes, maxBytes)) {
+    hash.update(piece);
+    size += piece.byteLength;
+    const joined =
+      rest.length > 0
+        ? Buffer.concat([rest, piece])
+        : Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+    const whole = joined.length - (joined.length % 3);
+    text += joined.toString('base64', 0, whole);
+    rest = Buffer.from(joined.subarray(whole));
+  }
+  return { text: text + rest.toString('base64'), size, digest: hash.digest('hex') };
+}
