@@ -35,5 +35,7 @@ export function incomingOf({ message, metadata, call }: ProcessContext, around: 
 
 function skillIn(metadata: Metadata | undefined): string | undefined {
   if (!metadata) return undefined;
-  return ['skill', 'skillId', 'skill_id'].map((name) => metadata[name]).find((value) => typeof value === 'string');
+  return ['skill', 'skillId', 'skill_id']
+    .map((name) => metadata[name])
+    .find((value) => typeof value === 'string');
 }

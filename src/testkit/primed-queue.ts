@@ -32,7 +32,9 @@ export class PrimedQueue implements Director {
    * @throws A2AError `INVALID_PARAMS` that names the index and the field; then none of them is put.
    */
   prime(responses: unknown, { match }: PrimeOptions = {}): void {
-    const events = readList(responses, 'responses').map((each, i) => readPlayedEvent(each, `responses[${i}]`));
+    const events = readList(responses, 'responses').map((each, i) =>
+      readPlayedEvent(each, `responses[${i}]`),
+    );
     if (this.size + events.length > maxPrimed)
       throw new A2AError('RESOURCE_EXHAUSTED', `At most ${maxPrimed} responses can wait`);
     if (events.length > 0) this.#batches.push({ match, events });

@@ -14,6 +14,7 @@ import { BoundedMap } from './bounded-map.ts';
 import type { CardDraft } from './card-draft.ts';
 import type { TestClock } from './clock/test-clock.ts';
 import type { Fault } from './faults/fault.ts';
+import { withStreamFaults } from './faults/stream-faults.ts';
 import { callOf } from './journal/call.ts';
 import type { Journal } from './journal/journal.ts';
 import type { Recording } from './journal/recording.ts';
@@ -39,8 +40,8 @@ export interface ScriptedAgentOptions {
   readonly newId?: () => string;
   /** Leaves out the task that the engine begins a stream with, so that nothing is sent but what is played. */
   readonly hidesOpening: boolean;
-  /** What goes wrong with the events of a stream. */
-  readonly withFaults: (events: AsyncIterable<StreamEvent>, faults: readonly Fault[]) => AsyncIterable<StreamEvent>;
+  /** Draws which faults of a plan strike. */
+  readonly drawFaults: (plan: Plan) => readonly Fault[];
 }
 
 /** A call on its way through the engine. */
@@ -50,6 +51,7 @@ interface Passing {
   /** The task as it stood before the message. */
   readonly before: Task | undefined;
   plan: Plan | undefined;
+  faults: readonly Fault[];
   /** Hears of a task that is left as it is. */
   onHangUp: ((taskId: string) => void) | undefined;
 }
@@ -160,12 +162,15 @@ export class ScriptedAgent implements Agent {
     const first = await shown.next();
     // What goes wrong is decided with everything else, before there is anything to see.
     const whole = rejoined(first, shown);
-    yield* this.#options.withFaults(whole, passing.state.plan?.faults ?? []);
+    yield* withStreamFaults(whole, passing.state.faults);
   }
 
   subscribe(...[request, call = {}]: Parameters<Agent['subscribe']>): AsyncIterable<StreamEvent> {
     const recording = this.#note('subscribe', request, call);
-    return followed(this.#engine.subscribe(request, call), this.#followedBy(recording, call, () => false));
+    return followed(
+      this.#engine.subscribe(request, call),
+      this.#followedBy(recording, call, () => false),
+    );
   }
 
   #followedBy(recording: Recording | undefined, call: Call, hidesOpening: () => boolean): Followed {
@@ -204,8 +209,9 @@ export class ScriptedAgent implements Agent {
     if (request.configuration?.pushConfig && !this.#currentCard().capabilities.pushNotifications)
       throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
     const id = request.message.taskId ?? request.claimedTaskId;
-    const before = id === undefined ? undefined : await this.#engine.getTask({ id }, call).catch(() => undefined);
-    const state: Passing = { operation, recording, before, plan: undefined, onHangUp: undefined };
+    const before =
+      id === undefined ? undefined : await this.#engine.getTask({ id }, call).catch(() => undefined);
+    const state: Passing = { operation, recording, before, plan: undefined, faults: [], onHangUp: undefined };
     this.#passing.set(call, state);
     return { call, state };
   }
@@ -223,8 +229,9 @@ export class ScriptedAgent implements Agent {
     this.#counts.set(contextId, (this.#counts.get(contextId) ?? 0) + 1);
     passing?.recording?.belongsTo({ taskId, contextId });
     const plan = this.#decide(incoming, { taskId, contextId }, passing?.recording);
-    if (passing) passing.plan = plan;
-    if (passing?.recording) passing.recording.plan = plan;
+    const faults = this.#options.drawFaults(plan);
+    if (passing) Object.assign(passing, { plan, faults });
+    passing?.recording?.plays(plan, faults);
     return play(plan, context, this.#options.clock, {
       isNew: message.taskId === undefined,
       hangUp: () => this.#hangUp(taskId, passing),
@@ -239,7 +246,11 @@ export class ScriptedAgent implements Agent {
     return contextId === undefined ? 0 : (this.#counts.get(contextId) ?? 0);
   }
 
-  #decide(incoming: Incoming, ids: { taskId: string; contextId: string }, recording: Recording | undefined): Plan {
+  #decide(
+    incoming: Incoming,
+    ids: { taskId: string; contextId: string },
+    recording: Recording | undefined,
+  ): Plan {
     try {
       const decided = this.#options.decide(incoming, ids);
       if ('steps' in decided) return decided;

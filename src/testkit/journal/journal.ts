@@ -1,6 +1,6 @@
 import { A2AError } from '../../protocol/errors.ts';
 import type { TestClock } from '../clock/test-clock.ts';
-import { isWanted, type JournalEntry, type JournalFilter } from './entry.ts';
+import { type CapturedRequest, isWanted, type JournalEntry, type JournalFilter } from './entry.ts';
 import { Recording, type RecordingLimits } from './recording.ts';
 
 /** How much a journal keeps. What is oldest goes first. */
@@ -76,6 +76,11 @@ export class Journal {
       if (isWanted(entry, filter)) wanted.push(entry);
     }
     return wanted;
+  }
+
+  /** The requests that are there, oldest first. */
+  requests(filter: JournalFilter = {}): CapturedRequest[] {
+    return this.entries(filter).map(({ request }) => request);
   }
 
   /** One entry. */

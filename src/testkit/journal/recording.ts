@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { SseParser } from '../../client/bindings/sse.ts';
+import type { Fault } from '../faults/fault.ts';
 import type { NearMiss, Plan } from '../plan.ts';
 import type { TestClock } from '../clock/test-clock.ts';
 import type {
@@ -59,8 +60,8 @@ class Tape {
 /** A request and its answer while they pass. */
 export class Recording {
   readonly id: number;
-  /** What is played, once that is decided. */
-  plan: Plan | undefined = undefined;
+  /** What goes wrong with the answer; undefined until the agent has decided. */
+  faults: readonly Fault[] | undefined = undefined;
   /** True once the journal has let go of it. */
   isForgotten = false;
   /** In bytes. */
@@ -76,6 +77,7 @@ export class Recording {
   #response: ServerResponse | undefined = undefined;
   #answerHeaders: CapturedHeaders = {};
   #answeredBy: AnsweredBy = 'agent';
+  #origin: string | undefined = undefined;
   #call: CapturedCall | undefined = undefined;
   #unmatched: readonly NearMiss[] | undefined = undefined;
   #answer: CapturedAnswer | undefined = undefined;
@@ -126,7 +128,10 @@ export class Recording {
       return destroy.apply(response, args);
     }) as typeof destroy;
     response.once('close', () => {
-      this.#close(response, response.writableFinished ? 'finished' : isOurs ? 'cut' : 'peer-left');
+      this.#close(
+        response,
+        response.writableFinished ? 'finished' : isOurs || this.#isFaulty ? 'cut' : 'peer-left',
+      );
     });
   }
 
@@ -146,6 +151,12 @@ export class Recording {
   belongsTo(ids: { taskId: string; contextId: string }): void {
     if (this.#call) this.#call = { ...this.#call, ...ids };
     this.#listener.changed();
+  }
+
+  /** It is decided what is played. */
+  plays({ origin }: Plan, faults: readonly Fault[]): void {
+    this.#origin = origin;
+    this.faults = faults;
   }
 
   /** No rule matched. */
@@ -194,6 +205,11 @@ export class Recording {
     return request;
   }
 
+  /** True when the answer is meant to go wrong, so that whatever happens to the connection is our doing. */
+  get #isFaulty(): boolean {
+    return this.faults !== undefined && this.faults.length > 0;
+  }
+
   /** What is known by now. */
   entry(): JournalEntry {
     return {
@@ -202,7 +218,7 @@ export class Recording {
       request: this.request,
       call: this.#call,
       answeredBy: this.#answeredBy,
-      origin: this.plan?.origin,
+      origin: this.#origin,
       unmatched: this.#unmatched,
       answer: this.#answer,
     };

@@ -1,0 +1,34 @@
+/**
+ * Test agents that do what a test says, and what is needed to look at what happened.
+ *
+ * @module
+ */
+export { type TestAgentOptions, TestAgentServer } from './test-agent-server.ts';
+export type { CardDraft } from './card-draft.ts';
+export type { AuthValidation, HttpError } from './door.ts';
+export type { PrimeOptions } from './primed-queue.ts';
+export { Journal, type JournalOptions, type WaitOptions } from './journal/journal.ts';
+export type {
+  AnsweredBy,
+  CapturedAnswer,
+  CapturedCall,
+  CapturedHeaders,
+  CapturedRequest,
+  EndReason,
+  JournalEntry,
+  JournalFilter,
+} from './journal/entry.ts';
+export type { AdminAccess } from './admin/access.ts';
+export type {
+  Director,
+  Incoming,
+  Moment,
+  NearMiss,
+  Plan,
+  PlayedEvent,
+  Step,
+  Unmatched,
+} from './plan.ts';
+export type { Duration, Fault } from './faults/fault.ts';
+export { systemTestClock, type TestClock } from './clock/test-clock.ts';
+export { VirtualClock, type VirtualClockOptions } from './clock/virtual-clock.ts';

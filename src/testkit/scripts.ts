@@ -1,0 +1,66 @@
+import type { Fault } from './faults/fault.ts';
+import type { Incoming, NearMiss, Plan, Unmatched } from './plan.ts';
+import { openScript, type Script } from './script/script.ts';
+
+/** A script and where it came from. */
+interface Loaded {
+  readonly file: string;
+  readonly text: string;
+  readonly script: Script;
+}
+
+/** The scripts of a test agent. The newest is asked first; card and credentials are those of the first that was loaded. */
+export class Scripts {
+  #loaded: Loaded[] = [];
+
+  /** True when there is at least one. */
+  get isPresent(): boolean {
+    return this.#loaded.length > 0;
+  }
+
+  /** The script that says who the agent is. */
+  get main(): Script | undefined {
+    return this.#loaded.at(-1)?.script;
+  }
+
+  /** In the order in which they are asked. */
+  get list(): readonly Loaded[] {
+    return this.#loaded;
+  }
+
+  /** What goes wrong with the card. */
+  get cardFaults(): readonly Fault[] {
+    return this.main?.cardFaults ?? [];
+  }
+
+  /**
+   * Puts a script in the place of all others, or before them.
+   *
+   * @throws DocumentError when it is wrong; then everything stays as it was.
+   */
+  load(text: string, file: string, mode: 'replace' | 'add'): void {
+    const loaded = { file, text, script: openScript(text, file) };
+    this.#loaded = mode === 'replace' ? [loaded] : [loaded, ...this.#loaded];
+  }
+
+  clear(): void {
+    this.#loaded = [];
+  }
+
+  /** Forgets every conversation, counter and state. */
+  reset(): void {
+    for (const { script } of this.#loaded) script.director.reset();
+  }
+
+  /** The first plan that a script has, or how near they all came. */
+  decide(incoming: Incoming): Plan | Unmatched {
+    const nearMisses: NearMiss[] = [];
+    for (const { script } of this.#loaded) {
+      const decided = script.director.decide(incoming);
+      if (!decided) continue;
+      if ('steps' in decided) return decided;
+      nearMisses.push(...decided.nearMisses);
+    }
+    return { nearMisses };
+  }
+}

@@ -1,0 +1,397 @@
+import { readFileSync } from 'node:fs';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Agent } from '../protocol/agent.ts';
+import { A2AError } from '../protocol/errors.ts';
+import type { AuthOptions } from '../server/auth/authenticator.ts';
+import type { Face } from '../server/face.ts';
+import { HttpFace } from '../server/handler.ts';
+import type { Limits } from '../server/limits.ts';
+import { listen, type RunningServer } from '../server/listening.ts';
+import { nodeListener } from '../server/node.ts';
+import type { ServerOptions } from '../server/options.ts';
+import type { AdminAccess } from './admin/access.ts';
+import { Admin } from './admin/admin.ts';
+import type { CardDraft } from './card-draft.ts';
+import { systemTestClock, type TestClock } from './clock/test-clock.ts';
+import { VirtualClock } from './clock/virtual-clock.ts';
+import { Directives, missingDirectives } from './directives.ts';
+import { type AuthValidation, Door, type HttpError } from './door.ts';
+import { edgeAround, type Listener } from './edge.ts';
+import { FaultDraw } from './faults/draw.ts';
+import type { Fault } from './faults/fault.ts';
+import { PortRefusal } from './faults/refusal.ts';
+import type { CapturedRequest, JournalEntry, JournalFilter } from './journal/entry.ts';
+import { Journal, type JournalOptions, type WaitOptions } from './journal/journal.ts';
+import { failing } from './playback/failing.ts';
+import { PrimedQueue, type PrimeOptions } from './primed-queue.ts';
+import { seeded } from './random.ts';
+import { ScriptedAgent } from './scripted-agent.ts';
+import { Scripts } from './scripts.ts';
+
+/** How a test agent is set up. */
+export interface TestAgentOptions {
+  /** @defaultValue 0, any free port */
+  readonly port?: number;
+  /** @defaultValue `127.0.0.1` */
+  readonly host?: string;
+  /** The text of a script, in YAML. */
+  readonly script?: string;
+  /** The file of a script, unless its text is given: then this is what complaints call it. */
+  readonly scriptFile?: string;
+  /** What the card says; it wins over what a script says. */
+  readonly card?: CardDraft;
+  /** Who is let in, with the ways of `dragoman/server/auth`; it wins over what a script says. */
+  readonly auth?: AuthOptions;
+  /** The path that the agent is served below, such as `/a2a`; the card stays at the root as well. @defaultValue `''` */
+  readonly basePath?: string;
+  /** The address that the card gives. @defaultValue what the caller's `Host` header says, and the base path */
+  readonly publicUrl?: string;
+  /**
+   * What the time is: that of the machine, a virtual one that goes on by itself whenever everything waits, or one of
+   * your own, such as a `VirtualClock` that goes on when it is told to.
+   * @defaultValue as the script says, else `system`
+   */
+  readonly clock?: 'system' | 'virtual' | TestClock;
+  /** What chance begins with. @defaultValue as the script says, else 0 */
+  readonly seed?: number;
+  /** How much one caller may take. */
+  readonly limits?: Limits;
+  /** Lets methods of 1.0 pass without their `A2A-Version` header. @defaultValue false */
+  readonly lenientVersion?: boolean;
+  readonly heartbeat?: number;
+  /** How much of what passes is kept. */
+  readonly journal?: JournalOptions;
+  /** Where tasks are kept. @defaultValue in memory */
+  readonly ledger?: Ledger;
+  /** Makes ids of tasks, contexts and messages. @defaultValue UUIDs */
+  readonly newId?: () => string;
+  /**
+   * How a stream begins: with the task, as the protocol wants it, or with nothing but what is played.
+   * @defaultValue `'task'`; a stream whose first played event is a task begins with that one
+   */
+  readonly opening?: 'task' | 'played';
+  /** Shows the admin API below `/__admin`. @defaultValue true */
+  readonly admin?: boolean;
+  /** Who may use the admin API beside this machine: addresses, or `'*'` for everybody. @defaultValue nobody */
+  readonly allowAdminFrom?: AdminAccess;
+}
+
+/**
+ * An agent that does what a test says, over every version and transport: the engine, the ledger and the server of this
+ * package with a script for a mind.
+ *
+ * What it does about a message is said, in this order, by directives in the message, by primed responses, by its script;
+ * otherwise the task fails and says what is missing.
+ *
+ * @example
+ * ```ts
+ * await using agent = await TestAgentServer.start();
+ * agent.prime([{ kind: 'task', status: { state: 'completed' } }]);
+ * ```
+ */
+export class TestAgentServer implements AsyncDisposable {
+  /** Everything that was asked and answered. */
+  readonly journal: Journal;
+  readonly clock: TestClock;
+  readonly #options: TestAgentOptions;
+  readonly #scripts = new Scripts();
+  readonly #queue = new PrimedQueue();
+  readonly #directives = new Directives();
+  readonly #door = new Door();
+  readonly #draw: FaultDraw;
+  readonly #agent: ScriptedAgent;
+  readonly #faces = new Set<Face>();
+  readonly #startedAt: number;
+  #faults: readonly Fault[] = [];
+  #card: CardDraft = {};
+  #listener: Listener = () => {};
+  #running: RunningServer | undefined = undefined;
+  #refusal: PortRefusal | undefined = undefined;
+  #isStarting = false;
+
+  /** @throws DocumentError when the script is wrong. */
+  constructor(options: TestAgentOptions = {}) {
+    this.#options = options;
+    const { scriptFile, script = scriptFile === undefined ? undefined : readFileSync(scriptFile, 'utf8') } =
+      options;
+    if (script !== undefined) this.#scripts.load(script, scriptFile ?? 'script.yaml', 'replace');
+    this.clock = clockOf(options.clock ?? this.#scripts.main?.clock);
+    this.#startedAt = this.clock.now();
+    this.journal = new Journal(this.clock, options.journal);
+    this.#draw = new FaultDraw(this.#random(0));
+    this.#describe();
+    this.#agent = new ScriptedAgent({
+      card: () => this.#card,
+      clock: this.clock,
+      journal: this.journal,
+      ledger: options.ledger,
+      newId: options.newId,
+      hidesOpening: options.opening === 'played',
+      drawFaults: (plan) => this.#draw.draw([...plan.faults, ...this.#faults]),
+      decide: (incoming, ids) =>
+        this.#directives.decide(incoming, ids) ??
+        this.#queue.decide(incoming) ??
+        (this.#scripts.isPresent ? this.#scripts.decide(incoming) : failing(missingDirectives)),
+    });
+  }
+
+  /** Makes a test agent and starts it. */
+  static start(options: TestAgentOptions = {}): Promise<TestAgentServer> {
+    return new TestAgentServer(options).start();
+  }
+
+  /** Starts to listen. */
+  async start(): Promise<this> {
+    if (this.#running ?? this.#isStarting)
+      throw new A2AError('UNSUPPORTED_OPERATION', 'It has been started already');
+    this.#isStarting = true;
+    const { port, host, limits, heartbeat, basePath = '', admin = true, allowAdminFrom = [] } = this.#options;
+    this.#show();
+    const edge = edgeAround((request, response) => this.#listener(request, response), {
+      journal: this.journal,
+      door: this.#door,
+      basePath: basePath.replace(/\/+$/, ''),
+      admin: admin ? new Admin(this.#administered(), allowAdminFrom).listener : undefined,
+      faultsAt: (path) =>
+        path.includes('/.well-known/')
+          ? this.#draw.draw([...this.#scripts.cardFaults, ...this.#faults], 'card')
+          : [],
+      tools: {
+        clock: this.clock,
+        random: this.#random(1),
+        refuse: (milliseconds) => this.#refusal?.begin(milliseconds),
+      },
+    });
+    try {
+      this.#running = await listen(
+        { listener: edge, faces: () => this.#faces, metrics: undefined },
+        { port, host, limits, heartbeat },
+      );
+      this.#refusal = new PortRefusal(this.#running.server, this.clock);
+      await this.#agent.ready();
+    } finally {
+      this.#isStarting = false;
+    }
+    return this;
+  }
+
+  /** Stops: whatever is under way ends, and nothing is left open. */
+  async stop(): Promise<void> {
+    const running = this.#running;
+    this.#running = undefined;
+    this.#refusal?.forget();
+    const stopping = running?.stop(patience);
+    await this.#agent.close();
+    await stopping;
+    if (this.clock instanceof VirtualClock && !isClock(this.#options.clock)) this.clock.clear();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  /** Where it is, such as `http://127.0.0.1:4000`, without the base path. */
+  get url(): string {
+    if (this.#running) return this.#running.url;
+    throw new A2AError('UNSUPPORTED_OPERATION', 'It is not running: call start() first');
+  }
+
+  get port(): number {
+    return Number(new URL(this.url).port);
+  }
+
+  /** Where the agent takes calls: the URL with the base path. */
+  get endpoint(): string {
+    return `${this.url}${(this.#options.basePath ?? '').replace(/\/+$/, '')}`;
+  }
+
+  get cardUrl(): string {
+    return `${this.url}/.well-known/agent-card.json`;
+  }
+
+  get adminUrl(): string {
+    return `${this.url}/__admin`;
+  }
+
+  /** The agent itself, for whoever wants to ask it without HTTP. Such calls are not in the journal. */
+  get agent(): Agent {
+    return this.#agent;
+  }
+
+  /** The scripts in force, in the order in which they are asked. */
+  get scripts(): Scripts['list'] {
+    return this.#scripts.list;
+  }
+
+  /**
+   * Plays events to the next messages: each takes those up to the first that ends or interrupts its task.
+   *
+   * @throws A2AError `INVALID_PARAMS` that names the index and the field.
+   */
+  prime(responses: unknown, options?: PrimeOptions): void {
+    this.#queue.prime(responses, options);
+  }
+
+  /** How many primed events wait. */
+  get primed(): number {
+    return this.#queue.size;
+  }
+
+  /**
+   * Replaces the script, or puts one before it.
+   *
+   * @throws DocumentError when it is wrong; then the rules before stay in force.
+   */
+  load(text: string, file = 'script.yaml', mode: 'replace' | 'add' = 'replace'): void {
+    this.#scripts.load(text, file, mode);
+    this.#describe();
+    if (this.#faces.size > 0) this.#show();
+  }
+
+  /** Demands credentials of every request but those for the card; undefined for none. */
+  authValidation(validation: AuthValidation | undefined): void {
+    this.#door.validate(validation);
+  }
+
+  /** Answers the next request with an error, once. */
+  httpError(error: HttpError): void {
+    this.#door.fail(error);
+  }
+
+  /** Sets what goes wrong with every answer, whatever is played. */
+  injectFaults(faults: readonly Fault[]): void {
+    this.#faults = faults;
+  }
+
+  /** The requests that brought a message to the agent, oldest first. */
+  get received(): JournalEntry[] {
+    return this.journal.entries({ where: ({ call }) => call?.message !== undefined });
+  }
+
+  /** The newest request to the agent, whoever answered it; requests for the card do not count. */
+  get lastRequest(): CapturedRequest | undefined {
+    return this.journal.last({ where: ({ request }) => !request.path.includes('/.well-known/') })?.request;
+  }
+
+  /** The requests to cancel a task. */
+  get cancelRequests(): JournalEntry[] {
+    return this.journal.entries({ operation: 'cancelTask' });
+  }
+
+  /** The ids of the tasks that somebody asked to cancel. */
+  get canceled(): string[] {
+    return this.cancelRequests.flatMap(({ call }) => call?.taskId ?? []);
+  }
+
+  /** What was asked, oldest first. */
+  requests(filter?: JournalFilter): CapturedRequest[] {
+    return this.journal.requests(filter);
+  }
+
+  /** Waits for requests. */
+  waitFor(filter?: JournalFilter, options?: WaitOptions): Promise<JournalEntry[]> {
+    return this.journal.waitFor(filter, options);
+  }
+
+  /** Forgets the primed responses that wait. */
+  clearPrimed(): void {
+    this.#queue.reset();
+  }
+
+  /** Forgets what was captured. */
+  clearRequests(): void {
+    this.journal.clear();
+  }
+
+  /** Lets everybody in. */
+  clearAuthValidation(): void {
+    this.#door.validate(undefined);
+  }
+
+  /** Forgets the errors that wait. */
+  clearHttpErrors(): void {
+    this.#door.clearErrors();
+  }
+
+  /** Forgets everything but the scripts: captures, queues, errors, test cases, conversations, counters. */
+  reset(): void {
+    this.journal.clear();
+    this.#queue.reset();
+    this.#directives.reset();
+    this.#door.reset();
+    this.#draw.reset();
+    this.#scripts.reset();
+    this.#agent.reset();
+    this.#faults = [];
+  }
+
+  /** Says anew who the agent is. */
+  #describe(): void {
+    this.#card = { ...this.#scripts.main?.card, ...this.#options.card };
+  }
+
+  /** Shows the agent anew: who is let in may have changed. Streams that are open go on. */
+  #show(): void {
+    const { basePath, publicUrl, limits, lenientVersion, heartbeat, auth } = this.#options;
+    const options: ServerOptions = {
+      basePath,
+      publicUrl,
+      limits,
+      lenientVersion,
+      heartbeat,
+      auth: auth ?? this.#scripts.main?.auth,
+      // A card may change with the next script.
+      cardMaxAge: 0,
+      tracing: false,
+    };
+    const httpFace = new HttpFace(this.#agent, options);
+    httpFace.isReady = true;
+    for (const face of this.#faces) if (face.openStreams === 0) this.#faces.delete(face);
+    this.#faces.add(httpFace.face);
+    this.#listener = nodeListener(httpFace, options);
+  }
+
+  #random(stream: number): ReturnType<typeof seeded> {
+    return seeded(this.#options.seed ?? this.#scripts.main?.seed ?? 0, stream);
+  }
+
+  #administered(): ConstructorParameters<typeof Admin>[0] {
+    const { clock } = this;
+    const virtual = clock instanceof VirtualClock ? clock : undefined;
+    return {
+      journal: this.journal,
+      startedAt: this.#startedAt,
+      rules: () => this.#scripts.list.map(({ file, text, script: { rules } }) => ({ file, text, rules })),
+      load: (text, file, mode) => this.load(text, file, mode),
+      clearRules: () => {
+        this.#scripts.clear();
+        this.#describe();
+        this.#show();
+      },
+      reset: () => this.reset(),
+      prime: (responses) => this.prime(responses),
+      primed: () => this.primed,
+      clock: {
+        now: () => clock.now(),
+        isVirtual: virtual !== undefined,
+        isAuto: () => virtual?.isAuto ?? false,
+        advance: (milliseconds) => virtual?.advance(milliseconds) ?? Promise.resolve(),
+        setAuto: (isAuto) => {
+          if (virtual) virtual.isAuto = isAuto;
+        },
+      },
+    };
+  }
+}
+
+/** For how many milliseconds requests may finish when it stops. */
+const patience = 100;
+
+function isClock(clock: TestAgentOptions['clock']): clock is TestClock {
+  return typeof clock === 'object';
+}
+
+function clockOf(clock: TestAgentOptions['clock']): TestClock {
+  if (isClock(clock)) return clock;
+  return clock === 'virtual' ? new VirtualClock({ auto: true }) : systemTestClock;
+}
