@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+
+/** The property with the id of a message: who published it, and its number there. */
+export const idName = 'dragoman-id';
+
+/** The property with the topic of a message that is sent again to one queue alone. */
+export const topicName = 'dragoman-topic';
+
+/**
+ * What a queue tells everybody, as a retained message: that it is there and what it is for. Whoever publishes keeps
+ * what goes to it until the queue says that it is done, because a broker drops what it has no room for and says nothing.
+ */
+export interface QueueEntry {
+  readonly key: string;
+  readonly patterns: readonly string[];
+  /** Another one each time the subscriber is back: what may have been lost meanwhile is asked for. */
+  readonly epoch: string;
+  /** After how many seconds without a word the queue is no more. */
+  readonly expiry: number;
+}
+
+/** What is said to a publisher. */
+export type PeerNote =
+  /** From itself: everything that was sent before has arrived. */
+  | { readonly type: 'ready'; readonly mark: string }
+  /** From a queue: these numbers are done. */
+  | { readonly type: 'done'; readonly key: string; readonly numbers: readonly number[] }
+  /** From a queue that was asked: these are done, and these never came. */
+  | {
+      readonly type: 'answer';
+      readonly key: string;
+      readonly question: number;
+      readonly done: readonly number[];
+      readonly lost: readonly number[];
+    }
+  /** From whoever subscribes to a queue. */
+  | { readonly type: 'held'; readonly key: string };
+
+/** What a publisher asks a queue, behind all it has sent: what became of these. */
+export interface Question {
+  readonly peer: string;
+  readonly question: number;
+  readonly numbers: readonly number[];
+}
+
+/** The topics that links use among themselves. */
+export class ControlTopics {
+  readonly root: string;
+
+  constructor(root: string) {
+    this.root = root;
+  }
+
+  /** Where queues say that they are there. */
+  get queues(): string {
+    return `${this.root}/queue/+`;
+  }
+  queue(key: string): string {
+    return `${this.root}/queue/${key}`;
+  }
+  /** What is for one queue alone. */
+  inbox(key: string): string {
+    return `${this.root}/inbox/${key}`;
+  }
+  /** What is for one publisher. */
+  peer(id: string): string {
+    return `${this.root}/peer/${id}`;
+  }
+  /** Where one asks whether somebody subscribes to a queue. */
+  holder(key: string): string {
+    return `${this.root}/holder/${key}`;
+  }
+  isOne(topic: string): boolean {
+    return topic.startsWith(`${this.root}/`);
+  }
+}
+
+/** The name of a queue as a client id that every broker takes: 23 letters and digits. */
+export function keyOf(queue: string): string {
+  return `q${createHash('sha256').update(queue).digest('hex').slice(0, 22)}`;
+}
+
+/** Reads an id of a message; undefined for one that none of us gave. */
+export function readId(id: string): { peer: string; number: number } | undefined {
+  const found = /^([\w-]{1,64}):(\d{1,15})$/.exec(id);
+  return found?.[1] && found[2] ? { peer: found[1], number: Number(found[2]) } : undefined;
+}
+
+/** Reads what a link told another. Whoever speaks nonsense is not heard. */
+export function readNote<T>(payload: string, has: readonly (keyof T)[]): T | undefined {
+  try {
+    const note: unknown = JSON.parse(payload);
+    if (typeof note !== 'object' || note === null) return undefined;
+    return has.every((name) => name in note) ? (note as T) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The whole numbers of a list that somebody sent. */
+export function readNumbers(list: unknown): readonly number[] {
+  return Array.isArray(list) ? list.filter((number) => Number.isSafeInteger(number)) : [];
+}

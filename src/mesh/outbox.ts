@@ -1,0 +1,65 @@
+import { Fifo } from './fifo.ts';
+
+/** Something numbered that is on its way to the broker. */
+export interface Numbered {
+  readonly number: number;
+}
+
+/**
+ * What was given to the broker and not yet taken by it, never more than a few at once. After an outage everything that
+ * the broker did not take goes again, in its order.
+ */
+export class Outbox<T extends Numbered> {
+  readonly #waiting = new Fifo<T>();
+  readonly #flying = new Map<number, T>();
+  readonly #send: (item: T) => void;
+  #limit = 1;
+  #isOpen = false;
+
+  constructor(send: (item: T) => void) {
+    this.#send = send;
+  }
+
+  /** Takes something; it goes when there is room. */
+  push(item: T): void {
+    this.#waiting.push(item);
+    this.#flush();
+  }
+
+  /** The broker has it, or will never take it. */
+  settle(number: number): T | undefined {
+    const item = this.#flying.get(number);
+    if (item) this.#flying.delete(number);
+    this.#flush();
+    return item;
+  }
+
+  /** The broker is there and takes so many at once. */
+  open(limit: number): void {
+    this.#limit = limit;
+    this.#isOpen = true;
+    this.#flush();
+  }
+
+  /** The broker is gone, or wants us to wait. */
+  pause(): void {
+    this.#isOpen = false;
+    this.#waiting.unshift([...this.#flying.values()]);
+    this.#flying.clear();
+  }
+
+  /** Gives up everything. */
+  clear(): T[] {
+    this.pause();
+    return this.#waiting.remove(() => true);
+  }
+
+  #flush(): void {
+    while (this.#isOpen && this.#flying.size < this.#limit) {
+      const item = this.#waiting.shift();
+      if (!item) return;
+      this.#flying.set(item.number, item);
+      this.#send(item);
+    }
+  }
+}
