@@ -64,6 +64,10 @@ export class Follower {
   /** The newest sequence number of an agent that counts. */
   #sequence: number | undefined;
   #counts = true;
+  /** What the newest frame said. */
+  #newest: readonly StreamEvent[] = [];
+  /** The task was over once; what an agent says afterwards does not bring it back. */
+  #hasEnded = false;
   /** True at the beginning of a connection, where an agent may repeat what was seen. */
   #mayRepeat: boolean;
   #direct = false;
@@ -127,10 +131,10 @@ export class Follower {
 
   /** A close is an end when the task is over, waits for words, or the agent said so. */
   #isOver(broken: A2AError | undefined): boolean {
-    if (this.#direct || this.#closed) return true;
+    if (this.#direct || this.#closed || this.#hasEnded) return true;
     const state = this.#fold?.status.state;
     if (state === undefined) return false;
-    if (isTerminal(state) || state === 'input-required') return true;
+    if (state === 'input-required') return true;
     return broken === undefined && isInterrupted(state);
   }
 
@@ -156,11 +160,12 @@ export class Follower {
           const last = events.at(-1);
           if (last && this.#counts && this.#sequence !== undefined) last.sequence = this.#sequence;
           for (const event of events) ready.push(this.#take(event));
+          this.#newest = frame.events;
           if (frame.id !== undefined && frame.id !== '') this.#lastId = frame.id;
         }
         if (ready.length > 0) yield ready;
         if (fault) throw new AgentFault(fault);
-        if (stopWaiting === undefined && this.#fold && isTerminal(this.#fold.status.state))
+        if (stopWaiting === undefined && this.#hasEnded)
           stopWaiting = this.#settings.clock.after(grace, () => connection.close());
       }
       return undefined;
@@ -188,6 +193,8 @@ export class Follower {
       return true;
     }
     if (sequence !== undefined && this.#mayRepeat) return false;
+    // The same words under the same number are the same event once more; other words are none.
+    if (sequence === this.#sequence && isRepeated(this.#newest, frame.events)) return false;
     this.#counts = false;
     return true;
   }
@@ -226,6 +233,7 @@ export class Follower {
     this.#fruitless = 0;
     if (event.kind === 'message') this.#direct = this.#fold === undefined;
     else (this.#fold ??= beginFold(event))?.apply(event);
+    if (this.#fold && isTerminal(this.#fold.status.state)) this.#hasEnded = true;
     if (event.kind === 'status') this.#closed = compatOf(event.metadata)?.final === true;
     return event;
   }
@@ -315,6 +323,13 @@ class AgentFault extends Error {
     super(error.message);
     this.error = error;
   }
+}
+
+/** True when events say what others said before; numbers are given to them while they are read. */
+function isRepeated(before: readonly StreamEvent[], events: readonly StreamEvent[]): boolean {
+  const words = (said: readonly StreamEvent[]): string =>
+    JSON.stringify(said.map((event) => ({ ...event, sequence: undefined })));
+  return words(before) === words(events);
 }
 
 function sequenceOf(id: string | undefined): number | undefined {
