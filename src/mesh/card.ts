@@ -28,7 +28,7 @@ export interface Naming {
 }
 
 /** Writes the card of an agent as it announces itself; everything but name and address stays as it is. */
-export function writeMeshCard(card: AgentCard, dialect: typeof v0_1 | typeof v0_3, naming: Naming): unknown {
+export function writeMeshCard(card: AgentCard, dialect: Dialect, naming: Naming): unknown {
   const { name, topics } = naming;
   const displayName = naming.displayName ?? displayNameOf(card) ?? card.name;
   const others = card.capabilities.extensions?.filter(({ uri }) => uri !== displayNameExtension) ?? [];

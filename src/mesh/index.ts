@@ -3,6 +3,13 @@
  *
  * @module
  */
+export { displayNameOf } from './card.ts';
+export {
+  type MeshDirectory,
+  meshDirectory,
+  type MeshDirectoryOptions,
+  type MeshPeer,
+} from './discovery.ts';
 export {
   type BatchOptions,
   type MeshFace,
@@ -23,3 +30,5 @@ export type {
 } from './link.ts';
 export { MemoryBroker } from './memory-broker.ts';
 export { type MemoryLink, memoryLink, type MemoryLinkOptions } from './memory-link.ts';
+export { meshSessionOf } from './session.ts';
+export { meshAgent, type MeshAgentOptions, type MeshAgentTimeouts } from './source.ts';

@@ -12,7 +12,7 @@ import { isInterrupted, isTerminal, type Task } from '../../protocol/task.ts';
 import type { Frame, Source } from '../bindings/binding.ts';
 import { canceled, sleep } from '../clock.ts';
 import type { Settings } from '../options.ts';
-import { differences, isContained } from './reconcile.ts';
+import { differences, isContained } from '../../protocol/reconcile.ts';
 import { jitter } from '../http/retry.ts';
 
 /** What following needs from the agent that is followed. */

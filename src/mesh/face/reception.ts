@@ -1,19 +1,15 @@
-import type { Dialect } from '../../dialects/dialect.ts';
+import type { Dialect, RequestOf } from '../../dialects/dialect.ts';
 import type { Loss } from '../../dialects/loss.ts';
 import { v0_1 } from '../../dialects/v0_1/index.ts';
-import type { Agent, Call } from '../../protocol/agent.ts';
+import type { Agent, Call, Operation } from '../../protocol/agent.ts';
 import { A2AError, taskNotFound } from '../../protocol/errors.ts';
-import type {
-  CancelTaskRequest,
-  GetTaskRequest,
-  SendRequest,
-  SubscribeRequest,
-} from '../../protocol/requests.ts';
+import type { GetTaskRequest, SendRequest } from '../../protocol/requests.ts';
 import { isTerminal, type Task } from '../../protocol/task.ts';
 import { readRequest, type Requested, UnreadableRequest } from '../envelope.ts';
 import type { Delivery, Link } from '../link.ts';
 import { defaultUser, readProperties, type RequestProperties } from '../properties.ts';
 import type { Topics } from '../topics.ts';
+import { Admission, type Visit } from './admission.ts';
 import { Answers } from './answers.ts';
 import { explainFault } from './faults.ts';
 import { Reply, type Sent } from './reply.ts';
@@ -21,14 +17,6 @@ import { type Question, Run } from './run.ts';
 import type { FaceSettings } from './settings.ts';
 import { Slots } from './slots.ts';
 import { type MeshTask, MeshTasks } from './tasks.ts';
-
-/** A request that was read so far as to know whose it is. */
-interface Visit {
-  readonly delivery: Delivery;
-  readonly requested: Requested;
-  readonly properties: RequestProperties;
-  readonly user: string;
-}
 
 /** Takes the requests of one agent off the mesh. */
 export class Reception {
@@ -38,6 +26,7 @@ export class Reception {
   readonly #topics: Topics;
   readonly #settings: FaceSettings;
   readonly #tasks: MeshTasks;
+  readonly #admission: Admission;
   readonly #answers: Answers;
   readonly #slots: Slots;
   readonly #runs = new Set<Run>();
@@ -49,6 +38,7 @@ export class Reception {
     this.#topics = at.topics;
     this.#settings = settings;
     this.#tasks = new MeshTasks(settings);
+    this.#admission = new Admission(this.#tasks, at.name, settings);
     this.#answers = new Answers(settings);
     this.#slots = new Slots(settings.limits.concurrency);
   }
@@ -108,7 +98,7 @@ export class Reception {
       await this.#link.publish(properties.replyTo ?? sent.topic, sent.payload, delivery.properties);
       return;
     }
-    const { claimedTaskId, message } = this.#read<SendRequest>(visit);
+    const { claimedTaskId, message } = this.#read(visit, 'send');
     const id = claimedTaskId ?? String(visit.requested.id ?? message.taskId);
     await this.#tell(visit, { id });
   }
@@ -116,10 +106,10 @@ export class Reception {
   async #sendOnce(visit: Visit): Promise<Sent | undefined> {
     try {
       const request = this.#readSend(visit);
-      const task = this.#taskOf(visit, request);
+      const task = this.#admission.taskOf(visit, request);
       const { requested } = visit;
       const kind = requested.operation === 'stream' ? 'stream' : 'send';
-      return await this.#run(visit, task, { kind, request: this.#downstream(request, task) });
+      return await this.#run(visit, task, { kind, request: this.#admission.downstream(request, task) });
     } catch (thrown) {
       return this.#refuse(visit.delivery, visit.properties, thrown);
     }
@@ -127,14 +117,14 @@ export class Reception {
 
   /** In the first years, what is said about a message stood beside it. */
   #readSend(visit: Visit): SendRequest {
-    const request = this.#read<SendRequest>(visit);
+    const request = this.#read(visit, 'send');
     const { message, metadata } = request;
     if (visit.requested.dialect !== v0_1 || !metadata) return request;
     return { ...request, message: { ...message, metadata: { ...metadata, ...message.metadata } } };
   }
 
   async #subscribe(visit: Visit): Promise<void> {
-    const { id } = this.#read<SubscribeRequest>(visit);
+    const { id } = this.#read(visit, 'subscribe');
     const task = this.#known(visit, id);
     if (task.downstreamId === undefined) throw taskNotFound(id);
     await this.#run(visit, task, { kind: 'subscribe' });
@@ -177,7 +167,7 @@ export class Reception {
   }
 
   async #cancel(visit: Visit): Promise<void> {
-    const { id } = this.#read<CancelTaskRequest>(visit);
+    const { id } = this.#read(visit, 'cancelTask');
     const task = this.#known(visit, id);
     const [run, ...others] = task.runs;
     if (!run) {
@@ -203,7 +193,7 @@ export class Reception {
   }
 
   #get(visit: Visit): Promise<void> {
-    return this.#tell(visit, this.#read<GetTaskRequest>(visit));
+    return this.#tell(visit, this.#read(visit, 'getTask'));
   }
 
   /** Answers with a task as it stands. */
@@ -220,12 +210,12 @@ export class Reception {
   }
 
   /** Reads what is asked; what is lost is told, and what cannot be read is the fault of the caller. */
-  #read<T>({ requested, delivery }: Visit): T {
-    const { dialect, operation, params, id } = requested;
+  #read<O extends Operation>({ requested, delivery }: Visit, operation: O): RequestOf[O] {
+    const { dialect, params, id } = requested;
     const losses: Loss[] = [];
     const version = dialect.version;
     try {
-      return dialect.requests[operation].read(params, { lenient: false, losses, requestId: id }) as T;
+      return dialect.requests[operation].read(params, { lenient: false, losses, requestId: id });
     } catch (thrown) {
       const error = A2AError.from(thrown);
       const report = losses.map(({ path, kind, note }) => `${path} ${kind}: ${note}`).join('; ');
@@ -239,71 +229,6 @@ export class Reception {
         this.#settings.onLoss?.(losses, context);
       }
     }
-  }
-
-  /** The task that a message goes on with, or a new one. */
-  #taskOf(visit: Visit, request: SendRequest): MeshTask {
-    const { requested, user, properties } = visit;
-    const { message } = request;
-    const id =
-      request.claimedTaskId ?? (requested.id === null ? this.#settings.newId() : String(requested.id));
-    const known = this.#tasks.find(id);
-    if (known && known.user !== user) {
-      throw new A2AError('INVALID_REQUEST', 'The id of the task is taken by somebody else');
-    }
-    const earlier = this.#earlier(visit, request, known);
-    if (earlier && earlier.id === id) return earlier;
-    const task: MeshTask = {
-      id,
-      user,
-      contextId: message.contextId ?? earlier?.contextId ?? known?.contextId ?? this.#settings.newId(),
-      runs: new Set(),
-      address: {
-        id: requested.id ?? id,
-        dialect: requested.dialect,
-        operation: requested.operation,
-        names: { taskId: id, contextId: '', agent: this.#name },
-        replyTo: properties.replyTo,
-        statusTopic: properties.statusTopic,
-        properties: {},
-      },
-    };
-    if (earlier?.downstreamId !== undefined) {
-      task.downstreamId = earlier.downstreamId;
-      task.downstreamContextId = earlier.downstreamContextId;
-    }
-    return task;
-  }
-
-  /** The task that a message answers: the one it names, the one of its own id, or the one of its context that waits. */
-  #earlier({ user }: Visit, { message }: SendRequest, own: MeshTask | undefined): MeshTask | undefined {
-    if (own && (isOpen(own) || own.runs.size > 0)) return own;
-    const named = message.taskId === undefined ? undefined : this.#tasks.find(message.taskId);
-    if (named && named.user === user && isOpen(named)) return named;
-    if (message.taskId !== undefined || message.contextId === undefined || isRunBased(message))
-      return undefined;
-    const waiting = this.#settings.resumeByContext && this.#tasks.waitingIn(user, message.contextId);
-    return waiting && isOpen(waiting) ? waiting : undefined;
-  }
-
-  /** A send in the names that the agent knows. A name that it does not know begins a new task. */
-  #downstream({ claimedTaskId: _ours, ...request }: SendRequest, task: MeshTask): SendRequest {
-    const { taskId: _mesh, contextId, ...rest } = request.message;
-    const message: SendRequest['message'] = rest;
-    const { downstreamId, downstreamContextId } = task;
-    if (downstreamId !== undefined) {
-      message.taskId = downstreamId;
-      if (downstreamContextId !== undefined) message.contextId = downstreamContextId;
-    } else if (contextId !== undefined && !isRunBased(message)) {
-      message.contextId = this.#tasks.contextOf(task.user, contextId) ?? contextId;
-    }
-    if (message.referenceTaskIds) {
-      message.referenceTaskIds = message.referenceTaskIds.map((id) => {
-        const known = this.#tasks.find(id);
-        return known?.user === task.user ? (known.downstreamId ?? id) : id;
-      });
-    }
-    return { ...request, message };
   }
 
   #known({ user, properties }: Visit, id: string): MeshTask {
@@ -390,14 +315,4 @@ export class Reception {
     if (!read) throw new A2AError('INTERNAL_ERROR');
     return read.dialect;
   }
-}
-
-/** True when a message may still reach the task at its agent. */
-function isOpen({ downstreamId, state }: MeshTask): boolean {
-  return downstreamId !== undefined && !(state && isTerminal(state));
-}
-
-/** Delegating agents ask for a run without a past. */
-function isRunBased({ metadata }: SendRequest['message']): boolean {
-  return metadata?.sessionBehavior === 'RUN_BASED';
 }

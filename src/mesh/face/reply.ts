@@ -127,7 +127,7 @@ export class Reply {
     if (statusTopic === undefined) return;
     const losses: Loss[] = [];
     for (const wire of this.#writer.write(this.#converted(renamedUpdate(event, names)), losses)) {
-      this.#publish(statusTopic, writeResult(id, wire));
+      void this.#publish(statusTopic, writeResult(id, wire));
     }
     this.#lost(losses);
   }

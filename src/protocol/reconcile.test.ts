@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { StreamEvent } from '../../protocol/event.ts';
-import type { Part } from '../../protocol/part.ts';
-import { TaskFold } from '../../protocol/reduce.ts';
-import type { Artifact, Task, TaskStatus } from '../../protocol/task.ts';
+import type { StreamEvent } from './event.ts';
+import type { Part } from './part.ts';
+import { TaskFold } from './reduce.ts';
+import type { Artifact, Task, TaskStatus } from './task.ts';
 import { differences, isContained } from './reconcile.ts';
 
 const texts = (...all: string[]): Part[] => all.map((text) => ({ text }));

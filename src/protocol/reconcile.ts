@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { ArtifactEvent, StatusEvent, StreamEvent } from '../../protocol/event.ts';
-import { type Part, textOf } from '../../protocol/part.ts';
-import type { Artifact, Task, TaskStatus } from '../../protocol/task.ts';
+import type { ArtifactEvent, StatusEvent, StreamEvent } from './event.ts';
+import { type Part, textOf } from './part.ts';
+import type { Artifact, Task, TaskStatus } from './task.ts';
 
 /** The events that lead from one picture of a task to a later one. What is missing from the later one is not undone. */
 export function differences(known: Task, now: Task): StreamEvent[] {
