@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { brokenGet } from './get.ts';
+import { falseAlarms, tryToCatch } from './self-test.ts';
+import { getChecks } from '../checks/get.ts';
+import { envelopeInvariants } from '../invariants/envelope.ts';
+
+const suite = { checks: getChecks, invariants: envelopeInvariants };
+
+it('catches every broken agent', async () => {
+  for (const broken of brokenGet)
+    expect(await tryToCatch(suite, broken)).toMatchObject({ isCaught: true, missed: [] });
+});
+
+it('has nothing against the correct one', async () => {
+  expect(await falseAlarms(suite, [{}, { isGuarded: true }])).toEqual([]);
+}, 60_000);

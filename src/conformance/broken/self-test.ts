@@ -1,0 +1,93 @@
+import type { Check } from '../check.ts';
+import type { RuleResult } from '../model.ts';
+import { fxWays } from '../reach.ts';
+import { runConformance, type RunOptions } from '../run.ts';
+import type { Invariant } from '../sighting.ts';
+import type { BrokenAgent } from './broken-agent.ts';
+import { callers, serveBroken } from './serve-broken.ts';
+
+/** What the suite made of one broken agent. */
+export interface Catch {
+  readonly broken: BrokenAgent;
+  /** True when every rule that must notice it did, on every version and transport that it is broken on. */
+  readonly isCaught: boolean;
+  /** Where it was not noticed, such as `send.one-of on 1.0 JSONRPC`. */
+  readonly missed: readonly string[];
+  /** Rules that were broken according to the suite although they should not be. */
+  readonly others: readonly RuleResult[];
+}
+
+/** The rules that a suite consists of. */
+export interface Suite {
+  readonly checks: readonly Check[];
+  readonly invariants: readonly Invariant[];
+}
+
+/** What a run needs to know of an agent of the fixtures. */
+export function fixtureRun(suite: Suite, broken: Partial<BrokenAgent>): RunOptions {
+  const headers = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
+  return {
+    ...suite,
+    ways: fxWays,
+    timeout: 6_000,
+    ...(broken.versions ? { versions: broken.versions } : {}),
+    ...(broken.transports ? { transports: broken.transports } : {}),
+    ...(broken.isGuarded ? { headers: headers(callers.ann), otherHeaders: headers(callers.ben) } : {}),
+  };
+}
+
+/** Runs the rules that must notice a broken agent against it. */
+export async function tryToCatch(suite: Suite, broken: BrokenAgent): Promise<Catch> {
+  const ids = [broken.breaks].flat();
+  const served = await serveBroken(broken);
+  try {
+    const isNamed = ({ id }: { id: string }): boolean => ids.includes(id);
+    const checks = suite.checks.filter(isNamed);
+    // Invariants see what checks provoke, so those of their section are run as well.
+    const sections = suite.invariants.filter(isNamed).map(({ section }) => section.split('.')[0]);
+    const provoking = suite.checks.filter(({ section }) => sections.includes(section.split('.')[0]));
+    const outcome = await runConformance(
+      served.url,
+      fixtureRun({ ...suite, checks: [...new Set([...checks, ...provoking])] }, broken),
+    );
+    return verdictOn(broken, ids, outcome.results);
+  } finally {
+    await served.close();
+  }
+}
+
+function verdictOn(broken: BrokenAgent, ids: readonly string[], results: readonly RuleResult[]): Catch {
+  const missed: string[] = [];
+  const isBroken = ({ verdict }: RuleResult): boolean => verdict === 'fail' || verdict === 'warn';
+  for (const id of ids) {
+    const own = results.filter(({ rule }) => rule.id === id);
+    if (own.length === 0) missed.push(`${id} did not run`);
+    for (const each of own)
+      if (!isBroken(each))
+        missed.push(
+          `${id} on ${each.version} ${each.transport ?? 'the card'}: ${each.verdict} ${each.message}`,
+        );
+  }
+  const others = results.filter((each) => isBroken(each) && !ids.includes(each.rule.id));
+  return { broken, isCaught: missed.length === 0, missed, others };
+}
+
+/** Runs the whole suite against the correct agent, open and guarded. @returns what it complains about. */
+export async function falseAlarms(
+  suite: Suite,
+  variants: readonly Partial<BrokenAgent>[],
+): Promise<RuleResult[]> {
+  const alarms: RuleResult[] = [];
+  for (const variant of variants) {
+    const served = await serveBroken(variant);
+    try {
+      const { results } = await runConformance(served.url, fixtureRun(suite, variant));
+      alarms.push(
+        ...results.filter(({ verdict }) => verdict === 'fail' || verdict === 'warn' || verdict === 'error'),
+      );
+    } finally {
+      await served.close();
+    }
+  }
+  return alarms;
+}

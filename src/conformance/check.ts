@@ -1,0 +1,36 @@
+import type { Rule, Transport, Version } from './model.ts';
+import type { Probe } from './probe.ts';
+
+/** What an agent must offer, by its card or by the options of the run, for a check to make sense. */
+export type Need =
+  | 'streaming'
+  | 'push'
+  | 'no-push'
+  | 'no-streaming'
+  | 'extended-card'
+  | 'no-extended-card'
+  | 'security'
+  | 'credentials'
+  | 'second-identity'
+  | 'signatures'
+  | 'extensions'
+  | 'tenant';
+
+/** One thing to try, and the rule that it looks after. */
+export interface Check extends Rule {
+  readonly versions: readonly Version[];
+  /** @defaultValue all that the version has */
+  readonly transports?: readonly Transport[];
+  /** `card`: once for each version, whatever the transport. @defaultValue `wire` */
+  readonly about?: 'card' | 'wire';
+  readonly needs?: readonly Need[];
+  /** True where it must be alone, because it watches what others would disturb. */
+  readonly alone?: boolean;
+  /** Resolves when the rule holds; throws `Broken`, `NotApplicable` or `Inconclusive` otherwise. */
+  run(probe: Probe): Promise<void>;
+}
+
+/** Declares checks, so that their types are looked at where they are written. */
+export function defineChecks(checks: readonly Check[]): readonly Check[] {
+  return checks;
+}

@@ -1,0 +1,42 @@
+import { defineInvariants } from '../sighting.ts';
+import { readJson } from '../speech/rpc.ts';
+import { isObject } from '../speech/views.ts';
+import { isEventStream } from '../wire/exchange.ts';
+
+/** What every JSON-RPC envelope must be, whatever is in it. */
+export const envelopeInvariants = defineInvariants([
+  {
+    id: 'rpc.envelope',
+    requirements: ['RPC-007'],
+    section: '9.3',
+    level: 'MUST',
+    category: 'error-handling',
+    sentence:
+      'An answer of JSON-RPC has jsonrpc "2.0", the id of its request, and either a result or an error.',
+    remedy:
+      'Copy the id of the request as it is (a number stays a number), and never send result and error together.',
+    versions: ['1.0', '0.3', '0.1'],
+    transports: ['JSONRPC'],
+    look(sighting) {
+      if (sighting.kind === 'event')
+        return envelopeFaults(sighting.frame.data ?? '', sighting.exchange.requestBody);
+      if (sighting.kind !== 'answer' || sighting.exchange.status !== 200) return undefined;
+      if (isEventStream(sighting.exchange)) return undefined;
+      return envelopeFaults(sighting.exchange.body, sighting.exchange.requestBody);
+    },
+  },
+]);
+
+function envelopeFaults(text: string, requestBody: string | undefined): string[] {
+  const answer = readJson(text);
+  if (!isObject(answer)) return [`The answer is no JSON object: ${text.slice(0, 80)}`];
+  const faults: string[] = [];
+  if (answer.jsonrpc !== '2.0') faults.push(`jsonrpc is ${JSON.stringify(answer.jsonrpc)} instead of "2.0"`);
+  const request = readJson(requestBody ?? '');
+  if (isObject(request) && 'id' in request && answer.id !== request.id)
+    faults.push(`The id is ${JSON.stringify(answer.id)}; the request had ${JSON.stringify(request.id)}`);
+  const hasError = answer.error !== undefined && answer.error !== null;
+  if (hasError && 'result' in answer && answer.result !== null)
+    faults.push('There are both a result and an error');
+  return faults;
+}

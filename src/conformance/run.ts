@@ -1,0 +1,359 @@
+import type { Check, Need } from './check.ts';
+import { resultOf, Watch } from './collect.ts';
+import { lanesOf, type ShownCard, speak, versionOfCard } from './lanes.ts';
+import type { Level, RuleResult, Transport, Verdict, Version } from './model.ts';
+import { Broken, Inconclusive, NotApplicable } from './outcome.ts';
+import { Probe, type ProbeTools, verdictOf } from './probe.ts';
+import { Reach, type Ways } from './reach.ts';
+import { Shadows } from './shadow.ts';
+import type { Invariant } from './sighting.ts';
+import { readJson } from './speech/rpc.ts';
+import type { Speech } from './speech/speech.ts';
+import { isObject, type Json, listIn, textIn } from './speech/views.ts';
+import type { Exchange } from './wire/exchange.ts';
+import { Line } from './wire/line.ts';
+import { Receiver } from './wire/receiver.ts';
+
+/** How a run is made. */
+export interface RunOptions {
+  readonly checks: readonly Check[];
+  readonly invariants: readonly Invariant[];
+  /** Milliseconds for one task. @defaultValue 60,000 */
+  readonly timeout?: number;
+  /** Sent with every request: credentials. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The credentials of somebody else, for checks of isolation. */
+  readonly otherHeaders?: Readonly<Record<string, string>>;
+  /** Messages that lead to states. */
+  readonly ways?: Ways;
+  readonly versions?: readonly Version[];
+  readonly transports?: readonly Transport[];
+  /** Ids, sections or beginnings of them. */
+  readonly only?: readonly string[];
+  /** The weakest level that is looked at. @defaultValue `MAY` */
+  readonly level?: Level;
+  /** Only these skills' examples are used. */
+  readonly skills?: readonly string[];
+  /** How many messages may be sent in all. @defaultValue 2,000 */
+  readonly maxMessages?: number;
+  /** How the agent reaches our webhooks. */
+  readonly webhookUrl?: string;
+  readonly insecure?: boolean;
+  readonly onProgress?: (done: number, total: number, last: RuleResult | undefined) => void;
+}
+
+/** What a run found. */
+export interface RunOutcome {
+  readonly url: string;
+  /** The cards that were found, the one of the newest version first. */
+  readonly cards: readonly ShownCard[];
+  readonly lanes: readonly { version: Version; transport: Transport; url: string }[];
+  readonly results: readonly RuleResult[];
+  /** What makes the results worth less than they look. */
+  readonly warnings: readonly string[];
+  /** Why there is no verdict at all. */
+  readonly unreachable: string | undefined;
+  readonly messages: number;
+  readonly requests: number;
+  readonly milliseconds: number;
+  readonly began: string;
+}
+
+/** How many checks are under way at once on one lane. */
+const width = 8;
+
+/** Runs every check against an agent. Never rejects: an agent that cannot be reached is an outcome too. */
+export async function runConformance(url: string, options: RunOptions): Promise<RunOutcome> {
+  return new Run(url, options).run();
+}
+
+class Run {
+  readonly #url: string;
+  readonly #options: RunOptions;
+  readonly #timeout: number;
+  readonly #line: Line;
+  readonly #receiver: Receiver;
+  readonly #watch: Watch;
+  readonly #results: RuleResult[] = [];
+  readonly #began = new Date();
+  #messages = 0;
+  #total = 0;
+
+  constructor(url: string, options: RunOptions) {
+    this.#url = url;
+    this.#options = options;
+    this.#timeout = options.timeout ?? 60_000;
+    const insecure = options.insecure ?? false;
+    this.#line = new Line({ deadline: Math.min(this.#timeout, 30_000), insecure });
+    this.#receiver = new Receiver(options.webhookUrl);
+    this.#watch = new Watch(options.invariants.filter((each) => this.#isWanted(each)));
+  }
+
+  async run(): Promise<RunOutcome> {
+    try {
+      const cards = await this.#cards();
+      const lanes = await this.#lanes(cards);
+      if (lanes.length === 0) return this.#outcome(cards, [], await this.#unreachable(cards));
+      const byVersion = groupBy(lanes, ({ version }) => version);
+      const checks = this.#options.checks.filter((each) => this.#isWanted(each));
+      this.#total = lanes.reduce(
+        (sum, lane) => sum + checks.filter((each) => isFor(each, lane, lanes)).length,
+        0,
+      );
+      for (const lane of lanes)
+        await this.#runLane(lane, checks, cards, byVersion.get(lane.version) ?? [], lanes);
+      this.#results.push(...this.#watch.results(lanes));
+      return this.#outcome(cards, lanes, undefined);
+    } finally {
+      this.#receiver.close();
+      this.#line.close();
+    }
+  }
+
+  /** The cards at both well-known places, asked for as every version would. */
+  async #cards(): Promise<ShownCard[]> {
+    const cards: ShownCard[] = [];
+    const base = this.#url.replace(/\/+$/, '');
+    const places = base.endsWith('.json')
+      ? [base]
+      : [`${base}/.well-known/agent-card.json`, `${base}/.well-known/agent.json`];
+    for (const place of places) {
+      for (const version of ['1.0', '0.3'] as const) {
+        const exchange = await this.#line.send({
+          method: 'GET',
+          url: place,
+          headers: { accept: 'application/json', 'a2a-version': version, ...this.#options.headers },
+        });
+        const card = exchange.status === 200 ? readJson(exchange.body) : undefined;
+        if (!isObject(card)) continue;
+        const shape = versionOfCard(card);
+        if (!cards.some((each) => each.version === shape)) cards.push({ url: place, card, version: shape });
+      }
+    }
+    return cards.toSorted((a, b) => b.version.localeCompare(a.version));
+  }
+
+  async #lanes(cards: readonly ShownCard[]): Promise<Speech[]> {
+    const { versions, transports } = this.#options;
+    const lanes: Speech[] = [];
+    for (const shown of cards) {
+      for (const lane of lanesOf(shown)) {
+        if (versions && !versions.includes(lane.version)) continue;
+        if (transports && !transports.includes(lane.transport)) continue;
+        if (!lanes.some((each) => each.version === lane.version && each.transport === lane.transport))
+          lanes.push(lane);
+      }
+    }
+    // Whoever names a version wants it tried, whatever the card says.
+    for (const version of versions ?? []) {
+      if (lanes.some((lane) => lane.version === version)) continue;
+      const at = textIn(cards[0]?.card.url) ?? this.#url;
+      lanes.push(speak(version, transports?.[0] ?? 'JSONRPC', at));
+    }
+    return lanes;
+  }
+
+  async #unreachable(cards: readonly ShownCard[]): Promise<string> {
+    if (cards.length > 0) return 'The card names no JSON-RPC or REST interface that could be tried.';
+    const [first] = this.#line.exchanges;
+    const seen = first && first.status > 0 ? `HTTP ${first.status}` : (first?.trouble ?? 'no answer');
+    return `There is no agent card at ${this.#url} (${seen}).`;
+  }
+
+  async #runLane(
+    speech: Speech,
+    checks: readonly Check[],
+    cards: readonly ShownCard[],
+    siblings: readonly Speech[],
+    lanes: readonly Speech[],
+  ): Promise<void> {
+    const shown = cards.find(({ version }) => version === speech.version) ?? cards[0];
+    const card: Json = shown?.card ?? {};
+    const shadows = new Shadows();
+    const tools: ProbeTools = {
+      line: this.#line,
+      speech,
+      headers: this.#options.headers ?? {},
+      ...(this.#options.otherHeaders ? { otherHeaders: this.#options.otherHeaders } : {}),
+      card,
+      cardUrl: shown?.url ?? this.#url,
+      reach: new Reach(this.#options.ways ?? {}, this.#examples(card)),
+      shadows,
+      receiver: this.#receiver,
+      others: siblings.filter((each) => each !== speech),
+      deadline: this.#timeout,
+      spend: () => this.#spend(),
+      see: (sighting) => this.#watch.see(sighting),
+    };
+    const mine = checks.filter((each) => isFor(each, speech, lanes));
+    const together = mine.filter(({ alone }) => !alone);
+    let next = 0;
+    const work = async (): Promise<void> => {
+      for (let check = together[next++]; check; check = together[next++]) await this.#try(check, tools);
+    };
+    await Promise.all(Array.from({ length: width }, work));
+    for (const check of mine.filter(({ alone }) => alone)) await this.#try(check, tools);
+  }
+
+  async #try(check: Check, tools: ProbeTools): Promise<void> {
+    const probe = new Probe(tools);
+    const began = performance.now();
+    const { version, transport } = tools.speech;
+    const where = { version, transport: check.about === 'card' ? undefined : transport };
+    const told = (verdict: Verdict, message: string, error?: Broken): RuleResult => {
+      const broken = [
+        ...(error ? [{ message: error.message, evidence: error.evidence }] : []),
+        ...probe.complaints,
+      ];
+      const violations = broken.map(({ message: text, evidence }) => ({
+        message: text,
+        ...(evidence.expected === undefined ? {} : { expected: evidence.expected }),
+        ...(evidence.actual === undefined ? {} : { actual: evidence.actual }),
+        exchanges: evidence.exchanges ?? lastOf(probe.exchanges),
+      }));
+      const milliseconds = performance.now() - began;
+      return resultOf(check, where, { verdict, message, violations, milliseconds });
+    };
+    let result: RuleResult;
+    try {
+      const missing = missingNeed(check.needs ?? [], probe, this.#options);
+      if (missing) throw missing;
+      await withDeadline(check.run(probe), this.#timeout * 2);
+      const first = probe.complaints[0];
+      result = first ? told(verdictOf(check.level), first.message) : told('pass', '');
+    } catch (error) {
+      if (error instanceof NotApplicable) result = told('not-applicable', error.message);
+      else if (error instanceof Inconclusive) result = told('inconclusive', error.message);
+      else if (error instanceof Broken) result = told(verdictOf(check.level), error.message, error);
+      else result = told('error', `The suite itself failed: ${(error as Error).stack ?? String(error)}`);
+    }
+    this.#results.push(result);
+    this.#options.onProgress?.(this.#results.length, this.#total, result);
+  }
+
+  #spend(): void {
+    if (++this.#messages > (this.#options.maxMessages ?? 2_000))
+      throw new Inconclusive('The limit on messages was reached; raise it with --max-messages.');
+  }
+
+  #examples(card: Json): string[] {
+    const { skills } = this.#options;
+    return (listIn(card.skills) ?? [])
+      .filter(isObject)
+      .filter(({ id }) => !skills || skills.includes(String(id)))
+      .flatMap(({ examples }) => (listIn(examples) ?? []).filter((each) => typeof each === 'string'));
+  }
+
+  #isWanted({ id, section, level, requirements }: Check | Invariant): boolean {
+    const { only, level: weakest = 'MAY' } = this.#options;
+    const order: Level[] = ['MUST', 'SHOULD', 'MAY'];
+    if (order.indexOf(level) > order.indexOf(weakest)) return false;
+    if (!only || only.length === 0) return true;
+    return only.some(
+      (each) =>
+        id === each ||
+        id.startsWith(`${each}.`) ||
+        section === each ||
+        section.startsWith(`${each}.`) ||
+        requirements.includes(each),
+    );
+  }
+
+  #outcome(
+    cards: readonly ShownCard[],
+    lanes: readonly Speech[],
+    unreachable: string | undefined,
+  ): RunOutcome {
+    return {
+      url: this.#url,
+      cards,
+      lanes: lanes.map(({ version, transport, url }) => ({ version, transport, url })),
+      results: this.#results,
+      warnings: this.#warnings(lanes),
+      unreachable,
+      messages: this.#messages,
+      requests: this.#line.count,
+      milliseconds: Date.now() - this.#began.getTime(),
+      began: this.#began.toISOString(),
+    };
+  }
+
+  /** What makes a green report meaningless is said first. */
+  #warnings(lanes: readonly Speech[]): string[] {
+    const warnings: string[] = [];
+    const { exchanges } = this.#line;
+    const refused = exchanges.filter(({ status }) => status === 401 || status === 403).length;
+    if (exchanges.length > 0 && refused * 2 > exchanges.length)
+      warnings.push(
+        `${refused} of ${exchanges.length} requests were refused with 401 or 403: give credentials.`,
+      );
+    for (const { version, transport } of lanes) {
+      const own = this.#results.filter((each) => each.version === version && each.transport === transport);
+      if (
+        own.length > 0 &&
+        !own.some(({ verdict, rule }) => verdict === 'pass' && rule.category === 'lifecycle')
+      )
+        warnings.push(`Nothing of the life of a task could be seen on ${version} ${transport}.`);
+    }
+    return warnings;
+  }
+}
+
+/** A check about the card runs once for each version, on its first lane. */
+function isFor(check: Check, lane: Speech, lanes: readonly Speech[]): boolean {
+  if (!check.versions.includes(lane.version)) return false;
+  if (check.about === 'card') return lanes.find(({ version }) => version === lane.version) === lane;
+  return check.transports?.includes(lane.transport) ?? true;
+}
+
+function missingNeed(needs: readonly Need[], probe: Probe, options: RunOptions): Error | undefined {
+  const { capabilities, card, speech } = probe;
+  const has: Readonly<Record<Need, boolean>> = {
+    streaming: capabilities.streaming === true,
+    'no-streaming': capabilities.streaming !== true,
+    push: capabilities.pushNotifications === true,
+    'no-push': capabilities.pushNotifications !== true,
+    'extended-card':
+      capabilities.extendedAgentCard === true || card.supportsAuthenticatedExtendedCard === true,
+    'no-extended-card':
+      capabilities.extendedAgentCard !== true && card.supportsAuthenticatedExtendedCard !== true,
+    security: (listIn(card.securityRequirements) ?? listIn(card.security) ?? []).length > 0,
+    credentials: Object.keys(options.headers ?? {}).length > 0,
+    'second-identity': options.otherHeaders !== undefined,
+    signatures: (listIn(card.signatures) ?? []).length > 0,
+    extensions: (listIn(capabilities.extensions) ?? []).length > 0,
+    tenant: (listIn(card.supportedInterfaces) ?? []).some((each) => isObject(each) && textIn(each.tenant)),
+  };
+  for (const need of needs) {
+    if (has[need]) continue;
+    if (need === 'credentials') return new Inconclusive('Give credentials with --header to have this tried.');
+    if (need === 'second-identity')
+      return new Inconclusive(
+        'Give the credentials of somebody else with --other-header to have this tried.',
+      );
+    return new NotApplicable(
+      `The card of ${speech.version} says that there is ${need.replace('-', ' ')}: no.`,
+    );
+  }
+  return undefined;
+}
+
+function lastOf(exchanges: readonly Exchange[]): Exchange[] {
+  return exchanges.slice(-3);
+}
+
+function groupBy<T, K>(list: readonly T[], keyOf: (each: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const each of list) groups.set(keyOf(each), [...(groups.get(keyOf(each)) ?? []), each]);
+  return groups;
+}
+
+function withDeadline(work: Promise<void>, milliseconds: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new Inconclusive(`It took more than ${milliseconds} ms; raise --timeout.`)),
+      milliseconds,
+    );
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,45 @@
+/** A frame of a server-sent event stream, as it came. */
+export interface Frame {
+  /** The fields in order, such as `['data', '{…}']`; comments have the name `''`. */
+  readonly fields: readonly (readonly [name: string, value: string])[];
+  /** The `data` lines, joined; undefined for a frame without one. */
+  readonly data: string | undefined;
+  readonly id: string | undefined;
+  readonly event: string | undefined;
+  /** Milliseconds since the request was sent. */
+  readonly at: number;
+}
+
+/** How an answer ended. */
+export type End = 'complete' | 'cut' | 'timeout' | 'too-large' | 'left' | 'refused';
+
+/** One request and what came back, as it was on the wire. */
+export interface Exchange {
+  readonly number: number;
+  readonly method: string;
+  readonly url: string;
+  /** What was sent, with credentials. Reports remove them. */
+  readonly requestHeaders: Readonly<Record<string, string>>;
+  readonly requestBody: string | undefined;
+  /** Zero when no answer came. */
+  readonly status: number;
+  /** Lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The answer as text; of a stream, what was read of it. */
+  readonly body: string;
+  /** The answer was not UTF-8. */
+  readonly isBroken: boolean;
+  /** The frames, where the answer was a stream of events. */
+  readonly frames: readonly Frame[];
+  readonly end: End;
+  /** Why no answer came, or why it ended early. */
+  readonly trouble: string | undefined;
+  /** Milliseconds until the head and until the end. */
+  readonly headAfter: number;
+  readonly endAfter: number;
+}
+
+/** True when the answer says that it is a stream of events. */
+export function isEventStream({ headers }: Pick<Exchange, 'headers'>): boolean {
+  return /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
+}

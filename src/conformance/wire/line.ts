@@ -1,0 +1,212 @@
+import {
+  type ClientRequest,
+  Agent as HttpAgent,
+  type IncomingMessage,
+  request as httpRequest,
+} from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { type End, type Exchange, type Frame, isEventStream } from './exchange.ts';
+import { FrameReader } from './frames.ts';
+
+/** What to send. */
+export interface RawRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  /** How many milliseconds it may take in all. @defaultValue that of the line */
+  readonly deadline?: number;
+  /** Called with each frame of a stream; true ends the reading. */
+  readonly onFrame?: (frame: Frame) => boolean | void;
+  /** Ends the reading. */
+  readonly signal?: AbortSignal;
+}
+
+/** What a line may spend. */
+export interface LineOptions {
+  /** Milliseconds for one answer. */
+  readonly deadline: number;
+  /** Bytes of one answer. @defaultValue 4 MiB */
+  readonly maxBytes?: number;
+  /** Exchanges that are remembered; of older ones only those that findings hold on to. @defaultValue 5,000 */
+  readonly maxKept?: number;
+  /** Accepts certificates that nobody vouches for. */
+  readonly insecure?: boolean;
+}
+
+/**
+ * The raw wire to the agent under test. It knows HTTP and frames and nothing of A2A: whatever comes back is written
+ * down as it is. It never rejects: an agent that does not answer is a result as well.
+ */
+export class Line {
+  /** Everything that was sent and received, the oldest first. */
+  readonly exchanges: Exchange[] = [];
+  readonly #options: Required<LineOptions>;
+  readonly #http = new HttpAgent({ keepAlive: true, maxSockets: 32 });
+  readonly #https: HttpsAgent;
+  #count = 0;
+
+  constructor(options: LineOptions) {
+    this.#options = { maxBytes: 4 * 1_024 * 1_024, maxKept: 5_000, insecure: false, ...options };
+    this.#https = new HttpsAgent({
+      keepAlive: true,
+      maxSockets: 32,
+      rejectUnauthorized: !this.#options.insecure,
+    });
+  }
+
+  /** How many requests were sent. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Sends a request and reads the answer to its end, or to the deadline. */
+  send(raw: RawRequest): Promise<Exchange> {
+    const number = ++this.#count;
+    return new Promise((resolve) => {
+      const done = (exchange: Exchange): void => {
+        this.exchanges.push(exchange);
+        if (this.exchanges.length > this.#options.maxKept) this.exchanges.shift();
+        resolve(exchange);
+      };
+      new Reading(raw, number, this.#options, done).begin(this.#agentFor(raw.url));
+    });
+  }
+
+  #agentFor(url: string): HttpAgent | HttpsAgent {
+    return url.startsWith('https:') ? this.#https : this.#http;
+  }
+
+  /** Lets go of connections. */
+  close(): void {
+    this.#http.destroy();
+    this.#https.destroy();
+  }
+}
+
+/** One answer that is being read. */
+class Reading {
+  readonly #raw: RawRequest;
+  readonly #number: number;
+  readonly #options: Required<LineOptions>;
+  readonly #done: (exchange: Exchange) => void;
+  readonly #began = performance.now();
+  readonly #frames: Frame[] = [];
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
+  readonly #timer: NodeJS.Timeout;
+  #request: ClientRequest | undefined;
+  #response: IncomingMessage | undefined;
+  #reader: FrameReader | undefined;
+  #body = '';
+  #bytes = 0;
+  #headAfter = 0;
+  #isBroken = false;
+  #isOver = false;
+
+  constructor(
+    raw: RawRequest,
+    number: number,
+    options: Required<LineOptions>,
+    done: (exchange: Exchange) => void,
+  ) {
+    this.#raw = raw;
+    this.#number = number;
+    this.#options = options;
+    this.#done = done;
+    this.#timer = setTimeout(() => this.#end('timeout'), raw.deadline ?? options.deadline);
+  }
+
+  /** Sends the request. */
+  begin(agent: HttpAgent | HttpsAgent): void {
+    const raw = this.#raw;
+    raw.signal?.addEventListener('abort', () => this.#end('left'), { once: true });
+    try {
+      const open = raw.url.startsWith('https:') ? httpsRequest : httpRequest;
+      const headers = { ...raw.headers };
+      if (raw.body !== undefined) headers['content-length'] = String(Buffer.byteLength(raw.body));
+      this.#request = open(raw.url, { method: raw.method, headers, agent });
+      this.#request.on('response', (response) => this.#answered(response));
+      this.#request.on('error', (error) => this.#end(this.#response ? 'cut' : 'refused', error.message));
+      this.#request.end(raw.body);
+    } catch (error) {
+      // An address that is none.
+      queueMicrotask(() => this.#end('refused', (error as Error).message));
+    }
+  }
+
+  #answered(response: IncomingMessage): void {
+    this.#response = response;
+    this.#headAfter = performance.now() - this.#began;
+    if (isEventStream({ headers: headersOf(response) }))
+      this.#reader = new FrameReader(() => performance.now() - this.#began);
+    response.on('data', (chunk: Buffer) => this.#read(chunk));
+    response.on('end', () => this.#end(response.complete ? 'complete' : 'cut'));
+    response.on('error', (error) => this.#end('cut', error.message));
+    response.on('close', () => this.#end('cut', 'The connection was closed in the middle of the answer'));
+  }
+
+  #read(chunk: Buffer): void {
+    if (this.#isOver) return;
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#options.maxBytes) {
+      this.#end('too-large');
+      return;
+    }
+    const text = this.#decode(chunk);
+    this.#body += text;
+    for (const frame of this.#reader?.push(text) ?? []) {
+      this.#frames.push(frame);
+      if (this.#raw.onFrame?.(frame) === true) {
+        this.#end('left');
+        return;
+      }
+    }
+  }
+
+  #decode(chunk: Buffer): string {
+    try {
+      return this.#decoder.decode(chunk, { stream: true });
+    } catch {
+      this.#isBroken = true;
+      return chunk.toString('latin1');
+    }
+  }
+
+  #end(end: End, trouble?: string): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    if (end !== 'complete') this.#request?.destroy();
+    const { body } = this.#raw;
+    this.#done({
+      number: this.#number,
+      method: this.#raw.method,
+      url: this.#raw.url,
+      requestHeaders: { ...this.#raw.headers },
+      requestBody:
+        body === undefined
+          ? undefined
+          : typeof body === 'string'
+            ? body
+            : Buffer.from(body).toString('latin1'),
+      status: this.#response?.statusCode ?? 0,
+      headers: this.#response ? headersOf(this.#response) : {},
+      body: this.#body,
+      isBroken: this.#isBroken,
+      frames: this.#frames,
+      end,
+      trouble,
+      headAfter: this.#headAfter,
+      endAfter: performance.now() - this.#began,
+    });
+  }
+}
+
+function headersOf({ headers }: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join(', ') : (value ?? ''),
+    ]),
+  );
+}

@@ -1,0 +1,106 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A notification that arrived. */
+export interface Notification {
+  readonly path: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+  /** Milliseconds since the receiver began. */
+  readonly at: number;
+}
+
+/** How a hook answers: with a status, or not at all. */
+export type HookAnswer = (notification: Notification, count: number) => number | 'hang';
+
+/** One address for notifications, for one check alone. */
+export interface Hook {
+  readonly url: string;
+  readonly received: Notification[];
+  /** Waits until enough arrived. @returns false when they did not within the deadline. */
+  arrived(enough: (received: readonly Notification[]) => boolean, deadline: number): Promise<boolean>;
+}
+
+/** Where agents under test send notifications: a server on loopback, or behind an address that the person gave. */
+export class Receiver {
+  readonly #hooks = new Map<string, { hook: Hook; answer: HookAnswer; wake: () => void }>();
+  readonly #publicUrl: string | undefined;
+  readonly #began = performance.now();
+  #server: Server | undefined;
+  #opening: Promise<number> | undefined;
+
+  /** @param publicUrl - how the agent reaches us. @defaultValue `http://127.0.0.1` and a free port */
+  constructor(publicUrl?: string) {
+    this.#publicUrl = publicUrl;
+  }
+
+  /** Opens an address. */
+  async hook(answer: HookAnswer = () => 200): Promise<Hook> {
+    const port = await (this.#opening ??= this.#open());
+    const path = `/hook/${crypto.randomUUID()}`;
+    const received: Notification[] = [];
+    const waiting = new Set<() => void>();
+    const hook: Hook = {
+      url: `${this.#publicUrl?.replace(/\/+$/, '') ?? `http://127.0.0.1:${port}`}${path}`,
+      received,
+      arrived: (enough, deadline) =>
+        new Promise((resolve) => {
+          const look = (): void => {
+            if (enough(received)) finish(true);
+          };
+          const timer = setTimeout(() => finish(enough(received)), deadline);
+          const finish = (isEnough: boolean): void => {
+            clearTimeout(timer);
+            waiting.delete(look);
+            resolve(isEnough);
+          };
+          waiting.add(look);
+          look();
+        }),
+    };
+    this.#hooks.set(path, { hook, answer, wake: () => waiting.forEach((look) => look()) });
+    return hook;
+  }
+
+  #open(): Promise<number> {
+    const server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      request.on('data', (chunk: Buffer) => {
+        size += chunk.length;
+        if (size <= 1_048_576) chunks.push(chunk);
+      });
+      request.on('end', () => {
+        const path = (request.url ?? '/').split('?')[0] ?? '/';
+        const there = this.#hooks.get(path);
+        if (!there) {
+          response.writeHead(404).end();
+          return;
+        }
+        const notification = {
+          path,
+          method: request.method ?? '',
+          headers: request.headers,
+          body: Buffer.concat(chunks).toString('utf8'),
+          at: performance.now() - this.#began,
+        };
+        if (there.hook.received.length < 1_000) there.hook.received.push(notification);
+        const status = there.answer(notification, there.hook.received.length);
+        if (status !== 'hang') response.writeHead(status).end();
+        there.wake();
+      });
+    });
+    this.#server = server;
+    return new Promise((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+    });
+  }
+
+  /** Closes every address. */
+  close(): void {
+    this.#server?.close();
+    this.#server?.closeAllConnections();
+  }
+}
