@@ -4,6 +4,8 @@ import { Showing } from './showing.ts';
 /** Who follows a task, and what there is to know of it. */
 export interface Followed {
   readonly hidesOpening: () => boolean;
+  /** The task, where it is known before its first event. */
+  readonly taskId?: string;
   /** Calls back when the agent hangs up on the task, at once if it has. @returns what ends that. */
   onLeft(taskId: string, tell: () => void): () => void;
   /** Ends the answer without a word; undefined where there is no connection. */
@@ -27,7 +29,7 @@ export async function* followed(
     tellLeft = () => resolve('left');
   });
   const gone = goneOf(by);
-  let forget: (() => void) | undefined;
+  let forget = by.taskId === undefined ? undefined : by.onLeft(by.taskId, tellLeft);
   let isLeft = false;
   let next = events.next();
   try {

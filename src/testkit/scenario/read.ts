@@ -1,7 +1,14 @@
 import { DocumentError, type Complaint } from '../../documents/complaint.ts';
 import { Document } from '../../documents/document.ts';
+import { openScript } from '../script/script.ts';
 import { pruned } from './prune.ts';
-import { type ScenarioCase, scenarioCaseSchema, scenarioFileSchema, type ScenarioPart } from './schema.ts';
+import {
+  personalType,
+  type ScenarioCase,
+  scenarioCaseSchema,
+  scenarioFileSchema,
+  type ScenarioPart,
+} from './schema.ts';
 
 /** By whose rules a file is read. */
 export type ScenarioMode = 'strict' | 'compatible';
@@ -90,6 +97,9 @@ function reasonToSkip(words: ScenarioCase): string | undefined {
     return 'it needs a language model (llm_interactions)';
   for (const [word, reason] of Object.entries(beyondUs))
     if (words[word as keyof ScenarioCase] !== undefined) return reason;
+  const proof = words.proxy_auth_config?.authentication;
+  if (proof && 'type' in proof && proof.type === personalType)
+    return `it needs a person who logs in (${personalType})`;
   const server = /\{\{(?:STATIC_FILE_SERVER_URL|LLM_SERVER_URL)\}\}/.exec(JSON.stringify(words));
   return server ? `it needs a server that is not here (${server[0]})` : undefined;
 }
@@ -99,6 +109,15 @@ function mistakesOf(words: ScenarioCase): { path: (string | number)[]; message: 
   const found: { path: (string | number)[]; message: string }[] = [];
   if (!words.gateway_input && reasonToSkip(words) === undefined)
     found.push({ path: ['gateway_input'], message: 'is missing' });
+  if (words.downstream_script) {
+    try {
+      openScript(JSON.stringify(words.downstream_script), 'downstream_script');
+    } catch (thrown) {
+      if (!(thrown instanceof DocumentError)) throw thrown;
+      for (const { path, message } of thrown.complaints)
+        found.push({ path: ['downstream_script'], message: path === '' ? message : `${path}: ${message}` });
+    }
+  }
   const expressions: [(string | number)[], string | undefined][] = [];
   for (const [index, each] of words.expected_gateway_output.entries()) {
     const path = ['expected_gateway_output', index];

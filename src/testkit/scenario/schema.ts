@@ -1,4 +1,6 @@
 import * as z from 'zod';
+import { authentication } from '../../gateway/proxied-agent.ts';
+import { scriptFormat } from '../script/format.ts';
 
 const ours = new WeakSet<z.ZodType>();
 
@@ -12,6 +14,9 @@ function own<Type extends z.ZodType>(type: Type): Type {
 export function isOwnWord(type: z.ZodType): boolean {
   return ours.has(type);
 }
+
+/** A way to prove who one is for which a person has to log in. */
+export const personalType = 'oauth2_authorization_code';
 
 const anything = z.unknown();
 const mapping = z.record(z.string(), anything);
@@ -144,6 +149,9 @@ const expectedHeader = z.strictObject({
   contains: z.string().optional(),
 });
 
+/** How the proxy proves who it is; for one of the ways a person has to be there. */
+const proof = z.union([authentication, z.looseObject({ type: z.literal(personalType) })]);
+
 const spoken = z.strictObject({
   version: z.enum(['0.1', '0.2', '0.3', '1.0']).optional(),
   transport: z.enum(['JSONRPC', 'HTTP+JSON']).optional(),
@@ -181,7 +189,7 @@ export const scenarioCaseSchema = z.strictObject({
       response_sequence: z.array(z.strictObject(tokenAnswer)).optional(),
     })
     .optional(),
-  proxy_auth_config: z.strictObject({ agent_name: z.string(), authentication: mapping }).optional(),
+  proxy_auth_config: z.strictObject({ agent_name: z.string(), authentication: proof }).optional(),
   proxy_config_override: z.strictObject({ agent_name: z.string(), url: z.string() }).optional(),
   gateway_actions_after_input: z
     .array(z.strictObject({ type: z.literal('cancel_task'), delay_seconds: z.number().min(0).default(0.1) }))
@@ -230,7 +238,7 @@ export const scenarioCaseSchema = z.strictObject({
   caller: own(spoken.optional().describe('What the caller speaks.')),
   downstream: own(spoken.optional().describe('What the test agent is spoken to in.')),
   downstream_script: own(
-    mapping
+    scriptFormat
       .optional()
       .describe('What the test agent does, as in a script file, instead of primed responses.'),
   ),
@@ -250,6 +258,11 @@ export const scenarioCaseSchema = z.strictObject({
 
 /** A scenario file: one case, or a list of them. */
 export const scenarioFileSchema = z.union([scenarioCaseSchema, z.array(scenarioCaseSchema).min(1)]);
+
+/** The JSON Schema of scenario files. */
+export function scenarioSchema(): { readonly [keyword: string]: unknown } {
+  return z.toJSONSchema(scenarioFileSchema, { io: 'input', reused: 'ref' });
+}
 
 /** One case as it stands in a file, with defaults filled in. */
 export type ScenarioCase = z.output<typeof scenarioCaseSchema>;

@@ -7,6 +7,8 @@ export class Timeline {
   readonly events: GatewayEvent[] = [];
   /** Resolves with the first task or error, or when the waiting is over. */
   readonly over: Promise<void>;
+  /** When the case began, by the clock of the machine. */
+  readonly beganAt = Date.now();
   readonly #began = performance.now();
   #end: () => void = () => {};
   #isOver = false;
@@ -27,6 +29,20 @@ export class Timeline {
     if (this.#isOver) return;
     this.events.push({ at: this.now(), ...event });
     if (event.type === 'final_response' || event.type === 'error') this.#finish();
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Waits a while, though not beyond the end. */
+  async pause(milliseconds: number): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const passed = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, milliseconds);
+    });
+    await Promise.race([passed, this.over]);
+    clearTimeout(timer);
   }
 
   #finish(): void {

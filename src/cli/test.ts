@@ -1,0 +1,156 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { DocumentError } from '../documents/complaint.ts';
+import { junitReport } from '../testkit/scenario/junit.ts';
+import { readScenarios, type Scenario } from '../testkit/scenario/read.ts';
+import {
+  failureText,
+  jsonReport,
+  type Paint,
+  resultLine,
+  summaryLine,
+  summaryOf,
+} from '../testkit/scenario/report.ts';
+import { openRig, type RigName } from '../testkit/scenario/rigs.ts';
+import { runScenarios, type ScenarioResult } from '../testkit/scenario/run.ts';
+import { coloursFor } from './colours.ts';
+import { filesOf } from './glob.ts';
+import { Mistake } from './mistake.ts';
+
+/** What `dragoman test` is told. */
+export interface TestFlags {
+  compatible: boolean;
+  report: 'text' | 'junit' | 'json';
+  output?: string;
+  filter?: string;
+  tag?: string[];
+  parallel?: number;
+  rig: RigName;
+  link: string;
+}
+
+/** Runs scenario files and tells the results. The exit code says whether a case failed. */
+export async function testFiles(patterns: readonly string[], flags: TestFlags): Promise<void> {
+  const scenarios = readAll(patterns, flags).filter((each) => isWanted(each, flags));
+  if (scenarios.length === 0)
+    throw new Mistake('no case is left to run', 'Look at --filter and --tag, which leave out cases.');
+  const stop = new AbortController();
+  const stopping = (): void => stop.abort();
+  process.once('SIGINT', stopping);
+  const progress = progressTo(process.stderr, scenarios.length, flags);
+  let results: ScenarioResult[];
+  try {
+    results = await runScenarios(scenarios, {
+      openRig: () => openRig({ rig: flags.rig, link: flags.link }),
+      onResult: progress.tell,
+      signal: stop.signal,
+      ...(flags.parallel === undefined ? {} : { parallel: flags.parallel }),
+    });
+  } finally {
+    progress.clear();
+    process.removeListener('SIGINT', stopping);
+  }
+  tell(results, flags);
+  if (summaryOf(results).failed > 0) process.exitCode = 1;
+  else if (stop.signal.aborted) process.exitCode = 130;
+}
+
+function readAll(patterns: readonly string[], { compatible }: TestFlags): Scenario[] {
+  const files = new Set<string>();
+  for (const pattern of patterns) {
+    const found = filesOf(pattern, ['yaml', 'yml']);
+    if (found.length === 0)
+      throw new Mistake(
+        `no file is there for ${pattern}`,
+        "Name a file, a directory, or a pattern in quotes such as 'scenarios/**/*.yaml'.",
+      );
+    for (const file of found) files.add(file);
+  }
+  const complaints: string[] = [];
+  const scenarios = [...files].flatMap((file) => {
+    try {
+      return readScenarios(readText(file), file, compatible ? 'compatible' : 'strict');
+    } catch (thrown) {
+      if (!(thrown instanceof DocumentError)) throw thrown;
+      complaints.push(thrown.message);
+      return [];
+    }
+  });
+  if (complaints.length > 0) {
+    process.stderr.write(`${complaints.join('\n')}\n`);
+    const count = complaints.length === 1 ? 'one file is' : `${complaints.length} files are`;
+    throw new Mistake(
+      `${count} not as they should be`.replace('they', complaints.length === 1 ? 'it' : 'they'),
+      'Nothing was run. Files for the runner of the Solace Agent Mesh need --compatible.',
+    );
+  }
+  return scenarios;
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (thrown) {
+    throw new Mistake(`${file} cannot be read`, 'Look at its permissions.', thrown);
+  }
+}
+
+function isWanted({ id, words }: Scenario, { filter, tag }: TestFlags): boolean {
+  if (tag && !tag.some((each) => words.tags.includes(each))) return false;
+  return filter === undefined || id.includes(filter) || (words.description ?? '').includes(filter);
+}
+
+/** Shows how far it is: a line that moves on a terminal, lines that stay elsewhere. */
+function progressTo(
+  output: NodeJS.WriteStream,
+  total: number,
+  { report, output: file }: TestFlags,
+): { tell: (result: ScenarioResult) => void; clear: () => void } {
+  const paint: Paint = coloursFor(output);
+  // A report on standard output that is for a program leaves standard error to people.
+  const isShown = report === 'text' || file !== undefined || output.isTTY;
+  let done = 0;
+  let failed = 0;
+  return {
+    tell(result) {
+      done++;
+      if (result.outcome === 'failed') failed++;
+      if (!isShown) return;
+      if (output.isTTY)
+        output.write(`\r\u001B[K${done} of ${total}${failed > 0 ? `, ${failed} failed` : ''}`);
+      else output.write(`${resultLine(result, paint)}\n`);
+    },
+    clear() {
+      if (isShown && output.isTTY) output.write('\r\u001B[K');
+    },
+  };
+}
+
+function tell(results: readonly ScenarioResult[], { report, output }: TestFlags): void {
+  const text = reportOf(results, report, output === undefined ? process.stdout : {});
+  if (output === undefined) process.stdout.write(text);
+  else {
+    try {
+      writeFileSync(output, text);
+    } catch (thrown) {
+      throw new Mistake(`${output} cannot be written`, 'Name a file in a directory that is there.', thrown);
+    }
+  }
+}
+
+function reportOf(
+  results: readonly ScenarioResult[],
+  form: TestFlags['report'],
+  target: { isTTY?: boolean },
+): string {
+  if (form === 'junit') return junitReport(results);
+  if (form === 'json') return jsonReport(results);
+  const paint: Paint = coloursFor(target);
+  const failures = results.filter(({ outcome }) => outcome === 'failed');
+  const skipped = results.filter(({ outcome }) => outcome === 'skipped');
+  return [
+    ...skipped.map((each) => resultLine(each, paint)),
+    ...failures.map((each) => `${failureText(each, paint)}\n`),
+    summaryLine(summaryOf(results), paint),
+    '',
+  ].join('\n');
+}
