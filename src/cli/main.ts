@@ -1,9 +1,12 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { complain, Mistake } from './mistake.ts';
+import { addMock } from './mock-command.ts';
+import { portOf } from './port.ts';
 import type { PushFlags } from './push.ts';
 import type { ServeFlags } from './serve.ts';
+import { addTest } from './test-command.ts';
 
 const examples = `
 Examples:
@@ -26,13 +29,6 @@ Examples:
 
 An agent that is running on the same file notices a retry within 5 seconds (its pollInterval); any other does
 when it starts. Sending goes on with the first notification that did not arrive, and skips nothing.`;
-
-/** Reads a port; 0 is any free one. */
-function portOf(text: string): number {
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new InvalidArgumentError('A port is a number from 0 (any free one) to 65535.');
-}
 
 function versionOfPackage(): string {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -83,6 +79,8 @@ function programOf(): Command {
       });
     });
   addPush(program);
+  addTest(program);
+  addMock(program);
   return program;
 }
 

@@ -3,7 +3,8 @@
  *
  * @module
  */
-export { type TestAgentOptions, TestAgentServer } from './test-agent-server.ts';
+export { TestAgentServer } from './test-agent-server.ts';
+export type { TestAgentOptions } from './test-agent-options.ts';
 export type { CardDraft } from './card-draft.ts';
 export type { AuthValidation, HttpError } from './door.ts';
 export type { PrimeOptions } from './primed-queue.ts';

@@ -93,7 +93,7 @@ export class ScriptedAgent implements Agent {
       { clock, ledger, newId, idleTimeout: 0, push: { egress: { allowLoopback: true } }, tracing: false },
     );
     const engine = this.#engine;
-    this.jwks = engine.jwks;
+    if (engine.jwks) this.jwks = () => engine.jwks?.() ?? Promise.resolve({ keys: [] });
     this.getTask = this.#noted('getTask', (request, call) => engine.getTask(request, call));
     this.listTasks = this.#noted('listTasks', (request, call) => engine.listTasks(request, call));
     this.cancelTask = this.#noted('cancelTask', (request, call) => engine.cancelTask(request, call));
@@ -167,10 +167,11 @@ export class ScriptedAgent implements Agent {
 
   subscribe(...[request, call = {}]: Parameters<Agent['subscribe']>): AsyncIterable<StreamEvent> {
     const recording = this.#note('subscribe', request, call);
-    return followed(
-      this.#engine.subscribe(request, call),
-      this.#followedBy(recording, call, () => false),
-    );
+    // Whoever has seen everything gets no event by which the task could be known.
+    return followed(this.#engine.subscribe(request, call), {
+      ...this.#followedBy(recording, call, () => false),
+      taskId: request.id,
+    });
   }
 
   #followedBy(recording: Recording | undefined, call: Call, hidesOpening: () => boolean): Followed {

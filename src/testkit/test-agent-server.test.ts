@@ -3,7 +3,8 @@ import { connect } from '../client/connect.ts';
 import type { StreamEvent } from '../protocol/event.ts';
 import type { SendRequest } from '../protocol/requests.ts';
 import type { Task } from '../protocol/task.ts';
-import { type TestAgentOptions, TestAgentServer } from './test-agent-server.ts';
+import type { TestAgentOptions } from './test-agent-options.ts';
+import { TestAgentServer } from './test-agent-server.ts';
 
 const servers: TestAgentServer[] = [];
 afterEach(async () => {

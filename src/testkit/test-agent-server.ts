@@ -1,15 +1,11 @@
 import { readFileSync } from 'node:fs';
-import type { Ledger } from '../ledger/ledger.ts';
 import type { Agent } from '../protocol/agent.ts';
 import { A2AError } from '../protocol/errors.ts';
-import type { AuthOptions } from '../server/auth/authenticator.ts';
 import type { Face } from '../server/face.ts';
 import { HttpFace } from '../server/handler.ts';
-import type { Limits } from '../server/limits.ts';
 import { listen, type RunningServer } from '../server/listening.ts';
 import { nodeListener } from '../server/node.ts';
 import type { ServerOptions } from '../server/options.ts';
-import type { AdminAccess } from './admin/access.ts';
 import { Admin } from './admin/admin.ts';
 import type { CardDraft } from './card-draft.ts';
 import { systemTestClock, type TestClock } from './clock/test-clock.ts';
@@ -21,60 +17,13 @@ import { FaultDraw } from './faults/draw.ts';
 import type { Fault } from './faults/fault.ts';
 import { PortRefusal } from './faults/refusal.ts';
 import type { CapturedRequest, JournalEntry, JournalFilter } from './journal/entry.ts';
-import { Journal, type JournalOptions, type WaitOptions } from './journal/journal.ts';
+import { Journal, type WaitOptions } from './journal/journal.ts';
 import { failing } from './playback/failing.ts';
 import { PrimedQueue, type PrimeOptions } from './primed-queue.ts';
 import { seeded } from './random.ts';
 import { ScriptedAgent } from './scripted-agent.ts';
 import { Scripts } from './scripts.ts';
-
-/** How a test agent is set up. */
-export interface TestAgentOptions {
-  /** @defaultValue 0, any free port */
-  readonly port?: number;
-  /** @defaultValue `127.0.0.1` */
-  readonly host?: string;
-  /** The text of a script, in YAML. */
-  readonly script?: string;
-  /** The file of a script, unless its text is given: then this is what complaints call it. */
-  readonly scriptFile?: string;
-  /** What the card says; it wins over what a script says. */
-  readonly card?: CardDraft;
-  /** Who is let in, with the ways of `dragoman/server/auth`; it wins over what a script says. */
-  readonly auth?: AuthOptions;
-  /** The path that the agent is served below, such as `/a2a`; the card stays at the root as well. @defaultValue `''` */
-  readonly basePath?: string;
-  /** The address that the card gives. @defaultValue what the caller's `Host` header says, and the base path */
-  readonly publicUrl?: string;
-  /**
-   * What the time is: that of the machine, a virtual one that goes on by itself whenever everything waits, or one of
-   * your own, such as a `VirtualClock` that goes on when it is told to.
-   * @defaultValue as the script says, else `system`
-   */
-  readonly clock?: 'system' | 'virtual' | TestClock;
-  /** What chance begins with. @defaultValue as the script says, else 0 */
-  readonly seed?: number;
-  /** How much one caller may take. */
-  readonly limits?: Limits;
-  /** Lets methods of 1.0 pass without their `A2A-Version` header. @defaultValue false */
-  readonly lenientVersion?: boolean;
-  readonly heartbeat?: number;
-  /** How much of what passes is kept. */
-  readonly journal?: JournalOptions;
-  /** Where tasks are kept. @defaultValue in memory */
-  readonly ledger?: Ledger;
-  /** Makes ids of tasks, contexts and messages. @defaultValue UUIDs */
-  readonly newId?: () => string;
-  /**
-   * How a stream begins: with the task, as the protocol wants it, or with nothing but what is played.
-   * @defaultValue `'task'`; a stream whose first played event is a task begins with that one
-   */
-  readonly opening?: 'task' | 'played';
-  /** Shows the admin API below `/__admin`. @defaultValue true */
-  readonly admin?: boolean;
-  /** Who may use the admin API beside this machine: addresses, or `'*'` for everybody. @defaultValue nobody */
-  readonly allowAdminFrom?: AdminAccess;
-}
+import type { TestAgentOptions } from './test-agent-options.ts';
 
 /**
  * An agent that does what a test says, over every version and transport: the engine, the ledger and the server of this

@@ -168,7 +168,7 @@ export class Journal {
   }
 
   #tell(): void {
-    for (const waiting of [...this.#waiting]) waiting.check();
+    for (const waiting of this.#waiting) waiting.check();
   }
 }
 

@@ -12,6 +12,8 @@ import type {
   EndReason,
   JournalEntry,
 } from './entry.ts';
+import { tapRequest, tapResponse } from './tap.ts';
+import { Tape } from './tape.ts';
 
 /** How much is kept of one request and its answer. */
 export interface RecordingLimits {
@@ -23,38 +25,6 @@ interface Listener {
   grew(bytes: number): void;
   changed(): void;
   closed(): void;
-}
-
-/** Bytes as they pass, up to a limit. */
-class Tape {
-  readonly chunks: Buffer[] = [];
-  size = 0;
-  isCut = false;
-  readonly #limit: number;
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  /** @returns how many bytes were kept. */
-  take(chunk: unknown, encoding?: unknown): number {
-    const bytes =
-      typeof chunk === 'string'
-        ? Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
-        : chunk instanceof Uint8Array
-          ? Buffer.from(chunk)
-          : undefined;
-    if (!bytes) return 0;
-    const kept = bytes.subarray(0, this.#limit - this.size);
-    if (kept.length < bytes.length) this.isCut = true;
-    if (kept.length > 0) this.chunks.push(kept);
-    this.size += kept.length;
-    return kept.length;
-  }
-
-  text(): string {
-    return Buffer.concat(this.chunks).toString('utf8');
-  }
 }
 
 /** A request and its answer while they pass. */
@@ -105,28 +75,17 @@ export class Recording {
     this.#headers = { ...request.headers };
     this.#response = response;
     this.#grow(JSON.stringify(this.#headers).length + this.#url.length);
-    listen(request, (chunk) => this.#grow(this.#requestTape.take(chunk)));
-    // Closest to the wire, so that what faults make of the answer is what is kept.
-    const { write, end, writeHead } = response;
-    response.writeHead = ((...args: unknown[]) => {
-      this.#answerHeaders = { ...response.getHeaders(), ...headersOf(args.at(-1)) } as CapturedHeaders;
-      return (writeHead as (...args: unknown[]) => ServerResponse).apply(response, args);
-    }) as typeof writeHead;
-    response.write = ((...args: Parameters<typeof write>) => {
-      this.#grow(this.#answerTape.take(args[0], args[1]));
-      return write.apply(response, args);
-    }) as typeof write;
-    response.end = ((...args: Parameters<typeof end>) => {
-      const [chunk, encoding] = args as unknown[];
-      this.#grow(this.#answerTape.take(chunk, encoding));
-      return end.apply(response, args);
-    }) as typeof end;
+    tapRequest(request, (chunk) => this.#grow(this.#requestTape.take(chunk)));
     let isOurs = false;
-    const { destroy } = response;
-    response.destroy = ((...args: Parameters<typeof destroy>) => {
-      isOurs = true;
-      return destroy.apply(response, args);
-    }) as typeof destroy;
+    tapResponse(response, {
+      head: (headers) => {
+        this.#answerHeaders = headers;
+      },
+      body: (chunk, encoding) => this.#grow(this.#answerTape.take(chunk, encoding)),
+      destroyed: () => {
+        isOurs = true;
+      },
+    });
     response.once('close', () => {
       this.#close(
         response,
@@ -175,7 +134,11 @@ export class Recording {
     const response = this.#response;
     // What was gathered in this turn goes out first.
     await new Promise<void>((resolve) => setImmediate(resolve));
-    if (response && !response.writableEnded) response.end();
+    if (response && !response.writableEnded) {
+      // A stream without an event is a stream all the same.
+      if (!response.headersSent) response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      response.end();
+    }
     await this.closed;
   }
 
@@ -188,7 +151,7 @@ export class Recording {
   get request(): CapturedRequest {
     if (this.#request) return this.#request;
     const mark = this.#url.indexOf('?');
-    const body = this.#requestTape.text();
+    const body = this.#requestTape.bytes().toString('utf8');
     const request: CapturedRequest = {
       method: this.#method,
       path: mark < 0 ? this.#url : this.#url.slice(0, mark),
@@ -200,7 +163,7 @@ export class Recording {
     };
     if (this.#call ?? this.#answer) {
       this.#request = request;
-      this.#requestTape.chunks.length = 0;
+      this.#requestTape.clear();
     }
     return request;
   }
@@ -236,13 +199,13 @@ export class Recording {
     this.#answer = {
       status: response.statusCode,
       headers,
-      body: isStream ? '' : this.#answerTape.text(),
-      frames: isStream ? framesOf(this.#answerTape.chunks) : undefined,
+      body: isStream ? '' : this.#answerTape.bytes().toString('utf8'),
+      frames: isStream ? framesOf(this.#answerTape.bytes()) : undefined,
       isCut: this.#answerTape.isCut,
       end,
       duration: this.#clock.now() - this.#startedAt,
     };
-    this.#answerTape.chunks.length = 0;
+    this.#answerTape.clear();
     this.#response = undefined;
     this.#listener.closed();
     this.#listener.changed();
@@ -250,32 +213,10 @@ export class Recording {
   }
 }
 
-/** Hears the body of a request when somebody reads it, and does not make it flow. */
-function listen(request: IncomingMessage, take: (chunk: unknown) => void): void {
-  const { emit } = request;
-  request.emit = ((event: string, ...args: unknown[]) => {
-    if (event === 'data') take(args[0]);
-    return emit.call(request, event, ...args);
-  }) as typeof emit;
-}
-
-/** The headers that `writeHead` was given, in any of the forms it takes. */
-function headersOf(given: unknown): Record<string, unknown> {
-  if (typeof given !== 'object' || given === null) return {};
-  const headers: Record<string, unknown> = {};
-  const put = (name: unknown, value: unknown): void => {
-    headers[String(name).toLowerCase()] = Array.isArray(value) ? value.map(String) : String(value);
-  };
-  if (!Array.isArray(given)) for (const [name, value] of Object.entries(given)) put(name, value);
-  else if (Array.isArray(given[0])) for (const [name, value] of given as unknown[][]) put(name, value);
-  else for (let at = 0; at + 1 < given.length; at += 2) put(given[at], given[at + 1]);
-  return headers;
-}
-
-function framesOf(chunks: readonly Buffer[]): unknown[] {
+function framesOf(bytes: Buffer): unknown[] {
   const frames: unknown[] = [];
   const parser = new SseParser({ event: ({ data }) => frames.push(parsed(data) ?? data) });
-  for (const chunk of chunks) parser.push(chunk);
+  parser.push(bytes);
   return frames;
 }
 

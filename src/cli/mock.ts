@@ -1,0 +1,155 @@
+import { watch } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { DocumentError } from '../documents/complaint.ts';
+import { openScript } from '../testkit/script/script.ts';
+import { TestAgentServer } from '../testkit/test-agent-server.ts';
+import { coloursFor } from './colours.ts';
+import { complain, Mistake } from './mistake.ts';
+import { stopOnSignals } from './stopping.ts';
+
+/** What `dragoman mock` is told. */
+export interface MockFlags {
+  port: number;
+  host: string;
+  basePath?: string;
+  seed?: number;
+  clock?: 'system' | 'virtual';
+  /** Addresses; false where there is no admin API. */
+  admin?: string[] | boolean;
+  watch?: boolean;
+}
+
+/** For how many milliseconds a file must rest before it is read: editors write in several steps. */
+const debounce = 50;
+
+/** Runs a test agent until a signal comes. */
+export async function mock(file: string | undefined, flags: MockFlags): Promise<void> {
+  const { port, host, basePath, seed, clock, admin } = flags;
+  if (flags.watch && file === undefined)
+    throw new Mistake('there is no script to watch', 'Name one, as in dragoman mock script.yaml --watch.');
+  const script = file === undefined ? undefined : await readScript(file);
+  const allowed = Array.isArray(admin) ? admin : [];
+  const server = await started(
+    () =>
+      new TestAgentServer({
+        port,
+        host,
+        basePath,
+        seed,
+        clock,
+        script,
+        scriptFile: file,
+        admin: admin !== false,
+        allowAdminFrom: allowed.includes('*') ? '*' : allowed,
+      }),
+    flags,
+  );
+  const stopWatching = flags.watch && file !== undefined ? watchScript(file, server) : () => {};
+  stopOnSignals(async () => {
+    stopWatching();
+    await server.stop();
+  }, complain);
+  // Whoever reads the first line only may close the pipe; the agent goes on.
+  process.stdout.on('error', () => {});
+  process.stdout.write(`listening on ${server.url}\n${summaryOf(server, flags)}\n`);
+}
+
+/** Says what is wrong with each of the files; the exit code is 1 if anything is. */
+export async function validateScripts(files: readonly string[]): Promise<void> {
+  let wrong = 0;
+  for (const file of files) {
+    try {
+      openScript(await readScript(file), file);
+    } catch (thrown) {
+      if (!(thrown instanceof DocumentError)) throw thrown;
+      wrong++;
+      process.stdout.write(`${thrown.message}\n`);
+    }
+  }
+  const counted = files.length === 1 ? '1 script' : `${files.length} scripts`;
+  process.stderr.write(
+    wrong === 0 ? `${counted}: nothing is wrong\n` : `${counted}: ${wrong} with mistakes\n`,
+  );
+  if (wrong > 0) process.exitCode = 1;
+}
+
+async function readScript(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    const { code } = cause as { code?: unknown };
+    const what = code === 'EISDIR' ? `${file} is a folder` : `there is no file ${file} that can be read`;
+    throw new Mistake(what, 'Give the path of a YAML file with rules.', cause);
+  }
+}
+
+async function started(make: () => TestAgentServer, { port, host }: MockFlags): Promise<TestAgentServer> {
+  try {
+    return await make().start();
+  } catch (cause) {
+    if (cause instanceof DocumentError)
+      throw new Mistake(`the script is wrong\n${cause.message}`, 'Put it right and start again.');
+    const { code } = cause as { code?: unknown };
+    if (code === 'EADDRINUSE')
+      throw new Mistake(
+        `port ${port} on ${host} is in use`,
+        'Choose another with --port N, or --port 0 for any.',
+      );
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+      throw new Mistake(
+        `${host} is no address of this machine`,
+        'Choose one with --host, such as 127.0.0.1.',
+      );
+    throw cause;
+  }
+}
+
+/** Loads the script whenever its file changes. @returns what ends that. */
+function watchScript(file: string, server: TestAgentServer): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  let newest: string | undefined = server.scripts[0]?.text;
+  const reload = async (): Promise<void> => {
+    try {
+      const text = await readFile(file, 'utf8');
+      if (text === newest) return;
+      newest = text;
+      server.load(text, file);
+      process.stdout.write(`loaded ${file}: ${countedRules(server)}\n`);
+    } catch (thrown) {
+      const why = thrown instanceof DocumentError ? thrown.message : (thrown as Error).message;
+      process.stderr.write(`${why}\nThe rules before are still in force.\n`);
+    }
+  };
+  // The folder and not the file, because many editors put a new file in the place of the old one.
+  const watcher = watch(dirname(file), (_event, name) => {
+    if (name !== null && name !== basename(file)) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => void reload(), debounce);
+  });
+  watcher.on('error', (error) =>
+    process.stderr.write(`The script is not watched any more: ${error.message}\n`),
+  );
+  return () => {
+    clearTimeout(timer);
+    watcher.close();
+  };
+}
+
+function countedRules({ scripts }: TestAgentServer): string {
+  const count = scripts.reduce((sum, { script }) => sum + script.rules.length, 0);
+  return count === 1 ? '1 rule' : `${count} rules`;
+}
+
+function summaryOf(server: TestAgentServer, { admin, watch: isWatching }: MockFlags): string {
+  const { cyan, dim } = coloursFor(process.stdout);
+  const [script] = server.scripts;
+  const rules = script
+    ? `${countedRules(server)} of ${script.file}${isWatching ? ', read again when it changes' : ''}`
+    : 'none; it obeys directives in messages and primed responses';
+  return [
+    `  ${dim('card ')}  ${cyan(server.cardUrl)}`,
+    ...(admin === false ? [] : [`  ${dim('admin')}  ${cyan(server.adminUrl)}`]),
+    `  ${dim('rules')}  ${rules}`,
+  ].join('\n');
+}
