@@ -1,15 +1,13 @@
 import * as z from 'zod';
+import { flag, seconds, text } from './fields.ts';
 
-const secret = z.string().min(1, 'must not be empty');
-const seconds = z.number().positive('must be more than 0 seconds');
-
-const token = { token: secret.describe('The token or key to send.') };
+const token = { token: text.describe('The token or key to send.') };
 
 const clientCredentials = z.strictObject({
   type: z.literal('oauth2_client_credentials'),
   token_url: z.url('must be a URL').describe('Where tokens are given out. https, or loopback where allowed.'),
-  client_id: secret,
-  client_secret: secret,
+  client_id: text,
+  client_secret: text,
   scope: z.string().optional(),
   audience: z.string().optional(),
   token_cache_duration_seconds: seconds
@@ -19,8 +17,7 @@ const clientCredentials = z.strictObject({
     .enum(['body', 'header'])
     .optional()
     .describe('Where the id and the secret of the client go. Default body.'),
-  allow_loopback_token_url: z
-    .boolean()
+  allow_loopback_token_url: flag
     .optional()
     .describe('Takes http for a token_url on this machine. For development.'),
 });
@@ -28,9 +25,15 @@ const clientCredentials = z.strictObject({
 /** How Dragoman proves who it is. */
 export const authentication = z
   .union([
-    z.strictObject({ type: z.literal('static_bearer'), ...token }),
-    z.strictObject({ type: z.literal('static_apikey'), ...token }),
-    clientCredentials,
+    z.discriminatedUnion(
+      'type',
+      [
+        z.strictObject({ type: z.literal('static_bearer'), ...token }),
+        z.strictObject({ type: z.literal('static_apikey'), ...token }),
+        clientCredentials,
+      ],
+      { error: 'must be static_bearer, static_apikey or oauth2_client_credentials' },
+    ),
     z.strictObject({ scheme: z.enum(['bearer', 'apikey']).optional(), ...token }),
   ])
   .describe('How Dragoman proves to the agent who it is.');
@@ -59,14 +62,12 @@ export const upstreamFields = {
   authentication: authentication.optional(),
   agent_card_authentication: authentication.optional().describe('Credentials for the card alone.'),
   task_authentication: authentication.optional().describe('Credentials for everything but the card.'),
-  use_auth_for_agent_card: z
-    .boolean()
+  use_auth_for_agent_card: flag
     .optional()
     .describe(
       'Asks for the card with `authentication`. Default: only when it is refused without; false: never.',
     ),
-  use_agent_card_url: z
-    .boolean()
+  use_agent_card_url: flag
     .optional()
     .describe('Sends requests where the card says; false sends them to `url`. Default true.'),
   agent_card_headers: headers.optional().describe('Headers of requests for the card.'),
@@ -75,12 +76,11 @@ export const upstreamFields = {
     .array(z.string())
     .optional()
     .describe('Headers of callers that are passed on. Default none.'),
-  ssl_verify: z.boolean().optional().describe('Looks at certificates. Default true.'),
+  ssl_verify: flag.optional().describe('Looks at certificates. Default true.'),
   ssl_ca: z.string().optional().describe('A file with the authorities to trust.'),
   ssl_cert: z.string().optional().describe('A file with the certificate to show.'),
   ssl_key: z.string().optional().describe('A file with the key of that certificate.'),
-  convert_progress_updates: z
-    .boolean()
+  convert_progress_updates: flag
     .optional()
     .describe('On a mesh, shows texts on the way as progress. Default true.'),
   request_timeout_seconds: seconds
@@ -93,8 +93,8 @@ export const upstreamFields = {
     .describe('How far 307 and 308 are followed; credentials stay at the first origin. Default anywhere.'),
   egress: z
     .strictObject({
-      allow_private: z.boolean().optional(),
-      allow_loopback: z.boolean().optional(),
+      allow_private: flag.optional(),
+      allow_loopback: flag.optional(),
       allow: z.array(z.string()).optional(),
     })
     .optional()
@@ -109,7 +109,7 @@ export const upstreamFields = {
 
 /** An agent at a URL: one entry of `proxied_agents`. */
 export const proxiedAgent = z.strictObject({
-  name: z.string().min(1, 'must not be empty').describe('The name under which it is shown.'),
+  name: text.describe('The name under which it is shown.'),
   ...upstreamFields,
 });
 

@@ -1,0 +1,129 @@
+import type { ArtifactStore } from '../artifacts/store.ts';
+import { withArtifacts } from '../artifacts/with-artifacts.ts';
+import type { Clock } from '../client/clock.ts';
+import type { MeshDirectory } from '../mesh/discovery.ts';
+import { type MeshFace, showOnMesh } from '../mesh/face.ts';
+import type { Link } from '../mesh/link.ts';
+import type { Agent } from '../protocol/agent.ts';
+import type { Log } from '../protocol/log.ts';
+import { openArtifacts, scopeOf } from './artifact-store.ts';
+import { openBroker } from './broker.ts';
+import type { AgentSettings, AgentSource, MeshSettings } from './settings.ts';
+
+/** What a port needs. */
+export interface MeshPortOptions {
+  readonly log: Log;
+  readonly clock: Clock;
+  /** From where paths in the settings are seen. */
+  readonly file: string;
+  /** Opens a link, instead of what the settings say. */
+  readonly openLink?: ((mesh: MeshSettings) => Promise<Link>) | undefined;
+}
+
+/** Shows agents on brokers and finds agents there; what several use is opened once. */
+export class MeshPort {
+  readonly #options: MeshPortOptions;
+  readonly #links = new Map<string, Promise<Link>>();
+  readonly #directories = new Map<string, Promise<MeshDirectory>>();
+  readonly #stores = new Map<string, ArtifactStore>();
+
+  constructor(options: MeshPortOptions) {
+    this.#options = options;
+  }
+
+  /** Shows an agent where its settings say. */
+  async show(agent: Agent, settings: AgentSettings): Promise<MeshFace> {
+    const mesh = settings.onMesh as MeshSettings;
+    const { name, displayName, convertProgress, idleTimeout, totalTimeout } = settings;
+    const { log, clock } = this.#options;
+    return showOnMesh(this.#withFiles(agent, name, mesh), {
+      link: await this.#link(mesh),
+      namespace: mesh.namespace,
+      name,
+      displayName,
+      convertProgress,
+      ...(mesh.cardInterval !== undefined && { card: { interval: mesh.cardInterval } }),
+      ...(mesh.queue !== undefined && { queue: `${mesh.queue}/${name}` }),
+      shared: mesh.isShared,
+      timeouts: { idle: idleTimeout, ...(totalTimeout !== undefined && { total: totalTimeout }) },
+      clock,
+      log,
+      onLoss: (losses, { operation, version, taskId, side }) =>
+        log({
+          level: 'warn',
+          message: `${name}: lost in translation of a ${side} of ${operation} (${version}): ${losses.map(({ path, note }) => `${path}: ${note}`).join('; ')}`,
+          taskId,
+        }),
+    });
+  }
+
+  /** Finds an agent that lives on a mesh. */
+  async find(source: Extract<AgentSource, { kind: 'mesh' }>, settings: AgentSettings): Promise<Agent> {
+    const { mesh, name } = source;
+    const { log, clock } = this.#options;
+    const { meshAgent } = await import('../mesh/source.ts');
+    const link = await this.#link(mesh);
+    const directory = await this.#directory(mesh, link);
+    const { namespace } = mesh;
+    return meshAgent({
+      link,
+      namespace,
+      name,
+      directory,
+      timeouts: { idle: settings.idleTimeout },
+      clock,
+      log,
+    });
+  }
+
+  /** Closes everything. */
+  async close(): Promise<void> {
+    const directories = await Promise.allSettled(this.#directories.values());
+    for (const each of directories) if (each.status === 'fulfilled') await each.value.close();
+    const links = await Promise.allSettled(this.#links.values());
+    for (const each of links) if (each.status === 'fulfilled') await each.value.close();
+    for (const store of this.#stores.values()) await store.close?.();
+  }
+
+  /** Files do not travel over brokers: they are kept, and their names travel. */
+  #withFiles(agent: Agent, app: string, { artifacts, namespace }: MeshSettings): Agent {
+    if (!artifacts) return agent;
+    const key = JSON.stringify(artifacts);
+    let store = this.#stores.get(key);
+    if (!store) this.#stores.set(key, (store = openArtifacts(artifacts, this.#options.file)));
+    const { log, clock } = this.#options;
+    return withArtifacts(agent, {
+      store,
+      app,
+      namespace,
+      scope: scopeOf(artifacts),
+      resolveMentions: artifacts.resolve_mentions,
+      ...(artifacts.max_bytes !== undefined && { limits: { maxBytes: artifacts.max_bytes } }),
+      log,
+      clock,
+    });
+  }
+
+  #link(mesh: MeshSettings): Promise<Link> {
+    const { openLink = openBroker } = this.#options;
+    return kept(this.#links, JSON.stringify([mesh.url, mesh.username, mesh.password]), () => openLink(mesh));
+  }
+
+  #directory({ url, username, namespace }: MeshSettings, link: Link): Promise<MeshDirectory> {
+    const { clock, log } = this.#options;
+    return kept(this.#directories, JSON.stringify([url, username, namespace]), async () => {
+      const { meshDirectory } = await import('../mesh/discovery.ts');
+      return meshDirectory({ link, namespace, clock, log });
+    });
+  }
+}
+
+/** Opens once what many ask for; what cannot be opened is tried again by the next. */
+function kept<T>(open: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
+  let opening = open.get(key);
+  if (!opening) {
+    open.set(key, (opening = make()));
+    opening.catch(() => open.delete(key));
+  }
+  return opening;
+}
