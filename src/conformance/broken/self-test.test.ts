@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { brokenGet } from './get.ts';
 import { falseAlarms, tryToCatch } from './self-test.ts';
 import { getChecks } from '../checks/get.ts';
-import { envelopeInvariants } from '../invariants/envelope.ts';
+import { allInvariants } from '../invariants/index.ts';
 
-const suite = { checks: getChecks, invariants: envelopeInvariants };
+const suite = { checks: getChecks, invariants: allInvariants };
 
 it('catches every broken agent', async () => {
   for (const broken of brokenGet)

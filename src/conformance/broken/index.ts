@@ -1,0 +1,5 @@
+import type { BrokenAgent } from './broken-agent.ts';
+import { brokenGet } from './get.ts';
+
+/** Every agent that is wrong in one thing. */
+export const allBroken: readonly BrokenAgent[] = [...brokenGet];

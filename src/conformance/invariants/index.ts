@@ -1,0 +1,15 @@
+import type { Invariant } from '../sighting.ts';
+import { envelopeInvariants } from './envelope.ts';
+import { httpInvariants } from './http.ts';
+import { modelInvariants } from './model-1_0.ts';
+import { streamInvariants } from './stream.ts';
+import { taskInvariants } from './tasks.ts';
+
+/** Every rule that is looked at all the time. */
+export const allInvariants: readonly Invariant[] = [
+  ...envelopeInvariants,
+  ...httpInvariants,
+  ...modelInvariants,
+  ...streamInvariants,
+  ...taskInvariants,
+];

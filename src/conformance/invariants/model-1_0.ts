@@ -1,0 +1,259 @@
+import type { Level } from '../model.ts';
+import { defineInvariants, type Sighting } from '../sighting.ts';
+import type { Flaw, Shape } from './shape.ts';
+import { event, message, page, pushConfig, pushConfigs, sent, task } from './shapes-1_0.ts';
+
+/** Flaws are looked for once, whichever rules ask. */
+const known = new WeakMap<Sighting, readonly Flaw[] | undefined>();
+
+/** Everything that is wrong with the shape of what was seen; undefined where it has none to look at. */
+function flawsOf(sighting: Sighting): readonly Flaw[] | undefined {
+  if (known.has(sighting)) return known.get(sighting);
+  const looked = look(sighting);
+  known.set(sighting, looked);
+  return looked;
+}
+
+function look(sighting: Sighting): readonly Flaw[] | undefined {
+  if (sighting.kind === 'event') return flawsIn(event, sighting.event.raw, 'event');
+  if (sighting.kind === 'push') return flawsIn(event, sighting.body, 'notification');
+  if (sighting.kind !== 'answer' || sighting.heard.result === undefined) return undefined;
+  const shapes: Partial<Record<typeof sighting.operation, Shape>> = {
+    send: sent,
+    get: task,
+    cancel: task,
+    list: page,
+    createPush: pushConfig,
+    getPush: pushConfig,
+    listPush: pushConfigs,
+  };
+  const shape = shapes[sighting.operation];
+  return shape && flawsIn(shape, sighting.heard.result, 'result');
+}
+
+function flawsIn(shape: Shape, value: unknown, at: string): Flaw[] {
+  const flaws: Flaw[] = [];
+  shape(value, at, flaws);
+  return flaws;
+}
+
+/** What the flaws of one name mean: id, requirements, section, level, sentence, remedy. */
+type Row = readonly [
+  tag: string,
+  requirements: readonly string[],
+  section: string,
+  level: Level,
+  sentence: string,
+  remedy: string,
+];
+
+const rows: readonly Row[] = [
+  [
+    'sent',
+    ['SEND-003', 'RPC-008', 'REST-006'],
+    '3.1.1',
+    'MUST',
+    'The answer to a send holds either a task or a message.',
+    'Wrap the answer: {"task": …} or {"message": …}.',
+  ],
+  [
+    'task',
+    ['MODEL-002', 'GET-001', 'TID-002'],
+    '4.1.1',
+    'MUST',
+    'A task has an id and a status, and artifacts and history are lists.',
+    'Send id and status with every task; do not wrap it where it is asked for by name.',
+  ],
+  [
+    'task-context',
+    ['CTX-002', 'JSON-008'],
+    '3.4.1',
+    'MUST',
+    'A task says which context it belongs to.',
+    'Send contextId with every task, made up where the caller gave none.',
+  ],
+  [
+    'status',
+    ['MODEL-003'],
+    '4.1.2',
+    'MUST',
+    'A status has a state that the protocol knows.',
+    'Use the names of TaskState, and nothing else.',
+  ],
+  [
+    'message',
+    ['MODEL-004', 'JSON-008'],
+    '4.1.4',
+    'MUST',
+    'A message has an id, a role and parts.',
+    'Give every message of the agent a messageId of its own.',
+  ],
+  [
+    'role',
+    ['MODEL-006'],
+    '4.1.5',
+    'MUST',
+    'The role of a message is ROLE_USER or ROLE_AGENT.',
+    'Use one of the two names.',
+  ],
+  [
+    'part',
+    ['MODEL-007'],
+    '4.1.6',
+    'MUST',
+    'A part has exactly one of text, raw, url and data.',
+    'Split a part with several contents into several parts.',
+  ],
+  [
+    'raw',
+    ['MODEL-008'],
+    '4.1.6',
+    'MUST',
+    'Bytes are base64.',
+    'Encode bytes in standard base64 with padding.',
+  ],
+  [
+    'artifact',
+    ['MODEL-009'],
+    '4.1.7',
+    'MUST',
+    'An artifact has an id that is unique in its task, and parts.',
+    'Give each artifact an artifactId of its own.',
+  ],
+  [
+    'status-event',
+    ['MODEL-010'],
+    '4.2.1',
+    'MUST',
+    'A status update names its task and context and has a status.',
+    'Send taskId, contextId and status with every update.',
+  ],
+  [
+    'artifact-event',
+    ['MODEL-011'],
+    '4.2.2',
+    'MUST',
+    'An artifact update names its task and context and has an artifact.',
+    'Send taskId, contextId and artifact with every update.',
+  ],
+  [
+    'payload',
+    ['RPC-009', 'REST-021', 'PUSH-012'],
+    '3.2.3',
+    'MUST',
+    'An event holds exactly one of task, message, statusUpdate and artifactUpdate.',
+    'Wrap each event in the one member that names it.',
+  ],
+  [
+    'page',
+    ['LIST-011'],
+    '3.1.4',
+    'MUST',
+    'A page has tasks, its size and how many there are in all.',
+    'Send tasks, pageSize and totalSize always, zero included.',
+  ],
+  [
+    'page-token',
+    ['LIST-002'],
+    '3.1.4',
+    'MUST',
+    'A page always has nextPageToken.',
+    'Send nextPageToken always; it is empty on the last page.',
+  ],
+  [
+    'push-config',
+    ['PUSH-003', 'PUSH-005', 'PUSH-007'],
+    '4.3.1',
+    'MUST',
+    'A push configuration has an id and a url.',
+    'Send the configuration flat: id, taskId, url, token, authentication.',
+  ],
+  [
+    'camel',
+    ['JSON-001'],
+    '5.5',
+    'MUST',
+    'Names of members are in camelCase.',
+    'Write contextId, not context_id.',
+  ],
+  [
+    'enum',
+    ['JSON-002'],
+    '5.5',
+    'MUST',
+    'Enumerations are written by their names in the protocol buffers.',
+    'Write TASK_STATE_WORKING and ROLE_AGENT, not working and agent, and no numbers.',
+  ],
+  [
+    'timestamp',
+    ['JSON-003'],
+    '5.6.1',
+    'MUST',
+    'Moments are texts of ISO 8601.',
+    'Write 2026-01-31T12:00:00.000Z.',
+  ],
+  [
+    'utc',
+    ['JSON-007', 'JSON-003'],
+    '5.6.1',
+    'MUST',
+    'Moments are in UTC, with the letter Z.',
+    'Convert to UTC and end with Z.',
+  ],
+  [
+    'milliseconds',
+    ['JSON-004'],
+    '5.6.1',
+    'SHOULD',
+    'Moments have milliseconds.',
+    'Write three digits after the seconds.',
+  ],
+  [
+    'empty',
+    ['JSON-010', 'MODEL-004', 'MODEL-009'],
+    '5.7',
+    'MUST',
+    'Lists that are required have at least one element.',
+    'Leave out a message or an artifact without parts.',
+  ],
+  ['metadata', ['MODEL-001'], '4', 'MUST', 'Metadata is an object.', 'Send an object, or nothing.'],
+  [
+    'extensions',
+    ['MODEL-001'],
+    '4',
+    'MUST',
+    'Extensions are a list of URIs.',
+    'Send a list of texts, or nothing.',
+  ],
+  [
+    'foreign',
+    ['MODEL-001'],
+    'A.2',
+    'SHOULD',
+    'Words of older versions (kind, final, file) are not sent to callers of 1.0.',
+    'Send 1.0 shapes only to those who ask for 1.0.',
+  ],
+];
+
+/** What the data model of 1.0 asks of everything that is sent. */
+export const modelInvariants = defineInvariants(
+  rows.map(([tag, requirements, section, level, sentence, remedy]) => ({
+    id: `model.${tag}`,
+    requirements,
+    section,
+    level,
+    category: 'lifecycle' as const,
+    sentence,
+    remedy,
+    versions: ['1.0' as const],
+    look: (sighting: Sighting) =>
+      flawsOf(sighting)
+        ?.filter((flaw) => flaw.tag === tag)
+        .map((flaw) => flaw.message),
+  })),
+);
+
+/** A message by itself, for checks that get one elsewhere. */
+export function messageFlaws(value: unknown): readonly Flaw[] {
+  return flawsIn(message, value, 'message');
+}
