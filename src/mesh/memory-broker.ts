@@ -1,6 +1,7 @@
 import { A2AError, invalidField } from '../protocol/errors.ts';
 import { Fifo } from './fifo.ts';
 import type { Delivery, Properties, Property } from './link.ts';
+import { queueIsHeld } from './queue-name.ts';
 import { TopicIndex } from './topic.ts';
 
 /** A message that waits in a queue. */
@@ -81,10 +82,7 @@ export class MemoryBroker {
   ): Membership {
     const queue = (name !== undefined && this.#named.get(name)) || new Queue(this.#capacity);
     if (name !== undefined) {
-      if (queue.isTaken && !(isShared && queue.isShared))
-        throw new A2AError('CONFLICT', `The queue ${name} has a subscriber already`, {
-          hint: 'Subscribe to it as shared, from both sides, or under another name.',
-        });
+      if (queue.isTaken && !(isShared && queue.isShared)) throw queueIsHeld(name);
       this.#named.set(name, queue);
     }
     queue.isShared = isShared;
@@ -270,7 +268,9 @@ function copyMap(map: Properties): { [name: string]: Property } {
   const copy: { [name: string]: Property } = {};
   for (const name in map) {
     const value = map[name];
-    if (value !== undefined) copy[name] = typeof value === 'object' ? copyValue(value) : value;
+    // Assigning this one would change what the copy is.
+    if (value !== undefined && name !== '__proto__')
+      copy[name] = typeof value === 'object' ? copyValue(value) : value;
   }
   return copy;
 }

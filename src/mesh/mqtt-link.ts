@@ -6,10 +6,11 @@ import type { Delivery, Link, LinkState, Properties, SubscribeOptions, Subscript
 import { readSubscription } from './link-options.ts';
 import { LinkStates } from './link-states.ts';
 import { MqttConnection, type MqttSetting, type MqttWire } from './mqtt/connection.ts';
-import { ControlTopics, keyOf, type PeerNote, type QueueEntry, readNote } from './mqtt/control.ts';
+import { ControlTopics, type PeerNote, type QueueEntry, readNote } from './mqtt/control.ts';
 import { MqttPublisher } from './mqtt/publisher.ts';
-import { MqttQueue, queueIsHeld } from './mqtt/queue.ts';
+import { MqttQueue } from './mqtt/queue.ts';
 import { writeTexts } from './property-texts.ts';
+import { keyOf, queueIsHeld } from './queue-name.ts';
 import { checkTopic } from './topic.ts';
 
 /** Options of {@link mqttLink}. */

@@ -81,16 +81,11 @@ export class MqttWire {
       ...(options.texts && { userProperties: options.texts }),
       ...(options.expiry && { messageExpiryInterval: options.expiry }),
     };
-    this.#client.publish(
-      topic,
-      payload,
-      { qos: 1, retain: options.retain ?? false, properties },
-      (error) => {
-        if (!this.#client.connected) return;
-        if (error) settled('code' in error && typeof error.code === 'number' ? error.code : 0x80, error);
-        else settled(this.#code);
-      },
-    );
+    this.#client.publish(topic, payload, { qos: 1, retain: options.retain ?? false, properties }, (error) => {
+      if (!this.#client.connected) return;
+      if (error) settled('code' in error && typeof error.code === 'number' ? error.code : 0x80, error);
+      else settled(this.#code);
+    });
   }
 
   /** Publishes, and waits for the broker. */
@@ -228,6 +223,9 @@ export class MqttConnection {
       return;
     }
     this.#client = client;
+    // Acknowledgements are small and must not wait for one another.
+    const { stream } = client;
+    if ('setNoDelay' in stream && typeof stream.setNoDelay === 'function') stream.setNoDelay(true);
     client.handleMessage = (packet, next) => {
       let isOpen = true;
       this.#events.message(packet, () => {

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-
 /** The property with the id of a message: who published it, and its number there. */
 export const idName = 'dragoman-id';
 
@@ -73,11 +71,6 @@ export class ControlTopics {
   isOne(topic: string): boolean {
     return topic.startsWith(`${this.root}/`);
   }
-}
-
-/** The name of a queue as a client id that every broker takes: 23 letters and digits. */
-export function keyOf(queue: string): string {
-  return `q${createHash('sha256').update(queue).digest('hex').slice(0, 22)}`;
 }
 
 /** Reads an id of a message; undefined for one that none of us gave. */

@@ -1,5 +1,4 @@
 import type { IPublishPacket } from 'mqtt';
-import { A2AError } from '../../protocol/errors.ts';
 import type { Delivery } from '../link.ts';
 import { readTexts } from '../property-texts.ts';
 import { matches, writeMqttPattern } from '../topic.ts';
@@ -228,11 +227,4 @@ function textsOf({ properties }: IPublishPacket): [string, string][] {
       ? [[name, value] as [string, string]]
       : value.map((text): [string, string] => [name, text]),
   );
-}
-
-/** The error for a queue that somebody subscribes to. */
-export function queueIsHeld(name: string): A2AError {
-  return new A2AError('CONFLICT', `The queue ${name} has a subscriber already`, {
-    hint: 'Subscribe to it as shared, from both sides, or under another name.',
-  });
 }

@@ -1,0 +1,159 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A real broker in a folder of its own. */
+export interface Broker {
+  readonly url: string;
+  readonly port: number;
+  /** What it has said so far. */
+  readonly output: string;
+  /** Ends it as an operator does. */
+  stop(): Promise<void>;
+  /** Ends it as a power cut does. */
+  kill(): Promise<void>;
+  /** Starts it again, on the same port and with what it kept. */
+  restart(): Promise<void>;
+  /** Ends it and removes its folder. */
+  remove(): Promise<void>;
+}
+
+/** A program, where it is, and the package of the system that has it. */
+function find(program: string, systemPackage: string): string | undefined {
+  const places = ['/usr/sbin', '/usr/bin', '/usr/local/sbin', '/usr/local/bin', '/opt/homebrew/sbin'];
+  const look = (): string | undefined =>
+    [...(process.env['PATH'] ?? '').split(':'), ...places]
+      .map((folder) => join(folder, program))
+      .find((path) => existsSync(path));
+  const found = look();
+  if (found !== undefined) return found;
+  if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
+    console.log(`installing ${systemPackage}`);
+    spawnSync('apt-get', ['install', '-y', systemPackage], { stdio: 'ignore' });
+  }
+  return look();
+}
+
+/** Where Mosquitto is, or undefined; then tests print why they are skipped. */
+export const mosquitto = found('mosquitto', 'mosquitto');
+/** Where nats-server is, or undefined. */
+export const natsServer = found('nats-server', 'nats-server');
+
+function found(program: string, systemPackage: string): string | undefined {
+  const path = find(program, systemPackage);
+  if (path === undefined) console.log(`skipped: ${program} is not installed`);
+  return path;
+}
+
+/** How a Mosquitto is to be, beside a port on loopback. */
+export interface MosquittoOptions {
+  /** Lines for its configuration. @defaultValue anybody may come in; everything else as Mosquitto has it */
+  lines?: readonly string[];
+  /** Passwords of users. */
+  users?: { readonly [name: string]: string };
+}
+
+/** Starts Mosquitto. Except for what is said in the options it is configured as it is when nobody configures it. */
+export async function startMosquitto({ lines = [], users }: MosquittoOptions = {}): Promise<Broker> {
+  const folder = mkdtempSync(join(tmpdir(), 'dragoman-mosquitto-'));
+  const port = await freePort();
+  const passwords = join(folder, 'passwords');
+  if (users) {
+    writeFileSync(passwords, '');
+    const tool = find('mosquitto_passwd', 'mosquitto') ?? 'mosquitto_passwd';
+    for (const [name, password] of Object.entries(users)) spawnSync(tool, ['-b', passwords, name, password]);
+  }
+  const file = join(folder, 'mosquitto.conf');
+  const text = [
+    `listener ${port} 127.0.0.1`,
+    ...(users ? ['allow_anonymous false', `password_file ${passwords}`] : ['allow_anonymous true']),
+    ...(process.getuid?.() === 0 ? ['user root'] : []),
+    ...lines.map((line) => line.replaceAll('{folder}', folder)),
+  ];
+  writeFileSync(file, `${text.join('\n')}\n`);
+  return start(mosquitto ?? 'mosquitto', ['-c', file], port, `mqtt://127.0.0.1:${port}`, folder);
+}
+
+/** Starts nats-server with JetStream, which keeps its streams in files. */
+export async function startNats({
+  users,
+}: {
+  users?: { name: string; password: string };
+} = {}): Promise<Broker> {
+  const folder = mkdtempSync(join(tmpdir(), 'dragoman-nats-'));
+  const port = await freePort();
+  const args = ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', folder];
+  if (users) args.push('--user', users.name, '--pass', users.password);
+  return start(natsServer ?? 'nats-server', args, port, `nats://127.0.0.1:${port}`, folder);
+}
+
+async function start(
+  program: string,
+  args: readonly string[],
+  port: number,
+  url: string,
+  folder: string,
+): Promise<Broker> {
+  let output = '';
+  let child: ChildProcess | undefined;
+  const run = async (): Promise<void> => {
+    child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const add = (text: Buffer): void => {
+      output += text.toString();
+    };
+    child.stdout?.on('data', add);
+    child.stderr?.on('data', add);
+    const ended = once(child, 'exit').then(() => {
+      throw new Error(`${program} ended:\n${output}`);
+    });
+    await Promise.race([listening(port), ended]);
+    ended.catch(() => {});
+  };
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const exit = once(child, 'exit');
+    child.kill(signal);
+    await exit;
+  };
+  await run();
+  return {
+    url,
+    port,
+    get output() {
+      return output;
+    },
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
+    restart: run,
+    remove: async () => {
+      await end('SIGKILL');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Waits until somebody listens; there is no event for that, so it is tried. */
+async function listening(port: number): Promise<void> {
+  for (;;) {
+    const socket = connect(port, '127.0.0.1');
+    const isThere = await new Promise<boolean>((resolve) => {
+      socket.once('connect', () => resolve(true));
+      socket.once('error', () => resolve(false));
+    });
+    socket.destroy();
+    if (isThere) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
