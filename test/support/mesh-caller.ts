@@ -114,12 +114,7 @@ export class MeshCaller {
 export function ask0_3(
   taskId: string,
   text: string,
-  {
-    method = 'message/stream',
-    contextId = 'session-1' as string | undefined,
-    message = {},
-    params = {},
-  } = {},
+  { method = 'message/stream', contextId = 'session-1' as string | null, message = {}, params = {} } = {},
 ): unknown {
   return {
     jsonrpc: '2.0',
@@ -130,7 +125,7 @@ export function ask0_3(
         kind: 'message',
         role: 'user',
         messageId: `m-${taskId}`,
-        contextId,
+        contextId: contextId ?? undefined,
         parts: [{ kind: 'text', text }],
         ...message,
       },
@@ -143,7 +138,7 @@ export function ask0_3(
 export function ask0_1(
   taskId: string,
   text: string,
-  { method = 'tasks/sendSubscribe', sessionId = 'session-1' as string | undefined, params = {} } = {},
+  { method = 'tasks/sendSubscribe', sessionId = 'session-1' as string | null, params = {} } = {},
 ): unknown {
   return {
     jsonrpc: '2.0',
@@ -151,7 +146,7 @@ export function ask0_1(
     method,
     params: {
       id: taskId,
-      sessionId,
+      sessionId: sessionId ?? undefined,
       acceptedOutputModes: ['text', 'data', 'file'],
       message: { role: 'user', parts: [{ type: 'text', text }] },
       ...params,

@@ -48,6 +48,8 @@ export class Run {
   #interrupt: ((reason: unknown) => void) | undefined;
   /** What the agent was asked for last, for a cancel that comes before its answer. */
   #pending: Promise<StreamEvent | undefined> | undefined;
+  /** True when the task was canceled here before anybody knew its name at the agent. */
+  #cancelsLate = false;
   #stopIdle: (() => void) | undefined;
   #hasStarted = false;
   #endedEarly: (() => void) | undefined;
@@ -93,6 +95,7 @@ export class Run {
     const { agent, task, settings } = this.#parts;
     if (task.downstreamId === undefined) {
       const canceled = this.#canceled();
+      this.#cancelsLate = true;
       this.#interruptWith(new Ended(canceled));
       return canceled;
     }
@@ -155,7 +158,7 @@ export class Run {
       }
     } finally {
       // A stream that was left before its first event is still needed for the name of its task.
-      if (!this.#pending) void Promise.resolve(iterator.return?.()).catch(() => {});
+      if (!this.#cancelsLate) void Promise.resolve(iterator.return?.()).catch(() => {});
     }
     return this.#atEnd();
   }
@@ -247,7 +250,7 @@ export class Run {
   async #cancelLate(): Promise<void> {
     const { agent, task, settings } = this.#parts;
     const pending = this.#pending;
-    if (!pending || !(this.#reason instanceof Ended)) return;
+    if (!pending || !this.#cancelsLate) return;
     let stop = (): void => {};
     const tooLate = new Promise<undefined>((resolve) => {
       stop = settings.clock.after(settings.timeouts.cancel, () => resolve(undefined));
