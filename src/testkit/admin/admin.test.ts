@@ -1,0 +1,163 @@
+import { request } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { TestAgentServer } from '../test-agent-server.ts';
+
+let server: TestAgentServer;
+beforeEach(async () => {
+  server = await TestAgentServer.start();
+});
+afterEach(() => server.stop());
+
+const script = (text: string): string =>
+  `rules:\n  - name: hello\n    when: { text: hello }\n    then: [{ complete: ${text} }]\n`;
+
+async function admin(method: string, path: string, body?: unknown): Promise<{ status: number; body: any }> {
+  const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+  const answer = await fetch(`${server.adminUrl}${path}`, { method, body: text });
+  return { status: answer.status, body: await answer.json() };
+}
+
+async function send(text: string): Promise<any> {
+  const message = {
+    kind: 'message',
+    messageId: crypto.randomUUID(),
+    role: 'user',
+    parts: [{ kind: 'text', text }],
+  };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'message/send', params: { message } });
+  const answer = await fetch(server.url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body,
+  });
+  return ((await answer.json()) as { result: unknown }).result;
+}
+
+describe('the admin API', () => {
+  it('says that all is well', async () => {
+    expect(await admin('GET', '/health')).toEqual({
+      status: 200,
+      body: { status: 'ok', uptime: expect.any(Number), requests: 0, primed: 0 },
+    });
+  });
+
+  it('replaces rules, puts some before others and takes them away', async () => {
+    expect((await admin('PUT', '/rules', script('one'))).status).toBe(200);
+    expect(await send('hello')).toMatchObject({
+      status: { state: 'completed', message: { parts: [{ text: 'one' }] } },
+    });
+    expect((await admin('POST', '/rules', { script: script('two'), file: 'two.yaml' })).status).toBe(200);
+    expect(await send('hello')).toMatchObject({ status: { message: { parts: [{ text: 'two' }] } } });
+    expect((await admin('GET', '/rules')).body).toMatchObject({
+      scripts: [
+        { file: 'two.yaml', text: script('two'), rules: [{ name: 'hello', matches: 1 }] },
+        { file: 'rules.yaml', text: script('one') },
+      ],
+    });
+    expect((await admin('DELETE', '/rules')).body).toEqual({ scripts: [] });
+    expect(await send('hello')).toMatchObject({ status: { state: 'failed' } });
+  });
+
+  it('refuses wrong rules with their places and keeps those before', async () => {
+    await admin('PUT', '/rules', script('one'));
+    const refused = await admin('PUT', '/rules', 'rules:\n  - wehn: {}\n');
+    expect(refused.status).toBe(400);
+    expect(refused.body.error.complaints[0]).toMatchObject({
+      line: expect.any(Number),
+      path: expect.stringContaining('rules[0]'),
+    });
+    expect(await send('hello')).toMatchObject({ status: { message: { parts: [{ text: 'one' }] } } });
+  });
+
+  it('primes, and says what is wrong', async () => {
+    const completed = { kind: 'task', status: { state: 'completed' } };
+    expect((await admin('POST', '/prime', [completed])).body).toEqual({ primed: 1 });
+    expect((await admin('POST', '/prime', { responses: [completed] })).body).toEqual({ primed: 2 });
+    expect(await admin('POST', '/prime', [{ kind: 'x' }])).toEqual({
+      status: 400,
+      body: {
+        error: { message: 'responses[0].kind must be task, status-update, artifact-update or message' },
+      },
+    });
+    expect((await admin('POST', '/prime', '{')).body.error.message).toMatch(/^The body is not JSON/);
+    expect(await send('hi')).toMatchObject({ status: { state: 'completed' } });
+  });
+
+  it('shows the journal, filtered, one by one, and clears it', async () => {
+    const task = await send('hi');
+    const { body } = await admin('GET', `/journal?operation=send&taskId=${task.id}&unmatched=false`);
+    expect(body).toMatchObject({
+      total: 1,
+      entries: [{ id: 1, call: { operation: 'send', taskId: task.id } }],
+    });
+    expect((await admin('GET', '/journal?method=get')).body.total).toBe(0);
+    expect((await admin('GET', '/journal/1')).body).toMatchObject({ id: 1, answer: { status: 200 } });
+    expect((await admin('GET', '/journal/99')).status).toBe(404);
+    expect((await admin('DELETE', '/journal')).body).toEqual({ entries: [], total: 0 });
+    expect((await admin('GET', '/journal')).body.total).toBe(0);
+  });
+
+  it('resets', async () => {
+    server.prime([{ kind: 'task', status: { state: 'completed' } }]);
+    server.httpError({ status: 500 });
+    expect((await admin('POST', '/reset')).body).toEqual({ status: 'ok' });
+    expect(server.primed).toBe(0);
+    expect(await send('hi')).toMatchObject({ status: { state: 'failed' } });
+  });
+
+  it('moves a virtual clock only', async () => {
+    expect(await admin('POST', '/clock', { advance: 1 })).toMatchObject({
+      status: 400,
+      body: { error: { hint: expect.stringContaining('--clock virtual') } },
+    });
+    await server.stop();
+    server = await TestAgentServer.start({ clock: 'virtual' });
+    const { body: before } = await admin('GET', '/clock');
+    expect(before).toMatchObject({ isVirtual: true, isAuto: true });
+    await admin('POST', '/clock', { auto: false });
+    const { body: after } = await admin('POST', '/clock', { advance: 60_000 });
+    expect(after.now - before.now).toBeGreaterThanOrEqual(60_000);
+    expect(after.isAuto).toBe(false);
+    expect((await admin('POST', '/clock', { advance: -1 })).body.error.message).toMatch(/^advance must be/);
+  });
+
+  it('says what there is, and which methods', async () => {
+    expect(await admin('GET', '/nothing')).toMatchObject({
+      status: 404,
+      body: { error: { hint: expect.stringContaining('/__admin/health') } },
+    });
+    expect(await admin('PATCH', '/rules')).toMatchObject({
+      status: 405,
+      body: { error: { message: 'This path takes GET, PUT, POST, DELETE' } },
+    });
+  });
+
+  it.each<[string, Record<string, string>, number]>([
+    ['this machine', {}, 200],
+    ['a page of this machine', { origin: 'http://localhost:3000' }, 200],
+    ['another host name', { host: 'agents.example.com' }, 403],
+    ['a page of elsewhere', { origin: 'https://example.com' }, 403],
+    ['a page without an origin', { origin: 'null' }, 403],
+  ])('is for this machine only: %s', async (_who, headers, expected) => {
+    const { port } = server;
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      request({ port, host: '127.0.0.1', path: '/__admin/health', headers }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode);
+      })
+        .on('error', reject)
+        .end();
+    });
+    expect(status).toBe(expected);
+  });
+
+  it('may be allowed for others, or turned off', async () => {
+    await server.stop();
+    server = await TestAgentServer.start({ allowAdminFrom: '*' });
+    const answer = await fetch(`${server.adminUrl}/health`, { headers: { Origin: 'https://example.com' } });
+    expect(answer.status).toBe(200);
+    await server.stop();
+    server = await TestAgentServer.start({ admin: false });
+    expect((await fetch(`${server.adminUrl}/health`)).status).toBe(404);
+  });
+});
