@@ -22,6 +22,7 @@ if (built.status !== 0) {
 }
 chmodSync(`${aside}/cli/main.js`, 0o755);
 swap(aside, 'dist');
+await import('./schemas.mjs');
 mkdirSync('node_modules/.bin', { recursive: true });
 rmSync('node_modules/.bin/dragoman', { force: true });
 symlinkSync('../../dist/cli/main.js', 'node_modules/.bin/dragoman');

@@ -97,7 +97,9 @@ describe('the pages', () => {
   });
 
   it('mark their code with a language that is checked or that is no code of ours', () => {
-    expect(new Set(fences.map(({ language }) => language))).toEqual(new Set(['js', 'ts', 'sh', 'text']));
+    expect(new Set(fences.map(({ language }) => language))).toEqual(
+      new Set(['js', 'ts', 'sh', 'text', 'yaml']),
+    );
   });
 
   it.each(pages())('%s links to what is there', (page) => {

@@ -21,20 +21,24 @@ export type Content = (typeof contents)[number];
 export const contentsOf = (part: { readonly [content in Content]?: unknown }): Content[] =>
   contents.filter((each) => part[each] !== undefined);
 
-const part = z.strictObject({
-  ...content,
-  name: z.string().optional().describe('The name of the file, or of the content.'),
-  metadata: metadata.optional().describe('Metadata of the part.'),
-});
+const part = z
+  .strictObject({
+    ...content,
+    name: z.string().optional().describe('The name of the file, or of the content.'),
+    metadata: metadata.optional().describe('Metadata of the part.'),
+  })
+  .meta({ id: 'part' });
 
 const parts = z
   .array(z.union([z.string(), part], { error: 'expected a text or a part' }))
   .min(1)
   .describe('Several parts, each a text or a part of its own.');
 
-const speech = z.union([z.string(), z.null(), part, parts], {
-  error: 'expected a text, a part (with text, data, url, base64 or file), or a list of them',
-});
+const speech = z
+  .union([z.string(), z.null(), part, parts], {
+    error: 'expected a text, a part (with text, data, url, base64 or file), or a list of them',
+  })
+  .meta({ id: 'speech' });
 
 /** A part, as it is written. */
 export type PartForm = z.infer<typeof part>;
@@ -103,7 +107,7 @@ export const actionFormat = z
       .optional()
       .describe('Ends the stream without a last word; the task stays as it is.'),
   })
-  .meta({ minProperties: 1, maxProperties: 1 });
+  .meta({ id: 'action', minProperties: 1, maxProperties: 1 });
 
 /** One thing to do, as it is written. */
 export type Action = z.infer<typeof actionFormat>;

@@ -13,14 +13,16 @@ const skill = z.strictObject({
   output_modes: texts.optional().describe('Media types it gives.'),
 });
 
-const flow = z.strictObject({
-  authorization_url: z.string().optional().describe('Where people agree.'),
-  token_url: z.string().optional().describe('Where tokens are given.'),
-  refresh_url: z.string().optional().describe('Where tokens are given again.'),
-  device_authorization_url: z.string().optional().describe('Where a device asks for its code.'),
-  scopes: z.record(z.string(), z.string()).optional().describe('What may be asked for, and what it means.'),
-  pkce_required: z.boolean().optional().describe('Whether a code needs its proof.'),
-});
+const flow = z
+  .strictObject({
+    authorization_url: z.string().optional().describe('Where people agree.'),
+    token_url: z.string().optional().describe('Where tokens are given.'),
+    refresh_url: z.string().optional().describe('Where tokens are given again.'),
+    device_authorization_url: z.string().optional().describe('Where a device asks for its code.'),
+    scopes: z.record(z.string(), z.string()).optional().describe('What may be asked for, and what it means.'),
+    pkce_required: z.boolean().optional().describe('Whether a code needs its proof.'),
+  })
+  .meta({ id: 'oauth-flow' });
 
 const description = z.string().optional().describe('What people should know of it.');
 

@@ -20,7 +20,10 @@ const notText = { error: 'expected a text, or one of exact, contains, prefix and
 /** How a text is compared. A plain text is compared letter for letter. */
 export const textMatchFormat = z
   .union([z.string(), z.strictObject(matcher).meta({ minProperties: 1 })], notText)
-  .describe('A text, compared letter for letter, or one of exact, contains, prefix and regex.');
+  .meta({
+    id: 'text-match',
+    description: 'A text, compared letter for letter, or one of exact, contains, prefix and regex.',
+  });
 
 /** How a text is compared that may be missing. */
 export const presenceMatchFormat = z
@@ -36,7 +39,10 @@ export const presenceMatchFormat = z
     ],
     notText,
   )
-  .describe('A text, compared letter for letter, or one of exact, contains, prefix, regex and present.');
+  .meta({
+    id: 'presence-match',
+    description: 'A text, compared letter for letter, or one of exact, contains, prefix, regex and present.',
+  });
 
 /** What is looked for in a JSON value. */
 export const dataMatchFormat = z
@@ -50,7 +56,7 @@ export const dataMatchFormat = z
     text: textMatchFormat.optional().describe('The value is a text, and this one.'),
     schema: z.record(z.string(), z.unknown()).optional().describe('A JSON Schema that the value fits.'),
   })
-  .meta({ minProperties: 1 });
+  .meta({ id: 'data-match', minProperties: 1 });
 
 /** What a rule looks at. All that is said must hold. */
 export const conditionsFormat = z.strictObject({

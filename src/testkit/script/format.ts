@@ -12,7 +12,7 @@ const reaction = {
   fault: faultsFormat.optional().describe('What goes wrong with the answer.'),
 };
 
-const reactionFormat = z.strictObject(reaction);
+const reactionFormat = z.strictObject(reaction).meta({ id: 'reaction' });
 
 /** What to do about a message, as it is written. */
 export type ReactionForm = z.infer<typeof reactionFormat>;

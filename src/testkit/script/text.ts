@@ -2,7 +2,7 @@
 export function textOfValue(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return value;
-  return typeof value === 'object' ? JSON.stringify(value) : String(value as number | boolean);
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : JSON.stringify(value);
 }
 
 /** At most so many characters, with a sign that there were more. */
@@ -13,5 +13,5 @@ export function shortened(text: string, length: number): string {
 /** A value as people read it in a sentence; long ones are cut short. */
 export function quoted(value: unknown): string {
   if (value === undefined) return 'missing';
-  return shortened(JSON.stringify(value) ?? String(value), 100);
+  return shortened(JSON.stringify(value), 100);
 }
