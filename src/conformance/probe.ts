@@ -107,12 +107,13 @@ export class Probe {
   async ask(operation: Operation, asking: Asking, manner?: Manner): Promise<Heard> {
     if (operation === 'send' || operation === 'stream') this.tools.spend();
     const request = this.#said(operation, asking, manner);
+    const askedAt = performance.now();
     const exchange = await this.raw(request);
     const heard = this.speech.hear(exchange);
     this.tools.see({ kind: 'answer', speech: this.speech, exchange, operation, asking, manner, heard });
     const isTaskAnswer = operation === 'send' || operation === 'get' || operation === 'cancel';
     const task = isTaskAnswer ? this.speech.taskOf(heard.result) : undefined;
-    if (task) this.#seeTask(task, operation, exchange);
+    if (task) this.#seeTask(task, operation, exchange, askedAt);
     return heard;
   }
 
@@ -170,6 +171,7 @@ export class Probe {
     const { until, manner, deadline, signal } = following;
     const request = this.#said(operation, asking, manner);
     const seen: Sighting[] = [];
+    const askedAt = performance.now();
     const exchange = await this.raw({
       ...request,
       headers: { accept: 'text/event-stream', ...request.headers },
@@ -184,6 +186,7 @@ export class Probe {
           ? { kind: 'unknown', why: heard.problem, raw: frame.data }
           : this.speech.eventOf(heard.event);
         const index = events.push(event) - 1;
+        this.tools.shadows.follow(event);
         seen.push({
           kind: 'event',
           speech: this.speech,
@@ -197,7 +200,8 @@ export class Probe {
         return until?.(event, index) ?? false;
       },
     });
-    for (const sighting of seen) this.#seeEvent({ ...sighting, exchange } as Sighting & { kind: 'event' });
+    for (const sighting of seen)
+      this.#seeEvent({ ...sighting, exchange } as Sighting & { kind: 'event' }, askedAt);
     const isStream = isEventStream(exchange);
     const isWhole = exchange.end === 'complete';
     if (isStream)
@@ -265,8 +269,12 @@ export class Probe {
   }
 
   /** A task that is at work and will be for a while. */
-  slow(asking: Omit<Asking, 'message'> = {}): Promise<TaskView> {
-    return this.reach('slow', { returnImmediately: true, ...asking });
+  async slow(asking: Omit<Asking, 'message'> = {}): Promise<TaskView> {
+    if (this.speech.version !== '0.1') return this.reach('slow', { returnImmediately: true, ...asking });
+    // In 0.1 every send waits, so the task is begun with a stream that is left.
+    const message = { ...this.tools.reach.to('slow'), taskId: crypto.randomUUID() };
+    await this.followed('stream', { ...asking, message }, { until: () => true });
+    return this.get(message.taskId);
   }
 
   /** A task that has ended well. */
@@ -322,17 +330,19 @@ export class Probe {
     return request;
   }
 
-  #seeTask(task: TaskView, from: Operation, exchange: Exchange): void {
+  #seeTask(task: TaskView, from: Operation, exchange: Exchange, askedAt: number): void {
     const { shadows, see } = this.tools;
-    see({ kind: 'task', speech: this.speech, exchange, task, from, shadow: shadows.of(task.id) });
+    const known = shadows.of(task.id);
+    // What was under way before we learned of the end may tell of the time before it.
+    const shadow = known?.endedAt !== undefined && known.endedAt > askedAt ? undefined : known;
+    see({ kind: 'task', speech: this.speech, exchange, task, from, shadow });
     shadows.see(task);
   }
 
-  #seeEvent(sighting: Sighting & { kind: 'event' }): void {
+  #seeEvent(sighting: Sighting & { kind: 'event' }, askedAt: number): void {
     this.tools.see(sighting);
     const { event, exchange, operation } = sighting;
-    if (event.kind === 'task') this.#seeTask(event.task, operation, exchange);
-    else this.tools.shadows.follow(event);
+    if (event.kind === 'task') this.#seeTask(event.task, operation, exchange, askedAt);
   }
 }
 

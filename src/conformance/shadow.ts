@@ -20,6 +20,8 @@ export interface Shadow {
   readonly artifacts: Map<string, string>;
   /** How many messages we sent to it. */
   sent: number;
+  /** When we learned that it had ended, by the clock of `performance`. */
+  endedAt: number | undefined;
 }
 
 /** What the suite knows of the tasks that it made. */
@@ -67,6 +69,7 @@ export class Shadows {
         seen: [],
         artifacts: new Map(),
         sent: 1,
+        endedAt: undefined,
       };
       this.#tasks.set(id, shadow);
     }
@@ -78,6 +81,7 @@ export class Shadows {
     if (!shadow.seen.includes(state)) shadow.seen.push(state);
     if (terminal.has(shadow.state)) return;
     shadow.state = state;
+    if (terminal.has(state)) shadow.endedAt = performance.now();
     shadow.timestamp = timestamp ?? shadow.timestamp;
   }
 }

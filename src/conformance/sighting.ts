@@ -38,7 +38,7 @@ export type Sighting = { readonly speech: Speech; readonly exchange: Exchange } 
       readonly kind: 'task';
       readonly task: TaskView;
       readonly from: Operation | 'push';
-      /** What was known of it before, if anything. */
+      /** What was known of it when it was asked for, if anything: answers overtake each other. */
       readonly shadow: Shadow | undefined;
     }
   | {

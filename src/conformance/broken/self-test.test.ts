@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { brokenGet } from './get.ts';
 import { falseAlarms, tryToCatch } from './self-test.ts';
-import { getChecks } from '../checks/get.ts';
+import { allChecks } from '../checks/index.ts';
 import { allInvariants } from '../invariants/index.ts';
 
-const suite = { checks: getChecks, invariants: allInvariants };
+const suite = { checks: allChecks, invariants: allInvariants };
 
 it('catches every broken agent', async () => {
   for (const broken of brokenGet)

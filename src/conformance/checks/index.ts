@@ -1,5 +1,21 @@
 import type { Check } from '../check.ts';
+import { cancelChecks } from './cancel.ts';
+import { contextChecks } from './context.ts';
 import { getChecks } from './get.ts';
+import { listChecks } from './list.ts';
+import { modeChecks } from './mode.ts';
+import { sendChecks } from './send.ts';
+import { streamChecks } from './stream.ts';
+import { subscribeChecks } from './subscribe.ts';
 
 /** Everything that is tried. */
-export const allChecks: readonly Check[] = [...getChecks];
+export const allChecks: readonly Check[] = [
+  ...sendChecks,
+  ...streamChecks,
+  ...getChecks,
+  ...listChecks,
+  ...cancelChecks,
+  ...subscribeChecks,
+  ...modeChecks,
+  ...contextChecks,
+];

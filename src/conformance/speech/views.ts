@@ -78,7 +78,10 @@ export function taskView(
   shortState: (state: unknown) => State,
 ): TaskView {
   const status = isObject(raw.status) ? raw.status : {};
-  const said = isObject(status.message) ? listIn(status.message.parts) : undefined;
+  // REST of 0.3 has another name for the parts of a message.
+  const said = isObject(status.message)
+    ? (listIn(status.message.parts) ?? listIn(status.message.content))
+    : undefined;
   return {
     id: textIn(raw.id),
     contextId: textIn(raw[names.context]),
