@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { link, mkdir, open, readdir, readFile, rename, rm, stat, unlink, utimes } from 'node:fs/promises';
+import { link, mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { A2AError } from '../protocol/errors.ts';
+import { A2AError, invalidField } from '../protocol/errors.ts';
 import { checkVersion, defaultMaxBytes, goneVersion, piecesOf, storageFault, stored } from './content.ts';
 import { basename, foldersOf, placeOf, sharedPrefix } from './names.ts';
 import type { ArtifactContent, ArtifactKey, ArtifactStore, StoredArtifact } from './store.ts';
@@ -37,7 +37,7 @@ export function filesystemArtifacts(folder: string, options: FilesystemArtifacts
 
   const folderOf = (key: ArtifactKey): string => {
     const { app, user, folder: session, name } = placeOf(key);
-    return join(root, appFolder(app), user, session, name);
+    return join(userFolder(root, app, user), session, name);
   };
 
   const isOld = async (path: string): Promise<boolean> => {
@@ -189,7 +189,7 @@ export function filesystemArtifacts(folder: string, options: FilesystemArtifacts
     list: (scope) =>
       stored(async () => {
         const { app, user, session, shared } = foldersOf(scope);
-        const place = join(root, appFolder(app), user);
+        const place = userFolder(root, app, user);
         const everywhere = await namesIn(join(place, shared));
         const own = await namesIn(join(place, session));
         return [...own, ...everywhere.map((name) => sharedPrefix + name)].sort();
@@ -210,9 +210,12 @@ export function filesystemArtifacts(folder: string, options: FilesystemArtifacts
 }
 
 /** The folder of an application is the end of its name, which is nothing for a namespace that ends with a slash. */
-function appFolder(app: string): string {
+function userFolder(root: string, app: string, user: string): string {
   const name = basename(app);
-  return name === '.' || name === '..' || name === incoming ? `_${name}` : name.replaceAll('\\', '_');
+  if (['.', '..', incoming].includes(name) || name.includes('\\'))
+    throw invalidField('artifact.app', 'must not be a path');
+  if (user === incoming) throw invalidField('artifact.user', 'must be another name');
+  return join(root, name, user);
 }
 
 async function found(place: string, version: number): Promise<StoredArtifact | undefined> {
@@ -278,9 +281,7 @@ async function linkOrRename(from: string, to: string): Promise<void> {
     // Not every file system has links; the claim keeps others away there.
     if (!['EPERM', 'ENOTSUP', 'ENOSYS', 'EXDEV'].includes(codeOf(thrown) ?? '')) throw thrown;
     await rename(from, to);
-    return;
   }
-  await unlink(from);
 }
 
 function codeOf(thrown: unknown): string | undefined {

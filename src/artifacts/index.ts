@@ -5,6 +5,7 @@
  * @module
  */
 export { findArtifactUris, type FoundUri } from './find-uris.ts';
+export { filesystemArtifacts, type FilesystemArtifactsOptions } from './filesystem.ts';
 export { memoryArtifacts, type MemoryArtifactsOptions } from './memory.ts';
 export {
   type ArtifactDetails,
@@ -14,6 +15,7 @@ export {
   type SavedWithMetadata,
   saveWithMetadata,
 } from './metadata.ts';
+export { s3Artifacts, type S3ArtifactsOptions } from './s3.ts';
 export type { ArtifactContent, ArtifactKey, ArtifactStore, SavedArtifact, StoredArtifact } from './store.ts';
 export { type ArtifactUri, readArtifactUri, writeArtifactUri } from './uri.ts';
 export { type ArtifactLimits, withArtifacts, type WithArtifactsOptions } from './with-artifacts.ts';

@@ -81,7 +81,7 @@ export function memoryArtifacts(options: MemoryArtifactsOptions = {}): ArtifactS
     const pieces: Uint8Array[] = [];
     // A piece may be a buffer that its owner uses again.
     for await (const piece of piecesOf(content, Math.min(maxBytes, maxTotalBytes)))
-      pieces.push(piece.slice());
+      pieces.push(new Uint8Array(piece));
     return pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces);
   }
 
@@ -129,10 +129,10 @@ function show({ number, bytes, mimeType }: Version): StoredArtifact {
     version: number,
     mimeType,
     size: bytes.byteLength,
-    bytes: async () => bytes.slice(),
+    bytes: async () => new Uint8Array(bytes),
     async *stream() {
       const step = 64 * 1024;
-      for (let at = 0; at < bytes.byteLength; at += step) yield bytes.slice(at, at + step);
+      for (let at = 0; at < bytes.byteLength; at += step) yield new Uint8Array(bytes.subarray(at, at + step));
     },
   };
 }

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,7 +41,7 @@ export class Spool {
     await stored(async () => {
       if (!this.#file && this.size + piece.byteLength > maxMemory) await this.#openFile();
       if (this.#file) await writeAll(this.#file, piece, this.size);
-      else this.#pieces.push(piece.slice());
+      else this.#pieces.push(new Uint8Array(piece));
     });
     this.size += piece.byteLength;
   }
