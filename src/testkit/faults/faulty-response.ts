@@ -78,9 +78,10 @@ function beginBody(line: Line, faults: readonly Fault[], tools: FaultTools, { st
       replace(line, replacement);
       return nobody;
     }
-    if (fault.kind === 'refuse') tools.refuse?.(fault.duration);
     if (fault.kind === 'refuse' || (fault.kind === 'reset' && (fault.after ?? 0) === 0)) {
-      line.reset();
+      line.reset(() => {
+        if (fault.kind === 'refuse') tools.refuse?.(fault.duration);
+      });
       return nobody;
     }
     if (fault.kind === 'cut' && fault.after === 0) {

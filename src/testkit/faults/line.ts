@@ -1,7 +1,15 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { TLSSocket } from 'node:tls';
+import { quiet } from '../clock/quiet.ts';
 
 /** How many characters wait for their time before whoever writes them has to wait as well. */
 const maxHeld = 64 * 1_024;
+
+/**
+ * For how many turns of the event loop a peer may read what it was sent before the connection is reset: few enough for
+ * a virtual clock, which waits for more of them, to stand still meanwhile.
+ */
+const patience = 4;
 
 /** The way out of a response, below the methods that others call. */
 export class Line {
@@ -74,17 +82,32 @@ export class Line {
     this.#afterAll(() => this.#response.destroy());
   }
 
-  /** Resets the connection once everything is sent: the peer hears of an error instead of an end. */
-  reset(): void {
+  /**
+   * Resets the connection once everything is sent: the peer hears of an error instead of an end. What is encrypted is
+   * cut instead.
+   */
+  reset(then?: () => void): void {
     this.#afterAll(() => {
-      const { socket } = this.#response;
-      try {
-        socket?.resetAndDestroy();
-      } catch {
-        // What is encrypted cannot be reset from here.
-        socket?.destroy();
+      if (!this.#response.headersSent) {
+        this.#tear();
+        then?.();
+        return;
       }
+      // A reset that overtakes what the peer has not read yet looks like an end to it.
+      void quiet(patience).then(() => {
+        this.#tear();
+        then?.();
+      });
     });
+  }
+
+  #tear(): void {
+    const { socket } = this.#response;
+    if (socket instanceof TLSSocket) socket.destroy();
+    // The reset of Node says a proper end first, which a peer may take for one; its mark on the socket does not.
+    else if (socket && 'resetAndClosing' in socket)
+      Object.assign(socket, { resetAndClosing: true }).destroy();
+    else socket?.resetAndDestroy();
   }
 
   #afterAll(run: () => void): void {
