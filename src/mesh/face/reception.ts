@@ -174,16 +174,21 @@ export class Reception {
       await this.#cancelResting(visit, task);
       return;
     }
-    const canceled = await run.cancel();
+    const { task: canceled, isTold } = await run.cancel();
     for (const other of others) await other.cancel();
-    if (visit.properties.replyTo !== undefined) await this.#reply(visit, task).answer(canceled);
+    if (!isTold) await this.#tellCanceled(visit, task, canceled);
+    else if (visit.properties.replyTo !== undefined) await this.#reply(visit, task).answer(canceled);
   }
 
-  /** A task that waits for words was answered already; this is its end, so it goes where that answer went. */
   async #cancelResting(visit: Visit, task: MeshTask): Promise<void> {
     const { downstreamId: id, state } = task;
     if (id === undefined || (state && isTerminal(state))) throw new A2AError('TASK_NOT_CANCELABLE');
     const canceled = await this.#agent.cancelTask({ id }, this.#call(visit, task.contextId));
+    await this.#tellCanceled(visit, task, canceled);
+  }
+
+  /** A task that waits for words was answered already; this is its end, so it goes where that answer went. */
+  async #tellCanceled(visit: Visit, task: MeshTask, canceled: Task): Promise<void> {
     this.#tasks.rest(task, canceled.status.state, false);
     const reply =
       visit.properties.replyTo === undefined

@@ -35,6 +35,13 @@ class Ended {
   }
 }
 
+/** What became of a cancel. */
+export interface Canceled {
+  readonly task: Task;
+  /** False when the request had its answer already, so that nobody was told the end. */
+  readonly isTold: boolean;
+}
+
 /** One request at work: what the agent says goes back as updates, and ends with exactly one answer. */
 export class Run {
   readonly #parts: RunParts;
@@ -52,6 +59,9 @@ export class Run {
   #cancelsLate = false;
   #stopIdle: (() => void) | undefined;
   #hasStarted = false;
+  #isEnding = false;
+  /** True when the answer was an end, and not a question. */
+  #hasToldEnd = false;
   #endedEarly: (() => void) | undefined;
 
   constructor(parts: RunParts) {
@@ -91,20 +101,22 @@ export class Run {
   }
 
   /** Asks the agent to cancel the task; if nobody knows its name yet, it is canceled here and there as soon as it is. */
-  async cancel(): Promise<Task> {
+  async cancel(): Promise<Canceled> {
     const { agent, task, settings } = this.#parts;
     if (task.downstreamId === undefined) {
       const canceled = this.#canceled();
       this.#cancelsLate = true;
-      this.#interruptWith(new Ended(canceled));
-      return canceled;
+      return { task: canceled, isTold: this.#interruptWith(new Ended(canceled)) };
     }
     const { signal: _ofTheRun, ...call } = this.#call;
     const answer = await agent.cancelTask({ id: task.downstreamId }, call);
-    // The stream may have told the end already; it is told once.
-    if (isTerminal(answer.status.state)) this.#interruptWith(new Ended(answer));
-    else settings.log({ level: 'info', message: 'The agent goes on for now', taskId: task.id });
-    return answer;
+    if (isTerminal(answer.status.state)) {
+      // The stream may have told the end already; it is told once.
+      const isTold = this.#interruptWith(new Ended(answer)) || this.#hasToldEnd;
+      return { task: answer, isTold };
+    }
+    settings.log({ level: 'info', message: 'The agent goes on for now', taskId: task.id });
+    return { task: answer, isTold: true };
   }
 
   #canceled(): Task {
@@ -214,6 +226,8 @@ export class Run {
   async #answer(result: Task | Message): Promise<Sent | undefined> {
     const { reply, task, tasks, question } = this.#parts;
     const state = isTask(result) ? result.status.state : 'completed';
+    this.#isEnding = true;
+    this.#hasToldEnd = isTerminal(state);
     tasks.rest(task, state, isInterrupted(state));
     if (!isTask(result)) return reply.answer(result);
     const length = question.kind === 'subscribe' ? undefined : question.request.configuration?.historyLength;
@@ -234,6 +248,8 @@ export class Run {
       isStream: question.kind !== 'send',
       hasBegun: this.#hasBegun,
     };
+    this.#isEnding = true;
+    this.#hasToldEnd = true;
     const error = explainFault(thrown, scene);
     tasks.rest(task, 'failed', false);
     settings.log({
@@ -283,11 +299,13 @@ export class Run {
     this.#interruptWith(new A2AError('TIMEOUT', `Remote agent '${agent}' ${what} ${milliseconds} ms`));
   }
 
-  #interruptWith(reason: unknown): void {
-    if (this.#reason !== undefined) return;
+  /** @returns whether the run ends for this reason. */
+  #interruptWith(reason: unknown): boolean {
+    if (this.#isEnding || this.#reason !== undefined) return false;
     this.#reason = reason;
     this.#interrupt?.(reason);
     if (!this.#hasStarted) this.#endedEarly?.();
+    return true;
   }
 
   /** Waits for the agent, but no longer than the run lasts. */
