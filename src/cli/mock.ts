@@ -60,7 +60,7 @@ export async function validateScripts(files: readonly string[]): Promise<void> {
   let wrong = 0;
   for (const file of files) {
     try {
-      openScript(await readScript(file), file);
+      openScript(await readScript(file), file, { folder: dirname(file) });
     } catch (thrown) {
       if (!(thrown instanceof DocumentError)) throw thrown;
       wrong++;

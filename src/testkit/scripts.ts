@@ -11,7 +11,13 @@ interface Loaded {
 
 /** The scripts of a test agent. The newest is asked first; card and credentials are those of the first that was loaded. */
 export class Scripts {
+  readonly #seed: number | undefined;
   #loaded: Loaded[] = [];
+
+  /** @param seed - what chance begins with, whatever the scripts say. */
+  constructor(seed?: number) {
+    this.#seed = seed;
+  }
 
   /** True when there is at least one. */
   get isPresent(): boolean {
@@ -36,10 +42,11 @@ export class Scripts {
   /**
    * Puts a script in the place of all others, or before them.
    *
+   * @param folder - where files beside it are; undefined for one that a stranger may have sent.
    * @throws DocumentError when it is wrong; then everything stays as it was.
    */
-  load(text: string, file: string, mode: 'replace' | 'add'): void {
-    const loaded = { file, text, script: openScript(text, file) };
+  load(text: string, file: string, mode: 'replace' | 'add', folder?: string): void {
+    const loaded = { file, text, script: openScript(text, file, { folder, seed: this.#seed }) };
     this.#loaded = mode === 'replace' ? [loaded] : [loaded, ...this.#loaded];
   }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Agent } from '../protocol/agent.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { Face } from '../server/face.ts';
@@ -43,7 +44,7 @@ export class TestAgentServer implements AsyncDisposable {
   readonly journal: Journal;
   readonly clock: TestClock;
   readonly #options: TestAgentOptions;
-  readonly #scripts = new Scripts();
+  readonly #scripts: Scripts;
   readonly #queue = new PrimedQueue();
   readonly #directives = new Directives();
   readonly #door = new Door();
@@ -61,9 +62,11 @@ export class TestAgentServer implements AsyncDisposable {
   /** @throws DocumentError when the script is wrong. */
   constructor(options: TestAgentOptions = {}) {
     this.#options = options;
+    this.#scripts = new Scripts(options.seed);
     const { scriptFile, script = scriptFile === undefined ? undefined : readFileSync(scriptFile, 'utf8') } =
       options;
-    if (script !== undefined) this.#scripts.load(script, scriptFile ?? 'script.yaml', 'replace');
+    if (script !== undefined)
+      this.#scripts.load(script, scriptFile ?? 'script.yaml', 'replace', folderOf(scriptFile));
     this.clock = clockOf(options.clock ?? this.#scripts.main?.clock);
     this.#startedAt = this.clock.now();
     this.journal = new Journal(this.clock, options.journal);
@@ -191,8 +194,12 @@ export class TestAgentServer implements AsyncDisposable {
    *
    * @throws DocumentError when it is wrong; then the rules before stay in force.
    */
-  load(text: string, file = 'script.yaml', mode: 'replace' | 'add' = 'replace'): void {
-    this.#scripts.load(text, file, mode);
+  load(text: string, file?: string, mode: 'replace' | 'add' = 'replace'): void {
+    this.#load(text, file, mode, folderOf(file));
+  }
+
+  #load(text: string, file = 'script.yaml', mode: 'replace' | 'add', folder: string | undefined): void {
+    this.#scripts.load(text, file, mode, folder);
     this.#describe();
     if (this.#faces.size > 0) this.#show();
   }
@@ -301,7 +308,7 @@ export class TestAgentServer implements AsyncDisposable {
   }
 
   #random(stream: number): ReturnType<typeof seeded> {
-    return seeded(this.#options.seed ?? this.#scripts.main?.seed ?? 0, stream);
+    return seeded(this.#scripts.main?.seed ?? this.#options.seed ?? 0, stream);
   }
 
   #administered(): ConstructorParameters<typeof Admin>[0] {
@@ -311,7 +318,8 @@ export class TestAgentServer implements AsyncDisposable {
       journal: this.journal,
       startedAt: this.#startedAt,
       rules: () => this.#scripts.list.map(({ file, text, script: { rules } }) => ({ file, text, rules })),
-      load: (text, file, mode) => this.load(text, file, mode),
+      // Whoever sends a script chooses its name, so no folder goes with it.
+      load: (text, file, mode) => this.#load(text, file, mode, undefined),
       clearRules: () => {
         this.#scripts.clear();
         this.#describe();
@@ -335,6 +343,10 @@ export class TestAgentServer implements AsyncDisposable {
 
 /** For how many milliseconds requests may finish when it stops. */
 const patience = 100;
+
+function folderOf(file: string | undefined): string | undefined {
+  return file === undefined ? undefined : dirname(file);
+}
 
 function isClock(clock: TestAgentOptions['clock']): clock is TestClock {
   return typeof clock === 'object';

@@ -11,7 +11,8 @@ export class NoAttachment extends Error {
  * may come from somebody else than the one who runs it.
  */
 export function readAttachment(folder: string | undefined, file: string, maxBytes: number): string {
-  if (folder === undefined) throw new NoAttachment('only a script that is a file can have files beside it');
+  if (folder === undefined)
+    throw new NoAttachment('a script can give files only where it was read from a file itself');
   let path: string;
   try {
     path = realpathSync(resolve(folder, file));

@@ -365,7 +365,7 @@ describe('the rules while the script is played', () => {
     );
     wrong(
       () => played.addRule('then: [{ complete: { file: package.json } }]'),
-      'only a script that is a file',
+      'a script can give files only where',
     );
     played.addRule('then: []');
     wrong(() => played.addRule('then: []'), 'a script may have 2 rules');

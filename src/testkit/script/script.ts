@@ -1,4 +1,3 @@
-import { dirname } from 'node:path';
 import * as z from 'zod';
 import { Document } from '../../documents/document.ts';
 import type { AuthOptions } from '../../server/auth/authenticator.ts';
@@ -18,8 +17,13 @@ import { type Sizes, Visit } from './visit.ts';
 
 /** How much a script may take, and where it is. */
 export interface ScriptOptions {
-  /** The folder that files beside the script are in. @defaultValue the folder of the file */
+  /**
+   * The folder that files beside the script are in. Only for scripts of people who may read it.
+   * @defaultValue none: the script can give no files
+   */
   folder?: string;
+  /** What chance begins with. @defaultValue as the script says, else 0 */
+  seed?: number;
   /** How many conversations are remembered. @defaultValue 10,000 */
   maxConversations?: number;
   /** How many characters a text may have that a template makes. @defaultValue 1,000,000 */
@@ -69,7 +73,7 @@ export class Script {
     this.auth = agent.security && authOf(agent.security, ['agent', 'security'], complain);
     this.cardFaults = [agent.fault ?? []].flat().map((fault) => ({ on: 'card', ...fault }));
     this.clock = form.clock ?? 'system';
-    this.seed = form.seed ?? 0;
+    this.seed = options.seed ?? form.seed ?? 0;
     this.#conversations = new BoundedMap(options.maxConversations ?? 10_000);
     this.#sizes = { maxText: options.maxText ?? 1_000_000, maxValue: options.maxValue ?? 10_000 };
     this.#book = new RuleBook(options.maxRules ?? 1_000);
@@ -133,13 +137,13 @@ export class Script {
 /**
  * Reads the script of a test agent.
  *
- * @param file - what it is called in complaints, and where files beside it are looked for.
+ * @param file - what it is called in complaints.
  * @throws DocumentError with line and column of everything that is wrong.
  */
 export function openScript(text: string, file: string, options: ScriptOptions = {}): Script {
   const document = Document.parse(text, file);
   const form = document.check(scriptFormat);
-  const reading = new Reading(document, options.folder ?? dirname(file), options.maxFileBytes ?? 10_000_000);
+  const reading = new Reading(document, options.folder, options.maxFileBytes ?? 10_000_000);
   const script = new Script(form, file, reading, options);
   reading.finish();
   return script;

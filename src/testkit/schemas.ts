@@ -1,0 +1,8 @@
+import { scenarioSchema } from './scenario/schema.ts';
+import { scriptSchema } from './script/script.ts';
+
+/** The JSON Schemas of the files that people write, by the names they are published under. */
+export const schemas: { readonly [name: string]: () => { readonly [keyword: string]: unknown } } = {
+  scenario: scenarioSchema,
+  'test-script': scriptSchema,
+};
