@@ -1,5 +1,4 @@
 import type { Ledger, TaskLog } from '../ledger/ledger.ts';
-import type { Call } from '../protocol/agent.ts';
 import { A2AError, invalidField, taskNotFound } from '../protocol/errors.ts';
 import type { Message } from '../protocol/message.ts';
 import type { Part } from '../protocol/part.ts';
@@ -91,13 +90,4 @@ function isRepeated({ history }: Task, message: Message): boolean {
 function isSame(some: readonly Part[], others: readonly Part[]): boolean {
   if (some.length !== others.length) return false;
   return some.every((part, i) => JSON.stringify(part) === JSON.stringify(others[i]));
-}
-
-/** Refuses a caller that did not ask for an extension the agent needs. */
-export function checkExtensions(required: readonly string[], { extensions }: Call): void {
-  for (const uri of required) {
-    if (extensions?.includes(uri)) continue;
-    const details = { uri };
-    throw new A2AError('EXTENSION_SUPPORT_REQUIRED', `This agent needs the extension ${uri}`, { details });
-  }
 }

@@ -19,7 +19,8 @@ export function cardOf(definition: AgentDefinition): AgentCard {
       extendedAgentCard: definition.extendedCard !== undefined,
       ...(extensions && { extensions }),
     },
-    defaultInputModes: definition.defaultInputModes ?? ['text/plain'],
+    // Whoever does not say what it takes gets everything; see Entrance.
+    defaultInputModes: definition.defaultInputModes ?? ['text/plain', '*/*'],
     defaultOutputModes: definition.defaultOutputModes ?? ['text/plain'],
     skills: skills.map((skill) => ({
       ...skill,

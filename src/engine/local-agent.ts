@@ -9,11 +9,12 @@ import type { Message } from '../protocol/message.ts';
 import type { SendRequest } from '../protocol/requests.ts';
 import { LazyTracing } from '../tracing/tracing.ts';
 import { isTerminal, type Task, withHistory } from '../protocol/task.ts';
-import { type Admission, admit, checkExtensions } from './admission.ts';
+import { type Admission, admit } from './admission.ts';
 import { cardOf } from './card.ts';
 import { systemClock, timestamps } from './clock.ts';
 import type { AgentDefinition, AgentOptions, Process } from './definition.ts';
 import { type DirectAnswer, tryDirectly } from './direct.ts';
+import { Entrance } from './entrance.ts';
 import { newId } from './ids.ts';
 import { deferred, failed, single, unsupported } from './iterables.ts';
 import { PushDesk } from './push.ts';
@@ -70,7 +71,7 @@ class Engine implements LocalAgent, RunHost {
   readonly #ownsLedger: boolean;
   readonly #process: Process;
   readonly #log: Log;
-  readonly #requiredExtensions: readonly string[];
+  readonly #entrance: Entrance;
   readonly #recovers: boolean;
   readonly #runs = new RunTable();
   readonly #stopWatching: () => void;
@@ -91,9 +92,7 @@ class Engine implements LocalAgent, RunHost {
     this.entered = options.metrics?.taskEntered;
     options.metrics?.watchRuns(() => this.#runs.size);
     this.#recovers = options.recovers ?? true;
-    this.#requiredExtensions = (definition.extensions ?? [])
-      .filter((each) => each.required)
-      .map(({ uri }) => uri);
+    this.#entrance = new Entrance(definition);
     this.#stopWatching = watch(this.#runs, clock, options);
     this.#push = new PushDesk(this.#ledger, definition, options, this);
     this.createPushConfig = this.#push.create;
@@ -213,9 +212,7 @@ class Engine implements LocalAgent, RunHost {
   }
 
   #admit(request: SendRequest, call: Call): Admission | Promise<Admission> {
-    checkExtensions(this.#requiredExtensions, call);
-    if (request.configuration?.pushConfig && !this.definition.pushNotifications)
-      throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
+    this.#entrance.check(request, call);
     return admit(this.#ledger, call.owner ?? '', request);
   }
 

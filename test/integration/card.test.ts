@@ -53,7 +53,7 @@ describe('the card', () => {
     expect(json).toMatchObject({
       url: server.url,
       protocolVersion: '0.3.0',
-      skills: [{ id: 'echo', inputModes: ['text/plain'], outputModes: ['text/plain'] }],
+      skills: [{ id: 'echo', inputModes: ['text/plain', '*/*'], outputModes: ['text/plain'] }],
     });
   });
 

@@ -52,7 +52,7 @@ describe('the card at the old path', () => {
     for (const field of ['name', 'description', 'url', 'skills']) expect(card[field]).toBeDefined();
     for (const skill of card.skills) {
       expect(skill).toMatchObject({ id: 'echo', name: 'Echo', description: 'Says it back' });
-      expect(skill.inputModes).toEqual(['text/plain']);
+      expect(skill.inputModes).toEqual(['text/plain', '*/*']);
       expect(skill.outputModes).toEqual(['text/plain']);
     }
     for (const flag of ['streaming', 'pushNotifications']) expect(card.capabilities[flag]).toBe(true);

@@ -51,7 +51,7 @@ describe('the official client of 0.2', () => {
       version: '1.2.3',
       url: server.url,
       capabilities: { streaming: true, pushNotifications: true },
-      defaultInputModes: ['text/plain'],
+      defaultInputModes: ['text/plain', '*/*'],
       defaultOutputModes: ['text/plain'],
       skills: [{ id: 'echo', name: 'Echo', description: 'Says it back', tags: ['test'] }],
     });

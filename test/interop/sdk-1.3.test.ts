@@ -42,7 +42,7 @@ describe.each(bindings)('the official client of 1.0 over $transport', ({ transpo
       description: 'Does what the word says',
       version: '1.2.3',
       capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true },
-      defaultInputModes: ['text/plain'],
+      defaultInputModes: ['text/plain', '*/*'],
       skills: [{ id: 'echo', name: 'Echo', description: 'Says it back', tags: ['test'] }],
     });
     expect(agentCard.supportedInterfaces.slice(0, 2)).toMatchObject([

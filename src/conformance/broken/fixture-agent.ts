@@ -30,6 +30,7 @@ export function fixtureAgent({ definition, step = 400, ...options }: FixtureOpti
           examples: ['fx:complete'],
         },
       ],
+      defaultInputModes: ['text/plain', 'application/json'],
       mayAnswerDirectly: true,
       pushNotifications: true,
       process: (context) => play(context, step),
