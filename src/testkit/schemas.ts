@@ -1,8 +1,10 @@
+import { gatewayJsonSchema } from '../gateway/config-schema.ts';
 import { scenarioSchema } from './scenario/schema.ts';
 import { scriptSchema } from './script/script.ts';
 
 /** The JSON Schemas of the files that people write, by the names they are published under. */
 export const schemas: { readonly [name: string]: () => { readonly [keyword: string]: unknown } } = {
+  gateway: gatewayJsonSchema,
   scenario: scenarioSchema,
   'test-script': scriptSchema,
 };

@@ -1,11 +1,10 @@
 import { withArtifacts } from '../../artifacts/with-artifacts.ts';
 import { connect } from '../../client/connect.ts';
 import { showOnMesh } from '../../mesh/face.ts';
-import type { Link } from '../../mesh/link.ts';
 import { memoryLink } from '../../mesh/memory-link.ts';
+import { openLink } from '../../mesh/open-link.ts';
 import { Topics } from '../../mesh/topics.ts';
 import type { Agent } from '../../protocol/agent.ts';
-import { invalidField } from '../../protocol/errors.ts';
 import { serve } from '../../server/node.ts';
 import { AgentCaller, type Caller } from './agent-caller.ts';
 import { filesOfCase, sharedApp } from './case-files.ts';
@@ -48,7 +47,7 @@ const gatewayId = 'TestHarnessGateway_01';
 export async function openRig(options: RigOptions = {}): Promise<Rig> {
   const { rig = 'mesh', link = 'memory' } = options;
   const stage = new Stage();
-  const broker = await openLink(link);
+  const broker = link === 'memory' ? memoryLink() : await openLink(link);
   // Several may run at one broker, each in a namespace of its own.
   const topics = new Topics(link === 'memory' ? sharedApp : `${sharedApp}/${hexId()}`);
 
@@ -130,9 +129,4 @@ function withFiles(agent: Agent, app: string, { store }: CaseFiles, user?: strin
     namespace: sharedApp,
     ...(user === undefined ? {} : { user: () => user }),
   });
-}
-
-async function openLink(link: string): Promise<Link> {
-  if (link === 'memory') return memoryLink();
-  throw invalidField('link', `must be memory, or a URL that begins with mqtt:// or nats://: "${link}"`);
 }
