@@ -18,7 +18,7 @@ const matcher = {
 const notText = { error: 'expected a text, or one of exact, contains, prefix and regex' };
 
 /** How a text is compared. A plain text is compared letter for letter. */
-export const textMatchFormat = z
+const textMatchFormat = z
   .union([z.string(), z.strictObject(matcher).meta({ minProperties: 1 })], notText)
   .meta({
     id: 'text-match',
@@ -26,7 +26,7 @@ export const textMatchFormat = z
   });
 
 /** How a text is compared that may be missing. */
-export const presenceMatchFormat = z
+const presenceMatchFormat = z
   .union(
     [
       z.string(),
@@ -45,7 +45,7 @@ export const presenceMatchFormat = z
   });
 
 /** What is looked for in a JSON value. */
-export const dataMatchFormat = z
+const dataMatchFormat = z
   .strictObject({
     path: z
       .string()
