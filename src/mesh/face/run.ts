@@ -50,6 +50,8 @@ export class Run {
   #fold: TaskFold | undefined;
   #history: Message[] | undefined;
   #hasBegun = false;
+  /** False when the newest state was shown by a picture of the task only. */
+  #isTold = true;
   /** Why the run ends early; an error, or {@link Ended}. */
   #reason: unknown;
   #interrupt: ((reason: unknown) => void) | undefined;
@@ -181,9 +183,10 @@ export class Run {
     this.#learn(event);
     if (event.kind === 'message') return event.message;
     const state = this.#fold?.status.state ?? 'unknown';
-    const isOver = isTerminal(state) || state === 'input-required';
-    if (event.kind === 'status' || event.kind === 'artifact') await reply.update(event);
-    else if (isInterrupted(state)) await this.#tellStatus(event.task);
+    this.#isTold = event.kind !== 'task';
+    if (event.kind !== 'task') await reply.update(event);
+    // A picture at the beginning may show the question that is being answered just now, so it ends nothing.
+    const isOver = isTerminal(state) || (state === 'input-required' && event.kind === 'status');
     return isOver ? this.#task() : undefined;
   }
 
@@ -192,9 +195,12 @@ export class Run {
     await this.#parts.reply.update({ kind: 'status', taskId: id, contextId, status });
   }
 
-  #atEnd(): Task {
+  async #atEnd(): Promise<Task> {
     const task = this.#task();
-    if (task && isInterrupted(task.status.state)) return task;
+    if (task && isInterrupted(task.status.state)) {
+      if (!this.#isTold) await this.#tellStatus(task);
+      return task;
+    }
     throw disconnected(this.#parts.reply.address.names.agent);
   }
 
