@@ -1,5 +1,6 @@
 import { cardOf } from '../engine/card.ts';
 import type { ProcessContext } from '../engine/context.ts';
+import { Entrance } from '../engine/entrance.ts';
 import { defineAgent, type LocalAgent } from '../engine/local-agent.ts';
 import type { Output } from '../engine/output.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -28,7 +29,7 @@ import { failing } from './playback/failing.ts';
 export const exchangeHeader = 'x-testkit-exchange';
 
 /** Decides what to do; the ids are those that the message has got from the engine. */
-export type Decide = (incoming: Incoming, ids: { taskId: string; contextId: string }) => Plan | Unmatched;
+type Decide = (incoming: Incoming, ids: { taskId: string; contextId: string }) => Plan | Unmatched;
 
 /** What a scripted agent needs. */
 export interface ScriptedAgentOptions {
@@ -56,6 +57,13 @@ interface Passing {
   onHangUp: ((taskId: string) => void) | undefined;
 }
 
+/** What follows from what the agent says of itself. */
+interface Described {
+  readonly draft: CardDraft;
+  readonly card: AgentCard;
+  readonly entrance: Entrance;
+}
+
 /** How many contexts are counted. */
 const maxContexts = 10_000;
 
@@ -76,8 +84,7 @@ export class ScriptedAgent implements Agent {
   readonly #counts = new BoundedMap<string, number>(maxContexts);
   /** The tasks that were left as they are, and who follows them. */
   readonly #hungUp = new Map<string, Set<() => void> | true>();
-  #draft: CardDraft | undefined = undefined;
-  #card: AgentCard | undefined = undefined;
+  #description: Described | undefined = undefined;
 
   constructor(options: ScriptedAgentOptions) {
     this.#options = options;
@@ -207,8 +214,7 @@ export class ScriptedAgent implements Agent {
     const recording = this.#note(operation, request, given);
     // A caller in this process may use one call for many messages.
     const call: Call = recording ? given : { ...given };
-    if (request.configuration?.pushConfig && !this.#currentCard().capabilities.pushNotifications)
-      throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
+    this.#described().entrance.check(request, given);
     const id = request.message.taskId ?? request.claimedTaskId;
     const before =
       id === undefined ? undefined : await this.#engine.getTask({ id }, call).catch(() => undefined);
@@ -274,11 +280,16 @@ export class ScriptedAgent implements Agent {
   }
 
   #currentCard(): AgentCard {
+    return this.#described().card;
+  }
+
+  /** Who the agent says it is, and what it takes accordingly: a script may change both. */
+  #described(): Described {
     const draft = this.#options.card();
-    if (this.#card && this.#draft === draft) return this.#card;
-    this.#draft = draft;
-    this.#card = cardOf({ ...this.#engine.definition, pushNotifications: false, ...draft });
-    return this.#card;
+    if (this.#description?.draft === draft) return this.#description;
+    const definition = { ...this.#engine.definition, pushNotifications: false, ...draft };
+    this.#description = { draft, card: cardOf(definition), entrance: new Entrance(definition) };
+    return this.#description;
   }
 
   async #withPush<T>(work: () => Promise<T>): Promise<T> {

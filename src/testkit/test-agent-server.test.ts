@@ -3,6 +3,7 @@ import { connect } from '../client/connect.ts';
 import type { StreamEvent } from '../protocol/event.ts';
 import type { SendRequest } from '../protocol/requests.ts';
 import type { Task } from '../protocol/task.ts';
+import { VirtualClock } from './clock/virtual-clock.ts';
 import type { TestAgentOptions } from './test-agent-options.ts';
 import { TestAgentServer } from './test-agent-server.ts';
 
@@ -322,5 +323,47 @@ describe('the door of a test agent', () => {
       url: `${server.url}/a2a`,
     });
     expect((await rpc(server.endpoint, 'message/send', message('hi'))).status).toBe(200);
+  });
+});
+
+describe('what a test agent does', () => {
+  const scripted = 'rules:\n  - when: { text: hello }\n    then: [{ complete: scripted }]\n';
+  const words = (task: unknown): unknown => (task as Task).status.message?.parts;
+
+  it('is said by directives, then by what is primed, then by its script', async () => {
+    const server = await started({ script: scripted });
+    const client = connect(server.url);
+    const json = Buffer.from(JSON.stringify([[status('completed', 'directed')]])).toString('base64');
+    server.prime([status('completed', 'primed')]);
+    const texts = [`hello [test_case_id=a][responses_json=${json}]`, 'hello', 'hello', 'bye'];
+    const said: unknown[] = [];
+    for (const text of texts) said.push(words(await client.send(say(text))));
+    expect(said.slice(0, 3)).toEqual([[{ text: 'directed' }], [{ text: 'primed' }], [{ text: 'scripted' }]]);
+    expect(said[3]).toEqual([{ text: expect.stringMatching(/^No rule of the script matches.*bye/) }]);
+  });
+
+  it('takes its time, and stops when the task is canceled', async () => {
+    const clock = new VirtualClock();
+    const wait = 'rules:\n  - then: [{ say: soon }, { wait: 10m }, { complete: late }]\n';
+    const server = await started({ script: wait, clock });
+    const client = connect(server.url);
+    const begin = (): Promise<unknown> =>
+      client.send({ ...say('hi'), configuration: { returnImmediately: true } });
+    const [first, second] = (await Promise.all([begin(), begin()])) as [Task, Task];
+    await clock.advance(599_000);
+    expect((await client.getTask({ id: first.id })).status.state).toBe('working');
+    expect((await client.cancelTask({ id: first.id })).status.state).toBe('canceled');
+    await clock.advance(1_000);
+    expect((await client.getTask({ id: first.id })).status.state).toBe('canceled');
+    expect((await client.getTask({ id: second.id })).status.state).toBe('completed');
+  });
+
+  it('goes wrong as it is told to, and only so often', async () => {
+    const server = await started();
+    server.injectFaults([{ kind: 'http', status: 503, times: 1 }]);
+    server.prime([status('completed'), status('completed')]);
+    expect((await rpc(server.url, 'message/send', message('hi'))).status).toBe(503);
+    expect((await rpc(server.url, 'message/send', message('hi'))).status).toBe(200);
+    expect(server.journal.entries({ status: 503 })).toHaveLength(1);
   });
 });

@@ -135,6 +135,7 @@ export class TestAgentServer implements AsyncDisposable {
     const stopping = running?.stop(patience);
     await this.#agent.close();
     await stopping;
+    this.journal.close();
     if (this.clock instanceof VirtualClock && !isClock(this.#options.clock)) this.clock.clear();
   }
 

@@ -25,6 +25,7 @@ export interface WaitOptions {
 
 interface Waiting {
   check(): void;
+  giveUp(why: A2AError): void;
 }
 
 /** What a test agent was asked and what it answered, newest last. */
@@ -101,27 +102,33 @@ export class Journal {
   /**
    * Waits until as many entries are there as are wanted.
    *
-   * @throws A2AError `TIMEOUT`, which says what came instead.
+   * @throws A2AError `TIMEOUT`, which says what came instead, or `CANCELED` when the test agent is stopped.
    */
   waitFor(filter: JournalFilter = {}, options: WaitOptions = {}): Promise<JournalEntry[]> {
     const { count = 1, timeout = 5_000, answered = false } = options;
     return new Promise((resolve, reject) => {
       const found = (): JournalEntry[] =>
         this.entries(filter).filter(({ answer }) => !answered || answer !== undefined);
+      const settled = (): void => {
+        stop();
+        this.#waiting.delete(waiting);
+      };
       const waiting: Waiting = {
         check: () => {
           const entries = found();
           if (entries.length < count) return;
-          stop();
-          this.#waiting.delete(waiting);
+          settled();
           resolve(entries);
+        },
+        giveUp: (why) => {
+          settled();
+          reject(why);
         },
       };
       const stop = this.#clock.after(timeout, () => {
-        this.#waiting.delete(waiting);
         const seen = this.entries().slice(-10).map(told).join('\n') || '(nothing)';
         const text = `${found().length} of ${count} requests came within ${timeout} ms. The last ones:\n${seen}`;
-        reject(new A2AError('TIMEOUT', text));
+        waiting.giveUp(new A2AError('TIMEOUT', text));
       });
       this.#waiting.add(waiting);
       waiting.check();
@@ -134,6 +141,14 @@ export class Journal {
     this.#recordings = [];
     this.#first = 0;
     this.#bytes = 0;
+  }
+
+  /** Nothing more will come: whoever waits hears of it. What was captured stays. */
+  close(): void {
+    for (const waiting of this.#waiting)
+      waiting.giveUp(
+        new A2AError('CANCELED', 'The test agent was stopped while somebody waited for a request'),
+      );
   }
 
   *#present(): Generator<Recording> {
