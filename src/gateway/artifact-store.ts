@@ -1,8 +1,8 @@
 import { dirname, resolve } from 'node:path';
 import { filesystemArtifacts } from '../artifacts/filesystem.ts';
 import { memoryArtifacts } from '../artifacts/memory.ts';
+import { s3Artifacts } from '../artifacts/s3.ts';
 import type { ArtifactStore } from '../artifacts/store.ts';
-import { A2AError } from '../protocol/errors.ts';
 import type { MeshSettings } from './settings.ts';
 
 type Artifacts = NonNullable<MeshSettings['artifacts']>;
@@ -16,7 +16,14 @@ export function openArtifacts(given: Artifacts, file: string): ArtifactStore {
     case 'filesystem':
       return filesystemArtifacts(resolve(dirname(file), given.base_path ?? '.'), limit);
     case 's3':
-      throw new A2AError('UNSUPPORTED_OPERATION', 'There is no S3 here yet');
+      return s3Artifacts({
+        endpoint: given.endpoint_url ?? `https://s3.${given.region ?? 'us-east-1'}.amazonaws.com`,
+        bucket: given.bucket_name ?? '',
+        accessKeyId: given.access_key_id ?? '',
+        secretAccessKey: given.secret_access_key ?? '',
+        ...(given.region !== undefined && { region: given.region }),
+        ...limit,
+      });
   }
 }
 

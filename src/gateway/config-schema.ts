@@ -164,6 +164,6 @@ export const appsSchema = z.looseObject({
 });
 
 /** The JSON Schema of the file of a gateway, for editors. */
-export function gatewayJsonSchema(): object {
-  return z.toJSONSchema(gatewaySchema);
+export function gatewayJsonSchema(): { readonly [keyword: string]: unknown } {
+  return { ...z.toJSONSchema(gatewaySchema) };
 }

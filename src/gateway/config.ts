@@ -16,6 +16,7 @@ import type { Authentication, ProxiedAgent } from './proxied-agent.ts';
 import type { AgentSettings, AgentSource, GatewaySettings, MeshSettings } from './settings.ts';
 
 type Path = readonly PropertyKey[];
+type Environment = { readonly [name: string]: string | undefined };
 
 /** Collects what is wrong beside the form of the file. */
 type Complain = (path: Path, message: string) => void;
@@ -26,11 +27,7 @@ type Complain = (path: Path, message: string) => void;
  * @param environment - what `${NAME}` and `${NAME, default}` stand for.
  * @throws DocumentError with the place of everything that is wrong.
  */
-export function readGatewayConfig(
-  text: string,
-  file: string,
-  environment: { readonly [name: string]: string | undefined },
-): GatewaySettings {
+export function readGatewayConfig(text: string, file: string, environment: Environment): GatewaySettings {
   const document = Document.parse(text, file);
   const complaints: Complaint[] = [];
   const complain: Complain = (path, message) => complaints.push(document.complaint(path, message));
@@ -39,32 +36,51 @@ export function readGatewayConfig(
     // What other components of the same file need is not asked for here.
     if (path[0] !== 'shared_config') complain(path, `${name} is not set, and there is no default`);
   });
-  const settings = settingsOf(document, filled, complain);
+  // What is not set is empty, and would be complained about twice.
+  if (complaints.length > 0) throw new DocumentError(file, complaints);
+  const settings = settingsOf(document, filled, complain, environment);
   if (complaints.length > 0) throw new DocumentError(file, complaints);
   return settings;
 }
 
-function settingsOf(document: Document, filled: unknown, complain: Complain): GatewaySettings {
+function settingsOf(
+  document: Document,
+  filled: unknown,
+  complain: Complain,
+  environment: Environment,
+): GatewaySettings {
   const has = (key: string) => typeof filled === 'object' && filled !== null && key in filled;
   const { file } = document;
   if (has('apps')) {
     const { apps } = document.check(appsSchema, filled);
     const agents = apps.flatMap((app, i) =>
-      agentsOfApp({ broker: app.broker, ...app.app_config }, complain, ['apps', i, 'app_config']),
+      agentsOfApp(
+        { broker: app.broker, ...app.app_config },
+        { complain, environment, path: ['apps', i, 'app_config'] },
+      ),
     );
     return proxyOnly(file, agents, apps[0]?.app_config.discovery_interval_seconds);
   }
   if (has('proxied_agents')) {
     const app = document.check(proxyAppSchema, filled);
-    return proxyOnly(file, agentsOfApp(app, complain, []), app.discovery_interval_seconds);
+    return proxyOnly(
+      file,
+      agentsOfApp(app, { complain, environment, path: [] }),
+      app.discovery_interval_seconds,
+    );
   }
-  return own(file, document.check(gatewaySchema, filled), complain);
+  return own(file, document.check(gatewaySchema, filled), complain, environment);
 }
 
 const milliseconds = (seconds: number | undefined): number | undefined =>
   seconds === undefined ? undefined : seconds * 1000;
 
-function own(file: string, given: GatewayFile, complain: Complain): GatewaySettings {
+function own(
+  file: string,
+  given: GatewayFile,
+  complain: Complain,
+  environment: Environment,
+): GatewaySettings {
   const mesh = given.mesh && {
     url: given.mesh.url,
     namespace: given.mesh.namespace,
@@ -73,7 +89,7 @@ function own(file: string, given: GatewayFile, complain: Complain): GatewaySetti
     queue: given.mesh.queue,
     isShared: given.mesh.shared ?? false,
     cardInterval: milliseconds(given.mesh.card_interval_seconds),
-    artifacts: given.artifacts,
+    artifacts: withKeys(given.artifacts, environment, complain, ['artifacts']),
   };
   const agents = Object.entries(given.agents).map(([name, entry]): AgentSettings => {
     const path = ['agents', name];
@@ -170,7 +186,10 @@ function listenOf(given: GatewayFile['listen'], complain: Complain): { host: str
 }
 
 /** The agents of a proxy app, which are shown on its mesh alone. */
-function agentsOfApp(app: ProxyApp, complain: Complain, path: Path): AgentSettings[] {
+function agentsOfApp(
+  app: ProxyApp,
+  { complain, environment, path }: { complain: Complain; environment: Environment; path: Path },
+): AgentSettings[] {
   const { broker } = app;
   const mesh: MeshSettings = {
     url: brokerUrl(broker, complain, path),
@@ -180,7 +199,7 @@ function agentsOfApp(app: ProxyApp, complain: Complain, path: Path): AgentSettin
     queue: undefined,
     isShared: false,
     cardInterval: undefined,
-    artifacts: app.artifact_service,
+    artifacts: withKeys(app.artifact_service, environment, complain, [...path, 'artifact_service']),
   };
   const seen = new Set<string>();
   return app.proxied_agents.map((config, i) => {
@@ -215,6 +234,30 @@ function proxyOnly(file: string, agents: AgentSettings[], discovery: number | un
     sign: undefined,
     metrics: true,
     healthInterval: Math.max(0, milliseconds(discovery) ?? defaults.healthInterval),
+  };
+}
+
+/** The keys of S3 come from the environment where the file has none, by the names that everybody uses. */
+function withKeys(
+  given: MeshSettings['artifacts'],
+  environment: Environment,
+  complain: Complain,
+  path: Path,
+): MeshSettings['artifacts'] {
+  if (given?.type !== 's3') return given;
+  const id = given.access_key_id ?? environment.AWS_ACCESS_KEY_ID;
+  const secret = given.secret_access_key ?? environment.AWS_SECRET_ACCESS_KEY;
+  if (id === undefined || secret === undefined)
+    complain(
+      path,
+      'has no keys: set access_key_id and secret_access_key, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
+    );
+  return {
+    ...given,
+    access_key_id: id,
+    secret_access_key: secret,
+    region: given.region ?? environment.AWS_REGION,
+    endpoint_url: given.endpoint_url ?? environment.AWS_ENDPOINT_URL,
   };
 }
 

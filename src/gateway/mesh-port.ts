@@ -1,13 +1,14 @@
 import type { ArtifactStore } from '../artifacts/store.ts';
 import { withArtifacts } from '../artifacts/with-artifacts.ts';
 import type { Clock } from '../client/clock.ts';
-import type { MeshDirectory } from '../mesh/discovery.ts';
+import { type MeshDirectory, meshDirectory } from '../mesh/discovery.ts';
 import { type MeshFace, showOnMesh } from '../mesh/face.ts';
 import type { Link } from '../mesh/link.ts';
+import { openLink } from '../mesh/open-link.ts';
+import { meshAgent } from '../mesh/source.ts';
 import type { Agent } from '../protocol/agent.ts';
 import type { Log } from '../protocol/log.ts';
 import { openArtifacts, scopeOf } from './artifact-store.ts';
-import { openBroker } from './broker.ts';
 import type { AgentSettings, AgentSource, MeshSettings } from './settings.ts';
 
 /** What a port needs. */
@@ -61,7 +62,6 @@ export class MeshPort {
   async find(source: Extract<AgentSource, { kind: 'mesh' }>, settings: AgentSettings): Promise<Agent> {
     const { mesh, name } = source;
     const { log, clock } = this.#options;
-    const { meshAgent } = await import('../mesh/source.ts');
     const link = await this.#link(mesh);
     const directory = await this.#directory(mesh, link);
     const { namespace } = mesh;
@@ -105,16 +105,17 @@ export class MeshPort {
   }
 
   #link(mesh: MeshSettings): Promise<Link> {
-    const { openLink = openBroker } = this.#options;
-    return kept(this.#links, JSON.stringify([mesh.url, mesh.username, mesh.password]), () => openLink(mesh));
+    const { url, username, password } = mesh;
+    return kept(this.#links, JSON.stringify([url, username, password]), () =>
+      this.#options.openLink ? this.#options.openLink(mesh) : openLink(url, { username, password }),
+    );
   }
 
   #directory({ url, username, namespace }: MeshSettings, link: Link): Promise<MeshDirectory> {
     const { clock, log } = this.#options;
-    return kept(this.#directories, JSON.stringify([url, username, namespace]), async () => {
-      const { meshDirectory } = await import('../mesh/discovery.ts');
-      return meshDirectory({ link, namespace, clock, log });
-    });
+    return kept(this.#directories, JSON.stringify([url, username, namespace]), () =>
+      meshDirectory({ link, namespace, clock, log }),
+    );
   }
 }
 

@@ -15,15 +15,16 @@ export function namingErrors(name: string, isCallers = false): Hook {
 
 /** The error in the words of the gateway; undefined where those of the agent say more. */
 function named(error: A2AError, name: string, isCallers: boolean): A2AError | undefined {
-  switch (errorClassOf(error)) {
-    case 'auth':
-      if (isCallers || error.reason !== 'UNAUTHENTICATED') return undefined;
-      return renamed(error, name, 'INTERNAL_ERROR');
+  const kind = errorClassOf(error);
+  switch (kind) {
     case 'timeout':
     case 'connection':
       return renamed(error, name, error.reason);
+    case 'auth':
     case '4xx':
     case '5xx':
+      if (kind === 'auth' && error.reason === 'UNAUTHENTICATED' && !isCallers)
+        return renamed(error, name, 'INTERNAL_ERROR');
       // The client of this package says so where an answer has no words of its own.
       return /^https?:\S+ answered/.test(error.message) ? renamed(error, name, error.reason) : undefined;
     case 'rpc':
