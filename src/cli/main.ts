@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
+import { addGateway } from './gateway-command.ts';
 import { complain, Mistake } from './mistake.ts';
 import { addMock } from './mock-command.ts';
 import { portOf } from './port.ts';
@@ -81,6 +82,7 @@ function programOf(): Command {
   addPush(program);
   addTest(program);
   addMock(program);
+  addGateway(program);
   return program;
 }
 
