@@ -13,7 +13,7 @@ import type { AgentCard, AgentExtension } from '../protocol/card.ts';
 import type { Topics } from './topics.ts';
 
 /** The extension by which a card carries the name that people see. */
-export const displayNameExtension = 'https://solace.com/a2a/extensions/display-name';
+const displayNameExtension = 'https://solace.com/a2a/extensions/display-name';
 
 /** The extension whose presence marks the card of a gateway. */
 const gatewayRole = '/sam/gateway-role';

@@ -286,7 +286,6 @@ describe('an agent that is shown on the mesh', () => {
     const settled: string[] = [];
     const inner = memoryLink();
     const link: Link = {
-      ...inner,
       state: 'up',
       publish: (...published) => inner.publish(...published),
       onState: (changed) => inner.onState(changed),

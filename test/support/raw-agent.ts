@@ -7,11 +7,11 @@ export interface RawScript {
   /** The events of a stream; the connection is closed after them. */
   stream?: (request: any) => readonly any[];
   /** Answers a stream by hand. */
-  open?: (request: any, events: ReturnType<typeof sse>, response: ServerResponse) => void;
+  open?: (request: any, events: ReturnType<typeof sse>, response: ServerResponse) => unknown;
   /** The result of a send, or `{ error }`. */
   send?: (request: any) => unknown;
   /** Answers a send by hand. */
-  hold?: (request: any, response: ServerResponse) => void;
+  hold?: (request: any, response: ServerResponse) => unknown;
   cancel?: (request: any) => unknown;
   get?: (request: any) => unknown;
   /** Answers whatever comes with this, before anything else is looked at. */
