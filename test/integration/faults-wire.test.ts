@@ -18,7 +18,8 @@ const ask = (method: string): string =>
     params: { message: { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text: 'go' }] } },
   });
 
-const stream = (): Buffer => rawRequest('POST', '/', ask('SendStreamingMessage'), modern);
+const stream = (connection = 'keep-alive'): Buffer =>
+  rawRequest('POST', '/', ask('SendStreamingMessage'), { ...modern, Connection: connection });
 const send = (): Buffer => rawRequest('POST', '/', ask('SendMessage'), modern);
 
 /** Everything that comes over a connection until it ends, and how it ends. */
@@ -132,7 +133,7 @@ describe('an answer that is late', () => {
 describe('a stream on its way', () => {
   it('ends with half a frame', async () => {
     await using server = await startFaulty([{ kind: 'half-frame', after: 2 }]);
-    const { text, error } = await bytesFrom(server.port, Buffer.concat([stream()]));
+    const { text, error } = await bytesFrom(server.port, stream('close'));
     expect(error).toBeUndefined();
     const body = text.slice(text.indexOf('\r\n\r\n'));
     expect(body.match(/^data:/gm)).toHaveLength(3);
@@ -282,7 +283,6 @@ describe('a test agent', () => {
   ])('goes wrong as its script says: %s', async (fault, check) => {
     const script = `rules:\n  - when: { text: go }\n    then:\n      - complete: done\n    fault: ${fault}\n`;
     await using server = await TestAgentServer.start({ script, clock: 'system' });
-    const request = rawRequest('POST', '/', ask('SendStreamingMessage'), { ...modern, Connection: 'close' });
-    check(await bytesFrom(server.port, request));
+    check(await bytesFrom(server.port, stream('close')));
   });
 });

@@ -9,7 +9,8 @@ export interface VirtualClockOptions {
   /** The moment at which it begins, in milliseconds since 1970. @defaultValue now */
   readonly start?: number;
   /**
-   * Goes on to the next timer by itself whenever nothing else is going on.
+   * Goes on to the next timer by itself whenever nothing else is going on in this thread. What another thread or
+   * process does meanwhile is not seen: give a client of another process a clock of its own.
    * @defaultValue false: it stands still until it is told to go on
    */
   readonly auto?: boolean;
