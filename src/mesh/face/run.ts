@@ -93,7 +93,8 @@ export class Run {
       this.#stopIdle?.();
       task.runs.delete(this);
       await this.#cancelLate();
-      this.#stop.abort();
+      // Whatever the agent still does is of no use; a run that ended by itself has left it already.
+      if (this.#reason !== undefined) this.#stop.abort(this.#reason);
     }
   }
 
