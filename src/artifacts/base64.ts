@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { piecesOf } from './content.ts';
 
 /** How much base64 is decoded at once; four characters are three bytes. */
-const sliceLength = 1 << 20;
+const sliceLength = 1 << 18;
 
 /** How many bytes some base64 is. */
 export function decodedSize(raw: string): number {
@@ -11,13 +11,15 @@ export function decodedSize(raw: string): number {
   return Math.floor((raw.length * 3) / 4) - padding;
 }
 
-/** Decodes base64 slice by slice, so that the bytes are never all there at once. */
+/** Decodes base64 slice by slice into the same few bytes, so that they are never all there at once. */
 export async function* decoded(raws: readonly string[]): AsyncGenerator<Uint8Array> {
+  const longest = raws.reduce((length, raw) => Math.max(length, raw.length), 0);
+  const bytes = Buffer.allocUnsafeSlow(Math.ceil((Math.min(longest, sliceLength) * 3) / 4));
   for (const raw of raws) {
     for (let at = 0; at < raw.length; at += sliceLength) {
       // A large file must not keep everybody else waiting.
       if (at > 0) await turn();
-      yield Buffer.from(raw.slice(at, at + sliceLength), 'base64');
+      yield bytes.subarray(0, bytes.write(raw.slice(at, at + sliceLength), 'base64'));
     }
   }
 }

@@ -12,9 +12,13 @@ export interface MemoryArtifactsOptions {
   readonly maxVersions?: number;
 }
 
+/** How much memory is taken at once. */
+const blockSize = 64 * 1024;
+
 interface Version {
   readonly number: number;
-  readonly bytes: Uint8Array;
+  readonly blocks: readonly Uint8Array[];
+  readonly size: number;
   readonly mimeType: string;
 }
 
@@ -59,7 +63,7 @@ export function memoryArtifacts(options: MemoryArtifactsOptions = {}): ArtifactS
 
   function remove(version: Version, file: File): void {
     age.delete(version);
-    total -= version.bytes.byteLength;
+    total -= version.size;
     file.versions.delete(version.number);
     if (file.versions.size > 0) return;
     file.shelf.files.delete(file.name);
@@ -70,37 +74,54 @@ export function memoryArtifacts(options: MemoryArtifactsOptions = {}): ArtifactS
     file.versions.set(version.number, version);
     file.next = Math.max(file.next, version.number + 1);
     age.set(version, file);
-    total += version.bytes.byteLength;
+    total += version.size;
     for (const [oldest, its] of age) {
       if ((total <= maxTotalBytes && age.size <= maxVersions) || oldest === version) break;
       remove(oldest, its);
     }
   }
 
-  async function gather(content: ArtifactContent): Promise<Uint8Array> {
-    const pieces: Uint8Array[] = [];
-    // A piece may be a buffer that its owner uses again.
-    for await (const piece of piecesOf(content, Math.min(maxBytes, maxTotalBytes)))
-      pieces.push(new Uint8Array(piece));
-    return pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces);
+  /** Copies content, because a piece is not ours, into blocks of a good size, because pieces may be tiny. */
+  async function gather(content: ArtifactContent): Promise<Pick<Version, 'blocks' | 'size'>> {
+    const blocks: Uint8Array[] = [];
+    let block = new Uint8Array();
+    let room = 0;
+    let size = 0;
+    for await (const piece of piecesOf(content, Math.min(maxBytes, maxTotalBytes))) {
+      size += piece.byteLength;
+      for (let at = 0; at < piece.byteLength; ) {
+        if (room === 0) {
+          block = new Uint8Array(blockSize);
+          room = blockSize;
+          blocks.push(block);
+        }
+        const taken = piece.subarray(at, at + room);
+        block.set(taken, blockSize - room);
+        room -= taken.byteLength;
+        at += taken.byteLength;
+      }
+    }
+    // The last block is as large as what is in it.
+    if (room > 0) blocks[blocks.length - 1] = block.slice(0, blockSize - room);
+    return { blocks, size };
   }
 
   return {
     async save(key, content, mimeType) {
       placeOf(key);
-      const bytes = await gather(content);
+      const gathered = await gather(content);
       const file = make(key);
       const number = file.next;
-      add(file, { number, bytes, mimeType });
-      return { version: number, size: bytes.byteLength };
+      add(file, { number, ...gathered, mimeType });
+      return { version: number, size: gathered.size };
     },
     async saveAs(key, number, content, mimeType) {
       checkVersion(number);
       placeOf(key);
-      const bytes = await gather(content);
+      const gathered = await gather(content);
       const file = make(key);
       if (file.versions.has(number)) return false;
-      add(file, { number, bytes, mimeType });
+      add(file, { number, ...gathered, mimeType });
       return true;
     },
     async load(key, number) {
@@ -124,15 +145,14 @@ export function memoryArtifacts(options: MemoryArtifactsOptions = {}): ArtifactS
   };
 }
 
-function show({ number, bytes, mimeType }: Version): StoredArtifact {
+function show({ number, blocks, size, mimeType }: Version): StoredArtifact {
   return {
     version: number,
     mimeType,
-    size: bytes.byteLength,
-    bytes: async () => new Uint8Array(bytes),
+    size,
+    bytes: async () => Buffer.concat(blocks),
     async *stream() {
-      const step = 64 * 1024;
-      for (let at = 0; at < bytes.byteLength; at += step) yield new Uint8Array(bytes.subarray(at, at + step));
+      for (const block of blocks) yield block.slice();
     },
   };
 }

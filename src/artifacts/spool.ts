@@ -65,13 +65,13 @@ export class Spool {
     return this.#digest;
   }
 
-  /** Reads a stretch, less at the end. */
-  async read(from: number, length: number): Promise<Uint8Array> {
-    const size = Math.max(0, Math.min(length, this.size - from));
-    const buffer = Buffer.allocUnsafe(size);
+  /** Reads a stretch into a buffer, less at the end. @returns the part of the buffer that was filled */
+  async read(from: number, into: Uint8Array): Promise<Uint8Array> {
+    const size = Math.max(0, Math.min(into.byteLength, this.size - from));
+    const buffer = into.subarray(0, size);
     const file = this.#file;
     if (!file) {
-      Buffer.concat(this.#pieces).copy(buffer, 0, from, from + size);
+      buffer.set(Buffer.concat(this.#pieces).subarray(from, from + size));
       return buffer;
     }
     return await stored(async () => {
@@ -90,8 +90,8 @@ export class Spool {
       yield* this.#pieces;
       return;
     }
-    const step = 256 * 1024;
-    for (let at = 0; at < this.size; at += step) yield await this.read(at, step);
+    const buffer = Buffer.allocUnsafeSlow(256 * 1024);
+    for (let at = 0; at < this.size; at += buffer.length) yield await this.read(at, buffer);
   }
 
   /** Lets go of everything. */

@@ -9,7 +9,7 @@ export interface ArtifactKey {
   readonly filename: string;
 }
 
-/** What a file consists of: all there, or still arriving. */
+/** What a file consists of: all there, or still arriving. A piece is good until the next one is asked for. */
 export type ArtifactContent = Uint8Array | AsyncIterable<Uint8Array>;
 
 /** One version of a file. */

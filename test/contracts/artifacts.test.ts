@@ -20,7 +20,11 @@ describeArtifacts('a folder', async () => {
 
 describeArtifacts('a bucket', async () => {
   const server = await startS3();
-  return { store: s3Artifacts({ ...server, maxBytes }), other: s3Artifacts({ ...server, maxBytes }), close: () => server.close() };
+  return {
+    store: s3Artifacts({ ...server, maxBytes }),
+    other: s3Artifacts({ ...server, maxBytes }),
+    close: () => server.close(),
+  };
 });
 
 describeArtifacts('a bucket of a service that lets writers replace each other', async () => {

@@ -38,11 +38,17 @@ export async function startS3({ isConditional = true } = {}): Promise<S3Server> 
   await service.configureBuckets();
   const answer = service.callback();
   const requests: string[] = [];
+  /** What is done one after the other. */
   let last: Promise<unknown> = Promise.resolve();
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${request.url}`);
     const ended = new Promise((resolve) => response.on('close', resolve));
     const serve = async (): Promise<void> => {
+      if (request.method === 'PUT' && request.headers['content-length'] === undefined) {
+        request.resume();
+        response.writeHead(411).end();
+        return;
+      }
       if (isConditional && request.headers['if-none-match'] === '*') {
         const key = decodeURIComponent(request.url?.split('?')[0]?.slice(bucket.length + 2) ?? '');
         if (await service.store.existsObject(bucket, key)) {

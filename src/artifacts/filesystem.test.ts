@@ -1,0 +1,129 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { filesystemArtifacts } from './filesystem.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'dragoman-artifacts-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const key = { app: 'ns', user: 'alice', session: 's-1', filename: 'report.csv' };
+const bytes = Buffer.from('1,2');
+
+/** Every file below the folder. */
+const files = (): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .sort();
+
+it('lays files out as others on the mesh do', async () => {
+  const store = filesystemArtifacts(folder);
+  await store.save(key, bytes, 'text/csv');
+  await store.save(key, bytes, 'text/csv');
+  await store.save({ ...key, filename: 'user:profile.json' }, bytes, 'application/json');
+  expect(files()).toEqual([
+    'ns/alice/s-1/report.csv/0',
+    'ns/alice/s-1/report.csv/0.meta',
+    'ns/alice/s-1/report.csv/1',
+    'ns/alice/s-1/report.csv/1.meta',
+    'ns/alice/user/profile.json/0',
+    'ns/alice/user/profile.json/0.meta',
+  ]);
+  expect(readFileSync(join(folder, 'ns/alice/s-1/report.csv/1'), 'utf8')).toBe('1,2');
+  expect(JSON.parse(readFileSync(join(folder, 'ns/alice/s-1/report.csv/1.meta'), 'utf8'))).toEqual({
+    mime_type: 'text/csv',
+  });
+});
+
+it.each([
+  ['my_ns/', 'alice/s-1/report.csv/0'],
+  ['a/dev', 'dev/alice/s-1/report.csv/0'],
+  ['', 'alice/s-1/report.csv/0'],
+  ['//x', 'x/alice/s-1/report.csv/0'],
+])('takes the end of the application %j, as Python tells it', async (app, path) => {
+  await filesystemArtifacts(folder).save({ ...key, app }, bytes, 'text/csv');
+  expect(files()[0]).toBe(path);
+});
+
+it.each(['..', 'a/..', '.', 'a\\b', '.incoming', 'a\u0000'])('refuses the application %j', async (app) => {
+  const saving = filesystemArtifacts(folder).save({ ...key, app }, bytes, 'text/csv');
+  await expect(saving).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
+});
+
+it('reads what others wrote', async () => {
+  const place = join(folder, 'ns/alice/s-1/report.csv');
+  mkdirSync(place, { recursive: true });
+  writeFileSync(join(place, '4'), 'theirs');
+  writeFileSync(join(place, '4.meta'), '{"mime_type": "text/csv"}');
+  const store = filesystemArtifacts(folder);
+  expect(await store.load(key)).toMatchObject({ version: 4, mimeType: 'text/csv', size: 6 });
+  expect(await store.save(key, bytes, 'text/csv')).toMatchObject({ version: 5 });
+});
+
+it('never shows what a crash left behind, and removes it after a while', async () => {
+  const place = join(folder, 'ns/alice/s-1/report.csv');
+  const other = join(folder, 'ns/alice/s-1/other.txt');
+  mkdirSync(place, { recursive: true });
+  mkdirSync(other);
+  mkdirSync(join(folder, '.incoming'));
+  const left = [join(place, '0.meta'), join(folder, '.incoming', 'half'), join(other, '0')];
+  for (const path of left) writeFileSync(path, 'x');
+  const store = filesystemArtifacts(folder);
+  expect(await store.list(key)).toEqual([]);
+  expect(await store.load(key)).toBeUndefined();
+  expect(await store.load({ ...key, filename: 'other.txt' }, 0)).toBeUndefined();
+  // Somebody may be about to finish these.
+  expect((await store.save(key, bytes, 'text/csv')).version).toBe(1);
+  expect((await store.save({ ...key, filename: 'other.txt' }, bytes, 'text/plain')).version).toBe(1);
+  expect(files()).toContain('.incoming/half');
+
+  const long = new Date(Date.now() - 7_200_000);
+  for (const path of left) utimesSync(path, long, long);
+  const later = filesystemArtifacts(folder);
+  expect((await later.save(key, bytes, 'text/csv')).version).toBe(2);
+  expect(files()).not.toContain('.incoming/half');
+  expect(files()).not.toContain('ns/alice/s-1/report.csv/0.meta');
+  expect(await later.versions(key)).toEqual([1, 2]);
+});
+
+it('leaves nothing in its waiting room', async () => {
+  const store = filesystemArtifacts(folder);
+  await Promise.all(Array.from({ length: 20 }, () => store.save(key, bytes, 'text/csv')));
+  async function* broken() {
+    yield bytes;
+    throw new Error('broken');
+  }
+  await expect(store.save(key, broken(), 'text/csv')).rejects.toMatchObject({ reason: 'INTERNAL_ERROR' });
+  await store.delete(key);
+  expect(files()).toEqual([]);
+});
+
+it('says that a version is gone when it is deleted before it is read', async () => {
+  const store = filesystemArtifacts(folder);
+  await store.save(key, bytes, 'text/csv');
+  const found = await store.load(key);
+  await store.delete(key);
+  await expect(found?.bytes()).rejects.toMatchObject({ reason: 'NOT_FOUND' });
+  await expect(found?.stream()[Symbol.asyncIterator]().next()).rejects.toMatchObject({ reason: 'NOT_FOUND' });
+});
+
+it('does not tell strangers why a folder cannot be used', async () => {
+  writeFileSync(join(folder, 'file'), '');
+  const store = filesystemArtifacts(join(folder, 'file'));
+  await expect(store.save(key, bytes, 'text/csv')).rejects.toMatchObject({
+    reason: 'UNAVAILABLE',
+    message: 'The artifact store is not available',
+  });
+});

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { memoryArtifacts } from './memory.ts';
+
+const key = { app: 'ns', user: 'alice', session: 's', filename: 'a' };
+const file = (filename: string) => ({ ...key, filename });
+
+it('lets the oldest versions go when there are too many bytes', async () => {
+  const store = memoryArtifacts({ maxTotalBytes: 10 });
+  await store.save(file('a'), new Uint8Array(4), 'text/plain');
+  await store.save(file('b'), new Uint8Array(4), 'text/plain');
+  await store.save(file('b'), new Uint8Array(4), 'text/plain');
+  expect(await store.list(key)).toEqual(['b']);
+  expect(await store.versions(file('b'))).toEqual([0, 1]);
+  await store.save(file('c'), new Uint8Array(10), 'text/plain');
+  expect(await store.list(key)).toEqual(['c']);
+});
+
+it('lets the oldest versions go when there are too many, and counts on', async () => {
+  const store = memoryArtifacts({ maxVersions: 2 });
+  for (let n = 0; n < 5; n++) await store.save(key, Buffer.from(`${n}`), 'text/plain');
+  expect(await store.versions(key)).toEqual([3, 4]);
+  expect((await store.save(key, Buffer.from('x'), 'text/plain')).version).toBe(5);
+});
+
+it('refuses a file that has no room at all', async () => {
+  const store = memoryArtifacts({ maxTotalBytes: 3 });
+  await store.save(file('a'), new Uint8Array(3), 'text/plain');
+  const saving = store.save(file('b'), new Uint8Array(4), 'text/plain');
+  await expect(saving).rejects.toMatchObject({ reason: 'PAYLOAD_TOO_LARGE' });
+  expect(await store.list(key)).toEqual(['a']);
+});
