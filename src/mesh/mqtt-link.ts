@@ -3,61 +3,18 @@ import type { IClientOptions, IPublishPacket } from 'mqtt';
 import { A2AError, invalidField } from '../protocol/errors.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Delivery, Link, LinkState, Properties, SubscribeOptions, Subscription } from './link.ts';
-import { readSubscription } from './link-options.ts';
+import { readSubscription, type SubscriptionPlan } from './link-options.ts';
 import { LinkStates } from './link-states.ts';
 import { MqttConnection, type MqttSetting, type MqttWire } from './mqtt/connection.ts';
-import { ControlTopics, type PeerNote, type QueueEntry, readNote } from './mqtt/control.ts';
+import { ControlTopics, nobody, type PeerNote, type QueueEntry, readId, readNote } from './mqtt/control.ts';
+import type { MqttLinkOptions } from './mqtt/options.ts';
+import { PeerNotes } from './mqtt/peer-notes.ts';
 import { MqttPublisher } from './mqtt/publisher.ts';
-import { MqttQueue } from './mqtt/queue.ts';
+import { MqttQueue, type MqttQueueOptions } from './mqtt/queue.ts';
+import { MqttShare, type ShareHost } from './mqtt/share.ts';
 import { writeTexts } from './property-texts.ts';
 import { keyOf, queueIsHeld } from './queue-name.ts';
 import { checkTopic } from './topic.ts';
-
-/** Options of {@link mqttLink}. */
-export interface MqttLinkOptions {
-  username?: string;
-  password?: string;
-  /** How to trust the broker, and how to be trusted by it, for `mqtts:` and `wss:`. */
-  tls?: {
-    ca?: string | Buffer;
-    cert?: string | Buffer;
-    key?: string | Buffer;
-    passphrase?: string;
-    servername?: string;
-    rejectUnauthorized?: boolean;
-  };
-  /** After how many seconds of silence the broker is asked whether it is there. @defaultValue 30 */
-  keepalive?: number;
-  /** How long the first connection may take, in milliseconds; until then it is tried again. @defaultValue 10000 */
-  connectTimeout?: number;
-  /** The longest pause before the first further attempt, in milliseconds. @defaultValue 100 */
-  minDelay?: number;
-  /** The longest pause between attempts, in milliseconds. @defaultValue 5000 */
-  maxDelay?: number;
-  /** For how many seconds the broker keeps a named queue that nobody subscribes to. @defaultValue 86400 */
-  queueExpiry?: number;
-  /** How many messages are on the way to the broker at once. @defaultValue 64 */
-  inFlight?: number;
-  /** How many messages of ours a queue may be behind before `publish` waits. @defaultValue 256 */
-  window?: number;
-  /** The same in characters, because these are kept in memory. @defaultValue 16777216 */
-  windowBytes?: number;
-  /** The largest message that is taken, in bytes. @defaultValue 33554432 */
-  maxMessageBytes?: number;
-  /** How many ids of finished messages each subscription remembers. @defaultValue 10000 */
-  remembered?: number;
-  /** The topics that links use among themselves begin with this. @defaultValue 'dragoman/link' */
-  control?: string;
-  /** How long `close` waits for what is being published, in milliseconds. @defaultValue 5000 */
-  closeTimeout?: number;
-  /** Called with what the work on a message threw, and when a subscription is lost for good. */
-  onError?: (error: unknown) => void;
-  clock?: Clock;
-  random?: () => number;
-}
-
-/** How long one waits for whoever holds a queue to say so, in milliseconds. */
-const answerWithin = 2_000;
 
 /** For how many seconds the broker keeps what is for a subscriber without a named queue, in an outage. */
 const outage = 60;
@@ -65,8 +22,8 @@ const outage = 60;
 /** How many queues of others a link knows. */
 const maxQueues = 10_000;
 
-/** The broker says that nobody subscribes. */
-const nobody = 0x10;
+/** How many messages of a shared queue are handed out at once, to all together. */
+const sharedAtOnce = 1_024;
 
 /** A link to a broker that speaks MQTT 5, over `mqtt:`, `mqtts:`, `ws:` or `wss:`. */
 export async function mqttLink(url: string, options: MqttLinkOptions = {}): Promise<Link> {
@@ -92,15 +49,19 @@ class MqttLink implements Link {
   readonly #states = new LinkStates('down');
   readonly #publisher: MqttPublisher;
   readonly #connection: MqttConnection;
-  readonly #queues = new Map<string, MqttQueue>();
-  readonly #held = new Set<string>();
-  readonly #notes = new Set<(note: PeerNote) => void>();
+  /** Subscriptions that are alone at their queue, by its key. */
+  readonly #alone = new Map<string, MqttQueue | undefined>();
+  readonly #shares = new Set<MqttShare>();
+  /** Those of them that have their queue and share it out. */
+  readonly #leading = new Map<string, MqttShare>();
+  readonly #notes: PeerNotes;
   #closing: Promise<void> | undefined;
 
   constructor(connect: MqttSetting['connect'], url: string, options: MqttLinkOptions) {
     const { clock = systemClock, random = Math.random, minDelay = 100, maxDelay = 5_000 } = options;
     this.#options = options;
     this.#clock = clock;
+    this.#notes = new PeerNotes(clock);
     this.#control = new ControlTopics(options.control ?? 'dragoman/link');
     const { username, password, tls, keepalive = 30, connectTimeout = 10_000 } = options;
     const settings: IClientOptions = {
@@ -122,12 +83,18 @@ class MqttLink implements Link {
     });
     this.#connection = new MqttConnection(
       this.#setting,
-      { clientId: `p${this.#id}`, expiry: 0, receiveMaximum: 1_000 },
+      {
+        clientId: `p${this.#id}`,
+        expiry: 0,
+        receiveMaximum: 1_000,
+        will: { topic: this.#control.gone(this.#id), payload: Buffer.alloc(0), qos: 1, retain: false },
+      },
       {
         up: (wire) => this.#up(wire),
         ready: (wire) => {
           this.#publisher.open(wire, options.inFlight ?? 64);
           this.#states.set('up');
+          for (const share of this.#shares) share.again(wire).catch(() => {});
         },
         down: () => {
           this.#publisher.pause();
@@ -176,43 +143,40 @@ class MqttLink implements Link {
     options: SubscribeOptions = {},
   ): Promise<Subscription> {
     this.#states.check();
-    const { list, queue: name, concurrency } = readSubscription(patterns, options);
+    const plan = readSubscription(patterns, options);
+    const { list, queue: name, concurrency } = plan;
+    if (name !== undefined && plan.shared) return this.#share(name, plan, work);
     const isNamed = name !== undefined;
     const key = isNamed ? keyOf(name) : `u${newId()}`;
-    if (this.#held.has(key)) throw queueIsHeld(name ?? key);
-    this.#held.add(key);
+    if (this.#alone.has(key)) throw queueIsHeld(name ?? key);
+    this.#alone.set(key, undefined);
+    const ended = (): void => {
+      this.#alone.delete(key);
+      if (isNamed) this.#stopAnswering(key);
+      else this.#publisher.forget(key);
+    };
     try {
       if (isNamed) {
-        if (await this.#isHeldElsewhere(key)) throw queueIsHeld(name);
+        const question = JSON.stringify({ peer: this.#id });
+        const isIt = (note: PeerNote): boolean => note.type === 'held' && note.key === key;
+        if (await this.#ask(this.#control.holder(key), question, isIt)) throw queueIsHeld(name);
         await (await this.#wire()).subscribe(this.#control.holder(key));
       }
-      const queue = new MqttQueue(this.#setting, {
+      const queue = this.#newQueue({
         key,
         isNamed,
         patterns: list,
-        formerPatterns: this.#publisher.patternsOf(key),
-        expiry: isNamed ? (this.#options.queueExpiry ?? 86_400) : outage,
         concurrency,
-        remembered: this.#options.remembered ?? 10_000,
-        control: this.#control,
-        newId,
-        work,
-        failed: (error) => this.#options.onError?.(error),
-        announced: (entry) => this.#publisher.learn(entry),
-        ended: () => {
-          this.#queues.delete(key);
-          this.#held.delete(key);
-          if (!isNamed) this.#publisher.forget(key);
-          else this.#connection.wire?.unsubscribe(this.#control.holder(key)).catch(() => {});
-        },
+        work: (delivery) => work(delivery),
+        taken: (error) => this.#options.onError?.(error),
+        ended,
       });
-      this.#queues.set(key, queue);
+      this.#alone.set(key, queue);
       await queue.start(this.#options.connectTimeout ?? 10_000);
       const close = (): Promise<void> => queue.close();
       return { close, [Symbol.asyncDispose]: close };
     } catch (error) {
-      this.#queues.delete(key);
-      this.#held.delete(key);
+      ended();
       throw error;
     }
   }
@@ -223,7 +187,7 @@ class MqttLink implements Link {
 
   async #close(): Promise<void> {
     this.#states.set('closed');
-    await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
+    await Promise.all([...this.#shares, ...this.#alone.values()].map(async (taker) => taker?.close()));
     await this.#publisher.close(this.#options.closeTimeout ?? 5_000);
     await this.#connection.end();
   }
@@ -232,61 +196,167 @@ class MqttLink implements Link {
     return this.close();
   }
 
+  async #share(
+    name: string,
+    { list, concurrency }: SubscriptionPlan,
+    work: (delivery: Delivery) => void | Promise<void>,
+  ): Promise<Subscription> {
+    const key = keyOf(name);
+    if (this.#alone.has(key)) throw queueIsHeld(name);
+    const share = new MqttShare(this.#host(), {
+      name,
+      key,
+      member: newId(),
+      patterns: list,
+      concurrency,
+      remembered: this.#options.remembered ?? 10_000,
+      work,
+      ended: () => this.#shares.delete(share),
+    });
+    this.#shares.add(share);
+    try {
+      await share.start();
+    } catch (error) {
+      this.#shares.delete(share);
+      throw error;
+    }
+    const close = (): Promise<void> => share.close();
+    return { close, [Symbol.asyncDispose]: close };
+  }
+
+  /** This link as those see it who share a queue. */
+  #host(): ShareHost {
+    const connection = this.#connection;
+    return {
+      peer: this.#id,
+      control: this.#control,
+      wire: () => this.#wire(),
+      get current() {
+        return connection.wire;
+      },
+      ask: (topic, payload, isAnswer) => this.#ask(topic, payload, isAnswer),
+      open: async (share, holder, taken) => {
+        const { key, patterns } = share.options;
+        this.#leading.set(key, share);
+        await (await this.#wire()).subscribe(this.#control.holder(key));
+        const queue = this.#newQueue({
+          key,
+          isNamed: true,
+          patterns,
+          concurrency: sharedAtOnce,
+          work: (delivery, id) => holder.work(delivery, id),
+          taken: () => {
+            // Whoever has it now gets everything that is not finished.
+            void queue.close(Promise.resolve());
+            taken();
+          },
+          ended: () => {},
+        });
+        await queue.start(this.#options.connectTimeout ?? 10_000);
+        return queue;
+      },
+      release: (key) => {
+        this.#leading.delete(key);
+        this.#stopAnswering(key);
+      },
+      after: (milliseconds, run) => this.#clock.after(milliseconds, run),
+      failed: (error) => this.#options.onError?.(error),
+    };
+  }
+
+  #newQueue(
+    options: Pick<
+      MqttQueueOptions,
+      'key' | 'isNamed' | 'patterns' | 'concurrency' | 'work' | 'taken' | 'ended'
+    >,
+  ): MqttQueue {
+    return new MqttQueue(this.#setting, {
+      ...options,
+      formerPatterns: this.#publisher.patternsOf(options.key),
+      expiry: options.isNamed ? (this.#options.queueExpiry ?? 86_400) : outage,
+      remembered: this.#options.remembered ?? 10_000,
+      control: this.#control,
+      newId,
+      failed: (error) => this.#options.onError?.(error),
+      announced: (entry) => this.#publisher.learn(entry),
+    });
+  }
+
+  #stopAnswering(key: string): void {
+    this.#connection.wire?.unsubscribe(this.#control.holder(key)).catch(() => {});
+  }
+
   async #up(wire: MqttWire): Promise<void> {
     await wire.subscribe(this.#control.peer(this.#id));
-    for (const key of this.#held) await wire.subscribe(this.#control.holder(key));
+    for (const key of [...this.#alone.keys(), ...this.#leading.keys()])
+      await wire.subscribe(this.#control.holder(key));
     await wire.subscribe(this.#control.queues);
     // What is behind the words of all queues comes after them, and then we know them all.
     const mark = newId();
-    const ready = this.#heard((note) => note.type === 'ready' && note.mark === mark, answerWithin);
-    await wire.store(this.#control.peer(this.#id), JSON.stringify({ type: 'ready', mark }));
-    await ready;
+    const ready = this.#notes.listen((note) => note.type === 'ready' && note.mark === mark);
+    try {
+      await wire.store(this.#control.peer(this.#id), JSON.stringify({ type: 'ready', mark }));
+      await ready.heard;
+    } finally {
+      ready.stop();
+    }
   }
 
-  #arrive({ topic, payload: bytes }: IPublishPacket): void {
-    const payload = bytes.toString();
-    if (topic === this.#control.peer(this.#id)) {
-      const note = readNote<PeerNote>(payload, ['type']);
-      if (!note) return;
-      for (const listen of this.#notes) listen(note);
-      this.#publisher.hear(note);
-      return;
+  #arrive(packet: IPublishPacket): void {
+    const { topic } = packet;
+    const payload = packet.payload.toString();
+    const last = topic.slice(topic.lastIndexOf('/') + 1);
+    const control = this.#control;
+    if (topic === control.peer(this.#id)) this.#hear(readNote<PeerNote>(payload, ['type']));
+    else if (topic === control.queue(last)) this.#learn(last, payload);
+    else if (topic === control.holder(last)) this.#answer(last, payload);
+    else if (topic === control.gone(last)) {
+      // The broker says of our last connection that it is gone; we know.
+      if (last !== this.#id) for (const share of this.#shares) share.gone(last);
+    } else if (topic === control.member(last)) {
+      for (const share of this.#shares) if (share.options.member === last) share.arrive(packet);
     }
-    const key = topic.slice(topic.lastIndexOf('/') + 1);
-    if (topic === this.#control.queue(key)) {
-      const entry = readNote<QueueEntry>(payload, ['key', 'patterns', 'epoch', 'expiry']);
-      if (payload === '') this.#publisher.forget(key);
-      else if (entry?.key === key && Array.isArray(entry.patterns)) this.#publisher.learn(entry);
-    } else if (topic === this.#control.holder(key) && this.#queues.has(key)) {
-      const asks = readNote<{ peer: string }>(payload, ['peer']);
-      if (!asks || asks.peer === this.#id) return;
+  }
+
+  #hear(note: PeerNote | undefined): void {
+    if (!note) return;
+    this.#notes.hear(note);
+    this.#publisher.hear(note);
+    if (note.type !== 'resigned') return;
+    for (const share of this.#shares) if (share.options.key === note.key) share.resigned();
+  }
+
+  #learn(key: string, payload: string): void {
+    const entry = readNote<QueueEntry>(payload, ['key', 'patterns', 'epoch', 'expiry']);
+    if (payload === '') this.#publisher.forget(key);
+    else if (entry?.key === key && Array.isArray(entry.patterns)) this.#publisher.learn(entry);
+  }
+
+  /** Says to whoever asks that a queue has a subscriber, or lets it take a share. */
+  #answer(key: string, payload: string): void {
+    const asks = readNote<{ peer: string; member?: string }>(payload, ['peer']);
+    const share = this.#leading.get(key);
+    if (share && asks?.member !== undefined) share.hear(payload);
+    else if (asks && readId(`${asks.peer}:0`) && (share || this.#alone.get(key))) {
       const note: PeerNote = { type: 'held', key };
       this.#connection.wire?.publish(this.#control.peer(asks.peer), JSON.stringify(note));
     }
   }
 
-  /** Asks whether somebody subscribes to a queue. Most brokers say at once that nobody listens. */
-  async #isHeldElsewhere(key: string): Promise<boolean> {
+  /** Publishes a question and waits for the answer. Most brokers say at once that nobody is there to give one. */
+  async #ask(
+    topic: string,
+    question: string,
+    isAnswer: (note: PeerNote) => boolean,
+  ): Promise<PeerNote | undefined> {
     const wire = await this.#wire();
-    const answered = this.#heard((note) => note.type === 'held' && note.key === key, answerWithin);
-    const code = await wire.store(this.#control.holder(key), JSON.stringify({ peer: this.#id }));
-    return code === nobody ? false : answered;
-  }
-
-  /** Waits for a note. @returns false when it did not come in time. */
-  #heard(isIt: (note: PeerNote) => boolean, within: number): Promise<boolean> {
-    return new Promise((resolve) => {
-      const over = (answer: boolean): void => {
-        stop();
-        this.#notes.delete(listen);
-        resolve(answer);
-      };
-      const listen = (note: PeerNote): void => {
-        if (isIt(note)) over(true);
-      };
-      const stop = this.#clock.after(within, () => over(false));
-      this.#notes.add(listen);
-    });
+    const answer = this.#notes.listen(isAnswer);
+    try {
+      const code = await wire.store(topic, question);
+      return code === nobody ? undefined : await answer.heard;
+    } finally {
+      answer.stop();
+    }
   }
 
   /** What to write to, as soon as there is something. */

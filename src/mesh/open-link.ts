@@ -2,7 +2,8 @@ import { invalidField } from '../protocol/errors.ts';
 import type { Link } from './link.ts';
 import { MemoryBroker } from './memory-broker.ts';
 import { memoryLink } from './memory-link.ts';
-import { type MqttLinkOptions, mqttLink } from './mqtt-link.ts';
+import type { MqttLinkOptions } from './mqtt/options.ts';
+import { mqttLink } from './mqtt-link.ts';
 import { type NatsLinkOptions, natsLink } from './nats-link.ts';
 
 /** Options of {@link openLink}: those of whatever the URL names. */

@@ -25,9 +25,9 @@ export function readTexts(texts: Iterable<readonly [string, string]>): Propertie
   const names = typeof marked === 'string' ? parse(marked) : undefined;
   if (!Array.isArray(names)) return properties;
   for (const name of names as readonly Property[]) {
-    if (typeof name !== 'string' || !Object.hasOwn(properties, name)) continue;
-    const value = parse(String(properties[name]));
-    if (value !== undefined) properties[name] = value;
+    const text = typeof name === 'string' && Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const value = typeof text === 'string' ? parse(text) : undefined;
+    if (value !== undefined) properties[String(name)] = value;
   }
   return properties;
 }

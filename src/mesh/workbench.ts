@@ -2,7 +2,7 @@ import type { Delivery } from './link.ts';
 
 /** Options of {@link Workbench}. */
 export interface WorkbenchOptions {
-  readonly work: (delivery: Delivery) => void | Promise<void>;
+  readonly work: (delivery: Delivery, id: string | undefined) => void | Promise<void>;
   /** How many ids of finished messages are remembered. */
   readonly remembered: number;
   /** Called with what `work` threw; the message counts as done. */
@@ -51,7 +51,7 @@ export class Workbench {
     }
     this.#active.set(key, [acknowledge]);
     try {
-      const working = this.#options.work(delivery);
+      const working = this.#options.work(delivery, id);
       if (working === undefined) {
         this.#end(key);
         return;

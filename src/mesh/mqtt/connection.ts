@@ -311,7 +311,7 @@ function explain(problem: Error | undefined, url: string): A2AError {
     );
   return new A2AError(
     'UNAVAILABLE',
-    `The broker at ${where} cannot be reached${code ? `: ${String(code)}` : ''}`,
+    `The broker at ${where} cannot be reached${typeof code === 'string' ? `: ${code}` : ''}`,
     {
       cause: problem,
       hint: 'Check that the broker runs and that host and port of the URL are right.',

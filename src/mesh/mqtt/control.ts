@@ -1,3 +1,8 @@
+import type { IPublishPacket } from 'mqtt';
+
+/** The code of a broker that says that nobody subscribes. */
+export const nobody = 0x10;
+
 /** The property with the id of a message: who published it, and its number there. */
 export const idName = 'dragoman-id';
 
@@ -31,8 +36,18 @@ export type PeerNote =
       readonly done: readonly number[];
       readonly lost: readonly number[];
     }
-  /** From whoever subscribes to a queue. */
-  | { readonly type: 'held'; readonly key: string };
+  /** From whoever subscribes to a queue alone. */
+  | { readonly type: 'held'; readonly key: string }
+  /** From whoever has a shared queue: one of yours takes a share, and so many came before. */
+  | {
+      readonly type: 'joined';
+      readonly key: string;
+      readonly member: string;
+      readonly rank: number;
+      readonly holder: string;
+    }
+  /** From whoever had a shared queue and has it no more. */
+  | { readonly type: 'resigned'; readonly key: string };
 
 /** What a publisher asks a queue, behind all it has sent: what became of these. */
 export interface Question {
@@ -68,6 +83,14 @@ export class ControlTopics {
   holder(key: string): string {
     return `${this.root}/holder/${key}`;
   }
+  /** What is for one of those who share a queue. */
+  member(id: string): string {
+    return `${this.root}/member/${id}`;
+  }
+  /** Where the broker says that a publisher is gone. */
+  gone(id: string): string {
+    return `${this.root}/gone/${id}`;
+  }
   isOne(topic: string): boolean {
     return topic.startsWith(`${this.root}/`);
   }
@@ -93,4 +116,13 @@ export function readNote<T>(payload: string, has: readonly (keyof T)[]): T | und
 /** The whole numbers of a list that somebody sent. */
 export function readNumbers(list: unknown): readonly number[] {
   return Array.isArray(list) ? list.filter((number) => Number.isSafeInteger(number)) : [];
+}
+
+/** The user properties of a message; of a name that comes twice both are there, and the last one counts. */
+export function textsOf({ properties }: IPublishPacket): [string, string][] {
+  return Object.entries(properties?.userProperties ?? {}).flatMap(([name, value]) =>
+    typeof value === 'string'
+      ? [[name, value] as [string, string]]
+      : value.map((text): [string, string] => [name, text]),
+  );
 }

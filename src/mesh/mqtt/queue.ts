@@ -1,4 +1,5 @@
 import type { IPublishPacket } from 'mqtt';
+import type { A2AError } from '../../protocol/errors.ts';
 import type { Delivery } from '../link.ts';
 import { readTexts } from '../property-texts.ts';
 import { matches, writeMqttPattern } from '../topic.ts';
@@ -13,6 +14,7 @@ import {
   readId,
   readNote,
   readNumbers,
+  textsOf,
   topicName,
 } from './control.ts';
 
@@ -30,8 +32,10 @@ export interface MqttQueueOptions {
   readonly remembered: number;
   readonly control: ControlTopics;
   readonly newId: () => string;
-  readonly work: (delivery: Delivery) => void | Promise<void>;
+  readonly work: (delivery: Delivery, id: string | undefined) => void | Promise<void>;
   failed(error: unknown): void;
+  /** Somebody else has the queue now. */
+  taken(error: A2AError): void;
   /** The queue is there, or there again. */
   announced(entry: QueueEntry): void;
   ended(): void;
@@ -67,7 +71,7 @@ export class MqttQueue {
     this.#bench = new Workbench({
       work: options.work,
       remembered: options.remembered,
-      failed: options.failed,
+      failed: (error) => options.failed(error),
       done: (id) => this.#finish(id),
     });
     this.#connection = new MqttConnection(
@@ -93,7 +97,7 @@ export class MqttQueue {
         },
         message: (packet, acknowledge) => this.#arrive(packet, acknowledge),
         lost: (error) => {
-          this.#options.failed(error);
+          this.#options.taken(error);
           void this.close();
         },
       },
@@ -104,14 +108,18 @@ export class MqttQueue {
     return this.#connection.start(patience);
   }
 
-  /** Takes no more, and waits for the work on what was taken. */
-  close(): Promise<void> {
-    return (this.#closing ??= this.#close());
+  /**
+   * Takes no more, and waits for the work on what was taken.
+   *
+   * @param idle - when that is not the end of all work, because somebody else has the rest.
+   */
+  close(idle?: Promise<void>): Promise<void> {
+    return (this.#closing ??= this.#close(idle));
   }
 
-  async #close(): Promise<void> {
+  async #close(idle: Promise<void> = this.#bench.idle()): Promise<void> {
     this.#stopRefresh();
-    await this.#bench.idle();
+    await idle;
     this.#tell();
     const { isNamed, key, control } = this.#options;
     // A will says the same later if the connection is gone.
@@ -136,10 +144,10 @@ export class MqttQueue {
 
   /** Says that the queue is there, and says it again before anybody could forget it. */
   async #announce(wire: MqttWire): Promise<void> {
-    const { control, key, announced } = this.#options;
+    const { control, key } = this.#options;
     const { expiry } = this.#entry;
     await wire.store(control.queue(key), JSON.stringify(this.#entry), { retain: true, expiry });
-    announced(this.#entry);
+    this.#options.announced(this.#entry);
     this.#stopRefresh();
     // Timers of Node end before 25 days.
     const pause = Math.min(expiry * 333, 2 ** 31 - 1);
@@ -218,13 +226,4 @@ export class MqttQueue {
   #note(peer: string, note: PeerNote): void {
     this.#wire?.publish(this.#options.control.peer(peer), JSON.stringify(note));
   }
-}
-
-/** The user properties of a message; of a name that comes twice both are there, and the last one counts. */
-function textsOf({ properties }: IPublishPacket): [string, string][] {
-  return Object.entries(properties?.userProperties ?? {}).flatMap(([name, value]) =>
-    typeof value === 'string'
-      ? [[name, value] as [string, string]]
-      : value.map((text): [string, string] => [name, text]),
-  );
 }

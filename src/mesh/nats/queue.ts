@@ -59,8 +59,12 @@ export class NatsQueue {
   constructor(options: NatsQueueOptions, inbox: string) {
     this.#options = options;
     this.#inbox = inbox;
-    const { work, remembered, failed } = options;
-    this.#bench = new Workbench({ work, remembered, failed });
+    const { work, remembered } = options;
+    this.#bench = new Workbench({
+      work: (delivery) => work(delivery),
+      remembered,
+      failed: (error) => options.failed(error),
+    });
   }
 
   async start(): Promise<void> {
