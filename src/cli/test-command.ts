@@ -37,7 +37,11 @@ export function addTest(program: Command): void {
         .choices(['mesh', 'http', 'direct'])
         .default('mesh'),
     )
-    .option('--link <url>', 'the broker of the mesh: memory, mqtt://… or nats://…', 'memory')
+    .addOption(
+      new Option('--link <url>', 'the broker of the mesh: memory, mqtt://… or nats://…')
+        .argParser(linkOf)
+        .default('memory'),
+    )
     .addHelpText('after', examples)
     .action(async (patterns: string[], flags: TestFlags) => {
       const { testFiles } = await import('./test.ts');
@@ -49,4 +53,9 @@ function countOf(text: string): number {
   const count = Number(text);
   if (/^\d+$/.test(text) && count >= 1 && count <= 1_000) return count;
   throw new InvalidArgumentError('It is a number from 1 to 1000.');
+}
+
+function linkOf(text: string): string {
+  if (/^(?:memory$|(?:mqtts?|wss?|nats|tls):\/\/.)/.test(text)) return text;
+  throw new InvalidArgumentError('It is memory, or a URL that begins with mqtt:// or nats://.');
 }

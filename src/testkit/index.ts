@@ -33,3 +33,10 @@ export type {
 export type { Duration, Fault } from './faults/fault.ts';
 export { systemTestClock, type TestClock } from './clock/test-clock.ts';
 export { VirtualClock, type VirtualClockOptions } from './clock/virtual-clock.ts';
+export { readScenarios, type Scenario, type ScenarioMode } from './scenario/read.ts';
+export type { Capture, GatewayEvent, Rig } from './scenario/rig.ts';
+export { openRig, type RigName, type RigOptions } from './scenario/rigs.ts';
+export { type RunOptions, runScenarios, type ScenarioResult } from './scenario/run.ts';
+export { failureText, jsonReport, type Summary, summaryOf } from './scenario/report.ts';
+export { junitReport } from './scenario/junit.ts';
+export type { Difference } from './scenario/match.ts';

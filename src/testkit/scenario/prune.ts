@@ -15,7 +15,7 @@ export function pruned(schema: z.ZodType, value: unknown): unknown {
   if (schema instanceof z.ZodArray && Array.isArray(value))
     return value.map((each) => pruned(schema.element as z.ZodType, each));
   if (!(schema instanceof z.ZodObject) || !isRecord(value)) return value;
-  const shape = schema.shape as { readonly [key: string]: z.ZodType };
+  const shape: { readonly [key: string]: z.ZodType } = schema.shape;
   const kept: { [key: string]: unknown } = {};
   for (const [key, each] of Object.entries(value)) {
     const known = Object.hasOwn(shape, key) ? shape[key] : undefined;

@@ -152,8 +152,7 @@ function mistakesOf(words: ScenarioCase): { path: (string | number)[]; message: 
 
 function whyNoExpression(source: string): string | undefined {
   try {
-    new RegExp(source);
-    return undefined;
+    return void new RegExp(source);
   } catch (thrown) {
     return `is no regular expression: ${(thrown as Error).message}`;
   }
