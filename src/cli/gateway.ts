@@ -35,7 +35,7 @@ export async function gateway(flags: GatewayFlags): Promise<void> {
   }
   const logs = await openLogs(flags.log);
   const running = await started(settings, logs);
-  stopOnSignals(() => running.stop(), complain);
+  stopOnSignals(() => running.stop(), complain, settings.drain);
   process.on('SIGHUP', () => void reload(running, flags, logs));
   // Whoever reads the first line only may close the pipe; the agents are shown on.
   process.stdout.on('error', () => {});

@@ -4,14 +4,20 @@ export const grace = 5_000;
 /**
  * Stops when the terminal or the system asks for it: the first signal stops gracefully and ends with exit code 0, or 1
  * if that fails; a second one ends at once.
+ *
+ * @param within - how long a graceful stop may take, in milliseconds.
  */
-export function stopOnSignals(stop: () => Promise<void>, onFailure: (thrown: unknown) => void): void {
+export function stopOnSignals(
+  stop: () => Promise<void>,
+  onFailure: (thrown: unknown) => void,
+  within = grace,
+): void {
   let isStopping = false;
   const onSignal = (_signal: NodeJS.Signals, number: number): void => {
     if (isStopping) process.exit(128 + number);
     isStopping = true;
     // Whatever does not let go is left behind.
-    setTimeout(() => process.exit(0), grace + 2_000).unref();
+    setTimeout(() => process.exit(0), within + 2_000).unref();
     stop().then(
       () => process.exit(0),
       (thrown: unknown) => {

@@ -26,7 +26,7 @@ export function isOutage(error: A2AError): boolean {
 }
 
 /** The broken connection behind an error, if one is. */
-export function failureOf(error: A2AError): HttpFailure | undefined {
+function failureOf(error: A2AError): HttpFailure | undefined {
   let at: unknown = error;
   for (let depth = 0; at instanceof Error && depth < 8; depth++, at = at.cause)
     if (at instanceof HttpFailure) return at;
