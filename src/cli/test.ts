@@ -77,9 +77,10 @@ function readAll(patterns: readonly string[], { compatible }: TestFlags): Scenar
   });
   if (complaints.length > 0) {
     process.stderr.write(`${complaints.join('\n')}\n`);
-    const count = complaints.length === 1 ? 'one file is' : `${complaints.length} files are`;
     throw new Mistake(
-      `${count} not as they should be`.replace('they', complaints.length === 1 ? 'it' : 'they'),
+      complaints.length === 1
+        ? 'a file is not as it should be'
+        : `${complaints.length} files are not as they should be`,
       'Nothing was run. Files for the runner of the Solace Agent Mesh need --compatible.',
     );
   }

@@ -51,7 +51,7 @@ function keyDifferences(key: string, expected: unknown, actual: Mapping, around:
 }
 
 /** Checks that a text matches as a whole. */
-export function fullMatchDifference(expression: string, actual: unknown, path: string): Difference[] {
+function fullMatchDifference(expression: string, actual: unknown, path: string): Difference[] {
   const matches =
     typeof actual === 'string' && new RegExp(`^(?:${expression})$`, 's').test(normalized(actual));
   return matches ? [] : [{ path, problem: 'does not match', expected: expression, actual }];

@@ -35,7 +35,7 @@ export interface Paint {
 const plainly = (text: string): string => text;
 
 /** No colours. */
-export const unpainted: Paint = {
+const unpainted: Paint = {
   green: plainly,
   red: plainly,
   yellow: plainly,
@@ -122,7 +122,7 @@ function shortened(text: string): string {
 }
 
 /** One line for an event. */
-export function timelineOf(event: GatewayEvent): string {
+function timelineOf(event: GatewayEvent): string {
   const at = stamp(event.at);
   switch (event.type) {
     case 'status_update': {
