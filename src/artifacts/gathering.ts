@@ -65,8 +65,8 @@ export class Gathering {
     return file;
   }
 
-  /** Stores the files, now that they are whole. @returns the event that tells of them, or undefined when there are none */
-  async publish(scope: AnswerScope, files: TaskFiles): Promise<ArtifactEvent | undefined> {
+  /** Stores the files, now that they are whole. @returns the event that tells of them */
+  async publish(scope: AnswerScope, files: TaskFiles): Promise<ArtifactEvent> {
     const { artifactId } = this.#head;
     const { taskId, contextId, metadata } = this.#event;
     const layouts: Layout[] = [];
@@ -75,7 +75,6 @@ export class Gathering {
       const file = await scope.publisher.publish(spool, labels, scope.shelf(contextId), files);
       layouts.push({ pieces, file });
     }
-    if (layouts.length === 0) return undefined;
     files.setLayout(artifactId, layouts);
     const artifact = { ...this.#head, parts: layouts.map(({ file }) => file.part) };
     return { kind: 'artifact', taskId, contextId, artifact, lastChunk: true, ...(metadata && { metadata }) };

@@ -259,7 +259,8 @@ describe('an artifact in chunks', () => {
       status: { state: 'working' },
       artifacts: [{ artifactId: 'a', parts: [{ text: 't' }, raw('one ', x), raw('two')] }],
     };
-    const { agent, store } = wrapped({ events: [chunk('a', [raw('two')], last), status('completed')], task });
+    const events = [chunk('a', [raw('two'), { text: 't' }], last), status('completed')];
+    const { agent, store } = wrapped({ events, task });
     const seen = await all(agent.subscribe({ id: 't-1', after: 3 }, call));
     expect(seen[0]).toEqual(chunk('a', [{ text: 't' }, link('x.txt')], { lastChunk: true }));
     expect((await store.load({ ...scope, filename: 'x.txt' }))?.size).toBe(7);

@@ -1,5 +1,6 @@
 import type { ArtifactEvent, StatusEvent, StreamEvent, TaskEvent } from '../protocol/event.ts';
 import type { Log } from '../protocol/log.ts';
+import type { Part } from '../protocol/part.ts';
 import { type Artifact, isTerminal, type Task } from '../protocol/task.ts';
 import { Gathering } from './gathering.ts';
 import { extensionFor } from './media-types.ts';
@@ -25,12 +26,12 @@ const maxRemembered = 10_000;
  * or the task rests; everything else goes on at once. So a file has one version, however many chunks it came in.
  */
 export async function* outboundStream(
-  events: AsyncIterable<StreamEvent>,
+  open: () => AsyncIterable<StreamEvent> | Promise<AsyncIterable<StreamEvent>>,
   scope: StreamScope,
 ): AsyncGenerator<StreamEvent> {
   const stream = new OutboundStream(scope);
   try {
-    for await (const event of events) {
+    for await (const event of await open()) {
       if (stream.lets(event)) yield event;
       else yield* stream.rewrite(event);
     }
@@ -131,29 +132,40 @@ class OutboundStream {
       gathering = new Gathering(event, this.#scope.spooling, isTorn);
       this.#open.set(artifactId, gathering);
       if (!event.append || isTorn) this.#begin(artifactId, false);
-      const [oldest] = this.#open.keys();
-      if (oldest !== undefined && this.#open.size > this.#scope.maxOpen) yield* this.#publish(oldest);
+      yield* this.#makeRoom();
     }
     const others = await gathering.take(event);
     if (!event.lastChunk) {
       if (others.length > 0) yield this.#passOn({ ...event, artifact: { ...event.artifact, parts: others } });
       return;
     }
-    for await (const last of this.#publish(artifactId)) {
-      const artifact = { ...last.artifact, parts: [...others, ...last.artifact.parts] };
-      yield { ...last, artifact, ...(event.sequence !== undefined && { sequence: event.sequence }) };
+    for await (const last of this.#publish(artifactId, others)) {
+      yield event.sequence === undefined ? last : { ...last, sequence: event.sequence };
     }
   }
 
-  /** Stores what was gathered of an artifact and tells of it. */
-  async *#publish(artifactId: string): AsyncGenerator<ArtifactEvent> {
+  /** Takes what is under way the longest for whole when there is too much. */
+  async *#makeRoom(): AsyncGenerator<StreamEvent> {
+    for (const oldest of this.#open.keys()) {
+      if (this.#open.size <= Math.max(1, this.#scope.maxOpen)) return;
+      yield* this.#publish(oldest);
+    }
+  }
+
+  /** Stores what was gathered of an artifact and tells of it. @param others - what came with the last of it */
+  async *#publish(artifactId: string, others: readonly Part[] = []): AsyncGenerator<ArtifactEvent> {
     const gathering = this.#open.get(artifactId);
     if (!gathering) return;
     this.#open.delete(artifactId);
     try {
-      const event = gathering.isTorn ? await this.#whole(artifactId, gathering) : undefined;
-      const told = event ?? (await gathering.publish(this.#scope, this.#scope.files(gathering.taskId)));
-      if (told) yield event ? told : this.#passOn({ ...told, append: true });
+      const whole = gathering.isTorn ? await this.#whole(artifactId, gathering) : undefined;
+      if (whole) {
+        yield whole;
+        return;
+      }
+      const told = await gathering.publish(this.#scope, this.#scope.files(gathering.taskId));
+      const artifact = { ...told.artifact, parts: [...others, ...told.artifact.parts] };
+      yield this.#passOn({ ...told, artifact, append: true });
     } finally {
       await gathering.close();
     }
@@ -187,6 +199,7 @@ class OutboundStream {
       if (isHeldBack && !this.#open.has(artifactId)) await this.#takeUp(task, artifact, changed);
     }
     yield changed === task ? event : { ...event, task: changed };
+    yield* this.#makeRoom();
   }
 
   /** Goes on with an artifact of which the task tells a part. */

@@ -19,7 +19,7 @@ import {
 } from './publisher.ts';
 
 /** What the caller sent as links and the agent was given as bytes, by digest. */
-export type Brought = ReadonlyMap<string, UrlPart>;
+type Brought = ReadonlyMap<string, UrlPart>;
 
 /** What the answers to one call are rewritten with. */
 export interface AnswerScope {

@@ -137,10 +137,11 @@ export function withArtifacts(agent: Agent, options: WithArtifactsOptions): Agen
       const files = answer.taskId === undefined ? new TaskFiles() : scope.files(answer.taskId);
       return withProduced(await outbound.message(answer, files, answer.contextId), files);
     },
-    async *stream(request, call = {}) {
-      const events = agent.stream(await resolved(request, call), call);
-      yield* outboundStream(events, scopeFor(call, request.message.contextId));
-    },
+    stream: (request, call = {}) =>
+      outboundStream(
+        async () => agent.stream(await resolved(request, call), call),
+        scopeFor(call, request.message.contextId),
+      ),
     async getTask(request, call = {}) {
       return await new Outbound(scopeFor(call)).task(await agent.getTask(request, call));
     },
@@ -154,7 +155,7 @@ export function withArtifacts(agent: Agent, options: WithArtifactsOptions): Agen
     async cancelTask(request, call = {}) {
       return await new Outbound(scopeFor(call)).task(await agent.cancelTask(request, call));
     },
-    subscribe: (request, call = {}) => outboundStream(agent.subscribe(request, call), scopeFor(call)),
+    subscribe: (request, call = {}) => outboundStream(() => agent.subscribe(request, call), scopeFor(call)),
     createPushConfig: (config, call) => agent.createPushConfig(config, call),
     getPushConfig: (ref, call) => agent.getPushConfig(ref, call),
     listPushConfigs: (request, call) => agent.listPushConfigs(request, call),

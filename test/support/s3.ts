@@ -22,8 +22,6 @@ interface Service {
   store: { existsObject(bucket: string, key: string): Promise<boolean> };
 }
 
-const library: string = 's3rver';
-
 /**
  * Starts a real S3 service on a free port of this machine.
  *
@@ -33,7 +31,8 @@ const library: string = 's3rver';
 export async function startS3({ isConditional = true } = {}): Promise<S3Server> {
   const directory = await mkdtemp(join(tmpdir(), 'dragoman-s3-'));
   const bucket = 'artifacts';
-  const { default: S3rver } = (await import(library)) as { default: new (options: object) => Service };
+  // @ts-expect-error -- it has no types
+  const { default: S3rver } = (await import('s3rver')) as { default: new (options: object) => Service };
   const service = new S3rver({ directory, silent: true, configureBuckets: [{ name: bucket }] });
   await service.configureBuckets();
   const answer = service.callback();
