@@ -123,8 +123,10 @@ export function bendError(
 ): WireFault {
   return {
     answer(answer, request) {
-      if (!isLoose(answer.json) || !isLoose(answer.json.error)) return;
-      bend(answer.json.error, answer, request);
+      if (!isLoose(answer.json)) return;
+      // REST of 0.3 sends the error by itself.
+      const error = answer.json.error ?? (answer.status >= 400 ? answer.json : undefined);
+      if (isLoose(error)) bend(error, answer, request);
     },
   };
 }

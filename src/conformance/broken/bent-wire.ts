@@ -109,10 +109,9 @@ async function passAnswer(
     text,
     json: text === '' ? undefined : readJson(text),
   };
-  const before = answer.json;
-  const beforeText = JSON.stringify(before);
+  const before = JSON.stringify(answer.json);
   fault.answer?.(answer, request);
-  if (answer.json !== before || JSON.stringify(answer.json) !== beforeText)
+  if (answer.json !== undefined && JSON.stringify(answer.json) !== before)
     answer.text = JSON.stringify(answer.json);
   send(response, answer);
 }

@@ -1,7 +1,42 @@
+import { A2AError } from '../../protocol/errors.ts';
 import { defineBroken } from './broken-agent.ts';
+import { all, done, errs } from './done.ts';
 
 /** Agents that break the rules of GetTask. */
 export const brokenGet = defineBroken([
+  done(
+    'forgets',
+    'get.known',
+    'A task is forgotten once it was answered.',
+    () => ({ getTask: ({ id }) => Promise.reject(new A2AError('TASK_NOT_FOUND', id)) }),
+    all,
+  ),
+  done(
+    'stale',
+    'get.known',
+    'A task is shown as it began.',
+    (agent) => ({
+      getTask: async (request, call) => ({
+        ...(await agent.getTask(request, call)),
+        status: { state: 'working', timestamp: new Date().toISOString() },
+      }),
+    }),
+    all,
+  ),
+  done(
+    'wrong-error',
+    'get.unknown',
+    'An unknown task is an internal error.',
+    errs('getTask', 'TASK_NOT_FOUND', 'INTERNAL_ERROR'),
+    all,
+  ),
+  done(
+    'invalid',
+    'get.unknown',
+    'An unknown task is an invalid parameter.',
+    errs('getTask', 'TASK_NOT_FOUND', 'INVALID_PARAMS'),
+    all,
+  ),
   {
     id: 'get.unknown:empty',
     breaks: 'get.unknown',

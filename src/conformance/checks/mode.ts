@@ -41,10 +41,19 @@ export const modeChecks = defineChecks([
     remedy: 'Answer with the task in the state input-required.',
     versions: ['1.0'],
     async run(probe) {
-      const task = await probe.reach('input-required');
-      probe.expect(task.state === 'input-required', 'The answer does not show that input is required', {
-        actual: task.state,
-      });
+      const heard = await probe.ask('send', { message: probe.tools.reach.to('input-required') });
+      const task = probe.speech.taskOf(heard.result);
+      if (!task?.id) throw new Inconclusive('No task could be made.');
+      if (resting.has(task.state)) return;
+      const rested = await probe.rest(task.id);
+      probe.expect(
+        rested.state !== 'input-required',
+        `The answer came while the task was ${task.state}, before it asked`,
+        {
+          expected: 'input-required',
+          actual: task.state,
+        },
+      );
     },
   },
   {
@@ -105,7 +114,7 @@ export const modeChecks = defineChecks([
     remedy: 'Do not tie the work to the request that began it.',
     versions: ['1.0', '0.3'],
     async run(probe) {
-      const task = await probe.reach('completed', { returnImmediately: true });
+      const task = await probe.slow();
       const rested = await probe.rest(task.id ?? '');
       probe.expect(rested.state === 'completed', 'The task was never completed', {
         expected: 'completed',
