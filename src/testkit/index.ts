@@ -40,3 +40,17 @@ export { type RunOptions, runScenarios, type ScenarioResult } from './scenario/r
 export { failureText, jsonReport, type Summary, summaryOf } from './scenario/report.ts';
 export { junitReport } from './scenario/junit.ts';
 export type { Difference } from './scenario/match.ts';
+export { withTestAgent } from './fixtures.ts';
+export {
+  assertCanceled,
+  assertLegalStream,
+  assertProducedArtifact,
+  assertReceivedMessage,
+  assertStreamed,
+} from './matchers/assertions.ts';
+export { matchers } from './matchers/matchers.ts';
+export type { TestkitMatchers } from './matchers/matcher-types.ts';
+export type { ExpectedContent } from './matchers/produced-artifact.ts';
+export type { ExpectedMessage } from './matchers/received-message.ts';
+export type { EventGist } from './matchers/streamed.ts';
+export type { Verdict } from './matchers/verdict.ts';

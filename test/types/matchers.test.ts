@@ -1,0 +1,76 @@
+/** What the compiler and vitest make of the matchers; a line that should be wrong and is not fails the type check. */
+import { describe, expect, expectTypeOf } from 'vitest';
+import { connect } from '../../src/client/connect.ts';
+import type { StreamEvent } from '../../src/protocol/event.ts';
+import type { Task } from '../../src/protocol/task.ts';
+import type { TestAgentServer } from '../../src/testkit/test-agent-server.ts';
+import { agentTest } from '../../src/testkit/vitest.ts';
+
+const say = (text: string) => ({
+  message: { messageId: crypto.randomUUID(), role: 'user' as const, parts: [{ text }] },
+});
+const urls = new Set<string>();
+
+describe('behind expect', () => {
+  agentTest('the matchers judge', async ({ agent }) => {
+    expectTypeOf(agent).toEqualTypeOf<TestAgentServer>();
+    urls.add(agent.url);
+    agent.prime([
+      { kind: 'artifact-update', artifact: { artifactId: 'a', parts: [{ kind: 'text', text: 'one' }] } },
+      { kind: 'status-update', status: { state: 'input-required' }, final: true },
+    ]);
+    await using client = connect(agent.url);
+    const events: StreamEvent[] = [];
+    for await (const event of client.stream(say('hello'))) events.push(event);
+    expect(events).toBeLegalStream();
+    expect(events).toHaveStreamed(['submitted', { artifact: 'a' }, 'input-required']);
+    expect(events).not.toHaveStreamed(['completed']);
+    expect(events).toProduceArtifact('a', 'one');
+    expect(agent).toHaveReceivedMessage({ text: 'hello', count: 1 });
+    expect(agent).not.toHaveBeenCanceled();
+    expect(() => expect(agent).toHaveReceivedMessage('bye')).toThrow(/- "bye"\n {2}\+ "hello"/);
+    expect(() => expect(agent).not.toHaveReceivedMessage('hello')).toThrow(/not to have received/);
+  });
+
+  agentTest('a stream that is still open is awaited', async ({ agent }) => {
+    urls.add(agent.url);
+    agent.prime([{ kind: 'status-update', status: { state: 'completed' }, final: true }]);
+    await using client = connect(agent.url);
+    const judged = expect(client.stream(say('hello'))).toHaveStreamed(['submitted', 'completed']);
+    expectTypeOf(judged).toEqualTypeOf<Promise<void>>();
+    await judged;
+    await expect(expect(client.stream(say('again'))).toHaveStreamed(['...', 'completed'])).rejects.toThrow(
+      '- completed',
+    );
+  });
+
+  agentTest('each test has an agent of its own', async ({ agent }) => {
+    expect(agent.received).toEqual([]);
+    urls.add(agent.url);
+    expect(urls.size).toBe(3);
+    for (const url of urls) if (url !== agent.url) await expect(fetch(url)).rejects.toThrow();
+  });
+
+  agentTest('what makes no sense does not compile', () => {
+    const never = (): void => {
+      const events: StreamEvent[] = [];
+      expectTypeOf(expect(events).toBeLegalStream()).toEqualTypeOf<void>();
+      expectTypeOf(expect({} as Task).toProduceArtifact('a')).toEqualTypeOf<void>();
+      // @ts-expect-error -- no state of a task
+      expect(events).toHaveStreamed(['done']);
+      // @ts-expect-error -- no member of a message
+      expect(events).toHaveReceivedMessage({ words: 'a' });
+      // @ts-expect-error -- a number is no name
+      expect(events).toProduceArtifact(3);
+    };
+    expect(never).toBeTypeOf('function');
+  });
+});
+
+const scripted = agentTest.extend({ agentOptions: { script: 'rules: [{ then: [{ complete: yes }] }]' } });
+
+scripted('the options of a file are for all its tests', async ({ agent }) => {
+  await using client = connect(agent.url);
+  const { status } = (await client.send(say('hello'))) as Task;
+  expect(status.state).toBe('completed');
+});
