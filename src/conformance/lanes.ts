@@ -1,5 +1,5 @@
 import type { Transport, Version } from './model.ts';
-import type { Speech } from './speech/speech.ts';
+import type { Manner, Speech } from './speech/speech.ts';
 import { speak0_1 } from './speech/v0_1.ts';
 import { speak0_3 } from './speech/v0_3.ts';
 import { speak1_0 } from './speech/v1_0.ts';
@@ -23,17 +23,18 @@ export function versionOfCard(card: Json): Version {
 /** Every way in which a card says that its agent can be spoken to, each once, the preferred one first. */
 export function lanesOf({ card, url, version }: ShownCard): Speech[] {
   const lanes: Speech[] = [];
-  const add = (spoken: Version | undefined, binding: unknown, at: unknown): void => {
+  const extensions = requiredExtensions(card);
+  const add = (spoken: Version | undefined, binding: unknown, at: unknown, tenant?: unknown): void => {
     const where = absolute(textIn(at), url);
     const transport = transportOf(binding);
     if (spoken === undefined || transport === undefined || where === undefined) return;
     if (lanes.some((lane) => lane.version === spoken && lane.transport === transport)) return;
-    lanes.push(speak(spoken, transport, where));
+    lanes.push(withExtensions(speak(spoken, transport, where, textIn(tenant)), extensions));
   };
   if (version === '1.0') {
     for (const each of listIn(card.supportedInterfaces) ?? []) {
       if (!isObject(each)) continue;
-      add(versionNamed(each.protocolVersion) ?? '1.0', each.protocolBinding, each.url);
+      add(versionNamed(each.protocolVersion) ?? '1.0', each.protocolBinding, each.url, each.tenant);
     }
     return lanes;
   }
@@ -43,10 +44,43 @@ export function lanesOf({ card, url, version }: ShownCard): Speech[] {
   return lanes;
 }
 
-/** Speaks a version over a transport. */
-export function speak(version: Version, transport: Transport, url: string): Speech {
+/** Speaks a version over a transport, for a tenant if the interface names one. */
+export function speak(version: Version, transport: Transport, url: string, tenant = ''): Speech {
+  if (version === '1.0' && tenant !== '') return speakFor(tenant, transport, url);
   if (version === '1.0') return speak1_0(transport, url);
   return version === '0.3' ? speak0_3(transport, url) : speak0_1(url);
+}
+
+/** The tenant is in the path of REST and among the params of JSON-RPC. */
+function speakFor(tenant: string, transport: Transport, url: string): Speech {
+  if (transport === 'HTTP+JSON')
+    return speak1_0(transport, `${url.replace(/\/+$/, '')}/${encodeURIComponent(tenant)}`);
+  const speech = speak1_0(transport, url);
+  const within = ({ alter = (wire) => wire, ...manner }: Manner = {}): Manner => ({
+    ...manner,
+    alter: (wire) => alter({ tenant, ...wire }),
+  });
+  return { ...speech, say: (operation, asking, manner) => speech.say(operation, asking, within(manner)) };
+}
+
+/** The extensions without which an agent does nothing. */
+export function requiredExtensions(card: Json): string[] {
+  const declared = isObject(card.capabilities) ? (listIn(card.capabilities.extensions) ?? []) : [];
+  return declared
+    .filter(isObject)
+    .filter(({ required }) => required === true)
+    .flatMap(({ uri }) => textIn(uri) ?? []);
+}
+
+/** Declares with every request that we know what the agent requires; a check may say otherwise. */
+export function withExtensions(speech: Speech, uris: readonly string[]): Speech {
+  if (uris.length === 0) return speech;
+  const name = speech.version === '1.0' ? 'a2a-extensions' : 'x-a2a-extensions';
+  const declaring = ({ headers, ...manner }: Manner = {}): Manner => ({
+    ...manner,
+    headers: { [name]: uris.join(','), ...headers },
+  });
+  return { ...speech, say: (operation, asking, manner) => speech.say(operation, asking, declaring(manner)) };
 }
 
 /** The version that a text such as `0.3.0` names. */

@@ -46,6 +46,8 @@ export type Sighting = { readonly speech: Speech; readonly exchange: Exchange } 
       readonly kind: 'push';
       readonly body: unknown;
       readonly event: EventView;
+      /** The task that the webhook was registered for. */
+      readonly taskId: string;
     }
 );
 

@@ -3,6 +3,7 @@ import { allChecks } from '../checks/index.ts';
 import { allInvariants } from '../invariants/index.ts';
 import { allBroken } from './index.ts';
 import { falseAlarms, tryToCatch } from './self-test.ts';
+import { correctVariants } from './variants.ts';
 
 const suite = { checks: allChecks, invariants: allInvariants };
 
@@ -15,10 +16,7 @@ describe.concurrent('the suite', () => {
     60_000,
   );
 
-  it.each([
-    ['open', {}],
-    ['guarded', { isGuarded: true }],
-  ])(
+  it.each(Object.entries(correctVariants))(
     'has nothing against the correct agent, %s',
     async (_what, variant) => {
       const alarms = await falseAlarms(suite, [variant]);

@@ -1,5 +1,8 @@
 import type { Check } from '../check.ts';
 import { cancelChecks } from './cancel.ts';
+import { cardCacheChecks } from './card-cache.ts';
+import { cardSignatureChecks } from './card-signature.ts';
+import { cardChecks } from './card.ts';
 import { contextChecks } from './context.ts';
 import { getChecks } from './get.ts';
 import { listChecks } from './list.ts';
@@ -18,4 +21,7 @@ export const allChecks: readonly Check[] = [
   ...subscribeChecks,
   ...modeChecks,
   ...contextChecks,
+  ...cardChecks,
+  ...cardCacheChecks,
+  ...cardSignatureChecks,
 ];
