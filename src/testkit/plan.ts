@@ -89,6 +89,8 @@ export interface Plan {
   readonly ending: 'complete' | 'hang-up';
   /** Where the plan came from, in words, for the journal. */
   readonly origin: string;
+  /** The rules that came closest, where no rule matched and the script says what is done otherwise. */
+  readonly nearMisses?: readonly NearMiss[];
 }
 
 /** Why a rule did not match, closest first. */

@@ -1,6 +1,6 @@
 import type { Fault } from './faults/fault.ts';
 import type { Incoming, NearMiss, Plan, Unmatched } from './plan.ts';
-import { openScript, type Script } from './script/script.ts';
+import { openScript, type RuleSummary, type Script } from './script/script.ts';
 
 /** A script and where it came from. */
 interface Loaded {
@@ -48,6 +48,36 @@ export class Scripts {
   load(text: string, file: string, mode: 'replace' | 'add', folder?: string): void {
     const loaded = { file, text, script: openScript(text, file, { folder, seed: this.#seed }) };
     this.#loaded = mode === 'replace' ? [loaded] : [loaded, ...this.#loaded];
+  }
+
+  /** A rule of any of the scripts. */
+  rule(name: string): RuleSummary | undefined {
+    for (const { script } of this.#loaded) {
+      const found = script.rules.find((rule) => rule.name === name);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  /**
+   * Puts a rule in the place of the one of that name. Where there is none, it is added to the script that has the rule
+   * it comes before, else to the one that is asked first.
+   *
+   * @throws DocumentError when it is no rule; then everything stays as it was.
+   */
+  putRule(name: string, text: string, before?: string): void {
+    if (this.#loaded.some(({ script }) => script.replaceRule(name, text))) return;
+    const owner =
+      this.#loaded.find(({ script }) => script.rules.some((rule) => rule.name === before)) ?? this.#loaded[0];
+    const [file, empty] = ['rules.yaml', 'rules: []'];
+    const script = owner?.script ?? openScript(empty, file, { seed: this.#seed });
+    script.addRule(text, before, name);
+    if (!owner) this.#loaded = [{ file, text: empty, script }];
+  }
+
+  /** Takes a rule away. @returns false when there is none of that name. */
+  removeRule(name: string): boolean {
+    return this.#loaded.some(({ script }) => script.removeRule(name));
   }
 
   clear(): void {

@@ -326,6 +326,9 @@ export class TestAgentServer implements AsyncDisposable {
         this.#describe();
         this.#show();
       },
+      rule: (name) => this.#scripts.rule(name),
+      putRule: (name, text, before) => this.#scripts.putRule(name, text, before),
+      removeRule: (name) => this.#scripts.removeRule(name),
       reset: () => this.reset(),
       prime: (responses) => this.prime(responses),
       primed: () => this.primed,

@@ -69,6 +69,41 @@ describe('the admin API', () => {
     expect(await send('hello')).toMatchObject({ status: { message: { parts: [{ text: 'one' }] } } });
   });
 
+  it('puts single rules in, in the place of others and before them, and takes them away', async () => {
+    const rule = (text: string): string => `when: { text: hello }\nthen: [{ complete: ${text} }]`;
+    const said = async (): Promise<string> => (await send('hello')).status.message.parts[0].text;
+    expect(await admin('PUT', '/rules/greets%20back', rule('one'))).toMatchObject({
+      status: 200,
+      body: { name: 'greets back', matches: 0, rule: { when: { text: 'hello' } } },
+    });
+    expect(await said()).toBe('one');
+    await admin('PUT', '/rules/greets%20back', rule('two'));
+    expect(await said()).toBe('two');
+    await admin('PUT', '/rules/first?before=greets%20back', rule('three'));
+    expect(await said()).toBe('three');
+    const { body } = await admin('GET', '/rules');
+    expect(body.scripts[0].rules.map(({ name }: any) => name)).toEqual(['first', 'greets back']);
+    expect((await admin('DELETE', '/rules/first')).status).toBe(200);
+    expect(await said()).toBe('two');
+    expect((await admin('GET', '/rules/greets%20back')).body.matches).toBe(2);
+  });
+
+  it('says which rule is not there or not right', async () => {
+    await admin('PUT', '/rules', script('one'));
+    expect(await admin('GET', '/rules/bye')).toMatchObject({
+      status: 404,
+      body: { error: { message: 'There is no rule bye', hint: expect.stringContaining('/__admin/rules') } },
+    });
+    expect((await admin('DELETE', '/rules/bye')).status).toBe(404);
+    expect((await admin('GET', '/rules/%E0%A4')).status).toBe(400);
+    expect((await admin('PUT', '/rules/bye?before=nobody', 'then: []')).body.error.message).toContain(
+      'there is no rule nobody',
+    );
+    const wrong = await admin('PUT', '/rules/hello', 'then: [{ sey: a }]');
+    expect(wrong.body.error.complaints[0]).toMatchObject({ line: 1, path: 'then[0].sey' });
+    expect(await send('hello')).toMatchObject({ status: { message: { parts: [{ text: 'one' }] } } });
+  });
+
   it('primes, and says what is wrong', async () => {
     const completed = { kind: 'task', status: { state: 'completed' } };
     expect((await admin('POST', '/prime', [completed])).body).toEqual({ primed: 1 });
@@ -95,6 +130,24 @@ describe('the admin API', () => {
     expect((await admin('GET', '/journal/99')).status).toBe(404);
     expect((await admin('DELETE', '/journal')).body).toEqual({ entries: [], total: 0 });
     expect((await admin('GET', '/journal')).body.total).toBe(0);
+  });
+
+  it('keeps the rules that came close, also where something is done otherwise', async () => {
+    await admin('PUT', '/rules', script('one'));
+    await send('hallo');
+    await admin('PUT', '/rules', `${script('one')}otherwise: { then: [{ complete: what? }] }\n`);
+    await send('hullo');
+    await send('hello');
+    const { entries } = (await admin('GET', '/journal')).body;
+    const miss = (was: string) => [
+      { rule: 'hello', matched: 0, differences: [`text: expected "hello", was "${was}"`] },
+    ];
+    expect(entries.map(({ unmatched, nearMisses }: any) => ({ unmatched, nearMisses }))).toEqual([
+      { unmatched: miss('hallo'), nearMisses: miss('hallo') },
+      { unmatched: undefined, nearMisses: miss('hullo') },
+      { unmatched: undefined, nearMisses: undefined },
+    ]);
+    expect((await admin('GET', '/journal?unmatched=true')).body.total).toBe(1);
   });
 
   it('resets', async () => {

@@ -15,6 +15,12 @@ export interface Administered {
   /** Replaces all scripts, or puts one before them. */
   load(text: string, file: string, mode: 'replace' | 'add'): void;
   clearRules(): void;
+  /** A rule, if there is one of that name. */
+  rule(name: string): unknown;
+  /** Puts a rule in the place of the one of that name, or adds it before another or as the last. */
+  putRule(name: string, text: string, before: string | undefined): void;
+  /** @returns false when there is none of that name. */
+  removeRule(name: string): boolean;
   /** Forgets everything that happened and everything that waits, though not the scripts. */
   reset(): void;
   prime(responses: unknown): void;
@@ -37,7 +43,8 @@ interface Answer {
 type Route = (request: {
   body: string;
   query: URLSearchParams;
-  id: string | undefined;
+  /** The last part of the path, where it names something; else empty. */
+  id: string;
 }) => Promise<Answer> | Answer;
 
 /**
@@ -51,6 +58,9 @@ type Route = (request: {
  * | `PUT /rules` | a script as text, or `{ script, file? }` | the same; it replaces all scripts |
  * | `POST /rules` | the same | the same; it is put before the others |
  * | `DELETE /rules` | | `{ scripts: [] }` |
+ * | `GET /rules/{name}` | | `{ name, matches, rule }` |
+ * | `PUT /rules/{name}` | a rule as text, `?before={name}` | the same; it replaces the one of that name, or is added |
+ * | `DELETE /rules/{name}` | | `{ scripts }` |
  * | `GET /journal` | `?operation&method&path&taskId&contextId&messageId&unmatched&status&limit` | `{ entries, total }` |
  * | `GET /journal/{id}` | | one entry |
  * | `DELETE /journal` | | `{ entries: [], total: 0 }` |
@@ -82,6 +92,20 @@ export class Admin {
         },
       ],
       [
+        '/rules/*',
+        {
+          GET: ({ id }) => this.#rule(id),
+          PUT: ({ id, body, query }) => {
+            agent.putRule(id, body, query.get('before') ?? undefined);
+            return this.#rule(id);
+          },
+          DELETE: ({ id }) => {
+            if (!agent.removeRule(id)) throw noRule(id);
+            return { body: { scripts: agent.rules() } };
+          },
+        },
+      ],
+      [
         '/journal',
         {
           GET: ({ query }) => this.#entries(query),
@@ -91,7 +115,7 @@ export class Admin {
           },
         },
       ],
-      ['/journal/*', { GET: ({ id }) => this.#entry(Number(id)) }],
+      ['/journal/*', { GET: ({ id }) => this.#entry(id) }],
       [
         '/reset',
         {
@@ -129,8 +153,8 @@ export class Admin {
         throw new A2AError('PERMISSION_DENIED', refusal.message, { hint: refusal.hint });
       const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://admin');
       const local = pathname.slice('/__admin'.length) || '/health';
-      const id = /^\/journal\/(\d+)$/.exec(local)?.[1];
-      const route = this.#routes.get(id === undefined ? local : '/journal/*');
+      const [, list, id = ''] = /^(\/journal|\/rules)\/([^/]+)$/.exec(local) ?? [];
+      const route = this.#routes.get(list === undefined ? local : `${list}/*`);
       if (!route)
         throw new A2AError('NOT_FOUND', `There is nothing at ${pathname.slice(0, 200)}`, {
           hint: 'Try /__admin/health, rules, journal, reset, prime or clock.',
@@ -138,7 +162,7 @@ export class Admin {
       const handle = route[request.method ?? 'GET'];
       if (!handle)
         throw new A2AError('METHOD_NOT_ALLOWED', `This path takes ${Object.keys(route).join(', ')}`);
-      return await handle({ body: await readBody(request), query, id });
+      return await handle({ body: await readBody(request), query, id: decoded(id) });
     } catch (thrown) {
       return failure(thrown);
     }
@@ -162,10 +186,16 @@ export class Admin {
     return { body: { entries: limit === 0 ? [] : entries.slice(-limit), total: entries.length } };
   }
 
-  #entry(id: number): Answer {
-    const entry = this.#agent.journal.entry(id);
+  #rule(name: string): Answer {
+    const body = this.#agent.rule(name);
+    if (body === undefined) throw noRule(name);
+    return { body };
+  }
+
+  #entry(id: string): Answer {
+    const entry = this.#agent.journal.entry(Number(id));
     if (entry) return { body: entry };
-    throw new A2AError('NOT_FOUND', `There is no entry ${id}`, {
+    throw new A2AError('NOT_FOUND', `There is no entry ${id.slice(0, 200)}`, {
       hint: 'GET /__admin/journal lists those there are.',
     });
   }
@@ -192,6 +222,20 @@ export class Admin {
     if (typeof auto === 'boolean') clock.setAuto(auto);
     if (advance !== undefined) await clock.advance(numberOf(advance, 'advance'));
     return { body: this.#time() };
+  }
+}
+
+function noRule(name: string): A2AError {
+  return new A2AError('NOT_FOUND', `There is no rule ${name.slice(0, 200)}`, {
+    hint: 'GET /__admin/rules lists those there are.',
+  });
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch (cause) {
+    throw new A2AError('INVALID_PARAMS', 'The path has an escape that is no text', { cause });
   }
 }
 

@@ -5,9 +5,15 @@ import type { Fault } from './fault.ts';
 const count = z.int().nonnegative();
 
 /** Faults that have nothing but the number of events before them. */
-const afterSettings = z.strictObject({ after: count.optional() });
+const after = count.optional().describe('How many events pass before.');
 
-const eventSettings = z.strictObject({ event: z.int().positive().optional() });
+const afterSettings = z.strictObject({ after });
+
+const eventSettings = z.strictObject({
+  event: z.int().positive().optional().describe('Which event, counted from 1.'),
+});
+
+const times = z.int().positive().optional().describe('How often in all it goes wrong.');
 
 const noSettings = z.strictObject({});
 
@@ -20,39 +26,64 @@ function lenient<Settings extends z.ZodType<object>>(settings: Settings) {
 
 /** What each fault may be told, by the word of the file. */
 const kinds = {
-  http: z.strictObject({
-    status: httpStatus,
-    headers: z.record(z.string(), z.string()).optional(),
-    body: z.unknown().optional(),
-  }),
+  http: z
+    .strictObject({
+      status: httpStatus.describe('The HTTP status.'),
+      headers: z.record(z.string(), z.string()).optional().describe('Headers beside the usual ones.'),
+      body: z.unknown().optional().describe('Text as it is; anything else as JSON.'),
+    })
+    .describe('Answers with this HTTP status, and perhaps headers and a body.'),
   unauthorized: lenient(
-    z.strictObject({ challenge: z.string().optional(), times: z.int().positive().optional() }),
-  ),
+    z.strictObject({ challenge: z.string().optional().describe('What WWW-Authenticate says.'), times }),
+  ).describe('Answers 401, once unless times says otherwise; challenge is its WWW-Authenticate.'),
   rate_limit: lenient(
     z.strictObject({
-      retry_after: z.union([z.number().nonnegative(), z.string()]).optional(),
-      times: z.int().positive().optional(),
+      retry_after: z.union([z.number().nonnegative(), z.string()]).optional().describe('Seconds, or a date.'),
+      times,
     }),
-  ),
+  ).describe('Answers 429 with Retry-After: seconds or a date, 1 second by default.'),
   redirect: lenient(
-    z.strictObject({ status: z.int().min(300).max(399).optional(), location: z.string().optional() }),
+    z.strictObject({
+      status: z.int().min(300).max(399).optional().describe('307 by default.'),
+      location: z.string().optional().describe('Where to; nowhere by default.'),
+    }),
+  ).describe('Answers with a redirect, 307 by default, to a location or to nowhere.'),
+  delay: durationSchema.describe('Waits before the answer: 200ms, { min, max } or { mean, deviation }.'),
+  content_type: z.string().describe('Says another Content-Type than the answer has.'),
+  bad_utf8: lenient(afterSettings).describe(
+    'Puts bytes that are no text into the first event, or the one after so many.',
   ),
-  delay: durationSchema,
-  content_type: z.string(),
-  bad_utf8: lenient(afterSettings),
-  oversize: z.strictObject({ bytes: z.int().positive().max(1_000_000_000), after: count.optional() }),
-  half_frame: lenient(afterSettings),
-  cut: lenient(afterSettings),
-  stop: lenient(afterSettings),
-  silence: lenient(afterSettings),
-  heartbeats: lenient(z.strictObject({ after: count.optional(), every: millisecondsSchema.optional() })),
-  duplicate: lenient(eventSettings),
-  reorder: lenient(eventSettings),
-  wrong_append: lenient(noSettings),
-  after_terminal: lenient(noSettings),
-  reset: lenient(afterSettings),
-  refuse: lenient(z.strictObject({ for: millisecondsSchema.optional() })),
-  card: z.strictObject({ override: z.record(z.string(), z.unknown()) }),
+  oversize: z
+    .strictObject({ bytes: z.int().positive().max(1_000_000_000).describe('How long it is.'), after })
+    .describe('Makes the first event, or the one after so many, this many bytes long.'),
+  half_frame: lenient(afterSettings).describe(
+    'Sends half an event after so many, by default 1, and then ends properly.',
+  ),
+  cut: lenient(afterSettings).describe(
+    'Breaks the connection after so many events, by default 1; after 0 without a head.',
+  ),
+  stop: lenient(afterSettings).describe('Ends the stream properly before the last event, or after so many.'),
+  silence: lenient(afterSettings).describe(
+    'Sends nothing more after so many events, by default 1, and stays connected.',
+  ),
+  heartbeats: lenient(
+    z.strictObject({ after, every: millisecondsSchema.optional().describe('How long between two of them.') }),
+  ).describe('Sends nothing but signs of life after so many events, by default 1, every second by default.'),
+  duplicate: lenient(eventSettings).describe('Sends an event twice: the second, unless told otherwise.'),
+  reorder: lenient(eventSettings).describe(
+    'Sends an event after the one that follows it: the second, unless told otherwise.',
+  ),
+  wrong_append: lenient(noSettings).describe(
+    'Sends a chunk of an artifact that was never begun before the last event.',
+  ),
+  after_terminal: lenient(noSettings).describe('Lets the task work again after it was over.'),
+  reset: lenient(afterSettings).describe('Resets the connection after so many events, by default 0.'),
+  refuse: lenient(
+    z.strictObject({ for: millisecondsSchema.optional().describe('How long new connections are refused.') }),
+  ).describe('Resets the connection and refuses new ones for so long, or until told otherwise.'),
+  card: z
+    .strictObject({ override: z.record(z.string(), z.unknown()).describe('What the members are instead.') })
+    .describe('Lets the card say something else: members are replaced, those that are null left out.'),
 } as const;
 
 type Word = keyof typeof kinds;
@@ -69,9 +100,12 @@ const withSettings = z
     ...(Object.fromEntries(words.map((word) => [word, kinds[word].optional()])) as {
       [word in Word]: z.ZodOptional<(typeof kinds)[word]>;
     }),
-    times: z.int().positive().optional(),
-    chance: z.number().min(0).max(1).optional(),
-    on: z.enum(['message', 'card', 'any']).optional(),
+    times: z.int().positive().optional().describe('How often in all it goes wrong; for ever by default.'),
+    chance: z.number().min(0).max(1).optional().describe('How probable it is, from 0 to 1; 1 by default.'),
+    on: z
+      .enum(['message', 'card', 'any'])
+      .optional()
+      .describe('Which answers go wrong: to operations, to who asks for the card, or any.'),
   })
   .refine((read) => words.filter((word) => read[word] !== undefined).length === 1, {
     error: `a fault is one of ${words.join(', ')}`,

@@ -68,8 +68,10 @@ export interface JournalEntry {
   readonly answeredBy: AnsweredBy;
   /** Where the plan that was played came from. */
   readonly origin: string | undefined;
-  /** The rules that came closest, at most three, where none matched. */
+  /** The rules that came closest, at most three, where nobody knew what to do. */
   readonly unmatched: readonly NearMiss[] | undefined;
+  /** The same, also where no rule matched and `otherwise` was played. */
+  readonly nearMisses: readonly NearMiss[] | undefined;
   /** Undefined until the answer has ended. */
   readonly answer: CapturedAnswer | undefined;
 }

@@ -20,6 +20,9 @@ export interface RecordingLimits {
   readonly maxBodyBytes: number;
 }
 
+/** How many rules are kept that came close. */
+const maxMisses = 3;
+
 /** Who wants to hear of a recording. */
 interface Listener {
   grew(bytes: number): void;
@@ -49,7 +52,8 @@ export class Recording {
   #answeredBy: AnsweredBy = 'agent';
   #origin: string | undefined = undefined;
   #call: CapturedCall | undefined = undefined;
-  #unmatched: readonly NearMiss[] | undefined = undefined;
+  #isUnmatched = false;
+  #nearMisses: readonly NearMiss[] | undefined = undefined;
   #answer: CapturedAnswer | undefined = undefined;
   #request: CapturedRequest | undefined = undefined;
   #tellClosed: () => void = () => {};
@@ -113,14 +117,16 @@ export class Recording {
   }
 
   /** It is decided what is played. */
-  plays({ origin }: Plan, faults: readonly Fault[]): void {
+  plays({ origin, nearMisses }: Plan, faults: readonly Fault[]): void {
     this.#origin = origin;
+    this.#nearMisses ??= nearMisses?.slice(0, maxMisses);
     this.faults = faults;
   }
 
   /** No rule matched. */
   missed(nearMisses: readonly NearMiss[]): void {
-    this.#unmatched = nearMisses.slice(0, 3);
+    this.#isUnmatched = true;
+    this.#nearMisses = nearMisses.slice(0, maxMisses);
     this.#listener.changed();
   }
 
@@ -182,7 +188,8 @@ export class Recording {
       call: this.#call,
       answeredBy: this.#answeredBy,
       origin: this.#origin,
-      unmatched: this.#unmatched,
+      unmatched: this.#isUnmatched ? this.#nearMisses : undefined,
+      nearMisses: this.#nearMisses,
       answer: this.#answer,
     };
   }

@@ -30,7 +30,7 @@ export function timelineLines({ journal }: Captured): string[] {
 }
 
 function entryLines(
-  { time, request, call, origin, unmatched, answer }: JournalEntry,
+  { time, request, call, origin, nearMisses, answer }: JournalEntry,
   first: string,
 ): string[] {
   const since = `${Date.parse(time) - Date.parse(first)} ms`.padStart(9);
@@ -43,7 +43,7 @@ function entryLines(
   return [
     `  ${since}  ${request.method} ${request.path} ${asked}${words}${ids} → ${answered}`,
     ...(origin === undefined ? [] : [`             by ${origin}`]),
-    ...(unmatched ?? []).map(
+    ...(nearMisses ?? []).map(
       ({ rule, differences }) => `             not ${rule}: ${differences.join('; ')}`,
     ),
   ];

@@ -66,12 +66,12 @@ export class RuleBook {
       this.#rules = [...this.#rules, this.#ruleOf(form, ['rules', index], reading)];
   }
 
-  /** Adds a rule, before the one of that name or as the last. @returns its name. */
-  add(text: string, before: string | undefined): string {
+  /** Adds a rule, before the one of that name or as the last. @returns its name: its own, else the one given. */
+  add(text: string, before?: string, called?: string): string {
     const at = before === undefined ? this.#rules.length : this.#indexOf(before);
     if (at < 0) throw mistake(`there is no rule ${before}`);
     if (this.#rules.length >= this.#max) throw mistake(`a script may have ${this.#max} rules`);
-    const rule = this.#read(text);
+    const rule = this.#read(text, { called });
     this.#rules = this.#rules.toSpliced(at, 0, rule);
     return rule.name;
   }
@@ -80,7 +80,7 @@ export class RuleBook {
   replace(name: string, text: string): boolean {
     const at = this.#indexOf(name);
     if (at < 0) return false;
-    const rule = this.#read(text, name);
+    const rule = this.#read(text, { called: name, replaced: name });
     this.#rules = this.#rules.with(at, rule);
     return true;
   }
@@ -98,11 +98,11 @@ export class RuleBook {
   }
 
   /** Reads one rule that is told while the script is played: nothing can lie beside it. */
-  #read(text: string, replaced?: string): Rule {
+  #read(text: string, { called, replaced }: { called?: string; replaced?: string }): Rule {
     const document = Document.parse(text, 'rule');
     const reading = new Reading(document, undefined, 0);
     const form = document.check(ruleFormat);
-    const rule = this.#ruleOf({ ...form, name: form.name ?? replaced }, [], reading, replaced);
+    const rule = this.#ruleOf({ ...form, name: form.name ?? called }, [], reading, replaced);
     reading.finish();
     return rule;
   }

@@ -95,11 +95,12 @@ export class Script {
    * Adds a rule, written as in a file (YAML or JSON).
    *
    * @param before - the name of the rule that it comes before; by default it is the last.
+   * @param called - its name where it does not say one.
    * @returns its name.
    * @throws DocumentError when it is no rule, or when there is another of its name.
    */
-  addRule(text: string, before?: string): string {
-    return this.#book.add(text, before);
+  addRule(text: string, before?: string, called?: string): string {
+    return this.#book.add(text, before, called);
   }
 
   /**
@@ -123,8 +124,9 @@ export class Script {
     const visit = new Visit(incoming, this.#conversations, random, this.#sizes);
     const seen = { incoming, state: visit.conversation.state };
     for (const rule of this.#book.rules) if (!rule.isSpent && rule.holds(seen)) return rule.answer(visit);
-    if (this.#otherwise) return this.#otherwise(visit);
-    return { nearMisses: closest(this.#book.rules.map((rule) => rule.compare(seen))) };
+    // Compared before anything is done, because what is done may change the state.
+    const nearMisses = closest(this.#book.rules.map((rule) => rule.compare(seen)));
+    return this.#otherwise ? { ...this.#otherwise(visit), nearMisses } : { nearMisses };
   }
 
   #reset(): void {
