@@ -1,0 +1,98 @@
+import { escaped } from './escape.ts';
+import { type ConformanceReport, type ConformanceResult, laneOf } from './report.ts';
+
+/** The report as build servers read it: a suite for each chapter, a case for each rule and place. */
+export function junitReport(report: ConformanceReport): string {
+  const suites = Object.entries(report.categories).filter(([, results]) => results.length > 0);
+  const all = suites.flatMap(([, results]) => results);
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="${escaped(`A2A conformance of ${report.agentName}`)}" ${countsOf(all)}>`,
+    ...(report.unreachable === undefined ? [] : [unreachableSuite(report.unreachable)]),
+    ...suites.map(([name, results]) => suiteOf(name, results, report)),
+    '</testsuites>',
+    '',
+  ].join('\n');
+}
+
+function unreachableSuite(why: string): string {
+  return [
+    '  <testsuite name="reach" tests="1" failures="0" errors="1" skipped="0" time="0.000">',
+    `    <testcase name="reach" classname="a2a.reach" time="0.000"><error message="${escaped(why)}"/></testcase>`,
+    '  </testsuite>',
+  ].join('\n');
+}
+
+function suiteOf(
+  name: string,
+  results: readonly ConformanceResult[],
+  { agentUrl, testDate, conformanceLevel, provenance }: ConformanceReport,
+): string {
+  const properties = {
+    agentUrl,
+    conformanceLevel,
+    suite: provenance.suite,
+    rulesDigest: provenance.rulesDigest,
+  };
+  return [
+    `  <testsuite name="${name}" ${countsOf(results)} timestamp="${testDate.slice(0, 19)}">`,
+    propertiesOf(properties, '    '),
+    ...results.map(caseOf),
+    '  </testsuite>',
+  ].join('\n');
+}
+
+function countsOf(results: readonly ConformanceResult[]): string {
+  const failed = results.filter(({ status }) => status === 'fail').length;
+  const errors = results.filter(({ verdict }) => verdict === 'error').length;
+  const skipped = results.filter(({ status }) => status === 'skip').length - errors;
+  const time = results.reduce((sum, { duration_ms = 0 }) => sum + duration_ms, 0);
+  return `tests="${results.length}" failures="${failed}" errors="${errors}" skipped="${skipped}" time="${secondsOf(time)}"`;
+}
+
+function caseOf(result: ConformanceResult): string {
+  const { test, category, verdict, status, message = '', duration_ms = 0, level, section, curl } = result;
+  const head = `    <testcase name="${escaped(`${test} (${laneOf(result)})`)}" classname="a2a.${category}" time="${secondsOf(duration_ms)}">`;
+  const inside = [
+    propertiesOf(
+      {
+        id: test,
+        level,
+        section,
+        requirements: result.requirements.join(' '),
+        ...(curl === undefined ? {} : { curl }),
+      },
+      '      ',
+    ),
+  ];
+  const told = escaped(message);
+  if (verdict === 'error') inside.push(`      <error message="${told}"/>`);
+  else if (status === 'skip') inside.push(`      <skipped message="${escaped(`${verdict}: ${message}`)}"/>`);
+  else if (status === 'fail')
+    inside.push(`      <failure message="${told}" type="${level}">${escaped(storyOf(result))}</failure>`);
+  else if (verdict === 'warn')
+    inside.push(`      <system-out>${escaped(`warning: ${storyOf(result)}`)}</system-out>`);
+  return [head, ...inside, '    </testcase>'].join('\n');
+}
+
+function storyOf({ rule, message = '', expected, actual, remediation, curl }: ConformanceResult): string {
+  return [
+    rule,
+    message,
+    ...(expected === undefined ? [] : [`expected: ${expected}`]),
+    ...(actual === undefined ? [] : [`got: ${actual}`]),
+    `to do: ${remediation}`,
+    ...(curl === undefined ? [] : [curl]),
+  ].join('\n');
+}
+
+function propertiesOf(properties: Readonly<Record<string, string>>, indent: string): string {
+  const all = Object.entries(properties).map(
+    ([name, value]) => `${indent}  <property name="${name}" value="${escaped(value)}"/>`,
+  );
+  return [`${indent}<properties>`, ...all, `${indent}</properties>`].join('\n');
+}
+
+function secondsOf(milliseconds: number): string {
+  return (milliseconds / 1_000).toFixed(3);
+}

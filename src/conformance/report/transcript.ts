@@ -1,0 +1,93 @@
+import { type Exchange, isEventStream } from '../wire/exchange.ts';
+import { removed, type Secrets } from './secrets.ts';
+
+/** One request and its answer, as a report shows them: without secrets, and not endless. */
+export interface Turn {
+  readonly request: {
+    readonly method: string;
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body?: string;
+  };
+  readonly response: {
+    /** Zero when no answer came. */
+    readonly status: number;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string;
+    /** When each event of a stream came, in milliseconds, and what it was. */
+    readonly events?: readonly { readonly at: number; readonly text: string }[];
+  };
+  /** How it ended, where it did not end by itself. */
+  readonly end?: string;
+  readonly duration_ms: number;
+  /** A command that asks the same again. */
+  readonly curl: string;
+}
+
+const maxText = 8_192;
+const maxEvents = 40;
+
+/** An exchange for others to see. */
+export function turnOf(exchange: Exchange, secrets: Secrets): Turn {
+  const { method, requestBody, status, frames, end, trouble, endAfter } = exchange;
+  const shown = frames.slice(0, maxEvents).map(({ at, fields }) => ({
+    at: Math.round(at),
+    text: short(secrets.text(fields.map(([name, value]) => `${name}: ${value}`).join('\n')), maxText / 4),
+  }));
+  const left = frames.length - shown.length;
+  return {
+    request: {
+      method,
+      url: secrets.url(exchange.url),
+      headers: secrets.headers(exchange.requestHeaders),
+      ...(requestBody === undefined ? {} : { body: short(secrets.text(requestBody)) }),
+    },
+    response: {
+      status,
+      headers: secrets.headers(exchange.headers),
+      body: frames.length > 0 ? '' : short(secrets.text(exchange.body)),
+      ...(frames.length === 0
+        ? {}
+        : {
+            events: left > 0 ? [...shown, { at: shown.at(-1)?.at ?? 0, text: `… and ${left} more` }] : shown,
+          }),
+    },
+    ...(end === 'complete' ? {} : { end: trouble === undefined ? end : `${end}: ${secrets.text(trouble)}` }),
+    duration_ms: Math.round(endAfter),
+    curl: curlOf(exchange, secrets),
+  };
+}
+
+/** A line for a shell that asks the same again. Secrets are named as variables of the shell. */
+export function curlOf(exchange: Exchange, secrets: Secrets): string {
+  const { method, url, requestHeaders, requestBody } = exchange;
+  const words = ['curl', '-sS', '-i'];
+  const isStream = isEventStream(exchange) || requestHeaders.accept === 'text/event-stream';
+  if (isStream) words.push('-N', '-m', '30');
+  if (method !== 'GET') words.push('-X', method);
+  words.push(quoted(secrets.url(url)));
+  for (const [name, value] of Object.entries(requestHeaders)) {
+    if (value === '') continue;
+    const variable = name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_');
+    words.push(
+      '-H',
+      secrets.isSecret(name) ? `"${name}: $${variable}"` : quoted(`${name}: ${secrets.text(value)}`),
+    );
+  }
+  if (requestBody !== undefined && requestBody !== '')
+    words.push(
+      '--data-raw',
+      requestBody.length > 65_536
+        ? quoted(`${removed}: ${requestBody.length} characters`)
+        : quoted(secrets.text(requestBody)),
+    );
+  return words.join(' ');
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+function short(text: string, most: number = maxText): string {
+  return text.length <= most ? text : `${text.slice(0, most)}… (${text.length - most} characters more)`;
+}
