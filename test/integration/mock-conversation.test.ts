@@ -1,4 +1,5 @@
 /** Every official client, and the oldest callers, get the same conversation from one source. */
+import { fileURLToPath } from 'node:url';
 import { A2AClient } from 'sdk-0.2/client';
 import {
   ClientFactory as ClientFactory0_3,
@@ -8,15 +9,12 @@ import {
 import { Role, TaskState } from 'sdk-1.3';
 import { ClientFactory, JsonRpcTransportFactory, RestTransportFactory } from 'sdk-1.3/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TestAgentOptions } from '../../src/testkit/test-agent-options.ts';
 import { TestAgentServer } from '../../src/testkit/test-agent-server.ts';
 import { collect, say as say1_3 } from '../interop/sdk-1.3-words.ts';
 import { readFrames } from '../support/frames.ts';
 
 let server: TestAgentServer;
-beforeAll(async () => {
-  server = await TestAgentServer.start({ lenientVersion: false });
-});
-afterAll(() => server.stop());
 
 const said = (state: string, text: string): object => ({
   kind: 'status-update',
@@ -141,25 +139,58 @@ async function wordsOf0_1(text: string, id: string): Promise<string[]> {
   });
 }
 
-describe('one source is the same conversation for everybody', () => {
-  it.each<[string, () => Promise<Speak>]>([
-    ['raw 0.1', by0_1],
-    ['the client of 0.2', by0_2],
-    ['the client of 0.3 over JSON-RPC', by0_3([new JsonRpc0_3()], 'JSONRPC')],
-    ['the client of 0.3 over REST', by0_3([new Rest0_3()], 'HTTP+JSON')],
-    ['the client of 1.3 over JSON-RPC', by1_3([new JsonRpcTransportFactory()], 'JSONRPC')],
-    ['the client of 1.3 over REST', by1_3([new RestTransportFactory()], 'HTTP+JSON')],
-  ])('%s', async (who, open) => {
-    const id = who.replaceAll(' ', '-');
-    const speak = await open();
-    const first = await speak(opening(id));
-    const second = await speak(`this one [test_case_id=${id}]`, first.taskId);
-    expect([first.words, second.words]).toEqual(conversation);
-    expect(second.taskId).toBe(first.taskId);
-    const captured = server.received.filter(({ call }) => call?.taskId === first.taskId);
-    expect(captured.map(({ origin }) => origin)).toEqual([
-      `directive ${id}, turn 0`,
-      `directive ${id}, turn 1`,
-    ]);
-  });
-});
+/** What is said in both turns, and where the journal says that the answers came from. */
+interface Source {
+  readonly options: TestAgentOptions;
+  readonly sayings: (id: string) => [string, string];
+  readonly origins: (id: string) => [string, string];
+}
+
+const scriptFile = fileURLToPath(new URL('fixtures/one-conversation.yaml', import.meta.url));
+const sources: [string, Source][] = [
+  [
+    'directives',
+    {
+      options: { lenientVersion: false },
+      sayings: (id) => [opening(id), `this one [test_case_id=${id}]`],
+      origins: (id) => [`directive ${id}, turn 0`, `directive ${id}, turn 1`],
+    },
+  ],
+  [
+    'one script',
+    {
+      options: { scriptFile },
+      sayings: (id) => [`find it for ${id}`, 'this one'],
+      origins: () => [`rule asks (${scriptFile}:4)`, `rule finishes (${scriptFile}:11)`],
+    },
+  ],
+];
+
+describe.each(sources)(
+  '%s: the same conversation for everybody',
+  (_source, { options, sayings, origins }) => {
+    beforeAll(async () => {
+      server = await TestAgentServer.start(options);
+    });
+    afterAll(() => server.stop());
+
+    it.each<[string, () => Promise<Speak>]>([
+      ['raw 0.1', by0_1],
+      ['the client of 0.2', by0_2],
+      ['the client of 0.3 over JSON-RPC', by0_3([new JsonRpc0_3()], 'JSONRPC')],
+      ['the client of 0.3 over REST', by0_3([new Rest0_3()], 'HTTP+JSON')],
+      ['the client of 1.3 over JSON-RPC', by1_3([new JsonRpcTransportFactory()], 'JSONRPC')],
+      ['the client of 1.3 over REST', by1_3([new RestTransportFactory()], 'HTTP+JSON')],
+    ])('%s', async (who, open) => {
+      const id = who.replaceAll(' ', '-');
+      const speak = await open();
+      const [opens, goesOn] = sayings(id);
+      const first = await speak(opens);
+      const second = await speak(goesOn, first.taskId);
+      expect([first.words, second.words]).toEqual(conversation);
+      expect(second.taskId).toBe(first.taskId);
+      const captured = server.received.filter(({ call }) => call?.taskId === first.taskId);
+      expect(captured.map(({ origin }) => origin)).toEqual(origins(id));
+    });
+  },
+);

@@ -58,3 +58,36 @@ it('500 conversations at once do not mix', async () => {
     }
   }
 });
+
+it('500 conversations with one script at once do not mix', async () => {
+  const script = `
+rules:
+  - name: asks
+    when: { text: { regex: '^I am (?<name>.+)$' }, task_state: none }
+    then: [{ set: { name: '{{match.name}}' } }, { say: '{{state.name}} begins' }, { ask: '{{state.name}} asks' }]
+  - name: ends
+    when: { text: and now, task_state: input-required, turn: 1 }
+    then: [{ say: '{{state.name}} goes on' }, { complete: '{{state.name}} ends in {{task.id}}' }]`;
+  await using server = await TestAgentServer.start({ script });
+  const names = Array.from({ length: 500 }, (_, i) => `case-${i}`);
+  const told = await Promise.all(
+    names.map(async (name) => {
+      const first = await stream(server.url, `${name}-0`, `I am ${name}`);
+      const { id: taskId, contextId } = first[0] as { id: string; contextId: string };
+      const second = await stream(server.url, `${name}-1`, 'and now', { taskId, contextId });
+      return { name, taskId, contextId, words: [wordsOf(first), wordsOf(second)] };
+    }),
+  );
+  for (const { name, taskId, words } of told) {
+    expect(words).toEqual([
+      [`${name} begins`, `${name} asks`],
+      [`${name} goes on`, `${name} ends in ${taskId}`],
+    ]);
+  }
+  expect(new Set(told.map(({ contextId }) => contextId)).size).toBe(500);
+  const captured = new Map(server.received.map(({ call }) => [call?.messageId, call]));
+  expect(captured.size).toBe(1_000);
+  for (const { name, taskId, contextId } of told)
+    for (const turn of [0, 1]) expect(captured.get(`${name}-${turn}`)).toMatchObject({ taskId, contextId });
+  expect(server.scripts[0]?.script.rules.map(({ matches }) => matches)).toEqual([500, 500]);
+});

@@ -112,7 +112,12 @@ export const conditionsFormat = z.strictObject({
     .optional()
     .describe('How many messages of the conversation came before: 0 for the first.'),
   state: z
-    .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
+    .record(
+      z.string(),
+      z.union([z.string(), z.number(), z.boolean(), z.null()], {
+        error: 'expected a text, a number, true, false or null: the value itself',
+      }),
+    )
     .optional()
     .describe('What earlier rules have set in this conversation; null for what nobody has set.'),
   task_state: oneOrMore(z.enum([...taskStates, 'none']))

@@ -1,0 +1,26 @@
+#!/usr/bin/env node
+// How long a test agent takes to start and to stop, once it is imported: node bench/testkit-start.mjs [times]
+// Runs what was built: npm run build comes first.
+const times = Number(process.argv[2] ?? 50);
+const imported = performance.now();
+const { TestAgentServer } = await import('../dist/testkit/index.js');
+console.log(`import         ${(performance.now() - imported).toFixed(1)} ms`);
+
+const script = 'rules: [{ when: { text: hello }, then: [{ complete: Hi }] }]';
+const starts = [];
+const stops = [];
+for (let i = 0; i < times; i++) {
+  const began = performance.now();
+  const agent = await TestAgentServer.start({ script });
+  const up = performance.now();
+  // Somebody who knocked must not keep it from going.
+  await (await fetch(agent.cardUrl)).text();
+  const asked = performance.now();
+  await agent.stop();
+  starts.push(up - began);
+  stops.push(performance.now() - asked);
+}
+const at = (list, share) => list.toSorted((a, b) => a - b)[Math.floor((list.length - 1) * share)].toFixed(1);
+console.log(`first start    ${starts[0].toFixed(1)} ms`);
+console.log(`start          ${at(starts, 0.5)} ms (median of ${times}), ${at(starts, 1)} ms at most`);
+console.log(`stop           ${at(stops, 0.5)} ms (median of ${times}), ${at(stops, 1)} ms at most`);
