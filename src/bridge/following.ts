@@ -1,0 +1,192 @@
+import { type Clock, sleep } from '../client/clock.ts';
+import type { Agent, Call } from '../protocol/agent.ts';
+import { A2AError } from '../protocol/errors.ts';
+import type { StreamEvent } from '../protocol/event.ts';
+import type { Message } from '../protocol/message.ts';
+import { beginFold, type TaskFold } from '../protocol/reduce.ts';
+import type { SendRequest } from '../protocol/requests.ts';
+import { isInterrupted, isTask, isTerminal, type Task } from '../protocol/task.ts';
+
+/** What became of a call. */
+export type Outcome =
+  | { readonly kind: 'task'; readonly task: Task }
+  | { readonly kind: 'message'; readonly message: Message }
+  | { readonly kind: 'running'; readonly task: Task }
+  | { readonly kind: 'canceled'; readonly task: Task | undefined; readonly fault: A2AError | undefined }
+  | { readonly kind: 'fault'; readonly error: A2AError; readonly task: Task | undefined };
+
+/** What is asked, and how long it may take. */
+export interface FollowingOptions {
+  readonly agent: Agent;
+  /** A message to send, or the task to wait for. */
+  readonly ask: SendRequest | { readonly taskId: string };
+  readonly owner: string | undefined;
+  readonly waitBudget: number;
+  /** For how many milliseconds a cancellation waits for the agent. */
+  readonly cancelBudget: number;
+  /** Milliseconds between two looks at a task that cannot be followed. */
+  readonly pollInterval: number;
+  readonly signal: AbortSignal | undefined;
+  readonly hear: ((event: StreamEvent) => void) | undefined;
+  readonly clock: Clock;
+}
+
+/** The agent cannot stream, or has nothing left to tell: the same can be had by asking. */
+const cannotStream: ReadonlySet<string> = new Set(['METHOD_NOT_FOUND', 'UNSUPPORTED_OPERATION']);
+
+/** One call to an agent, followed until its task rests, its time is up or its caller gives up. Nothing is thrown. */
+export class Following {
+  readonly #options: FollowingOptions;
+  readonly #stopping = new AbortController();
+  #fold: TaskFold | undefined = undefined;
+  #message: Message | undefined = undefined;
+  #why: 'budget' | 'canceled' | 'closed' | undefined = undefined;
+  #stopTimer: () => void = () => {};
+
+  constructor(options: FollowingOptions) {
+    this.#options = options;
+  }
+
+  /** Ends the wait; the task goes on. */
+  detach(): void {
+    this.#stop('closed');
+  }
+
+  async run(): Promise<Outcome> {
+    const { signal, clock, waitBudget } = this.#options;
+    if (signal?.aborted) return { kind: 'canceled', task: undefined, fault: undefined };
+    const onAbort = (): void => this.#cancel();
+    signal?.addEventListener('abort', onAbort, { once: true });
+    if (waitBudget !== Infinity) this.#stopTimer = clock.after(waitBudget, () => this.#stop('budget'));
+    try {
+      await this.#follow();
+      return this.#message ? { kind: 'message', message: this.#message } : await this.#conclude(undefined);
+    } catch (thrown) {
+      return await this.#conclude(A2AError.from(thrown));
+    } finally {
+      this.#stopTimer();
+      signal?.removeEventListener('abort', onAbort);
+    }
+  }
+
+  get #call(): Call {
+    const { owner } = this.#options;
+    return { signal: this.#stopping.signal, ...(owner !== undefined && { owner }) };
+  }
+
+  /** The caller gave up. A task whose name is not known yet cannot be canceled, so that is waited for. */
+  #cancel(): void {
+    this.#stopTimer();
+    this.#why = 'canceled';
+    if (this.#fold) this.#stopping.abort();
+    else {
+      const { clock, cancelBudget } = this.#options;
+      this.#stopTimer = clock.after(cancelBudget, () => this.#stopping.abort());
+    }
+  }
+
+  #stop(why: 'budget' | 'closed'): void {
+    this.#why ??= why;
+    this.#stopping.abort();
+  }
+
+  async #follow(): Promise<void> {
+    const { agent, ask } = this.#options;
+    if ('taskId' in ask) return this.#wait(ask.taskId);
+    try {
+      await this.#hearAll(agent.stream(ask, this.#call));
+    } catch (thrown) {
+      const error = A2AError.from(thrown);
+      if (this.#fold || !cannotStream.has(error.reason)) throw error;
+      const configuration = { ...ask.configuration, returnImmediately: true };
+      const answer = await agent.send({ ...ask, configuration }, this.#call);
+      this.#hear(isTask(answer) ? { kind: 'task', task: answer } : { kind: 'message', message: answer });
+      if (isTask(answer)) await this.#poll(answer.id);
+    }
+  }
+
+  /** Goes on with a task that was begun before. */
+  async #wait(id: string): Promise<void> {
+    const { agent } = this.#options;
+    this.#hear({ kind: 'task', task: await agent.getTask({ id }, this.#call) });
+    if (this.#isResting()) return;
+    try {
+      await this.#hearAll(agent.subscribe({ id }, this.#call));
+    } catch (thrown) {
+      const error = A2AError.from(thrown);
+      if (!cannotStream.has(error.reason)) throw error;
+      this.#hear({ kind: 'task', task: await agent.getTask({ id }, this.#call) });
+      await this.#poll(id);
+    }
+  }
+
+  async #poll(id: string): Promise<void> {
+    const { agent, clock, pollInterval } = this.#options;
+    while (!this.#isResting()) {
+      await sleep(clock, pollInterval, this.#stopping.signal);
+      this.#hear({ kind: 'task', task: await agent.getTask({ id }, this.#call) });
+    }
+  }
+
+  async #hearAll(events: AsyncIterable<StreamEvent>): Promise<void> {
+    for await (const event of events) {
+      this.#hear(event);
+      // A stream ends by itself with its task, and its connection can be used again; where the agent waits, it need not.
+      const state = this.#fold?.status.state;
+      if (this.#stopping.signal.aborted || (state !== undefined && isInterrupted(state))) return;
+    }
+  }
+
+  #hear(event: StreamEvent): void {
+    if (event.kind === 'message' && !this.#fold) {
+      this.#message = event.message;
+      return;
+    }
+    this.#fold ??= beginFold(event);
+    this.#fold?.apply(event);
+    if (this.#why === 'canceled') this.#stopping.abort();
+    else this.#options.hear?.(event);
+  }
+
+  #isResting(): boolean {
+    const state = this.#fold?.status.state;
+    return state !== undefined && (isTerminal(state) || isInterrupted(state));
+  }
+
+  /** Says what became of it, with what is known. */
+  async #conclude(error: A2AError | undefined): Promise<Outcome> {
+    const task = this.#fold?.task();
+    if (this.#why === 'canceled') {
+      if (task && isTerminal(task.status.state)) return { kind: 'task', task };
+      return { kind: 'canceled', task, fault: task && (await this.#cancelTask(task.id)) };
+    }
+    if (task && this.#isResting()) return { kind: 'task', task };
+    if (this.#why === 'closed') {
+      const closed = new A2AError('UNAVAILABLE', 'The bridge was closed');
+      return { kind: 'fault', error: closed, task };
+    }
+    if (this.#why === 'budget') {
+      if (task) return { kind: 'running', task };
+      const text = `The agent did not answer within ${this.#options.waitBudget} ms`;
+      return { kind: 'fault', error: new A2AError('TIMEOUT', text), task };
+    }
+    if (error) return { kind: 'fault', error, task };
+    if (task) return { kind: 'running', task };
+    return { kind: 'fault', error: new A2AError('INVALID_AGENT_RESPONSE', 'The agent gave no answer'), task };
+  }
+
+  /** Cancels the task. @returns why it could not be, if it could not */
+  async #cancelTask(id: string): Promise<A2AError | undefined> {
+    const { agent, clock, cancelBudget, owner } = this.#options;
+    const giveUp = new AbortController();
+    const stop = clock.after(cancelBudget, () => giveUp.abort());
+    try {
+      await agent.cancelTask({ id }, { signal: giveUp.signal, ...(owner !== undefined && { owner }) });
+      return undefined;
+    } catch (thrown) {
+      return A2AError.from(thrown);
+    } finally {
+      stop();
+    }
+  }
+}

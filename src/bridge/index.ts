@@ -1,0 +1,28 @@
+/**
+ * Skills of remote agents as functions of a host application: actions, what they answer, and questions that come back.
+ *
+ * @module
+ */
+export type {
+  Action,
+  ActionFile,
+  ActionMeta,
+  ActionResponse,
+  ActionStatus,
+  Bridge,
+  FileParameter,
+  Progress,
+  Schema,
+} from './action.ts';
+export { bridge, bridges } from './bridge.ts';
+export type { NamedAgent } from './bridged-agent.ts';
+export {
+  type FollowUp,
+  type FollowUpCaller,
+  type FollowUps,
+  memoryFollowUps,
+  type MemoryFollowUpsOptions,
+} from './follow-ups.ts';
+export type { BridgeOptions } from './options.ts';
+export { provideRequiredInput, schemasExtension } from './skill.ts';
+export { sqliteFollowUps, type SqliteFollowUpsOptions } from './sqlite-follow-ups.ts';
