@@ -1,0 +1,65 @@
+import { canceled, type Clock, systemClock } from '../../client/clock.ts';
+import type { RemoteAgent } from '../../client/connect.ts';
+import type { Call } from '../../protocol/agent.ts';
+import { A2AError } from '../../protocol/errors.ts';
+import type { Supervised } from './supervise.ts';
+
+/** How calls wait for their agent. */
+export interface SupervisedAgentOptions {
+  /** For how many milliseconds a call waits until the agent is ready. @defaultValue 30 000 */
+  patience?: number;
+  clock?: Clock;
+}
+
+/**
+ * Lets calls wait while the agent is being started, so that a restart looks like a slow answer. A call that the end of
+ * the process cut off fails, because nobody knows how far it came.
+ */
+export function supervisedAgent(
+  supervised: Supervised,
+  agent: RemoteAgent,
+  { patience = 30_000, clock = systemClock }: SupervisedAgentOptions = {},
+): RemoteAgent {
+  const ready = (call: Call | undefined) => whenReady(supervised, { patience, clock, signal: call?.signal });
+  async function* once<T>(events: () => AsyncIterable<T>, call: Call | undefined): AsyncGenerator<T> {
+    await ready(call);
+    yield* events();
+  }
+  return {
+    ...agent,
+    card: (call) => ready(call).then(() => agent.card(call)),
+    extendedCard: (call) => ready(call).then(() => agent.extendedCard(call)),
+    send: (request, call) => ready(call).then(() => agent.send(request, call)),
+    stream: (request, call) => once(() => agent.stream(request, call), call),
+    getTask: (request, call) => ready(call).then(() => agent.getTask(request, call)),
+    listTasks: (request, call) => ready(call).then(() => agent.listTasks(request, call)),
+    cancelTask: (request, call) => ready(call).then(() => agent.cancelTask(request, call)),
+    subscribe: (request, call) => once(() => agent.subscribe(request, call), call),
+    createPushConfig: (config, call) => ready(call).then(() => agent.createPushConfig(config, call)),
+    getPushConfig: (ref, call) => ready(call).then(() => agent.getPushConfig(ref, call)),
+    listPushConfigs: (request, call) => ready(call).then(() => agent.listPushConfigs(request, call)),
+    deletePushConfig: (ref, call) => ready(call).then(() => agent.deletePushConfig(ref, call)),
+  };
+}
+
+async function whenReady(
+  supervised: Supervised,
+  { patience, clock, signal }: { patience: number; clock: Clock; signal: AbortSignal | undefined },
+): Promise<void> {
+  if (supervised.state === 'ready') return;
+  const over = new AbortController();
+  const stopTimer = clock.after(patience, () => over.abort());
+  try {
+    await supervised.whenReady(signal ? AbortSignal.any([signal, over.signal]) : over.signal);
+  } catch (thrown) {
+    if (signal?.aborted) throw canceled(signal);
+    if (!over.signal.aborted) throw thrown;
+    const why = supervised.error ? `: ${supervised.error.message}` : '';
+    throw new A2AError('UNAVAILABLE', `The agent is still ${supervised.state}${why}`, {
+      cause: supervised.error,
+      hint: 'It is being started again. Try once more in a while.',
+    });
+  } finally {
+    stopTimer();
+  }
+}

@@ -1,0 +1,62 @@
+// An agent on the official SDK for 1.0, as a program: `node sdk-1.3.mjs PORT`. Echoes; `pid` says its number.
+import express from 'express';
+import { AgentEvent, DefaultRequestHandler, InMemoryTaskStore } from 'sdk-1.3/server';
+import { agentCardHandler, jsonRpcHandler } from 'sdk-1.3/server/express';
+
+const port = Number(process.argv[2]);
+const card = {
+  name: 'Echo 1.0',
+  description: 'Says it back',
+  version: '1.0.0',
+  supportedInterfaces: [
+    { url: `http://127.0.0.1:${port}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: '' },
+  ],
+  capabilities: { streaming: true, pushNotifications: false, extendedAgentCard: false, extensions: [] },
+  securitySchemes: {},
+  securityRequirements: [],
+  signatures: [],
+  defaultInputModes: ['text/plain'],
+  defaultOutputModes: ['text/plain'],
+  skills: [
+    {
+      id: 'echo',
+      name: 'Echo',
+      description: 'Says it back',
+      tags: ['test'],
+      examples: [],
+      inputModes: [],
+      outputModes: [],
+      securityRequirements: [],
+    },
+  ],
+};
+const executor = {
+  async execute({ userMessage, contextId }, bus) {
+    const said = userMessage.parts[0]?.content?.value ?? '';
+    const value = said === 'pid' ? String(process.pid) : said;
+    bus.publish(
+      AgentEvent.message({
+        messageId: crypto.randomUUID(),
+        contextId,
+        taskId: '',
+        role: 2,
+        parts: [
+          { content: { $case: 'text', value }, metadata: undefined, filename: '', mediaType: 'text/plain' },
+        ],
+        metadata: undefined,
+        extensions: [],
+        referenceTaskIds: [],
+      }),
+    );
+  },
+  async cancelTask() {},
+};
+const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), executor);
+const userBuilder = async () => ({ isAuthenticated: false, userName: '' });
+const app = express();
+app.use('/.well-known/agent-card.json', agentCardHandler({ agentCardProvider: requestHandler }));
+app.use('/rpc', jsonRpcHandler({ requestHandler, userBuilder }));
+app.listen(port, '127.0.0.1', (error) => {
+  if (error) throw error;
+  process.stdout.write(`listening on ${port}\n`);
+});
