@@ -196,8 +196,9 @@ function isReading({ method }: Exchange): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
+/** True for a request of JSON-RPC, and for a batch of them, which is refused in its own words. */
 function isEnvelope(body: unknown): boolean {
-  if (Array.isArray(body)) return true;
+  if (Array.isArray(body)) return body.length > 0 && isEnvelope(body[0]);
   return typeof body === 'object' && body !== null && 'jsonrpc' in body && 'method' in body;
 }
 

@@ -1,12 +1,18 @@
 import type { BrokenAgent } from './broken-agent.ts';
 import { brokenCancel } from './cancel.ts';
+import { brokenCard } from './card.ts';
+import { brokenCardSignature } from './card-signature.ts';
 import { brokenContext } from './context.ts';
 import { brokenGet } from './get.ts';
 import { brokenHttp } from './http.ts';
 import { brokenList } from './list.ts';
 import { brokenMode } from './mode.ts';
 import { brokenModel } from './model.ts';
+import { brokenRest } from './rest.ts';
+import { brokenRpc } from './rpc.ts';
 import { brokenSend } from './send.ts';
+import { brokenStreams } from './stream.ts';
+import { brokenSubscribe } from './subscribe.ts';
 import { brokenTasks } from './task.ts';
 
 /** Every agent that is wrong in one thing. */
@@ -18,6 +24,12 @@ export const allBroken: readonly BrokenAgent[] = [
   ...brokenCancel,
   ...brokenMode,
   ...brokenContext,
+  ...brokenStreams,
+  ...brokenSubscribe,
   ...brokenTasks,
   ...brokenHttp,
+  ...brokenRpc,
+  ...brokenRest,
+  ...brokenCard,
+  ...brokenCardSignature,
 ];

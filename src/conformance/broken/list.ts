@@ -92,9 +92,7 @@ export const brokenList = defineBroken([
   },
   done('takes-token', 'list.bad-token', 'A token that is none is taken.', (agent) => ({
     listTasks: (request, call) =>
-      agent
-        .listTasks(request, call)
-        .catch(() => agent.listTasks({ ...request, pageToken: undefined } as never, call)),
+      agent.listTasks(request, call).catch(() => agent.listTasks({ ...request, pageToken: undefined }, call)),
   })),
   done('ignores-status', 'list.by-status', 'The filter by state is ignored.', (agent) => ({
     listTasks: ({ status: _status, ...request }, call) => agent.listTasks(request, call),

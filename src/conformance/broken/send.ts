@@ -78,7 +78,7 @@ export const brokenSend = defineBroken([
               ...request,
               message: {
                 ...request.message,
-                parts: request.message.parts.map(({ mediaType: _type, ...part }) => part) as never,
+                parts: request.message.parts.map(({ mediaType: _type, ...part }) => part),
               },
             },
             call,
@@ -186,7 +186,7 @@ function latin<T extends { message: { parts: readonly unknown[] } }>(request: T)
     const { text } = part as { text?: string };
     return text === undefined
       ? part
-      : { ...(part as object), text: text.replaceAll(/[^\u0000-\u00ff]/gu, '?') };
+      : { ...(part as object), text: text.replaceAll(/[\u0100-\u{10ffff}]/gu, '?') };
   });
   return { ...request, message: { ...request.message, parts } };
 }

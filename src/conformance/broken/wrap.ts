@@ -1,6 +1,7 @@
 import type { Agent } from '../../protocol/agent.ts';
 import { A2AError, type Reason } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
+import { isTerminal } from '../../protocol/task.ts';
 
 /** An agent with some operations done otherwise. */
 export function wrap(agent: Agent, others: Partial<Agent>): Agent {
@@ -32,5 +33,35 @@ export async function* mapped(
     const others = map(event, index++);
     if (others === 'stop') return;
     yield* others;
+  }
+}
+
+/** True for the event that ends a task. */
+export const isEnd = (event: StreamEvent): boolean =>
+  event.kind === 'status' && isTerminal(event.status.state);
+
+/** A stream that is refused. */
+export async function* failing(
+  reason: 'UNSUPPORTED_OPERATION',
+): AsyncGenerator<StreamEvent, void, undefined> {
+  yield* [];
+  throw new A2AError(reason);
+}
+
+/** Cancels the task when its reader leaves before the end. */
+export async function* canceling(
+  agent: Agent,
+  events: AsyncIterable<StreamEvent>,
+): AsyncGenerator<StreamEvent, void, undefined> {
+  let id: string | undefined;
+  let isOver = false;
+  try {
+    for await (const event of events) {
+      if (event.kind === 'task') id = event.task.id;
+      isOver ||= isEnd(event);
+      yield event;
+    }
+  } finally {
+    if (!isOver && id !== undefined) await agent.cancelTask({ id }).catch(() => {});
   }
 }

@@ -1,4 +1,5 @@
 import type { Check } from '../check.ts';
+import { bindingChecks } from './binding.ts';
 import { cancelChecks } from './cancel.ts';
 import { cardCacheChecks } from './card-cache.ts';
 import { cardSignatureChecks } from './card-signature.ts';
@@ -7,9 +8,14 @@ import { contextChecks } from './context.ts';
 import { getChecks } from './get.ts';
 import { listChecks } from './list.ts';
 import { modeChecks } from './mode.ts';
+import { restChecks } from './rest.ts';
+import { rpcChecks } from './rpc.ts';
+import { pushDeliveryChecks } from './push-delivery.ts';
+import { pushChecks } from './push.ts';
 import { sendChecks } from './send.ts';
 import { streamChecks } from './stream.ts';
 import { subscribeChecks } from './subscribe.ts';
+import { validationChecks } from './validation.ts';
 
 /** Everything that is tried. */
 export const allChecks: readonly Check[] = [
@@ -21,7 +27,13 @@ export const allChecks: readonly Check[] = [
   ...subscribeChecks,
   ...modeChecks,
   ...contextChecks,
+  ...rpcChecks,
+  ...restChecks,
+  ...validationChecks,
+  ...bindingChecks,
   ...cardChecks,
   ...cardCacheChecks,
   ...cardSignatureChecks,
+  ...pushChecks,
+  ...pushDeliveryChecks,
 ];
