@@ -26,3 +26,5 @@ export {
 export type { BridgeOptions } from './options.ts';
 export { provideRequiredInput, schemasExtension } from './skill.ts';
 export { sqliteFollowUps, type SqliteFollowUpsOptions } from './sqlite-follow-ups.ts';
+export { openApi, type OpenApiOptions } from './http/open-api.ts';
+export { serveActions, type ServeActionsOptions } from './http/serve-actions.ts';

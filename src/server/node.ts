@@ -97,7 +97,8 @@ async function receiveFromKnown(
   });
 }
 
-function receive(
+/** Takes the body of a request in, as text, within its limit. */
+export function receive(
   request: IncomingMessage,
   maxBodyBytes: number,
   done: (body: string | A2AError) => void,
@@ -148,7 +149,7 @@ const patience = 1_000;
  * Sends a refusal. Whoever is still sending would not see it if the connection were closed at once, so what comes is
  * thrown away for a while.
  */
-function refuseBody(
+export function refuseBody(
   reply: Reply,
   request: IncomingMessage,
   response: ServerResponse,
@@ -221,7 +222,8 @@ function send(response: ServerResponse, { status, headers, body, length }: Reply
   response.end(text);
 }
 
-class NodeExchange implements Exchange {
+/** One request as Node received it. */
+export class NodeExchange implements Exchange {
   readonly method: string;
   readonly path: string;
   readonly query: string;
