@@ -13,11 +13,24 @@ export class Outbox<T extends Numbered> {
   readonly #waiting = new Fifo<T>();
   readonly #flying = new Map<number, T>();
   readonly #send: (item: T) => void;
+  readonly #hasRoom: () => void;
   #limit = 1;
   #isOpen = false;
 
-  constructor(send: (item: T) => void) {
+  /** @param hasRoom - called when something could be pushed and would go at once. */
+  constructor(send: (item: T) => void, hasRoom: () => void = () => {}) {
     this.#send = send;
+    this.#hasRoom = hasRoom;
+  }
+
+  /** Whether what is pushed goes at once. */
+  get isFree(): boolean {
+    return this.#isOpen && this.#waiting.size === 0 && this.#flying.size < this.#limit;
+  }
+
+  /** What the broker has not yet taken. */
+  flying(): Iterable<T> {
+    return this.#flying.values();
   }
 
   /** Takes something; it goes when there is room. */
@@ -57,7 +70,10 @@ export class Outbox<T extends Numbered> {
   #flush(): void {
     while (this.#isOpen && this.#flying.size < this.#limit) {
       const item = this.#waiting.shift();
-      if (!item) return;
+      if (!item) {
+        this.#hasRoom();
+        return;
+      }
       this.#flying.set(item.number, item);
       this.#send(item);
     }

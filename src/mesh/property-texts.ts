@@ -1,16 +1,39 @@
+import { invalidField } from '../protocol/errors.ts';
 import type { Properties, Property } from './link.ts';
+import { unprintable } from './topic.ts';
 
-/** Names, as a JSON list, the properties that were no text; whoever does not know this name reads text. */
+/** Names, as a JSON list, the properties that are JSON; whoever does not know this name reads text. */
 const mark = 'dragoman-json';
 
-/** Writes properties for brokers that know only text: numbers, booleans, lists and maps as JSON. */
+/** The longest text that MQTT has a length for. */
+const longestText = 65_535;
+
+/** JSON without characters for which a broker may break the connection. */
+function writeJson(value: Property): string {
+  return JSON.stringify(value).replace(new RegExp(unprintable, 'gu'), (character) =>
+    [...Array(character.length).keys()]
+      .map((at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+}
+
+/**
+ * Writes properties for brokers that know only text: numbers, booleans, lists and maps as JSON, and texts with
+ * characters that a broker refuses, such as line ends, too.
+ */
 export function writeTexts(properties: Properties): { [name: string]: string } {
   const texts: { [name: string]: string } = {};
   const marked: string[] = [];
   for (const [name, value] of Object.entries(properties)) {
     if (value === undefined || name === '__proto__') continue;
-    texts[name] = typeof value === 'string' ? value : JSON.stringify(value);
-    if (typeof value !== 'string') marked.push(name);
+    if (name === '' || unprintable.test(name))
+      throw invalidField('properties', 'has a name that cannot be sent');
+    const isText = typeof value === 'string' && !unprintable.test(value);
+    const text = isText ? value : writeJson(value);
+    if (Buffer.byteLength(text) > longestText)
+      throw invalidField(`properties.${name}`, `is longer than ${longestText} bytes`);
+    texts[name] = text;
+    if (!isText) marked.push(name);
   }
   if (marked.length > 0) texts[mark] = JSON.stringify(marked);
   return texts;

@@ -1,5 +1,8 @@
 import { invalidField } from '../protocol/errors.ts';
 
+/** Control characters, halves of characters and those that are none: a broker may break the connection for them. */
+export const unprintable = /[\p{Control}\p{Surrogate}\p{Noncharacter_Code_Point}]/u;
+
 /** The longest topic that every broker takes, in bytes. */
 const longestTopic = 65_535;
 
@@ -9,8 +12,8 @@ const longestTopic = 65_535;
  */
 export function checkTopic(topic: string, field = 'topic'): void {
   if (topic === '') throw invalidField(field, 'is empty');
-  if (/[+#\0]/.test(topic)) throw invalidField(field, 'contains +, # or a zero byte, which no topic may');
-  if (/\p{Surrogate}/u.test(topic)) throw invalidField(field, 'has half of a character');
+  if (/[+#]/.test(topic)) throw invalidField(field, 'contains + or #, which no topic may');
+  if (unprintable.test(topic)) throw invalidField(field, 'contains a character that cannot be printed');
   // Three bytes is the most that one UTF-16 unit becomes, so most topics need not be counted.
   if (topic.length * 3 > longestTopic && Buffer.byteLength(topic) > longestTopic)
     throw invalidField(field, `is longer than ${longestTopic} bytes`);

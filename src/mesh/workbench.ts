@@ -1,8 +1,11 @@
+import { Fifo } from './fifo.ts';
 import type { Delivery } from './link.ts';
 
 /** Options of {@link Workbench}. */
 export interface WorkbenchOptions {
   readonly work: (delivery: Delivery, id: string | undefined) => void | Promise<void>;
+  /** How many messages are worked on at once. */
+  readonly concurrency: number;
   /** How many ids of finished messages are remembered. */
   readonly remembered: number;
   /** Called with what `work` threw; the message counts as done. */
@@ -11,23 +14,35 @@ export interface WorkbenchOptions {
   done?(id: string): void;
 }
 
+/** A message that was taken and is not finished. */
+interface Piece {
+  readonly id: string | undefined;
+  readonly delivery: Delivery;
+  /** One for each time it was delivered. */
+  readonly acknowledgements: (() => void)[];
+}
+
 /**
  * Where messages are worked on, each once: one that comes again while it is worked on waits for the same end, and one
  * that was finished is only acknowledged. What a process did not finish is unknown to the next, so it is done again.
  */
 export class Workbench {
   readonly #options: WorkbenchOptions;
-  readonly #active = new Map<string | object, (() => void)[]>();
+  readonly #active = new Map<string, Piece>();
   readonly #finished = new Set<string>();
-  #idle: (() => void)[] = [];
+  /** What a broker sent although it was told how many we want; it waits without being acknowledged. */
+  readonly #waiting = new Fifo<Piece>();
+  #running = 0;
+  #closed: (() => void) | undefined;
+  #isClosing = false;
 
   constructor(options: WorkbenchOptions) {
     this.#options = options;
   }
 
-  /** How many messages are worked on. */
+  /** How many messages were taken and are not finished. */
   get size(): number {
-    return this.#active.size;
+    return this.#running + this.#waiting.size;
   }
 
   /** What is known of a message. */
@@ -38,56 +53,71 @@ export class Workbench {
 
   /** Works on a message, unless that was or is being done, and acknowledges it afterwards. */
   take(id: string | undefined, delivery: Delivery, acknowledge: () => void): void {
+    if (this.#isClosing) return;
     if (id !== undefined && this.#finished.has(id)) {
       acknowledge();
       this.#options.done?.(id);
       return;
     }
-    const key = id ?? {};
-    const running = this.#active.get(key);
-    if (running) {
-      running.push(acknowledge);
+    const active = id === undefined ? undefined : this.#active.get(id);
+    if (active) {
+      active.acknowledgements.push(acknowledge);
       return;
     }
-    this.#active.set(key, [acknowledge]);
+    const piece: Piece = { id, delivery, acknowledgements: [acknowledge] };
+    if (id !== undefined) this.#active.set(id, piece);
+    if (this.#running < this.#options.concurrency) this.#run(piece);
+    else this.#waiting.push(piece);
+  }
+
+  /** Begins nothing more, and waits for what was begun. The rest is not acknowledged. */
+  close(): Promise<void> {
+    this.#isClosing = true;
+    if (this.#running === 0) return Promise.resolve();
+    return new Promise((closed) => {
+      this.#closed = closed;
+    });
+  }
+
+  #run(piece: Piece): void {
+    this.#running++;
     try {
-      const working = this.#options.work(delivery, id);
+      const working = this.#options.work(piece.delivery, piece.id);
       if (working === undefined) {
-        this.#end(key);
+        this.#end(piece);
         return;
       }
       working.then(
-        () => this.#end(key),
+        () => this.#end(piece),
         (error: unknown) => {
           this.#options.failed(error);
-          this.#end(key);
+          this.#end(piece);
         },
       );
     } catch (error) {
       this.#options.failed(error);
-      this.#end(key);
+      this.#end(piece);
     }
   }
 
-  /** Waits until nothing is worked on. */
-  idle(): Promise<void> {
-    if (this.#active.size === 0) return Promise.resolve();
-    return new Promise((idle) => this.#idle.push(idle));
-  }
-
-  #end(key: string | object): void {
-    const acknowledgements = this.#active.get(key) ?? [];
-    this.#active.delete(key);
-    if (typeof key === 'string') {
-      this.#finished.add(key);
-      if (this.#finished.size > this.#options.remembered) {
-        const [oldest] = this.#finished;
-        if (oldest !== undefined) this.#finished.delete(oldest);
-      }
-    }
+  #end({ id, acknowledgements }: Piece): void {
+    this.#running--;
+    if (id !== undefined) this.#remember(id);
     for (const acknowledge of acknowledgements) acknowledge();
-    if (typeof key === 'string') this.#options.done?.(key);
-    if (this.#active.size > 0) return;
-    for (const idle of this.#idle.splice(0)) idle();
+    if (id !== undefined) this.#options.done?.(id);
+    if (this.#isClosing) {
+      if (this.#running === 0) this.#closed?.();
+      return;
+    }
+    const next = this.#waiting.shift();
+    if (next) this.#run(next);
+  }
+
+  #remember(id: string): void {
+    this.#active.delete(id);
+    this.#finished.add(id);
+    if (this.#finished.size <= this.#options.remembered) return;
+    const [oldest] = this.#finished;
+    if (oldest !== undefined) this.#finished.delete(oldest);
   }
 }

@@ -74,11 +74,16 @@ export class MqttWire {
   publish(
     topic: string,
     payload: string,
-    options: { texts?: { [name: string]: string }; retain?: boolean; expiry?: number } = {},
+    options: {
+      texts?: { readonly [name: string]: string } | undefined;
+      retain?: boolean;
+      expiry?: number;
+    } = {},
     settled: (code: number, error?: Error) => void = () => {},
   ): void {
     const properties = {
-      ...(options.texts && { userProperties: options.texts }),
+      // A list of no properties is none: mqtt.js would not send the message.
+      ...(options.texts && { userProperties: { ...options.texts } }),
       ...(options.expiry && { messageExpiryInterval: options.expiry }),
     };
     this.#client.publish(topic, payload, { qos: 1, retain: options.retain ?? false, properties }, (error) => {

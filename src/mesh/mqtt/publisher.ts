@@ -14,12 +14,12 @@ import {
   topicName,
 } from './control.ts';
 
-/** Something on its way to the broker. */
+/** Something on its way to the broker: a message, a question, or a message again. */
 interface Parcel {
   readonly number: number;
   readonly topic: string;
   readonly payload: string;
-  readonly texts: { readonly [name: string]: string };
+  readonly texts?: { readonly [name: string]: string };
   settle(error?: A2AError): void;
 }
 
@@ -74,6 +74,8 @@ export class MqttPublisher {
   readonly #remotes = new Map<string, Remote>();
   readonly #index = new TopicIndex<Remote>();
   readonly #outbox: Outbox<Parcel>;
+  /** What waits for its turn. For whom a message is is decided when it goes: meanwhile there may be more queues. */
+  readonly #arrived = new Fifo<Letter>();
   readonly #publishing = new Set<Letter>();
   #wire: MqttWire | undefined;
   #numbers = 0;
@@ -82,7 +84,10 @@ export class MqttPublisher {
 
   constructor(options: MqttPublisherOptions) {
     this.#options = options;
-    this.#outbox = new Outbox((parcel) => this.#send(parcel));
+    this.#outbox = new Outbox(
+      (parcel) => this.#send(parcel),
+      () => this.#pump(),
+    );
     this.#tick();
   }
 
@@ -102,7 +107,8 @@ export class MqttPublisher {
         },
       };
       this.#publishing.add(letter);
-      this.#admit(letter);
+      this.#arrived.push(letter);
+      this.#pump();
     });
   }
 
@@ -123,6 +129,7 @@ export class MqttPublisher {
       };
       this.#remotes.set(entry.key, remote);
       for (const pattern of entry.patterns) this.#index.add(pattern, remote);
+      this.#trackFlying();
       return;
     }
     for (const pattern of known.entry.patterns) this.#index.delete(pattern, known);
@@ -130,6 +137,7 @@ export class MqttPublisher {
     const isBack = known.entry.epoch !== entry.epoch;
     known.entry = entry;
     known.expiresAt = expiresAt;
+    this.#trackFlying();
     if (isBack) this.#ask(known);
   }
 
@@ -213,11 +221,30 @@ export class MqttPublisher {
     }
     letter.number = ++this.#numbers;
     letter.texts[idName] = `${this.#options.id}:${letter.number}`;
-    for (const remote of remotes) {
+    this.#track(letter);
+    this.#outbox.push(letter);
+  }
+
+  #pump(): void {
+    while (this.#outbox.isFree) {
+      const letter = this.#arrived.shift();
+      if (!letter) return;
+      this.#admit(letter);
+    }
+  }
+
+  /** Keeps a message until every queue that it is for is done with it. */
+  #track(letter: Letter): void {
+    for (const remote of this.#index.match(letter.topic)) {
+      if (remote.open.has(letter.number)) continue;
       remote.open.set(letter.number, letter);
       remote.size += letter.size;
     }
-    this.#outbox.push(letter);
+  }
+
+  /** What the broker takes after it told us of a queue is for that queue too; it has not said yet that it took it. */
+  #trackFlying(): void {
+    for (const parcel of this.#outbox.flying()) if ('size' in parcel) this.#track(parcel as Letter);
   }
 
   #sendAgain({ entry, open }: Remote, number: number): void {
@@ -242,12 +269,12 @@ export class MqttPublisher {
       number: question,
       topic: this.#options.control.inbox(remote.entry.key),
       payload: JSON.stringify(note),
-      texts: {},
       settle: () => {},
     });
   }
 
   #send(parcel: Parcel): void {
+    if ('size' in parcel) this.#track(parcel as Letter);
     this.#wire?.publish(parcel.topic, parcel.payload, { texts: parcel.texts }, (code, error) => {
       this.#outbox.settle(parcel.number);
       if (code < 0x80) parcel.settle();

@@ -70,6 +70,7 @@ export class MqttQueue {
     this.#entry = { key, patterns, epoch: '', expiry: isNamed ? expiry : expiry * 3 };
     this.#bench = new Workbench({
       work: options.work,
+      concurrency: options.concurrency,
       remembered: options.remembered,
       failed: (error) => options.failed(error),
       done: (id) => this.#finish(id),
@@ -117,7 +118,7 @@ export class MqttQueue {
     return (this.#closing ??= this.#close(idle));
   }
 
-  async #close(idle: Promise<void> = this.#bench.idle()): Promise<void> {
+  async #close(idle: Promise<void> = this.#bench.close()): Promise<void> {
     this.#stopRefresh();
     await idle;
     this.#tell();

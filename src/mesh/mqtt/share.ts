@@ -68,9 +68,10 @@ export class MqttShare {
   constructor(host: ShareHost, options: MqttShareOptions) {
     this.#host = host;
     this.options = options;
-    const { work, remembered } = options;
+    const { work, concurrency, remembered } = options;
     this.#bench = new Workbench({
       work: (delivery) => work(delivery),
+      concurrency,
       remembered,
       failed: (error) => host.failed(error),
     });
@@ -148,7 +149,7 @@ export class MqttShare {
       for (const peer of new Set(holder.peers)) this.#tell(peer, { type: 'resigned', key });
     } else {
       this.#say({ leave: true });
-      await this.#bench.idle();
+      await this.#bench.close();
     }
     await this.#host.current?.unsubscribe(this.#host.control.member(member)).catch(() => {});
     this.options.ended();

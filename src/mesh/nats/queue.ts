@@ -1,7 +1,8 @@
-import type { ConsumerConfig, JetStreamManager } from '@nats-io/jetstream';
+import type { ConsumerConfig, ConsumerInfo, JetStreamManager } from '@nats-io/jetstream';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import type { Clock } from '../clock.ts';
 import type { Delivery } from '../link.ts';
+import { keyOf } from '../queue-name.ts';
 import { matches, readSubject, writeSubjectPattern } from '../topic.ts';
 import { Workbench } from '../workbench.ts';
 import { readHeaders } from './headers.ts';
@@ -14,7 +15,7 @@ export interface NatsQueueOptions {
   readonly stream: string;
   /** The first token of every subject. */
   readonly root: string;
-  /** The name of the consumer. */
+  /** What the name of the consumer begins with. */
   readonly key: string;
   /** Whether the server keeps it when its subscriber is gone. */
   readonly isNamed: boolean;
@@ -48,6 +49,7 @@ export class NatsQueue {
   readonly #options: NatsQueueOptions;
   readonly #bench: Workbench;
   readonly #inbox: string;
+  readonly #name: string;
   readonly #asked = new Map<string, Asked>();
   readonly #active = new Set<Msg>();
   #subscription: { unsubscribe(): void } | undefined;
@@ -59,9 +61,13 @@ export class NatsQueue {
   constructor(options: NatsQueueOptions, inbox: string) {
     this.#options = options;
     this.#inbox = inbox;
+    // Old servers take a consumer that is for something else now, and then deliver nothing: it gets another name.
+    const { key, isNamed, patterns } = options;
+    this.#name = isNamed ? `${key}-${keyOf(patterns.toSorted().join('\n')).slice(1, 9)}` : key;
     const { work, remembered } = options;
     this.#bench = new Workbench({
       work: (delivery) => work(delivery),
+      concurrency: options.concurrency,
       remembered,
       failed: (error) => options.failed(error),
     });
@@ -100,21 +106,21 @@ export class NatsQueue {
   }
 
   async #close(): Promise<void> {
-    await this.#bench.idle();
+    await this.#bench.close();
     this.#stopTick();
     this.#subscription?.unsubscribe();
-    const { nats, manager, stream, key, isNamed } = this.#options;
+    const { nats, manager, stream, isNamed } = this.#options;
     if (!nats.isClosed() && this.#isUp) {
-      if (!isNamed) await manager.consumers.delete(stream, key).catch(() => false);
+      if (!isNamed) await manager.consumers.delete(stream, this.#name).catch(() => false);
       // Acknowledgements are on their way; whoever comes next must not get these messages again.
       await nats.flush().catch(() => {});
     }
     this.#options.ended();
   }
 
-  /** Makes the consumer, or changes what it is for. */
+  /** Makes the consumer if it is not there. */
   async #ensure(): Promise<void> {
-    const { manager, nats, stream, key, isNamed, patterns, root, ackWait } = this.#options;
+    const { manager, nats, stream, isNamed, patterns, root, ackWait } = this.#options;
     const subjects = patterns.map((pattern) => `${root}.${writeSubjectPattern(pattern)}`);
     const [only = ''] = subjects;
     const filter =
@@ -125,34 +131,48 @@ export class NatsQueue {
           : { filter_subject: sharedSubject(subjects) };
     const config: Partial<ConsumerConfig> = {
       ...filter,
-      ...(isNamed ? { durable_name: key } : { name: key, inactive_threshold: outage * 1e6 }),
+      ...(isNamed ? { durable_name: this.#name } : { name: this.#name, inactive_threshold: outage * 1e6 }),
       // The words of the server, so that this file needs nothing of the library before it is loaded.
       ack_policy: 'explicit',
       deliver_policy: 'new',
       ack_wait: ackWait * 1e6,
       max_ack_pending: -1,
     };
-    const known = await manager.consumers.info(stream, key).catch(() => undefined);
-    if (!known) await manager.consumers.add(stream, config);
-    else
-      await manager.consumers.update(stream, key, {
-        ack_wait: ackWait * 1e6,
-        max_ack_pending: -1,
-        ...filter,
-      });
+    const known = await manager.consumers.info(stream, this.#name).catch(() => undefined);
+    if (known?.config.ack_wait === config.ack_wait) return;
+    if (known) {
+      await manager.consumers.update(stream, this.#name, { ...filter, ack_wait: ackWait * 1e6 });
+      return;
+    }
+    const former = isNamed ? await this.#formerOnes() : [];
+    const [first] = former.map(({ ack_floor: floor }) => floor.stream_seq + 1).toSorted((a, b) => a - b);
+    await manager.consumers.add(stream, {
+      ...config,
+      ...(first !== undefined && { deliver_policy: 'by_start_sequence', opt_start_seq: first }),
+    });
+    for (const { name } of former) await manager.consumers.delete(stream, name).catch(() => false);
+  }
+
+  /** What was this queue when it was for something else; what waits there and is still wanted is taken over. */
+  async #formerOnes(): Promise<ConsumerInfo[]> {
+    const { manager, stream, key } = this.#options;
+    const former: ConsumerInfo[] = [];
+    for await (const consumer of manager.consumers.list(stream))
+      if (consumer.name.startsWith(`${key}-`)) former.push(consumer);
+    return former;
   }
 
   /** Asks for as much as there is room for, but not for every single place. */
   #ask(): void {
     if (!this.#isUp || this.#closing) return;
-    const { nats, stream, key, concurrency, clock } = this.#options;
+    const { nats, stream, concurrency, clock } = this.#options;
     let room = concurrency - this.#bench.size;
     for (const { left } of this.#asked.values()) room -= left;
     if (room < 1 || (this.#asked.size > 0 && room < concurrency / 2)) return;
     const reply = `${this.#inbox}.${++this.#asks}`;
     this.#asked.set(reply, { left: room, until: clock.now() + askFor + 5_000 });
     nats.publish(
-      `$JS.API.CONSUMER.MSG.NEXT.${stream}.${key}`,
+      `$JS.API.CONSUMER.MSG.NEXT.${stream}.${this.#name}`,
       JSON.stringify({ batch: room, expires: askFor * 1e6 }),
       { reply },
     );
