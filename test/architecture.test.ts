@@ -69,9 +69,10 @@ const may: { readonly [folder: string]: readonly string[] } = {
     'conformance',
     'conformance/broken',
   ],
-  bridge: ['protocol', 'client', 'artifacts', 'documents', 'egress', 'ledger', 'server', 'metrics'],
+  // An MCP server becomes an agent that the engine runs.
+  bridge: ['protocol', 'client', 'artifacts', 'documents', 'egress', 'engine', 'ledger', 'server', 'metrics'],
   // Raw wire only: what is checked with our own client or server would be forgiven their faults.
-  conformance: ['protocol'],
+  conformance: ['protocol', 'documents'],
   // Agents that are wrong in one thing are made of the ones that are right.
   'conformance/broken': [
     'protocol',
@@ -99,13 +100,15 @@ const homes: { readonly [library: string]: string | readonly string[] } = {
   pino: 'cli',
   yaml: 'documents',
   // A schema is written where its document is read.
-  zod: ['documents', 'gateway', 'testkit'],
+  zod: ['documents', 'gateway', 'testkit', 'conformance'],
   mqtt: 'mesh',
   '@nats-io/transport-node': 'mesh',
   '@nats-io/jetstream': 'mesh',
   s3mini: 'artifacts',
   vitest: 'testkit',
   '@opentelemetry/api': 'tracing',
+  '@modelcontextprotocol/server': 'bridge',
+  '@modelcontextprotocol/client': 'bridge',
 };
 
 /** Folders that run in a browser and a worker as well. */

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
+import { addBridge } from './bridge-command.ts';
 import { addGateway } from './gateway-command.ts';
 import { complain, Mistake } from './mistake.ts';
 import { addMock } from './mock-command.ts';
@@ -83,6 +84,7 @@ function programOf(): Command {
   addTest(program);
   addMock(program);
   addGateway(program);
+  addBridge(program);
   return program;
 }
 

@@ -1,0 +1,169 @@
+import { memoryArtifacts } from '../artifacts/memory.ts';
+import type { Bridge } from '../bridge/action.ts';
+import { bridges } from '../bridge/bridge.ts';
+import { type RunningMcp, serveMcp } from '../bridge/mcp/serve-mcp.ts';
+import { supervise } from '../bridge/supervisor/supervise.ts';
+import { connect, type RemoteAgent } from '../client/connect.ts';
+import { bearer } from '../client/credentials.ts';
+import { fillIn } from '../documents/environment.ts';
+import { type LogForm, openLogs } from './log.ts';
+import { complain, Mistake } from './mistake.ts';
+import { stopOnSignals } from './stopping.ts';
+
+/** What `dragoman bridge` is told. */
+export interface BridgeFlags {
+  agent?: string[];
+  command?: string;
+  url?: string;
+  mcp: 'stdio' | 'http';
+  port: number;
+  header?: string[];
+  bearer?: string[];
+  token?: string;
+  wait: number;
+  log: LogForm;
+}
+
+/** Shows agents as tools until the client is gone or a signal comes. Standard output is for MCP alone. */
+export async function runBridge(flags: BridgeFlags): Promise<void> {
+  const places = placesOf(flags);
+  const headers = byAgent(flags.header ?? [], '--header', places);
+  const tokens = byAgent(flags.bearer ?? [], '--bearer', places);
+  const token = flags.token === undefined ? undefined : variable(flags.token, '--token');
+  if (!(flags.wait > 0)) throw new Mistake('--wait must be a number of seconds', 'Say --wait 50.');
+  const remotes: [string, RemoteAgent][] = places.map(({ name, url }) => {
+    const [tokenName] = tokens.get(name) ?? [];
+    const options = {
+      headers: Object.fromEntries((headers.get(name) ?? []).map(readHeader)),
+      ...(tokenName !== undefined && { auth: bearer(variable(tokenName, '--bearer')) }),
+    };
+    return [name, connect(url, options)];
+  });
+  const { agent: log } = await openLogs(flags.log);
+  const closers: (() => Promise<void>)[] = remotes.map(
+    ([, remote]) =>
+      () =>
+        remote.close(),
+  );
+  let isStopping = false;
+  const stop = async (): Promise<void> => {
+    if (isStopping) return;
+    isStopping = true;
+    for (const close of closers.reverse()) await close();
+  };
+  stopOnSignals(stop, complain);
+  try {
+    if (flags.command !== undefined) {
+      const supervised = supervise({ command: flags.command, url: places.at(-1)?.url ?? '', log });
+      closers.push(() => supervised.stop());
+      await supervised.whenReady();
+    }
+    const artifacts = memoryArtifacts();
+    const bridge = await bridges(
+      remotes.map(([agentName, agent]) => ({ agentName, agent })),
+      { artifacts, log, whenUnreachable: 'retry' },
+    );
+    closers.push(() => bridge.close());
+    const running = await serveMcp(bridge, {
+      ...(flags.mcp === 'stdio'
+        ? { stdio: true }
+        : { http: { port: flags.port, ...(token !== undefined && { token }) } }),
+      waitBudget: flags.wait * 1_000,
+      artifacts,
+      log,
+    });
+    closers.push(() => running.close());
+    tell(running, bridge);
+    await running.ended;
+  } catch (cause) {
+    await stop();
+    if ((cause as { code?: unknown }).code === 'EADDRINUSE')
+      throw new Mistake(`port ${flags.port} is in use`, 'Choose another with --port N, or --port 0.', cause);
+    throw cause;
+  }
+  await stop();
+}
+
+function tell({ url }: RunningMcp, bridge: Bridge): void {
+  const actions = bridge.actions().map(({ name }) => name);
+  const where = url === undefined ? 'standard input and output' : url;
+  process.stderr.write(`listening on ${where}\n${actions.map((name) => `  ${name}\n`).join('')}`);
+}
+
+interface Place {
+  readonly name: string;
+  readonly url: string;
+}
+
+/** Reads which agents there are; the one of the command is the last. */
+function placesOf({ agent = [], command, url }: BridgeFlags): Place[] {
+  if ((command === undefined) !== (url === undefined))
+    throw new Mistake(
+      '--command and --url belong together',
+      'Say which program to start and where it answers: --command "node agent.js" --url http://localhost:4000.',
+    );
+  const places = [...agent, ...(url === undefined ? [] : [url])].map(readPlace);
+  if (places.length === 0)
+    throw new Mistake(
+      'There is no agent to bridge',
+      'Name one with --agent URL, or start one with --command.',
+    );
+  const names = new Set(places.map(({ name }) => name));
+  if (names.size < places.length)
+    throw new Mistake('Two agents have the same name', 'Give them others: --agent weather=https://…');
+  return places;
+}
+
+function readPlace(text: string): Place {
+  const [, given, url = ''] = /^(?:([\w.-]+)=)?(.*)$/s.exec(text) ?? [];
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    throw new Mistake(`${text} is not the URL of an agent`, 'A URL begins with http:// or https://.');
+  const { hostname, port } = new URL(url);
+  return {
+    name:
+      given ??
+      [hostname, port]
+        .filter(Boolean)
+        .join('_')
+        .replaceAll(/[^\w-]/g, '_'),
+    url,
+  };
+}
+
+/** Sorts `[name=]value` by agent. Without a name it is for the only one. */
+function byAgent(texts: readonly string[], flag: string, places: readonly Place[]): Map<string, string[]> {
+  const sorted = new Map<string, string[]>();
+  for (const text of texts) {
+    const [, named, rest = ''] = /^(?:([\w.-]+)=)?(.*)$/s.exec(text) ?? [];
+    const isName = named !== undefined && places.some(({ name }) => name === named);
+    const name = isName ? named : places.length === 1 ? places[0]?.name : undefined;
+    if (name === undefined)
+      throw new Mistake(
+        `${flag} does not say which agent it is for`,
+        `Begin it with the name of one: ${places.map((place) => `${place.name}=`).join(', ')}`,
+      );
+    sorted.set(name, [...(sorted.get(name) ?? []), isName ? rest : text]);
+  }
+  return sorted;
+}
+
+/** Reads `Name: value` and fills in what comes from the environment. */
+function readHeader(text: string): [string, string] {
+  const [, name, value] = /^([!#$%&'*+.^`|~\w-]+):\s*(.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined)
+    throw new Mistake('--header is not a header', "Write it as 'Name: value'.");
+  const filled = fillIn(value, process.env, (_, missing) => {
+    throw unset(missing, '--header');
+  });
+  return [name.toLowerCase(), String(filled)];
+}
+
+function variable(name: string, flag: string): string {
+  const value = process.env[name];
+  if (value === undefined || value === '') throw unset(name, flag);
+  return value;
+}
+
+function unset(name: string, flag: string): Mistake {
+  return new Mistake(`${flag} needs ${name}, which is not set`, `Set the environment variable ${name}.`);
+}
