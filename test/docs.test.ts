@@ -83,7 +83,8 @@ describe('the pages', () => {
     expect(fences.filter(({ language }) => language === 'ts' || language === 'js').length).toBeGreaterThan(
       12,
     );
-    expect(await typeCheck(fences)).toBe('');
+    // What imports a file beside it is an example, and compared with the file that is run.
+    expect(await typeCheck(fences.filter(({ code }) => !/from '\.\//.test(code)))).toBe('');
   });
 
   it('would be caught showing code that does not', async () => {

@@ -32,7 +32,7 @@ const gives: StreamEvent = {
 const givesMore: StreamEvent = {
   kind: 'artifact',
   ...ids,
-  artifact: { artifactId: 'a-1', name: 'report.csv', parts: [{ text: '1,2\n' }] },
+  artifact: { artifactId: 'a-1', parts: [{ text: '1,2\n' }] },
   append: true,
   lastChunk: true,
 };

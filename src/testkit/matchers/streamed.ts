@@ -39,7 +39,8 @@ export function streamed<Actual extends Events>(
   expected: readonly EventGist[],
 ): VerdictOn<Actual> {
   return judged(actual, 'toHaveStreamed', ({ events, broken }: Gathered) => {
-    const given: Given[] = broken ? [...events, broken] : [...events];
+    const told = named(events);
+    const given: Given[] = broken ? [...told, broken] : told;
     const { distance, lines } = aligned(expected, given);
     return verdict(distance === 0, {
       failed: () => [
@@ -51,6 +52,19 @@ export function streamed<Actual extends Events>(
         ...(given.length === 0 ? ['  nothing'] : given.map((each) => `  ${lineOf(each)}`)),
       ],
     });
+  });
+}
+
+/** Events whose chunks have the name of their artifact, which only the first has to say. */
+function named(events: readonly StreamEvent[]): StreamEvent[] {
+  const names = new Map<string, string>();
+  return events.map((event) => {
+    if (event.kind !== 'artifact') return event;
+    const { artifact } = event;
+    const name = artifact.name ?? names.get(artifact.artifactId);
+    if (name === undefined) return event;
+    names.set(artifact.artifactId, name);
+    return { ...event, artifact: { ...artifact, name } };
   });
 }
 

@@ -1,0 +1,33 @@
+// A question in the middle: the agent asks back, and the answer goes on with the same task. The script is a file.
+import { fileURLToPath } from 'node:url';
+import { connect, textOf } from 'dragoman';
+import { agentTest } from 'dragoman/testkit/vitest';
+import { expect, onTestFinished } from 'vitest';
+import { say } from './say.js';
+
+const scriptFile = fileURLToPath(new URL('../scripts/travel.yaml', import.meta.url));
+const test = agentTest.extend({ agentOptions: { scriptFile } });
+
+test('a journey is booked in two turns', async ({ agent }) => {
+  const client = connect(agent.url);
+  onTestFinished(() => client.close());
+  const asking = await client.send(say('Book Lisbon'));
+  expect(asking.status.state).toBe('input-required');
+  expect(textOf(asking.status.message.parts)).toBe('Which day?');
+
+  const { id: taskId, contextId } = asking;
+  const booked = await client.send(say('Friday', { taskId, contextId }));
+  expect(booked.status.state).toBe('completed');
+  expect(booked).toProduceArtifact('ticket.json', { to: 'Lisbon', day: 'Friday' });
+  expect(agent).toHaveReceivedMessage({ text: 'Friday', taskId });
+});
+
+test('what no rule is for is told, and what came close', async ({ agent }) => {
+  const client = connect(agent.url);
+  onTestFinished(() => client.close());
+  const task = await client.send(say('Cook Lisbon'));
+  expect(task.status.state).toBe('rejected');
+
+  const [entry] = agent.received;
+  expect(entry.nearMisses[0].differences[0]).toContain('was "Cook Lisbon"');
+});

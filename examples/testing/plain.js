@@ -1,0 +1,19 @@
+// The same without vitest: node --test examples/testing/plain.js
+import { test } from 'node:test';
+import { connect } from 'dragoman';
+import { assertReceivedMessage, assertStreamed, withTestAgent } from 'dragoman/testkit';
+import { say } from './say.js';
+
+const script = 'rules: [{ when: { text: hello }, then: [{ say: Let me think }, { complete: Hi }] }]';
+
+test('somebody who is greeted greets back', () =>
+  withTestAgent({ script }, async (agent) => {
+    const client = connect(agent.url);
+    await assertStreamed(client.stream(say('hello')), [
+      'submitted',
+      'working',
+      { state: 'completed', text: 'Hi' },
+    ]);
+    assertReceivedMessage(agent, { text: 'hello', count: 1 });
+    await client.close();
+  }));

@@ -1,0 +1,2 @@
+// npx vitest run --root examples/testing
+export default { test: { include: ['*.test.js'] } };

@@ -1,0 +1,45 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { node, root } from './support/command.ts';
+import { fencesOf } from './support/fences.ts';
+
+const folder = join(root, 'examples/testing');
+const textOf = (file: string): string => readFileSync(join(folder, file), 'utf8');
+
+describe('the examples of tests', () => {
+  it('pass with vitest', async () => {
+    const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+    const { stdout, stderr, code } = await node([
+      vitest,
+      'run',
+      '--root',
+      'examples/testing',
+      '--reporter=json',
+    ]).ended;
+    expect(code, `${stdout}\n${stderr}`).toBe(0);
+    const { numPassedTests, numFailedTests, testResults } = JSON.parse(stdout) as {
+      numPassedTests: number;
+      numFailedTests: number;
+      testResults: unknown[];
+    };
+    expect([numPassedTests, numFailedTests, testResults.length]).toEqual([8, 0, 5]);
+  }, 120_000);
+
+  it('pass with the runner of Node', async () => {
+    const { stdout, code } = await node(['--test', 'examples/testing/plain.js']).ended;
+    expect(code, stdout).toBe(0);
+    expect(stdout).toMatch(/^# pass 1$/m);
+  });
+
+  it('are what the guide shows', () => {
+    const shown = fencesOf('docs/guide/testing.md').map(({ code }) => code.trim());
+    const files = readdirSync(folder).filter((file) => file.endsWith('.test.js') || file === 'plain.js');
+    expect(files).toHaveLength(6);
+    for (const file of files) {
+      // The guide says in words what the first line of the file says.
+      expect(textOf(file), file).toMatch(/^\/\/ /);
+      expect(shown, file).toContain(textOf(file).split('\n').slice(1).join('\n').trim());
+    }
+  });
+});
