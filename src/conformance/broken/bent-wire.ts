@@ -8,6 +8,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import { readJson } from '../speech/rpc.ts';
 import { FrameReader } from '../wire/frames.ts';
+import { BentWebhooks } from './bent-webhook.ts';
 import type { WireAnswer, WireFault, WireRequest } from './broken-agent.ts';
 
 /** A wire that bends what passes. */
@@ -21,15 +22,28 @@ export interface BentWire {
 /** Opens a port that passes everything on to an agent and back, bent as told. */
 export async function bendWire(fault: WireFault): Promise<BentWire> {
   let target = '';
+  let bent = fault;
+  let webhooks: BentWebhooks | undefined;
   const server: Server = createServer((incoming, response) => {
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-    incoming.on('end', () => pass(target, fault, incoming, Buffer.concat(chunks), response));
+    incoming.on('end', () => {
+      const raw = Buffer.concat(chunks);
+      if (webhooks?.passed(incoming, raw.toString('utf8'), response)) return;
+      const told = webhooks ? Buffer.from(webhooks.outward(raw.toString('utf8'))) : raw;
+      pass(target, bent, incoming, told, response);
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+  if (fault.notification) {
+    const behind = new BentWebhooks(url, fault);
+    webhooks = behind;
+    bent = { ...fault, answer: (answer, request) => answerAs(behind, fault, answer, request) };
+  }
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     to(url) {
       target = url;
     },
@@ -38,6 +52,12 @@ export async function bendWire(fault: WireFault): Promise<BentWire> {
       server.closeAllConnections();
     },
   };
+}
+
+/** Lets the caller see its own webhooks, before anything else is changed. */
+function answerAs(webhooks: BentWebhooks, fault: WireFault, answer: WireAnswer, request: WireRequest): void {
+  if (answer.json !== undefined) answer.json = readJson(webhooks.inward(JSON.stringify(answer.json)));
+  fault.answer?.(answer, request);
 }
 
 function pass(

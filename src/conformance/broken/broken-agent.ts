@@ -25,6 +25,15 @@ export interface WireAnswer {
   json: unknown;
 }
 
+/** A notification on its way to a webhook. What is changed in it is what the webhook gets. */
+export interface WireNotification {
+  method: string;
+  url: string;
+  headers: IncomingHttpHeaders;
+  /** What is put here instead is sent. */
+  json: unknown;
+}
+
 /** What goes wrong on the wire between a correct agent and its callers. */
 export interface WireFault {
   /** Changes a request, or answers it instead of the agent. */
@@ -35,6 +44,8 @@ export interface WireFault {
   frame?(data: unknown, index: number, request: WireRequest): readonly (object | string)[] | undefined;
   /** What is sent after the last frame, before the end; `hang` never ends the stream. */
   end?(request: WireRequest): readonly (object | string)[] | 'hang' | undefined;
+  /** Changes a notification. `lost`: it never arrives. `blind`: the agent hears that all is well, whatever it is. */
+  notification?(notification: WireNotification): 'lost' | 'blind' | undefined | void;
   /** Changes the head of a stream. */
   head?(head: { status: number; headers: Record<string, string> }, request: WireRequest): void;
 }

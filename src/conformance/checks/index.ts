@@ -1,4 +1,5 @@
 import type { Check } from '../check.ts';
+import { beforeChecks } from './before.ts';
 import { bindingChecks } from './binding.ts';
 import { cancelChecks } from './cancel.ts';
 import { cardCacheChecks } from './card-cache.ts';
@@ -27,6 +28,7 @@ export const allChecks: readonly Check[] = [
   ...subscribeChecks,
   ...modeChecks,
   ...contextChecks,
+  ...beforeChecks,
   ...rpcChecks,
   ...restChecks,
   ...validationChecks,

@@ -2,6 +2,8 @@ import type { Invariant } from '../sighting.ts';
 import { envelopeInvariants } from './envelope.ts';
 import { httpInvariants } from './http.ts';
 import { modelInvariants } from './model-1_0.ts';
+import { pushInvariants } from './push.ts';
+import { modelBeforeInvariants } from './model-before.ts';
 import { streamInvariants } from './stream.ts';
 import { taskInvariants } from './tasks.ts';
 
@@ -10,6 +12,8 @@ export const allInvariants: readonly Invariant[] = [
   ...envelopeInvariants,
   ...httpInvariants,
   ...modelInvariants,
+  ...modelBeforeInvariants,
   ...streamInvariants,
+  ...pushInvariants,
   ...taskInvariants,
 ];

@@ -5,7 +5,7 @@ import {
   request as httpRequest,
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { type End, type Exchange, type Frame, isEventStream } from './exchange.ts';
+import { type End, type Exchange, type Frame, isEventStream, keepsakeOf } from './exchange.ts';
 import { FrameReader } from './frames.ts';
 
 /** What to send. */
@@ -28,11 +28,16 @@ export interface LineOptions {
   readonly deadline: number;
   /** Bytes of one answer. @defaultValue 4 MiB */
   readonly maxBytes?: number;
-  /** Exchanges that are remembered; of older ones only those that findings hold on to. @defaultValue 5,000 */
+  /** Exchanges that are remembered; of older ones only those that findings hold on to. @defaultValue 1,000 */
   readonly maxKept?: number;
+  /** Events of one stream. @defaultValue 5,000 */
+  readonly maxFrames?: number;
   /** Accepts certificates that nobody vouches for. */
   readonly insecure?: boolean;
 }
+
+/** After so many requests in a row without any answer, an agent is taken for mute. */
+const mute = 12;
 
 /**
  * The raw wire to the agent under test. It knows HTTP and frames and nothing of A2A: whatever comes back is written
@@ -45,9 +50,17 @@ export class Line {
   readonly #http = new HttpAgent({ keepAlive: true, maxSockets: 32 });
   readonly #https: HttpsAgent;
   #count = 0;
+  /** How many requests in a row got no answer at all. */
+  #silent = 0;
 
   constructor(options: LineOptions) {
-    this.#options = { maxBytes: 4 * 1_024 * 1_024, maxKept: 5_000, insecure: false, ...options };
+    this.#options = {
+      maxBytes: 4 * 1_024 * 1_024,
+      maxFrames: 5_000,
+      maxKept: 1_000,
+      insecure: false,
+      ...options,
+    };
     this.#https = new HttpsAgent({
       keepAlive: true,
       maxSockets: 32,
@@ -65,11 +78,15 @@ export class Line {
     const number = ++this.#count;
     return new Promise((resolve) => {
       const done = (exchange: Exchange): void => {
-        this.exchanges.push(exchange);
+        this.#silent = exchange.status === 0 && exchange.end === 'timeout' ? this.#silent + 1 : 0;
+        this.exchanges.push(keepsakeOf(exchange));
         if (this.exchanges.length > this.#options.maxKept) this.exchanges.shift();
         resolve(exchange);
       };
-      new Reading(raw, number, this.#options, done).begin(this.#agentFor(raw.url));
+      const { deadline } = this.#options;
+      // Whoever has not answered so often will not answer now: waiting as long again would take hours.
+      const patience = this.#silent >= mute ? { deadline: Math.min(raw.deadline ?? deadline, 1_000) } : {};
+      new Reading({ ...raw, ...patience }, number, this.#options, done).begin(this.#agentFor(raw.url));
     });
   }
 
@@ -102,6 +119,7 @@ class Reading {
   #headAfter = 0;
   #isBroken = false;
   #isOver = false;
+  #isAgain = false;
 
   constructor(
     raw: RawRequest,
@@ -126,7 +144,13 @@ class Reading {
       if (raw.body !== undefined) headers['content-length'] = String(Buffer.byteLength(raw.body));
       this.#request = open(raw.url, { method: raw.method, headers, agent });
       this.#request.on('response', (response) => this.#answered(response));
-      this.#request.on('error', (error) => this.#end(this.#response ? 'cut' : 'refused', error.message));
+      this.#request.on('error', (error) => {
+        // A kept connection may have been closed just when it was to be used again; then nobody heard of the request.
+        if (!this.#response && !this.#isOver && !this.#isAgain && this.#request?.reusedSocket) {
+          this.#isAgain = true;
+          this.begin(agent);
+        } else this.#end(this.#response ? 'cut' : 'refused', error.message);
+      });
       this.#request.end(raw.body);
     } catch (error) {
       // An address that is none.
@@ -155,7 +179,10 @@ class Reading {
     const text = this.#decode(chunk);
     this.#body += text;
     for (const frame of this.#reader?.push(text) ?? []) {
-      this.#frames.push(frame);
+      if (this.#frames.push(frame) > this.#options.maxFrames) {
+        this.#end('too-large');
+        return;
+      }
       if (this.#raw.onFrame?.(frame) === true) {
         this.#end('left');
         return;
