@@ -47,6 +47,11 @@ export function addBridge(program: Command): void {
         .default(50),
     )
     .addOption(
+      new Option('--refresh <seconds>', 'how often the cards are looked at for skills that changed')
+        .argParser(Number)
+        .default(60),
+    )
+    .addOption(
       new Option('--log <form>', 'how to write to standard error').choices(['text', 'json']).default('text'),
     )
     .addHelpText('after', examples)

@@ -21,6 +21,7 @@ export interface BridgeFlags {
   bearer?: string[];
   token?: string;
   wait: number;
+  refresh: number;
   log: LogForm;
 }
 
@@ -30,7 +31,8 @@ export async function runBridge(flags: BridgeFlags): Promise<void> {
   const headers = byAgent(flags.header ?? [], '--header', places);
   const tokens = byAgent(flags.bearer ?? [], '--bearer', places);
   const token = flags.token === undefined ? undefined : variable(flags.token, '--token');
-  if (!(flags.wait > 0)) throw new Mistake('--wait must be a number of seconds', 'Say --wait 50.');
+  for (const name of ['wait', 'refresh'] as const)
+    if (!(flags[name] > 0)) throw new Mistake(`--${name} must be a number of seconds`, `Say --${name} 60.`);
   const remotes: [string, RemoteAgent][] = places.map(({ name, url }) => {
     const [tokenName] = tokens.get(name) ?? [];
     const options = {
@@ -61,7 +63,7 @@ export async function runBridge(flags: BridgeFlags): Promise<void> {
     const artifacts = memoryArtifacts();
     const bridge = await bridges(
       remotes.map(([agentName, agent]) => ({ agentName, agent })),
-      { artifacts, log, whenUnreachable: 'retry' },
+      { artifacts, log, whenUnreachable: 'retry', cardInterval: flags.refresh * 1_000 },
     );
     closers.push(() => bridge.close());
     const running = await serveMcp(bridge, {
