@@ -134,11 +134,10 @@ function wordsOf(command: readonly string[]): [string, ...string[]] {
 }
 
 function fromFile(file: string): { [name: string]: string } {
-  let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    return readEnvFile(readFileSync(file, 'utf8'), file);
   } catch (cause) {
-    throw new A2AError('INVALID_PARAMS', `The environment file ${file} cannot be read`, { cause });
+    const hint = (cause as Error).message;
+    throw new A2AError('INVALID_PARAMS', `The environment file ${file} cannot be read`, { cause, hint });
   }
-  return readEnvFile(text, file);
 }
