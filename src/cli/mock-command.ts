@@ -7,7 +7,7 @@ Examples:
   $ dragoman mock
   $ dragoman mock script.yaml --port 0 --watch
   $ dragoman mock script.yaml --clock virtual --seed 7
-  $ dragoman mock validate scripts/*.yaml
+  $ dragoman mock validate scripts
 
 Without a script the agent plays what messages say themselves ([test_case_id=…] and [responses_json=…]) and what
 is put at /__admin/prime.`;
@@ -43,7 +43,7 @@ export function addMock(program: Command): void {
   mock
     .command('validate')
     .description('Says what is wrong with scripts, with line and column.')
-    .argument('<files...>', 'the YAML files')
+    .argument('<files...>', 'YAML files, folders of them, or patterns with *, ?, ** and {a,b}')
     .action(async (files: string[]) => {
       const { validateScripts } = await import('./mock.ts');
       await validateScripts(files);

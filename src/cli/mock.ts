@@ -5,6 +5,7 @@ import { DocumentError } from '../documents/complaint.ts';
 import { openScript } from '../testkit/script/script.ts';
 import { TestAgentServer } from '../testkit/test-agent-server.ts';
 import { coloursFor } from './colours.ts';
+import { filesOf } from './glob.ts';
 import { complain, Mistake } from './mistake.ts';
 import { stopOnSignals } from './stopping.ts';
 
@@ -56,7 +57,17 @@ export async function mock(file: string | undefined, flags: MockFlags): Promise<
 }
 
 /** Says what is wrong with each of the files; the exit code is 1 if anything is. */
-export async function validateScripts(files: readonly string[]): Promise<void> {
+export async function validateScripts(patterns: readonly string[]): Promise<void> {
+  const files = new Set<string>();
+  for (const pattern of patterns) {
+    const found = filesOf(pattern, ['yaml', 'yml']);
+    if (found.length === 0)
+      throw new Mistake(
+        `there is no script at ${pattern}`,
+        'Name a YAML file, a folder of them, or a pattern.',
+      );
+    for (const file of found) files.add(file);
+  }
   let wrong = 0;
   for (const file of files) {
     try {
@@ -64,14 +75,24 @@ export async function validateScripts(files: readonly string[]): Promise<void> {
     } catch (thrown) {
       if (!(thrown instanceof DocumentError)) throw thrown;
       wrong++;
-      process.stdout.write(`${thrown.message}\n`);
+      tellComplaints(thrown, process.stdout);
     }
   }
-  const counted = files.length === 1 ? '1 script' : `${files.length} scripts`;
+  const { green, red } = coloursFor(process.stderr);
+  const counted = files.size === 1 ? '1 script' : `${files.size} scripts`;
   process.stderr.write(
-    wrong === 0 ? `${counted}: nothing is wrong\n` : `${counted}: ${wrong} with mistakes\n`,
+    wrong === 0
+      ? `${counted}: ${green('nothing is wrong')}\n`
+      : `${counted}: ${red(`${wrong} with mistakes`)}\n`,
   );
   if (wrong > 0) process.exitCode = 1;
+}
+
+/** One line for each complaint; the place is told apart from the words. */
+function tellComplaints({ message }: DocumentError, output: NodeJS.WriteStream): void {
+  const { cyan } = coloursFor(output);
+  for (const line of message.split('\n'))
+    output.write(`${line.replace(/^.*?:\d+:\d+:/, (place) => cyan(place))}\n`);
 }
 
 async function readScript(file: string): Promise<string> {
@@ -79,8 +100,10 @@ async function readScript(file: string): Promise<string> {
     return await readFile(file, 'utf8');
   } catch (cause) {
     const { code } = cause as { code?: unknown };
-    const what = code === 'EISDIR' ? `${file} is a folder` : `there is no file ${file} that can be read`;
-    throw new Mistake(what, 'Give the path of a YAML file with rules.', cause);
+    const hint = 'Give the path of a YAML file with rules.';
+    if (code === 'EISDIR') throw new Mistake(`${file} is a folder`, hint);
+    if (code === 'ENOENT') throw new Mistake(`there is no file ${file}`, hint);
+    throw new Mistake(`${file} cannot be read`, hint, cause);
   }
 }
 
@@ -88,8 +111,10 @@ async function started(make: () => TestAgentServer, { port, host }: MockFlags): 
   try {
     return await make().start();
   } catch (cause) {
-    if (cause instanceof DocumentError)
-      throw new Mistake(`the script is wrong\n${cause.message}`, 'Put it right and start again.');
+    if (cause instanceof DocumentError) {
+      tellComplaints(cause, process.stderr);
+      throw new Mistake('the script is wrong', 'Put it right and start again.');
+    }
     const { code } = cause as { code?: unknown };
     if (code === 'EADDRINUSE')
       throw new Mistake(

@@ -89,7 +89,12 @@ describe('dragoman mock', () => {
 
   it.each<[string, () => string[], number, RegExp]>([
     ['no such file', () => ['no-such.yaml'], 2, /there is no file no-such\.yaml/],
-    ['a wrong script', () => [write('d.yaml', 'rulez: []\n')], 2, /d\.yaml:1:1: rulez: /],
+    [
+      'a wrong script, line by line',
+      () => [write('d.yaml', 'rulez: []\nagnet: {}\n')],
+      2,
+      /d\.yaml:1:1: rulez: .*\n.*d\.yaml:2:1: agnet: .*\ndragoman: the script is wrong\n/,
+    ],
     ['nothing to watch', () => ['--watch'], 2, /no script to watch/],
     ['a wrong port', () => ['--port', '70000'], 2, /number from 0 .* to 65535/],
     ['a wrong seed', () => ['--seed', 'x'], 2, /whole number/],
@@ -106,7 +111,14 @@ describe('dragoman mock', () => {
     expect(both.stdout).toMatch(/^\S*bad\.yaml:3:5: rules\[0\]\.wehn: .+\n$/);
     expect(both.code).toBe(1);
     const one = await dragoman(['mock', 'validate', good]).ended;
-    expect([one.stdout, one.code]).toEqual(['', 0]);
+    expect([one.stdout, one.stderr, one.code]).toEqual(['', '1 script: nothing is wrong\n', 0]);
+    const folder = await dragoman(['mock', 'validate', 'examples/scripts']).ended;
+    expect(folder.stderr).toBe('3 scripts: nothing is wrong\n');
+    const nowhere = await dragoman(['mock', 'validate', 'nowhere/*.yaml']).ended;
+    expect([nowhere.code, nowhere.stderr]).toEqual([
+      2,
+      expect.stringContaining('there is no script at nowhere/*.yaml'),
+    ]);
   });
 });
 
