@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
+import { addConformance } from './conformance-command.ts';
+import { addDoctor } from './doctor-command.ts';
 import { addBridge } from './bridge-command.ts';
 import { addGateway } from './gateway-command.ts';
 import { complain, Mistake } from './mistake.ts';
@@ -9,6 +10,7 @@ import { portOf } from './port.ts';
 import type { PushFlags } from './push.ts';
 import type { ServeFlags } from './serve.ts';
 import { addTest } from './test-command.ts';
+import { versionOfPackage } from './version.ts';
 
 const examples = `
 Examples:
@@ -31,13 +33,6 @@ Examples:
 
 An agent that is running on the same file notices a retry within 5 seconds (its pollInterval); any other does
 when it starts. Sending goes on with the first notification that did not arrive, and skips nothing.`;
-
-function versionOfPackage(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
-  return version;
-}
 
 function programOf(): Command {
   const program = new Command('dragoman')
@@ -84,6 +79,8 @@ function programOf(): Command {
   addTest(program);
   addMock(program);
   addGateway(program);
+  addConformance(program);
+  addDoctor(program);
   addBridge(program);
   return program;
 }

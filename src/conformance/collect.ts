@@ -1,6 +1,7 @@
 import type { Rule, RuleResult, Transport, Verdict, Version, Violation } from './model.ts';
 import { verdictOf } from './probe.ts';
 import type { Invariant, Sighting } from './sighting.ts';
+import { keepsakeOf } from './wire/exchange.ts';
 
 /** How many violations of one rule are kept with their evidence. */
 const kept = 5;
@@ -36,7 +37,7 @@ export class Watch {
       for (const message of wrong) {
         if (watched.violations.length >= kept) break;
         if (watched.violations.some((each) => each.message === message)) continue;
-        watched.violations.push({ message, exchanges: [sighting.exchange] });
+        watched.violations.push({ message, exchanges: [keepsakeOf(sighting.exchange)] });
       }
     }
   }

@@ -46,14 +46,19 @@ export function levelOf(results: readonly RuleResult[], lanes: readonly Lane[]):
   const isBroken = ({ verdict }: RuleResult): boolean => verdict === 'fail';
   const isCore = (result: RuleResult): boolean => {
     const { rule, version, transport } = result;
-    if (rule.category === 'streaming' || optional.has(areaOf(rule.id))) return false;
+    if (rule.category === 'streaming' || optional.has(familyOf(rule.id))) return false;
     if (version !== first?.version) return false;
     return transport === undefined || transport === first.transport;
   };
   if (!musts.some(({ verdict }) => verdict === 'pass')) return 'non-conformant';
   const core = musts.filter(isCore);
-  if (core.some((each) => isBroken(each) && basic.has(areaOf(each.rule.id)))) return 'non-conformant';
+  if (core.some((each) => isBroken(each) && basic.has(familyOf(each.rule.id)))) return 'non-conformant';
   if (core.some(isBroken)) return 'minimal';
   const isOpen = ({ verdict }: RuleResult): boolean => verdict === 'inconclusive' || verdict === 'error';
   return musts.some((each) => isBroken(each) || isOpen(each)) ? 'partial' : 'full';
+}
+
+/** `card-0.3.shape` and `card.shape` are of one family. */
+function familyOf(id: string): string {
+  return id.split(/[.-]/)[0] ?? id;
 }

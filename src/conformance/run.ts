@@ -1,16 +1,16 @@
 import type { Check, Need } from './check.ts';
 import { resultOf, Watch } from './collect.ts';
-import { lanesOf, type ShownCard, speak, versionOfCard } from './lanes.ts';
+import { findCards } from './discover.ts';
+import { lanesOf, type ShownCard, speak } from './lanes.ts';
 import type { Level, RuleResult, Transport, Verdict, Version } from './model.ts';
 import { Broken, Inconclusive, NotApplicable } from './outcome.ts';
 import { Probe, type ProbeTools, verdictOf } from './probe.ts';
 import { Reach, type Ways } from './reach.ts';
 import { Shadows } from './shadow.ts';
 import type { Invariant } from './sighting.ts';
-import { readJson } from './speech/rpc.ts';
 import type { Speech } from './speech/speech.ts';
 import { isObject, type Json, listIn, textIn } from './speech/views.ts';
-import type { Exchange } from './wire/exchange.ts';
+import { type Exchange, keepsakeOf } from './wire/exchange.ts';
 import { Line } from './wire/line.ts';
 import { Receiver } from './wire/receiver.ts';
 
@@ -39,6 +39,10 @@ export interface RunOptions {
   /** How the agent reaches our webhooks. */
   readonly webhookUrl?: string;
   readonly insecure?: boolean;
+  /** Milliseconds for everything; what is left then stays open. @defaultValue ten minutes */
+  readonly maxTime?: number;
+  /** Sends a message on every lane before anything counts, for agents that are slow at first. */
+  readonly warmUp?: boolean;
   readonly onProgress?: (done: number, total: number, last: RuleResult | undefined) => void;
 }
 
@@ -76,6 +80,7 @@ class Run {
   readonly #watch: Watch;
   readonly #results: RuleResult[] = [];
   readonly #began = new Date();
+  readonly #ends: number;
   #messages = 0;
   #total = 0;
 
@@ -83,6 +88,7 @@ class Run {
     this.#url = url;
     this.#options = options;
     this.#timeout = options.timeout ?? 60_000;
+    this.#ends = performance.now() + (options.maxTime ?? 600_000);
     const insecure = options.insecure ?? false;
     this.#line = new Line({ deadline: Math.min(this.#timeout, 30_000), insecure });
     this.#receiver = new Receiver(options.webhookUrl);
@@ -91,7 +97,7 @@ class Run {
 
   async run(): Promise<RunOutcome> {
     try {
-      const cards = await this.#cards();
+      const cards = await findCards(this.#line, this.#url, this.#options.headers ?? {});
       const lanes = await this.#lanes(cards);
       if (lanes.length === 0) return this.#outcome(cards, [], await this.#unreachable(cards));
       const byVersion = groupBy(lanes, ({ version }) => version);
@@ -108,29 +114,6 @@ class Run {
       this.#receiver.close();
       this.#line.close();
     }
-  }
-
-  /** The cards at both well-known places, asked for as every version would. */
-  async #cards(): Promise<ShownCard[]> {
-    const cards: ShownCard[] = [];
-    const base = this.#url.replace(/\/+$/, '');
-    const places = base.endsWith('.json')
-      ? [base]
-      : [`${base}/.well-known/agent-card.json`, `${base}/.well-known/agent.json`];
-    for (const place of places) {
-      for (const version of ['1.0', '0.3'] as const) {
-        const exchange = await this.#line.send({
-          method: 'GET',
-          url: place,
-          headers: { accept: 'application/json', 'a2a-version': version, ...this.#options.headers },
-        });
-        const card = exchange.status === 200 ? readJson(exchange.body) : undefined;
-        if (!isObject(card)) continue;
-        const shape = versionOfCard(card);
-        if (!cards.some((each) => each.version === shape)) cards.push({ url: place, card, version: shape });
-      }
-    }
-    return cards.toSorted((a, b) => b.version.localeCompare(a.version));
   }
 
   async #lanes(cards: readonly ShownCard[]): Promise<Speech[]> {
@@ -185,6 +168,7 @@ class Run {
       spend: () => this.#spend(),
       see: (sighting) => this.#watch.see(sighting),
     };
+    if (this.#options.warmUp) await this.#warmUp(tools);
     const mine = checks.filter((each) => isFor(each, speech, lanes));
     const together = mine.filter(({ alone }) => !alone);
     let next = 0;
@@ -193,6 +177,13 @@ class Run {
     };
     await Promise.all(Array.from({ length: width }, work));
     for (const check of mine.filter(({ alone }) => alone)) await this.#try(check, tools);
+  }
+
+  async #warmUp({ speech, reach, headers, line }: ProbeTools): Promise<void> {
+    const request = speech.say('send', { message: reach.any() });
+    if (!request) return;
+    this.#spend();
+    await line.send({ ...request, headers: { ...headers, ...request.headers } });
   }
 
   async #try(check: Check, tools: ProbeTools): Promise<void> {
@@ -209,7 +200,7 @@ class Run {
         message: text,
         ...(evidence.expected === undefined ? {} : { expected: evidence.expected }),
         ...(evidence.actual === undefined ? {} : { actual: evidence.actual }),
-        exchanges: evidence.exchanges ?? lastOf(probe.exchanges),
+        exchanges: (evidence.exchanges ?? lastOf(probe.exchanges)).map(keepsakeOf),
       }));
       const milliseconds = performance.now() - began;
       return resultOf(check, where, { verdict, message, violations, milliseconds });
@@ -218,7 +209,9 @@ class Run {
     try {
       const missing = missingNeed(check.needs ?? [], probe, this.#options);
       if (missing) throw missing;
-      await withDeadline(check.run(probe), this.#timeout * 2);
+      const left = this.#ends - performance.now();
+      if (left <= 0) throw new Inconclusive('The time for the whole run was over; raise --max-time.');
+      await withDeadline(check.run(probe), Math.min(this.#timeout * 2, left));
       const first = probe.complaints[0];
       result = first ? told(verdictOf(check.level), first.message) : told('pass', '');
     } catch (error) {

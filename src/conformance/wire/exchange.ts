@@ -43,3 +43,13 @@ export interface Exchange {
 export function isEventStream({ headers }: Pick<Exchange, 'headers'>): boolean {
   return /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
 }
+
+const keptCharacters = 65_536;
+const keptFrames = 100;
+
+/** What is kept of an exchange as evidence, so that an agent that says too much does not fill our memory. */
+export function keepsakeOf(exchange: Exchange): Exchange {
+  const { body, frames } = exchange;
+  if (body.length <= keptCharacters && frames.length <= keptFrames) return exchange;
+  return { ...exchange, body: body.slice(0, keptCharacters), frames: frames.slice(0, keptFrames) };
+}

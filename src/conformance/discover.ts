@@ -1,0 +1,68 @@
+import { lanesOf, type ShownCard, versionOfCard } from './lanes.ts';
+import { readJson } from './speech/rpc.ts';
+import { isObject, type Json } from './speech/views.ts';
+import type { Exchange } from './wire/exchange.ts';
+import type { Line } from './wire/line.ts';
+
+/** Where a card may be. */
+export function placesOf(url: string): string[] {
+  const base = url.replace(/\/+$/, '');
+  return base.endsWith('.json')
+    ? [base]
+    : [`${base}/.well-known/agent-card.json`, `${base}/.well-known/agent.json`];
+}
+
+/** Asks for the card at a place, as a caller of a version. */
+export function askForCard(
+  line: Line,
+  place: string,
+  version: '1.0' | '0.3',
+  headers: Readonly<Record<string, string>>,
+): Promise<Exchange> {
+  return line.send({
+    method: 'GET',
+    url: place,
+    headers: { accept: 'application/json', 'a2a-version': version, ...headers },
+  });
+}
+
+/** A card that was found, and how it was asked for. */
+interface FoundCard {
+  readonly place: string;
+  readonly asked: '1.0' | '0.3';
+  readonly card: Json;
+}
+
+/** The cards at both well-known places, asked for as every version would; the one of the newest version first. */
+export async function findCards(
+  line: Line,
+  url: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<ShownCard[]> {
+  const found: FoundCard[] = [];
+  for (const place of placesOf(url)) {
+    for (const asked of ['1.0', '0.3'] as const) {
+      const exchange = await askForCard(line, place, asked, headers);
+      const card = exchange.status === 200 ? readJson(exchange.body) : undefined;
+      if (isObject(card)) found.push({ place, asked, card });
+    }
+  }
+  const cards: ShownCard[] = [];
+  for (const { place, card } of found) {
+    const shape = versionOfCard(card);
+    if (!cards.some(({ version }) => version === shape)) cards.push({ url: place, card, version: shape });
+  }
+  // One card may have the words of several versions; each is then looked at as its own readers find it.
+  const spoken = new Set(cards.flatMap(lanesOf).map(({ version }) => version));
+  for (const version of ['0.3', '0.1'] as const) {
+    const own = found.find((each) => isFor(each, version));
+    if (own && spoken.has(version) && !cards.some((each) => each.version === version))
+      cards.push({ url: own.place, card: own.card, version });
+  }
+  return cards.toSorted((a, b) => b.version.localeCompare(a.version));
+}
+
+function isFor({ place, asked, card }: FoundCard, version: '0.3' | '0.1'): boolean {
+  if (typeof card.url !== 'string' || asked !== '0.3') return false;
+  return version === '0.3' || place.endsWith('/agent.json');
+}

@@ -1,0 +1,30 @@
+import type { Meeting } from '../meetings.ts';
+import { escaped as e } from './escape.ts';
+import { pageOf } from './page.ts';
+
+/** Who gets on with whom, as one page. */
+export function matrixPage(
+  agents: readonly { name: string; url: string; lanes: string }[],
+  meetings: readonly Meeting[],
+): string {
+  const heads = agents.map(({ name }) => `<th scope="col">${e(name)}</th>`).join('');
+  const rows = agents.map((from, row) => {
+    const cells = agents.map((_to, column) => {
+      const met = meetings.find((each) => each.from === row && each.to === column);
+      if (!met) return '<td class="cell dim">–</td>';
+      const words = met.common.length > 0 ? met.common.join(', ') : 'only by translation';
+      return `<td class="cell ${met.verdict}" title="${e(met.message)}">${met.verdict === 'pass' ? '✓' : '✗'} ${met.verdict}<div class="dim">${e(words)}</div></td>`;
+    });
+    return `<tr><th scope="row">${e(from.name)}<div class="dim"><code>${e(from.url)}</code><br>${e(from.lanes)}</div></th>${cells.join('')}</tr>`;
+  });
+  const troubles = meetings.filter(({ verdict }) => verdict !== 'pass');
+  const list = troubles.map(
+    ({ from, to, message }) =>
+      `<li><b>${e(agents[from]?.name ?? '')} → ${e(agents[to]?.name ?? '')}</b>: ${e(message)}</li>`,
+  );
+  const good = meetings.length - troubles.length;
+  return pageOf(
+    'A2A interoperability',
+    `<header><h1>Who gets on with whom</h1></header><div class="verdict ${troubles.length === 0 ? 'full' : 'partial'}"><strong>${good} of ${meetings.length}</strong><span>What the agent of a row answers is sent to the agent of a column, which has to answer it.</span></div><main><div class="scroll"><table><thead><tr><th scope="col">from</th>${heads}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div>${list.length === 0 ? '' : `<h2>What went wrong</h2><ul>${list.join('')}</ul>`}</main>`,
+  );
+}
