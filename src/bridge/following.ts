@@ -40,6 +40,8 @@ export class Following {
   readonly #stopping = new AbortController();
   #fold: TaskFold | undefined = undefined;
   #message: Message | undefined = undefined;
+  /** True while all that is known of the task is how it was before it heard the message. */
+  #isBefore = false;
   #why: 'budget' | 'canceled' | 'closed' | undefined = undefined;
   #stopTimer: () => void = () => {};
 
@@ -94,7 +96,7 @@ export class Following {
     const { agent, ask } = this.#options;
     if ('taskId' in ask) return this.#wait(ask.taskId);
     try {
-      await this.#hearAll(agent.stream(ask, this.#call));
+      await this.#hearAll(agent.stream(ask, this.#call), ask.message.taskId !== undefined);
     } catch (thrown) {
       const error = A2AError.from(thrown);
       if (this.#fold || !cannotStream.has(error.reason)) throw error;
@@ -128,13 +130,19 @@ export class Following {
     }
   }
 
-  async #hearAll(events: AsyncIterable<StreamEvent>): Promise<void> {
+  /** @param beginsBefore - true when the stream may begin with the task as it was before it heard the message */
+  async #hearAll(events: AsyncIterable<StreamEvent>, beginsBefore = false): Promise<void> {
+    this.#isBefore = beginsBefore;
     for await (const event of events) {
+      this.#isBefore &&= event.kind === 'task';
       this.#hear(event);
       // A stream ends by itself with its task, and its connection can be used again; where the agent waits, it need not.
       const state = this.#fold?.status.state;
-      if (this.#stopping.signal.aborted || (state !== undefined && isInterrupted(state))) return;
+      const isAsked = !this.#isBefore && state !== undefined && isInterrupted(state);
+      if (this.#stopping.signal.aborted || isAsked) return;
     }
+    // If that was all, it is what the agent has to say.
+    this.#isBefore = false;
   }
 
   #hear(event: StreamEvent): void {
@@ -150,7 +158,8 @@ export class Following {
 
   #isResting(): boolean {
     const state = this.#fold?.status.state;
-    return state !== undefined && (isTerminal(state) || isInterrupted(state));
+    if (state === undefined) return false;
+    return isTerminal(state) || (isInterrupted(state) && !this.#isBefore);
   }
 
   /** Says what became of it, with what is known. */
