@@ -19,7 +19,10 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
 const modules = Object.entries(manifest.exports).filter(
   (entry): entry is [string, { types: string; default: string }] => typeof entry[1] === 'object',
 );
-const specifiers = modules.map(([subpath]) => subpath.replace(/^\./, 'dragoman'));
+const specifiers = modules
+  .map(([subpath]) => subpath.replace(/^\./, 'dragoman'))
+  // It extends the vitest of whoever tests, and is run by test/examples-testing.test.ts.
+  .filter((specifier) => specifier !== 'dragoman/testkit/vitest');
 const bin = (name: string) => join(root, 'node_modules', '.bin', name);
 
 /** npm, as a newcomer runs it: nothing of the npm that runs the tests reaches it. */
@@ -62,7 +65,9 @@ describe('the package', () => {
     const named = modules.flatMap(([, { types, default: file }]) => [types, file]);
     const missing = named.map((path) => path.replace('./', '')).filter((path) => !packed.includes(path));
     expect(missing).toEqual([]);
-    expect(packed.filter((path) => /\.test\.|^(src|test|scripts|bench|docs)\//.test(path))).toEqual([]);
+    // Tests among the examples are examples of tests.
+    const inside = packed.filter((path) => !path.startsWith('examples/testing/'));
+    expect(inside.filter((path) => /\.test\.|^(src|test|scripts|bench|docs)\//.test(path))).toEqual([]);
     for (const file of ['README.md', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md', 'dist/cli/main.js']) {
       expect(packed).toContain(file);
     }
