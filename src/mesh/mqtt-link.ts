@@ -160,7 +160,6 @@ class MqttLink implements Link {
         const question = JSON.stringify({ peer: this.#id });
         const isIt = (note: PeerNote): boolean => note.type === 'held' && note.key === key;
         if (await this.#ask(this.#control.holder(key), question, isIt)) throw queueIsHeld(name);
-        await (await this.#wire()).subscribe(this.#control.holder(key));
       }
       const queue = this.#newQueue({
         key,
@@ -172,6 +171,7 @@ class MqttLink implements Link {
         ended,
       });
       this.#alone.set(key, queue);
+      if (isNamed) await (await this.#wire()).subscribe(this.#control.holder(key));
       await queue.start(this.#options.connectTimeout ?? 10_000);
       const close = (): Promise<void> => queue.close();
       return { close, [Symbol.asyncDispose]: close };
@@ -288,8 +288,8 @@ class MqttLink implements Link {
 
   async #up(wire: MqttWire): Promise<void> {
     await wire.subscribe(this.#control.peer(this.#id));
-    for (const key of [...this.#alone.keys(), ...this.#leading.keys()])
-      await wire.subscribe(this.#control.holder(key));
+    for (const [key, has] of [...this.#alone, ...this.#leading])
+      if (has) await wire.subscribe(this.#control.holder(key));
     await wire.subscribe(this.#control.queues);
     // What is behind the words of all queues comes after them, and then we know them all.
     const mark = newId();

@@ -54,6 +54,15 @@ export class Outbox<T extends Numbered> {
     this.#flush();
   }
 
+  /** The broker has no room for something now: it goes again, before the rest, once this is opened again. */
+  putBack(number: number): void {
+    const item = this.#flying.get(number);
+    this.#isOpen = false;
+    if (!item) return;
+    this.#flying.delete(number);
+    this.#waiting.unshift([item]);
+  }
+
   /** The broker is gone, or wants us to wait. */
   pause(): void {
     this.#isOpen = false;

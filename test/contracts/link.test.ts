@@ -7,17 +7,21 @@ import { type Broker, mosquitto, natsServer, startMosquitto, startNats } from '.
 import { type Relay, startRelay } from '../support/relay.ts';
 import { describeLink, type LinkBench } from './link.ts';
 
-describeLink('within the process', async () => {
-  const broker = new MemoryBroker();
-  return {
-    open: async () => memoryLink({ broker }),
-    openMortal: async () => {
-      const link = memoryLink({ broker });
-      return { link, kill: () => link.vanish() };
-    },
-    remove: async () => {},
-  };
-});
+describeLink(
+  'within the process',
+  async () => {
+    const broker = new MemoryBroker();
+    return {
+      open: async () => memoryLink({ broker }),
+      openMortal: async () => {
+        const link = memoryLink({ broker });
+        return { link, kill: () => link.vanish() };
+      },
+      remove: async () => {},
+    };
+  },
+  false,
+);
 
 /** A bench with a real broker; who is to die comes to it through a relay. */
 function benchOf(broker: Broker, open: (url: string) => ReturnType<LinkBench['open']>): LinkBench {

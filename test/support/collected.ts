@@ -1,13 +1,13 @@
 import type { Delivery } from '../../src/mesh/link.ts';
 
-/** Collects messages, and tells when there are enough. */
-export class Collected {
-  readonly all: Delivery[] = [];
+/** Collects messages, or something else, and tells when there are enough. */
+export class Collected<T = Delivery> {
+  readonly all: T[] = [];
   #waiting: { count: number; enough: () => void }[] = [];
 
   /** To be given to a subscription. */
-  readonly take = (delivery: Delivery): void => {
-    this.all.push(delivery);
+  readonly take = (item: T): void => {
+    this.all.push(item);
     this.#waiting = this.#waiting.filter(({ count, enough }) => {
       if (this.all.length < count) return true;
       enough();
@@ -16,11 +16,11 @@ export class Collected {
   };
 
   get payloads(): string[] {
-    return this.all.map(({ payload }) => payload);
+    return this.all.map((item) => (item as Delivery).payload);
   }
 
   /** Waits until there are so many. */
-  async until(count: number): Promise<Delivery[]> {
+  async until(count: number): Promise<T[]> {
     if (this.all.length < count) await new Promise<void>((enough) => this.#waiting.push({ count, enough }));
     return this.all;
   }

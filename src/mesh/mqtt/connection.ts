@@ -1,4 +1,4 @@
-import type { IClientOptions, IPublishPacket, MqttClient } from 'mqtt';
+import type { IClientOptions, IConnackPacket, IPublishPacket, MqttClient } from 'mqtt';
 import { A2AError } from '../../protocol/errors.ts';
 import type { Clock } from '../clock.ts';
 import { type Pauses, pauseAfter } from '../pauses.ts';
@@ -39,6 +39,9 @@ export interface MqttEvents {
   lost(error: A2AError): void;
 }
 
+/** The code for a packet that is larger than the broker takes. */
+export const tooLarge = 0x95;
+
 /** Somebody else connected with the same name. */
 const takenOver = 0x8e;
 
@@ -61,10 +64,13 @@ export class MqttWire {
   /** The code of the acknowledgement that is being read: mqtt.js does not hand it on when it is no error. */
   #code = 0;
 
-  constructor(client: MqttClient, isResumed: boolean, receiveMaximum: number) {
+  readonly #maximumPacketSize: number;
+
+  constructor(client: MqttClient, { sessionPresent, properties }: IConnackPacket) {
     this.#client = client;
-    this.isResumed = isResumed;
-    this.receiveMaximum = receiveMaximum;
+    this.isResumed = sessionPresent;
+    this.receiveMaximum = properties?.receiveMaximum ?? 65_535;
+    this.#maximumPacketSize = properties?.maximumPacketSize ?? Number.POSITIVE_INFINITY;
     client.on('packetreceive', (packet) => {
       if (packet.cmd === 'puback') this.#code = packet.reasonCode ?? 0;
     });
@@ -81,6 +87,10 @@ export class MqttWire {
     } = {},
     settled: (code: number, error?: Error) => void = () => {},
   ): void {
+    if (this.#isTooLarge(topic, payload, options.texts)) {
+      queueMicrotask(() => settled(tooLarge));
+      return;
+    }
     const properties = {
       // A list of no properties is none: mqtt.js would not send the message.
       ...(options.texts && { userProperties: { ...options.texts } }),
@@ -91,6 +101,16 @@ export class MqttWire {
       if (error) settled('code' in error && typeof error.code === 'number' ? error.code : 0x80, error);
       else settled(this.#code);
     });
+  }
+
+  /** A broker that gets more than it takes breaks the connection, and would do so each time. */
+  #isTooLarge(topic: string, payload: string, texts: { readonly [name: string]: string } = {}): boolean {
+    if (this.#maximumPacketSize === Number.POSITIVE_INFINITY) return false;
+    const size = [topic, payload, ...Object.entries(texts).flat()].reduce(
+      (sum, text) => sum + Buffer.byteLength(text) + 5,
+      32,
+    );
+    return size > this.#maximumPacketSize;
   }
 
   /** Publishes, and waits for the broker. */
@@ -241,9 +261,9 @@ export class MqttConnection {
       // An error is how one says that the acknowledgement is not to be sent now; the next message comes all the same.
       next(new Error('acknowledged later'));
     };
-    client.on('connect', ({ sessionPresent, properties }) => {
+    client.on('connect', (packet) => {
       this.#failures = 0;
-      const wire = new MqttWire(client, sessionPresent, properties?.receiveMaximum ?? 65_535);
+      const wire = new MqttWire(client, packet);
       this.#events.up(wire).then(
         () => {
           if (this.#client !== client || !client.connected || this.#isOver) return;
@@ -258,7 +278,7 @@ export class MqttConnection {
       );
     });
     client.on('error', (error) => {
-      problem = error;
+      problem ??= error;
     });
     client.on('disconnect', ({ reasonCode }) => {
       if (reasonCode === takenOver)

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { Fifo } from '../fifo.ts';
 import { Outbox } from '../outbox.ts';
 import { TopicIndex } from '../topic.ts';
-import type { MqttWire } from './connection.ts';
+import { type MqttWire, tooLarge } from './connection.ts';
 import {
   type ControlTopics,
   idName,
@@ -20,7 +20,7 @@ interface Parcel {
   readonly topic: string;
   readonly payload: string;
   readonly texts?: { readonly [name: string]: string };
-  settle(error?: A2AError): void;
+  readonly settle: (error?: A2AError) => void;
 }
 
 /** A message, and the queues that have not said that they are done with it. */
@@ -63,6 +63,10 @@ export interface MqttPublisherOptions {
 const checkEvery = 5_000;
 const answerWithin = 30_000;
 
+/** How long one waits before a full broker is tried again, in milliseconds, and how it says that it is full. */
+const fullPause = 100;
+const quotaExceeded = 0x97;
+
 /**
  * Publishes without loss. A broker has room for so many messages per queue (Mosquitto: 1,000) and drops the rest
  * without a word, or forgets everything when it crashes. So a message is kept until each queue it is for has said that
@@ -79,7 +83,9 @@ export class MqttPublisher {
   readonly #publishing = new Set<Letter>();
   #wire: MqttWire | undefined;
   #numbers = 0;
+  #limit = 1;
   #stopTimer: () => void = () => {};
+  #stopPause: (() => void) | undefined;
   #drained: (() => void) | undefined;
 
   constructor(options: MqttPublisherOptions) {
@@ -181,7 +187,8 @@ export class MqttPublisher {
   /** There is a connection; what an outage may have swallowed is asked for. */
   open(wire: MqttWire, inFlight: number): void {
     this.#wire = wire;
-    this.#outbox.open(Math.min(inFlight, wire.receiveMaximum));
+    this.#limit = Math.min(inFlight, wire.receiveMaximum);
+    this.#outbox.open(this.#limit);
     for (const remote of this.#remotes.values()) this.#ask(remote);
   }
 
@@ -202,6 +209,7 @@ export class MqttPublisher {
       });
     }
     this.#stopTimer();
+    this.#stopPause?.();
     this.#outbox.clear();
     const error = new A2AError('UNAVAILABLE', 'The link was closed before the broker had the message');
     for (const letter of this.#publishing) letter.settle(error);
@@ -276,26 +284,40 @@ export class MqttPublisher {
   #send(parcel: Parcel): void {
     if ('size' in parcel) this.#track(parcel as Letter);
     this.#wire?.publish(parcel.topic, parcel.payload, { texts: parcel.texts }, (code, error) => {
+      if (code === quotaExceeded) {
+        this.#holdOff(parcel);
+        return;
+      }
       this.#outbox.settle(parcel.number);
       if (code < 0x80) parcel.settle();
       else this.#refuse(parcel, code, error);
     });
   }
 
-  #refuse(parcel: Parcel, code: number, error: Error | undefined): void {
+  /** Some brokers do say that a queue is full; then it is tried again. */
+  #holdOff(parcel: Parcel): void {
+    this.#outbox.putBack(parcel.number);
+    this.#stopPause ??= this.#options.clock.after(fullPause, () => {
+      this.#stopPause = undefined;
+      if (this.#wire) this.#outbox.open(this.#limit);
+    });
+  }
+
+  #refuse({ number, topic, settle }: Parcel, code: number, cause: Error | undefined): void {
     for (const remote of this.#remotes.values()) {
-      const letter = remote.open.get(parcel.number);
-      if (letter && remote.open.delete(parcel.number)) remote.size -= letter.size;
+      const letter = remote.open.get(number);
+      if (letter && remote.open.delete(number)) remote.size -= letter.size;
     }
-    parcel.settle(
-      new A2AError(
-        'PERMISSION_DENIED',
-        `The broker did not take a message to ${parcel.topic} (code ${code})`,
-        {
-          cause: error,
-          hint: 'Look at the access rules and the size limits of the broker.',
-        },
-      ),
+    settle(
+      code === tooLarge
+        ? new A2AError('PAYLOAD_TOO_LARGE', `A message to ${topic} is larger than the broker takes`, {
+            cause,
+            hint: 'Raise the limit of the broker, or send large content as an artifact.',
+          })
+        : new A2AError('PERMISSION_DENIED', `The broker did not take a message to ${topic} (code ${code})`, {
+            cause,
+            hint: 'Look at the access rules of the broker.',
+          }),
     );
   }
 
