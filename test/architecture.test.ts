@@ -100,7 +100,7 @@ const homes: { readonly [library: string]: string | readonly string[] } = {
   pino: 'cli',
   yaml: 'documents',
   // A schema is written where its document is read.
-  zod: ['documents', 'gateway', 'testkit', 'conformance'],
+  zod: ['documents', 'gateway', 'bridge', 'testkit', 'conformance'],
   mqtt: 'mesh',
   '@nats-io/transport-node': 'mesh',
   '@nats-io/jetstream': 'mesh',

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { count, flag, port, seconds, secondsOrNever, text } from './fields.ts';
+import { count, flag, port, seconds, secondsOrNever, text } from '../documents/fields.ts';
 import { proxiedAgent, upstreamFields } from './proxied-agent.ts';
 
 /** Where files are kept. */

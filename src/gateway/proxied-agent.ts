@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { flag, seconds, text } from './fields.ts';
+import { flag, seconds, text } from '../documents/fields.ts';
 
 const token = { token: text.describe('The token or key to send.') };
 

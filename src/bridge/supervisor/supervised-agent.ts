@@ -38,6 +38,8 @@ export function supervisedAgent(
     createPushConfig: (config, call) => ready(call).then(() => agent.createPushConfig(config, call)),
     getPushConfig: (ref, call) => ready(call).then(() => agent.getPushConfig(ref, call)),
     listPushConfigs: (request, call) => ready(call).then(() => agent.listPushConfigs(request, call)),
+    describe: (call) => ready(call).then(() => agent.describe(call)),
+    check: (call) => ready(call).then(() => agent.check(call)),
     deletePushConfig: (ref, call) => ready(call).then(() => agent.deletePushConfig(ref, call)),
   };
 }
