@@ -12,24 +12,29 @@ export function placesOf(url: string): string[] {
     : [`${base}/.well-known/agent-card.json`, `${base}/.well-known/agent.json`];
 }
 
-/** Asks for the card at a place, as a caller of a version. */
+/** Asks for the card at a place, as a caller of a version; callers of 0.1 name none. */
 export function askForCard(
   line: Line,
   place: string,
-  version: '1.0' | '0.3',
+  version: '1.0' | '0.3' | undefined,
   headers: Readonly<Record<string, string>>,
 ): Promise<Exchange> {
   return line.send({
     method: 'GET',
     url: place,
-    headers: { accept: 'application/json', 'a2a-version': version, ...headers },
+    headers: {
+      accept: 'application/json',
+      ...(version === undefined ? {} : { 'a2a-version': version }),
+      ...headers,
+    },
   });
 }
 
 /** A card that was found, and how it was asked for. */
 interface FoundCard {
   readonly place: string;
-  readonly asked: '1.0' | '0.3';
+  /** The version that was named; the first readers named none. */
+  readonly asked: '1.0' | '0.3' | undefined;
   readonly card: Json;
 }
 
@@ -41,7 +46,7 @@ export async function findCards(
 ): Promise<ShownCard[]> {
   const found: FoundCard[] = [];
   for (const place of placesOf(url)) {
-    for (const asked of ['1.0', '0.3'] as const) {
+    for (const asked of ['1.0', '0.3', undefined] as const) {
       const exchange = await askForCard(line, place, asked, headers);
       const card = exchange.status === 200 ? readJson(exchange.body) : undefined;
       if (isObject(card)) found.push({ place, asked, card });
@@ -63,6 +68,6 @@ export async function findCards(
 }
 
 function isFor({ place, asked, card }: FoundCard, version: '0.3' | '0.1'): boolean {
-  if (typeof card.url !== 'string' || asked !== '0.3') return false;
-  return version === '0.3' || place.endsWith('/agent.json');
+  if (typeof card.url !== 'string') return false;
+  return version === '0.3' ? asked === '0.3' : asked === undefined && place.endsWith('/agent.json');
 }

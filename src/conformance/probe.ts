@@ -150,6 +150,11 @@ export class Probe {
         actual: described(heard),
       });
     const { fault } = heard;
+    if (!isObject(fault.raw))
+      throw new Broken(`${what} was refused with something that is no JSON object: ${described(heard)}`, {
+        ...evidence,
+        actual: heard.exchange.body.slice(0, 120),
+      });
     const wrong = list.map((name) => mismatch(fault, name, this.speech.transport));
     if (wrong.every((each) => each !== undefined))
       throw new Broken(`${what} was refused with the wrong error: expected ${wrong[0]}`, {

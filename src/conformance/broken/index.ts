@@ -1,3 +1,4 @@
+import { brokenBefore } from './before.ts';
 import type { BrokenAgent } from './broken-agent.ts';
 import { brokenCancel } from './cancel.ts';
 import { brokenCard } from './card.ts';
@@ -10,6 +11,7 @@ import { brokenMode } from './mode.ts';
 import { brokenModel } from './model.ts';
 import { brokenRest } from './rest.ts';
 import { brokenRpc } from './rpc.ts';
+import { brokenPush } from './push.ts';
 import { brokenSend } from './send.ts';
 import { brokenStreams } from './stream.ts';
 import { brokenSubscribe } from './subscribe.ts';
@@ -28,8 +30,10 @@ export const allBroken: readonly BrokenAgent[] = [
   ...brokenSubscribe,
   ...brokenTasks,
   ...brokenHttp,
+  ...brokenBefore,
   ...brokenRpc,
   ...brokenRest,
   ...brokenCard,
   ...brokenCardSignature,
+  ...brokenPush,
 ];

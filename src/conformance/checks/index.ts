@@ -1,4 +1,6 @@
 import type { Check } from '../check.ts';
+import { authChecks } from './auth.ts';
+import { authorizationChecks } from './authorization.ts';
 import { beforeChecks } from './before.ts';
 import { bindingChecks } from './binding.ts';
 import { cancelChecks } from './cancel.ts';
@@ -6,6 +8,8 @@ import { cardCacheChecks } from './card-cache.ts';
 import { cardSignatureChecks } from './card-signature.ts';
 import { cardChecks } from './card.ts';
 import { contextChecks } from './context.ts';
+import { extendedCardChecks } from './extended-card.ts';
+import { extensionChecks } from './extension.ts';
 import { getChecks } from './get.ts';
 import { listChecks } from './list.ts';
 import { modeChecks } from './mode.ts';
@@ -16,6 +20,7 @@ import { pushChecks } from './push.ts';
 import { sendChecks } from './send.ts';
 import { streamChecks } from './stream.ts';
 import { subscribeChecks } from './subscribe.ts';
+import { versionChecks } from './version.ts';
 import { validationChecks } from './validation.ts';
 
 /** Everything that is tried. */
@@ -38,4 +43,9 @@ export const allChecks: readonly Check[] = [
   ...cardSignatureChecks,
   ...pushChecks,
   ...pushDeliveryChecks,
+  ...extendedCardChecks,
+  ...versionChecks,
+  ...extensionChecks,
+  ...authChecks,
+  ...authorizationChecks,
 ];

@@ -6,6 +6,7 @@ import { pushInvariants } from './push.ts';
 import { modelBeforeInvariants } from './model-before.ts';
 import { streamInvariants } from './stream.ts';
 import { taskInvariants } from './tasks.ts';
+import { versionInvariants } from './version.ts';
 
 /** Every rule that is looked at all the time. */
 export const allInvariants: readonly Invariant[] = [
@@ -15,5 +16,6 @@ export const allInvariants: readonly Invariant[] = [
   ...modelBeforeInvariants,
   ...streamInvariants,
   ...pushInvariants,
+  ...versionInvariants,
   ...taskInvariants,
 ];

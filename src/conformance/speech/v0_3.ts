@@ -158,9 +158,9 @@ const wrappers: readonly (readonly [string, string])[] = [
   ['artifactUpdate', 'artifact-update'],
 ];
 
-function eventOf(event: unknown): EventView {
+function eventOf(event: unknown, isRpc: boolean): EventView {
   if (!isObject(event)) return { kind: 'unknown', why: 'It is no object', raw: event };
-  const { kind, body } = kindOf(event);
+  const { kind, body } = isRpc ? { kind: event.kind, body: event } : kindOf(event);
   const raw = body;
   const ids = { taskId: textIn(body.taskId), contextId: textIn(body.contextId) };
   if (kind === 'task') return { kind, task: viewOf(body), raw };
@@ -220,6 +220,6 @@ export function speak0_3(transport: Transport, url: string): Speech {
         ? { parts: listIn(body.parts) ?? listIn(body.content) ?? [], raw: body }
         : undefined;
     },
-    eventOf,
+    eventOf: (event) => eventOf(event, isRpc),
   };
 }
