@@ -148,7 +148,8 @@ class MqttLink implements Link {
     if (name !== undefined && plan.shared) return this.#share(name, plan, work);
     const isNamed = name !== undefined;
     const key = isNamed ? keyOf(name) : `u${newId()}`;
-    if (this.#alone.has(key)) throw queueIsHeld(name ?? key);
+    const isShared = [...this.#shares].some((share) => share.options.key === key);
+    if (this.#alone.has(key) || isShared) throw queueIsHeld(name ?? key);
     this.#alone.set(key, undefined);
     const ended = (): void => {
       this.#alone.delete(key);
@@ -157,9 +158,7 @@ class MqttLink implements Link {
     };
     try {
       if (isNamed) {
-        const question = JSON.stringify({ peer: this.#id });
-        const isIt = (note: PeerNote): boolean => note.type === 'held' && note.key === key;
-        if (await this.#ask(this.#control.holder(key), question, isIt)) throw queueIsHeld(name);
+        if (await this.#isHeldElsewhere(key)) throw queueIsHeld(name);
       }
       const queue = this.#newQueue({
         key,
@@ -279,7 +278,23 @@ class MqttLink implements Link {
       newId,
       failed: (error) => this.#options.onError?.(error),
       announced: (entry) => this.#publisher.learn(entry),
+      isTaken: async () => {
+        const { wire } = this.#connection;
+        // Without a broker nobody has anything, and a queue without a name is nobody else's.
+        if (!wire || !options.isNamed) return false;
+        await wire.unsubscribe(this.#control.holder(options.key));
+        if (await this.#isHeldElsewhere(options.key)) return true;
+        await wire.subscribe(this.#control.holder(options.key));
+        return false;
+      },
     });
+  }
+
+  /** Asks whether somebody subscribes to a queue. */
+  async #isHeldElsewhere(key: string): Promise<boolean> {
+    const question = JSON.stringify({ peer: this.#id });
+    const isIt = (note: PeerNote): boolean => note.type === 'held' && note.key === key;
+    return (await this.#ask(this.#control.holder(key), question, isIt)) !== undefined;
   }
 
   #stopAnswering(key: string): void {
@@ -337,7 +352,7 @@ class MqttLink implements Link {
     const asks = readNote<{ peer: string; member?: string }>(payload, ['peer']);
     const share = this.#leading.get(key);
     if (share && asks?.member !== undefined) share.hear(payload);
-    else if (asks && readId(`${asks.peer}:0`) && (share || this.#alone.get(key))) {
+    else if (asks && asks.peer !== this.#id && readId(`${asks.peer}:0`) && (share || this.#alone.get(key))) {
       const note: PeerNote = { type: 'held', key };
       this.#connection.wire?.publish(this.#control.peer(asks.peer), JSON.stringify(note));
     }

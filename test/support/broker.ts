@@ -78,15 +78,19 @@ export async function startMosquitto({ lines = [], users }: MosquittoOptions = {
   return start(mosquitto ?? 'mosquitto', ['-c', file], port, `mqtt://127.0.0.1:${port}`, folder);
 }
 
-/** Starts nats-server with JetStream, which keeps its streams in files. */
-export async function startNats({
-  users,
-}: {
+/** How a nats-server is to be, beside a port on loopback. */
+export interface NatsOptions {
   users?: { name: string; password: string };
-} = {}): Promise<Broker> {
+  /** Whether it has JetStream, which keeps its streams in files. @defaultValue true */
+  hasStreams?: boolean;
+}
+
+/** Starts nats-server. */
+export async function startNats({ users, hasStreams = true }: NatsOptions = {}): Promise<Broker> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-nats-'));
   const port = await freePort();
-  const args = ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', folder];
+  const args = ['-a', '127.0.0.1', '-p', String(port)];
+  if (hasStreams) args.push('-js', '-sd', folder);
   if (users) args.push('--user', users.name, '--pass', users.password);
   return start(natsServer ?? 'nats-server', args, port, `nats://127.0.0.1:${port}`, folder);
 }

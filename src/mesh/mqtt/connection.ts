@@ -24,6 +24,8 @@ export interface MqttSession {
   /** How many messages the broker may send before one is acknowledged. */
   readonly receiveMaximum: number;
   readonly will?: IClientOptions['will'];
+  /** Whether somebody else has the session by now; asked before it is taken up again. */
+  readonly isTaken?: () => Promise<boolean>;
 }
 
 /** What happens on a connection. */
@@ -281,10 +283,7 @@ export class MqttConnection {
       problem ??= error;
     });
     client.on('disconnect', ({ reasonCode }) => {
-      if (reasonCode === takenOver)
-        problem = new A2AError('CONFLICT', 'Somebody else took over the queue', {
-          hint: 'Run one subscriber of an exclusive queue, or subscribe to it as shared.',
-        });
+      if (reasonCode === takenOver) problem = lostToRival();
     });
     client.on('close', () => {
       if (this.#client !== client) return;
@@ -311,8 +310,22 @@ export class MqttConnection {
       return;
     }
     const pause = pauseAfter(this.#failures, this.#setting.pauses, this.#setting.random);
-    this.#stopPause = this.#setting.clock.after(pause, () => this.#attempt());
+    this.#stopPause = this.#setting.clock.after(pause, () => void this.#attemptAgain());
   }
+
+  /** Not every broker says that somebody else took the session, and two who take it in turns have nothing. */
+  async #attemptAgain(): Promise<void> {
+    const isTaken = (await this.#session.isTaken?.().catch(() => false)) ?? false;
+    if (this.#isOver) return;
+    if (isTaken) this.#fail(lostToRival());
+    else this.#attempt();
+  }
+}
+
+function lostToRival(): A2AError {
+  return new A2AError('CONFLICT', 'Somebody else took over the queue', {
+    hint: 'Run one subscriber of an exclusive queue, or subscribe to it as shared.',
+  });
 }
 
 function explain(problem: Error | undefined, url: string): A2AError {

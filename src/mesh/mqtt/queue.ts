@@ -39,6 +39,8 @@ export interface MqttQueueOptions {
   /** The queue is there, or there again. */
   announced(entry: QueueEntry): void;
   ended(): void;
+  /** Whether somebody else subscribes to it by now. */
+  readonly isTaken: () => Promise<boolean>;
 }
 
 /** After how many finished messages, or milliseconds, publishers are told. */
@@ -81,6 +83,7 @@ export class MqttQueue {
         clientId: key,
         expiry,
         receiveMaximum: options.concurrency,
+        isTaken: options.isTaken,
         ...(!isNamed && {
           will: {
             topic: control.queue(key),
