@@ -49,7 +49,7 @@ export function answerRest(
       if (!isStreaming(asked.operation)) {
         const { status = 200 } = found.route;
         return perform(face, exchange, asked).then(
-          (text) => jsonReply(status, text, dialect.restMediaType),
+          (text) => keptBy(asked.operation, jsonReply(status, text, dialect.restMediaType)),
           fail,
         );
       }
@@ -60,6 +60,12 @@ export function answerRest(
   } catch (thrown) {
     return fail(thrown);
   }
+}
+
+/** The extended card is for whoever asked, and no cache between may give it to others. */
+function keptBy(operation: string, reply: Reply): Reply {
+  if (operation === 'extendedCard') reply.headers.push('Cache-Control', 'private, no-cache');
+  return reply;
 }
 
 function restOf(dialect: Dialect): Dialect {
