@@ -111,12 +111,11 @@ describe('an action', () => {
     const response = made.invoke('local/default', { prompt: 'x' });
     await polled;
     open.open();
-    let isOver = false;
-    const over = response.then(() => (isOver = true));
-    while (!isOver) {
-      const again = clock.asked((milliseconds) => milliseconds === 1_000);
+    const over = response.then(() => true);
+    for (let isOver = false; !isOver; ) {
+      const again = clock.asked((milliseconds) => milliseconds === 1_000).then(() => false);
       clock.advance(1_000);
-      await Promise.race([over, again]);
+      isOver = await Promise.race([over, again]);
     }
     expect(await response).toMatchObject({ success: true, message: 'done' });
   });
@@ -401,7 +400,7 @@ describe('a long call', () => {
       {},
       {
         fetch: (url, init) =>
-          isDown && String(init?.body).includes('tasks/')
+          isDown && JSON.stringify(init?.body ?? '').includes('tasks/')
             ? Promise.reject(new Error('down'))
             : fetch(url, init),
       },
