@@ -15,10 +15,12 @@ const part: Shape = (value, at, flaws) => {
     data: bag('part'),
   };
   // The first schema let the type be guessed.
-  const type = value.type ?? Object.keys(shapes).find((name) => value[name] !== undefined);
-  const shape = shapes[String(type)];
-  if (!shape) flaws.push({ tag: 'part', message: `${at}.type is ${told(type)}; it may be text, file, data` });
-  else shape(value[String(type)], `${at}.${String(type)}`, flaws);
+  const guessed = Object.keys(shapes).find((name) => value[name] !== undefined) ?? '';
+  const type = value.type === undefined || value.type === null ? guessed : value.type;
+  const shape = typeof type === 'string' ? shapes[type] : undefined;
+  if (!shape || typeof type !== 'string')
+    flaws.push({ tag: 'part', message: `${at}.type is ${told(type)}; it may be text, file, data` });
+  else shape(value[type], `${at}.${type}`, flaws);
 };
 
 const message: Shape = object('message', {

@@ -40,10 +40,11 @@ const part: Shape = (value, at, flaws) => {
     return;
   }
   const shapes: Readonly<Record<string, Shape>> = { text: text('part'), file, data: bag('part') };
-  const shape = shapes[String(value.kind)];
-  if (!shape)
-    flaws.push({ tag: 'part', message: `${at}.kind is ${told(value.kind)}; it may be text, file, data` });
-  else shape(value[String(value.kind)], `${at}.${String(value.kind)}`, flaws);
+  const { kind: word } = value;
+  const shape = typeof word === 'string' ? shapes[word] : undefined;
+  if (!shape || typeof word !== 'string')
+    flaws.push({ tag: 'part', message: `${at}.kind is ${told(word)}; it may be text, file, data` });
+  else shape(value[word], `${at}.${word}`, flaws);
 };
 
 /** A message. */
@@ -110,7 +111,8 @@ const kinds: Readonly<Record<string, Shape>> = {
 
 /** Whatever JSON-RPC of 0.3 answers or streams, told by its kind. */
 export const byKind: Shape = (value, at, flaws) => {
-  const shape = isObject(value) ? kinds[String(value.kind)] : undefined;
+  const word = isObject(value) ? value.kind : undefined;
+  const shape = typeof word === 'string' ? kinds[word] : undefined;
   if (shape) shape(value, at, flaws);
   else
     flaws.push({
