@@ -121,7 +121,7 @@ export interface RestRoute {
 }
 
 /** Texts that are the same to the letter as `JSON.stringify` of the wire forms. */
-export interface DialectTexts {
+interface DialectTexts {
   /** An event that reads the same for everybody. */
   event(this: void, event: StreamEvent): string;
   /** A task that is asked for by name. */

@@ -38,7 +38,7 @@ function thingsOf(value: Loose, key: string): Thing[] {
 }
 
 /** Goes through everything in a JSON value, the outer things first. */
-export function walk(value: unknown, visit: (thing: Loose, kind: Thing) => void, key = ''): void {
+function walk(value: unknown, visit: (thing: Loose, kind: Thing) => void, key = ''): void {
   if (Array.isArray(value)) for (const each of value) walk(each, visit, key);
   if (!isLoose(value)) return;
   for (const kind of thingsOf(value, key)) visit(value, kind);

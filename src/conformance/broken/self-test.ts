@@ -24,7 +24,7 @@ export interface Suite {
 }
 
 /** What a run needs to know of an agent of the fixtures. */
-export function fixtureRun(suite: Suite, broken: Partial<BrokenAgent>): RunOptions {
+function fixtureRun(suite: Suite, broken: Partial<BrokenAgent>): RunOptions {
   const headers = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
   return {
     ...suite,

@@ -1,7 +1,7 @@
 import type { Level } from '../model.ts';
 import { defineInvariants, type Sighting } from '../sighting.ts';
 import type { Flaw, Shape } from './shape.ts';
-import { event, message, page, pushConfig, pushConfigs, sent, task } from './shapes-1_0.ts';
+import { event, page, pushConfig, pushConfigs, sent, task } from './shapes-1_0.ts';
 
 /** Flaws are looked for once, whichever rules ask. */
 const known = new WeakMap<Sighting, readonly Flaw[] | undefined>();
@@ -252,8 +252,3 @@ export const modelInvariants = defineInvariants(
         .map((flaw) => flaw.message),
   })),
 );
-
-/** A message by itself, for checks that get one elsewhere. */
-export function messageFlaws(value: unknown): readonly Flaw[] {
-  return flawsIn(message, value, 'message');
-}

@@ -80,7 +80,7 @@ const role: Shape = (value, at, flaws) => {
 };
 
 /** A message. */
-export const message: Shape = withoutKind(
+const message: Shape = withoutKind(
   object(
     'message',
     {
@@ -107,7 +107,7 @@ const state: Shape = (value, at, flaws) => {
 };
 
 /** A status. */
-export const status: Shape = object(
+const status: Shape = object(
   'status',
   {
     state: { shape: state, required: 'status' },
@@ -118,7 +118,7 @@ export const status: Shape = object(
 );
 
 /** An artifact. */
-export const artifact: Shape = object(
+const artifact: Shape = object(
   'artifact',
   {
     artifactId: { shape: id('artifact'), required: 'artifact' },
