@@ -3,6 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { bridge } from '../../src/bridge/bridge.ts';
+import { type AgentConfig, readBridgeConfig } from '../../src/bridge/config.ts';
+import { openAgent } from '../../src/bridge/open-agent.ts';
 import type { SuperviseOptions } from '../../src/bridge/supervisor/options.ts';
 import { type Supervised, type SupervisedState, supervise } from '../../src/bridge/supervisor/supervise.ts';
 import { supervisedAgent } from '../../src/bridge/supervisor/supervised-agent.ts';
@@ -12,6 +15,7 @@ import type { Message } from '../../src/protocol/message.ts';
 import { node, root } from '../support/command.ts';
 import { type Compiled, compiled } from '../support/compiled.ts';
 import { freePort } from '../support/free-port.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { groupOf, isAlive, parentOf } from '../support/processes.ts';
 
 const agents = join(root, 'test/support/agents');
@@ -135,7 +139,7 @@ describe.each(['sdk-0.3', 'sdk-1.3'])('an agent on %s', (sdk) => {
     expect(pids.size).toBe(5);
     expect(run.restarts).toBe(5);
     await agent.close();
-  });
+  }, 90_000);
 });
 
 describe('what an agent prints', () => {
@@ -182,11 +186,15 @@ describe('what an agent prints', () => {
   it('is told when it never answers, and nothing of it is left', async () => {
     const { url } = await addressOf();
     const file = script('mute.mjs', "console.log('thinking'); setInterval(() => {}, 1000);");
-    const run = supervised({ command: ['node', file], url, startupTimeout: 1000 });
-    await vi.waitFor(() => expect(run.pid).toBeDefined());
+    const clock = new ManualClock();
+    const run = await new Promise<Supervised>((resolve) => {
+      const made = supervised({ command: ['node', file], url, clock, onOutput: () => resolve(made) });
+    });
     const { pid = 0 } = run;
+    expect(isAlive(pid)).toBe(true);
+    clock.advance(30_000);
     await expect(run.whenReady()).rejects.toMatchObject({
-      message: expect.stringMatching(/did not answer within 1 s: Connection refused by http/) as string,
+      message: expect.stringMatching(/did not answer within 30 s: Connection refused by http/) as string,
       hint: 'It printed last:\nthinking',
     });
     expect(isAlive(pid)).toBe(false);
@@ -302,5 +310,39 @@ describe('the end', () => {
     await isStopped;
     await expect(run.whenReady()).rejects.toThrow('ended with exit code 0');
     expect(run.restarts).toBe(0);
+  });
+});
+
+describe('the configuration of an agent', () => {
+  it('is enough to start it and to call its skills, through a crash', async () => {
+    const { port, url } = await addressOf();
+    const text = `agent_name: echo
+a2a_server_url: ${url}
+a2a_server_command: node '${join(agents, 'sdk-0.3.mjs')}' ${port}
+a2a_server_working_dir: ${folder}
+`;
+    const [config] = readBridgeConfig(text, join(folder, 'bridge.yaml'), {});
+    const opened = openAgent(config as AgentConfig, {
+      supervise: { guard: inBuilt('guard.js'), minDelay: 20, stopTimeout: 200 },
+    });
+    // Nothing is ready yet; the bridge waits.
+    const actions = await bridge({ ...opened.bridge });
+    expect(actions.actions().map(({ name }) => name)).toContain('echo/echo');
+    expect(await actions.invoke('echo/echo', { prompt: 'pid' })).toMatchObject({
+      success: true,
+      message: String(opened.supervised.pid),
+    });
+    const isRestarting = becomes(opened.supervised, 'restarting');
+    process.kill(opened.supervised.pid ?? 0, 'SIGKILL');
+    await isRestarting;
+    expect(await actions.invoke('echo/echo', { prompt: 'again' })).toMatchObject({
+      success: true,
+      message: 'again',
+    });
+    await actions.close();
+    await opened.close();
+    // After the end, the answer says so.
+    expect(opened.supervised.state).toBe('stopped');
+    expect(await actions.invoke('echo/echo', { prompt: 'gone' })).toMatchObject({ success: false });
   });
 });

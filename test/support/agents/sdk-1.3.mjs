@@ -1,5 +1,6 @@
 // An agent on the official SDK for 1.0, as a program: `node sdk-1.3.mjs PORT`. Echoes; `pid` says its number.
 import express from 'express';
+import { Role } from 'sdk-1.3';
 import { AgentEvent, DefaultRequestHandler, InMemoryTaskStore } from 'sdk-1.3/server';
 import { agentCardHandler, jsonRpcHandler } from 'sdk-1.3/server/express';
 
@@ -39,7 +40,7 @@ const executor = {
         messageId: crypto.randomUUID(),
         contextId,
         taskId: '',
-        role: 2,
+        role: Role.ROLE_AGENT,
         parts: [
           { content: { $case: 'text', value }, metadata: undefined, filename: '', mediaType: 'text/plain' },
         ],
