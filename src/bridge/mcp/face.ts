@@ -165,7 +165,7 @@ async function call(
   const result = writeAnswer(response, {
     shelf: visitor.shelf,
     followUpTool: followUpAction,
-    checkData: entry.checkData,
+    check: entry.checkAnswer,
   });
   if (response.files.length > 0) visitor.onFiles();
   return server.projectCallToolResult(result, toolbox.entries.get(entry.tool.name)?.tool.outputSchema);

@@ -31,12 +31,16 @@ const statuses: readonly ActionStatus[] = [
 /** The schema of the structured content of every answer; `data` is as the skill says it is, if it does. */
 export function answerSchema(data: Schema | undefined): Schema {
   const text = { type: 'string' };
+  const { $id: _id, $schema: _schema, $defs, definitions, ...rest } = data ?? { type: 'object' };
   return {
     type: 'object',
+    // References of the skill's schema lead to its root, which is here now.
+    ...($defs !== undefined && { $defs }),
+    ...(definitions !== undefined && { definitions }),
     properties: {
       status: { type: 'string', enum: statuses },
       message: text,
-      data: data ?? { type: 'object' },
+      data: rest,
       files: {
         type: 'array',
         items: {
@@ -58,20 +62,29 @@ export interface AnswerSetting {
   readonly shelf: ResourceShelf;
   /** The name of the tool that takes answers to questions. */
   readonly followUpTool: string;
-  /** Looks at the data. @returns what is wrong with it, or undefined. */
-  readonly checkData: (data: unknown) => string | undefined;
+  /** Looks at the structured content. @returns what is wrong with it, or undefined. */
+  readonly check: (structured: unknown) => string | undefined;
 }
 
 /** Writes the response of an action as the result of a tool. */
 export function writeAnswer(response: ActionResponse, setting: AnswerSetting): CallToolResult {
-  const { status, message, data, followUpId, taskId, contextId } = response;
+  const { status, message, followUpId, taskId, contextId } = response;
+  // What a call can go on with stands beside the data here.
+  const { follow_up_id: _id, ...data } = response.data;
   const isError = !response.success && status !== 'INPUT_REQUIRED' && status !== 'RUNNING';
   const content: CallToolResult['content'] = [];
   const text = [message, whatToDo(response, setting.followUpTool)].filter(Boolean).join('\n\n');
   if (text !== '') content.push({ type: 'text', text });
   const hasData = Object.keys(data).length > 0;
   if (hasData) content.push({ type: 'text', text: JSON.stringify(data) });
-  const problem = hasData ? setting.checkData(data) : undefined;
+  const told = {
+    status,
+    message,
+    ...(followUpId !== undefined && { follow_up_id: followUpId }),
+    ...(taskId !== undefined && { task_id: taskId }),
+    ...(contextId !== undefined && { context_id: contextId }),
+  };
+  const problem = hasData ? setting.check({ ...told, data }) : undefined;
   // Clients throw an answer away whose data are not what was promised; as text they have it all the same.
   const isAsPromised = hasData && problem === undefined;
   if (problem !== undefined)
@@ -80,15 +93,7 @@ export function writeAnswer(response: ActionResponse, setting: AnswerSetting): C
   if (content.length === 0) content.push({ type: 'text', text: 'Done.' });
   return {
     content,
-    structuredContent: {
-      status,
-      message,
-      ...(isAsPromised && { data }),
-      ...(files.length > 0 && { files }),
-      ...(followUpId !== undefined && { follow_up_id: followUpId }),
-      ...(taskId !== undefined && { task_id: taskId }),
-      ...(contextId !== undefined && { context_id: contextId }),
-    },
+    structuredContent: { ...told, ...(isAsPromised && { data }), ...(files.length > 0 && { files }) },
     ...(isError && { isError }),
   };
 }

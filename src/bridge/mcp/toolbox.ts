@@ -16,8 +16,8 @@ export interface ToolEntry {
   readonly tool: Tool;
   /** Looks at the arguments of a call. */
   readonly checkArguments: Check;
-  /** Looks at the data of an answer. */
-  readonly checkData: Check;
+  /** Looks at the structured content of an answer. */
+  readonly checkAnswer: Check;
 }
 
 /** The actions of a bridge as tools; made again when they change. */
@@ -74,11 +74,12 @@ export class Toolbox {
 function entryOf(name: string, action: Action, compile: (schema: Schema) => Check | undefined): ToolEntry {
   const isObject = action.parameters.type === 'object';
   const checkArguments = isObject ? compile(action.parameters) : undefined;
-  const checkData = action.output && compile(action.output);
+  const promised = answerSchema(action.output);
+  const checkAnswer = compile(promised);
   return {
     action,
     checkArguments: checkArguments ?? (() => undefined),
-    checkData: checkData ?? (() => undefined),
+    checkAnswer: checkAnswer ?? (() => undefined),
     tool: {
       name,
       title: action.title,
@@ -86,7 +87,7 @@ function entryOf(name: string, action: Action, compile: (schema: Schema) => Chec
       inputSchema: (checkArguments
         ? withoutId(action.parameters)
         : { type: 'object' }) as Tool['inputSchema'],
-      outputSchema: answerSchema(checkData && action.output && withoutId(action.output)),
+      outputSchema: checkAnswer ? promised : answerSchema(undefined),
       annotations: { title: action.title, openWorldHint: true },
       _meta: { 'dragoman/action': action.name },
     },
