@@ -80,7 +80,11 @@ export function withExtensions(speech: Speech, uris: readonly string[]): Speech 
     ...manner,
     headers: { [name]: uris.join(','), ...headers },
   });
-  return { ...speech, say: (operation, asking, manner) => speech.say(operation, asking, declaring(manner)) };
+  return {
+    ...speech,
+    headers: { ...speech.headers, [name]: uris.join(',') },
+    say: (operation, asking, manner) => speech.say(operation, asking, declaring(manner)),
+  };
 }
 
 /** The version that a text such as `0.3.0` names. */

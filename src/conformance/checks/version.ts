@@ -43,12 +43,17 @@ function isNew({ result }: Heard): boolean {
   return isObject(status) && /^TASK_STATE_/.test(String(status.state)) && !(isObject(task) && 'kind' in task);
 }
 
-function versionsAt(probe: Probe): Set<string> {
-  const { url, transport } = probe.speech;
-  const same = (listIn(probe.card.supportedInterfaces) ?? [])
+/** The versions that are spoken at the same address, and that address. */
+function versionsAt({ card, speech }: Probe): Map<string, string> {
+  const same = (listIn(card.supportedInterfaces) ?? [])
     .filter(isObject)
-    .filter((each) => each.protocolBinding === transport && sameAddress(textIn(each.url), url));
-  return new Set(same.flatMap(({ protocolVersion }) => versionNamed(protocolVersion) ?? []));
+    .filter((each) => each.protocolBinding === speech.transport && sameAddress(textIn(each.url), speech.url));
+  return new Map(
+    same.flatMap(({ protocolVersion, url }) => {
+      const named = versionNamed(protocolVersion);
+      return named === undefined ? [] : [[named, textIn(url) ?? ''] as const];
+    }),
+  );
 }
 
 /** The address of REST may have a tenant at its end. */
@@ -202,9 +207,10 @@ export const versionChecks = defineChecks([
     'Where the card says that 0.3 is spoken at the same address, requests of 0.3 are answered as 0.3.',
     'Choose methods and shapes by the version of the request.',
     async (probe) => {
-      if (!versionsAt(probe).has('0.3')) throw new NotApplicable('0.3 is not spoken at this address.');
-      const { transport, url } = probe.speech;
-      const older = probe.over(withExtensions(speak('0.3', transport, url), requiredExtensions(probe.card)));
+      const url = versionsAt(probe).get('0.3');
+      if (url === undefined) throw new NotApplicable('0.3 is not spoken at this address.');
+      const speech = speak('0.3', probe.speech.transport, url);
+      const older = probe.over(withExtensions(speech, requiredExtensions(probe.card)));
       for (const version of ['0.3', '0.3.0', '']) {
         const heard = await older.ask('send', { message: probe.tools.reach.any() }, asking(version));
         const found = older.speech.taskOf(heard.result) ?? older.speech.messageOf(heard.result);
