@@ -285,7 +285,12 @@ describe('the end', () => {
     const members = groupOf(Number(pid));
     expect(members).toContain(Number(pid));
     await bridge.stop('SIGKILL');
-    await vi.waitFor(() => expect(members.filter(isAlive)).toEqual([]), { timeout: 5000, interval: 100 });
+    try {
+      await vi.waitFor(() => expect(members.filter(isAlive)).toEqual([]), { timeout: 5000, interval: 100 });
+    } finally {
+      // Where this fails, the machine is not left with them.
+      for (const member of members.filter(isAlive)) process.kill(member, 'SIGKILL');
+    }
   });
 
   it('of its guard is its own end, and it is started again under another', async () => {

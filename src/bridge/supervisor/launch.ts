@@ -89,7 +89,7 @@ export function guardedLaunch(guard: string | URL, clock: Clock): Launch {
         for (const pipe of child.stdio) pipe?.destroy();
         resolve(ending ?? otherwise);
       };
-      const lost: Ending = { code: null, signal: null, error: 'was lost: its guard was killed' };
+      const lost: Ending = { code: null, signal: null, error: 'was lost: its guard ended' };
       child.on('error', ({ message }) => over({ ...lost, error: `could not be run: ${message}` }));
       child.on('exit', (_code, signal) => {
         // A guard that was killed itself could not clear up.
