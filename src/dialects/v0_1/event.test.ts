@@ -150,7 +150,15 @@ describe('reading a stream', () => {
       { id: 't', status: said, final: false },
       { id: 't', status: said, final: true },
     ]);
-    expect(events).toHaveLength(1);
+    expect(events.map(({ kind }) => kind)).toEqual(['task', 'status']);
+  });
+
+  it('tells the first words on the way behind the task that begins with them', () => {
+    const said = { state: 'working', message: { role: 'agent', parts: [{ type: 'text', text: 'on it' }] } };
+    expect(read([{ id: 't', status: said }])).toMatchObject([
+      { kind: 'task', task: { id: 't', status: { state: 'working' } } },
+      { kind: 'status', taskId: 't', status: { state: 'working', message: { parts: [{ text: 'on it' }] } } },
+    ]);
   });
 
   it('takes a whole task where a server sends one', () => {

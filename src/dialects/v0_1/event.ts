@@ -147,7 +147,14 @@ class Reader implements EventReader {
     const { metadata, ...ids } = this.#envelope(wire);
     const carried = compatOf(readMetadata(wire.metadata, 'event.metadata'));
     const status = readStatus(wire.status, 'event.status', reading, { ...ids, carried });
-    if (!this.#hasBegun) return [this.#begin(ids, status, metadata)];
+    if (!this.#hasBegun) {
+      const { message, ...silent } = status;
+      if (!message || isLast(status)) return [this.#begin(ids, status, metadata)];
+      // The model begins with a task; what was said on the way is an event of its own, as others tell it.
+      const begun = this.#begin(ids, silent, metadata);
+      this.#last = status;
+      return [begun, { kind: 'status', ...ids, status }];
+    }
     // The mark of the end may come with a status that was told before.
     if (wire.final === true && this.#last && isSame(this.#last, status)) return [];
     this.#last = status;
