@@ -157,7 +157,10 @@ export interface ConnectOptions {
   memory?: Memory;
   /** Told about everything that went wrong and was got over. */
   onProblem?: (problem: Problem) => void;
-  /** Told what an answer, an event or a card said that could not be understood as it was, or did not say. */
+  /**
+   * Told what an answer, an event or a card said that could not be understood as it was, or did not say, and what the
+   * version of the agent has no word for in a request.
+   */
   onLoss?: (losses: readonly Loss[], context: LossContext) => void;
   /**
    * Says whether a card is what its writer wrote, before it is believed: `(card, { fetchKey }) => verifyCard(card, …)`

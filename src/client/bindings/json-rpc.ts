@@ -31,7 +31,7 @@ import {
 } from './binding.ts';
 import { type Ask, askWhole, type Target, targetOf } from '../http/exchange.ts';
 import type { Settings } from '../options.ts';
-import { readNoting } from './losses.ts';
+import { readNoting, writeNoting } from './losses.ts';
 import { openSource } from './source.ts';
 import { openingOf } from './stream-opening.ts';
 
@@ -107,7 +107,10 @@ class JsonRpc implements Binding {
     const { dialect, tenant } = this.endpoint;
     const method = this.#methods.get(operation);
     if (method === undefined) throw hasNoWord(this.endpoint, operation);
-    let params = dialect.requests[operation].write(request);
+    const context = { operation, url: this.endpoint.url };
+    let params = writeNoting(this.#settings, context, (losses) =>
+      dialect.requests[operation].write(request, losses),
+    );
     if (tenant !== undefined) params = { tenant, ...(params as object) };
     let headers = this.#headers;
     if (dialect.extensionsHeader !== undefined && call.extensions && call.extensions.length > 0)

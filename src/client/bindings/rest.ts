@@ -32,7 +32,7 @@ import {
 } from './binding.ts';
 import { type Ask, askWhole } from '../http/exchange.ts';
 import type { Settings } from '../options.ts';
-import { readNoting } from './losses.ts';
+import { readNoting, writeNoting } from './losses.ts';
 import { openSource } from './source.ts';
 import type { ServerSentEvent } from './sse.ts';
 import { openingOf } from './stream-opening.ts';
@@ -134,7 +134,9 @@ class Rest implements Binding {
     const { dialect } = this.endpoint;
     const { operation, verb } = route;
     const codec = dialect.requests[operation] as RequestCodec<RequestOf[Operation]>;
-    const { path, rest } = this.#fill(route.path, codec.write(request) as Fields | undefined);
+    const context = { operation, url: this.endpoint.url };
+    const written = writeNoting(this.#settings, context, (losses) => codec.write(request, losses));
+    const { path, rest } = this.#fill(route.path, written as Fields | undefined);
     const headers: Record<string, string> = { ...this.#headers };
     if (dialect.extensionsHeader !== undefined && call.extensions && call.extensions.length > 0)
       headers[dialect.extensionsHeader] = call.extensions.join(',');
