@@ -62,4 +62,6 @@ export const waivers: Readonly<Record<string, string>> = {
   'SEC-017': 'finding out would be an attack on the agent',
   'SEC-018': 'finding out would be an attack on the agent',
   'XCARD-015': 'the content of the card would have to change during a run',
+  'MODE-005': 'which of its modes an agent can give for a message is known to itself alone',
+  'INTASK-005': 'the texts contradict each other (3.1.2, 7.6.1, 11.7), so both are taken',
 };

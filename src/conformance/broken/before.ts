@@ -200,8 +200,8 @@ export const brokenBefore = defineBroken([
     capabilities: { ...(shown.capabilities as Loose), pushNotifications: 1 },
   })),
   {
-    id: 'card.public:guarded',
-    breaks: 'card.public',
+    id: 'card-before.public:guarded',
+    breaks: 'card-before.public',
     what: 'The card needs credentials.',
     versions: ['0.3'],
     isGuarded: true,

@@ -1,5 +1,10 @@
 import { brokenBefore } from './before.ts';
 import type { BrokenAgent } from './broken-agent.ts';
+import { brokenVersion } from './version.ts';
+import { brokenExtension } from './extension.ts';
+import { brokenExtendedCard } from './extended-card.ts';
+import { brokenAuthorization } from './authorization.ts';
+import { brokenAuth } from './auth.ts';
 import { brokenCancel } from './cancel.ts';
 import { brokenCard } from './card.ts';
 import { brokenCardSignature } from './card-signature.ts';
@@ -9,6 +14,7 @@ import { brokenHttp } from './http.ts';
 import { brokenList } from './list.ts';
 import { brokenMode } from './mode.ts';
 import { brokenModel } from './model.ts';
+import { brokenOutput } from './output.ts';
 import { brokenRest } from './rest.ts';
 import { brokenRpc } from './rpc.ts';
 import { brokenPush } from './push.ts';
@@ -36,4 +42,10 @@ export const allBroken: readonly BrokenAgent[] = [
   ...brokenCard,
   ...brokenCardSignature,
   ...brokenPush,
+  ...brokenVersion,
+  ...brokenExtension,
+  ...brokenExtendedCard,
+  ...brokenAuthorization,
+  ...brokenAuth,
+  ...brokenOutput,
 ];

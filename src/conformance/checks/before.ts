@@ -98,10 +98,10 @@ export const beforeChecks = defineChecks([
   },
   {
     ...rule,
-    id: 'card.public',
-    requirements: ['0.1/public-card', 'CARD-001'],
+    id: 'card-before.public',
+    requirements: ['0.1/public-card'],
     section: '5.3',
-    versions: ['0.1', '0.3', '1.0'],
+    versions: ['0.1', '0.3'],
     sentence: 'The card can be read without credentials.',
     remedy: 'Leave the well-known path open; keep what is private for the extended card.',
     async run(probe) {

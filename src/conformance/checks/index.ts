@@ -13,6 +13,7 @@ import { extensionChecks } from './extension.ts';
 import { getChecks } from './get.ts';
 import { listChecks } from './list.ts';
 import { modeChecks } from './mode.ts';
+import { outputChecks } from './output.ts';
 import { restChecks } from './rest.ts';
 import { rpcChecks } from './rpc.ts';
 import { pushDeliveryChecks } from './push-delivery.ts';
@@ -48,4 +49,5 @@ export const allChecks: readonly Check[] = [
   ...extensionChecks,
   ...authChecks,
   ...authorizationChecks,
+  ...outputChecks,
 ];

@@ -51,5 +51,7 @@ const keptFrames = 100;
 export function keepsakeOf(exchange: Exchange): Exchange {
   const { body, frames } = exchange;
   if (body.length <= keptCharacters && frames.length <= keptFrames) return exchange;
-  return { ...exchange, body: body.slice(0, keptCharacters), frames: frames.slice(0, keptFrames) };
+  // A piece of a text holds on to all of it, unless it is copied.
+  const piece = Buffer.from(body.slice(0, keptCharacters)).toString();
+  return { ...exchange, body: piece, frames: frames.slice(0, keptFrames) };
 }

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { examine } from '../../src/conformance/examine.ts';
+import { fxWays } from '../../src/conformance/reach.ts';
+import type { RunOutcome } from '../../src/conformance/run.ts';
+import { startFixtures02, startFixtures03, startFixtures13 } from '../interop/official-fixtures.ts';
+import type { Started } from '../interop/official-servers.ts';
+
+/** What is known to be wrong with each; docs/interop.md has the evidence. A MUST that breaks beside it is looked at. */
+const faults: { readonly [sdk: string]: readonly string[] } = {
+  '0.2': ['cancel.running', 'rpc.invalid-request', 'rpc.params', 'rpc.parse'],
+  '0.3': ['http.no-5xx', 'rpc.invalid-request', 'rpc.params', 'stream.unknown-task', 'subscribe.unknown'],
+  '1.3': [
+    'history.negative',
+    'list.since',
+    'model.message',
+    'model.part',
+    'model.push-config',
+    'model.role',
+    'push.url',
+    'rest.params',
+    'rest.utf8',
+    'rpc.batch',
+    'rpc.invalid-request',
+    'rpc.object-id',
+    'rpc.params',
+    'rpc.parse',
+    'rpc.version-mark',
+    'send.data',
+    'send.media-type',
+    'stream.media-type',
+    'version.parameter',
+    'version.patch',
+  ],
+};
+
+describe.each([
+  ['0.2', startFixtures02],
+  ['0.3', startFixtures03],
+  ['1.3', startFixtures13],
+] as const)('the official SDK %s', (sdk, start) => {
+  let server: Started;
+  let outcome: RunOutcome;
+  const log = { error: console.error, warn: console.warn };
+
+  beforeAll(async () => {
+    // The SDKs tell on the console what they refused.
+    console.error = () => undefined;
+    console.warn = () => undefined;
+    server = await start();
+    outcome = await examine(server.url, { ways: fxWays, timeout: 8_000 });
+  }, 120_000);
+
+  afterAll(async () => {
+    Object.assign(console, log);
+    await server.close();
+  });
+
+  it('breaks what it is known to break, and nothing else', () => {
+    const broken = outcome.results.filter(({ verdict }) => verdict === 'fail').map(({ rule }) => rule.id);
+    expect([...new Set(broken)].toSorted()).toEqual(faults[sdk]);
+  });
+
+  it('does not make the suite fail', () => {
+    const errors = outcome.results.filter(({ verdict }) => verdict === 'error');
+    expect(errors.map(({ rule, message }) => `${rule.id}: ${message}`)).toEqual([]);
+  });
+});
