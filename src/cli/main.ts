@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command, CommanderError, Option } from 'commander';
+import { addActions } from './actions-command.ts';
 import { addConformance } from './conformance-command.ts';
 import { addDoctor } from './doctor-command.ts';
 import { addBridge } from './bridge-command.ts';
@@ -82,6 +83,7 @@ function programOf(): Command {
   addConformance(program);
   addDoctor(program);
   addBridge(program);
+  addActions(program);
   return program;
 }
 
