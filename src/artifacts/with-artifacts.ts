@@ -148,7 +148,7 @@ export function withArtifacts(agent: Agent, options: WithArtifactsOptions): Agen
     async listTasks(request, call = {}) {
       const page = await agent.listTasks(request, call);
       const outbound = new Outbound(scopeFor(call));
-      const rewritten = [];
+      const rewritten: Task[] = [];
       for (const task of page.tasks) rewritten.push(await outbound.task(task));
       return { ...page, tasks: rewritten };
     },
