@@ -6,9 +6,11 @@ import { type MeshFace, showOnMesh } from '../mesh/face.ts';
 import type { Link } from '../mesh/link.ts';
 import { openLink } from '../mesh/open-link.ts';
 import { meshAgent } from '../mesh/source.ts';
+import { meshSessionOf } from '../mesh/session.ts';
 import type { Agent } from '../protocol/agent.ts';
 import type { Log } from '../protocol/log.ts';
 import { openArtifacts, scopeOf } from './artifact-store.ts';
+import { inWords } from './loss-report.ts';
 import type { AgentSettings, AgentSource, MeshSettings } from './settings.ts';
 
 /** What a port needs. */
@@ -52,8 +54,9 @@ export class MeshPort {
       onLoss: (losses, { operation, version, taskId, side }) =>
         log({
           level: 'warn',
-          message: `${name}: lost in translation of a ${side} of ${operation} (${version}): ${losses.map(({ path, note }) => `${path}: ${note}`).join('; ')}`,
+          message: `${name}: lost in translation of ${operation} (${side}, ${version}): ${inWords(losses)}`,
           taskId,
+          fields: { agent: name },
         }),
     });
   }
@@ -97,6 +100,8 @@ export class MeshPort {
       app,
       namespace,
       scope: scopeOf(artifacts),
+      // The agent may have been given a context of its own; the files belong where the caller looks for them.
+      session: (contextId, call) => meshSessionOf(call) ?? contextId ?? 'default',
       resolveMentions: artifacts.resolve_mentions,
       ...(artifacts.max_bytes !== undefined && { limits: { maxBytes: artifacts.max_bytes } }),
       log,

@@ -1,6 +1,5 @@
 import type { Clock } from '../client/clock.ts';
 import type { HttpClient } from '../client/http/http.ts';
-import type { Loss } from '../dialects/loss.ts';
 import type { MeshFace } from '../mesh/face.ts';
 import type { Agent } from '../protocol/agent.ts';
 import type { AgentCard } from '../protocol/card.ts';
@@ -9,6 +8,7 @@ import { around } from './around.ts';
 import { Breaker } from './breaker.ts';
 import type { Gateway, ShownAgent } from './gateway.ts';
 import { watchHealth } from './health-watch.ts';
+import { inWords } from './loss-report.ts';
 import type { MeshPort } from './mesh-port.ts';
 import { namingErrors } from './named-errors.ts';
 import { withOwnedTasks } from './owned-tasks.ts';
@@ -205,8 +205,4 @@ function upstreamSource(settings: AgentSettings, whole: GatewaySettings, premise
       await upstream.close();
     },
   };
-}
-
-function inWords(losses: readonly Loss[]): string {
-  return losses.map(({ path, kind, note }) => `${path} ${kind}: ${note}`).join('; ');
 }

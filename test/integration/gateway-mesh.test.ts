@@ -6,11 +6,13 @@ import { createMemory } from '../../src/client/discovery/memory.ts';
 import { defineAgent } from '../../src/engine/index.ts';
 import { readGatewayConfig } from '../../src/gateway/config.ts';
 import { runGateway, type RunOptions } from '../../src/gateway/run.ts';
+import { openLink } from '../../src/mesh/open-link.ts';
 import { isTask, type Task } from '../../src/protocol/task.ts';
 import { serve } from '../../src/server/node.ts';
 import { sampleAgent } from '../interop/sample-agent.ts';
 import { mosquitto, natsServer, startMosquitto, startNats } from '../support/broker.ts';
 import { all, artifactTexts, gate, statesOf } from '../support/conversation.ts';
+import { ask0_3, MeshCaller } from '../support/mesh-caller.ts';
 import { get } from '../support/wire.ts';
 
 const open: { close(): Promise<unknown> }[] = [];
@@ -69,6 +71,36 @@ agents:
       expect(statesOf(await all(agent.stream(request('stream')))).at(-1)).toBe('completed');
     },
   );
+
+  it('keeps files in the conversation of the mesh, also where the agent has another', async () => {
+    const agent = defineAgent({
+      name: 'Files',
+      description: 'Makes a file',
+      async *process() {
+        const parts = [{ raw: btoa('picture'), filename: 'a.png', mediaType: 'image/png' }];
+        yield { artifact: { artifactId: 'a', name: 'a', parts } };
+      },
+    });
+    await gateway(`
+mesh: { url: "memory:gateway-session", namespace: test, card_interval_seconds: 0 }
+artifacts: { type: memory }
+agents:
+  Files: { url: "${await served(agent)}", show: [mesh] }
+`);
+    const link = await openLink('memory:gateway-session');
+    open.push(link);
+    const caller = await MeshCaller.join(link, 'test');
+    // An agent that delegates names its conversation and wants a run without a past.
+    const message = { metadata: { sessionBehavior: 'RUN_BASED' } };
+    for (const method of ['message/stream', 'message/send']) {
+      const id = `t-${method.slice('message/'.length)}`;
+      await caller.say('Files', id, ask0_3(id, 'go', { method, contextId: `session-of-${id}`, message }));
+      const { body } = await caller.answer(id);
+      expect(body.result.artifacts[0].parts[0].file.uri).toMatch(
+        new RegExp(`^artifact://[^/]+/alice/session-of-${id}/a\\.png`),
+      );
+    }
+  });
 
   it('keeps files out of it', async () => {
     const agent = defineAgent({
