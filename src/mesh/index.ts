@@ -30,5 +30,9 @@ export type {
 } from './link.ts';
 export { MemoryBroker } from './memory-broker.ts';
 export { type MemoryLink, memoryLink, type MemoryLinkOptions } from './memory-link.ts';
+export type { MqttLinkOptions } from './mqtt/options.ts';
+export { mqttLink } from './mqtt-link.ts';
+export { natsLink, type NatsLinkOptions } from './nats-link.ts';
+export { openLink, type OpenLinkOptions } from './open-link.ts';
 export { meshSessionOf } from './session.ts';
 export { meshAgent, type MeshAgentOptions, type MeshAgentTimeouts } from './source.ts';

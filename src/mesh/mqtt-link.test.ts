@@ -1,6 +1,7 @@
 import { connectAsync } from 'mqtt';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Broker, mosquitto, startMosquitto } from '../../test/support/broker.ts';
+import { authority, hasOpenssl } from '../../test/support/certificates.ts';
 import { Collected, Gate, numbers } from '../../test/support/collected.ts';
 import type { Delivery, Link } from './link.ts';
 import type { MqttLinkOptions } from './mqtt/options.ts';
@@ -69,8 +70,9 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
     const subscriber = await open(broker);
     const publishers = await Promise.all(numbers(8).map(() => open(broker)));
     await (await subscriber.subscribe('a/>', () => {}, { queue: 'q' })).close();
-    const published = numbers(2_000).map((number) => publishers[Number(number) % 8]?.publish('a/b', number));
-    await Promise.all(published);
+    await Promise.all(
+      numbers(2_000).map(async (number) => publishers[Number(number) % 8]?.publish('a/b', number)),
+    );
     expect(broker.output).toContain('Outgoing messages are being dropped');
     const got = new Collected();
     await subscriber.subscribe('a/>', got.take, { queue: 'q' });
@@ -178,6 +180,51 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
     await got.until(1);
     expect([lost.all.length, got.all.length]).toEqual([1, 1]);
   });
+
+  it('takes over what waits in a queue that is for something else now', async () => {
+    const broker = await start();
+    const [one, two] = [await open(broker, { window: 4 }), await open(broker)];
+    await (await two.subscribe(['a/>', 'b'], () => {}, { queue: 'q' })).close();
+    for (const topic of ['a/1', 'b', 'a/2']) await one.publish(topic, topic);
+    const got = new Collected();
+    await two.subscribe(['a/*', 'c'], got.take, { queue: 'q' });
+    // What nobody wants any more does not count as something that the queue is behind with.
+    for (const topic of ['b', 'c', 'b', 'b', 'b', 'b', 'a/3']) await one.publish(topic, topic);
+    await got.until(4);
+    expect(got.payloads).toEqual(['a/1', 'a/2', 'c', 'a/3']);
+  });
+
+  it('goes over WebSocket', async () => {
+    const link = await open(await start({ isWebSocket: true }));
+    const got = new Collected();
+    await link.subscribe('a', got.take, { queue: 'q' });
+    await link.publish('a', 'x'.repeat(100_000));
+    expect((await got.until(1))[0]?.payload).toHaveLength(100_000);
+  });
+
+  it.skipIf(!hasOpenssl())(
+    'goes over TLS to a broker that it trusts, and knows what to do about others',
+    async () => {
+      const { ca, server, client } = authority('broker');
+      const broker = await start({
+        lines: [
+          'cafile {folder}/ca.pem',
+          'certfile {folder}/cert.pem',
+          'keyfile {folder}/key.pem',
+          'require_certificate true',
+        ],
+        files: { 'ca.pem': ca, 'cert.pem': server.cert, 'key.pem': server.key },
+      });
+      const url = broker.url.replace('mqtt:', 'mqtts:').replace('127.0.0.1', 'localhost');
+      const link = await mqttLink(url, { tls: { ca, ...client('alice') } });
+      await link.publish('a', '');
+      await link.close();
+      await expect(mqttLink(url, { connectTimeout: 1_000 })).rejects.toMatchObject({
+        reason: 'PERMISSION_DENIED',
+        hint: expect.stringContaining('tls.ca'),
+      });
+    },
+  );
 
   it('refuses a message that is larger than the broker takes', async () => {
     const broker = await start({ lines: ['max_packet_size 10000'] });

@@ -6,7 +6,7 @@ import type { Delivery, Link, LinkState, Properties, SubscribeOptions, Subscript
 import { readSubscription, type SubscriptionPlan } from './link-options.ts';
 import { LinkStates } from './link-states.ts';
 import { MqttConnection, type MqttSetting, type MqttWire } from './mqtt/connection.ts';
-import { ControlTopics, nobody, type PeerNote, type QueueEntry, readId, readNote } from './mqtt/control.ts';
+import { ControlTopics, nobody, type PeerNote, readEntry, readId, readNote } from './mqtt/control.ts';
 import type { MqttLinkOptions } from './mqtt/options.ts';
 import { PeerNotes } from './mqtt/peer-notes.ts';
 import { MqttPublisher } from './mqtt/publisher.ts';
@@ -342,9 +342,9 @@ class MqttLink implements Link {
   }
 
   #learn(key: string, payload: string): void {
-    const entry = readNote<QueueEntry>(payload, ['key', 'patterns', 'epoch', 'expiry']);
+    const entry = readEntry(payload);
     if (payload === '') this.#publisher.forget(key);
-    else if (entry?.key === key && Array.isArray(entry.patterns)) this.#publisher.learn(entry);
+    else if (entry?.key === key) this.#publisher.learn(entry);
   }
 
   /** Says to whoever asks that a queue has a subscriber, or lets it take a share. */

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Properties } from './link.ts';
 import { readTexts, writeTexts } from './property-texts.ts';
@@ -17,13 +17,12 @@ describe('properties as texts', () => {
 
   it('are read as they were written', () => {
     const names = fc.string({ minLength: 1 }).filter((name) => /^[ -~]+$/.test(name) && name !== '__proto__');
-    const values = fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue());
+    const values = fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue({ maxDepth: 2 }));
     fc.assert(
-      fc.property(fc.dictionary(names, values), (made) => {
+      fc.property(fc.dictionary(names, values, { maxKeys: 5 }), (made) => {
         const properties = JSON.parse(JSON.stringify(made)) as Properties;
         const texts = writeTexts(properties);
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
-        expect(Object.values(texts).join('')).not.toMatch(/[\0-\x1f\x7f-\x9f]/);
+        expect(Object.values(texts).join('')).not.toMatch(/\p{Control}/u);
         expect(readTexts(Object.entries(texts))).toEqual(properties);
       }),
     );

@@ -8,9 +8,11 @@ const mark = 'dragoman-json';
 /** The longest text that MQTT has a length for. */
 const longestText = 65_535;
 
+const everyUnprintable = new RegExp(unprintable, 'gu');
+
 /** JSON without characters for which a broker may break the connection. */
 function writeJson(value: Property): string {
-  return JSON.stringify(value).replace(new RegExp(unprintable, 'gu'), (character) =>
+  return JSON.stringify(value).replace(everyUnprintable, (character) =>
     [...Array(character.length).keys()]
       .map((at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`)
       .join(''),
@@ -48,9 +50,10 @@ export function readTexts(texts: Iterable<readonly [string, string]>): Propertie
   const names = typeof marked === 'string' ? parse(marked) : undefined;
   if (!Array.isArray(names)) return properties;
   for (const name of names as readonly Property[]) {
-    const text = typeof name === 'string' && Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (typeof name !== 'string' || !Object.hasOwn(properties, name)) continue;
+    const text = properties[name];
     const value = typeof text === 'string' ? parse(text) : undefined;
-    if (value !== undefined) properties[String(name)] = value;
+    if (value !== undefined) properties[name] = value;
   }
   return properties;
 }

@@ -3,7 +3,7 @@ import type { Link, LinkState } from '../../src/mesh/link.ts';
 import { Collected, Gate, numbers } from '../support/collected.ts';
 
 /** A link whose process can die. */
-export interface Mortal {
+interface Mortal {
   readonly link: Link;
   /** Is gone without a word. */
   kill(): void;

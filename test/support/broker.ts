@@ -22,6 +22,8 @@ export interface Broker {
   remove(): Promise<void>;
 }
 
+const aptGet = '/usr/bin/apt-get';
+
 /** A program, where it is, and the package of the system that has it. */
 function find(program: string, systemPackage: string): string | undefined {
   const places = ['/usr/sbin', '/usr/bin', '/usr/local/sbin', '/usr/local/bin', '/opt/homebrew/sbin'];
@@ -31,9 +33,9 @@ function find(program: string, systemPackage: string): string | undefined {
       .find((path) => existsSync(path));
   const found = look();
   if (found !== undefined) return found;
-  if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
+  if (process.getuid?.() === 0 && existsSync(aptGet)) {
     console.log(`installing ${systemPackage}`);
-    spawnSync('apt-get', ['install', '-y', systemPackage], { stdio: 'ignore' });
+    spawnSync(aptGet, ['install', '-y', systemPackage], { stdio: 'ignore' });
   }
   return look();
 }
@@ -55,10 +57,19 @@ export interface MosquittoOptions {
   lines?: readonly string[];
   /** Passwords of users. */
   users?: { readonly [name: string]: string };
+  /** Files that the lines name, as `{folder}/name`. */
+  files?: { readonly [name: string]: string };
+  /** Whether it is reached over WebSocket. */
+  isWebSocket?: boolean;
 }
 
 /** Starts Mosquitto. Except for what is said in the options it is configured as it is when nobody configures it. */
-export async function startMosquitto({ lines = [], users }: MosquittoOptions = {}): Promise<Broker> {
+export async function startMosquitto({
+  lines = [],
+  users,
+  files = {},
+  isWebSocket = false,
+}: MosquittoOptions = {}): Promise<Broker> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-mosquitto-'));
   const port = await freePort();
   const passwords = join(folder, 'passwords');
@@ -67,15 +78,24 @@ export async function startMosquitto({ lines = [], users }: MosquittoOptions = {
     const tool = find('mosquitto_passwd', 'mosquitto') ?? 'mosquitto_passwd';
     for (const [name, password] of Object.entries(users)) spawnSync(tool, ['-b', passwords, name, password]);
   }
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
   const file = join(folder, 'mosquitto.conf');
   const text = [
     `listener ${port} 127.0.0.1`,
+    // It does not start with a listener for WebSocket alone.
+    ...(isWebSocket ? ['protocol websockets', `listener ${await freePort()} 127.0.0.1`] : []),
     ...(users ? ['allow_anonymous false', `password_file ${passwords}`] : ['allow_anonymous true']),
     ...(process.getuid?.() === 0 ? ['user root'] : []),
     ...lines.map((line) => line.replaceAll('{folder}', folder)),
   ];
   writeFileSync(file, `${text.join('\n')}\n`);
-  return start(mosquitto ?? 'mosquitto', ['-c', file], port, `mqtt://127.0.0.1:${port}`, folder);
+  return start(
+    mosquitto ?? 'mosquitto',
+    ['-c', file],
+    port,
+    `${isWebSocket ? 'ws' : 'mqtt'}://127.0.0.1:${port}`,
+    folder,
+  );
 }
 
 /** How a nats-server is to be, beside a port on loopback. */

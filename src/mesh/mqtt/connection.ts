@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import { type Pauses, pauseAfter } from '../pauses.ts';
 
 /** What mqtt.js shows of itself, as far as it is needed here. */
-export type MqttConnect = (url: string, options: IClientOptions) => MqttClient;
+type MqttConnect = (url: string, options: IClientOptions) => MqttClient;
 
 /** What every connection of a link has in common. */
 export interface MqttSetting {

@@ -113,6 +113,13 @@ export function readNote<T>(payload: string, has: readonly (keyof T)[]): T | und
   }
 }
 
+/** Reads what a queue says of itself. */
+export function readEntry(payload: string): QueueEntry | undefined {
+  const entry = readNote<QueueEntry>(payload, ['key', 'patterns', 'epoch', 'expiry']);
+  if (!entry || !Array.isArray(entry.patterns) || typeof entry.expiry !== 'number') return undefined;
+  return entry.patterns.every((pattern) => typeof pattern === 'string') ? entry : undefined;
+}
+
 /** The whole numbers of a list that somebody sent. */
 export function readNumbers(list: unknown): readonly number[] {
   return Array.isArray(list) ? list.filter((number) => Number.isSafeInteger(number)) : [];

@@ -177,12 +177,13 @@ export class MqttQueue {
       topic = original;
       isAgain = true;
     }
+    const id = texts.find(([name]) => name === idName)?.[1];
     // MQTT takes `a` for `a/#`, and a queue may have been for something else when this was put into it.
     if (control.isOne(topic) || !patterns.some((pattern) => matches(pattern, topic))) {
       acknowledge();
+      if (id !== undefined) this.#finish(id);
       return;
     }
-    const id = texts.find(([name]) => name === idName)?.[1];
     const properties = readTexts(texts.filter(([name]) => name !== idName && name !== topicName));
     const delivery: Delivery = {
       topic,
