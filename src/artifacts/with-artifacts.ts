@@ -3,7 +3,7 @@ import { invalidField } from '../protocol/errors.ts';
 import type { Log } from '../protocol/log.ts';
 import type { UrlPart } from '../protocol/part.ts';
 import type { SendRequest } from '../protocol/requests.ts';
-import { isTask } from '../protocol/task.ts';
+import { isTask, type Task } from '../protocol/task.ts';
 import { defaultMaxBytes } from './content.ts';
 import { type RequestScope, resolveRequest } from './inbound.ts';
 import { safeSegment } from './names.ts';
