@@ -205,7 +205,8 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
   it.skipIf(!hasOpenssl())(
     'goes over TLS to a broker that it trusts, and knows what to do about others',
     async () => {
-      const { ca, server, client } = authority('broker');
+      const trusted = authority('broker');
+      const { ca, server } = trusted;
       const broker = await start({
         lines: [
           'cafile {folder}/ca.pem',
@@ -216,7 +217,7 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
         files: { 'ca.pem': ca, 'cert.pem': server.cert, 'key.pem': server.key },
       });
       const url = broker.url.replace('mqtt:', 'mqtts:').replace('127.0.0.1', 'localhost');
-      const link = await mqttLink(url, { tls: { ca, ...client('alice') } });
+      const link = await mqttLink(url, { tls: { ca, ...trusted.client('alice') } });
       await link.publish('a', '');
       await link.close();
       await expect(mqttLink(url, { connectTimeout: 1_000 })).rejects.toMatchObject({
