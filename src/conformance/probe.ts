@@ -277,6 +277,8 @@ export class Probe {
   async slow(asking: Omit<Asking, 'message'> = {}): Promise<TaskView> {
     if (this.speech.version !== '0.1') return this.reach('slow', { returnImmediately: true, ...asking });
     // In 0.1 every send waits, so the task is begun with a stream that is left.
+    if (this.capabilities.streaming !== true)
+      throw new Inconclusive('In 0.1 a task at work is seen in streams only, and this agent has none.');
     const message = { ...this.tools.reach.to('slow'), taskId: crypto.randomUUID() };
     await this.followed('stream', { ...asking, message }, { until: () => true });
     return this.get(message.taskId);

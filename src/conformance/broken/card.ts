@@ -4,8 +4,9 @@ import { type BrokenAgent, defineBroken, type WireAnswer, type WireFault } from 
 /** A wire that bends the card of 1.0, and leaves the others. */
 export function bendCard1_0(bend: (card: Loose) => void): WireFault {
   return {
-    answer({ json }, { path }) {
-      if (path.includes('/.well-known/') && isLoose(json) && 'supportedInterfaces' in json) bend(json);
+    answer({ json }, { path, headers }) {
+      if (!path.includes('/.well-known/') || headers['a2a-version'] !== '1.0') return;
+      if (isLoose(json) && 'supportedInterfaces' in json) bend(json);
     },
   };
 }

@@ -73,7 +73,7 @@ async function keyOf(probe: Probe, { header }: Signature): Promise<Key | undefin
     const found =
       keys.find(({ kid }) => kid === header?.kid) ??
       (keys.length === 1 && keys[0]?.kid === undefined ? keys[0] : undefined);
-    if (found) return found as Key;
+    if (found) return found;
   }
   return undefined;
 }

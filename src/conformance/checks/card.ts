@@ -1,6 +1,6 @@
 import { defineChecks } from '../check.ts';
 import { requiredExtensions, speak, versionNamed, withExtensions } from '../lanes.ts';
-import type { Level, Transport } from '../model.ts';
+import type { Level } from '../model.ts';
 import { NotApplicable } from '../outcome.ts';
 import { described, type Probe } from '../probe.ts';
 import { readJson } from '../speech/rpc.ts';
@@ -297,6 +297,6 @@ async function works(probe: Probe): Promise<boolean> {
 }
 
 function isTaskNotFound(fault: Parameters<typeof mismatch>[0] | undefined, { transport }: Speech): boolean {
-  if (!fault || mismatch(fault, 'TaskNotFound', transport as Transport) !== undefined) return false;
+  if (!fault || mismatch(fault, 'TaskNotFound', transport) !== undefined) return false;
   return transport === 'JSONRPC' || fault.reason === 'TASK_NOT_FOUND';
 }

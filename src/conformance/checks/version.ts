@@ -40,7 +40,9 @@ const silent: Manner = asking('');
 function isNew({ result }: Heard): boolean {
   const task = isObject(result) && isObject(result.task) ? result.task : result;
   const status = isObject(task) ? task.status : undefined;
-  return isObject(status) && /^TASK_STATE_/.test(String(status.state)) && !(isObject(task) && 'kind' in task);
+  return (
+    isObject(status) && String(status.state).startsWith('TASK_STATE_') && !(isObject(task) && 'kind' in task)
+  );
 }
 
 /** The versions that are spoken at the same address, and that address. */
