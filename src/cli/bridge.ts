@@ -51,7 +51,7 @@ export async function runBridge(flags: BridgeFlags): Promise<void> {
   const stop = async (): Promise<void> => {
     if (isStopping) return;
     isStopping = true;
-    for (const close of closers.reverse()) await close();
+    for (const close of closers.toReversed()) await close();
   };
   stopOnSignals(stop, complain);
   try {

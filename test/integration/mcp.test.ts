@@ -50,7 +50,7 @@ async function scene(kind: ClientKind, way: Way): Promise<Scene> {
       return client;
     },
     async close() {
-      for (const close of closers.reverse()) await close();
+      for (const close of closers.toReversed()) await close();
     },
   };
 }

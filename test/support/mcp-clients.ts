@@ -16,7 +16,7 @@ export type Where = { args: string[]; env?: Record<string, string> } | { url: st
 /** What a client does when things happen. */
 export interface Behaviour {
   /** Answers questions; without it the client says that it cannot. */
-  elicit?: (params: any) => Promise<any> | any;
+  elicit?: (params: any) => any;
   onTools?: () => void;
   onResources?: () => void;
 }

@@ -53,7 +53,7 @@ export function demoAgent(): DemoAgent {
       }
       case 'slow':
         yield { state: 'working', message: 'begun' };
-        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
         ends.pass(context.taskId);
         return;
       case 'wait':

@@ -123,32 +123,35 @@ async function* run(
   tools: ReadonlyMap<string, Tool>,
   context: ProcessContext,
 ): AsyncGenerator<Output> {
-  let request: Pick<ToolRequest, 'name' | 'arguments'>;
+  let request: Pick<ToolRequest, 'tool' | 'arguments'>;
   try {
     const tool = choose(tools, context);
-    request = { name: tool.name, arguments: readArguments(context.message, tool) };
+    request = { tool, arguments: readArguments(context.message, tool) };
   } catch (thrown) {
     yield status('rejected', A2AError.from(thrown).message);
     return;
   }
-  yield status('working');
   const news = new News();
   const calling = connection
     .call({
       ...request,
       signal: context.signal,
       onProgress: (text) => news.tell(text),
-      ask: (form) => ask(context, form),
+      // A note that is told late must not look as if the question were answered.
+      ask: (form) => news.run(() => ask(context, form)),
     })
     .finally(() => news.end());
   // Whoever reads the news first must not leave a failure without a listener.
   calling.catch(() => {});
-  for await (const text of news) yield status('working', text);
+  for await (const each of news) {
+    if (typeof each === 'string') yield status('working', each);
+    else await each();
+  }
   try {
     const result = await calling;
     const parts = partsOf(result);
     if (result.isError) yield status('failed', textOf(parts) || 'The tool failed');
-    else if (parts.length > 0) yield artifact(parts, { name: request.name });
+    else if (parts.length > 0) yield artifact(parts, { name: request.tool.name });
   } catch (thrown) {
     const error = A2AError.from(thrown);
     if (error.reason === 'CANCELED') throw error;

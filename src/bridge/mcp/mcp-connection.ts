@@ -28,7 +28,7 @@ export interface McpServerAddress {
 
 /** A call of a tool. */
 export interface ToolRequest {
-  readonly name: string;
+  readonly tool: Tool;
   readonly arguments: { readonly [name: string]: unknown };
   readonly signal: AbortSignal;
   /** Told what the server says meanwhile. */
@@ -111,14 +111,17 @@ export class McpConnection {
   }
 
   async #callOnce(client: Client, request: ToolRequest, more: object = {}): Promise<CallToolResult> {
-    const { name, signal, onProgress } = request;
+    const { signal, onProgress } = request;
+    // A client that looks at the output takes a question for one that is wrong.
+    const { outputSchema: _output, ...toolDefinition } = request.tool;
     try {
       return await client.callTool(
-        { name, arguments: request.arguments, ...more },
+        { name: toolDefinition.name, arguments: request.arguments, ...more },
         {
           signal,
           timeout: noTimeout,
           allowInputRequired: true,
+          toolDefinition,
           onprogress: ({ message, progress, total }) =>
             onProgress(message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`)),
         },

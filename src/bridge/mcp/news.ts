@@ -1,5 +1,12 @@
-/** News as they come, the newest only: who reads slowly misses what is old. */
-export class News implements AsyncIterable<string> {
+/** Something that has to be seen to before anything else is told. */
+type Errand = () => Promise<void>;
+
+/**
+ * What happens during a call, in the order in which it can be told: the newest text only, because who reads slowly
+ * misses what is old, and every errand.
+ */
+export class News implements AsyncIterable<string | Errand> {
+  readonly #errands: Errand[] = [];
   #newest: string | undefined;
   #isOver = false;
   #wake: (() => void) | undefined;
@@ -9,17 +16,25 @@ export class News implements AsyncIterable<string> {
     this.#wake?.();
   }
 
+  /** Has whoever reads do something, and gives what came of it. */
+  run<T>(work: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#errands.push(() => work().then(resolve, reject));
+      this.#wake?.();
+    });
+  }
+
   /** There is nothing more to come. */
   end(): void {
     this.#isOver = true;
     this.#wake?.();
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<string> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<string | Errand> {
     for (;;) {
-      const text = this.#newest;
-      this.#newest = undefined;
-      if (text !== undefined) yield text;
+      const next = this.#newest ?? this.#errands.shift();
+      if (next === this.#newest) this.#newest = undefined;
+      if (next !== undefined) yield next;
       else if (this.#isOver) return;
       else {
         await new Promise<void>((resolve) => {
