@@ -9,6 +9,9 @@ import {
   payloadOf,
   type Thing,
   withPayload,
+  drop,
+  onText,
+  set,
 } from './bend.ts';
 import { type BrokenAgent, defineBroken, type WireFault } from './broken-agent.ts';
 import { done } from './done.ts';
@@ -54,27 +57,12 @@ function event(
   return { id: `${breaks}:${id}`, breaks, what, versions: [version], transports: ['JSONRPC'], wire };
 }
 
-const drop =
-  (name: string): Bend =>
-  (thing) => {
-    delete thing[name];
-  };
-const set =
-  (name: string, value: unknown): Bend =>
-  (thing) => {
-    if (name in thing) thing[name] = value;
-  };
 const without = (shown: Loose, name: string): Loose =>
   Object.fromEntries(Object.entries(shown).filter(([key]) => key !== name));
 const withSkill = (shown: Loose, change: (skill: Loose) => Loose): Loose => ({
   ...shown,
   skills: (shown.skills as Loose[]).map(change),
 });
-const onText =
-  (bend: (part: Loose) => void): Bend =>
-  (part) => {
-    if ('text' in part) bend(part);
-  };
 const isStatus = (payload: Loose): boolean =>
   isLoose(payload.status) && !('history' in payload) && payload.kind !== 'task';
 

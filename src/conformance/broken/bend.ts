@@ -130,3 +130,24 @@ export function bendError(
     },
   };
 }
+
+/** Leaves a member out. */
+export const drop =
+  (name: string): Bend =>
+  (thing) => {
+    delete thing[name];
+  };
+
+/** Gives a member that is there another value. */
+export const set =
+  (name: string, value: unknown): Bend =>
+  (thing) => {
+    if (name in thing) thing[name] = value;
+  };
+
+/** Bends the parts that are text. */
+export const onText =
+  (bend: (part: Loose) => void): Bend =>
+  (part) => {
+    if ('text' in part) bend(part);
+  };

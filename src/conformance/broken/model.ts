@@ -1,4 +1,14 @@
-import { bendEvery, bendResult, type Bend, isLoose, type Loose, type Thing } from './bend.ts';
+import {
+  bendEvery,
+  bendResult,
+  type Bend,
+  isLoose,
+  type Loose,
+  type Thing,
+  drop,
+  onText,
+  set,
+} from './bend.ts';
 import { type BrokenAgent, defineBroken } from './broken-agent.ts';
 
 /** A broken agent in one line: how, which rule, what, of which things, and the bend. */
@@ -6,27 +16,12 @@ function bent(id: string, breaks: string, what: string, kind: Thing, bend: Bend)
   return { id: `${breaks}:${id}`, breaks, what, versions: ['1.0'], wire: () => bendEvery(kind, bend) };
 }
 
-const drop =
-  (name: string): Bend =>
-  (thing) => {
-    delete thing[name];
-  };
-const set =
-  (name: string, value: unknown): Bend =>
-  (thing) => {
-    if (name in thing) thing[name] = value;
-  };
 const rename =
   (from: string, to: string): Bend =>
   (thing) => {
     if (!(from in thing)) return;
     thing[to] = thing[from];
     delete thing[from];
-  };
-const onText =
-  (bend: (part: Loose) => void): Bend =>
-  (part) => {
-    if ('text' in part) bend(part);
   };
 const stamp =
   (change: (text: string) => unknown): Bend =>

@@ -2,13 +2,7 @@ import { defineChecks } from '../check.ts';
 import { Broken, Inconclusive } from '../outcome.ts';
 import { described, type Followed } from '../probe.ts';
 import { terminal } from '../shadow.ts';
-import { type EventView, textOfParts } from '../speech/views.ts';
-
-/** The state that an event tells, if it tells one. */
-function stateIn(event: EventView | undefined): string {
-  if (event?.kind === 'task') return event.task.state;
-  return event?.kind === 'status' ? event.state : '';
-}
+import { type EventView, stateOf, textOfParts } from '../speech/views.ts';
 
 /** What the artifact events of a stream amount to, by artifact. */
 function assembled(events: readonly EventView[]): Map<string, string> {
@@ -47,7 +41,7 @@ export const streamChecks = defineChecks([
     async run(probe) {
       const followed = await probe.followed('stream', { message: probe.tools.reach.to('completed') });
       probe.expect(followed.exchange.status === 200, 'The stream has another status than 200');
-      const states = followed.events.map(stateIn).filter((state) => state !== '');
+      const states = followed.events.map(stateOf).filter((state) => state !== '');
       const isMessage = followed.events.some(({ kind }) => kind === 'message');
       probe.expect(
         isMessage || terminal.has(states.at(-1) ?? ''),
@@ -96,7 +90,7 @@ export const streamChecks = defineChecks([
           { deadline: 5_000 },
         );
         probe.expect(followed.isWhole, `The stream of a task that is ${want} was not closed`);
-        const last = stateIn(followed.events.at(-1));
+        const last = stateOf(followed.events.at(-1));
         probe.expect(last === want, 'The last event is not the end of the task', {
           expected: want,
           actual: last,
@@ -129,7 +123,7 @@ export const streamChecks = defineChecks([
         },
       );
       await canceling;
-      const last = stateIn(followed.events.at(-1));
+      const last = stateOf(followed.events.at(-1));
       probe.expect(last === 'canceled', 'The stream does not end with the cancellation', {
         expected: 'canceled',
         actual: last,
@@ -251,11 +245,11 @@ export const streamChecks = defineChecks([
     needs: ['streaming'],
     async run(probe) {
       const followed = await probe.followed('stream', { message: probe.tools.reach.to('artifact') });
-      const last = followed.events.findLast((event) => stateIn(event) !== '');
+      const last = followed.events.findLast((event) => stateOf(event) !== '');
       if (!last) throw new Inconclusive('The stream tells of no state.');
       const task = await probe.get(taskIdOf(followed));
-      probe.expect(task.state === stateIn(last), 'The task is in another state than the stream said', {
-        expected: stateIn(last),
+      probe.expect(task.state === stateOf(last), 'The task is in another state than the stream said', {
+        expected: stateOf(last),
         actual: task.state,
       });
     },
@@ -298,14 +292,14 @@ export const streamChecks = defineChecks([
       const followed = await probe.followed(
         'stream',
         { message: probe.tools.reach.to('input-required') },
-        { until: (event) => stateIn(event) === 'input-required' },
+        { until: (event) => stateOf(event) === 'input-required' },
       );
-      const states = followed.events.map(stateIn);
+      const states = followed.events.map(stateOf);
       if (!states.includes('input-required'))
         throw new Inconclusive(`The task never asked: ${states.join(', ')}.`);
       const taskId = taskIdOf(followed);
       const next = await probe.followed('stream', { message: { text: 'the first one', taskId } });
-      const end = stateIn(next.events.findLast((event) => stateIn(event) !== ''));
+      const end = stateOf(next.events.findLast((event) => stateOf(event) !== ''));
       probe.expect(
         terminal.has(end) || end === 'input-required',
         'The second stream did not come to a rest',

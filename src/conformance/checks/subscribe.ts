@@ -2,12 +2,7 @@ import { defineChecks } from '../check.ts';
 import type { Followed } from '../probe.ts';
 import { terminal } from '../shadow.ts';
 import type { Heard } from '../speech/speech.ts';
-import type { EventView } from '../speech/views.ts';
-
-function stateIn(event: EventView | undefined): string {
-  if (event?.kind === 'task') return event.task.state;
-  return event?.kind === 'status' ? event.state : '';
-}
+import { type EventView, stateOf } from '../speech/views.ts';
 
 function heardOf({ exchange, fault, events }: Followed): Heard {
   return fault ? { exchange, fault } : { exchange, result: events };
@@ -40,7 +35,7 @@ export const subscribeChecks = defineChecks([
         actual: first?.kind ?? 'none',
       });
       probe.expect(first?.kind === 'task' && first.task.id === task.id, 'The first event is another task');
-      const last = stateIn(followed.events.at(-1));
+      const last = stateOf(followed.events.at(-1));
       probe.expect(terminal.has(last), 'The stream does not come to the end of the task', { actual: last });
       probe.expect(followed.isWhole, 'The stream was not closed after the end of the task');
     },
@@ -67,7 +62,7 @@ export const subscribeChecks = defineChecks([
         )
         .find((each) => each !== undefined);
       const followed = await probe.followed('subscribe', { id: id ?? '' });
-      const last = stateIn(followed.events.at(-1));
+      const last = stateOf(followed.events.at(-1));
       probe.expect(terminal.has(last), 'The stream does not come to the end of the task', { actual: last });
     },
   },
@@ -157,7 +152,7 @@ export const subscribeChecks = defineChecks([
         probe.followed('subscribe', asking),
         probe.followed('subscribe', asking, { until: () => true }),
       ]);
-      const last = stateIn(stays.events.at(-1));
+      const last = stateOf(stays.events.at(-1));
       probe.expect(terminal.has(last) && last !== 'canceled', 'The reader that stayed did not see the end', {
         actual: last,
       });

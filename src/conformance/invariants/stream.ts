@@ -1,17 +1,11 @@
 import { interrupted, terminal } from '../shadow.ts';
 import { defineInvariants } from '../sighting.ts';
-import type { EventView } from '../speech/views.ts';
+import { type EventView, stateOf } from '../speech/views.ts';
 
 const remedies = {
   first: 'Send the task as it stands before anything else.',
   close: 'Close the stream with the status that ends the task.',
 } as const;
-
-/** The state that an event tells, if it tells one. */
-function stateIn(event: EventView | undefined): string | undefined {
-  if (event?.kind === 'task') return event.task.state;
-  return event?.kind === 'status' ? event.state : undefined;
-}
 
 function taskIdIn(event: EventView): string | undefined {
   if (event.kind === 'task') return event.task.id;
@@ -69,13 +63,13 @@ export const streamInvariants = defineInvariants([
     versions: ['1.0', '0.3', '0.1'],
     look(sighting) {
       if (sighting.kind !== 'stream' || sighting.events.length === 0) return undefined;
-      const at = sighting.events.findIndex((event) => terminal.has(stateIn(event) ?? ''));
+      const at = sighting.events.findIndex((event) => terminal.has(stateOf(event)));
       if (at < 0) return [];
       // A task as it stands at last may close the stream.
       const rest = sighting.events.slice(at + 1).filter(({ kind }) => kind !== 'task');
       return rest.length === 0
         ? []
-        : [`A ${rest[0]?.kind} came after the status ${stateIn(sighting.events[at])}`];
+        : [`A ${rest[0]?.kind} came after the status ${stateOf(sighting.events[at])}`];
     },
   },
   {
@@ -89,7 +83,7 @@ export const streamInvariants = defineInvariants([
     versions: ['1.0', '0.3', '0.1'],
     look({ exchange, ...sighting }) {
       if (sighting.kind !== 'stream' || sighting.events.length === 0) return undefined;
-      const states = sighting.events.map(stateIn).filter((state) => state !== undefined);
+      const states = sighting.events.map(stateOf).filter((state) => state !== '');
       const last = states.at(-1) ?? '';
       if (exchange.end === 'timeout' && states.some((state) => terminal.has(state)))
         return [`The task was ${last}, but the stream stayed open`];
@@ -131,8 +125,8 @@ export const streamInvariants = defineInvariants([
       if (sighting.kind !== 'stream' || sighting.events.length === 0) return undefined;
       let hasBegun = false;
       for (const event of sighting.events) {
-        const state = stateIn(event);
-        if (state === undefined) continue;
+        const state = stateOf(event);
+        if (state === '') continue;
         if (state === 'submitted' && hasBegun) return ['A task that had begun was submitted again'];
         if (state !== 'submitted') hasBegun = true;
       }

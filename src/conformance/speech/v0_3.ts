@@ -5,6 +5,7 @@ import type { Asking, Draft, Operation, Speech, Webhook } from './speech.ts';
 import {
   artifactView,
   type EventView,
+  given,
   isObject,
   type Json,
   listIn,
@@ -43,10 +44,6 @@ const methods: Readonly<Record<Operation, string | undefined>> = {
   deletePush: 'tasks/pushNotificationConfig/delete',
   extendedCard: 'agent/getAuthenticatedExtendedCard',
 };
-
-function given(members: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
-}
 
 function rpcMessage({ text = 'hello', messageId, taskId, contextId, parts, metadata }: Draft): Json {
   return {

@@ -5,6 +5,7 @@ import type { Asking, Draft, Manner, Operation, Speech, Webhook } from './speech
 import {
   artifactView,
   type EventView,
+  given,
   isObject,
   type Json,
   listIn,
@@ -56,11 +57,6 @@ function messageOf({ text = 'hello', messageId, taskId, contextId, parts, metada
 function webhookOf({ id, url, token, scheme, credentials }: Webhook): Json {
   const authentication = scheme === undefined ? undefined : given({ scheme, credentials });
   return { url, ...given({ id, token, authentication }) };
-}
-
-/** Without what is undefined. */
-function given(members: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
 function sending({

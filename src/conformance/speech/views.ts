@@ -110,3 +110,14 @@ function idIn(value: unknown, idName: string): string {
   if (typeof value === 'string' || typeof value === 'number') return String(value);
   return idName === 'index' ? '0' : '';
 }
+
+/** The state that an event tells; empty when it tells none. */
+export function stateOf(event: EventView | undefined): State {
+  if (event?.kind === 'task') return event.task.state;
+  return event?.kind === 'status' ? event.state : '';
+}
+
+/** Without what is undefined. */
+export function given(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+}
