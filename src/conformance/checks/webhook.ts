@@ -66,7 +66,7 @@ export function stateOf(event: EventView): string | undefined {
 }
 
 /** A notification as one more exchange, in which the agent was the one who asked. */
-export function exchangeOf(hook: Hook, { method, headers, body }: Notification): Exchange {
+function exchangeOf(hook: Hook, { method, headers, body }: Notification): Exchange {
   const requestHeaders = Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]),
   );
