@@ -7,13 +7,17 @@ import type { ArtifactEvent, StatusEvent, StreamEvent } from './event.ts';
 import { type Part, textOf } from './part.ts';
 import type { Artifact, Task, TaskStatus } from './task.ts';
 
-/** The events that lead from one picture of a task to a later one. What is missing from the later one is not undone. */
-export function differences(known: Task, now: Task): StreamEvent[] {
+/**
+ * The events that lead from one picture of a task to a later one. What is missing from the later one is not undone.
+ *
+ * @param asKnown - how the earlier picture has a part of an artifact, where it does not keep everything.
+ */
+export function differences(known: Task, now: Task, asKnown: (part: Part) => Part = asItIs): StreamEvent[] {
   const ids = { taskId: known.id, contextId: known.contextId };
   const events: StreamEvent[] = [];
   const artifacts = new Map(known.artifacts?.map((each) => [each.artifactId, each]));
   for (const artifact of now.artifacts ?? []) {
-    const news = newParts(artifacts.get(artifact.artifactId), artifact);
+    const news = newParts(artifacts.get(artifact.artifactId), artifact, asKnown);
     if (news) events.push({ kind: 'artifact', ...ids, ...news });
   }
   if (!isSameStatus(known.status, now.status)) {
@@ -24,20 +28,27 @@ export function differences(known: Task, now: Task): StreamEvent[] {
   return events;
 }
 
+const asItIs = (part: Part): Part => part;
+
 function newParts(
   known: Artifact | undefined,
   now: Artifact,
+  asKnown: (part: Part) => Part,
 ): Pick<ArtifactEvent, 'artifact' | 'append'> | undefined {
   if (!known) return { artifact: now };
-  const rest = beyond(known.parts, now.parts);
+  const rest = beyond(known.parts, now.parts, asKnown);
   if (rest === undefined) return { artifact: now };
   if (rest.length === 0) return undefined;
   return { artifact: { ...now, parts: rest }, append: true };
 }
 
 /** The parts that one list has beyond another; undefined when it is no continuation. */
-function beyond(known: readonly Part[], now: readonly Part[]): Part[] | undefined {
-  if (known.length <= now.length && known.every((part, i) => isSame(part, now[i])))
+function beyond(
+  known: readonly Part[],
+  now: readonly Part[],
+  asKnown: (part: Part) => Part = asItIs,
+): Part[] | undefined {
+  if (known.length <= now.length && known.every((part, i) => isSame(part, asKnown(now[i] as Part))))
     return now.slice(known.length);
   // Some agents join the chunks of a text into one part.
   if (![...known, ...now].every((part) => 'text' in part)) return undefined;

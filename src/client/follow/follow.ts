@@ -14,6 +14,7 @@ import { canceled, sleep } from '../clock.ts';
 import type { Settings } from '../options.ts';
 import { differences, isContained } from '../../protocol/reconcile.ts';
 import { jitter } from '../http/retry.ts';
+import { imprintOf, imprintOfEvent } from './imprint.ts';
 
 /** What following needs from the agent that is followed. */
 export interface Followed {
@@ -211,17 +212,17 @@ export class Follower {
     const [head] = frame.events;
     if (!fold || !head) return frame.events;
     if (head.kind === 'task' && this.#followed.beginsWithTask(frame))
-      return [...differences(fold.task(), head.task), ...frame.events.slice(1)];
+      return [...differences(fold.task(), head.task, imprintOf), ...frame.events.slice(1)];
     const updates = frame.events.flatMap((event) => asUpdate(event, frame.events.length));
     if (this.#counts && this.#sequence !== undefined && frame.id !== undefined && !this.#gap) return updates;
     const now = await this.#followed.getTask(fold.id, this.#signal);
-    const news = differences(fold.task(), now);
+    const news = differences(fold.task(), now, imprintOf);
     // What was asked for just now may show what this event is about to say.
     return [...news, ...updates.filter((event) => !isContained(event, now))];
   }
 
   #newsOf(task: Task): StreamEvent[] {
-    return this.#fold ? differences(this.#fold.task(), task) : [{ kind: 'task', task }];
+    return this.#fold ? differences(this.#fold.task(), task, imprintOf) : [{ kind: 'task', task }];
   }
 
   #takeAll(events: readonly StreamEvent[]): readonly StreamEvent[] {
@@ -232,7 +233,10 @@ export class Follower {
   #take(event: StreamEvent): StreamEvent {
     this.#fruitless = 0;
     if (event.kind === 'message') this.#direct = this.#fold === undefined;
-    else (this.#fold ??= beginFold(event))?.apply(event);
+    else {
+      const kept = imprintOfEvent(event);
+      (this.#fold ??= beginFold(kept))?.apply(kept);
+    }
     if (this.#fold && isTerminal(this.#fold.status.state)) this.#hasEnded = true;
     if (event.kind === 'status') this.#closed = compatOf(event.metadata)?.final === true;
     return event;
