@@ -22,11 +22,12 @@ It ends with 0 when the agent is conformant, with 1 when it is not, and with 2 w
 
 /** Adds `dragoman conformance`. */
 export function addConformance(program: Command): void {
+  // What follows the name of a command below belongs to that, and the program must pass it on in its order.
   const command = program
+    .enablePositionalOptions()
     .command('conformance')
     .description('Proves whether an agent speaks A2A, in every version and transport of its card.')
     .argument('<url>', 'the address of the agent, or of its card')
-    // What follows the name of a command below belongs to that.
     .enablePositionalOptions();
   addConnection(command);
   addChoice(command);

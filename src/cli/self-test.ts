@@ -34,7 +34,10 @@ export async function testSelf({ only, o }: SelfTestFlags): Promise<void> {
   };
   await Promise.all(Array.from({ length: width }, work));
   if (process.stderr.isTTY) process.stderr.write('\r\u001B[K');
-  const alarms = (await falseAlarms(suite, [{}, { isGuarded: true }])).filter(({ rule }) =>
+  // Rules that look at everything need everything to look at.
+  const isPassive = suite.invariants.some(({ id }) => isWanted(id));
+  const checks = isPassive ? suite.checks : suite.checks.filter(({ id }) => isWanted(id));
+  const alarms = (await falseAlarms({ ...suite, checks }, [{}, { isGuarded: true }])).filter(({ rule }) =>
     isWanted(rule.id),
   );
   const unproven = rules.filter(({ id }) => !agents.some(({ breaks }) => [breaks].flat().includes(id)));

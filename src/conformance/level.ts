@@ -26,7 +26,7 @@ const optional: ReadonlySet<string> = new Set([
 
 /** The first part of an id: what a rule is about. */
 export function areaOf(id: string): string {
-  return id.split('.')[0] ?? id;
+  return /^[\d.]*\d|^[a-z-]+(?:\d\.\d)?/.exec(id)?.[0] ?? id;
 }
 
 /**

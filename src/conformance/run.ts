@@ -179,11 +179,19 @@ class Run {
     for (const check of mine.filter(({ alone }) => alone)) await this.#try(check, tools);
   }
 
+  /** Says something that the agent says it understands, and notes where that leads. */
   async #warmUp({ speech, reach, headers, line }: ProbeTools): Promise<void> {
-    const request = speech.say('send', { message: reach.any() });
+    const draft = reach.any();
+    const request = speech.say('send', { message: draft });
     if (!request) return;
     this.#spend();
-    await line.send({ ...request, headers: { ...headers, ...request.headers } });
+    const exchange = await line.send({ ...request, headers: { ...headers, ...request.headers } });
+    const { result } = speech.hear(exchange);
+    const { messageId: _fresh, ...way } = draft;
+    const task = speech.taskOf(result);
+    if (speech.messageOf(result)) reach.learn('message', way);
+    if (task?.state === 'completed' && (task.artifacts ?? []).length > 0) reach.learn('artifact', way);
+    if (task?.state === 'input-required') reach.learn('input-required', way);
   }
 
   async #try(check: Check, tools: ProbeTools): Promise<void> {

@@ -37,7 +37,7 @@ async function examined(behave: Behaviour, isCardWell = true): Promise<RunOutcom
     behave(request, response);
   });
   try {
-    return await examine(server.url, { timeout: 500, maxTime: 10_000 });
+    return await examine(server.url, { timeout: 500, maxTime: 4_000 });
   } finally {
     await server.close();
   }

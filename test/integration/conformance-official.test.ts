@@ -40,19 +40,18 @@ describe.each([
 ] as const)('the official SDK %s', (sdk, start) => {
   let server: Started;
   let outcome: RunOutcome;
-  const log = { error: console.error, warn: console.warn };
+  const { error, warn, log } = console;
 
   beforeAll(async () => {
     // The SDKs tell on the console what they refused.
-    console.error = () => undefined;
-    console.warn = () => undefined;
+    Object.assign(console, { error: () => undefined, warn: () => undefined, log: () => undefined });
     server = await start();
     outcome = await examine(server.url, { ways: fxWays, timeout: 8_000 });
   }, 120_000);
 
   afterAll(async () => {
-    Object.assign(console, log);
     await server.close();
+    Object.assign(console, { error, warn, log });
   });
 
   it('breaks what it is known to break, and nothing else', () => {
