@@ -56,6 +56,7 @@ export function table(results) {
   if (of('list')) more.push(...list(of('list').rows));
   if (of('memory')) more.push(...memory(of('memory').rows));
   if (of('client')) more.push(...client(of('client').client));
+  if (of('gateway')) more.push(...gateway(of('gateway').rows));
   if (more.length > 0) out.push('| what | figure |', '|---|---|', ...more);
   return out.join('\n').trim();
 }
@@ -165,4 +166,17 @@ function client(rows) {
     `| our client, \`${scenario}\` calls/s × the official client | ${spread(numbers.map((n) => rate('dragoman', n, scenario) / rate('official', n, scenario)))} |`,
     `| our client, \`${scenario}\` calls/s × bare undici | ${spread(numbers.map((n) => rate('dragoman', n, scenario) / rate('undici', n, scenario)))} |`,
   ]);
+}
+
+function gateway(rows) {
+  const one = (pick) => spread(rows.map(pick));
+  const mb = (bytes) => bytes / 1_048_576;
+  return [
+    `| \`send\` through the gateway, × the agent directly, by what a request costs the core in front | ${one(({ direct, through }) => direct.cpuUsPerReq / through.cpuUsPerReq)} |`,
+    `| the same by requests/s, agent and generator on the other core | ${one(({ direct, through }) => through.rps / direct.rps)} |`,
+    `| first event of a stream through the gateway, ms more than directly, median | ${one(({ direct, through }) => through.first - direct.first)} |`,
+    `| \`send\` over a mesh within a process, round trips per second of one core | ${one(({ trips }) => 1e6 / trips.mesh.cpuUsPerTrip)} |`,
+    `| the same, × a call of the agent in the same process | ${one(({ trips }) => trips.direct.cpuUsPerTrip / trips.mesh.cpuUsPerTrip)} |`,
+    `| a file of 100 MB through the gateway, MB of memory beyond a small one | ${one(({ file }) => mb(file.extra))} |`,
+  ];
 }

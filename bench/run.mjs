@@ -9,6 +9,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { gateway } from './gateway.mjs';
 import { clientRows, table } from './report.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
@@ -48,12 +49,16 @@ const groups = {
   memory: { only: three, dialects: 'jsonrpc-1.0', scenario: 'list20000,idle10000,subs', rounds: '1' },
   fanout: { only: three, dialects: 'jsonrpc-1.0', scenario: 'fanout' },
 };
-const wanted = positionals.length > 0 ? positionals : [...Object.keys(groups), 'client'];
-const unknown = wanted.filter((name) => name !== 'client' && !Object.hasOwn(groups, name));
+/** Groups that are not a comparison of servers. */
+const others = {
+  client: clients,
+  gateway: () => gateway({ rounds: +values.rounds, seconds: +values.seconds, warmup: +values.warmup }),
+};
+const known = [...Object.keys(groups), ...Object.keys(others)];
+const wanted = positionals.length > 0 ? positionals : known;
+const unknown = wanted.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
-  console.error(
-    `There is no group ${unknown.join(', ')}; there are ${[...Object.keys(groups), 'client'].join(', ')}.`,
-  );
+  console.error(`There is no group ${unknown.join(', ')}; there are ${known.join(', ')}.`);
   process.exit(2);
 }
 if (!existsSync(path.join(here, '../dist/server/index.js'))) {
@@ -70,7 +75,7 @@ for (const name of wanted) {
   const began = Date.now();
   console.error(`\n== ${name} (${wanted.indexOf(name) + 1} of ${wanted.length})`);
   const out = path.join(here, 'results', `${name}.json`);
-  if (name === 'client') writeFileSync(out, JSON.stringify(await clients()));
+  if (Object.hasOwn(others, name)) writeFileSync(out, JSON.stringify(await others[name]()));
   else await compare(groups[name], out);
   console.error(`   ${((Date.now() - began) / 1000).toFixed(0)} s`);
 }
@@ -80,8 +85,7 @@ const resultOf = (name) => ({ name, ...JSON.parse(readFileSync(fileOf(name), 'ut
 const text = table(wanted.map(resultOf));
 console.log(text);
 if (values.write) {
-  const known = [...Object.keys(groups), 'client'].filter((name) => existsSync(fileOf(name)));
-  writeTable(table(known.map(resultOf)));
+  writeTable(table(known.filter((name) => existsSync(fileOf(name))).map(resultOf)));
 }
 
 function compare(group, out) {
