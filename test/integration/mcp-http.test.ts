@@ -2,6 +2,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { bridge } from '../../src/bridge/index.ts';
 import { type RunningMcp, serveMcp, type ServeMcpOptions } from '../../src/bridge/mcp/serve-mcp.ts';
+import { connect } from '../../src/client/index.ts';
+import { serve } from '../../src/server/index.ts';
 import { type ClientKind, clientKinds } from '../support/mcp-clients.ts';
 import { demoAgent } from '../support/mcp-demo-agent.ts';
 
@@ -136,13 +138,17 @@ describe('MCP over HTTP', () => {
 
   it('cancels what is under way when it is closed', async () => {
     const demo = demoAgent();
-    const actions = await bridge({ agentName: 'demo', agent: demo.agent });
+    const server = await serve(demo.agent);
+    const remote = connect(server.url);
+    const actions = await bridge({ agentName: 'demo', agent: remote });
     const running = await serveMcp(actions, { http: true });
     closers.push(
       () => demo.agent.close(),
+      () => server.stop(0),
+      () => remote.close(),
       () => actions.close(),
     );
-    const [, kind] = clientKinds as [ClientKind, ClientKind];
+    const [, , kind] = clientKinds as [ClientKind, ClientKind, ClientKind];
     const client = await kind.connect({ url: running.url ?? '' });
     await new Promise<void>((resolve) => {
       const onprogress = ({ message }: any) => message === 'begun' && resolve();
