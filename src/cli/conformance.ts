@@ -74,7 +74,7 @@ export async function checkConformance(url: string, flags: ConformanceFlags): Pr
     maxTime: flags.maxTime,
     maxMessages: flags.maxMessages,
     insecure: flags.insecure,
-    onProgress: progress.tell,
+    onProgress: (done, total, last) => progress.tell(done, total, last),
   });
   progress.clear();
   if (outcome.unreachable === undefined && outcome.results.length === 0)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Lane, levelOf } from './level.ts';
+import { areaOf, type Lane, levelOf } from './level.ts';
 import type { Rule, RuleResult } from './model.ts';
 
 const lanes: Lane[] = [
@@ -51,5 +51,16 @@ describe('the level', () => {
       result('card-0.3.shape', 'fail', { version: '0.3', transport: undefined }),
     ];
     expect(levelOf(results, old)).toBe('non-conformant');
+  });
+});
+
+describe('the area of a rule', () => {
+  it.each([
+    ['send.answers', 'send'],
+    ['card-0.3.fields', 'card-0.3'],
+    ['0.3.event', '0.3'],
+    ['in-task-auth.x', 'in-task-auth'],
+  ])('of %s is %s', (id, area) => {
+    expect(areaOf(id)).toBe(area);
   });
 });

@@ -191,11 +191,15 @@ export function readReport(text: string): ConformanceReport | undefined {
   } catch {
     return undefined;
   }
-  const isReport =
+  return isReport(value) ? value : undefined;
+}
+
+function isReport(value: unknown): value is ConformanceReport {
+  return (
     isObject(value) &&
     isObject(value.categories) &&
-    Object.values(value.categories).every((each) => Array.isArray(each) && each.every(isObject));
-  return isReport ? (value as unknown as ConformanceReport) : undefined;
+    Object.values(value.categories).every((each) => Array.isArray(each) && each.every(isObject))
+  );
 }
 
 function resultOf(result: RuleResult, secrets: Secrets): ConformanceResult {
