@@ -13,7 +13,7 @@ export interface Requirement {
 }
 
 /** Who looks after a requirement, or why nobody does. */
-export interface Covered {
+interface Covered {
   readonly requirement: Requirement;
   readonly rules: readonly string[];
   readonly waiver: string | undefined;

@@ -14,7 +14,7 @@ const draft = z.union([
 ]);
 
 /** Which message leads an agent where: the file that `--scenario` names. */
-export const scenarioSchema = z.strictObject(
+const scenarioSchema = z.strictObject(
   Object.fromEntries(wanted.map((want) => [want, draft.optional()])) as Record<
     Wanted,
     z.ZodOptional<typeof draft>

@@ -59,7 +59,7 @@ export function turnOf(exchange: Exchange, secrets: Secrets): Turn {
 }
 
 /** A line for a shell that asks the same again. Secrets are named as variables of the shell. */
-export function curlOf(exchange: Exchange, secrets: Secrets): string {
+function curlOf(exchange: Exchange, secrets: Secrets): string {
   const { method, url, requestHeaders, requestBody } = exchange;
   const words = ['curl', '-sS', '-i'];
   const isStream = isEventStream(exchange) || requestHeaders.accept === 'text/event-stream';
