@@ -68,6 +68,8 @@ const may: { readonly [folder: string]: readonly string[] } = {
     'bridge',
     'conformance',
     'conformance/broken',
+    'egress',
+    'signing',
   ],
   // An MCP server becomes an agent that the engine runs.
   bridge: ['protocol', 'client', 'artifacts', 'documents', 'egress', 'engine', 'ledger', 'server', 'metrics'],

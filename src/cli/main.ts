@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command, CommanderError, Option } from 'commander';
+import { addClientCommands, tellUsage } from './client-commands.ts';
 import { addActions } from './actions-command.ts';
 import { addConformance } from './conformance-command.ts';
 import { addDoctor } from './doctor-command.ts';
@@ -38,7 +39,7 @@ when it starts. Sending goes on with the first notification that did not arrive,
 function programOf(): Command {
   const program = new Command('dragoman')
     .description('Builds, connects and tests A2A agents: every protocol version, one port, one client.')
-    .version(versionOfPackage(), '-V, --version', 'print the version')
+    .version(versionOfPackage(), '-v, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
     .showHelpAfterError('Run it with --help to see what there is.')
@@ -84,6 +85,7 @@ function programOf(): Command {
   addDoctor(program);
   addBridge(program);
   addActions(program);
+  addClientCommands(program);
   return program;
 }
 
@@ -118,6 +120,7 @@ try {
   if (thrown instanceof CommanderError) {
     // Help and version are no mistakes; commander has said everything else already.
     process.exitCode = thrown.exitCode === 0 ? 0 : 2;
+    if (thrown.exitCode !== 0) tellUsage(process.argv.slice(2), thrown.message);
   } else {
     complain(thrown);
     process.exit(thrown instanceof Mistake ? 2 : 1);
