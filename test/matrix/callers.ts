@@ -18,7 +18,7 @@ export interface Outcome extends Heard {
 }
 
 /** One request on its way. */
-export interface Asking {
+interface Asking {
   /** Resolves when the agent is at work, where that can be seen. */
   readonly begun: Promise<string>;
   readonly outcome: Promise<Outcome>;
@@ -33,7 +33,7 @@ export interface Caller {
 }
 
 /** What a request goes on with. */
-export interface Conversation {
+interface Conversation {
   readonly contextId: string;
   readonly taskId?: string;
 }

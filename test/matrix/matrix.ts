@@ -14,7 +14,7 @@ import { expectedLosses } from './expected-losses.ts';
 import { type File, type Version, versions } from './versions.ts';
 
 /** What is tried between each pair. */
-export const doings = [
+const doings = [
   'send',
   'stream',
   'cancel',
@@ -23,7 +23,7 @@ export const doings = [
   'artifact out',
   'failure',
 ] as const;
-export type Doing = (typeof doings)[number];
+type Doing = (typeof doings)[number];
 
 /** A way to the gateway. */
 export type Way = 'mesh' | 'JSONRPC' | 'REST';
