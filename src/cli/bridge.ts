@@ -3,7 +3,8 @@ import type { Bridge } from '../bridge/action.ts';
 import { bridges } from '../bridge/bridge.ts';
 import { type RunningMcp, serveMcp } from '../bridge/mcp/serve-mcp.ts';
 import { supervise } from '../bridge/supervisor/supervise.ts';
-import { connect, type RemoteAgent } from '../client/connect.ts';
+import { supervisedAgent } from '../bridge/supervisor/supervised-agent.ts';
+import { connect } from '../client/connect.ts';
 import { bearer } from '../client/credentials.ts';
 import { fillIn } from '../documents/environment.ts';
 import { type LogForm, openLogs } from './log.ts';
@@ -33,19 +34,19 @@ export async function runBridge(flags: BridgeFlags): Promise<void> {
   const token = flags.token === undefined ? undefined : variable(flags.token, '--token');
   for (const name of ['wait', 'refresh'] as const)
     if (!(flags[name] > 0)) throw new Mistake(`--${name} must be a number of seconds`, `Say --${name} 60.`);
-  const remotes: [string, RemoteAgent][] = places.map(({ name, url }) => {
+  const agents = places.map(({ name, url }) => {
     const [tokenName] = tokens.get(name) ?? [];
     const options = {
       headers: Object.fromEntries((headers.get(name) ?? []).map(readHeader)),
       ...(tokenName !== undefined && { auth: bearer(variable(tokenName, '--bearer')) }),
     };
-    return [name, connect(url, options)];
+    return { agentName: name, agent: connect(url, options) };
   });
   const { agent: log } = await openLogs(flags.log);
-  const closers: (() => Promise<void>)[] = remotes.map(
-    ([, remote]) =>
-      () =>
-        remote.close(),
+  const closers = agents.map(
+    ({ agent }) =>
+      (): Promise<void> =>
+        agent.close(),
   );
   let isStopping = false;
   const stop = async (): Promise<void> => {
@@ -59,12 +60,11 @@ export async function runBridge(flags: BridgeFlags): Promise<void> {
       const supervised = supervise({ command: flags.command, url: places.at(-1)?.url ?? '', log });
       closers.push(() => supervised.stop());
       await supervised.whenReady();
+      for (const last of agents.slice(-1)) last.agent = supervisedAgent(supervised, last.agent);
     }
     const artifacts = memoryArtifacts();
-    const bridge = await bridges(
-      remotes.map(([agentName, agent]) => ({ agentName, agent })),
-      { artifacts, log, whenUnreachable: 'retry', cardInterval: flags.refresh * 1_000 },
-    );
+    const cardInterval = flags.refresh * 1_000;
+    const bridge = await bridges(agents, { artifacts, log, whenUnreachable: 'retry', cardInterval });
     closers.push(() => bridge.close());
     const running = await serveMcp(bridge, {
       ...(flags.mcp === 'stdio'
