@@ -37,20 +37,20 @@ interface Source {
 }
 
 /** The whole answer of a task that is over. */
-export function answerOfTask(task: Task, shelf: Shelf, options: AnswerOptions): Promise<Answer> {
-  const sources = [messageSource(task.status.message)].filter((source) => source !== undefined);
-  for (const artifact of task.artifacts ?? []) {
-    const { artifactId, parts, name, description } = artifact;
+export function answerOfTask(task: Task, shelf: () => Shelf, options: AnswerOptions): Promise<Answer> {
+  const said = messageSource(task.status.message);
+  const sources: Source[] = said ? [said] : [];
+  for (const { artifactId, parts, name, description } of task.artifacts ?? []) {
     sources.push({ parts, artifactId, fallback: name ?? artifactId, description });
   }
-  const said = sources.length > 0 ? undefined : messageSource(lastWords(task));
-  return answerOf(said ? [said] : sources, shelf, options);
+  const last = sources.length > 0 ? undefined : messageSource(lastWords(task));
+  return answerOf(last ? [last] : sources, shelf, options);
 }
 
 /** The answer that is a message: a direct one, or what was said with a status. */
 export function answerOfMessage(
   message: Message | undefined,
-  shelf: Shelf,
+  shelf: () => Shelf,
   options: AnswerOptions,
 ): Promise<Answer> {
   const source = messageSource(message);
@@ -69,11 +69,15 @@ function lastWords({ history }: Task): Message | undefined {
   return last?.role === 'agent' ? last : undefined;
 }
 
-async function answerOf(sources: readonly Source[], shelf: Shelf, options: AnswerOptions): Promise<Answer> {
+async function answerOf(
+  sources: readonly Source[],
+  shelf: () => Shelf,
+  options: AnswerOptions,
+): Promise<Answer> {
   const texts = new Set<string>();
   const answer: Answer = { message: '', data: {}, files: [] };
   const values: unknown[] = [];
-  const keeper = new Keeper(shelf, options);
+  let keeper: Keeper | undefined;
   for (const source of sources) {
     const text = textOf(source.parts);
     // Many agents say with their last status what is in their artifact as well.
@@ -86,7 +90,9 @@ async function answerOf(sources: readonly Source[], shelf: Shelf, options: Answe
       } else if ('url' in part) answer.files.push(linkOf(part.url, part.filename, part.mediaType));
       else if ('raw' in part) raws.push(part);
     }
-    if (raws.length > 0) answer.files.push(...(await keeper.keepAll(raws, source)));
+    if (raws.length === 0) continue;
+    keeper ??= new Keeper(shelf(), options);
+    answer.files.push(...(await keeper.keepAll(raws, source)));
   }
   if (values.length > 0) answer.data.values = values;
   answer.message = [...texts].join('\n\n');

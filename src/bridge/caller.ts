@@ -2,10 +2,11 @@ import { safeSegment } from '../artifacts/names.ts';
 import type { Shelf } from '../artifacts/publisher.ts';
 import { A2AError, invalidField } from '../protocol/errors.ts';
 import type { Message } from '../protocol/message.ts';
+import type { RawPart } from '../protocol/part.ts';
 import type { SendRequest } from '../protocol/requests.ts';
 import type { Task } from '../protocol/task.ts';
 import type { ActionMeta, ActionResponse } from './action.ts';
-import { answerOfMessage, answerOfTask } from './answer.ts';
+import { type AnswerOptions, answerOfMessage, answerOfTask } from './answer.ts';
 import type { BridgedAgent } from './bridged-agent.ts';
 import { Contexts, type Conversation } from './contexts.ts';
 import { readFiles } from './file-parameters.ts';
@@ -13,13 +14,15 @@ import { type FollowUp, followUpPrefix } from './follow-ups.ts';
 import { Following, type Outcome } from './following.ts';
 import { messageOf, replyOf } from './message.ts';
 import type { BridgeSettings } from './options.ts';
-import { checkParameters, type Parameters } from './parameters.ts';
+import { checkFor, type Parameters } from './parameters.ts';
 import { ProgressTeller } from './progress.ts';
-import { faultResponse, invalidFollowUp, responseOf, statusOf } from './response.ts';
+import { completed, faultResponse, invalidFollowUp, responseOf, statusOf } from './response.ts';
 import { provideRequiredInput } from './skill.ts';
 
 /** The user where the host application knows only one. */
 const defaultUser = 'default_user';
+
+const checkAnswer = checkFor(provideRequiredInput.parameters);
 
 /** One call: who speaks with whom, about what. */
 interface Exchange {
@@ -34,6 +37,7 @@ interface Exchange {
 export class Caller {
   readonly #agents: ReadonlyMap<string, BridgedAgent>;
   readonly #settings: BridgeSettings;
+  readonly #keeping: AnswerOptions;
   readonly #contexts = new Contexts();
   readonly #open = new Set<Following>();
   #calls = 0;
@@ -42,6 +46,8 @@ export class Caller {
   constructor(agents: ReadonlyMap<string, BridgedAgent>, settings: BridgeSettings) {
     this.#agents = agents;
     this.#settings = settings;
+    const { store, maxInlineBytes, maxFilesPerTask, clock, log } = settings;
+    this.#keeping = { store, maxInlineBytes, maxFilesPerTask, log, now: () => clock.now() };
   }
 
   /** @throws A2AError for a call that never reached an agent */
@@ -76,7 +82,7 @@ export class Caller {
         hint: 'The skills of an agent may have changed; list the actions.',
       });
     }
-    checkParameters(parameters, skill.action.parameters);
+    skill.check(parameters);
     const exchange = this.#exchange(bridged, name, meta);
     const files = await this.#filesOf(parameters, exchange);
     const message = messageOf(skill, parameters, files, {
@@ -90,7 +96,7 @@ export class Caller {
   async #goOn(parameters: Parameters, meta: ActionMeta): Promise<ActionResponse> {
     // Whoever only waits has nothing to say.
     const { user_response: said = '' } = parameters;
-    checkParameters({ ...parameters, user_response: said }, provideRequiredInput.parameters);
+    checkAnswer({ ...parameters, user_response: said });
     const id = String(parameters.follow_up_id);
     const { followUps } = this.#settings;
     const followUp = await followUps.take(`${followUpPrefix}${id}`, {
@@ -136,7 +142,8 @@ export class Caller {
     return { bridged, action, meta, conversation: { agentName: bridged.name, userId, sessionId } };
   }
 
-  #filesOf({ files }: Parameters, { bridged, meta }: Exchange) {
+  #filesOf({ files }: Parameters, { bridged, meta }: Exchange): Promise<RawPart[]> | RawPart[] {
+    if (files === undefined) return [];
     const { store, policy, maxFiles, maxFileBytes } = this.#settings;
     return readFiles(
       files,
@@ -207,20 +214,20 @@ export class Caller {
   }
 
   async #direct(exchange: Exchange, message: Message): Promise<ActionResponse> {
-    const answer = await answerOfMessage(message, this.#shelf(exchange, message.contextId), this.#keeping);
-    const { contextId, taskId } = message;
-    return responseOf({ ...answer, success: true, status: 'COMPLETED', contextId, taskId });
+    const shelf = (): Shelf => this.#shelf(exchange, message.contextId);
+    const answer = await answerOfMessage(message, shelf, this.#keeping);
+    return completed(answer, message.taskId, message.contextId);
   }
 
   async #rested(exchange: Exchange, task: Task): Promise<ActionResponse> {
     const status = statusOf(task.status.state);
-    const shelf = this.#shelf(exchange, task.contextId);
+    const shelf = (): Shelf => this.#shelf(exchange, task.contextId);
     const isWaiting = status === 'INPUT_REQUIRED' || status === 'AUTH_REQUIRED';
     try {
       const answer = isWaiting
         ? await answerOfMessage(task.status.message, shelf, this.#keeping)
         : await answerOfTask(task, shelf, this.#keeping);
-      if (status === 'COMPLETED') return responseOf({ ...answer, success: true, status }, task);
+      if (status === 'COMPLETED') return completed(answer, task.id, task.contextId);
       if (isWaiting) {
         const kind = status === 'INPUT_REQUIRED' ? 'input' : 'auth';
         return await this.#withFollowUp(responseOf({ ...answer, status }, task), exchange, { task, kind });
@@ -231,11 +238,6 @@ export class Caller {
       // What the agent made could not be kept here; it can be asked for again.
       return this.#fault(exchange, A2AError.from(thrown), task);
     }
-  }
-
-  get #keeping() {
-    const { store, maxInlineBytes, maxFilesPerTask, clock, log } = this.#settings;
-    return { store, maxInlineBytes, maxFilesPerTask, log, now: () => clock.now() };
   }
 
   #shelf({ bridged, meta }: Exchange, contextId: string | undefined): Shelf {

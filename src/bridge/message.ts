@@ -17,10 +17,15 @@ export function messageOf(
   files: readonly RawPart[],
   destination: Destination,
 ): Message {
-  const { files: _read, ...given } = parameters;
-  const parts: Part[] = [{ text: textFor(given, template) }];
-  if (takesData) parts.push({ data: given, mediaType: 'application/json' });
-  return { ...addressed(destination, [...parts, ...files]), metadata: { skillId: action.skillId } };
+  const parts: Part[] = [{ text: textFor(parameters, template) }];
+  if (takesData) {
+    const { files: _read, ...data } = parameters;
+    parts.push({ data, mediaType: 'application/json' });
+  }
+  for (const file of files) parts.push(file);
+  const message = addressed(destination, parts);
+  message.metadata = { skillId: action.skillId };
+  return message;
 }
 
 /** The answer to a question of an agent. */
@@ -42,11 +47,13 @@ function textFor(given: Parameters, template: string | undefined): string {
   }
   const { prompt } = given;
   const isPlain = typeof prompt === 'string';
-  const lines = Object.entries(given)
-    .filter(([name, value]) => value !== undefined && !(isPlain && name === 'prompt'))
-    .map(([name, value]) => `${name}: ${said(value)}`);
-  if (!isPlain) return lines.join('\n');
-  return lines.length === 0 ? prompt : `${prompt}\n\n${lines.join('\n')}`;
+  let listed = '';
+  for (const name of Object.keys(given)) {
+    if (name === 'files' || (isPlain && name === 'prompt') || given[name] === undefined) continue;
+    listed += `${listed && '\n'}${name}: ${said(given[name])}`;
+  }
+  if (!isPlain) return listed;
+  return listed === '' ? prompt : `${prompt}\n\n${listed}`;
 }
 
 function said(value: unknown): string {

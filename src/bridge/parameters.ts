@@ -15,31 +15,35 @@ const kinds = new Map<unknown, (value: unknown) => boolean>([
   ['null', (value) => value === null],
 ]);
 
+/** Refuses parameters that are wrong. @throws A2AError `INVALID_PARAMS` */
+export type Check = (parameters: Parameters) => void;
+
 /**
- * Checks parameters as far as a person would: that they are there, known and of the right kind. What a schema says
- * beyond that is for the agent to judge.
- *
- * @throws A2AError `INVALID_PARAMS`
+ * Makes the check for a schema, which looks as far as a person would: whether parameters are there, known and of the
+ * right kind. What a schema says beyond that is for the agent to judge.
  */
-export function checkParameters(parameters: Parameters, schema: Schema): void {
+export function checkFor(schema: Schema): Check {
   const properties = (schema.properties ?? {}) as { readonly [name: string]: unknown };
-  for (const name of Array.isArray(schema.required) ? schema.required : []) {
-    if (typeof name === 'string' && parameters[name] === undefined) throw invalidField(name, 'is required');
-  }
-  for (const [name, value] of Object.entries(parameters)) {
-    if (name === 'files' || value === undefined) continue;
-    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    if (property === undefined) {
-      if (schema.additionalProperties === false) {
-        throw invalidField(name, `is not a parameter; there are ${Object.keys(properties).join(', ')}`);
-      }
-      continue;
+  const required: unknown[] = Array.isArray(schema.required) ? schema.required : [];
+  const names = required.filter((name) => typeof name === 'string');
+  const types = new Map(Object.entries(properties).map(([name, property]) => [name, typesOf(property)]));
+  const isClosed = schema.additionalProperties === false;
+  return (parameters) => {
+    for (const name of names) if (parameters[name] === undefined) throw invalidField(name, 'is required');
+    for (const name of Object.keys(parameters)) {
+      const value = parameters[name];
+      if (name === 'files' || value === undefined) continue;
+      const known = types.get(name);
+      if (known) checkType(name, value, known);
+      else if (isClosed)
+        throw invalidField(name, `is not a parameter; there are ${[...types.keys()].join(', ')}`);
     }
-    const types = typesOf(property);
-    if (types.length > 0 && !types.some((type) => kinds.get(type)?.(value) ?? true)) {
-      throw invalidField(name, `must be of type ${types.join(' or ')}`);
-    }
-  }
+  };
+}
+
+function checkType(name: string, value: unknown, types: readonly string[]): void {
+  if (types.length === 0 || types.some((type) => kinds.get(type)?.(value) ?? true)) return;
+  throw invalidField(name, `must be of type ${types.join(' or ')}`);
 }
 
 function typesOf(property: unknown): string[] {

@@ -1,6 +1,7 @@
 import { type A2AError, errorTable } from '../protocol/errors.ts';
 import type { Task, TaskState } from '../protocol/task.ts';
 import type { ActionResponse, ActionStatus } from './action.ts';
+import type { Answer } from './answer.ts';
 
 const empty: ActionResponse = {
   success: false,
@@ -17,6 +18,25 @@ const empty: ActionResponse = {
 /** A response with everything that a caller may look for. */
 export function responseOf(said: Partial<ActionResponse>, task?: Task): ActionResponse {
   return { ...empty, taskId: task?.id, contextId: task?.contextId, ...said };
+}
+
+/** The response for what went well. */
+export function completed(
+  { message, files, data }: Answer,
+  taskId: string | undefined,
+  contextId: string | undefined,
+): ActionResponse {
+  return {
+    success: true,
+    status: 'COMPLETED',
+    message,
+    files,
+    data,
+    errorInfo: undefined,
+    followUpId: undefined,
+    taskId,
+    contextId,
+  };
 }
 
 /** The response for something that went wrong on this side of the agent. */

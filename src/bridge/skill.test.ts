@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentCard, AgentSkill } from '../protocol/card.ts';
 import { messageOf } from './message.ts';
-import { checkParameters } from './parameters.ts';
+import { checkFor } from './parameters.ts';
 import { type BridgedSkill, schemasExtension, skillsOf } from './skill.ts';
 
 const skill: AgentSkill = { id: 's', name: 'Skill', description: 'Does it', tags: [] };
@@ -144,12 +144,12 @@ describe('parameters', () => {
     [{ a: 1 }, 'a must be of type string or null'],
     [{ a: null, b: 1.5 }, 'b must be of type integer'],
   ])('%j are refused', (parameters, message) => {
-    expect(() => checkParameters({ ...parameters }, schema)).toThrow(message);
+    expect(() => checkFor(schema)({ ...parameters })).toThrow(message);
   });
 
   it('may be more than the schema knows, unless it says otherwise', () => {
-    expect(() => checkParameters({ a: 'x', b: 1, c: {}, d: 1, e: 2, files: 7 }, schema)).not.toThrow();
-    expect(() => checkParameters({ a: 'x', e: 2 }, { ...schema, additionalProperties: false })).toThrow(
+    expect(() => checkFor(schema)({ a: 'x', b: 1, c: {}, d: 1, e: 2, files: 7 })).not.toThrow();
+    expect(() => checkFor({ ...schema, additionalProperties: false })({ a: 'x', e: 2 })).toThrow(
       'e is not a parameter',
     );
   });

@@ -1,5 +1,6 @@
 import type { AgentCard, AgentSkill } from '../protocol/card.ts';
 import type { Action, Schema } from './action.ts';
+import { type Check, checkFor } from './parameters.ts';
 
 /**
  * The extension of a card by which an agent says what its skills take and give: `input_schema` and `output_schema`, for
@@ -16,6 +17,8 @@ const maxSkills = 1_000;
 /** A skill as an action, and how its parameters become a message. */
 export interface BridgedSkill {
   readonly action: Action;
+  /** Looks at parameters before they are sent. */
+  readonly check: Check;
   /** A sentence with a `{placeholder}` for each parameter. */
   readonly template: string | undefined;
   /** True when parameters also go as data. */
@@ -89,7 +92,9 @@ function skillOf(agentName: string, skill: AgentSkill, card: AgentCard): Bridged
   const { input, output } = schemasOf(skill.id, card);
   const names = input ? [] : placeholdersIn(skill.description);
   const inputModes = skill.inputModes ?? card.defaultInputModes;
+  const parameters = input ? withFiles(input) : parametersOf(names);
   return {
+    check: checkFor(parameters),
     template: names.length > 0 ? skill.description : undefined,
     takesData: input !== undefined || (names.length > 0 && inputModes.some(isForData)),
     action: {
@@ -100,7 +105,7 @@ function skillOf(agentName: string, skill: AgentSkill, card: AgentCard): Bridged
       description: skill.description || `Executes the skill ${skill.name || skill.id}.`,
       examples: skill.examples ?? [],
       tags: skill.tags,
-      parameters: input ? withFiles(input) : parametersOf(names),
+      parameters,
       output,
       inputModes,
       outputModes: skill.outputModes ?? card.defaultOutputModes,
