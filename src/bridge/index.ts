@@ -34,3 +34,8 @@ export type { OutputLine } from './supervisor/output.ts';
 export type { SuperviseOptions } from './supervisor/options.ts';
 export { supervise, type Supervised, type SupervisedState } from './supervisor/supervise.ts';
 export { supervisedAgent, type SupervisedAgentOptions } from './supervisor/supervised-agent.ts';
+export type { McpHttpOptions } from './mcp/http-options.ts';
+export { mcpAgent, type McpAgentOptions } from './mcp/mcp-agent.ts';
+export type { McpServerAddress } from './mcp/mcp-server-address.ts';
+export type { ResourceLimits } from './mcp/resource-shelf.ts';
+export { type McpStreams, type RunningMcp, serveMcp, type ServeMcpOptions } from './mcp/serve-mcp.ts';

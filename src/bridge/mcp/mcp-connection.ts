@@ -10,21 +10,8 @@ import { A2AError, invalidField } from '../../protocol/errors.ts';
 import type { Log } from '../../protocol/log.ts';
 import type { Form } from './form.ts';
 import type { ClientLibrary } from './library.ts';
+import type { McpServerAddress } from './mcp-server-address.ts';
 import { packageVersion } from './package-version.ts';
-
-/** Where an MCP server is. */
-export interface McpServerAddress {
-  /** The program to start; MCP is spoken over its standard input and output. */
-  command?: string;
-  args?: readonly string[];
-  /** Its environment beside what every program needs, such as `PATH`. Credentials go here. */
-  env?: Readonly<Record<string, string>>;
-  cwd?: string;
-  /** Where to reach it over streamable HTTP, instead of a command. */
-  url?: string;
-  /** Headers of every request. Credentials go here. */
-  headers?: Readonly<Record<string, string>>;
-}
 
 /** A call of a tool. */
 export interface ToolRequest {
