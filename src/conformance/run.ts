@@ -318,7 +318,7 @@ function missingNeed(needs: readonly Need[], probe: Probe, options: RunOptions):
       capabilities.extendedAgentCard === true || card.supportsAuthenticatedExtendedCard === true,
     'no-extended-card':
       capabilities.extendedAgentCard !== true && card.supportsAuthenticatedExtendedCard !== true,
-    security: (listIn(card.securityRequirements) ?? listIn(card.security) ?? []).length > 0,
+    security: asksForCredentials(card),
     credentials: Object.keys(options.headers ?? {}).length > 0,
     'second-identity': options.otherHeaders !== undefined,
     signatures: (listIn(card.signatures) ?? []).length > 0,
@@ -327,6 +327,8 @@ function missingNeed(needs: readonly Need[], probe: Probe, options: RunOptions):
   };
   for (const need of needs) {
     if (has[need]) continue;
+    const isOpen = !has.security && (need === 'credentials' || need === 'second-identity');
+    if (isOpen) return new NotApplicable(`The card of ${speech.version} asks for no credentials.`);
     if (need === 'credentials') return new Inconclusive('Give credentials with --header to have this tried.');
     if (need === 'second-identity')
       return new Inconclusive(
@@ -337,6 +339,12 @@ function missingNeed(needs: readonly Need[], probe: Probe, options: RunOptions):
     );
   }
   return undefined;
+}
+
+/** In the words of every version. */
+function asksForCredentials({ securityRequirements, security, authentication }: Json): boolean {
+  const schemes = isObject(authentication) ? authentication.schemes : undefined;
+  return (listIn(securityRequirements) ?? listIn(security) ?? listIn(schemes) ?? []).length > 0;
 }
 
 function lastOf(exchanges: readonly Exchange[]): Exchange[] {

@@ -136,11 +136,14 @@ async function passAnswer(
   send(response, answer);
 }
 
-function send(response: ServerResponse, { status, headers, text, json }: WireAnswer): void {
-  const body = text === '' && json !== undefined ? JSON.stringify(json) : text;
+function send(response: ServerResponse, { status, headers, text, json, encoding }: WireAnswer): void {
+  const body = Buffer.from(
+    text === '' && json !== undefined ? JSON.stringify(json) : text,
+    encoding ?? 'utf8',
+  );
   const { 'content-length': _length, 'transfer-encoding': _encoding, ...others } = headers;
   const has = status !== 204 && status !== 304;
-  response.writeHead(status, has ? { ...others, 'content-length': String(Buffer.byteLength(body)) } : others);
+  response.writeHead(status, has ? { ...others, 'content-length': String(body.length) } : others);
   response.end(has ? body : undefined);
 }
 

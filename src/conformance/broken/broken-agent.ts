@@ -23,6 +23,8 @@ export interface WireAnswer {
   text: string;
   /** The text as JSON; undefined when it is none. What is put here instead is sent. */
   json: unknown;
+  /** How the text becomes bytes. @defaultValue `utf8` */
+  encoding?: 'utf8' | 'latin1';
 }
 
 /** A notification on its way to a webhook. What is changed in it is what the webhook gets. */

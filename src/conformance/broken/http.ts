@@ -94,4 +94,18 @@ export const brokenHttp = defineBroken([
         error.message = 'Error: no\n    at Store.load (/srv/app/node_modules/store/index.js:10:5)';
       }),
   },
+  {
+    id: 'http.utf8:latin',
+    breaks: 'http.utf8',
+    what: 'Answers are in Latin-1.',
+    versions: all,
+    wire: () => ({
+      answer(answer, { path }) {
+        if (path.includes('/.well-known/')) return;
+        answer.text = answer.text.replaceAll('"text":"', '"text":"\u00ff');
+        answer.json = undefined;
+        answer.encoding = 'latin1';
+      },
+    }),
+  },
 ]);

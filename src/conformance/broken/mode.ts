@@ -2,6 +2,7 @@ import { isTask } from '../../protocol/task.ts';
 import { type Loose } from './bend.ts';
 import { defineBroken } from './broken-agent.ts';
 import { all, done, newer } from './done.ts';
+import { mapped } from './wrap.ts';
 
 /** Agents that wait when they should not, or give the wrong history. */
 export const brokenMode = defineBroken([
@@ -96,4 +97,16 @@ export const brokenMode = defineBroken([
       },
     }),
   },
+  done(
+    'cuts',
+    'mode.immediately-stream',
+    'A stream that is to return at once ends with the task.',
+    (agent) => ({
+      stream(request, call) {
+        const events = agent.stream(request, call);
+        if (!request.configuration?.returnImmediately) return events;
+        return mapped(events, (event) => (event.kind === 'task' ? [event] : 'stop'));
+      },
+    }),
+  ),
 ]);

@@ -337,4 +337,18 @@ export const brokenModel = defineBroken([
     'part',
     onText((part) => Object.assign(part, { kind: 'text' })),
   ),
+  {
+    id: 'model.push-config:nested',
+    breaks: 'model.push-config',
+    what: 'A push configuration is nested, as in 0.3.',
+    versions: ['1.0'],
+    wire: () =>
+      bendResult(
+        /^CreateTaskPushNotificationConfig$|^POST .*pushNotificationConfigs$/,
+        ({ taskId, ...config }) => ({
+          taskId,
+          pushNotificationConfig: config,
+        }),
+      ),
+  },
 ]);

@@ -66,6 +66,12 @@ const wrong = (reason: Reason) => async (): Promise<never> => {
 
 /** Agents whose notifications are wrong in one thing. */
 export const brokenPush = defineBroken([
+  does('push.ssrf', 'takes-all', 'Webhooks at any address are taken.', (agent) => ({
+    createPushConfig: (config, call) =>
+      agent
+        .createPushConfig(config, call)
+        .catch(() => ({ ...config, id: config.id === '' ? crypto.randomUUID() : config.id })),
+  })),
   wired(
     'push.create',
     'no-id',
