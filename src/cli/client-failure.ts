@@ -116,7 +116,7 @@ function classified(thrown: unknown, { hasCredentials, login }: FailureContext):
       : new ClientFailure('A2ACLI_ERR_CREDENTIALS_MISSING', `the agent wants credentials: ${message}`, login);
   }
   if (reason === 'UNAVAILABLE' || reason === 'TIMEOUT')
-    return new ClientFailure('A2ACLI_ERR_UNREACHABLE', message, hint, cause);
+    return new ClientFailure('A2ACLI_ERR_UNREACHABLE', message, hint);
   if (reason === 'PERMISSION_DENIED')
     return new ClientFailure(
       'A2ACLI_ERR_UNREACHABLE',

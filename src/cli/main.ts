@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 import { Command, CommanderError, Option } from 'commander';
-import { addClientCommands, tellUsage } from './client-commands.ts';
 import { addActions } from './actions-command.ts';
 import { addConformance } from './conformance-command.ts';
 import { addDoctor } from './doctor-command.ts';
@@ -85,7 +84,6 @@ function programOf(): Command {
   addDoctor(program);
   addBridge(program);
   addActions(program);
-  addClientCommands(program);
   return program;
 }
 
@@ -115,12 +113,19 @@ function addPush(program: Command): void {
 }
 
 try {
-  await programOf().parseAsync();
+  const program = programOf();
+  // Whoever asks for the version alone does not wait for the rest.
+  if (!/^(-v|--version)$/.test(process.argv[2] ?? '')) {
+    const { addClientCommands } = await import('./client-commands.ts');
+    addClientCommands(program);
+  }
+  await program.parseAsync();
 } catch (thrown) {
   if (thrown instanceof CommanderError) {
     // Help and version are no mistakes; commander has said everything else already.
     process.exitCode = thrown.exitCode === 0 ? 0 : 2;
-    if (thrown.exitCode !== 0) tellUsage(process.argv.slice(2), thrown.message);
+    if (thrown.exitCode !== 0)
+      (await import('./client-commands.ts')).tellUsage(process.argv.slice(2), thrown.message);
   } else {
     complain(thrown);
     process.exit(thrown instanceof Mistake ? 2 : 1);

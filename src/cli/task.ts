@@ -37,10 +37,18 @@ export async function cancelTask(command: Command, id: string): Promise<void> {
   await withAgent(command, async (session) => {
     const { agent, call, flags, out } = session;
     session.taskId = id;
-    const task = await agent.cancelTask({ id, ...(flags.metadata && { metadata: flags.metadata }) }, call);
-    out.task(task);
+    const request = { id, ...(flags.metadata && { metadata: flags.metadata }) };
+    out.task(await agent.cancelTask(request, call).catch((thrown) => canceledBefore(session, id, thrown)));
     out.end();
   });
+}
+
+/** To end a task twice is the same as to end it once. */
+async function canceledBefore({ agent, call }: Session, id: string, thrown: unknown): Promise<Task> {
+  if (A2AError.from(thrown).reason !== 'TASK_NOT_CANCELABLE') throw thrown;
+  const task = await agent.getTask({ id }, call);
+  if (task.status.state !== 'canceled') throw thrown;
+  return task;
 }
 
 /** Follows a task. */
