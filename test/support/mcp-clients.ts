@@ -11,7 +11,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 
 /** Where a server is: a program to start, or an address. */
-export type Where = { args: string[]; env?: Record<string, string> } | { url: string; token?: string };
+type Where = { args: string[]; env?: Record<string, string> } | { url: string; token?: string };
 
 /** What a client does when things happen. */
 export interface Behaviour {
