@@ -17,6 +17,7 @@ import { type DirectAnswer, tryDirectly } from './direct.ts';
 import { Entrance } from './entrance.ts';
 import { newId } from './ids.ts';
 import { deferred, failed, single, unsupported } from './iterables.ts';
+import { unlessLeft, untilLeft } from './leaving.ts';
 import { PushDesk } from './push.ts';
 import { recover } from './recovery.ts';
 import { Run, type RunHost, settledTask } from './run.ts';
@@ -157,8 +158,12 @@ class Engine implements LocalAgent, RunHost {
   send(request: SendRequest, call: Call = nobody): Promise<Task | Message> {
     try {
       const admission = this.#admit(request, call);
-      if (admission instanceof Promise) return admission.then((each) => this.#send(each, request, call));
-      return this.#send(admission, request, call);
+      if (admission instanceof Promise)
+        return unlessLeft(
+          admission.then((each) => this.#send(each, request, call)),
+          call,
+        );
+      return unlessLeft(this.#send(admission, request, call), call);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -181,9 +186,9 @@ class Engine implements LocalAgent, RunHost {
     try {
       const admission = this.#admit(request, call);
       if (admission instanceof Promise)
-        return deferred(admission.then((each) => this.#follow(each, request, call)));
+        return untilLeft(deferred(admission.then((each) => this.#follow(each, request, call))), call);
       const following = this.#follow(admission, request, call);
-      return following instanceof Promise ? deferred(following) : following;
+      return untilLeft(following instanceof Promise ? deferred(following) : following, call);
     } catch (error) {
       return failed(error);
     }
@@ -382,7 +387,7 @@ class Engine implements LocalAgent, RunHost {
       const text = `The task is ${opened.state}: there is nothing left to follow`;
       return failed(new A2AError('UNSUPPORTED_OPERATION', text, { details: { taskId: id } }));
     };
-    return log instanceof Promise ? deferred(log.then(follow)) : follow(log);
+    return untilLeft(log instanceof Promise ? deferred(log.then(follow)) : follow(log), call);
   }
 
   async #open(id: string, call: Call): Promise<TaskLog> {
