@@ -1,9 +1,10 @@
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
+import type { StreamEvent } from '../protocol/event.ts';
 import { isInterrupted, isTask } from '../protocol/task.ts';
 import { ClientFailure, envelopeOf } from './client-failure.ts';
 import { type Session, warn, withAgent } from './client-session.ts';
-import { followed } from './client-wait.ts';
+import { followed, isReply } from './client-wait.ts';
 
 /** What is carried from one turn to the next. */
 interface Thread {
@@ -82,9 +83,10 @@ async function say(session: Session, thread: Thread, text: string): Promise<void
     },
   };
   const isLive = flags.stream || !out.isJson;
-  const answer = await followed(session, agent.stream(request, call), (event) => {
+  const tell = (event: StreamEvent) => {
     if (isLive) out.event(event);
-  });
+  };
+  const answer = await followed(session, agent.stream(request, call), tell, isReply(request));
   out.end();
   if (!isLive) out.answer(answer);
   if (!isTask(answer)) {

@@ -57,9 +57,10 @@ export function settingFlags(): Option[] {
 function connectionFlags(): Option[] {
   return [
     new Option('-a, --agent-card <ref>', 'the agent: a host, the URL of its card, or a file with the card'),
-    new Option('--a2a-version <version>', 'the protocol version; before 1.0 only if it is named here')
-      .choices(['1.0', '0.3', '0.2', '0.1'])
-      .default(undefined, '1.0'),
+    new Option(
+      '--a2a-version <version>',
+      'the protocol version; before 1.0 only if it is named here (default: 1.0)',
+    ).choices(['1.0', '0.3', '0.2', '0.1']),
     new Option('--transport <binding>', 'JSONRPC or HTTP+JSON; repeatable, the favourite first')
       .argParser(transportOf)
       .default([], 'the order of the card'),

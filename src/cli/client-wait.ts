@@ -23,21 +23,30 @@ const patience = 1_000;
 /** Sends, and waits until the task is over or needs something. */
 export async function sendAndWait(session: Session, request: SendRequest): Promise<Task | Message> {
   const { agent, card, call } = session;
-  if (card.capabilities.streaming === true) return followed(session, agent.stream(request, call), () => {});
-  const configuration = { ...request.configuration, returnImmediately: true };
+  if (card.capabilities.streaming === true)
+    return followed(session, agent.stream(request, call), () => {}, isReply(request));
+  // The task that a reply belongs to waits until the agent has heard it, so only the agent can tell when that is over.
+  const configuration = { ...request.configuration, returnImmediately: !isReply(request) };
   const answer = await agent.send({ ...request, configuration }, call);
   return isTask(answer) ? settledTask(session, answer) : answer;
+}
+
+/** True when a message goes on with a task. */
+export function isReply({ message }: SendRequest): boolean {
+  return message.taskId !== undefined;
 }
 
 /**
  * Follows events until the task is over or needs something. When they break off, the task is asked for instead.
  *
  * @param tell - is told each event.
+ * @param mayBeBefore - the first event may show a task that has not heard its reply yet, and still waits for it.
  */
 export async function followed(
   session: Session,
   events: AsyncIterable<StreamEvent>,
   tell: (event: StreamEvent) => void,
+  mayBeBefore = false,
 ): Promise<Task | Message> {
   let fold: TaskFold | undefined;
   let isOver = false;
@@ -46,10 +55,11 @@ export async function followed(
     for await (const event of events) {
       tell(event);
       if (event.kind === 'message') return event.message;
+      const isBefore = mayBeBefore && fold === undefined && event.kind === 'task';
       fold ??= new TaskFold(event.kind === 'task' ? event.task : begun(event));
       fold.apply(event);
       session.taskId = fold.id;
-      isOver = isSettled(fold.status);
+      isOver = isSettled(fold.status) && !(isBefore && isInterrupted(fold.status.state));
       if (isOver) break;
     }
   } catch (thrown) {

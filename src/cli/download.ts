@@ -106,7 +106,8 @@ function nameFor({ artifactId, name, parts }: Artifact, part: Part, index: numbe
   };
   const called = part.filename ?? name ?? artifactId;
   const numbered = part.filename === undefined && parts.length > 1 ? `${called}-${index + 1}` : called;
-  const whole = /\.\w{1,8}$/.test(numbered) ? numbered : `${numbered}.${extension[kind]}`;
+  const isNamed = part.filename !== undefined || /\.\w{1,8}$/.test(numbered);
+  const whole = isNamed ? numbered : `${numbered}.${extension[kind]}`;
   // A file that begins with a dot is hidden, and may be one that other programs obey.
   return safeFilename(whole, `artifact-${index + 1}.${extension[kind]}`).replace(/^\.+/, '_');
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { isTask } from '../protocol/task.ts';
 import { ClientFailure } from './client-failure.ts';
 import { withAgent } from './client-session.ts';
-import { followed, sendAndWait, tellOutcome } from './client-wait.ts';
+import { followed, isReply, sendAndWait, tellOutcome } from './client-wait.ts';
 import { readParts } from './message-parts.ts';
 import type { PartDraft } from './send-command.ts';
 
@@ -28,7 +28,12 @@ export async function send(command: Command, drafts: readonly PartDraft[]): Prom
       ...(metadata && { metadata }),
     };
     if (flags.stream) {
-      const answer = await followed(session, agent.stream(request, call), (event) => out.event(event));
+      const answer = await followed(
+        session,
+        agent.stream(request, call),
+        (event) => out.event(event),
+        isReply(request),
+      );
       tellOutcome(session, answer);
       return;
     }
