@@ -6,7 +6,7 @@ import type { Sighting } from './sighting.ts';
 import { type Fault, type FaultName, mismatch } from './speech/faults.ts';
 import type { Asking, Draft, Heard, Manner, Operation, Speech } from './speech/speech.ts';
 import { type EventView, isObject, type Json, type TaskView } from './speech/views.ts';
-import { type Exchange, isEventStream } from './wire/exchange.ts';
+import { type Exchange, isEventStream, keepsakeOf } from './wire/exchange.ts';
 import type { Line, RawRequest } from './wire/line.ts';
 import type { Receiver } from './wire/receiver.ts';
 
@@ -99,6 +99,9 @@ export class Probe {
       ...request,
       headers: { ...this.tools.headers, ...request.headers },
     });
+    // Only the newest is still looked at whole.
+    const before = this.exchanges.at(-1);
+    if (before) this.exchanges[this.exchanges.length - 1] = keepsakeOf(before);
     this.exchanges.push(exchange);
     return exchange;
   }

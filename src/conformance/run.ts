@@ -138,7 +138,7 @@ class Run {
 
   async #unreachable(cards: readonly ShownCard[]): Promise<string> {
     if (cards.length > 0) return 'The card names no JSON-RPC or REST interface that could be tried.';
-    const [first] = this.#line.exchanges;
+    const { first } = this.#line;
     const seen = first && first.status > 0 ? `HTTP ${first.status}` : (first?.trouble ?? 'no answer');
     return `There is no agent card at ${this.#url} (${seen}).`;
   }
@@ -282,12 +282,9 @@ class Run {
   /** What makes a green report meaningless is said first. */
   #warnings(lanes: readonly Speech[]): string[] {
     const warnings: string[] = [];
-    const { exchanges } = this.#line;
-    const refused = exchanges.filter(({ status }) => status === 401 || status === 403).length;
-    if (exchanges.length > 0 && refused * 2 > exchanges.length)
-      warnings.push(
-        `${refused} of ${exchanges.length} requests were refused with 401 or 403: give credentials.`,
-      );
+    const { count, refused } = this.#line;
+    if (refused * 2 > count)
+      warnings.push(`${refused} of ${count} requests were refused with 401 or 403: give credentials.`);
     for (const { version, transport } of lanes) {
       const own = this.#results.filter((each) => each.version === version && each.transport === transport);
       if (
@@ -360,7 +357,7 @@ function groupBy<T, K>(list: readonly T[], keyOf: (each: T) => K): Map<K, T[]> {
 function withDeadline(work: Promise<void>, milliseconds: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(
-      () => reject(new Inconclusive(`It took more than ${milliseconds} ms; raise --timeout.`)),
+      () => reject(new Inconclusive(`It took more than ${Math.round(milliseconds)} ms; raise --timeout.`)),
       milliseconds,
     );
     work.then(resolve, reject).finally(() => clearTimeout(timer));

@@ -51,7 +51,31 @@ const keptFrames = 100;
 export function keepsakeOf(exchange: Exchange): Exchange {
   const { body, frames } = exchange;
   if (body.length <= keptCharacters && frames.length <= keptFrames) return exchange;
-  // A piece of a text holds on to all of it, unless it is copied.
-  const piece = Buffer.from(body.slice(0, keptCharacters)).toString();
-  return { ...exchange, body: piece, frames: frames.slice(0, keptFrames) };
+  // Many rules may hold on to one exchange.
+  let keepsake = keepsakes.get(exchange);
+  if (!keepsake) {
+    keepsake = {
+      ...exchange,
+      body: copied(body.slice(0, keptCharacters)),
+      frames: frames.slice(0, keptFrames).map(copyOf),
+    };
+    keepsakes.set(exchange, keepsake);
+  }
+  return keepsake;
+}
+
+const keepsakes = new WeakMap<Exchange, Exchange>();
+
+/** A piece of a text holds on to all of it, unless it is copied. */
+function copied(text: string): string {
+  return Buffer.from(text).toString();
+}
+
+function copyOf(frame: Frame): Frame {
+  const data = frame.data === undefined ? undefined : copied(frame.data.slice(0, keptCharacters));
+  return {
+    ...frame,
+    data,
+    fields: frame.fields.map(([name, value]) => [name, copied(value.slice(0, keptCharacters))]),
+  };
 }

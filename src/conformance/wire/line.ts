@@ -5,6 +5,7 @@ import {
   request as httpRequest,
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { StringDecoder } from 'node:string_decoder';
 import { type End, type Exchange, type Frame, isEventStream, keepsakeOf } from './exchange.ts';
 import { FrameReader } from './frames.ts';
 
@@ -28,8 +29,6 @@ export interface LineOptions {
   readonly deadline: number;
   /** Bytes of one answer. @defaultValue 4 MiB */
   readonly maxBytes?: number;
-  /** Exchanges that are remembered; of older ones only those that findings hold on to. @defaultValue 1,000 */
-  readonly maxKept?: number;
   /** Events of one stream. @defaultValue 5,000 */
   readonly maxFrames?: number;
   /** Accepts certificates that nobody vouches for. */
@@ -44,8 +43,10 @@ const mute = 12;
  * down as it is. It never rejects: an agent that does not answer is a result as well.
  */
 export class Line {
-  /** Everything that was sent and received, the oldest first. */
-  readonly exchanges: Exchange[] = [];
+  /** The first exchange, for those who want to know why nothing came of it. */
+  first: Exchange | undefined;
+  /** How many requests were refused with 401 or 403. */
+  refused = 0;
   readonly #options: Required<LineOptions>;
   readonly #http = new HttpAgent({ keepAlive: true, maxSockets: 32 });
   readonly #https: HttpsAgent;
@@ -57,7 +58,6 @@ export class Line {
     this.#options = {
       maxBytes: 4 * 1_024 * 1_024,
       maxFrames: 5_000,
-      maxKept: 1_000,
       insecure: false,
       ...options,
     };
@@ -79,8 +79,8 @@ export class Line {
     return new Promise((resolve) => {
       const done = (exchange: Exchange): void => {
         this.#silent = exchange.status === 0 && exchange.end === 'timeout' ? this.#silent + 1 : 0;
-        this.exchanges.push(keepsakeOf(exchange));
-        if (this.exchanges.length > this.#options.maxKept) this.exchanges.shift();
+        this.first ??= keepsakeOf(exchange);
+        if (exchange.status === 401 || exchange.status === 403) this.refused++;
         resolve(exchange);
       };
       const { deadline } = this.#options;
@@ -109,7 +109,7 @@ class Reading {
   readonly #done: (exchange: Exchange) => void;
   readonly #began = performance.now();
   readonly #frames: Frame[] = [];
-  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
+  readonly #decoder = new StringDecoder('utf8');
   readonly #timer: NodeJS.Timeout;
   #request: ClientRequest | undefined;
   #response: IncomingMessage | undefined;
@@ -177,7 +177,8 @@ class Reading {
       return;
     }
     const text = this.#decode(chunk);
-    this.#body += text;
+    // The frames of a stream hold all of it; its text is for people.
+    if (!this.#reader || this.#body.length < keptCharacters) this.#body += text;
     for (const frame of this.#reader?.push(text) ?? []) {
       if (this.#frames.push(frame) > this.#options.maxFrames) {
         this.#end('too-large');
@@ -191,12 +192,10 @@ class Reading {
   }
 
   #decode(chunk: Buffer): string {
-    try {
-      return this.#decoder.decode(chunk, { stream: true });
-    } catch {
-      this.#isBroken = true;
-      return chunk.toString('latin1');
-    }
+    const text = this.#decoder.write(chunk);
+    // What is no UTF-8 becomes this character, which may also have been sent.
+    if (text.includes('\ufffd') && !chunk.includes('\ufffd')) this.#isBroken = true;
+    return text;
   }
 
   #end(end: End, trouble?: string): void {
@@ -210,12 +209,7 @@ class Reading {
       method: this.#raw.method,
       url: this.#raw.url,
       requestHeaders: { ...this.#raw.headers },
-      requestBody:
-        body === undefined
-          ? undefined
-          : typeof body === 'string'
-            ? body
-            : Buffer.from(body).toString('latin1'),
+      requestBody: keptText(body),
       status: this.#response?.statusCode ?? 0,
       headers: this.#response ? headersOf(this.#response) : {},
       body: this.#body,
@@ -227,6 +221,17 @@ class Reading {
       endAfter: performance.now() - this.#began,
     });
   }
+}
+
+/** How much of a body that was sent is remembered. */
+const keptCharacters = 256 * 1_024;
+
+function keptText(body: string | Uint8Array | undefined): string | undefined {
+  if (body === undefined) return undefined;
+  if (typeof body === 'string') return body.slice(0, keptCharacters);
+  return Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, keptCharacters)).toString(
+    'latin1',
+  );
 }
 
 function headersOf({ headers }: IncomingMessage): Record<string, string> {
