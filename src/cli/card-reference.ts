@@ -23,7 +23,14 @@ export function readCardReference(reference: string): CardReference {
 }
 
 function urlOf(text: string, reference: string): URL {
-  if (URL.canParse(text)) return new URL(text);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && (url.username !== '' || url.password !== ''))
+    throw new ClientFailure(
+      'A2ACLI_ERR_USAGE',
+      'the address of the agent holds a secret',
+      'Leave it out, and give credentials with A2ACLI_BEARER or A2ACLI_API_KEY.',
+    );
+  if (url) return url;
   throw new ClientFailure(
     'A2ACLI_ERR_CARD_NOT_FOUND',
     `${reference} is no address`,

@@ -16,6 +16,8 @@ export interface Setting {
   variable: string;
   value: unknown;
   source: Source;
+  /** What happens where there is no value, in words. */
+  otherwise: string | undefined;
 }
 
 /** What a command is to go by. */
@@ -63,7 +65,9 @@ export function configure(command: Command, env: NodeJS.ProcessEnv = process.env
         command.setOptionValueWithSource(key, valueOf(option, found.values[variable] ?? '', variable), 'env');
       }
     }
-    settings.push({ name, variable, value: command.getOptionValue(key), source });
+    const [, inWords] = /\(default: (.*)\)/.exec(option.description) ?? [];
+    const otherwise = option.defaultValueDescription ?? inWords;
+    settings.push({ name, variable, value: command.getOptionValue(key), source, otherwise });
   }
   return { flags: settled(command), settings, warnings };
 }

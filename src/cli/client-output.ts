@@ -205,7 +205,8 @@ export class ClientOutput {
   }
 }
 
-function fileLine(part: Exclude<Part, { text: string } | { data: unknown }>): string {
+/** A file in one line: its name, its type and its size, or where it is. */
+export function fileLine(part: Exclude<Part, { text: string } | { data: unknown }>): string {
   const name = part.filename ?? '(no name)';
   const type = part.mediaType ?? 'unknown type';
   if ('url' in part) return `${name} (${type}, size unknown) at ${part.url}`;

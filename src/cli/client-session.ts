@@ -32,6 +32,8 @@ export interface Session {
   readonly call: Call;
   /** The name under which tokens of this agent are kept. */
   readonly agentKey: string;
+  /** Somebody talks, turn by turn, and sees what happens. */
+  readonly isTalk: boolean;
   /** The task that is spoken of, once there is one. */
   taskId: string | undefined;
   /** A command to paste, for this agent. */
@@ -60,9 +62,13 @@ export async function asClient(
 }
 
 /** Finds the agent, does some work with it, and lets go of it. */
-export function withAgent(command: Command, work: (session: Session) => Promise<void>): Promise<void> {
+export function withAgent(
+  command: Command,
+  work: (session: Session) => Promise<void>,
+  { isTalk = false }: { isTalk?: boolean } = {},
+): Promise<void> {
   return asClient(command, async ({ flags }) => {
-    const opening = new Opening(flags);
+    const opening = new Opening(flags, isTalk);
     try {
       await work(await opening.session());
     } catch (thrown) {
@@ -92,8 +98,11 @@ class Opening {
   /** What came in place of a card. */
   #oddCard: string | undefined;
 
-  constructor(flags: ClientFlags) {
+  readonly #isTalk: boolean;
+
+  constructor(flags: ClientFlags, isTalk: boolean) {
     this.#flags = flags;
+    this.#isTalk = isTalk;
     const { bearer, apiKey } = flags;
     this.#proofs = { bearer, apiKey };
     this.#credentials = new DeclaredCredentials(() => this.#proofs);
@@ -111,7 +120,8 @@ class Opening {
         return response;
       },
     };
-    if (flags.timeout > 0)
+    // A person may think for as long as they like.
+    if (flags.timeout > 0 && !isTalk)
       this.#timer = setTimeout(() => {
         this.#isLate = true;
         this.#ending.abort(new Error('the time is up'));
@@ -150,6 +160,7 @@ class Opening {
       description,
       call,
       agentKey,
+      isTalk: this.#isTalk,
       taskId: undefined,
       command: (words) => `dragoman ${words} -a ${shellWord(name)}`,
     };
@@ -234,7 +245,11 @@ class Opening {
 
   async #takeToken(agentKey: string): Promise<void> {
     if (this.#proofs.bearer !== undefined) return;
-    const stored = await freshToken(agentKey);
+    const stored = await freshToken(agentKey).catch((thrown: unknown) => {
+      // Without it the agent may still answer; if it does not, it says what it wants.
+      warn(`the token of auth login cannot be used: ${A2AError.from(thrown).message}`);
+      return undefined;
+    });
     if (!stored) return;
     this.#secrets.hide(stored.accessToken);
     this.#secrets.hide(stored.refreshToken);

@@ -7,6 +7,7 @@ import type { SendRequest } from '../protocol/requests.ts';
 import { isInterrupted, isTask, isTerminal, type Task } from '../protocol/task.ts';
 import { isSettled, wireState } from './client-output.ts';
 import { type Session, shellWord, warn } from './client-session.ts';
+import { plain } from './plain.ts';
 
 /** A stream that broke for one of these is no end of the task. */
 const lostTouch: ReadonlySet<string> = new Set([
@@ -114,18 +115,18 @@ export async function settledTask(session: Session, first: Task, historyLength?:
 /** While a task is waited for: says so when it takes long, and says how to come back when somebody gives up. */
 function watch(session: Session, current: () => Task | undefined): () => void {
   const tell = () => {
-    const task = session.flags.stream ? undefined : current();
+    const task = session.flags.stream || session.isTalk ? undefined : current();
     if (task)
       process.stderr.write(
-        `Waiting: task ${task.id} is ${wireState(task.status)} (Ctrl-C leaves it running)\n`,
+        `Waiting: task ${plain(task.id, 'line')} is ${wireState(task.status)} (Ctrl-C leaves it running)\n`,
       );
   };
   const timer = setTimeout(tell, patience).unref();
   const onInterrupt = () => {
-    const task = current();
-    if (task)
+    const id = plain(current()?.id ?? '', 'line');
+    if (id !== '')
       process.stderr.write(
-        `\nTask ID: ${task.id}\nResume: ${session.command(`task get ${shellWord(task.id)} --wait`)}\n`,
+        `\nTask ID: ${id}\nResume: ${session.command(`task get ${shellWord(id)} --wait`)}\n`,
       );
     process.exit(130);
   };

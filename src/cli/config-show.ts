@@ -27,9 +27,9 @@ export async function showConfig(command: Command): Promise<void> {
   });
 }
 
-function shown({ name, value }: Setting): unknown {
+function shown({ name, value, source, otherwise }: Setting): unknown {
   const isSet = value !== undefined && !(Array.isArray(value) && value.length === 0);
-  if (!isSet) return undefined;
+  if (!isSet || source === 'default') return otherwise ?? (isSet ? value : undefined);
   if (isSecret(name)) return '(set)';
   return name === 'timeout' || name === 'poll-interval' ? `${Number(value)}ms` : value;
 }
