@@ -72,7 +72,7 @@ complete -o default -F ${func} ${name}
 function zsh(name: string, rows: readonly Row[]): string {
   const func = `_${name.replaceAll(/\W/g, '_')}`;
   const cases = rows.map(
-    (row) => `    ${quoted(row.path)}) words=(${describedWords(row).map(quoted).join(' ')}) ;;`,
+    (row) => `    ${quoted(row.path)}) offers=(${describedWords(row).map(quoted).join(' ')}) ;;`,
   );
   const values = choiceCases(rows).map(
     ({ path, flag, words }) =>
@@ -81,7 +81,7 @@ function zsh(name: string, rows: readonly Row[]): string {
   return `#compdef ${name}
 ${func}() {
   local word at='' known=' ${rows.map(({ path }) => path.replaceAll(' ', '/')).join(' ')} '
-  local -a words_given words
+  local -a words_given offers
   words_given=("\${(@)words[2,CURRENT-1]}")
   local previous="\${words_given[-1]}"
   for word in $words_given; do
@@ -90,11 +90,10 @@ ${func}() {
   case "$at|$previous" in
 ${values.join('\n')}
   esac
-  words=()
   case "$at" in
 ${cases.join('\n')}
   esac
-  _describe ${quoted(name)} words || _files
+  _describe ${quoted(name)} offers || _files
 }
 if [ "$funcstack[1]" = ${quoted(func)} ]; then ${func} "$@"; else compdef ${func} ${name}; fi
 `;

@@ -6,6 +6,7 @@ import { safeFilename } from '../artifacts/names.ts';
 import { isThisMachine } from '../client/http/gate.ts';
 import { egressPolicy } from '../egress/policy.ts';
 import { guardedRequest } from '../egress/request.ts';
+import { A2AError } from '../protocol/errors.ts';
 import { bytesOf, contentOf, type Part, type UrlPart } from '../protocol/part.ts';
 import type { Artifact } from '../protocol/task.ts';
 import { ClientFailure } from './client-failure.ts';
@@ -149,12 +150,13 @@ async function fetched({ description, call }: Session, { url }: UrlPart): Promis
     ...(isThisMachine(hostname) && { schemes: ['http', 'https'] }),
     maxBytes: most,
   });
-  const response = await guardedRequest(policy, { url, purpose: 'file', signal: call.signal });
+  const hint = 'Leave --fetch out to save the rest.';
+  const response = await guardedRequest(policy, { url, purpose: 'file', signal: call.signal }).catch(
+    (thrown: unknown) => {
+      throw new ClientFailure('A2ACLI_ERR_UNREACHABLE', A2AError.from(thrown).message, hint);
+    },
+  );
   if (response.status !== 200)
-    throw new ClientFailure(
-      'A2ACLI_ERR_UNREACHABLE',
-      `${url} answered HTTP ${response.status}`,
-      'Leave --fetch out.',
-    );
+    throw new ClientFailure('A2ACLI_ERR_UNREACHABLE', `${url} answered HTTP ${response.status}`, hint);
   return response.bytes;
 }

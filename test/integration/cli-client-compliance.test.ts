@@ -797,6 +797,22 @@ row('DOWNLOAD_001', 'saves what a task made, under safe names', async () => {
     'is there already',
   );
   expect((await run(`task download task-1 -a ${odd.url} --out saved --force`)).code).toBe(0);
+  let place = '';
+  const linked = await raw({
+    on: {
+      GetTask: () =>
+        wireTask('COMPLETED', {
+          artifacts: [{ artifactId: 'a', parts: [{ url: place, filename: 'card.json' }] }],
+        }),
+    },
+  });
+  place = `${linked.url}/.well-known/agent-card.json`;
+  await fields(`task download task-1 -a ${linked.url} --out fetched --fetch`);
+  expect(readFileSync(join(person.home, 'fetched/card.json'), 'utf8')).toContain('Scripted');
+  place = 'http://169.254.169.254/latest/';
+  expect(
+    (await document(`task download task-1 -a ${linked.url} --out fetched --fetch --force`, 3)).error.hint,
+  ).toContain('--fetch');
 });
 row('OUT_007', 'logs what goes over the wire', async () => {
   const { stdout, stderr } = await run(`send -a ${agent.url} hi --debug -o json`);
