@@ -112,6 +112,12 @@ function addPush(program: Command): void {
   }
 }
 
+// Whoever reads the first lines only, as `| head` does, has not made a mistake.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit();
+  throw error;
+});
+
 try {
   const program = programOf();
   // Whoever asks for the version alone does not wait for the rest.
