@@ -114,8 +114,7 @@ function addPush(program: Command): void {
 
 // Whoever reads the first lines only, as `| head` does, has not made a mistake.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit();
-  throw error;
+  if (error.code !== 'EPIPE') throw error;
 });
 
 try {
