@@ -28,3 +28,11 @@ export const errs =
     [operation]: (request: never, call: never) =>
       otherwise((agent[operation] as (r: never, c: never) => Promise<unknown>)(request, call), from, to),
   });
+
+/** Shows every task that is asked for as it began. */
+export const stale = (agent: Agent): Partial<Agent> => ({
+  getTask: async (request, call) => ({
+    ...(await agent.getTask(request, call)),
+    status: { state: 'working', timestamp: new Date().toISOString() },
+  }),
+});

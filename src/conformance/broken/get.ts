@@ -1,6 +1,6 @@
 import { A2AError } from '../../protocol/errors.ts';
 import { defineBroken } from './broken-agent.ts';
-import { all, done, errs } from './done.ts';
+import { all, done, errs, stale } from './done.ts';
 
 /** Agents that break the rules of GetTask. */
 export const brokenGet = defineBroken([
@@ -11,18 +11,7 @@ export const brokenGet = defineBroken([
     () => ({ getTask: ({ id }) => Promise.reject(new A2AError('TASK_NOT_FOUND', id)) }),
     all,
   ),
-  done(
-    'stale',
-    'get.known',
-    'A task is shown as it began.',
-    (agent) => ({
-      getTask: async (request, call) => ({
-        ...(await agent.getTask(request, call)),
-        status: { state: 'working', timestamp: new Date().toISOString() },
-      }),
-    }),
-    all,
-  ),
+  done('stale', 'get.known', 'A task is shown as it began.', stale, all),
   done(
     'wrong-error',
     'get.unknown',

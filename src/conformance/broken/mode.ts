@@ -1,5 +1,5 @@
 import { isTask } from '../../protocol/task.ts';
-import { type Loose } from './bend.ts';
+import type { Loose } from './bend.ts';
 import { defineBroken } from './broken-agent.ts';
 import { all, done, newer } from './done.ts';
 import { mapped } from './wrap.ts';

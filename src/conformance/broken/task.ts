@@ -1,6 +1,6 @@
 import { type Task } from '../../protocol/task.ts';
 import { defineBroken } from './broken-agent.ts';
-import { all, done, newer } from './done.ts';
+import { all, done, newer, stale } from './done.ts';
 
 /** Agents that show a task otherwise than it is. */
 export const brokenTasks = defineBroken([
@@ -11,18 +11,7 @@ export const brokenTasks = defineBroken([
     (agent) => ({ getTask: ({ id }, call) => agent.getTask({ id }, call) }),
     newer,
   ),
-  done(
-    'revives',
-    'task.terminal',
-    'A task that has ended is shown as working.',
-    (agent) => ({
-      getTask: async (request, call) => ({
-        ...(await agent.getTask(request, call)),
-        status: { state: 'working', timestamp: new Date().toISOString() },
-      }),
-    }),
-    all,
-  ),
+  done('revives', 'task.terminal', 'A task that has ended is shown as working.', stale, all),
   done(
     'other-context',
     'task.context',

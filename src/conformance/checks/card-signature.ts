@@ -5,6 +5,7 @@ import type { Probe } from '../probe.ts';
 import { type Key, readSignature, type Signature, wrongWith } from '../signatures.ts';
 import { readJson } from '../speech/rpc.ts';
 import { isObject, type Json, listIn, textIn } from '../speech/views.ts';
+import { aboutCard } from './about-card.ts';
 import { isLoopback } from './loopback.ts';
 
 /** A check that looks at each signature that can be read: id, requirements, section, level, sentence, remedy, flaw. */
@@ -25,28 +26,9 @@ function eachHeader(
   });
 }
 
-function signed(
-  id: string,
-  requirements: readonly string[],
-  section: string,
-  level: Level,
-  sentence: string,
-  remedy: string,
-  run: (probe: Probe) => Promise<void> | void,
-): Check {
-  return {
-    id,
-    requirements,
-    section,
-    level,
-    category: 'agent-card',
-    sentence,
-    remedy,
-    versions: ['1.0'],
-    about: 'card',
-    needs: ['signatures'],
-    run: async (probe) => run(probe),
-  };
+/** A check about a card that is signed. */
+function signed(...about: Parameters<typeof aboutCard>): Check {
+  return { ...aboutCard(...about), needs: ['signatures'] };
 }
 
 function readable(probe: Probe): [number, Signature][] {
