@@ -1,6 +1,7 @@
-// Compiles src/ to dist/ and makes the command executable and reachable from node_modules/.bin of this checkout.
+// Compiles src/ to dist/ and the page of the console with it, and makes the command executable and reachable from node_modules/.bin of this checkout.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { resolve } from 'node:path';
 
 const compiler = 'node_modules/ts7/bin/tsc';
 if (!existsSync(compiler)) {
@@ -21,6 +22,12 @@ if (built.status !== 0) {
   process.exit(built.status ?? 1);
 }
 chmodSync(`${aside}/cli/main.js`, 0o755);
+const { build } = await import('vite');
+await build({
+  configFile: 'console/vite.config.ts',
+  logLevel: 'warn',
+  build: { outDir: resolve(aside, 'console/page') },
+});
 swap(aside, 'dist');
 await import('./schemas.mjs');
 mkdirSync('node_modules/.bin', { recursive: true });

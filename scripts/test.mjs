@@ -24,6 +24,10 @@ const steps = [
     name: 'types',
     command: [process.execPath, 'node_modules/ts7/bin/tsc', '--noEmit', '-p', 'tsconfig.json'],
   },
+  {
+    name: 'page',
+    command: [process.execPath, 'node_modules/ts7/bin/tsc', '--noEmit', '-p', 'console/tsconfig.json'],
+  },
   { name: 'build', command: [process.execPath, 'scripts/build.mjs'] },
   { name: 'unused', command: [bin('knip')] },
   { name: 'tests', command: vitest('tests.json', '--exclude', 'test/package/**'), report: 'tests.json' },

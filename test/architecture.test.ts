@@ -51,7 +51,23 @@ const may: { readonly [folder: string]: readonly string[] } = {
     'metrics',
     'server',
   ],
+  // What passes is seen where it passes: at a server, a client, a link.
+  tap: ['protocol', 'dialects', 'documents', 'client', 'mesh', 'server', 'metrics'],
+  console: [
+    'protocol',
+    'dialects',
+    'documents',
+    'client',
+    'conformance',
+    'ledger',
+    'metrics',
+    'push',
+    'server',
+    'tap',
+  ],
   cli: [
+    'tap',
+    'console',
     'protocol',
     'dialects',
     'documents',
@@ -102,7 +118,7 @@ const homes: { readonly [library: string]: string | readonly string[] } = {
   pino: 'cli',
   yaml: 'documents',
   // A schema is written where its document is read.
-  zod: ['documents', 'gateway', 'bridge', 'testkit', 'conformance'],
+  zod: ['documents', 'gateway', 'bridge', 'testkit', 'conformance', 'tap', 'console', 'cli'],
   mqtt: 'mesh',
   '@nats-io/transport-node': 'mesh',
   '@nats-io/jetstream': 'mesh',

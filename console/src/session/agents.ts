@@ -1,0 +1,34 @@
+import { computed, signal } from '@preact/signals';
+import type { About, AgentEntry, NewAgent } from '../../../src/console/api.ts';
+import { call } from './call.ts';
+import { place } from './place.ts';
+
+/** What the server is; undefined until it has said so. */
+export const about = signal<About | undefined>(undefined);
+
+/** The agents that the console knows; undefined until the server has said so. */
+export const agents = signal<readonly AgentEntry[] | undefined>(undefined);
+
+/** The agent that all views speak of: the one in the address, or the first. */
+export const chosen = computed(() => {
+  const id = place.value.details.get('agent');
+  return agents.value?.find((each) => each.id === id) ?? agents.value?.[0];
+});
+
+/** Asks for all agents again. */
+export async function refreshAgents(): Promise<void> {
+  agents.value = await call<AgentEntry[]>('agents');
+}
+
+/** Adds an agent, or connects to one again. */
+export async function addAgent(agent: NewAgent): Promise<AgentEntry> {
+  const entry = await call<AgentEntry>('agents', { method: 'POST', body: agent });
+  await refreshAgents();
+  return entry;
+}
+
+/** Forgets an agent. */
+export async function removeAgent(id: string): Promise<void> {
+  await call(`agents/${encodeURIComponent(id)}`, { method: 'DELETE' });
+  await refreshAgents();
+}

@@ -1,0 +1,4 @@
+/** The view of agents. */
+export function AgentsView() {
+  return <p>…</p>;
+}

@@ -1,0 +1,4 @@
+/** The view of chat. */
+export function ChatView() {
+  return <p>…</p>;
+}

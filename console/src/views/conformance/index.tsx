@@ -1,0 +1,4 @@
+/** The view of conformance. */
+export function ConformanceView() {
+  return <p>…</p>;
+}

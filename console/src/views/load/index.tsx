@@ -1,0 +1,4 @@
+/** The view of load. */
+export function LoadView() {
+  return <p>…</p>;
+}

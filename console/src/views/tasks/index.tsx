@@ -1,0 +1,4 @@
+/** The view of tasks. */
+export function TasksView() {
+  return <p>…</p>;
+}

@@ -1,0 +1,4 @@
+/** The view of wire. */
+export function WireView() {
+  return <p>…</p>;
+}
