@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './free-port.ts';
+import { systemProgram } from './system-program.ts';
 
 /** A real broker in a folder of its own. */
 export interface Broker {
@@ -22,31 +23,13 @@ export interface Broker {
   remove(): Promise<void>;
 }
 
-const aptGet = '/usr/bin/apt-get';
-
-/** A program, where it is, and the package of the system that has it. */
-function find(program: string, systemPackage: string): string | undefined {
-  const places = ['/usr/sbin', '/usr/bin', '/usr/local/sbin', '/usr/local/bin', '/opt/homebrew/sbin'];
-  const look = (): string | undefined =>
-    [...(process.env['PATH'] ?? '').split(':'), ...places]
-      .map((folder) => join(folder, program))
-      .find((path) => existsSync(path));
-  const found = look();
-  if (found !== undefined) return found;
-  if (process.getuid?.() === 0 && existsSync(aptGet)) {
-    console.log(`installing ${systemPackage}`);
-    spawnSync(aptGet, ['install', '-y', systemPackage], { stdio: 'ignore' });
-  }
-  return look();
-}
-
 /** Where Mosquitto is, or undefined; then tests print why they are skipped. */
 export const mosquitto = found('mosquitto', 'mosquitto');
 /** Where nats-server is, or undefined. */
 export const natsServer = found('nats-server', 'nats-server');
 
 function found(program: string, systemPackage: string): string | undefined {
-  const path = find(program, systemPackage);
+  const path = systemProgram(program, systemPackage);
   if (path === undefined) console.log(`skipped: ${program} is not installed`);
   return path;
 }
@@ -75,7 +58,7 @@ export async function startMosquitto({
   const passwords = join(folder, 'passwords');
   if (users) {
     writeFileSync(passwords, '');
-    const tool = find('mosquitto_passwd', 'mosquitto') ?? 'mosquitto_passwd';
+    const tool = systemProgram('mosquitto_passwd', 'mosquitto') ?? 'mosquitto_passwd';
     for (const [name, password] of Object.entries(users)) spawnSync(tool, ['-b', passwords, name, password]);
   }
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
