@@ -128,7 +128,9 @@ export class CardDesk {
   #placedAt(card: AgentCard, url: string): AgentCard {
     // What was signed elsewhere says other addresses, so the signature no longer holds.
     const { signatures: _void, ...rest } = this.#gate ? withSecurity(card, this.#gate) : card;
-    return { ...rest, interfaces: interfacesAt(url) };
+    const { speaks } = this.#options;
+    const isSpoken = ({ protocolVersion }: AgentInterface) => (speaks ?? protocolVersion) === protocolVersion;
+    return { ...rest, interfaces: interfacesAt(url).filter(isSpoken) };
   }
 
   #urlOf(exchange: Exchange): string {

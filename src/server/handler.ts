@@ -99,7 +99,7 @@ export class HttpFace {
     if (exchange.method === 'POST' && isRpcPath(path) && !(error instanceof Refusal))
       return rpcErrorReply(error, null, v1_0);
     if (error instanceof Refusal && path !== undefined)
-      return refusalAtGate(error, exchange.method, path, versionTextOf(exchange));
+      return refusalAtGate(error, exchange.method, path, this.#versionText(exchange));
     return restErrorReply(error, v1_0);
   }
 
@@ -107,14 +107,16 @@ export class HttpFace {
     const { method } = exchange;
     const path = this.#localPath(exchange);
     if (path === undefined) throw new A2AError('NOT_FOUND');
-    const version = versionTextOf(exchange);
+    const version = this.#versionText(exchange);
     if (method === 'POST') return this.#post(exchange, path, version);
     if (method === 'OPTIONS') return preflight(exchange, this.#options);
     if (method === 'GET' || method === 'HEAD') {
       switch (path) {
         case '/.well-known/agent-card.json':
+          if (this.#options.speaks === '0.1') throw new A2AError('NOT_FOUND');
           return this.face.cards.answer(exchange, false, version);
         case '/.well-known/agent.json':
+          if (this.#options.speaks === '0.3') throw new A2AError('NOT_FOUND');
           return this.face.cards.answer(exchange, true, version);
         case '/.well-known/jwks.json':
           if (!this.face.agent.jwks) break;
@@ -161,9 +163,14 @@ export class HttpFace {
     const reply =
       error instanceof Refusal
         ? this.#failure(exchange, error)
-        : refusal(error, this.#localPath(exchange) ?? '/', versionTextOf(exchange));
+        : refusal(error, this.#localPath(exchange) ?? '/', this.#versionText(exchange));
     exchange.visit?.end(reply.status);
     return withCors(exchange, reply, this.#options);
+  }
+
+  /** The version to answer in, as far as its name goes. */
+  #versionText(exchange: Exchange): string | undefined {
+    return this.#options.speaks ?? versionTextOf(exchange);
   }
 
   #localPath({ path }: Exchange): string | undefined {

@@ -5,6 +5,9 @@ import type { Exchange } from './exchange.ts';
 import type { Limits } from './limits.ts';
 import type { MetricsOptions } from './metrics-page.ts';
 
+/** A version that an agent may speak alone. */
+export type SoleVersion = '0.1' | '0.3';
+
 /** How an agent is shown over HTTP. */
 export interface ServerOptions {
   /** The path everything is served below. @defaultValue `''` */
@@ -25,6 +28,12 @@ export interface ServerOptions {
    * @defaultValue false
    */
   lenientVersion?: boolean;
+  /**
+   * Speaks this version alone, as agents did before callers could name one: what they name is not heard, and the card is
+   * where that version has it. For samples and tests of those who speak to such agents.
+   * @defaultValue every version
+   */
+  speaks?: SoleVersion;
   /** How many bytes a request may have. @defaultValue 10 MiB */
   maxBodyBytes?: number;
   /** How many streams may be open at once. @defaultValue 50,000 */

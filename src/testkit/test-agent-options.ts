@@ -1,6 +1,7 @@
 import type { Ledger } from '../ledger/ledger.ts';
 import type { AuthOptions } from '../server/auth/authenticator.ts';
 import type { Limits } from '../server/limits.ts';
+import type { SoleVersion } from '../server/options.ts';
 import type { AdminAccess } from './admin/access.ts';
 import type { CardDraft } from './card-draft.ts';
 import type { TestClock } from './clock/test-clock.ts';
@@ -36,6 +37,8 @@ export interface TestAgentOptions {
   readonly limits?: Limits;
   /** Lets methods of 1.0 pass without their `A2A-Version` header. @defaultValue false */
   readonly lenientVersion?: boolean;
+  /** Speaks this version alone. @defaultValue every version */
+  readonly speaks?: SoleVersion;
   readonly heartbeat?: number;
   /** How much of what passes is kept. */
   readonly journal?: JournalOptions;

@@ -289,12 +289,13 @@ export class TestAgentServer implements AsyncDisposable {
 
   /** Shows the agent anew: who is let in may have changed. Streams that are open go on. */
   #show(): void {
-    const { basePath, publicUrl, limits, lenientVersion, heartbeat, auth } = this.#options;
+    const { basePath, publicUrl, limits, lenientVersion, speaks, heartbeat, auth } = this.#options;
     const options: ServerOptions = {
       basePath,
       publicUrl,
       limits,
       lenientVersion,
+      speaks,
       heartbeat,
       auth: auth ?? this.#scripts.main?.auth,
       // A card may change with the next script.
