@@ -1,11 +1,20 @@
 import type { ComponentType } from 'preact';
-import { place, type View, views } from './session/place.ts';
+import { useEffect, useRef } from 'preact/hooks';
+import { Button } from './parts/button.tsx';
+import { Denied } from './session/denied.tsx';
+import { access } from './session/access.ts';
+import { about, chosen, refreshAgents, startSession } from './session/agents.ts';
+import { KeysDialog } from './session/keys-dialog.tsx';
+import { areKeysShown } from './session/keys.ts';
+import { hrefOf, place, type View, views } from './session/place.ts';
+import { ThemeButton } from './session/theme-button.tsx';
 import { AgentsView } from './views/agents/index.tsx';
 import { ChatView } from './views/chat/index.tsx';
 import { ConformanceView } from './views/conformance/index.tsx';
 import { LoadView } from './views/load/index.tsx';
 import { TasksView } from './views/tasks/index.tsx';
 import { WireView } from './views/wire/index.tsx';
+import './app.css';
 
 const pages: { readonly [view in View]: { readonly title: string; readonly Page: ComponentType } } = {
   agents: { title: 'Agents', Page: AgentsView },
@@ -18,22 +27,60 @@ const pages: { readonly [view in View]: { readonly title: string; readonly Page:
 
 /** The whole page: tabs, and the view that is chosen. */
 export function App() {
+  const main = useRef<HTMLElement>(null);
   const { Page, title } = pages[place.value.view];
+  useEffect(() => void startSession(), []);
+  useEffect(() => {
+    document.title = `${title} · Dragoman console`;
+  }, [title]);
+  if (access.value === 'denied') return <Denied />;
   return (
-    <>
+    <div class="app">
+      <div class="skip">
+        <Button onClick={() => main.current?.focus()}>Skip to the view</Button>
+      </div>
       <header class="bar">
-        <h1 class="brand">Dragoman</h1>
+        <h1 class="brand">
+          <img src="icon.svg" alt="" />
+          Dragoman
+        </h1>
         <nav aria-label="Views">
           {views.map((view) => (
-            <a key={view} href={`#${view}`} aria-current={view === place.value.view ? 'page' : undefined}>
+            <a
+              key={view}
+              href={hrefOf(view, { agent: chosen.value?.id })}
+              aria-current={view === place.value.view ? 'page' : undefined}
+            >
               {pages[view].title}
             </a>
           ))}
         </nav>
+        <div class="bar-tools">
+          <span class="bar-version">{about.value?.version}</span>
+          <ThemeButton />
+          <button
+            type="button"
+            class="tool"
+            aria-label="Keys"
+            title="Keys (?)"
+            onClick={() => (areKeysShown.value = true)}
+          >
+            ?
+          </button>
+        </div>
       </header>
-      <main aria-label={title}>
+      {access.value === 'gone' ? (
+        <div class="gone" role="alert">
+          The server of the console does not answer. Is it still running?{' '}
+          <Button small onClick={() => void refreshAgents().catch(() => undefined)}>
+            Try again
+          </Button>
+        </div>
+      ) : null}
+      <main ref={main} tabIndex={-1} aria-label={title}>
         <Page />
       </main>
-    </>
+      <KeysDialog />
+    </div>
   );
 }

@@ -1,7 +1,9 @@
 import { computed, signal } from '@preact/signals';
 import type { About, AgentEntry, NewAgent } from '../../../src/console/api.ts';
+import { access } from './access.ts';
 import { call } from './call.ts';
 import { place } from './place.ts';
+import { token } from './token.ts';
 
 /** What the server is; undefined until it has said so. */
 export const about = signal<About | undefined>(undefined);
@@ -31,4 +33,18 @@ export async function addAgent(agent: NewAgent): Promise<AgentEntry> {
 export async function removeAgent(id: string): Promise<void> {
   await call(`agents/${encodeURIComponent(id)}`, { method: 'DELETE' });
   await refreshAgents();
+}
+
+/** Asks the server who it is and which agents it knows; without a token there is nothing to ask. */
+export async function startSession(): Promise<void> {
+  if (token === '') {
+    access.value = 'denied';
+    return;
+  }
+  try {
+    about.value = await call<About>('about');
+    await refreshAgents();
+  } catch {
+    // `access` says what is wrong, above the page.
+  }
 }

@@ -1,3 +1,4 @@
+import { access } from './access.ts';
 import { token } from './token.ts';
 
 /** An answer of the server that is no success; its message is for people. */
@@ -34,8 +35,14 @@ export async function ask(
     },
     body: body === undefined ? null : JSON.stringify(body),
     signal: signal ?? null,
+  }).catch((error: unknown) => {
+    if (signal?.aborted) throw error;
+    access.value = 'gone';
+    throw new Refusal(0, 'NO_ANSWER', 'The server of the console does not answer. Is it still running?');
   });
+  if (access.value === 'gone') access.value = 'open';
   if (response.ok) return response;
+  if (response.status === 401) access.value = 'denied';
   const told = (await response.json().catch(() => undefined)) as
     | { error?: { reason?: string; message?: string } }
     | undefined;

@@ -27,8 +27,17 @@ addEventListener('hashchange', () => {
   place.value = read();
 });
 
+/** What a place says beside its view; a detail that is undefined is left out. */
+export type Details = Readonly<Record<string, string | undefined>>;
+
+/** The address of a place within the page, for links. */
+export function hrefOf(view: View, details: Details = {}): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(details)) if (value !== undefined) query.set(name, value);
+  return query.size === 0 ? `#${view}` : `#${view}?${query}`;
+}
+
 /** Goes to a view. */
-export function go(view: View, details: Readonly<Record<string, string>> = {}): void {
-  const query = new URLSearchParams(details).toString();
-  location.hash = query === '' ? view : `${view}?${query}`;
+export function go(view: View, details: Details = {}): void {
+  location.hash = hrefOf(view, details);
 }

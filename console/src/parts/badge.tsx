@@ -1,0 +1,91 @@
+import type { ComponentChildren } from 'preact';
+import type { TaskState } from '../../../src/protocol/task.ts';
+import './badge.css';
+
+/** The colours that things may have; each has `-ink`, `-soft` and `-line` in the theme. */
+export type Tone = 'grey' | 'teal' | 'amber' | 'green' | 'red' | 'blue' | 'violet';
+
+interface BadgeProps {
+  tone?: Tone;
+  /** A dot before the text; `beat` for what goes on. */
+  dot?: boolean | 'beat';
+  title?: string;
+  children: ComponentChildren;
+}
+
+/** A word or two in a coloured pill. */
+export function Badge({ tone = 'grey', dot = false, title, children }: BadgeProps) {
+  const dots = dot === false ? '' : dot === 'beat' ? 'badge-dot badge-beat' : 'badge-dot';
+  return (
+    <span class={`badge badge-${tone} ${dots}`} title={title}>
+      <span>{children}</span>
+    </span>
+  );
+}
+
+const versionTones: { readonly [version: string]: Tone } = {
+  '0.1': 'amber',
+  '0.2': 'violet',
+  '0.3': 'blue',
+  '1.0': 'teal',
+};
+
+/** A version of the protocol, always in the same colour. */
+export function VersionBadge({ version }: { version: string }) {
+  return (
+    <Badge tone={versionTones[version] ?? 'grey'} title={`A2A ${version}`}>
+      {version}
+    </Badge>
+  );
+}
+
+const transportNames: { readonly [transport: string]: string } = {
+  JSONRPC: 'JSON-RPC',
+  'HTTP+JSON': 'REST',
+  GRPC: 'gRPC',
+  mesh: 'mesh',
+};
+
+/** The name of a transport as people say it. */
+export const transportName = (transport: string): string => transportNames[transport] ?? transport;
+
+/** A transport. */
+export function TransportBadge({ transport }: { transport: string }) {
+  return <Badge title={transport}>{transportName(transport)}</Badge>;
+}
+
+/** A version and a transport together. */
+export function WayBadge({ version, transport }: { version: string; transport: string }) {
+  return (
+    <Badge tone={versionTones[version] ?? 'grey'} title={`A2A ${version} over ${transport}`}>
+      {version} {transportName(transport)}
+    </Badge>
+  );
+}
+
+/** The colour of each state of a task. */
+export const stateTones: { readonly [state in TaskState]: Tone } = {
+  unknown: 'grey',
+  submitted: 'grey',
+  working: 'blue',
+  completed: 'green',
+  failed: 'red',
+  canceled: 'grey',
+  'input-required': 'amber',
+  rejected: 'red',
+  'auth-required': 'violet',
+};
+
+/** The state of a task. */
+export function StateBadge({ state }: { state: TaskState }) {
+  return (
+    <Badge tone={stateTones[state] ?? 'grey'} dot={state === 'working' ? 'beat' : true}>
+      {state}
+    </Badge>
+  );
+}
+
+/** How bad a finding is. */
+export function LevelBadge({ level }: { level: 'error' | 'warning' }) {
+  return <Badge tone={level === 'error' ? 'red' : 'amber'}>{level}</Badge>;
+}

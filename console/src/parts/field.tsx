@@ -1,0 +1,108 @@
+import type { ComponentChildren } from 'preact';
+import './field.css';
+
+interface FieldProps {
+  label: string;
+  hint?: ComponentChildren;
+  /** Hears the label, does not see it. */
+  isLabelHidden?: boolean;
+  children: ComponentChildren;
+}
+
+/** A label with the input that it names; inputs have the class `input`. */
+export function Field({ label, hint, isLabelHidden = false, children }: FieldProps) {
+  return (
+    <label class="field">
+      <span class={isLabelHidden ? 'heard-only' : 'field-label'}>{label}</span>
+      {children}
+      {hint === undefined ? null : <span class="field-hint">{hint}</span>}
+    </label>
+  );
+}
+
+interface TextFieldProps {
+  label: string;
+  value: string;
+  onValue: (value: string) => void;
+  type?: 'text' | 'url' | 'password' | 'search' | 'number';
+  placeholder?: string;
+  hint?: ComponentChildren;
+  required?: boolean;
+  isLabelHidden?: boolean;
+}
+
+/** A line of text to fill in. */
+export function TextField({
+  label,
+  value,
+  onValue,
+  hint,
+  isLabelHidden,
+  type = 'text',
+  ...rest
+}: TextFieldProps) {
+  return (
+    <Field label={label} hint={hint} isLabelHidden={isLabelHidden}>
+      <input
+        {...rest}
+        {...({ type } as object)}
+        class="input"
+        autocomplete="off"
+        spellcheck={false}
+        value={value}
+        onInput={(event) => onValue(event.currentTarget.value)}
+      />
+    </Field>
+  );
+}
+
+interface SelectProps {
+  label: string;
+  value: string;
+  onValue: (value: string) => void;
+  choices: readonly { readonly value: string; readonly text: string }[];
+  isLabelHidden?: boolean;
+  disabled?: boolean;
+}
+
+/** One of several. */
+export function Select({ label, value, onValue, choices, isLabelHidden, disabled }: SelectProps) {
+  return (
+    <Field label={label} isLabelHidden={isLabelHidden}>
+      <select
+        class="input"
+        value={value}
+        disabled={disabled}
+        onChange={(event) => onValue(event.currentTarget.value)}
+      >
+        {choices.map((each) => (
+          <option key={each.value} value={each.value} selected={each.value === value}>
+            {each.text}
+          </option>
+        ))}
+      </select>
+    </Field>
+  );
+}
+
+interface ToggleProps {
+  label: string;
+  isOn: boolean;
+  onTurn: (isOn: boolean) => void;
+  disabled?: boolean;
+}
+
+/** On or off. */
+export function Toggle({ label, isOn, onTurn, disabled }: ToggleProps) {
+  return (
+    <label class="toggle">
+      <input
+        type="checkbox"
+        checked={isOn}
+        disabled={disabled}
+        onChange={(event) => onTurn(event.currentTarget.checked)}
+      />
+      <span>{label}</span>
+    </label>
+  );
+}

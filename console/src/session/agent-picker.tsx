@@ -1,0 +1,19 @@
+import { Select } from '../parts/field.tsx';
+import { agents, chosen } from './agents.ts';
+import { go, place } from './place.ts';
+
+/** Chooses the agent that the view speaks of; the address says which. */
+export function AgentPicker({ isLabelHidden = false }: { isLabelHidden?: boolean }) {
+  return (
+    <Select
+      label="Agent"
+      isLabelHidden={isLabelHidden}
+      value={chosen.value?.id ?? ''}
+      onValue={(id) => go(place.value.view, { agent: id })}
+      choices={(agents.value ?? []).map((each) => ({
+        value: each.id,
+        text: each.isReachable ? each.name : `${each.name} (not reachable)`,
+      }))}
+    />
+  );
+}
