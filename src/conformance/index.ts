@@ -1,4 +1,8 @@
-/** Proves whether an agent speaks A2A, and says how to mend it. */
+/**
+ * Proves whether an agent speaks A2A, and says how to mend it.
+ *
+ * @module
+ */
 export { type Check, defineChecks, type Need } from './check.ts';
 export { allChecks } from './checks/index.ts';
 export { allInvariants } from './invariants/index.ts';

@@ -1,0 +1,504 @@
+// Writes docs/reference/api/ out of the comments in the sources: a page for each subpath of the package, and an index.
+// With --check it writes nothing and ends with 1 when a page is stale or an export is not documented.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import ts from 'typescript';
+
+const folder = 'docs/reference/api';
+const { name: packageName, exports } = JSON.parse(readFileSync('package.json', 'utf8'));
+
+/** The subpaths that are modules, with the source of each and the page it gets. */
+const modules = Object.entries(exports)
+  .filter(([, target]) => typeof target !== 'string')
+  .map(([subpath, target]) => ({
+    name: subpath.replace(/^\./, packageName),
+    source: resolve(target.types.replace('./dist/', 'src/').replace(/\.d\.ts$/, '.ts')),
+    page: subpath === '.' ? 'root.md' : `${subpath.slice(2).replaceAll('/', '-')}.md`,
+    isRoot: subpath === '.',
+  }));
+
+const program = ts.createProgram(
+  modules.map(({ source }) => source),
+  {
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    lib: ['lib.es2023.d.ts', 'lib.esnext.disposable.d.ts'],
+    types: ['node'],
+    strict: true,
+    noEmit: true,
+    allowImportingTsExtensions: true,
+    skipLibCheck: true,
+  },
+);
+const checker = program.getTypeChecker();
+const undocumented = [];
+
+// An export that several subpaths have is described once, where its source is.
+const homes = new Map();
+for (const module of modules) {
+  const file = program.getSourceFile(module.source);
+  const symbol = checker.getSymbolAtLocation(file);
+  module.exports = (symbol ? checker.getExportsOfModule(symbol) : [])
+    .map((each) => ({ name: each.name, symbol: resolved(each) }))
+    .sort((a, b) => compare(a.name, b.name));
+  for (const { name, symbol } of module.exports) {
+    const rank = rankOf(module, symbol);
+    const home = homes.get(symbol);
+    if (!home || rank > home.rank) homes.set(symbol, { module, name, rank });
+  }
+}
+const byName = new Map();
+for (const home of homes.values()) byName.set(home.name, [...(byName.get(home.name) ?? []), home]);
+
+/** Where on its page an export is: as GitHub names headings, which counts those that differ in case alone. */
+for (const module of modules) {
+  const seen = new Map();
+  module.anchors = new Map();
+  for (const { title, entries } of groupsOf(module)) {
+    for (const heading of [title, ...entries.map(({ name }) => name)]) {
+      const slug = heading.toLowerCase();
+      const before = seen.get(slug) ?? 0;
+      seen.set(slug, before + 1);
+      module.anchors.set(heading, before === 0 ? slug : `${slug}-${before}`);
+    }
+  }
+}
+
+const pages = new Map(modules.map((module) => [module.page, pageOf(module)]));
+pages.set('README.md', indexPage());
+
+if (process.argv.includes('--check')) check();
+else write();
+
+function write() {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const [page, text] of pages) writeFileSync(join(folder, page), text);
+  console.log(`${pages.size} pages in ${folder}`);
+  for (const each of undocumented) console.log(`no sentence: ${each}`);
+}
+
+function check() {
+  const there = existsSync(folder) ? readdirSync(folder) : [];
+  const stale = [...pages].filter(
+    ([page, text]) => !there.includes(page) || readFileSync(join(folder, page), 'utf8') !== text,
+  );
+  const left = there.filter((page) => !pages.has(page));
+  for (const page of [...stale.map(([page]) => page), ...left].sort())
+    console.log(`stale: ${folder}/${page}`);
+  for (const each of undocumented) console.log(`no sentence: ${each}`);
+  if (stale.length + left.length > 0) console.log('Run `npm run reference` to write them anew.');
+  process.exitCode = stale.length + left.length + undocumented.length > 0 ? 1 : 0;
+}
+
+// Pages
+
+function indexPage() {
+  const rows = modules.map(
+    ({ name, page, source, exports }) =>
+      `| [\`${name}\`](${page}) | ${inCell(sentenceOf(moduleText(source)))} | ${exports.length} |`,
+  );
+  return `# Reference
+
+What each import of the package has. These pages are made from the comments in the sources by \`npm run reference\`.
+
+| import | what for | exports |
+|---|---|---|
+${rows.join('\n')}
+
+See also the [commands](../cli.md) and the [errors](../errors.md).
+`;
+}
+
+function pageOf(module) {
+  if (moduleText(module.source) === '') undocumented.push(module.name);
+  const others = module.exports.filter(({ symbol }) => homes.get(symbol).module !== module);
+  const shown = groupsOf(module);
+  const lines = [`# \`${module.name}\``, '', prose(moduleText(module.source), module), ''];
+  if (shown.length > 0) {
+    lines.push('| | |', '|---|---|');
+    for (const { title, entries } of shown) {
+      lines.push(
+        `| ${title} | ${entries.map(({ name }) => `[\`${name}\`](#${module.anchors.get(name)})`).join(', ')} |`,
+      );
+    }
+    lines.push('');
+  }
+  for (const { title, entries } of shown) {
+    lines.push(`## ${title}`, '');
+    for (const { name, symbol } of entries) lines.push(...entryOf(name, symbol, module));
+  }
+  if (others.length > 0) {
+    lines.push(shown.length > 0 ? '## Also here' : '## What it has', '');
+    lines.push('| name | what | described in |', '|---|---|---|');
+    for (const { name, symbol } of others) {
+      const home = homes.get(symbol);
+      lines.push(
+        `| [\`${name}\`](${addressOf(home, module)}) | ${inCell(prose(sentenceOf(docOf(symbol).text), module))} | \`${home.module.name}\` |`,
+      );
+    }
+    lines.push('');
+  }
+  return `${lines.join('\n').trimEnd()}\n`;
+}
+
+/** What is described on the page of a module, by its kind. */
+function groupsOf(module) {
+  const own = module.exports.filter(({ symbol }) => homes.get(symbol).module === module);
+  return [
+    ['Functions', 'function'],
+    ['Classes', 'class'],
+    ['Interfaces', 'interface'],
+    ['Types', 'type'],
+    ['Constants', 'constant'],
+  ]
+    .map(([title, kind]) => ({ title, entries: own.filter(({ symbol }) => kindOf(symbol) === kind) }))
+    .filter(({ entries }) => entries.length > 0);
+}
+
+function entryOf(name, symbol, module) {
+  const doc = docOf(symbol);
+  if (doc.text === '') undocumented.push(`${module.name} ${name}`);
+  const lines = [`### \`${name}\``, ''];
+  const head = headOf(name, symbol);
+  // That an interface is one is told by the heading above it.
+  if (head !== `interface ${name}`) lines.push('```ts', head, '```', '');
+  lines.push(prose(doc.text, module), '');
+  const told = [];
+  for (const { name: parameter, text } of doc.params)
+    told.push(`- \`${parameter}\`: ${prose(text, module, ' ')}`);
+  if (doc.returns) told.push(`- Returns ${lower(prose(doc.returns, module, ' '))}`);
+  for (const each of doc.throws) told.push(`- Throws ${prose(each, module, ' ')}`);
+  if (doc.defaultValue) told.push(`- Default: ${prose(doc.defaultValue, module, ' ')}`);
+  if (told.length > 0) lines.push(...told, '');
+  for (const example of doc.examples) lines.push(exampleOf(example), '');
+  const members = membersOf(symbol);
+  if (members.length > 0) {
+    lines.push('| member | type | |', '|---|---|---|');
+    for (const member of members) lines.push(memberRow(member, module));
+    lines.push('');
+  }
+  const used = usedIn(symbol, module);
+  if (used !== '') lines.push(`Uses ${used}.`, '');
+  return lines;
+}
+
+/** The declaration, without its members: those are in a table. */
+function headOf(name, symbol) {
+  const kind = kindOf(symbol);
+  const declarations = symbol.declarations ?? [];
+  if (kind === 'function') {
+    const functions = declarations.filter(
+      (each) => ts.isFunctionDeclaration(each) && (each.body === undefined || declarations.length === 1),
+    );
+    return functions.map((each) => `function ${name}${signatureOf(each, '\n')}`).join('\n');
+  }
+  if (kind === 'class' || kind === 'interface') {
+    const [declaration] = declarations.filter(
+      (each) => ts.isClassDeclaration(each) || ts.isInterfaceDeclaration(each),
+    );
+    const heritage = (declaration.heritageClauses ?? []).map((each) => ` ${flat(each.getText())}`).join('');
+    const head = `${kind} ${name}${typeParametersOf(declaration)}${heritage}`;
+    const constructor = kind === 'class' && declaration.members.find(ts.isConstructorDeclaration);
+    const isPrivate = constructor && hides(constructor);
+    return constructor && !isPrivate ? `${head}\nnew ${name}${parametersOf(constructor, '\n')}` : head;
+  }
+  if (kind === 'type') {
+    const declaration = declarations.find(ts.isTypeAliasDeclaration);
+    return `type ${name}${typeParametersOf(declaration)} = ${bare(declaration.type)}`;
+  }
+  const declaration = declarations.find(ts.isVariableDeclaration);
+  const type = declaration?.type ? bare(declaration.type) : typeText(symbol, declaration ?? declarations[0]);
+  return `const ${name}: ${type}`;
+}
+
+function membersOf(symbol) {
+  const declaration = (symbol.declarations ?? []).find(
+    (each) =>
+      ts.isClassDeclaration(each) ||
+      ts.isInterfaceDeclaration(each) ||
+      (ts.isTypeAliasDeclaration(each) && ts.isTypeLiteralNode(each.type)),
+  );
+  if (!declaration) return [];
+  const members = ts.isTypeAliasDeclaration(declaration) ? declaration.type.members : declaration.members;
+  return [...members].filter(
+    (each) =>
+      each.name && !ts.isPrivateIdentifier(each.name) && !hides(each) && !isOverloadBody(each, members),
+  );
+}
+
+function memberRow(member, module) {
+  const doc = docOfNode(member);
+  const symbol = checker.getSymbolAtLocation(member.name);
+  // A member that says nothing of itself says what the interface says that its class keeps to.
+  if (doc.text === '') doc.text = ts.displayPartsToString(symbol?.getDocumentationComment(checker)).trim();
+  const isFunction =
+    ts.isMethodSignature(member) || ts.isMethodDeclaration(member) || ts.isGetAccessor(member);
+  const isOptional = member.questionToken !== undefined;
+  const modifiers = ts.getCombinedModifierFlags(member);
+  const prefix = modifiers & ts.ModifierFlags.Static ? 'static ' : '';
+  const type = ts.isGetAccessor(member)
+    ? (member.type?.getText() ?? typeText(symbol, member))
+    : isFunction
+      ? signatureOf(member, ' ').replace(/^((?:<.*?>)?\(.*\)): (.*)$/s, '$1 => $2')
+      : (member.type?.getText() ?? typeText(symbol, member));
+  const told = [
+    prose(doc.text, module, ' '),
+    ...doc.params.map(({ name, text }) => `\`${name}\`: ${prose(text, module, ' ')}`),
+    doc.returns && `Returns ${lower(prose(doc.returns, module, ' '))}`,
+    ...doc.throws.map((each) => `Throws ${prose(each, module, ' ')}`),
+    doc.defaultValue && `Default: ${prose(doc.defaultValue, module, ' ')}`,
+  ].filter(Boolean);
+  const name = `${prefix}${member.name.getText()}${isOptional ? '?' : ''}`;
+  return `| \`${name}\` | ${linkedType(flat(withoutComments(type)), member, module)} | ${told.map(inCell).join('<br>')} |`;
+}
+
+// Types as text
+
+function signatureOf(declaration, space) {
+  const type = declaration.type
+    ? flat(declaration.type.getText())
+    : checker.typeToString(
+        checker.getReturnTypeOfSignature(checker.getSignatureFromDeclaration(declaration)),
+        declaration,
+        ts.TypeFormatFlags.NoTruncation,
+      );
+  return `${typeParametersOf(declaration)}${parametersOf(declaration, space)}: ${type}`;
+}
+
+function parametersOf(declaration, space) {
+  const parameters = declaration.parameters.map((parameter) => {
+    // What is taken apart in the list of parameters is one value to the caller.
+    const name = ts.isIdentifier(parameter.name) ? parameter.name.text : 'options';
+    const isOptional = parameter.questionToken || parameter.initializer;
+    const rest = parameter.dotDotDotToken ? '...' : '';
+    const type = parameter.type
+      ? flat(withoutComments(parameter.type.getText()))
+      : checker.typeToString(checker.getTypeAtLocation(parameter), parameter);
+    return `${rest}${name}${isOptional ? '?' : ''}: ${type}`;
+  });
+  const line = `(${parameters.join(', ')})`;
+  return space === '\n' && line.length > 80 ? `(\n  ${parameters.join(',\n  ')},\n)` : line;
+}
+
+function typeParametersOf(declaration) {
+  const list = declaration?.typeParameters;
+  return list ? `<${list.map((each) => flat(each.getText())).join(', ')}>` : '';
+}
+
+function typeText(symbol, node) {
+  const text = checker.typeToString(
+    checker.getTypeOfSymbolAtLocation(symbol, node),
+    node,
+    ts.TypeFormatFlags.None,
+  );
+  return flat(text);
+}
+
+/** A type as it is written, without the comments in it. */
+function bare(node) {
+  const text = withoutComments(node.getText());
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return lines.map((line) => line.replace(/\s+$/, '')).join('\n');
+}
+
+function withoutComments(text) {
+  return text.replaceAll(/\/\*[^]*?\*\//g, '').replaceAll(/(^|\s)\/\/.*$/gm, '$1');
+}
+
+/** A type with links to what is described on these pages. */
+function linkedType(text, node, module) {
+  const homesByName = describedIn(node);
+  const parts = text.split(/\b([A-Za-z_$][\w$]*)\b/).map((part, index) => {
+    const home = index % 2 === 1 ? homesByName.get(part) : undefined;
+    const escaped = escapeHtml(part);
+    return home ? `<a href="${addressOf(home, module)}">${escaped}</a>` : escaped;
+  });
+  return `<code>${parts.join('')}</code>`;
+}
+
+/** The types that a declaration speaks of and that are described, by the names it has for them. */
+function describedIn(node) {
+  const found = new Map();
+  const visit = (each) => {
+    if (ts.isTypeReferenceNode(each) || ts.isExpressionWithTypeArguments(each)) {
+      const name = each.typeName ?? each.expression;
+      const symbol = checker.getSymbolAtLocation(name);
+      const home = symbol && homes.get(resolved(symbol));
+      if (home) found.set(name.getText(), home);
+    }
+    if (!ts.isBlock(each)) ts.forEachChild(each, visit);
+  };
+  visit(node);
+  return found;
+}
+
+/** The described types of what is shown as code, which cannot hold links. */
+function usedIn(symbol, module) {
+  const found = new Map();
+  for (const declaration of symbol.declarations ?? []) {
+    const nodes =
+      ts.isInterfaceDeclaration(declaration) || ts.isClassDeclaration(declaration)
+        ? (declaration.heritageClauses ?? [])
+        : [...(declaration.parameters ?? []), declaration.type].filter(Boolean);
+    for (const [name, home] of nodes.flatMap((node) => [...describedIn(node)])) {
+      if (homes.get(symbol) !== home) found.set(name, `[\`${name}\`](${addressOf(home, module)})`);
+    }
+  }
+  return [...found.values()].join(', ');
+}
+
+// Comments
+
+function docOf(symbol) {
+  const documented = (symbol.declarations ?? []).map(docOfNode);
+  return documented.find(({ text }) => text !== '') ?? documented[0] ?? docOfNode(undefined);
+}
+
+function docOfNode(node) {
+  const doc = { text: '', params: [], returns: '', throws: [], defaultValue: '', examples: [] };
+  if (!node) return doc;
+  // The comment of a constant is that of its statement.
+  const holder = ts.isVariableDeclaration(node) ? node.parent.parent : node;
+  const comment = ts.getJSDocCommentsAndTags(holder).findLast(ts.isJSDoc);
+  if (!comment) return doc;
+  doc.text = plain(comment.comment);
+  for (const tag of comment.tags ?? []) {
+    const text = tag.tagName.text === 'throws' ? thrownText(tag) : plain(tag.comment);
+    if (ts.isJSDocParameterTag(tag))
+      doc.params.push({ name: tag.name.getText(), text: text.replace(/^-\s*/, '') });
+    else if (ts.isJSDocReturnTag(tag)) doc.returns = text;
+    else if (tag.tagName.text === 'throws') doc.throws.push(text);
+    else if (/^default(Value)?$/.test(tag.tagName.text)) doc.defaultValue = text;
+    else if (tag.tagName.text === 'example') doc.examples.push(text);
+  }
+  return doc;
+}
+
+/** What a throws tag says as it is written; the compiler takes `{@link X}` for the type of it. */
+function thrownText(tag) {
+  const rest = tag.getSourceFile().text.slice(tag.pos);
+  const [, text = ''] = /^@throws\s+([^]*?)(?=\n\s*\*\s*@|\s*\*\/)/.exec(rest) ?? [];
+  return text.replaceAll(/\n\s*\*? ?/g, '\n').trim();
+}
+
+function plain(comment) {
+  return (ts.getTextOfJSDocComment(comment) ?? '').trim();
+}
+
+/** What the comment at the head of a module says of it. */
+function moduleText(source) {
+  const [comment] = /^\/\*\*[^]*?\*\//.exec(readFileSync(source, 'utf8')) ?? [''];
+  if (!comment.includes('@module')) return '';
+  const lines = comment.slice(3, -2).split('\n');
+  return lines
+    .map((line) => line.replace(/^\s*\* ?/, ''))
+    .join('\n')
+    .replace('@module', '')
+    .trim();
+}
+
+/** A comment as Markdown, with its links resolved. */
+function prose(text, module, joint = '\n') {
+  const linked = text.replaceAll(/\{@link\s+([\w.]+)\s*\}/g, (_, path) => {
+    const [name] = path.split('.');
+    const home = lookup(name, module);
+    return home ? `[\`${path}\`](${addressOf(home, module)})` : `\`${path}\``;
+  });
+  return joint === ' ' ? flat(linked) : linked;
+}
+
+/** An example as it is, in a fence of its own if the comment has none. */
+function exampleOf(text) {
+  return text.includes('```') ? text : `\`\`\`ts\n${text}\n\`\`\``;
+}
+
+function sentenceOf(text) {
+  return /^.*?\.(?=\s|$)/.exec(flat(text))?.[0] ?? flat(text);
+}
+
+// Names and addresses
+
+/** What a link in a comment names: of this module before others. */
+function lookup(name, module) {
+  const found = byName.get(name) ?? [];
+  return (
+    found.find((home) => home.module === module) ??
+    found.find((home) => module.exports.some(({ symbol }) => homes.get(symbol) === home)) ??
+    found[0]
+  );
+}
+
+function addressOf(home, module) {
+  return `${home.module === module ? '' : home.module.page}#${home.module.anchors.get(home.name)}`;
+}
+
+function kindOf(symbol) {
+  const { flags } = symbol;
+  if (flags & ts.SymbolFlags.Function) return 'function';
+  if (flags & ts.SymbolFlags.Class) return 'class';
+  if (flags & ts.SymbolFlags.Variable) return 'constant';
+  if (flags & ts.SymbolFlags.Interface) return 'interface';
+  return 'type';
+}
+
+function resolved(symbol) {
+  return symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+}
+
+/** How near a module is to the source of an export; the root is the last resort. */
+function rankOf(module, symbol) {
+  if (module.isRoot) return 0;
+  const file = symbol.declarations?.[0]?.getSourceFile().fileName ?? '';
+  if (file === module.source) return 10_000;
+  const home = basename(module.source) === 'index.ts' ? `${dirname(module.source)}/` : module.source;
+  return file.startsWith(home) ? home.length : 1;
+}
+
+function hides(member) {
+  const isPrivate =
+    ts.getCombinedModifierFlags(member) & (ts.ModifierFlags.Private | ts.ModifierFlags.Protected);
+  return isPrivate !== 0 || ts.getJSDocTags(member).some(({ tagName }) => tagName.text === 'internal');
+}
+
+function isOverloadBody(member, members) {
+  if (ts.isConstructorDeclaration(member) || ts.isSetAccessor(member)) return true;
+  return (
+    ts.isMethodDeclaration(member) &&
+    member.body !== undefined &&
+    members.some(
+      (each) =>
+        each !== member &&
+        ts.isMethodDeclaration(each) &&
+        !each.body &&
+        each.name?.getText() === member.name.getText(),
+    )
+  );
+}
+
+function flat(text) {
+  return text.replaceAll(/\s*\n\s*/g, ' ').trim();
+}
+
+function lower(text) {
+  return /^[A-Z][a-z]*\b(?! ?[A-Z])/.test(text) ? text[0].toLowerCase() + text.slice(1) : text;
+}
+
+function inCell(text) {
+  return flat(text).replaceAll('|', '\\|');
+}
+
+function escapeHtml(text) {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('|', '&#124;')
+    .replaceAll('*', '&#42;')
+    .replaceAll('_', '&#95;');
+}
+
+function compare(a, b) {
+  return a.toLowerCase() < b.toLowerCase() ? -1 : a.toLowerCase() > b.toLowerCase() ? 1 : a < b ? -1 : 1;
+}

@@ -1,0 +1,97 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import packageJson from '../package.json' with { type: 'json' };
+import { node, root } from './support/command.ts';
+import { pages, textOfPage } from './support/fences.ts';
+
+const script = join(root, 'scripts/reference.mjs');
+const folder = 'docs/reference/api';
+
+describe('the reference', () => {
+  it('is what the comments in the sources say, and every export has one', async () => {
+    const { code, stdout } = await node([script, '--check']).ended;
+    expect(stdout).toBe('');
+    expect(code).toBe(0);
+  }, 120_000);
+
+  it('has a page for every import of the package, and leads to it', () => {
+    const subpaths = Object.keys(packageJson.exports).filter((each) => each !== './package.json');
+    const names = subpaths.map((each) =>
+      each === '.' ? 'root.md' : `${each.slice(2).replaceAll('/', '-')}.md`,
+    );
+    const index = textOfPage(`${folder}/README.md`);
+    expect([...index.matchAll(/\]\(([\w-]+\.md)\)/g)].map(([, page]) => page)).toEqual(names);
+    expect(pages().filter((page) => dirname(page) === folder)).toHaveLength(names.length + 1);
+  });
+
+  it('has links that lead to headings', () => {
+    const own = pages().filter((page) => dirname(page) === folder);
+    const anchors = new Map(own.map((page) => [page, anchorsOf(textOfPage(page))]));
+    const dead = own.flatMap((page) => {
+      const links = textOfPage(page).matchAll(/(?:\]\(|href=")([\w-]*(?:\.md)?)#([\w-]+)/g);
+      return [...links]
+        .filter(([, to = '', anchor = '']) => {
+          const target = to === '' ? page : join(folder, to);
+          return !anchors.get(target)?.has(anchor);
+        })
+        .map(([link]) => `${page}: ${link}`);
+    });
+    expect(dead).toEqual([]);
+  });
+});
+
+/** The names of the headings of a page, as GitHub makes them. */
+function anchorsOf(text: string): Set<string> {
+  const counts = new Map<string, number>();
+  return new Set(
+    [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => {
+      const slug = heading
+        .toLowerCase()
+        .replaceAll(/[^\w\s-]/g, '')
+        .replaceAll(' ', '-');
+      const before = counts.get(slug) ?? 0;
+      counts.set(slug, before + 1);
+      return before === 0 ? slug : `${slug}-${before}`;
+    }),
+  );
+}
+
+describe('the script of the reference', () => {
+  let package_: string;
+
+  beforeEach(() => {
+    package_ = mkdtempSync(join(tmpdir(), 'dragoman-reference-'));
+    mkdirSync(join(package_, 'src'));
+    symlinkSync(join(root, 'node_modules'), join(package_, 'node_modules'));
+    const exports = { '.': { types: './dist/index.d.ts', default: './dist/index.js' } };
+    writeFileSync(join(package_, 'package.json'), JSON.stringify({ name: 'small', type: 'module', exports }));
+  });
+  afterEach(() => rmSync(package_, { recursive: true, force: true }));
+
+  const run = (...flags: string[]) => node([script, ...flags], { cwd: package_ }).ended;
+  const source = (text: string) => writeFileSync(join(package_, 'src/index.ts'), text);
+
+  it('complains of pages that are stale and of exports without a sentence, and says what to do', async () => {
+    source('/** Numbers. @module */\n/** A number. */\nexport const one = 1;\nexport const two = 2;\n');
+    const first = await run('--check');
+    expect(first.code).toBe(1);
+    expect(first.stdout.split('\n')).toEqual([
+      'stale: docs/reference/api/README.md',
+      'stale: docs/reference/api/root.md',
+      'no sentence: small two',
+      'Run `npm run reference` to write them anew.',
+      '',
+    ]);
+    await run();
+    source(
+      '/** Numbers. @module */\n/** A number. */\nexport const one = 1;\n/** Two. */\nexport const two = 2;\n',
+    );
+    const second = await run('--check');
+    expect(second.code).toBe(1);
+    expect(second.stdout).toBe(
+      'stale: docs/reference/api/root.md\nRun `npm run reference` to write them anew.\n',
+    );
+  }, 120_000);
+});
