@@ -15,7 +15,7 @@ import { ClientFailure, reportFailure } from './client-failure.ts';
 import type { ClientFlags } from './client-flags.ts';
 import { ClientOutput } from './client-output.ts';
 import { plain } from './plain.ts';
-import { Secrets } from './secrets.ts';
+import { Secrets } from '../protocol/secrets.ts';
 import { freshToken } from './token-request.ts';
 import { loggedHttp } from './wire-log.ts';
 
@@ -275,7 +275,7 @@ class Opening {
   }
 
   #debug(line: string): void {
-    if (this.#flags.debug) process.stderr.write(`debug: ${plain(this.#secrets.redact(line), 'line')}\n`);
+    if (this.#flags.debug) process.stderr.write(`debug: ${plain(this.#secrets.text(line), 'line')}\n`);
   }
 
   /** A call that was cut short by the clock says so. */
@@ -295,7 +295,7 @@ class Opening {
     return {
       hasCredentials: this.#credentials.wereSent,
       hasIdentifiers: this.#flags.taskId !== undefined || this.#flags.contextId !== undefined,
-      redact: (text: string) => this.#secrets.redact(text),
+      redact: (text: string) => this.#secrets.text(text),
       login: loginFor(name, scheme?.type, this.#session),
     };
   }

@@ -7,7 +7,7 @@ import type { Level, Transport, Version } from '../conformance/model.ts';
 import { fxWays, tckWays, type Ways } from '../conformance/reach.ts';
 import { matrixPage } from '../conformance/report/matrix.ts';
 import { type ConformanceReport, readReport, reportOf } from '../conformance/report/report.ts';
-import { Secrets } from '../conformance/report/secrets.ts';
+import { Secrets } from '../protocol/secrets.ts';
 import { fileNames, type Form, forms, writeReport } from '../conformance/report/write.ts';
 import { readWays } from '../conformance/scenario.ts';
 import { DocumentError } from '../documents/complaint.ts';

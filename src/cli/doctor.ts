@@ -1,5 +1,5 @@
 import { diagnose, type Step } from '../conformance/doctor.ts';
-import { Secrets } from '../conformance/report/secrets.ts';
+import { Secrets } from '../protocol/secrets.ts';
 import { coloursFor } from './colours.ts';
 import { headersOf } from './headers.ts';
 

@@ -1,6 +1,6 @@
 import type { HttpClient, HttpRequest, HttpResponse } from '../client/http/http.ts';
 import { plain } from './plain.ts';
-import type { Secrets } from './secrets.ts';
+import { removed, type Secrets } from '../protocol/secrets.ts';
 
 /** How much of a body is logged, in characters. */
 const most = 20_000;
@@ -20,7 +20,7 @@ export function loggedHttp(http: HttpClient, secrets: Secrets, log: (line: strin
           for (const line of shown(text, secrets)) log(`${number} < ${line}`);
         });
       } catch (thrown) {
-        log(`${number} ! ${secrets.redact(thrown instanceof Error ? thrown.message : String(thrown))}`);
+        log(`${number} ! ${secrets.text(thrown instanceof Error ? thrown.message : String(thrown))}`);
         throw thrown;
       }
     },
@@ -30,7 +30,7 @@ export function loggedHttp(http: HttpClient, secrets: Secrets, log: (line: strin
 
 function requestLines({ method, origin, path, headers, body }: HttpRequest, secrets: Secrets): string[] {
   return [
-    `${method} ${secrets.redact(withoutQuery(origin + path))}`,
+    `${method} ${secrets.text(withoutQuery(origin + path))}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${secrets.header(name, value)}`),
     ...(body === undefined ? [] : shown(body, secrets)),
   ];
@@ -38,7 +38,7 @@ function requestLines({ method, origin, path, headers, body }: HttpRequest, secr
 
 /** A key may travel in the query: names are shown, values of strange ones are not. */
 function withoutQuery(url: string): string {
-  return url.replaceAll(/([?&](?!page|history|status|context|A2A-|include)[^=&]*=)[^&]*/gi, '$1[redacted]');
+  return url.replaceAll(/([?&](?!page|history|status|context|A2A-|include)[^=&]*=)[^&]*/gi, `$1${removed}`);
 }
 
 function loggedResponse(response: HttpResponse, tell: (text: string) => void): HttpResponse {
@@ -62,7 +62,7 @@ function loggedResponse(response: HttpResponse, tell: (text: string) => void): H
 }
 
 function shown(text: string, secrets: Secrets): string[] {
-  const clean = plain(secrets.redact(text), 'lines').trimEnd();
+  const clean = plain(secrets.text(text), 'lines').trimEnd();
   const cut =
     clean.length > most ? `${clean.slice(0, most)} … ${clean.length - most} characters more` : clean;
   return cut === '' ? [] : cut.split('\n');

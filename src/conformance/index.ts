@@ -35,7 +35,7 @@ export {
   reportOf,
   resultsOf,
 } from './report/report.ts';
-export { Secrets } from './report/secrets.ts';
+export { Secrets } from '../protocol/secrets.ts';
 export type { Turn } from './report/transcript.ts';
 export { type Form, forms, writeReport } from './report/write.ts';
 export { runConformance, type RunOptions, type RunOutcome } from './run.ts';

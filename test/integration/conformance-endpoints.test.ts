@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { examine } from '../../src/conformance/examine.ts';
 import { reportOf } from '../../src/conformance/report/report.ts';
-import { Secrets } from '../../src/conformance/report/secrets.ts';
+import { Secrets } from '../../src/protocol/secrets.ts';
 import { forms, writeReport } from '../../src/conformance/report/write.ts';
 import type { RunOutcome } from '../../src/conformance/run.ts';
 import { type RawRequest, startRaw } from '../support/raw-server.ts';

@@ -5,7 +5,7 @@ import type { RunOutcome } from '../run.ts';
 import type { Exchange } from '../wire/exchange.ts';
 import { compareReports } from '../baseline.ts';
 import { type ConformanceReport, isConformant, readReport, reportOf, resultsOf } from './report.ts';
-import { Secrets } from './secrets.ts';
+import { Secrets } from '../../protocol/secrets.ts';
 import { forms, writeReport } from './write.ts';
 
 const secret = 'tok_live_4711_"quoted"';

@@ -3,7 +3,7 @@ import { type ConformanceLevel, levelOf } from '../level.ts';
 import type { Category, Level, RuleResult, Transport, Verdict, Version } from '../model.ts';
 import type { RunOutcome } from '../run.ts';
 import { isObject, type Json, textIn } from '../speech/views.ts';
-import type { Secrets } from './secrets.ts';
+import type { Secrets } from '../../protocol/secrets.ts';
 import { type Turn, turnOf } from './transcript.ts';
 
 /** What became of one rule, as other tools read it; what follows `duration_ms` is beside that. */

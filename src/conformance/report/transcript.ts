@@ -1,5 +1,6 @@
 import { type Exchange, isEventStream } from '../wire/exchange.ts';
-import { removed, type Secrets } from './secrets.ts';
+import { curlCommand } from '../../protocol/curl.ts';
+import type { Secrets } from '../../protocol/secrets.ts';
 
 /** One request and its answer, as a report shows them: without secrets, and not endless. */
 export interface Turn {
@@ -54,38 +55,14 @@ export function turnOf(exchange: Exchange, secrets: Secrets): Turn {
     },
     ...(end === 'complete' ? {} : { end: trouble === undefined ? end : `${end}: ${secrets.text(trouble)}` }),
     duration_ms: Math.round(endAfter),
-    curl: curlOf(exchange, secrets),
+    curl: curlCommand({
+      method,
+      url: secrets.url(exchange.url),
+      headers: secrets.headers(exchange.requestHeaders),
+      body: requestBody === undefined ? undefined : secrets.text(requestBody),
+      isStream: isEventStream(exchange) || exchange.requestHeaders.accept === 'text/event-stream',
+    }),
   };
-}
-
-/** A line for a shell that asks the same again. Secrets are named as variables of the shell. */
-function curlOf(exchange: Exchange, secrets: Secrets): string {
-  const { method, url, requestHeaders, requestBody } = exchange;
-  const words = ['curl', '-sS', '-i'];
-  const isStream = isEventStream(exchange) || requestHeaders.accept === 'text/event-stream';
-  if (isStream) words.push('-N', '-m', '30');
-  if (method !== 'GET') words.push('-X', method);
-  words.push(quoted(secrets.url(url)));
-  for (const [name, value] of Object.entries(requestHeaders)) {
-    if (value === '') continue;
-    const variable = name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_');
-    words.push(
-      '-H',
-      secrets.isSecret(name) ? `"${name}: $${variable}"` : quoted(`${name}: ${secrets.text(value)}`),
-    );
-  }
-  if (requestBody !== undefined && requestBody !== '')
-    words.push(
-      '--data-raw',
-      requestBody.length > 65_536
-        ? quoted(`${removed}: ${requestBody.length} characters`)
-        : quoted(secrets.text(requestBody)),
-    );
-  return words.join(' ');
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 function short(text: string, most: number = maxText): string {

@@ -1,0 +1,131 @@
+/** What stands where a secret was. */
+export const removed = '[removed]';
+
+const secretHeader =
+  /^(?:proxy-authorization|authorization|cookie|set-cookie)$|token|secret|api-?key|credential|password|session/i;
+
+const names =
+  'token|(?:access|refresh|id|bearer|notification|push)[_-]?token|api[_-]?key|x-api-key|password|passwd|secret|client[_-]?secret|credentials|device[_-]?code|client[_-]?assertion|authorization|cookie';
+const secretField = new RegExp(`^(?:${names})$`, 'i');
+const secretQuery = /^(?:key|sig|signature|auth|code)$/i;
+
+// A text that was cut off may end within a value: the end counts as its quotation mark.
+const member = new RegExp(
+  String.raw`("(?:${names})"\s*:\s*)"[^"\\]*(?:\\[^][^"\\]*)*(?:\\?$|")|(\\"(?:${names})\\"\s*:\s*)\\"[^"\\]*(?:\\?$|\\")`,
+  'gi',
+);
+const formField = new RegExp(String.raw`(^|[?&\s"])((?:${names})=)[^&\s"]+`, 'gi');
+const scheme = /\b(Bearer|Basic)\s+[\w.~+/-]{8,}=*/g;
+const webToken = /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}/g;
+
+/** Knows what must not be shown, and takes it out of whatever is about to be. */
+export class Secrets {
+  readonly #texts = new Set<string>();
+  readonly #headers = new Set<string>();
+  readonly #queries = new Set<string>();
+  /** The texts, the longest first: one may be within another. */
+  #sorted: readonly string[] | undefined;
+
+  /** @param given - headers that hold what the person gave: their values are secrets wherever they turn up. */
+  constructor(...given: readonly (Readonly<Record<string, string>> | undefined)[]) {
+    for (const [name, value] of given.flatMap((each) => Object.entries(each ?? {}))) {
+      this.hideHeader(name);
+      for (const each of secretsIn(value)) if (each.length >= 6) this.hide(each);
+    }
+  }
+
+  /** Never shows this text, as it is, as JSON or in an address. */
+  hide(text: string | undefined): void {
+    // What is shorter is found in everything.
+    if (text === undefined || text.length < 4) return;
+    this.#texts.add(text).add(encodeURIComponent(text)).add(JSON.stringify(text).slice(1, -1));
+    this.#sorted = undefined;
+  }
+
+  /** Never shows the value of this header. */
+  hideHeader(name: string): void {
+    this.#headers.add(name.toLowerCase());
+  }
+
+  /** Never shows the value of this parameter of an address. */
+  hideQuery(name: string): void {
+    this.#queries.add(name.toLowerCase());
+  }
+
+  /** True for a header whose value nobody should see. */
+  isSecret(name: string): boolean {
+    return this.#headers.has(name.toLowerCase()) || secretHeader.test(name);
+  }
+
+  /** The value of a header, as far as it may be shown. */
+  header(name: string, value: string): string {
+    return this.isSecret(name) ? removed : this.text(value);
+  }
+
+  /** Headers without the values of those that hold secrets. */
+  headers(headers: Readonly<Record<string, string>>): Record<string, string> {
+    return Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, this.header(name, value)]),
+    );
+  }
+
+  /** A text without what must not be shown and without what looks like a credential. */
+  text(text: string): string {
+    let clean = text;
+    this.#sorted ??= [...this.#texts].sort((a, b) => b.length - a.length);
+    for (const each of this.#sorted) clean = clean.replaceAll(each, removed);
+    return clean
+      .replaceAll(scheme, `$1 ${removed}`)
+      .replaceAll(webToken, removed)
+      .replaceAll(member, (_whole, plain: string | undefined, escaped: string | undefined) =>
+        plain === undefined ? `${escaped}\\"${removed}\\"` : `${plain}"${removed}"`,
+      )
+      .replaceAll(formField, `$1$2${removed}`);
+  }
+
+  /** An address without a password and without keys in its query. */
+  url(url: string): string {
+    let parsed: URL;
+    try {
+      parsed = new URL(url);
+    } catch {
+      return this.text(url);
+    }
+    if (parsed.password !== '') parsed.password = 'removed';
+    for (const name of [...parsed.searchParams.keys()])
+      if (secretField.test(name) || secretQuery.test(name) || this.#queries.has(name.toLowerCase()))
+        parsed.searchParams.set(name, 'removed');
+    return this.text(parsed.href === new URL(url).href ? url : parsed.href);
+  }
+
+  /** The same value with every text in it clean. */
+  everywhere<T>(value: T): T {
+    if (typeof value === 'string') return this.text(value) as T;
+    if (Array.isArray(value)) return value.map((each: unknown) => this.everywhere(each)) as T;
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, this.#field(key, each)])) as T;
+  }
+
+  #field(key: string, value: unknown): unknown {
+    return typeof value === 'string' && secretField.test(key) ? removed : this.everywhere(value);
+  }
+}
+
+/** A credential in the forms in which it may come back: alone, without its scheme, and what `Basic` holds. */
+function secretsIn(value: string): string[] {
+  const [, kind, rest] = /^(\w+)\s+(\S.*)$/.exec(value) ?? [];
+  const secrets = [value, ...(rest === undefined ? [] : [rest])];
+  if (kind?.toLowerCase() === 'basic' && rest !== undefined) {
+    const decoded = fromBase64(rest);
+    secrets.push(decoded, decoded.slice(decoded.indexOf(':') + 1));
+  }
+  return secrets;
+}
+
+function fromBase64(text: string): string {
+  try {
+    return new TextDecoder().decode(Uint8Array.from(atob(text), (each) => each.charCodeAt(0)));
+  } catch {
+    return '';
+  }
+}
