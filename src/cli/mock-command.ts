@@ -44,6 +44,10 @@ export function addMock(program: Command): void {
     .command('validate')
     .description('Says what is wrong with scripts, with line and column.')
     .argument('<files...>', 'YAML files, folders of them, or patterns with *, ?, ** and {a,b}')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ dragoman mock validate scripts\n  $ dragoman mock validate travel.yaml',
+    )
     .action(async (files: string[]) => {
       const { validateScripts } = await import('./mock.ts');
       await validateScripts(files);
