@@ -2,6 +2,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { addActions } from './actions-command.ts';
 import { addConformance } from './conformance-command.ts';
+import { addConsole } from './console-command.ts';
 import { addDoctor } from './doctor-command.ts';
 import { addBridge } from './bridge-command.ts';
 import { addGateway } from './gateway-command.ts';
@@ -84,6 +85,7 @@ function programOf(): Command {
   addDoctor(program);
   addBridge(program);
   addActions(program);
+  addConsole(program);
   return program;
 }
 

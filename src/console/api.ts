@@ -134,7 +134,8 @@ export type ChatEvent =
   /** The answer in one piece, where nothing was streamed. */
   | { readonly kind: 'answer'; readonly answer: Task | Message }
   | { readonly kind: 'error'; readonly reason: string; readonly message: string }
-  | { readonly kind: 'done' };
+  /** What is wrong with the stream as a whole, where something is, comes with its end. */
+  | { readonly kind: 'done'; readonly findings?: readonly Finding[] };
 
 /** What is seen on the wire. `gap` says that passages were forgotten before the reader came to them. */
 export type WireEvent =

@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process';
+import type { Credentials } from '../client/credentials.ts';
+import { type ConsoleOptions, type RunningConsole, serveConsole } from '../console/serve.ts';
+import { coloursFor } from './colours.ts';
+import { headersOf } from './headers.ts';
+import { openLogs } from './log.ts';
+import { complain, Mistake } from './mistake.ts';
+import { stopOnSignals } from './stopping.ts';
+
+/** What `dragoman console` is told. */
+export interface ConsoleFlags {
+  port: number;
+  /** True when nobody asked for this very port, so that another will do. */
+  mayMovePort: boolean;
+  token?: string;
+  header: string[];
+  open: boolean;
+  output: 'text' | 'json';
+}
+
+/** Shows the console until a signal comes. */
+export async function showConsole(urls: readonly string[], flags: ConsoleFlags): Promise<void> {
+  const headers = headersOf(flags.header);
+  const credentials: Credentials = { headers: () => headers };
+  const agents = urls.map((url) => ({
+    url: checked(url),
+    ...(flags.header.length > 0 && { credentials }),
+  }));
+  const { agent: log } = await openLogs(undefined);
+  const { token } = flags;
+  const running = await listen(flags, { agents, log, ...(token !== undefined && { token }) });
+  stopOnSignals(() => running.stop(), complain, 1_000);
+  // Whoever reads the first line only may close the pipe; the console is shown on.
+  process.stdout.on('error', () => {});
+  const { url, origin } = running;
+  process.stdout.write(flags.output === 'json' ? `${JSON.stringify({ url, origin })}\n` : textOf(url));
+  if (flags.open) open(url);
+}
+
+function checked(url: string): string {
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
+  throw new Mistake(
+    `${url} is no address`,
+    'Write it with http:// or https://, as in http://localhost:4000.',
+  );
+}
+
+/** Listens, on the next best port if nobody asked for this one and it is taken. */
+async function listen(flags: ConsoleFlags, options: ConsoleOptions): Promise<RunningConsole> {
+  const { port, mayMovePort } = flags;
+  try {
+    return await serveConsole({ ...options, port });
+  } catch (cause) {
+    const { code } = cause as { code?: unknown };
+    if (code === 'EADDRINUSE' && mayMovePort) return serveConsole({ ...options, port: 0 });
+    const another = 'Choose another with --port N, or --port 0 for any free one.';
+    if (code === 'EADDRINUSE') throw new Mistake(`port ${port} is in use`, another);
+    if (code === 'EACCES') throw new Mistake(`port ${port} needs more rights than you have`, another);
+    throw cause;
+  }
+}
+
+function textOf(url: string): string {
+  const { bold, cyan, dim } = coloursFor(process.stdout);
+  return [
+    '',
+    `  ${bold('Console')}  ${cyan(url)}`,
+    '',
+    `  ${dim('The address has a token: whoever has it can speak for you. Ctrl-C stops it.')}`,
+    '',
+    '',
+  ].join('\n');
+}
+
+const openers: { readonly [platform: string]: string } = { darwin: 'open', win32: 'explorer' };
+
+/** Opens the browser, if there is one; the address is printed for all others. */
+function open(url: string): void {
+  const child = spawn(openers[process.platform] ?? 'xdg-open', [url], { stdio: 'ignore', detached: true });
+  child.on('error', () => {});
+  child.unref();
+}

@@ -1,0 +1,77 @@
+import type { HttpClient } from '../client/http/http.ts';
+import { allChecks } from '../conformance/checks/index.ts';
+import type { RuleResult } from '../conformance/model.ts';
+import { type RunOutcome, runConformance } from '../conformance/run.ts';
+import { dialectOf } from '../dialects/choose.ts';
+import { leniently, type Loss } from '../dialects/loss.ts';
+import type { AgentCard, Version } from '../protocol/card.ts';
+import type { AgentBook } from './agent-book.ts';
+import type { CardFinding, Cards, ShownCard } from './api.ts';
+import { headersFor } from './credentials.ts';
+import type { KnownAgent } from './known-agent.ts';
+import type { Routes } from './route.ts';
+
+/** Rules of a card that can only be looked after by speaking to the agent, or to whomever the card names. */
+const spoken = new Set(['card.truthful', 'card.undeclared', 'card.custom-binding', 'card-0.3.transports']);
+const checks = allChecks.filter(({ id, about }) => about === 'card' && /^card/.test(id) && !spoken.has(id));
+
+/** Shows the cards of agents. */
+export function cardRoutes(book: AgentBook, http: HttpClient): Routes {
+  return {
+    'GET agents/{}/cards': async (_request, id = '') => ({ json: await cardsOf(book.get(id), http) }),
+  };
+}
+
+/** All cards of an agent, each as its own readers find it, and what the rules of conformance say to them. */
+async function cardsOf(agent: KnownAgent, http: HttpClient): Promise<Cards> {
+  const { url, credentials } = agent.facts;
+  const read = async (headers: Record<string, string>, at = url): Promise<RunOutcome> =>
+    runConformance(at, { checks, invariants: [], headers, timeout: 8_000, maxTime: 20_000 });
+  // As our client does: a card is asked for without credentials first.
+  let outcome = await read({});
+  if (outcome.cards.length === 0 && credentials)
+    outcome = await read(await headersFor(credentials, url, http));
+  if (outcome.cards.length === 0) {
+    const place = (await agent.cardUrl())?.replace(/\/\.well-known\/agent(-card)?\.json$/, '');
+    if (place !== undefined && place !== url) outcome = await read({}, place);
+  }
+  const { cards, results, unreachable } = outcome;
+  const noWay: CardFinding[] =
+    unreachable === undefined ? [] : [{ level: 'error', path: '', message: unreachable }];
+  return {
+    cards: cards.map(({ version, url: place, card: wire }): ShownCard => {
+      const { card, findings } = understood(version, wire);
+      const broken = results.filter((each) => each.version === version).flatMap(findingsOf);
+      const paths = new Set(broken.map(({ path }) => path));
+      const all = [...broken, ...noWay, ...findings.filter(({ path }) => !paths.has(path))];
+      return { version, url: place, wire, ...(card && { card }), findings: all };
+    }),
+  };
+}
+
+function findingsOf({ rule, verdict, violations }: RuleResult): CardFinding[] {
+  if (verdict !== 'fail' && verdict !== 'warn') return [];
+  return violations.map(({ message, expected, actual }) => {
+    const [, path = ''] = /^(?:card\.?)?((?:[\w-]+(?:\[\d+\])*\.?)*(?<=[.\]\w])) /.exec(message) ?? [];
+    const seen =
+      actual === undefined
+        ? ''
+        : ` (${expected === undefined ? '' : `expected ${expected}, `}seen ${actual})`;
+    return {
+      level: verdict === 'fail' ? 'error' : 'warning',
+      path: /^card\b/.test(message) ? path : '',
+      message: `${message}${seen}. ${rule.remedy}`,
+    };
+  });
+}
+
+/** What a card means, and what could not be understood as it was. */
+function understood(version: Version, wire: unknown): { card?: AgentCard; findings: CardFinding[] } {
+  const losses: Loss[] = [];
+  try {
+    const card = dialectOf(version).card.read(wire, leniently(losses));
+    return { card, findings: losses.map(({ path, note }) => ({ level: 'warning', path, message: note })) };
+  } catch (thrown) {
+    return { findings: [{ level: 'error', path: '', message: (thrown as Error).message }] };
+  }
+}

@@ -1,0 +1,8 @@
+/**
+ * The console: a page that shows agents, what they say and what passes between them, and the server behind it.
+ *
+ * @module
+ */
+export type { StartingAgent } from './agent-book.ts';
+export type * from './api.ts';
+export { type ConsoleOptions, type RunningConsole, serveConsole } from './serve.ts';

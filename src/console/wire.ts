@@ -1,0 +1,66 @@
+import { invalidField } from '../protocol/errors.ts';
+import type { Tape } from '../tap/tape.ts';
+import type { WireEvent } from './api.ts';
+import type { EventStream } from './event-stream.ts';
+import { nothing, type Routes } from './route.ts';
+
+/** How many passages go out at once. */
+const batch = 250;
+/** Milliseconds for which passages are gathered before they go out. */
+const gathering = 20;
+
+/** Shows what is seen on the wire. */
+export function wireRoutes(tape: Tape): Routes {
+  /** What was forgotten because somebody said so is no gap. */
+  let cleared = 0;
+  return {
+    'GET wire': ({ query }) => {
+      const after = query.get('after') ?? '0';
+      if (!/^\d{1,15}$/.test(after)) throw invalidField('after', 'must be the number of a passage');
+      return { stream: (stream) => play(tape, Number(after), stream, () => cleared) };
+    },
+    'DELETE wire': () => {
+      cleared = tape.last;
+      tape.clear();
+      return nothing;
+    },
+  };
+}
+
+/**
+ * Plays what is kept, then what comes. Nothing is kept for the reader but its place: the tape is the only buffer, and
+ * whoever is so slow that the tape has forgotten is told how much.
+ */
+async function play(tape: Tape, after: number, stream: EventStream, cleared: () => number): Promise<void> {
+  let seen = after;
+  while (!stream.signal.aborted) {
+    const found = tape.after(seen);
+    const [oldest] = found;
+    if (!oldest) {
+      await news(tape, stream.signal);
+      continue;
+    }
+    const events: WireEvent[] = found.slice(0, batch).map((passage) => ({ kind: 'passage', passage }));
+    const missed = oldest.sequence - 1 - Math.max(seen, cleared());
+    if (missed > 0) events.unshift({ kind: 'gap', missed });
+    seen = oldest.sequence - 1 + Math.min(found.length, batch);
+    await stream.send(...events);
+  }
+}
+
+/** Waits for something new, and a moment longer, so that much at once is one piece. */
+function news(tape: Tape, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    let timer: NodeJS.Timeout | undefined;
+    const done = (): void => {
+      clearTimeout(timer);
+      ignore();
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const ignore = tape.watch(() => {
+      timer ??= setTimeout(done, gathering);
+    });
+    signal.addEventListener('abort', done);
+  });
+}
