@@ -42,7 +42,11 @@ export async function ask(
   });
   if (access.value === 'gone') access.value = 'open';
   if (response.ok) return response;
-  if (response.status === 401) access.value = 'denied';
+  // An agent that wants to know who calls is refused with the same status: only `about` is the console's own.
+  if (response.status === 401) {
+    if (path === 'about') access.value = 'denied';
+    else await ask('about').catch(() => undefined);
+  }
   const told = (await response.json().catch(() => undefined)) as
     | { error?: { reason?: string; message?: string } }
     | undefined;

@@ -1,0 +1,66 @@
+/** What is shown of a table. */
+export interface Table {
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  /** Whether there are more rows or columns than these. */
+  readonly isCut: boolean;
+}
+
+/** Bounds of a table that is shown. */
+export interface TableBounds {
+  /** @defaultValue 200 */
+  readonly maxRows?: number;
+  /** @defaultValue 40 */
+  readonly maxColumns?: number;
+}
+
+/** The character that separates, by what the first line has most of. */
+function separatorOf(text: string): string {
+  const end = text.indexOf('\n');
+  const line = end < 0 ? text.slice(0, 4096) : text.slice(0, Math.min(end, 4096));
+  const counts = [',', ';', '\t'].map((each) => [each, line.split(each).length] as const);
+  counts.sort(([, left], [, right]) => right - left);
+  return counts[0]?.[0] ?? ',';
+}
+
+/**
+ * Reads comma-separated values, quoted as RFC 4180 has it; semicolons and tabs separate as well. Stops as soon as there
+ * is as much as is shown, and an unclosed quote ends with the text.
+ */
+export function readCsv(text: string, { maxRows = 200, maxColumns = 40 }: TableBounds = {}): Table {
+  const separator = separatorOf(text);
+  const lines: string[][] = [];
+  let line: string[] = [];
+  let cell = '';
+  let isQuoted = false;
+  let isCut = false;
+  const endCell = () => {
+    if (line.length < maxColumns) line.push(cell);
+    else isCut = true;
+    cell = '';
+  };
+  const endLine = () => {
+    endCell();
+    if (line.length > 1 || line[0] !== '') lines.push(line);
+    line = [];
+  };
+  let at = text.startsWith('\u{FEFF}') ? 1 : 0;
+  for (; at < text.length && lines.length <= maxRows; at++) {
+    const letter = text[at] ?? '';
+    if (isQuoted) {
+      if (letter !== '"') cell += letter;
+      else if (text[at + 1] === '"') {
+        cell += '"';
+        at++;
+      } else isQuoted = false;
+    } else if (letter === '"' && cell === '') isQuoted = true;
+    else if (letter === separator) endCell();
+    else if (letter === '\n') endLine();
+    else if (letter !== '\r') cell += letter;
+  }
+  if (at < text.length) isCut = true;
+  else if (cell !== '' || line.length > 0) endLine();
+  if (lines.length > maxRows + 1) lines.length = maxRows + 1;
+  const [head = [], ...rows] = lines;
+  return { head, rows, isCut };
+}

@@ -1,0 +1,45 @@
+import { useMemo } from 'preact/hooks';
+import type { Part } from '../../../../src/protocol/part.ts';
+import { CopyButton } from '../copy-button.tsx';
+import { JsonView } from '../json-view.tsx';
+import { SafeLink } from '../safe-link.tsx';
+import { byteSize } from '../time.ts';
+import { CsvTable } from './csv-table.tsx';
+import { type Form, formOf } from './form.ts';
+import { ImageView } from './image-view.tsx';
+import { PlainText } from './plain-text.tsx';
+import './content.css';
+
+/** Shows one part of a message or an artifact. */
+export function PartView({ part }: { part: Part }) {
+  const form = useMemo(() => formOf(part), [part]);
+  return (
+    <div class="content">
+      {part.filename !== undefined && !('url' in part) ? (
+        <div class="content-note">{part.filename}</div>
+      ) : null}
+      <Shown form={form} name={part.filename ?? 'image'} />
+    </div>
+  );
+}
+
+function Shown({ form, name }: { form: Form; name: string }) {
+  switch (form.kind) {
+    case 'text':
+      return <PlainText text={form.text} />;
+    case 'csv':
+      return <CsvTable text={form.text} />;
+    case 'json':
+      return <JsonView value={form.value} />;
+    case 'image':
+      return <ImageView bytes={form.bytes} mediaType={form.mediaType} name={name} />;
+    case 'link':
+      return (
+        <div class="content-text">
+          <SafeLink href={form.url} /> <CopyButton text={form.url} />
+        </div>
+      );
+    case 'bytes':
+      return <div class="content-note">{byteSize(form.bytes.length)} of bytes</div>;
+  }
+}

@@ -1,0 +1,24 @@
+import { useMemo } from 'preact/hooks';
+import type { Part } from '../../../../src/protocol/part.ts';
+import { joinTexts } from './form.ts';
+import { PartView } from './part-view.tsx';
+import './content.css';
+
+/** How many parts are shown of one message or artifact. */
+const maxShown = 100;
+
+/** Shows parts in their order; chunks of text as the one text they make. */
+export function PartsView({ parts }: { parts: readonly Part[] }) {
+  const joined = useMemo(() => joinTexts(parts), [parts]);
+  return (
+    <div class="content">
+      {joined.slice(0, maxShown).map((part, at) => (
+        <PartView key={at} part={part} />
+      ))}
+      {joined.length > maxShown ? (
+        <div class="content-note">{joined.length - maxShown} more parts are not shown.</div>
+      ) : null}
+      {joined.length === 0 ? <div class="content-note">(nothing)</div> : null}
+    </div>
+  );
+}
