@@ -1,17 +1,11 @@
-import { Command } from 'commander';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { addClientCommands } from '../src/cli/client-commands.ts';
+import type { Command } from 'commander';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { clientNames, programFor } from '../src/cli/program.ts';
 
 let program: Command;
 
 beforeAll(async () => {
-  // The program as it is when it is about to read the command line, with everything that was added to it.
-  const parse = vi.spyOn(Command.prototype, 'parseAsync').mockImplementation(async function (this: Command) {
-    program = this;
-    return this;
-  });
-  await import('../src/cli/main.ts');
-  parse.mockRestore();
+  program = await programFor([]);
 });
 
 /** A command that does something, by all its words. */
@@ -32,13 +26,6 @@ function leavesOf(command: Command, before: string[] = []): Leaf[] {
 }
 
 const leaves = (): Leaf[] => program.commands.flatMap((each) => leavesOf(each));
-
-/** The names of the commands that speak to an agent as the official specification has it. */
-function clientNames(): Set<string> {
-  const client = new Command();
-  addClientCommands(client);
-  return new Set(client.commands.map((each) => each.name()));
-}
 
 function usageOf({ words, command }: Leaf): string {
   const places = command.registeredArguments.map((each) => {
@@ -88,7 +75,7 @@ function section(leaf: Leaf, shared: ReadonlySet<string>): string {
 }
 
 function page(): string {
-  const clients = clientNames();
+  const clients = new Set(clientNames);
   const isClient = ({ words }: Leaf) => clients.has(words.split(' ')[0] ?? '');
   const get = leaves().find(({ words }) => words === 'card get')?.command;
   const options = get?.options.filter(({ long }) => long !== '--validate' && long !== '--extended') ?? [];

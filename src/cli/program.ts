@@ -1,0 +1,53 @@
+import { Command } from 'commander';
+import { versionOfPackage } from './version.ts';
+
+/** Loads what declares a command. */
+type Declaration = () => Promise<(program: Command) => void>;
+
+/** The commands that are our own, in the order of the help. */
+const own: { readonly [name: string]: Declaration } = {
+  serve: async () => (await import('./serve-command.ts')).addServe,
+  push: async () => (await import('./push-command.ts')).addPush,
+  test: async () => (await import('./test-command.ts')).addTest,
+  mock: async () => (await import('./mock-command.ts')).addMock,
+  gateway: async () => (await import('./gateway-command.ts')).addGateway,
+  conformance: async () => (await import('./conformance-command.ts')).addConformance,
+  doctor: async () => (await import('./doctor-command.ts')).addDoctor,
+  bridge: async () => (await import('./bridge-command.ts')).addBridge,
+  actions: async () => (await import('./actions-command.ts')).addActions,
+  console: async () => (await import('./console-command.ts')).addConsole,
+};
+
+/** The commands that speak to an agent as the official specification has it, and what goes with them. */
+const ofClients: { readonly [name: string]: Declaration } = {
+  send: async () => (await import('./send-command.ts')).addSend,
+  card: async () => (await import('./card-command.ts')).addCard,
+  task: async () => (await import('./task-command.ts')).addTask,
+  chat: async () => (await import('./chat-command.ts')).addChat,
+  auth: async () => (await import('./auth-command.ts')).addAuth,
+  config: async () => (await import('./config-command.ts')).addConfig,
+  'demo-server': async () => (await import('./demo-server-command.ts')).addDemoServer,
+  completion: async () => (await import('./completion-command.ts')).addCompletion,
+};
+
+const all = { ...own, ...ofClients };
+
+/** The names of the commands of the official specification. */
+export const clientNames: readonly string[] = Object.keys(ofClients);
+
+/**
+ * The program for what was typed. Only the command that was asked for is loaded; whoever asks for help, for completion
+ * or for something that is not there sees them all.
+ */
+export async function programFor([word = '']: readonly string[]): Promise<Command> {
+  const program = new Command('dragoman')
+    .description('Builds, connects and tests A2A agents: every protocol version, one port, one client.')
+    .version(versionOfPackage(), '-v, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand('help [command]', 'print the help of a command')
+    .showHelpAfterError('Run it with --help to see what there is.')
+    .exitOverride();
+  const isOne = Object.hasOwn(all, word) && word !== 'completion';
+  for (const [name, load] of Object.entries(all)) if (!isOne || name === word) (await load())(program);
+  return program;
+}
