@@ -33,6 +33,8 @@ export function addConformance(program: Command): void {
   addChoice(command);
   command
     .option('--second <url>', 'another agent: do the two get on?')
+    .option('--second-header <header>', 'the credentials for that one; several are possible', collect, [])
+    .option('--delegate <words>', 'how the agent is told to ask another, with {url} and {text}, or its skill')
     .addOption(
       new Option(
         '--report <form>',
@@ -102,6 +104,10 @@ function addOthers(command: Command): void {
     .description('Proves the suite: every broken agent must be caught, and a correct one must pass.')
     .option('--only <rule>', 'a rule or an area; several are possible', collect, [])
     .addOption(outputOption())
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ dragoman conformance selftest\n  $ dragoman conformance selftest --only stream',
+    )
     .action(async (flags: SelfTestFlags) => {
       const { testSelf } = await import('./self-test.ts');
       await testSelf(flags);
@@ -112,6 +118,7 @@ function addOthers(command: Command): void {
     .argument('<before>', 'a report as JSON')
     .argument('<after>', 'a report as JSON')
     .addOption(outputOption())
+    .addHelpText('after', '\nExamples:\n  $ dragoman conformance diff before.json after.json')
     .action(async (before: string, after: string, flags: { o: 'text' | 'json' }) => {
       const { diffReports } = await import('./conformance.ts');
       diffReports(before, after, flags);
@@ -125,6 +132,10 @@ function addOthers(command: Command): void {
     .option('--output <file>', 'where the page goes')
     .option('--insecure', 'take certificates that nobody vouches for', false)
     .addOption(outputOption())
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ dragoman conformance matrix http://localhost:4000 http://localhost:5000 --output matrix.html',
+    )
     .action(async (urls: string[], flags: MatrixFlags) => {
       const { showMatrix } = await import('./conformance.ts');
       await showMatrix(urls, flags);

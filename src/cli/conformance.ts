@@ -22,6 +22,8 @@ export interface ConformanceFlags {
   header: string[];
   otherHeader: string[];
   second?: string;
+  secondHeader: string[];
+  delegate?: string;
   skill: string[];
   timeout: number;
   maxTime: number;
@@ -54,15 +56,18 @@ export interface MatrixFlags {
 export async function checkConformance(url: string, flags: ConformanceFlags): Promise<void> {
   expectUrl(url);
   if (flags.second !== undefined) expectUrl(flags.second);
+  if (flags.delegate !== undefined) expectWords(flags.delegate);
   const targets = targetsOf(flags);
   const baseline = flags.baseline === undefined ? undefined : reportIn(flags.baseline);
   const headers = headersOf(flags.header);
   const otherHeaders = headersOf(flags.otherHeader);
+  const secondHeaders = headersOf(flags.secondHeader);
   const progress = conformanceProgress(process.stderr, flags.o === 'text');
   const outcome = await examine(url, {
     headers,
     ...(flags.otherHeader.length > 0 ? { otherHeaders } : {}),
-    ...(flags.second === undefined ? {} : { second: flags.second }),
+    ...(flags.second === undefined ? {} : { second: flags.second, secondHeaders }),
+    ...(flags.delegate === undefined ? {} : { delegate: flags.delegate }),
     ...(flags.skill.length > 0 ? { skills: flags.skill } : {}),
     ...(flags.transport.length > 0 ? { transports: flags.transport } : {}),
     ...(flags.a2aVersion.length > 0 ? { versions: flags.a2aVersion } : {}),
@@ -85,7 +90,7 @@ export async function checkConformance(url: string, flags: ConformanceFlags): Pr
   const report = reportOf(outcome, {
     suite: `dragoman ${versionOfPackage()}`,
     command: `dragoman ${process.argv.slice(2).map(quoted).join(' ')}`,
-    secrets: new Secrets(headers, otherHeaders),
+    secrets: new Secrets(headers, otherHeaders, secondHeaders),
   });
   const isWritten = writeAll(report, targets);
   const isOnOutput = targets.some(({ file }) => file === undefined) || !isWritten;
@@ -111,11 +116,17 @@ export async function showMatrix(urls: readonly string[], flags: MatrixFlags): P
   if (flags.output !== undefined) writeFile(flags.output, matrixPage(found.agents, found.meetings));
   if (flags.o === 'json') process.stdout.write(`${JSON.stringify(found)}\n`);
   else
-    for (const { from, to, verdict, message } of found.meetings)
-      process.stdout.write(
-        `${verdict}  ${found.agents[from]?.name ?? ''} → ${found.agents[to]?.name ?? ''}${message === '' ? '' : `: ${message}`}\n`,
-      );
-  if (found.meetings.some(({ verdict }) => verdict === 'fail')) process.exitCode = 1;
+    for (const { from, to, direct, ...relayed } of found.meetings) {
+      const pair = `${found.agents[from]?.name ?? ''} → ${found.agents[to]?.name ?? ''}`;
+      process.stdout.write(meetingLine(pair, relayed));
+      if (direct) process.stdout.write(meetingLine(`${pair}, directly`, direct));
+    }
+  if (found.meetings.some(({ verdict, direct }) => verdict === 'fail' || direct?.verdict === 'fail'))
+    process.exitCode = 1;
+}
+
+function meetingLine(pair: string, { verdict, message }: { verdict: string; message: string }): string {
+  return `${verdict}  ${pair}${message === '' ? '' : `: ${message}`}\n`;
 }
 
 function exitCodeOf(
@@ -221,6 +232,15 @@ function writeFile(file: string, text: string): void {
 function expectUrl(url: string): void {
   if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url))
     throw new Mistake(`${url} is no address`, 'Write it with http:// or https://.');
+}
+
+/** A skill has no braces in its id; words have both of theirs. */
+function expectWords(words: string): void {
+  if (!/[{}]/.test(words) || (words.includes('{url}') && words.includes('{text}'))) return;
+  throw new Mistake(
+    `--delegate ${words} does not say everything`,
+    'Write {url} and {text} where they belong.',
+  );
 }
 
 function quoted(word: string): string {

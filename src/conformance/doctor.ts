@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import { connect } from 'node:tls';
 import { askForCard, findCards, placesOf } from './discover.ts';
-import { meet } from './interop.ts';
 import { lanesOf, type ShownCard } from './lanes.ts';
+import { meet } from './partner.ts';
 import { described, type Probe } from './probe.ts';
 import { isObject, type Json } from './speech/views.ts';
 import { Line } from './wire/line.ts';

@@ -1,11 +1,11 @@
 import { allChecks } from './checks/index.ts';
 import { findSilence } from './health.ts';
-import { tryTogether } from './interop.ts';
+import { type TogetherOptions, tryTogether } from './interop.ts';
 import { allInvariants } from './invariants/index.ts';
 import { type RunOptions, type RunOutcome, runConformance } from './run.ts';
 
 /** How an agent is examined. */
-export interface ExamineOptions extends Partial<RunOptions> {
+export interface ExamineOptions extends TogetherOptions {
   /** Another agent, to see whether the two get on. */
   readonly second?: string;
 }
@@ -20,7 +20,7 @@ export async function examine(url: string, options: ExamineOptions = {}): Promis
   const run: RunOptions = { checks: allChecks, invariants: allInvariants, warmUp: true, ...options };
   const outcome = await runConformance(url, run);
   if (second === undefined || outcome.unreachable !== undefined) return outcome;
-  const together = await tryTogether(url, second, run);
+  const together = await tryTogether(url, second, { ...run, ...options });
   return {
     ...outcome,
     results: [...outcome.results, ...together],

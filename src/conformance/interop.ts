@@ -1,26 +1,11 @@
 import { resultOf } from './collect.ts';
-import { findCards } from './discover.ts';
-import { lanesOf, type ShownCard } from './lanes.ts';
+import { delegate, delegateAtOnce } from './delegation.ts';
 import type { Level, Rule, RuleResult } from './model.ts';
-import { Broken, Inconclusive } from './outcome.ts';
-import { described, Probe } from './probe.ts';
-import { Reach } from './reach.ts';
+import { Broken, Inconclusive, NotApplicable } from './outcome.ts';
+import { answerOf, meet, openCompany, type Partner, speaking, wordsFor } from './partner.ts';
+import { described } from './probe.ts';
 import type { RunOptions } from './run.ts';
-import { Shadows, terminal } from './shadow.ts';
 import type { Speech } from './speech/speech.ts';
-import { isObject, listIn, type TaskView, textIn, textOfParts } from './speech/views.ts';
-import { Line } from './wire/line.ts';
-import { Receiver } from './wire/receiver.ts';
-
-/** An agent that is tried together with others. */
-export interface Partner {
-  readonly url: string;
-  readonly name: string;
-  readonly shown: ShownCard | undefined;
-  readonly lanes: readonly Speech[];
-  /** Undefined where it names no way to be spoken to. */
-  readonly probe: Probe | undefined;
-}
 
 function rule(what: string, level: Level, sentence: string, remedy: string): Rule {
   const id = `interop.${what}`;
@@ -52,6 +37,24 @@ const rules = {
     'What the second agent answers can be sent to the first, which answers it.',
     'Look at the message that was relayed: the first agent does not take it.',
   ),
+  thereDirectly: rule(
+    'first-asks-second',
+    'MUST',
+    'The first agent, told the address of the second, asks it by itself and gives its answer back.',
+    'Let the skill that is tagged delegation send the text to the agent at the address, wait for the end of its task, and answer with what it said; else take the tag away.',
+  ),
+  backDirectly: rule(
+    'second-asks-first',
+    'MUST',
+    'The second agent, told the address of the first, asks it by itself and gives its answer back.',
+    'Let the skill that is tagged delegation send the text to the agent at the address, wait for the end of its task, and answer with what it said; else take the tag away.',
+  ),
+  concurrentDirectly: rule(
+    'concurrent-delegation',
+    'MUST',
+    'Tasks that are handed to the other agent at the same time each get their own answer.',
+    'Keep the connection to the other agent and what it answers with the task that it is for.',
+  ),
   concurrent: rule(
     'concurrent',
     'MUST',
@@ -60,97 +63,48 @@ const rules = {
   ),
 };
 
-/** Everything that a partner is asked with. */
-export interface Company {
-  readonly line: Line;
-  readonly receiver: Receiver;
-  readonly deadline: number;
-}
-
-/** Opens what is needed to ask several agents. */
-export function openCompany({ timeout = 60_000, insecure = false }: Partial<RunOptions>): Company & {
-  close: () => void;
-} {
-  const line = new Line({ deadline: Math.min(timeout, 30_000), insecure });
-  const receiver = new Receiver();
-  const close = (): void => {
-    line.close();
-    receiver.close();
-  };
-  return { line, receiver, deadline: timeout, close };
-}
-
-/** Looks an agent up. */
-export async function meet(url: string, company: Company, options: Partial<RunOptions>): Promise<Partner> {
-  const { headers = {}, ways = {} } = options;
-  const [shown] = await findCards(company.line, url, headers);
-  const lanes = shown ? lanesOf(shown) : [];
-  const [speech] = lanes;
-  const card = shown?.card ?? {};
-  const examples = (listIn(card.skills) ?? [])
-    .filter(isObject)
-    .flatMap((skill) => (listIn(skill.examples) ?? []).filter((each) => typeof each === 'string'));
-  const probe = speech
-    ? new Probe({
-        ...company,
-        speech,
-        headers,
-        card,
-        cardUrl: shown?.url ?? url,
-        reach: new Reach(ways, examples),
-        shadows: new Shadows(),
-        others: lanes.slice(1),
-        spend: () => undefined,
-        see: () => undefined,
-      })
-    : undefined;
-  return { url, name: textIn(card.name) ?? url, shown, lanes, probe };
+/** How two agents are tried together. */
+export interface TogetherOptions extends Partial<RunOptions> {
+  /** A skill that hands work to other agents, or the words that ask for it, with `{url}` and `{text}`. */
+  readonly delegate?: string;
+  /** The credentials for the second agent. */
+  readonly secondHeaders?: Readonly<Record<string, string>>;
 }
 
 /** Tries two agents together: each finds the other, each answers what the other said, and both at once. */
 export async function tryTogether(
   firstUrl: string,
   secondUrl: string,
-  options: Partial<RunOptions>,
+  options: TogetherOptions,
 ): Promise<RuleResult[]> {
+  const { delegate: words, secondHeaders = {} } = options;
   const company = openCompany(options);
   try {
     const first = await meet(firstUrl, company, options);
-    const second = await meet(secondUrl, company, options);
+    // Credentials are for the agent that they were given for.
+    const { skills: _ofTheFirst, ...others } = options;
+    const second = await meet(secondUrl, company, { ...others, headers: secondHeaders });
     return [
       await judge(rules.discovers, second, () => expectFound(second)),
       await judge(rules.language, second, () => expectCommon(first, second)),
       await judge(rules.there, second, () => relay(first, second)),
       await judge(rules.back, first, () => relay(second, first)),
       await judge(rules.concurrent, first, () => tryAtOnce([first, second])),
+      await judge(rules.thereDirectly, first, () => delegate(first, second, words)),
+      // Whoever names words means the agent under test; the other is only asked when its card says that it can.
+      await judge(rules.backDirectly, second, () => delegate(second, first, words, 'only-if-declared')),
+      await judge(rules.concurrentDirectly, first, () => delegateAtOnce(first, second, words)),
     ];
   } finally {
     company.close();
   }
 }
 
-/** Sends what one agent answers to the other, over the raw wire. @returns what the other says. */
-export async function relay(from: Partner, to: Partner): Promise<string> {
-  const [asker, answerer] = [speaking(from), speaking(to)];
-  const said = await answerOf(asker, asker.tools.reach.any().text ?? 'hello');
-  // An agent that says nothing in words still gets something to answer.
-  return answerOf(answerer, said === '' ? (answerer.tools.reach.any().text ?? 'hello') : said);
-}
-
-/** Asks, waits for the end, and gives what was answered as text. */
-async function answerOf(probe: Probe, text: string): Promise<string> {
-  const heard = await probe.ask('send', { message: { text, messageId: crypto.randomUUID() } });
-  const message = probe.speech.messageOf(heard.result);
-  if (message) return textOfParts(message.parts);
-  const task = probe.speech.taskOf(heard.result);
-  if (!task?.id)
-    throw new Broken(`It was not answered: ${described(heard)}`, { exchanges: [heard.exchange] });
-  const rested = terminal.has(task.state) ? task : await probe.rest(task.id);
-  return textOfTask(rested);
-}
-
-function textOfTask(task: TaskView): string {
-  return (task.artifacts ?? []).map(({ parts }) => textOfParts(parts)).join('\n');
+/** Sends what one agent answers to the other, over the raw wire. */
+export async function relay(from: Partner, to: Partner): Promise<void> {
+  const { text } = await answerOf(from, wordsFor(from));
+  // An agent that says nothing in words still gives the other something to answer.
+  await answerOf(to, text === '' ? wordsFor(to) : text);
 }
 
 /** Lets every agent work at several tasks at once, each with a mark of its own, and looks for marks elsewhere. */
@@ -161,7 +115,7 @@ async function tryAtOnce(partners: readonly Partner[]): Promise<void> {
   const seen = await Promise.all(
     marks.map(async ({ partner, mark }) => {
       const probe = speaking(partner);
-      const text = `${probe.tools.reach.any().text ?? 'hello'} ${mark}`;
+      const text = `${wordsFor(partner)} ${mark}`;
       const heard = await probe.ask('send', { message: { text, messageId: crypto.randomUUID() } });
       if (heard.fault || heard.problem !== undefined)
         throw new Broken(`${partner.name} did not answer while others were asked: ${described(heard)}`, {
@@ -204,11 +158,6 @@ function expectCommon(first: Partner, second: Partner): void {
   });
 }
 
-function speaking({ url, probe }: Partner): Probe {
-  if (!probe) throw new Inconclusive(`${url} names no way to speak to it, so this could not be tried.`);
-  return probe;
-}
-
 async function judge(rule: Rule, partner: Partner, work: () => unknown): Promise<RuleResult> {
   const began = performance.now();
   const { version = '1.0', transport } = partner.lanes[0] ?? {};
@@ -219,6 +168,8 @@ async function judge(rule: Rule, partner: Partner, work: () => unknown): Promise
   } catch (error) {
     const { message } = error as Error;
     const milliseconds = performance.now() - began;
+    if (error instanceof NotApplicable)
+      return resultOf(rule, where, { verdict: 'not-applicable', message, milliseconds });
     if (error instanceof Inconclusive)
       return resultOf(rule, where, { verdict: 'inconclusive', message, milliseconds });
     if (!(error instanceof Broken)) return resultOf(rule, where, { verdict: 'error', message, milliseconds });

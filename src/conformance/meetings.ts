@@ -1,4 +1,7 @@
-import { commonLanes, meet, openCompany, type Partner, relay } from './interop.ts';
+import { delegate } from './delegation.ts';
+import { commonLanes, relay } from './interop.ts';
+import { Inconclusive, NotApplicable } from './outcome.ts';
+import { meet, openCompany, type Partner } from './partner.ts';
 import type { RunOptions } from './run.ts';
 
 /** What became of sending what one agent said to another. */
@@ -8,6 +11,8 @@ export interface Meeting {
   readonly to: number;
   readonly verdict: 'pass' | 'fail';
   readonly message: string;
+  /** Whether the one asks the other by itself: `open` where that could not be learned, undefined where it cannot. */
+  readonly direct?: { readonly verdict: 'pass' | 'fail' | 'open'; readonly message: string };
   /** The versions and transports that both speak. */
   readonly common: readonly string[];
 }
@@ -34,12 +39,25 @@ export async function meetAll(urls: readonly string[], options: Partial<RunOptio
   }
 }
 
-async function tryPair(one: Partner, other: Partner): Promise<Pick<Meeting, 'verdict' | 'message'>> {
+async function tryPair(
+  one: Partner,
+  other: Partner,
+): Promise<Pick<Meeting, 'verdict' | 'message' | 'direct'>> {
   try {
     await relay(one, other);
-    return { verdict: 'pass', message: '' };
   } catch (error) {
     return { verdict: 'fail', message: (error as Error).message };
+  }
+  try {
+    // An agent that asks itself may wait for itself for ever.
+    if (one === other) return { verdict: 'pass', message: '' };
+    await delegate(one, other, undefined, 'only-if-declared');
+    return { verdict: 'pass', message: '', direct: { verdict: 'pass', message: '' } };
+  } catch (error) {
+    const { message } = error as Error;
+    if (error instanceof NotApplicable) return { verdict: 'pass', message: '' };
+    const verdict = error instanceof Inconclusive ? 'open' : 'fail';
+    return { verdict: 'pass', message: '', direct: { verdict, message } };
   }
 }
 

@@ -1,5 +1,6 @@
 import { Inconclusive } from './outcome.ts';
 import type { Draft } from './speech/speech.ts';
+import { isObject, type Json, listIn } from './speech/views.ts';
 
 /** What a message can be wanted to lead to. */
 export const wanted = [
@@ -46,6 +47,18 @@ export const tckWays: Ways = {
   message: { messageId: 'tck-message-response' },
   rejected: { messageId: 'tck-reject-task' },
 };
+
+/** What a card says that its agent understands. */
+export function examplesIn({ skills }: Json, wanted?: readonly string[]): string[] {
+  return (
+    (listIn(skills) ?? [])
+      .filter(isObject)
+      .filter(({ id }) => !wanted || wanted.includes(String(id)))
+      .flatMap(({ examples }) => (listIn(examples) ?? []).filter((each) => typeof each === 'string'))
+      // What is still to be filled in is nothing to say.
+      .filter((each) => !/\{\w+\}/.test(each))
+  );
+}
 
 /** Finds messages that lead somewhere: as the person said, as the fixtures have it, or as it was learned on the way. */
 export class Reach {

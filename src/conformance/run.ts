@@ -5,7 +5,7 @@ import { lanesOf, type ShownCard, speak } from './lanes.ts';
 import type { Level, RuleResult, Transport, Verdict, Version } from './model.ts';
 import { Broken, Inconclusive, NotApplicable } from './outcome.ts';
 import { Probe, type ProbeTools, verdictOf } from './probe.ts';
-import { Reach, type Ways } from './reach.ts';
+import { examplesIn, Reach, type Ways } from './reach.ts';
 import { Shadows } from './shadow.ts';
 import type { Invariant } from './sighting.ts';
 import type { Speech } from './speech/speech.ts';
@@ -43,6 +43,8 @@ export interface RunOptions {
   readonly maxTime?: number;
   /** Sends a message on every lane before anything counts, for agents that are slow at first. */
   readonly warmUp?: boolean;
+  /** Stops the run: what is left stays open. */
+  readonly signal?: AbortSignal;
   readonly onProgress?: (done: number, total: number, last: RuleResult | undefined) => void;
 }
 
@@ -160,7 +162,7 @@ class Run {
       ...(this.#options.otherHeaders ? { otherHeaders: this.#options.otherHeaders } : {}),
       card,
       cardUrl: shown?.url ?? this.#url,
-      reach: new Reach(this.#options.ways ?? {}, this.#examples(card)),
+      reach: new Reach(this.#options.ways ?? {}, examplesIn(card, this.#options.skills)),
       shadows,
       receiver: this.#receiver,
       others: siblings.filter((each) => each !== speech),
@@ -219,7 +221,7 @@ class Run {
       if (missing) throw missing;
       const left = this.#ends - performance.now();
       if (left <= 0) throw new Inconclusive('The time for the whole run was over; raise --max-time.');
-      await withDeadline(check.run(probe), Math.min(this.#timeout * 2, left));
+      await withDeadline(() => check.run(probe), Math.min(this.#timeout * 2, left), this.#options.signal);
       const first = probe.complaints[0];
       result = first ? told(verdictOf(check.level), first.message) : told('pass', '');
     } catch (error) {
@@ -235,14 +237,6 @@ class Run {
   #spend(): void {
     if (++this.#messages > (this.#options.maxMessages ?? 2_000))
       throw new Inconclusive('The limit on messages was reached; raise it with --max-messages.');
-  }
-
-  #examples(card: Json): string[] {
-    const { skills } = this.#options;
-    return (listIn(card.skills) ?? [])
-      .filter(isObject)
-      .filter(({ id }) => !skills || skills.includes(String(id)))
-      .flatMap(({ examples }) => (listIn(examples) ?? []).filter((each) => typeof each === 'string'));
   }
 
   #isWanted({ id, section, level, requirements }: Check | Invariant): boolean {
@@ -354,12 +348,27 @@ function groupBy<T, K>(list: readonly T[], keyOf: (each: T) => K): Map<K, T[]> {
   return groups;
 }
 
-function withDeadline(work: Promise<void>, milliseconds: number): Promise<void> {
+function withDeadline(
+  work: () => Promise<void>,
+  milliseconds: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   return new Promise((resolve, reject) => {
+    const stop = (): void => reject(new Inconclusive('The run was stopped.'));
+    if (signal?.aborted) {
+      stop();
+      return;
+    }
     const timer = setTimeout(
       () => reject(new Inconclusive(`It took more than ${Math.round(milliseconds)} ms; raise --timeout.`)),
       milliseconds,
     );
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
+    signal?.addEventListener('abort', stop);
+    work()
+      .then(resolve, reject)
+      .finally(() => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', stop);
+      });
   });
 }

@@ -2,6 +2,8 @@ import type { Meeting } from '../meetings.ts';
 import { escaped as e } from './escape.ts';
 import { pageOf } from './page.ts';
 
+const signs = { pass: '✓', fail: '✗', open: '?' } as const;
+
 /** Who gets on with whom, as one page. */
 export function matrixPage(
   agents: readonly { name: string; url: string; lanes: string }[],
@@ -13,18 +15,22 @@ export function matrixPage(
       const met = meetings.find((each) => each.from === row && each.to === column);
       if (!met) return '<td class="cell dim">–</td>';
       const words = met.common.length > 0 ? met.common.join(', ') : 'only by translation';
-      return `<td class="cell ${met.verdict}" title="${e(met.message)}">${met.verdict === 'pass' ? '✓' : '✗'} ${met.verdict}<div class="dim">${e(words)}</div></td>`;
+      const directly = met.direct
+        ? `<div class="${met.direct.verdict}" title="${e(met.direct.message)}">${signs[met.direct.verdict]} directly</div>`
+        : '';
+      return `<td class="cell ${met.verdict}" title="${e(met.message)}">${signs[met.verdict]} ${met.verdict}${directly}<div class="dim">${e(words)}</div></td>`;
     });
     return `<tr><th scope="row">${e(from.name)}<div class="dim"><code>${e(from.url)}</code><br>${e(from.lanes)}</div></th>${cells.join('')}</tr>`;
   });
-  const troubles = meetings.filter(({ verdict }) => verdict !== 'pass');
-  const list = troubles.map(
-    ({ from, to, message }) =>
-      `<li><b>${e(agents[from]?.name ?? '')} → ${e(agents[to]?.name ?? '')}</b>: ${e(message)}</li>`,
-  );
-  const good = meetings.length - troubles.length;
+  const isGood = ({ verdict, direct }: Meeting): boolean => verdict === 'pass' && direct?.verdict !== 'fail';
+  const list = meetings.flatMap(({ from, to, verdict, message, direct }) => {
+    const pair = `<b>${e(agents[from]?.name ?? '')} → ${e(agents[to]?.name ?? '')}</b>`;
+    if (verdict !== 'pass') return [`<li>${pair}: ${e(message)}</li>`];
+    return direct && direct.verdict !== 'pass' ? [`<li>${pair}, directly: ${e(direct.message)}</li>`] : [];
+  });
+  const good = meetings.filter(isGood).length;
   return pageOf(
     'A2A interoperability',
-    `<header><h1>Who gets on with whom</h1></header><div class="verdict ${troubles.length === 0 ? 'full' : 'partial'}"><strong>${good} of ${meetings.length}</strong><span>What the agent of a row answers is sent to the agent of a column, which has to answer it.</span></div><main><div class="scroll"><table><thead><tr><th scope="col">from</th>${heads}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div>${list.length === 0 ? '' : `<h2>What went wrong</h2><ul>${list.join('')}</ul>`}</main>`,
+    `<header><h1>Who gets on with whom</h1></header><div class="verdict ${good === meetings.length ? 'full' : 'partial'}"><strong>${good} of ${meetings.length}</strong><span>What the agent of a row answers is sent to the agent of a column, which has to answer it. Where the first can ask others, it also has to do so by itself: directly.</span></div><main><div class="scroll"><table><thead><tr><th scope="col">from</th>${heads}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div>${list.length === 0 ? '' : `<h2>What went wrong</h2><ul>${list.join('')}</ul>`}</main>`,
   );
 }
