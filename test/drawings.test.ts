@@ -1,0 +1,45 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { taskStates } from '../src/protocol/task.ts';
+import { node, root } from './support/command.ts';
+
+const images = join(root, 'docs/images');
+const drawing = (name: string) => readFileSync(join(images, name), 'utf8');
+
+describe('the drawings', () => {
+  it('are what their script draws', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'dragoman-drawings-'));
+    try {
+      const { code, stderr } = await node(['scripts/drawings.mjs', folder]).ended;
+      expect(stderr).toBe('');
+      expect(code).toBe(0);
+      const drawn = readdirSync(folder);
+      expect(drawn).toEqual(['life-cycle.svg', 'task-states.svg']);
+      for (const name of drawn)
+        expect(readFileSync(join(folder, name), 'utf8'), 'run node scripts/drawings.mjs').toBe(drawing(name));
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('tell those who cannot see them what is in them', () => {
+    for (const name of ['life-cycle.svg', 'task-states.svg'])
+      expect(drawing(name)).toMatch(/role="img"[^]*<title id="title">\w[^]*<desc id="description">\w/);
+  });
+
+  it('name sources that are there', () => {
+    const named = [...drawing('life-cycle.svg').matchAll(/[a-z]+\/(?:vX\/)?[\w-]*(?:\.ts)?(?=[ <])/g)];
+    const paths = named.map(([path]) => path.replace('vX', 'v1_0'));
+    const sources = paths.filter((path) => /^(server|dialects|engine|ledger|protocol)\//.test(path));
+    expect(sources.length).toBeGreaterThan(12);
+    expect(sources.filter((path) => !existsSync(join(root, 'src', path)))).toEqual([]);
+  });
+
+  it('show every state that a task can be in', () => {
+    const text = drawing('task-states.svg');
+    const known = taskStates.filter((state) => state !== 'unknown');
+    expect(known.filter((state) => !text.includes(`>${state}<`))).toEqual([]);
+  });
+});
