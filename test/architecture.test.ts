@@ -65,9 +65,23 @@ const may: { readonly [folder: string]: readonly string[] } = {
     'server',
     'tap',
   ],
+  // A whole town out of one file.
+  up: [
+    'protocol',
+    'documents',
+    'artifacts',
+    'bridge',
+    'client',
+    'console',
+    'gateway',
+    'server',
+    'tap',
+    'testkit',
+  ],
   cli: [
     'tap',
     'console',
+    'up',
     'protocol',
     'dialects',
     'documents',
@@ -118,7 +132,7 @@ const homes: { readonly [library: string]: string | readonly string[] } = {
   pino: 'cli',
   yaml: 'documents',
   // A schema is written where its document is read.
-  zod: ['documents', 'gateway', 'bridge', 'testkit', 'conformance', 'tap', 'console', 'cli'],
+  zod: ['documents', 'gateway', 'bridge', 'testkit', 'conformance', 'tap', 'console', 'up', 'cli'],
   mqtt: 'mesh',
   '@nats-io/transport-node': 'mesh',
   '@nats-io/jetstream': 'mesh',

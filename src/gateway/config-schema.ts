@@ -70,7 +70,8 @@ const meshSchema = z.strictObject({
   card_interval_seconds: secondsOrNever.optional().describe('At most 20. Default 10.'),
 });
 
-const shown = {
+/** What is said of every agent, wherever it comes from. */
+export const shownFields = {
   display_name: upstreamFields.display_name,
   show: z
     .array(z.enum(['http', 'mesh']))
@@ -82,10 +83,15 @@ const shown = {
   total_timeout_seconds: upstreamFields.total_timeout_seconds,
 };
 
+/** An agent that is elsewhere: at a URL, or on the mesh. */
+export const remoteForms = [
+  z.strictObject({ ...upstreamFields, ...shownFields }),
+  z.strictObject({ mesh: text.describe('The name of an agent on the mesh.'), ...shownFields }),
+] as const;
+
 const agentSchema = z.union([
-  z.strictObject({ ...upstreamFields, ...shown }),
-  z.strictObject({ mesh: text.describe('The name of an agent on the mesh.'), ...shown }),
-  z.strictObject({ module: text.describe('A JavaScript file that exports an agent.'), ...shown }),
+  ...remoteForms,
+  z.strictObject({ module: text.describe('A JavaScript file that exports an agent.'), ...shownFields }),
 ]);
 
 /** The file of a gateway. */

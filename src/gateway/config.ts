@@ -1,7 +1,6 @@
 import { dirname, resolve } from 'node:path';
-import { type Complaint, DocumentError } from '../documents/complaint.ts';
-import { Document } from '../documents/document.ts';
-import { fillIn } from '../documents/environment.ts';
+import type { Document } from '../documents/document.ts';
+import { type Complain, type Environment, readFilled } from '../documents/filled.ts';
 import {
   appsSchema,
   type Broker,
@@ -16,10 +15,6 @@ import type { Authentication, ProxiedAgent } from './proxied-agent.ts';
 import type { AgentSettings, AgentSource, GatewaySettings, MeshSettings } from './settings.ts';
 
 type Path = readonly PropertyKey[];
-type Environment = { readonly [name: string]: string | undefined };
-
-/** Collects what is wrong beside the form of the file. */
-type Complain = (path: Path, message: string) => void;
 
 /**
  * Reads the file of a gateway: its own form, or the configuration of a proxy app of Solace Agent Mesh as it is.
@@ -28,19 +23,14 @@ type Complain = (path: Path, message: string) => void;
  * @throws DocumentError with the place of everything that is wrong.
  */
 export function readGatewayConfig(text: string, file: string, environment: Environment): GatewaySettings {
-  const document = Document.parse(text, file);
-  const complaints: Complaint[] = [];
-  const complain: Complain = (path, message) => complaints.push(document.complaint(path, message));
-  const { value } = document;
-  const filled = fillIn(value, environment, (path, name) => {
+  return readFilled(
+    text,
+    file,
+    environment,
+    (document, filled, complain) => settingsOf(document, filled, complain, environment),
     // What other components of the same file need is not asked for here.
-    if (path[0] !== 'shared_config') complain(path, `${name} is not set, and there is no default`);
-  });
-  // What is not set is empty, and would be complained about twice.
-  if (complaints.length > 0) throw new DocumentError(file, complaints);
-  const settings = settingsOf(document, filled, complain, environment);
-  if (complaints.length > 0) throw new DocumentError(file, complaints);
-  return settings;
+    ([first]) => first !== 'shared_config',
+  );
 }
 
 function settingsOf(
@@ -69,13 +59,14 @@ function settingsOf(
       app.discovery_interval_seconds,
     );
   }
-  return own(file, document.check(gatewaySchema, filled), complain, environment);
+  return ownSettings(file, document.check(gatewaySchema, filled), complain, environment);
 }
 
 const milliseconds = (seconds: number | undefined): number | undefined =>
   seconds === undefined ? undefined : seconds * 1000;
 
-function own(
+/** What a file of our own form says, with defaults filled in. */
+export function ownSettings(
   file: string,
   given: GatewayFile,
   complain: Complain,

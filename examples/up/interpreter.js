@@ -1,0 +1,103 @@
+// The desk of an interpreter: an agent written in code. It asks back, streams a table row by row, and paints.
+//
+//   npx dragoman up                                  starts it among others
+//   npx dragoman serve examples/up/interpreter.js    starts it alone
+import { setTimeout as pause } from 'node:timers/promises';
+import { artifact, chunk, defineAgent, rawPart, status, textOf } from 'dragoman';
+import { postcard } from './postcard.js';
+
+const phrases = {
+  hello: { french: 'bonjour', german: 'hallo', italian: 'ciao', spanish: 'hola', turkish: 'merhaba' },
+  'good morning': {
+    french: 'bonjour',
+    german: 'guten Morgen',
+    italian: 'buongiorno',
+    spanish: 'buenos días',
+    turkish: 'günaydın',
+  },
+  'thank you': {
+    french: 'merci',
+    german: 'danke',
+    italian: 'grazie',
+    spanish: 'gracias',
+    turkish: 'teşekkür ederim',
+  },
+  goodbye: {
+    french: 'au revoir',
+    german: 'auf Wiedersehen',
+    italian: 'arrivederci',
+    spanish: 'adiós',
+    turkish: 'hoşça kal',
+  },
+};
+const languages = Object.keys(phrases.hello);
+const listed = `${languages.slice(0, -1).join(', ')} or ${languages.at(-1)}`;
+
+const languageIn = (text) => languages.find((each) => text.toLowerCase().includes(each));
+const phraseIn = (text) => Object.keys(phrases).find((each) => text.toLowerCase().includes(each));
+
+export default defineAgent({
+  name: 'Interpreter',
+  description: 'Says a few words in five languages, writes phrasebooks and paints postcards',
+  version: '1.0.0',
+  defaultOutputModes: ['text/plain', 'text/csv', 'image/png'],
+  skills: [
+    {
+      id: 'say',
+      name: 'Say',
+      description: 'Says a phrase in another language, and asks which one where nobody said',
+      tags: ['sample', 'question'],
+      examples: ['say thank you in Turkish', 'say good morning'],
+    },
+    {
+      id: 'phrasebook',
+      name: 'Phrasebook',
+      description: 'Writes all phrases of a language as a table, row by row',
+      tags: ['sample', 'streaming', 'csv'],
+      examples: ['phrasebook Italian'],
+    },
+    {
+      id: 'postcard',
+      name: 'Postcard',
+      description: 'Paints a postcard of a town',
+      tags: ['sample', 'image'],
+      examples: ['postcard from Istanbul'],
+    },
+  ],
+  async *process(context) {
+    const { text } = context;
+    if (/\bpostcard\b/i.test(text)) yield* paint(text);
+    else if (/\bphrase ?book\b/i.test(text)) yield* write(context);
+    else if (phraseIn(text)) yield* say(context, phraseIn(text));
+    else yield `Try: say good morning – phrasebook Italian – postcard from Istanbul`;
+  },
+});
+
+async function* say({ text, ask }, phrase) {
+  let language = languageIn(text);
+  while (language === undefined) {
+    const answer = textOf((await ask(`In which language: ${listed}?`)).parts);
+    language = languageIn(answer);
+  }
+  yield `“${phrases[phrase][language]}”`;
+}
+
+async function* write({ text, signal }) {
+  const language = languageIn(text) ?? 'turkish';
+  const rows = Object.entries(phrases).map(([phrase, said]) => `${phrase},${said[language]}\n`);
+  yield status('working', `Writing ${rows.length} phrases in ${language}.`);
+  for (const [index, row] of [`english,${language}\n`, ...rows].entries()) {
+    // Somebody is on the way who writes by hand; whoever cancels need not wait for it.
+    await pause(80, undefined, { signal });
+    const part = { text: row, mediaType: 'text/csv', filename: `${language}.csv` };
+    yield chunk('phrasebook', [part], { name: `${language}.csv`, lastChunk: index === rows.length });
+  }
+}
+
+async function* paint(text) {
+  const town = /(?:from|of)\s+([\p{L} -]{1,40})/u.exec(text)?.[1]?.trim() ?? 'Istanbul';
+  yield status('working', `Mixing the colours of ${town}.`);
+  const picture = rawPart(postcard(town), { mediaType: 'image/png', filename: 'postcard.png' });
+  yield artifact([picture], { name: 'postcard.png', description: `${town} in the evening` });
+  yield status('completed', `Greetings from ${town}!`);
+}

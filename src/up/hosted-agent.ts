@@ -1,0 +1,65 @@
+import { readFile } from 'node:fs/promises';
+import type { Agent } from '../protocol/agent.ts';
+import type { Log } from '../protocol/log.ts';
+import { type RunningServer, serve } from '../server/node.ts';
+import { TestAgentServer } from '../testkit/test-agent-server.ts';
+import type { HostedSettings } from './settings.ts';
+
+/** What agents that run here are given. */
+export interface HostTools {
+  /** Loads the agent of a JavaScript file. */
+  readonly loadModule: (file: string) => Promise<Agent>;
+  readonly log: Log;
+}
+
+/** An agent that runs here, on a port of its own. */
+export interface HostedAgent {
+  readonly settings: HostedSettings;
+  /** Where it is itself. */
+  readonly url: string;
+  /** Reads its script again; undefined where a change takes effect after a restart only. */
+  readAgain?(): Promise<void>;
+  /** Ends what is under way, and stops. */
+  stop(within: number): Promise<void>;
+}
+
+/**
+ * Starts an agent as its settings say.
+ *
+ * @throws DocumentError when its script is wrong.
+ */
+export function startHosted(settings: HostedSettings, tools: HostTools): Promise<HostedAgent> {
+  return settings.kind === 'script' ? startScript(settings) : startModule(settings, tools);
+}
+
+async function startScript(settings: HostedSettings): Promise<HostedAgent> {
+  const { file, port, speaks } = settings;
+  const server = await TestAgentServer.start({ scriptFile: file, port, speaks, admin: false });
+  return {
+    settings,
+    url: server.url,
+    readAgain: async () => server.load(await readFile(file, 'utf8'), file),
+    stop: () => server.stop(),
+  };
+}
+
+async function startModule(settings: HostedSettings, tools: HostTools): Promise<HostedAgent> {
+  const { file, port, speaks, name } = settings;
+  const agent = await tools.loadModule(file);
+  const onError = (error: unknown): void => tools.log({ level: 'error', message: name, error });
+  let server: RunningServer;
+  try {
+    server = await serve(agent, { port, speaks, onError });
+  } catch (thrown) {
+    await agent.close?.();
+    throw thrown;
+  }
+  return {
+    settings,
+    url: server.url,
+    async stop(within) {
+      await server.stop(within);
+      await agent.close?.();
+    },
+  };
+}
