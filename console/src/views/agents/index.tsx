@@ -1,4 +1,53 @@
-/** The view of agents. */
+import { useEffect } from 'preact/hooks';
+import { Button } from '../../parts/button.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { Spinner } from '../../parts/progress.tsx';
+import { agents, chosen, refreshAgents } from '../../session/agents.ts';
+import { AddDialog } from './add-dialog.tsx';
+import { AgentDetail } from './detail.tsx';
+import { AgentList } from './list.tsx';
+import { openDraft } from './state.ts';
+import './agents.css';
+
+/** The view of agents: all that the console knows, and the cards of one. */
 export function AgentsView() {
-  return <p>…</p>;
+  useEffect(() => {
+    if (agents.peek() !== undefined) void refreshAgents().catch(() => undefined);
+  }, []);
+  return (
+    <div class="agents">
+      <Body />
+      <AddDialog />
+    </div>
+  );
+}
+
+function Body() {
+  if (agents.value === undefined) {
+    return (
+      <div class="agents-wait">
+        <Spinner label="Asking for agents" />
+      </div>
+    );
+  }
+  if (!chosen.value) {
+    return (
+      <EmptyState
+        title="No agent yet"
+        actions={
+          <Button kind="main" onClick={() => openDraft()}>
+            Add an agent
+          </Button>
+        }
+      >
+        Add one by its address. Its card says which versions of A2A it speaks, and how to talk to it.
+      </EmptyState>
+    );
+  }
+  return (
+    <>
+      <AgentList entries={agents.value} chosenId={chosen.value.id} />
+      <AgentDetail key={chosen.value.id} entry={chosen.value} />
+    </>
+  );
 }

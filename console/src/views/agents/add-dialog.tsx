@@ -1,0 +1,84 @@
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { ErrorNote } from '../../parts/error-note.tsx';
+import { Select, TextField } from '../../parts/field.tsx';
+import {
+  type CredentialsKind,
+  closeDraft,
+  credentialFields,
+  type Draft,
+  draft,
+  draftTrouble,
+  isAdding,
+  submitDraft,
+} from './state.ts';
+
+const kinds: readonly { readonly value: CredentialsKind; readonly text: string }[] = [
+  { value: 'none', text: 'None' },
+  { value: 'bearer', text: 'Bearer token' },
+  { value: 'header', text: 'Header, such as an API key' },
+  { value: 'basic', text: 'User and password' },
+  { value: 'client-credentials', text: 'OAuth 2 client credentials' },
+];
+
+/** Asks for the address of an agent, and for credentials if it needs some. */
+export function AddDialog() {
+  return (
+    <Dialog title="Add an agent" isOpen={draft.value !== undefined} onClose={closeDraft}>
+      {draft.value ? <Form draft={draft.value} /> : null}
+    </Dialog>
+  );
+}
+
+function Form({ draft: wish }: { draft: Draft }) {
+  const change = (changes: Partial<Draft>) => {
+    draft.value = { ...wish, ...changes };
+  };
+  return (
+    <form
+      class="agents-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submitDraft();
+      }}
+    >
+      <TextField
+        label="Address"
+        type="url"
+        required
+        placeholder="http://localhost:4000"
+        hint="Where the agent is served, or its card."
+        value={wish.url}
+        onValue={(url) => change({ url })}
+      />
+      <Select
+        label="Credentials"
+        value={wish.kind}
+        choices={kinds}
+        onValue={(kind) => change({ kind: kind as CredentialsKind, fields: {} })}
+      />
+      {credentialFields[wish.kind].map(({ name, label, isSecret, isOptional }) => (
+        <TextField
+          key={`${wish.kind} ${name}`}
+          label={isOptional ? `${label} (if any)` : label}
+          type={isSecret ? 'password' : 'text'}
+          required={!isOptional}
+          value={wish.fields[name] ?? ''}
+          onValue={(value) => change({ fields: { ...wish.fields, [name]: value } })}
+        />
+      ))}
+      {wish.kind === 'none' ? null : (
+        <p class="agents-small">
+          Kept in the memory of the console alone, sent to this agent alone, never shown again.
+        </p>
+      )}
+      {draftTrouble.value ? <ErrorNote trouble={draftTrouble.value} /> : null}
+      <div class="agents-form-end">
+        <Button onClick={closeDraft}>Cancel</Button>
+        <Button kind="main" type="submit" disabled={isAdding.value}>
+          {isAdding.value ? 'Connecting…' : 'Add'}
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,63 @@
+import type { CardFinding } from '../../../../src/console/api.ts';
+import type { AgentSkill } from '../../../../src/protocol/card.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { FindingMarks } from './finding-marks.tsx';
+import { findingsAt } from './marks.ts';
+import { Modes } from './modes.tsx';
+
+/** How many skills are shown of one card. */
+const maxShown = 100;
+
+/** What an agent can do. */
+export function Skills({
+  skills,
+  findings,
+}: {
+  skills: readonly AgentSkill[];
+  findings: readonly CardFinding[];
+}) {
+  const ofTheList = findings.filter(({ path }) => path === 'skills');
+  return (
+    <section class="agents-skills" aria-label="Skills">
+      <h4>
+        Skills <small>{skills.length}</small>
+      </h4>
+      <FindingMarks findings={ofTheList} />
+      {skills.slice(0, maxShown).map((skill, at) => (
+        <Skill key={at} skill={skill} findings={findingsAt(findings, `skills[${at}]`)} />
+      ))}
+      {skills.length > maxShown ? <p class="agents-small">and {skills.length - maxShown} more</p> : null}
+    </section>
+  );
+}
+
+function Skill({ skill, findings }: { skill: AgentSkill; findings: readonly CardFinding[] }) {
+  return (
+    <div class={findings.length > 0 ? 'agents-skill agents-row-marked' : 'agents-skill'}>
+      <div class="agents-skill-head">
+        <strong>{skill.name}</strong> <code>{skill.id}</code>
+      </div>
+      {skill.description ? <div class="agents-text">{skill.description}</div> : null}
+      {skill.tags.length > 0 ? (
+        <div class="agents-badges">
+          {skill.tags.map((tag, at) => (
+            <Badge key={at}>{tag}</Badge>
+          ))}
+        </div>
+      ) : null}
+      {skill.examples?.length ? (
+        <ul class="agents-examples">
+          {skill.examples.map((example, at) => (
+            <li key={at}>{example}</li>
+          ))}
+        </ul>
+      ) : null}
+      {skill.inputModes?.length || skill.outputModes?.length ? (
+        <div class="agents-small">
+          takes <Modes modes={skill.inputModes ?? []} /> gives <Modes modes={skill.outputModes ?? []} />
+        </div>
+      ) : null}
+      <FindingMarks findings={findings} />
+    </div>
+  );
+}
