@@ -1,4 +1,81 @@
-/** The view of wire. */
+import { useEffect } from 'preact/hooks';
+import { Button } from '../../parts/button.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { about } from '../../session/agents.ts';
+import { Detail } from './detail.tsx';
+import { Diagram } from './diagram.tsx';
+import { Splitter } from './splitter.tsx';
+import { begin, isOpen, look, missed, opened, passage, tick, timeline } from './state.ts';
+import { Toolbar } from './toolbar.tsx';
+import { counted } from './words.ts';
+import './wire.css';
+
+/** Everything that passes between the parties, as it passes. */
 export function WireView() {
-  return <p>…</p>;
+  useEffect(begin, []);
+  void tick.value;
+  const isSplit = isOpen.value && passage.value !== undefined;
+  return (
+    <div class="wire">
+      <Toolbar />
+      <Notices />
+      <div class={isSplit ? 'wire-split wire-split-open' : 'wire-split'}>
+        {timeline.value.shown.length === 0 ? <Nothing /> : <Diagram />}
+        {isSplit ? <Splitter /> : null}
+        <Detail />
+      </div>
+    </div>
+  );
+}
+
+function Notices() {
+  return (
+    <>
+      {opened.value ? (
+        <div class="wire-notice" role="status">
+          <span>
+            This is the file <b>{opened.value.name}</b>, not what passes now.
+          </span>
+          <Button small onClick={() => look(undefined)}>
+            Back to live
+          </Button>
+        </div>
+      ) : null}
+      {missed.value > 0 && !opened.value ? (
+        <div class="wire-notice" role="status">
+          <span>
+            {counted(missed.value, 'passage was', 'passages were')} forgotten before this page read them.
+          </span>
+          <Button small onClick={() => (missed.value = 0)}>
+            All right
+          </Button>
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+function Nothing() {
+  if (timeline.value.length > 0) {
+    return (
+      <EmptyState title="Nothing of this kind has passed">
+        Ask for less, or wait: what comes is looked at as well.
+      </EmptyState>
+    );
+  }
+  if (about.value?.hasWire === false) {
+    return (
+      <EmptyState title="Nothing is recorded here">
+        Say something in the chat and it is seen here. To see what others say to each other, run{' '}
+        <code>dragoman tap --to URL --console</code> or <code>dragoman up</code>. A file of a tap can be
+        imported.
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState title="Nothing has passed yet">
+      What agents, gateways and meshes say to each other appears here as it happens: each request, each
+      answer, each event of a stream. Say something in the chat to see it.
+    </EmptyState>
+  );
 }

@@ -1,0 +1,108 @@
+import type { Passage } from '../../../../src/tap/passage.ts';
+import { transportName, VersionBadge } from '../../parts/badge.tsx';
+import { clockTime, duration } from '../../parts/time.ts';
+import { findingCount, isError, lossCount } from './filter.ts';
+import { type Arrow, arrowOf } from './layout.ts';
+import { counted, gistOf, spoken } from './words.ts';
+import './row.css';
+
+interface RowProps {
+  passage: Passage;
+  /** Counted from 0. */
+  index: number;
+  count: number;
+  height: number;
+  /** Where the lines of the two parties are; undefined where there is no room for a diagram. */
+  lines: { readonly from: number; readonly to: number } | undefined;
+  /** The colour of the task. */
+  hue: number | undefined;
+  isSelected: boolean;
+  /** Of the trip of the selected or pointed row. */
+  isRelated: boolean;
+  /** What the selected row is on the other side of a gateway. */
+  isOther: boolean;
+}
+
+/** One passage: when, from whom to whom, what it says, and how it was written. */
+export function Row(props: RowProps) {
+  const { passage, index, count, height, lines, hue, isSelected, isRelated, isOther } = props;
+  const names = [
+    'wire-row',
+    `wire-kind-${passage.kind}`,
+    ...(isError(passage) ? ['wire-bad'] : []),
+    ...(isRelated ? ['wire-related'] : []),
+    ...(isOther ? ['wire-other'] : []),
+    ...(lines ? [] : ['wire-told']),
+  ];
+  return (
+    <div
+      id={`passage-${passage.sequence}`}
+      class={names.join(' ')}
+      role="option"
+      data-sequence={passage.sequence}
+      data-trip={passage.trip}
+      aria-label={spoken(passage)}
+      aria-selected={isSelected}
+      aria-posinset={index + 1}
+      aria-setsize={count}
+      style={{ transform: `translateY(${index * height}px)`, height: `${height}px` }}
+    >
+      <span class={hue === undefined ? 'wire-rail' : `wire-rail wire-hue-${hue}`} />
+      <span class="wire-time">{clockTime(passage.at)}</span>
+      {lines ? (
+        <Drawn passage={passage} arrow={arrowOf(lines.from, lines.to)} />
+      ) : (
+        <span class="wire-words">
+          <span class="wire-route">
+            {passage.from} → {passage.to}
+          </span>
+          <span class="wire-said">{gistOf(passage)}</span>
+        </span>
+      )}
+      <Marks passage={passage} />
+    </div>
+  );
+}
+
+function Drawn({ passage, arrow }: { passage: Passage; arrow: Arrow }) {
+  return (
+    <span class="wire-lane">
+      <span
+        class={`wire-arrow wire-arrow-${arrow.direction}`}
+        style={{ left: `${arrow.left}px`, width: `${arrow.width}px` }}
+      >
+        <span class="wire-gist">
+          <span>{gistOf(passage)}</span>
+        </span>
+      </span>
+    </span>
+  );
+}
+
+function Marks({ passage }: { passage: Passage }) {
+  const { meaning, http, kind, after } = passage;
+  const losses = lossCount(passage);
+  const findings = findingCount(passage);
+  return (
+    <span class="wire-marks">
+      {losses > 0 ? (
+        <span class="wire-mark wire-mark-loss" title={counted(losses, 'loss', 'losses')}>
+          ▲{losses}
+        </span>
+      ) : null}
+      {findings > 0 ? (
+        <span class="wire-mark wire-mark-finding" title={counted(findings, 'finding', 'findings')}>
+          ◆{findings}
+        </span>
+      ) : null}
+      {kind === 'request' || after === undefined ? null : <span class="wire-after">{duration(after)}</span>}
+      {http?.status === undefined || kind !== 'response' ? null : (
+        <span class={http.status < 400 ? 'wire-status' : 'wire-status wire-status-bad'}>{http.status}</span>
+      )}
+      {meaning?.binding === undefined ? null : (
+        <span class="wire-binding">{transportName(meaning.binding)}</span>
+      )}
+      {meaning?.version === undefined ? null : <VersionBadge version={meaning.version} />}
+    </span>
+  );
+}

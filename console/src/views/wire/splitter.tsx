@@ -1,0 +1,51 @@
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+
+const key = 'dragoman-wire-split';
+const least = 20;
+const most = 80;
+
+/** How much of the view, in percent, the diagram has while a passage is open. */
+const share = signal(bounded(Number(localStorage.getItem(key) ?? 50)));
+
+function bounded(percent: number): number {
+  return Number.isFinite(percent) ? Math.min(most, Math.max(least, Math.round(percent))) : 50;
+}
+
+function move(percent: number): void {
+  share.value = bounded(percent);
+  localStorage.setItem(key, String(share.value));
+}
+
+/** The line between the diagram and a passage; it can be dragged, and moved by arrow keys. */
+export function Splitter() {
+  useEffect(() => {
+    document.querySelector<HTMLElement>('.wire-split')?.style.setProperty('--share', `${share.value}fr`);
+    document.querySelector<HTMLElement>('.wire-split')?.style.setProperty('--rest', `${100 - share.value}fr`);
+  }, [share.value]);
+  return (
+    <div
+      class="wire-splitter"
+      role="separator"
+      tabIndex={0}
+      aria-orientation="horizontal"
+      aria-label="Height of the diagram"
+      aria-valuenow={share.value}
+      aria-valuemin={least}
+      aria-valuemax={most}
+      onKeyDown={(event) => {
+        const step = { ArrowUp: -5, ArrowDown: 5 }[event.key];
+        if (step === undefined) return;
+        event.preventDefault();
+        move(share.value + step);
+      }}
+      onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
+      onPointerMove={(event) => {
+        const line = event.currentTarget;
+        const room = line.parentElement?.getBoundingClientRect();
+        if (!room || !line.hasPointerCapture(event.pointerId)) return;
+        move(((event.clientY - room.top) / room.height) * 100);
+      }}
+    />
+  );
+}

@@ -1,0 +1,179 @@
+import { batch, computed, effect, signal } from '@preact/signals';
+import type { WireEvent } from '../../../../src/console/api.ts';
+import type { Passage } from '../../../../src/tap/passage.ts';
+import { access } from '../../session/access.ts';
+import { call, follow } from '../../session/call.ts';
+import { place } from '../../session/place.ts';
+import { counterpartOf } from './counterpart.ts';
+import type { Filter } from './filter.ts';
+import { Timeline } from './timeline.ts';
+
+const live = new Timeline();
+
+/** A file that is looked at instead of what passes now. */
+export const opened = signal<{ readonly name: string; readonly timeline: Timeline } | undefined>(undefined);
+
+/** What is looked at. */
+export const timeline = computed(() => opened.value?.timeline ?? live);
+
+/** Rises when the timeline has changed, at most once in a frame. */
+export const tick = signal(0);
+
+/** How many passages the server forgot before they could be read. */
+export const missed = signal(0);
+
+/** Whether what comes is kept back. */
+export const isPaused = signal(false);
+
+/** How many passages are kept back. */
+export const waiting = signal(0);
+
+/** Whether the newest row stays in sight. */
+export const isFollowing = signal(true);
+
+/** What the person asks to see; the task and the trip are in the address. */
+export const wish = signal<Omit<Filter, 'task' | 'trip'>>({});
+
+/** All that decides what is seen. */
+export const filter = computed<Filter>(() => {
+  const { view, details } = place.value;
+  if (view !== 'wire') return wish.value;
+  return { ...wish.value, task: details.get('task') ?? '', trip: details.get('trip') ?? '' };
+});
+
+/** The sequence number of the row that is selected. */
+export const selected = signal<number | undefined>(undefined);
+
+/** Whether the selected row is shown in full. */
+export const isOpen = signal(false);
+
+/** The trip under the pointer. */
+export const pointed = signal<string | undefined>(undefined);
+
+/** The selected passage. */
+export const passage = computed<Passage | undefined>(() => {
+  void tick.value;
+  return selected.value === undefined ? undefined : timeline.value.find(selected.value);
+});
+
+/** The same on the other side of whoever translates. */
+export const other = computed<Passage | undefined>(() =>
+  passage.value ? counterpartOf(passage.value, timeline.value) : undefined,
+);
+
+/** What has come since the last frame, or since the person paused. */
+let pending: Passage[] = [];
+let isDue = false;
+const maxPending = 20_000;
+
+function take(arrived: Passage): void {
+  pending.push(arrived);
+  if (pending.length > maxPending) {
+    // A page that is not in front gets no frames, and a pause may be long.
+    if (isPaused.value) pending = pending.slice(maxPending / 10);
+    else flush();
+  }
+  schedule();
+}
+
+function schedule(): void {
+  if (isDue) return;
+  isDue = true;
+  requestAnimationFrame(() => {
+    isDue = false;
+    if (isPaused.value) waiting.value = pending.length;
+    else flush();
+  });
+}
+
+function flush(): void {
+  if (pending.length === 0) return;
+  const arrived = pending;
+  pending = [];
+  live.add(arrived);
+  batch(() => {
+    waiting.value = 0;
+    tick.value++;
+  });
+}
+
+/** Keeps back what comes, or shows it again. */
+export function togglePause(): void {
+  isPaused.value = !isPaused.value;
+  if (!isPaused.value) flush();
+}
+
+/** Selects a row, and shows it in full if wanted. */
+export function select(sequence: number | undefined, options: { open?: boolean } = {}): void {
+  batch(() => {
+    selected.value = sequence;
+    if (options.open) isOpen.value = true;
+    if (sequence !== undefined && timeline.value.rowOf(sequence) !== timeline.value.shown.length - 1)
+      isFollowing.value = false;
+  });
+}
+
+/** Forgets everything that was seen, here and at the server. */
+export async function clear(): Promise<void> {
+  await call('wire', { method: 'DELETE' });
+  live.clear();
+  pending = [];
+  batch(() => {
+    selected.value = undefined;
+    isOpen.value = false;
+    missed.value = 0;
+    waiting.value = 0;
+    tick.value++;
+  });
+}
+
+/** Looks at a file; `undefined` goes back to what passes now. */
+export function look(
+  file: { readonly name: string; readonly passages: readonly Passage[] } | undefined,
+): void {
+  batch(() => {
+    selected.value = undefined;
+    isOpen.value = false;
+    if (file) {
+      const kept = new Timeline({ maxPassages: file.passages.length });
+      kept.add(file.passages);
+      opened.value = { name: file.name, timeline: kept };
+      isFollowing.value = false;
+    } else {
+      opened.value = undefined;
+      isFollowing.value = true;
+    }
+  });
+}
+
+let hasBegun = false;
+
+/** Begins to read what passes; it goes on when the person looks at another view. */
+export function begin(): void {
+  if (hasBegun) return;
+  hasBegun = true;
+  effect(() => {
+    timeline.value.filter(filter.value);
+    tick.value = tick.peek() + 1;
+  });
+  void readOn();
+}
+
+async function readOn(): Promise<void> {
+  let last = 0;
+  for (let attempts = 0; access.value !== 'denied'; attempts++) {
+    try {
+      for await (const event of follow<WireEvent>(`wire?after=${last}`)) {
+        attempts = 0;
+        if (event.kind === 'gap') missed.value += event.missed;
+        else {
+          last = event.passage.sequence;
+          take(event.passage);
+        }
+      }
+    } catch {
+      // The server is gone for now, or for good: the page says so above all views, and this goes on asking.
+    }
+    await new Promise((resolve) => setTimeout(resolve, Math.min(10_000, 500 * 2 ** attempts)));
+  }
+}
