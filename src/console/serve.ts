@@ -16,8 +16,11 @@ import { AgentBook, type StartingAgent } from './agent-book.ts';
 import type { About } from './api.ts';
 import { cardRoutes } from './cards.ts';
 import { EventStream } from './event-stream.ts';
+import { examinationRoutes } from './examination.ts';
 import { toldOf } from './known-agent.ts';
+import { loadRoutes } from './load.ts';
 import { guards, Page } from './page.ts';
+import { pushRoutes } from './pushes.ts';
 import { type Answer, findRoute, type Routes } from './route.ts';
 import { talkRoutes } from './talk.ts';
 import { wireRoutes } from './wire.ts';
@@ -127,6 +130,9 @@ class Desk {
       ...cardRoutes(book, http),
       ...talkRoutes(book),
       ...wireRoutes(tape),
+      ...examinationRoutes({ book, http, version: about.version }),
+      ...loadRoutes([options.metrics ?? []].flat(), tape),
+      ...pushRoutes(options.ledger),
     };
   }
 

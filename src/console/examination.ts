@@ -1,0 +1,89 @@
+import type { HttpClient } from '../client/http/http.ts';
+import { examine } from '../conformance/examine.ts';
+import type { RuleResult } from '../conformance/model.ts';
+import { fxWays, tckWays } from '../conformance/reach.ts';
+import { reportOf } from '../conformance/report/report.ts';
+import { Secrets } from '../protocol/secrets.ts';
+import { writeReport } from '../conformance/report/write.ts';
+import { A2AError } from '../protocol/errors.ts';
+import type { AgentBook } from './agent-book.ts';
+import type { ConformanceEvent, ConformanceWish } from './api.ts';
+import { conformanceWish, readBody } from './bodies.ts';
+import { headersFor } from './credentials.ts';
+import type { EventStream } from './event-stream.ts';
+import type { KnownAgent } from './known-agent.ts';
+import type { Routes } from './route.ts';
+
+/** What examinations need. */
+export interface Laboratory {
+  readonly book: AgentBook;
+  readonly http: HttpClient;
+  /** The version of the suite. */
+  readonly version: string;
+}
+
+/** Examines agents, one at a time, because two examinations would disturb each other. */
+export function examinationRoutes(laboratory: Laboratory): Routes {
+  let isBusy = false;
+  return {
+    'POST conformance': ({ body }) => {
+      const wish = readBody(conformanceWish, body);
+      const agent = laboratory.book.get(wish.agentId);
+      if (isBusy) throw busy();
+      return {
+        stream: async (stream) => {
+          // Two may have come at once.
+          if (isBusy) throw busy();
+          isBusy = true;
+          try {
+            await run(agent, wish, laboratory, stream);
+          } finally {
+            isBusy = false;
+          }
+        },
+      };
+    },
+  };
+}
+
+function busy(): A2AError {
+  return new A2AError('CONFLICT', 'An agent is being examined already', {
+    hint: 'Wait until that is done, or leave the page that began it.',
+  });
+}
+
+async function run(
+  agent: KnownAgent,
+  { level, fixtures, timeout }: ConformanceWish,
+  { http, version }: Laboratory,
+  stream: EventStream,
+): Promise<void> {
+  const { url, credentials } = agent.facts;
+  const headers = await headersFor(credentials, url, http);
+  /** What has not gone out yet: no more than there are rules. */
+  const news: ConformanceEvent[] = [];
+  let sending = Promise.resolve(true);
+  const tell = (event: ConformanceEvent): void => {
+    if (news.push(event) === 1) sending = sending.then(() => stream.send(...news.splice(0)));
+  };
+  const outcome = await examine(url, {
+    headers,
+    ways: fixtures === 'fx' ? fxWays : fixtures === 'tck' ? tckWays : {},
+    ...(level && { level }),
+    ...(timeout !== undefined && { timeout }),
+    signal: stream.signal,
+    onProgress: (done, total, last) => tell({ kind: 'progress', done, total, ...whatOf(last) }),
+  });
+  if (stream.signal.aborted) return;
+  const report = reportOf(outcome, {
+    suite: `dragoman ${version}`,
+    command: `dragoman conformance ${url}${fixtures ? ` --fixtures ${fixtures}` : ''}`,
+    secrets: new Secrets(headers),
+  });
+  tell({ kind: 'report', report, html: writeReport(report, 'html') });
+  await sending;
+}
+
+function whatOf(last: RuleResult | undefined): { rule?: string; verdict?: string } {
+  return last ? { rule: last.rule.id, verdict: last.verdict } : {};
+}
