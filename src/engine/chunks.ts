@@ -4,8 +4,11 @@ import { A2AError } from '../protocol/errors.ts';
 /** What is known of the artifacts of a run, so that nobody is told to append to what they never saw begin. */
 export class Chunks {
   readonly #log: TaskLog;
-  /** Whether each artifact of this run had its last chunk. */
-  readonly #isClosed = new Map<string, boolean>();
+  /** The artifact that came last, and whether it had its last chunk: most runs have one, which needs no map. */
+  #current: string | undefined = undefined;
+  #isCurrentClosed = false;
+  /** The same of those before it. */
+  #isClosed: Map<string, boolean> | undefined = undefined;
 
   constructor(log: TaskLog) {
     this.#log = log;
@@ -18,14 +21,19 @@ export class Chunks {
    * @throws {@link A2AError} `INVALID_AGENT_RESPONSE` for a chunk after the last one.
    */
   add(artifactId: string, append: boolean, isLast: boolean): boolean {
-    const isClosed = this.#isClosed.get(artifactId);
+    const isClosed = artifactId === this.#current ? this.#isCurrentClosed : this.#isClosed?.get(artifactId);
     if (append && isClosed) {
       throw new A2AError(
         'INVALID_AGENT_RESPONSE',
         `The agent added to the artifact ${artifactId} after its last chunk`,
       );
     }
-    this.#isClosed.set(artifactId, isLast);
+    if (this.#current !== undefined && this.#current !== artifactId) {
+      this.#isClosed ??= new Map();
+      this.#isClosed.set(this.#current, this.#isCurrentClosed);
+    }
+    this.#current = artifactId;
+    this.#isCurrentClosed = isLast;
     return append && (isClosed !== undefined || this.#isOlder(artifactId));
   }
 

@@ -5,7 +5,7 @@ import type { LogEntry } from '../protocol/log.ts';
 import type { Message } from '../protocol/message.ts';
 import type { SendRequest } from '../protocol/requests.ts';
 import type { Metadata } from '../protocol/part.ts';
-import { type Artifact, isInterrupted, isTerminal, type Task, type TaskState } from '../protocol/task.ts';
+import { isInterrupted, isTerminal, type Task, type TaskState } from '../protocol/task.ts';
 import { Chunks } from './chunks.ts';
 import { ProcessContext } from './context.ts';
 import type { Process } from './definition.ts';
@@ -173,34 +173,36 @@ export class Run {
   #emitText(text: string): void {
     const append = this.#textArtifact !== undefined;
     this.#textArtifact ??= this.#host.newId();
-    this.#append({ artifactId: this.#textArtifact, parts: [{ text }] }, append, undefined);
+    this.#append(this.#textArtifact, { parts: [{ text }] }, append, undefined);
   }
 
   /** Appends an artifact, or a chunk of one. */
   artifact(draft: ArtifactDraft, append: boolean, lastChunk: boolean | undefined, metadata?: Metadata): void {
-    const artifact = {
-      ...draft,
-      artifactId: draft.artifactId ?? this.#host.newId(),
-      parts: partsOf(draft),
-    };
+    const artifactId = draft.artifactId ?? this.#host.newId();
     this.#chunks ??= new Chunks(this.log);
-    const isMore = this.#chunks.add(artifact.artifactId, append, lastChunk ?? false);
-    this.#append(artifact, isMore, lastChunk, metadata);
+    const isMore = this.#chunks.add(artifactId, append, lastChunk ?? false);
+    this.#append(artifactId, draft, isMore, lastChunk, metadata);
   }
 
-  #append(artifact: Artifact, append: boolean, lastChunk: boolean | undefined, metadata?: Metadata): void {
+  #append(
+    artifactId: string,
+    draft: ArtifactDraft,
+    append: boolean,
+    lastChunk: boolean | undefined,
+    metadata?: Metadata,
+  ): void {
     this.log.append({
       kind: 'artifact',
       taskId: this.log.id,
       contextId: this.log.contextId,
       // Written out, so that all artifacts have one shape for the machine.
       artifact: {
-        artifactId: artifact.artifactId,
-        name: artifact.name,
-        description: artifact.description,
-        parts: artifact.parts,
-        extensions: artifact.extensions,
-        metadata: artifact.metadata,
+        artifactId,
+        name: draft.name,
+        description: draft.description,
+        parts: partsOf(draft),
+        extensions: draft.extensions,
+        metadata: draft.metadata,
       },
       append,
       lastChunk,

@@ -77,7 +77,7 @@ export class LiveLog implements TaskLog {
   #add(change: TaskChange): void {
     change.sequence = ++this.sequence;
     // Most tasks have few changes, and a list that grows by itself makes room for many.
-    if (this.#changes.length < 4) this.#changes = this.#changes.concat(change);
+    if (this.#changes.length < 4) this.#changes = withOneMore(this.#changes, change);
     else this.#changes.push(change);
     if (change.kind === 'status') this.state = change.status.state;
     else if (change.kind === 'task') this.state = change.task.status.state;
@@ -201,4 +201,14 @@ export class LiveLog implements TaskLog {
     follower.nextWaiting = undefined;
     follower.previousWaiting = undefined;
   }
+}
+
+/** A short list with one more change and room for nothing else; written out, because `concat` takes three times as long. */
+function withOneMore(changes: TaskChange[], change: TaskChange): TaskChange[] {
+  const a = changes[0];
+  const b = changes[1];
+  const c = changes[2];
+  if (!a) return [change];
+  if (!b) return [a, change];
+  return c ? [a, b, c, change] : [a, b, change];
 }

@@ -19,6 +19,12 @@ interface Growing {
   mine: boolean;
 }
 
+/** The artifact, which is not changed from now on. */
+function handedOut(growing: Growing): Artifact {
+  growing.mine = false;
+  return growing.artifact;
+}
+
 /** Up to how many artifacts it is quicker to look through them than to keep a map. */
 const maxLookedThrough = 8;
 
@@ -84,22 +90,18 @@ export class TaskFold {
   /** The task as it stands. What is returned is never changed afterwards. */
   task(): Task {
     if (this.#snapshot) return this.#snapshot;
-    const base = this.#base;
-    const task: Task = { id: base.id, contextId: base.contextId, status: this.#status };
-    if (this.#artifacts) {
-      const artifacts: Artifact[] = [];
-      for (const growing of this.#artifacts) {
-        growing.mine = false;
-        artifacts.push(growing.artifact);
-      }
-      task.artifacts = artifacts;
-    }
-    if (this.#history) {
-      this.#historyIsMine = false;
-      task.history = this.#history;
-    }
-    if (base.metadata) task.metadata = base.metadata;
-    if (base.origin) task.origin = base.origin;
+    const { id, contextId, metadata, origin } = this.#base;
+    const status = this.#status;
+    const artifacts = this.#artifacts?.map(handedOut);
+    const history = this.#history;
+    this.#historyIsMine = false;
+    // Most tasks have both. Members that are added one by one are kept apart from their object, which takes more room.
+    const task: Task =
+      artifacts && history ? { id, contextId, status, artifacts, history } : { id, contextId, status };
+    if (artifacts) task.artifacts = artifacts;
+    if (history) task.history = history;
+    if (metadata) task.metadata = metadata;
+    if (origin) task.origin = origin;
     this.#snapshot = task;
     return task;
   }
@@ -120,9 +122,9 @@ export class TaskFold {
       growing.mine = false;
       return;
     }
-    this.#artifacts ??= [];
-    this.#places?.set(artifact.artifactId, this.#artifacts.length);
-    this.#artifacts.push({ artifact, mine: false });
+    this.#places?.set(artifact.artifactId, this.#artifacts?.length ?? 0);
+    if (this.#artifacts) this.#artifacts.push({ artifact, mine: false });
+    else this.#artifacts = [{ artifact, mine: false }];
   }
 
   #find(artifactId: string): Growing | undefined {
