@@ -1,4 +1,50 @@
-/** The view of chat. */
+import { Button, LinkButton } from '../../parts/button.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { Spinner } from '../../parts/progress.tsx';
+import { agents, chosen } from '../../session/agents.ts';
+import { hrefOf } from '../../session/place.ts';
+import { Composer } from './composer.tsx';
+import { ConversationList } from './conversation-list.tsx';
+import { current, startAnew } from './state.ts';
+import { Toolbar } from './toolbar.tsx';
+import { Transcript } from './transcript.tsx';
+import './chat.css';
+
+/** The view of chat: talks to any agent, in any version and over any transport. */
 export function ChatView() {
-  return <p>…</p>;
+  const agent = chosen.value;
+  if (agents.value === undefined) {
+    return (
+      <div class="chat-wait">
+        <Spinner label="Asking for agents" />
+      </div>
+    );
+  }
+  if (!agent) {
+    return (
+      <EmptyState
+        title="Nobody to talk to"
+        actions={
+          <LinkButton kind="main" href={hrefOf('agents')}>
+            Add an agent
+          </LinkButton>
+        }
+      >
+        Add an agent by its address first.
+      </EmptyState>
+    );
+  }
+  return (
+    <div class="chat">
+      <aside class="chat-side" aria-label="Conversations">
+        <Button onClick={() => startAnew(agent.id)}>New conversation</Button>
+        <ConversationList agentId={agent.id} />
+      </aside>
+      <section class="chat-main" aria-label={`Conversation with ${agent.name}`}>
+        <Toolbar agent={agent} />
+        <Transcript key={current.value?.id ?? 'new'} agent={agent} conversation={current.value} />
+        <Composer key={agent.id} agent={agent} conversation={current.value} />
+      </section>
+    </div>
+  );
 }

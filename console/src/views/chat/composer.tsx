@@ -1,0 +1,137 @@
+import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import type { AgentEntry } from '../../../../src/console/api.ts';
+import type { Part } from '../../../../src/protocol/part.ts';
+import { Button } from '../../parts/button.tsx';
+import { Toggle } from '../../parts/field.tsx';
+import { FileDrop, FilePicker } from '../../parts/file-picker.tsx';
+import { byteSize } from '../../parts/time.ts';
+import { type Attachment, attachmentOf, refusalOf } from './attachments.ts';
+import type { Conversation } from './conversation.ts';
+import { leaveQuestion, say } from './state.ts';
+
+interface ComposerProps {
+  agent: AgentEntry;
+  conversation: Conversation | undefined;
+}
+
+/** Reads what stands in the field for data; a mistake is for the person. */
+function readData(text: string): { part?: Part; mistake?: string } {
+  if (text.trim() === '') return {};
+  try {
+    return { part: { data: JSON.parse(text) as unknown } };
+  } catch (error) {
+    return { mistake: `The data is not JSON: ${error instanceof Error ? error.message : ''}` };
+  }
+}
+
+/** Writes the next message: text, files, data. */
+export function Composer({ agent, conversation }: ComposerProps) {
+  const text = useSignal('');
+  const files = useSignal<readonly Attachment[]>([]);
+  const data = useSignal('');
+  const hasData = useSignal(false);
+  const mistake = useSignal<string | undefined>(undefined);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const isRunning = conversation?.turns.at(-1)?.isRunning === true;
+
+  const attach = async (more: readonly File[]) => {
+    mistake.value = refusalOf(files.value, more);
+    if (mistake.value === undefined) {
+      files.value = [...files.value, ...(await Promise.all(more.map(attachmentOf)))];
+    }
+  };
+  const send = () => {
+    const given = readData(hasData.value ? data.value : '');
+    mistake.value = given.mistake;
+    if (given.mistake !== undefined || isRunning) return;
+    const parts: Part[] = text.value.trim() === '' ? [] : [{ text: text.value }];
+    parts.push(...files.value.map(({ part }) => part));
+    if (given.part) parts.push(given.part);
+    if (parts.length === 0) return;
+    text.value = '';
+    files.value = [];
+    data.value = '';
+    hasData.value = false;
+    field.current?.focus();
+    void say(parts);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    send();
+  };
+
+  return (
+    <FileDrop class="chat-composer" onFiles={(more) => void attach(more)}>
+      {conversation?.waiting ? <Bound conversation={conversation} /> : null}
+      {files.value.length > 0 ? (
+        <ul class="chat-files" aria-label="Files to send">
+          {files.value.map((file, at) => (
+            <li key={at}>
+              {file.name} <small>{byteSize(file.size)}</small>
+              <button
+                type="button"
+                aria-label={`Take ${file.name} away`}
+                onClick={() => (files.value = files.value.filter((each) => each !== file))}
+              >
+                ×
+              </button>
+            </li>
+          ))}
+        </ul>
+      ) : null}
+      {hasData.value ? (
+        <textarea
+          class="input input-mono"
+          rows={4}
+          aria-label="Data, as JSON"
+          placeholder='{"any": "JSON"}'
+          spellcheck={false}
+          value={data.value}
+          onInput={(event) => (data.value = event.currentTarget.value)}
+        />
+      ) : null}
+      <textarea
+        ref={field}
+        class="input chat-text"
+        rows={2}
+        aria-label="Message"
+        placeholder={conversation?.waiting ? 'Your answer' : `Message ${agent.name}`}
+        value={text.value}
+        onInput={(event) => (text.value = event.currentTarget.value)}
+        onKeyDown={onKeyDown}
+      />
+      {mistake.value === undefined ? null : (
+        <div class="chat-mistake" role="alert">
+          {mistake.value}
+        </div>
+      )}
+      <div class="chat-send">
+        <FilePicker label="Attach" multiple onFiles={(more) => void attach(more)} />
+        <Toggle label="Data" isOn={hasData.value} onTurn={(isOn) => (hasData.value = isOn)} />
+        <span class="chat-hint">Enter sends, Shift + Enter begins a line</span>
+        <Button kind="main" disabled={isRunning} onClick={send}>
+          {conversation?.waiting ? 'Answer' : 'Send'}
+        </Button>
+      </div>
+    </FileDrop>
+  );
+}
+
+/** Says that the next message answers a question. */
+function Bound({ conversation }: { conversation: Conversation }) {
+  const isAuth = conversation.waiting?.status.state === 'auth-required';
+  return (
+    <div class="chat-bound">
+      <span>
+        {isAuth
+          ? 'Once you have done what the agent asks for, say so here. This goes on with its task.'
+          : 'This answers the question, and goes on with its task.'}
+      </span>
+      <Button small kind="quiet" onClick={() => leaveQuestion(conversation)}>
+        Begin another task instead
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,33 @@
+import { StateBadge } from '../../parts/badge.tsx';
+import { clockTime } from '../../parts/time.ts';
+import { titleOf } from './conversation.ts';
+import { current, openConversation, ours } from './state.ts';
+
+/** The conversations with an agent, the newest first. */
+export function ConversationList({ agentId }: { agentId: string }) {
+  if (ours.value.length === 0)
+    return <p class="chat-side-note">Conversations are kept while this page is open.</p>;
+  return (
+    <ul class="chat-list">
+      {ours.value.map((conversation) => {
+        const last = conversation.turns.at(-1);
+        return (
+          <li key={conversation.id}>
+            <button
+              type="button"
+              class="chat-list-entry"
+              aria-current={conversation.id === current.value?.id ? 'true' : undefined}
+              onClick={() => openConversation(agentId, conversation.id)}
+            >
+              <span class="chat-list-title">{titleOf(conversation)}</span>
+              <span class="chat-list-facts">
+                {last ? <time>{clockTime(last.at).slice(0, 5)}</time> : null}
+                {last?.task ? <StateBadge state={last.task.status.state} /> : null}
+              </span>
+            </button>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,16 @@
+import type { Finding } from '../../../../src/protocol/lint.ts';
+import { LevelBadge } from '../../parts/badge.tsx';
+
+/** What is not legal about a stream, where it was not. */
+export function FindingNotes({ findings }: { findings: readonly Finding[] }) {
+  if (findings.length === 0) return null;
+  return (
+    <ul class="chat-findings">
+      {findings.map((finding, at) => (
+        <li key={at}>
+          <LevelBadge level={finding.level} /> <code>{finding.rule}</code> {finding.message}
+        </li>
+      ))}
+    </ul>
+  );
+}

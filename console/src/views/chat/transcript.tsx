@@ -1,0 +1,70 @@
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { AgentEntry } from '../../../../src/console/api.ts';
+import { Button } from '../../parts/button.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { cards, loadCards } from '../agents/state.ts';
+import type { Conversation } from './conversation.ts';
+import { say } from './state.ts';
+import { TurnView } from './turn-view.tsx';
+
+/** How many examples of its skills are offered to begin with. */
+const maxExamples = 4;
+
+/** Everything that was said, the newest at the end; stays there unless the person scrolls away. */
+export function Transcript({
+  agent,
+  conversation,
+}: {
+  agent: AgentEntry;
+  conversation: Conversation | undefined;
+}) {
+  const box = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  useLayoutEffect(() => {
+    if (isAtEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
+  });
+  const onScroll = () => {
+    if (!box.current) return;
+    const { scrollTop, scrollHeight, clientHeight } = box.current;
+    isAtEnd.current = scrollTop + clientHeight >= scrollHeight - 40;
+  };
+  return (
+    <div
+      class="chat-scroll"
+      ref={box}
+      onScroll={onScroll}
+      tabIndex={0}
+      role="region"
+      aria-label="What was said"
+    >
+      {conversation ? (
+        <div class="chat-turns" role="log" aria-label="Conversation">
+          {conversation.turns.map((turn) => (
+            <TurnView key={turn.id} conversation={conversation} turn={turn} />
+          ))}
+        </div>
+      ) : (
+        <Welcome agent={agent} />
+      )}
+    </div>
+  );
+}
+
+function Welcome({ agent }: { agent: AgentEntry }) {
+  useLayoutEffect(() => void loadCards(agent.id), [agent.id]);
+  const known = cards.value?.agentId === agent.id ? cards.value.cards?.cards : undefined;
+  const skills = known?.find(({ card }) => card)?.card?.skills ?? [];
+  const examples = [...new Set(skills.flatMap((skill) => skill.examples ?? []))].slice(0, maxExamples);
+  return (
+    <EmptyState
+      title={`Say something to ${agent.name}`}
+      actions={examples.map((example) => (
+        <Button key={example} small onClick={() => void say([{ text: example }])}>
+          {example.length > 60 ? `${example.slice(0, 60)}…` : example}
+        </Button>
+      ))}
+    >
+      {agent.description}
+    </EmptyState>
+  );
+}

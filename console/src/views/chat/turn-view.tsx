@@ -1,0 +1,121 @@
+import { isInterrupted, isTerminal } from '../../../../src/protocol/task.ts';
+import { StateBadge } from '../../parts/badge.tsx';
+import { Button, LinkButton } from '../../parts/button.tsx';
+import { ArtifactView } from '../../parts/content/artifact-view.tsx';
+import { PartsView } from '../../parts/content/parts-view.tsx';
+import { ErrorNote } from '../../parts/error-note.tsx';
+import { Spinner } from '../../parts/progress.tsx';
+import { clockTime } from '../../parts/time.ts';
+import { hrefOf } from '../../session/place.ts';
+import { adviceFor } from './advice.ts';
+import { artifactsOf, type Conversation, isCancelable, type Step, type Turn } from './conversation.ts';
+import { FindingNotes } from './finding-notes.tsx';
+import { cancel } from './state.ts';
+import { Steps } from './steps.tsx';
+
+interface TurnProps {
+  conversation: Conversation;
+  turn: Turn;
+}
+
+/** One turn: what the person said, and all that came of it. */
+export function TurnView({ conversation, turn }: TurnProps) {
+  return (
+    <div class="chat-turn">
+      <div class="chat-mine">
+        <span class="heard-only">You said</span>
+        <PartsView parts={turn.said} />
+      </div>
+      <time class="chat-time">{clockTime(turn.at).slice(0, 8)}</time>
+      <Answer conversation={conversation} turn={turn} />
+    </div>
+  );
+}
+
+/** A status that says something with weight: the end, or a question. */
+const isSpoken = ({ state, parts }: Step): boolean =>
+  parts !== undefined && parts.length > 0 && (isTerminal(state) || isInterrupted(state));
+
+function Answer({ conversation, turn }: TurnProps) {
+  const { steps, message, trouble, findings } = turn;
+  const spoken = steps.filter(isSpoken);
+  return (
+    <div class="chat-theirs">
+      <Steps steps={steps.filter((step) => !isSpoken(step))} lost={turn.lostSteps} />
+      {artifactsOf(conversation, turn).map((artifact) => (
+        <ArtifactView
+          key={artifact.artifactId}
+          artifact={artifact}
+          isGrowing={turn.growing.has(artifact.artifactId)}
+        />
+      ))}
+      {spoken.map((step, at) => (
+        <SpokenStep key={at} step={step} />
+      ))}
+      {message ? (
+        <div class="chat-bubble">
+          <PartsView parts={message.parts} />
+        </div>
+      ) : null}
+      <FindingNotes findings={findings} />
+      {trouble ? (
+        <ErrorNote trouble={trouble}>
+          {adviceFor(trouble.reason) === undefined ? null : (
+            <span class="chat-advice">{adviceFor(trouble.reason)}</span>
+          )}
+        </ErrorNote>
+      ) : null}
+      {turn.isRunning && steps.length === 0 ? <Spinner label="Waiting for an answer" /> : null}
+      <Foot conversation={conversation} turn={turn} />
+    </div>
+  );
+}
+
+const questions: { readonly [state: string]: string } = {
+  'input-required': 'The agent asks',
+  'auth-required': 'The agent asks you to prove who you are',
+};
+
+function SpokenStep({ step }: { step: Step }) {
+  const question = questions[step.state];
+  return (
+    <div class={question === undefined ? 'chat-bubble' : `chat-bubble chat-question chat-${step.state}`}>
+      {question === undefined ? null : <div class="chat-question-title">{question}</div>}
+      <PartsView parts={step.parts ?? []} />
+      <FindingNotes findings={step.findings} />
+    </div>
+  );
+}
+
+function Foot({ conversation, turn }: TurnProps) {
+  const { task } = turn;
+  if (!task) {
+    if (!turn.isRunning) return null;
+    return (
+      <div class="chat-foot">
+        <Button small onClick={() => void cancel(conversation, turn)}>
+          Stop waiting
+        </Button>
+      </div>
+    );
+  }
+  return (
+    <div class="chat-foot">
+      <StateBadge state={task.status.state} />
+      <code class="chat-id" title={`Task ${task.id}`}>
+        {task.id}
+      </code>
+      <LinkButton small kind="quiet" href={hrefOf('wire', { task: task.id })}>
+        Show on wire
+      </LinkButton>
+      <LinkButton small kind="quiet" href={hrefOf('tasks', { agent: conversation.agentId, task: task.id })}>
+        Open task
+      </LinkButton>
+      {isCancelable(turn) ? (
+        <Button small kind="danger" onClick={() => void cancel(conversation, turn)}>
+          Cancel task
+        </Button>
+      ) : null}
+    </div>
+  );
+}
