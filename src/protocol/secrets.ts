@@ -25,6 +25,8 @@ export class Secrets {
   readonly #queries = new Set<string>();
   /** The texts, the longest first: one may be within another. */
   #sorted: readonly string[] | undefined;
+  /** Whoever knew of secrets before. */
+  #before: Secrets | undefined;
 
   /** @param given - headers that hold what the person gave: their values are secrets wherever they turn up. */
   constructor(...given: readonly (Readonly<Record<string, string>> | undefined)[]) {
@@ -32,6 +34,13 @@ export class Secrets {
       this.hideHeader(name);
       for (const each of secretsIn(value)) if (each.length >= 6) this.hide(each);
     }
+  }
+
+  /** Somebody who knows all this and the values of some more headers, now and from now on. */
+  knowing(headers: Readonly<Record<string, string>>): Secrets {
+    const more = new Secrets(headers);
+    more.#before = this;
+    return more;
   }
 
   /** Never shows this text, as it is, as JSON or in an address. */
@@ -54,7 +63,7 @@ export class Secrets {
 
   /** True for a header whose value nobody should see. */
   isSecret(name: string): boolean {
-    return this.#headers.has(name.toLowerCase()) || secretHeader.test(name);
+    return this.#headers.has(name.toLowerCase()) || (this.#before?.isSecret(name) ?? secretHeader.test(name));
   }
 
   /** The value of a header, as far as it may be shown. */
@@ -71,16 +80,10 @@ export class Secrets {
 
   /** A text without what must not be shown and without what looks like a credential. */
   text(text: string): string {
-    let clean = text;
+    let clean = this.#before ? this.#before.text(text) : withoutCredentials(text);
     this.#sorted ??= [...this.#texts].sort((a, b) => b.length - a.length);
     for (const each of this.#sorted) clean = clean.replaceAll(each, removed);
-    return clean
-      .replaceAll(scheme, `$1 ${removed}`)
-      .replaceAll(webToken, removed)
-      .replaceAll(member, (_whole, plain: string | undefined, escaped: string | undefined) =>
-        plain === undefined ? `${escaped}\\"${removed}\\"` : `${plain}"${removed}"`,
-      )
-      .replaceAll(formField, `$1$2${removed}`);
+    return clean;
   }
 
   /** An address without a password and without keys in its query. */
@@ -93,9 +96,15 @@ export class Secrets {
     }
     if (parsed.password !== '') parsed.password = 'removed';
     for (const name of [...parsed.searchParams.keys()])
-      if (secretField.test(name) || secretQuery.test(name) || this.#queries.has(name.toLowerCase()))
-        parsed.searchParams.set(name, 'removed');
+      if (this.#isSecretQuery(name)) parsed.searchParams.set(name, 'removed');
     return this.text(parsed.href === new URL(url).href ? url : parsed.href);
+  }
+
+  #isSecretQuery(name: string): boolean {
+    if (this.#queries.has(name.toLowerCase())) return true;
+    return this.#before
+      ? this.#before.#isSecretQuery(name)
+      : secretField.test(name) || secretQuery.test(name);
   }
 
   /** The same value with every text in it clean. */
@@ -109,6 +118,17 @@ export class Secrets {
   #field(key: string, value: unknown): unknown {
     return typeof value === 'string' && secretField.test(key) ? removed : this.everywhere(value);
   }
+}
+
+/** A text without what looks like a credential. */
+function withoutCredentials(text: string): string {
+  return text
+    .replaceAll(scheme, `$1 ${removed}`)
+    .replaceAll(webToken, removed)
+    .replaceAll(member, (_whole, plain: string | undefined, escaped: string | undefined) =>
+      plain === undefined ? `${escaped}\\"${removed}\\"` : `${plain}"${removed}"`,
+    )
+    .replaceAll(formField, `$1$2${removed}`);
 }
 
 /** A credential in the forms in which it may come back: alone, without its scheme, and what `Basic` holds. */

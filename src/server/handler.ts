@@ -14,6 +14,7 @@ import type { ServerOptions } from './options.ts';
 import { isRpcPath, refusal, refusalAtGate } from './refuse.ts';
 import { answerRest, restErrorReply } from './rest.ts';
 import { SseStream } from './sse.ts';
+import { inView } from './wire.ts';
 
 /** Shows an agent over HTTP: every binding and every version, whatever received the request. */
 export class HttpFace {
@@ -35,6 +36,22 @@ export class HttpFace {
 
   /** Answers one request, at once if it can. Never rejects. */
   answer(exchange: Exchange): Promise<Reply> | Reply {
+    return this.#options.onWire ? this.#answerInView(exchange) : this.#answer(exchange);
+  }
+
+  /** Who calls is known before anybody sees the request, and its credentials are gone. */
+  async #answerInView(exchange: Exchange): Promise<Reply> {
+    let admitted: Exchange;
+    try {
+      admitted = await this.admit(exchange);
+    } catch (thrown) {
+      return this.refuse(exchange, A2AError.from(thrown));
+    }
+    const show = inView(this.#options.onWire, admitted);
+    return show(await this.#answer(admitted));
+  }
+
+  #answer(exchange: Exchange): Promise<Reply> | Reply {
     const { watch } = this.face;
     if (watch) exchange.visit = watch.begin(exchange);
     const { headers } = exchange;
@@ -158,6 +175,7 @@ export class HttpFace {
   /** Refuses a request whose body cannot even be read. */
   refuse(exchange: Exchange, error: A2AError): Reply {
     const { watch } = this.face;
+    const show = inView(this.#options.onWire, this.#hidden(exchange));
     if (watch) exchange.visit = watch.begin(exchange);
     this.face.report(error, this.#hidden(exchange));
     const reply =
@@ -165,7 +183,7 @@ export class HttpFace {
         ? this.#failure(exchange, error)
         : refusal(error, this.#localPath(exchange) ?? '/', this.#versionText(exchange));
     exchange.visit?.end(reply.status);
-    return withCors(exchange, reply, this.#options);
+    return show(withCors(exchange, reply, this.#options));
   }
 
   /** The version to answer in, as far as its name goes. */

@@ -12,3 +12,4 @@ export type { MetricsOptions } from './metrics-page.ts';
 export { HttpFace } from './handler.ts';
 export { nodeListener } from './node.ts';
 export type { Caller, Exchange, Reply } from './exchange.ts';
+export type { WireEnd, WireListener, WireWatch } from './wire.ts';

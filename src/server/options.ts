@@ -4,6 +4,7 @@ import type { Log } from '../protocol/log.ts';
 import type { Exchange } from './exchange.ts';
 import type { Limits } from './limits.ts';
 import type { MetricsOptions } from './metrics-page.ts';
+import type { WireWatch } from './wire.ts';
 
 /** A version that an agent may speak alone. */
 export type SoleVersion = '0.1' | '0.3';
@@ -71,6 +72,11 @@ export interface ServerOptions {
   tracing?: boolean;
   /** Gets one entry for each request once it is over. @defaultValue nobody listens */
   log?: Log;
+  /**
+   * Sees every request and every answer word for word, credentials of `auth` taken out; `tappedServer` of
+   * `dragoman/tap` gives one that records. @defaultValue nobody watches
+   */
+  onWire?: WireWatch;
   /** Hears of every fault that is not the caller's. */
   onError?: (error: A2AError, exchange: Exchange) => void;
 }

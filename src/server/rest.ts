@@ -12,7 +12,8 @@ import type { Face } from './face.ts';
 import { withRetryAfter } from './limits.ts';
 import { type Asked, isStreaming, type Opened } from './operate.ts';
 import { perform, performStream } from './perform.ts';
-import { type Matched, noParams, RouteTable } from './route.ts';
+import { paramsOf } from './rest-params.ts';
+import { type Matched, RouteTable } from './route.ts';
 import { SseStream } from './sse.ts';
 
 const tables: ReadonlyMap<Dialect, RouteTable> = new Map([
@@ -121,31 +122,9 @@ function decodeSegment(segment: string): string {
   }
 }
 
-const numeric = new Set(['historyLength', 'history_length', 'pageSize', 'page_size']);
-const boolean = new Set(['includeArtifacts', 'include_artifacts']);
-
-/** Lays body, query and path together, the strongest last, as the dialect's readers want it. */
-function readParams(exchange: Exchange, { params }: Found, body: unknown): unknown {
-  if (body !== undefined && body !== null && (typeof body !== 'object' || Array.isArray(body))) {
-    throw new A2AError('INVALID_PARAMS', 'The body must be a JSON object');
-  }
-  if (exchange.query === '' && params === noParams) return body ?? {};
-  const whole: Record<string, unknown> = { ...body };
-  if (exchange.query !== '') {
-    for (const [name, value] of new URLSearchParams(exchange.query)) {
-      if (name.toLowerCase() === 'a2a-version' || name === '__proto__') continue;
-      if (numeric.has(name))
-        whole[name] = value === '' || Number.isNaN(Number(value)) ? value : Number(value);
-      else if (boolean.has(name)) whole[name] = value === 'true' ? true : value === 'false' ? false : value;
-      else whole[name] = value;
-    }
-  }
-  return Object.assign(whole, params);
-}
-
 function readAsked(face: Face, exchange: Exchange, found: Found, body: unknown): Asked {
   const { dialect, route } = found;
-  const params = readParams(exchange, found, body) as { tenant?: unknown };
+  const params = paramsOf(exchange.query, found.params, body) as { tenant?: unknown };
   const request = dialect.requests[route.operation].read(params, strictly);
   const named =
     dialect === v1_0 && typeof params.tenant === 'string' && params.tenant !== '' ? params.tenant : undefined;

@@ -4,6 +4,7 @@ import type { StatusEvent, StreamEvent } from '../protocol/event.ts';
 import { isPullStream, type Waiter } from '../protocol/pull.ts';
 import type { Envelope } from './envelope.ts';
 import type { Texts } from './texts.ts';
+import type { WireListener } from './wire.ts';
 
 /** Where the text of a stream goes: as much of a writable stream of Node as is needed. */
 export interface Sink {
@@ -60,6 +61,8 @@ export class SseStream implements Waiter {
   #lastStatus: StatusEvent | undefined = undefined;
   /** True while the last status went out within a task only. */
   #wasWithin = false;
+  /** Sees what is written, if anybody wants to. */
+  wire: Pick<WireListener, 'frame' | 'ended'> | undefined = undefined;
   /** How many events were sent. */
   frames = 0;
   /** Why the stream failed in its middle. */
@@ -139,7 +142,7 @@ export class SseStream implements Waiter {
   #fail(error: unknown): void {
     if (this.#isOver) return;
     this.fault = A2AError.from(error);
-    this.#text += `data: ${this.#envelope.error(this.fault)}\n\n`;
+    this.#add(`data: ${this.#envelope.error(this.fault)}\n\n`);
     this.end();
   }
 
@@ -147,12 +150,14 @@ export class SseStream implements Waiter {
   end(): void {
     if (this.#isOver) return;
     this.#flush();
+    this.wire?.ended(this.fault ? 'failed' : 'whole');
     this.leave();
     this.#sink?.end();
   }
 
   /** Gives a reader up that does not read. */
   cut(): void {
+    this.wire?.ended('stalled');
     this.leave();
     this.#sink?.destroy();
   }
@@ -161,6 +166,7 @@ export class SseStream implements Waiter {
   leave(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.wire?.ended('gone');
     // How whoever tells the story tidies up is its own affair.
     this.#events.return?.().catch(() => {});
   }
@@ -198,7 +204,12 @@ export class SseStream implements Waiter {
   #frame(text: string, sequence?: number): void {
     this.frames++;
     const data = this.#envelope.event(text);
-    this.#text += sequence === undefined ? `data: ${data}\n\n` : `id: ${sequence}\ndata: ${data}\n\n`;
+    this.#add(sequence === undefined ? `data: ${data}\n\n` : `id: ${sequence}\ndata: ${data}\n\n`);
+  }
+
+  #add(frame: string): void {
+    this.#text += frame;
+    this.wire?.frame(frame);
   }
 
   /** Writes what was gathered. */

@@ -46,7 +46,10 @@ export interface Passage {
   readonly to: string;
   readonly http?: HttpPart;
   readonly mesh?: MeshPart;
-  /** What was written, as it was, without secrets; for an end, why in plain words. */
+  /**
+   * What was written, as it was, without secrets: a body, a payload, the lines of a server-sent event (`id: 3` and
+   * `data: …`), or for an end, why in plain words. Bytes that are no text are described in brackets.
+   */
   readonly text: string;
   /** How many characters of `text` were left out. */
   readonly cut?: number;

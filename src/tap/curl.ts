@@ -1,0 +1,31 @@
+import { curlCommand } from '../protocol/curl.ts';
+import type { Passage } from './passage.ts';
+
+/** What curl writes itself, and what would make its answer unreadable. */
+const left = new Set([
+  'host',
+  'content-length',
+  'connection',
+  'accept-encoding',
+  'transfer-encoding',
+  'keep-alive',
+]);
+
+/**
+ * A line for a shell that asks the same again. Secrets are named as variables of the shell.
+ *
+ * @returns undefined for anything but a request over HTTP.
+ */
+export function curlOf({ kind, http, text, cut = 0, meaning }: Passage): string | undefined {
+  if (kind !== 'request' || !http) return undefined;
+  const headers = Object.fromEntries(Object.entries(http.headers).filter(([name]) => !left.has(name)));
+  const { operation } = meaning ?? {};
+  return curlCommand({
+    method: http.method,
+    url: http.url,
+    headers,
+    body: text,
+    length: text.length + cut,
+    isStream: operation === 'stream' || operation === 'subscribe' || headers.accept === 'text/event-stream',
+  });
+}

@@ -1,0 +1,26 @@
+/** One server-sent event. */
+export interface Frame {
+  readonly data: string;
+  readonly event?: string | undefined;
+  readonly id?: string | undefined;
+}
+
+/** Writes an event as it stands in a stream, without the empty line behind it. */
+export function frameText({ data, event, id }: Frame): string {
+  const lines = data.split('\n').map((line) => `data: ${line}`);
+  if (event !== undefined) lines.unshift(`event: ${event}`);
+  if (id !== undefined) lines.unshift(`id: ${id}`);
+  return lines.join('\n');
+}
+
+/** Reads the text of an event. */
+export function readFrame(text: string): Frame {
+  const data: string[] = [];
+  const fields: { event?: string; id?: string } = {};
+  for (const line of text.split('\n')) {
+    const [, name, value = ''] = /^(\w+): ?(.*)$/.exec(line) ?? [];
+    if (name === 'data') data.push(value);
+    else if (name === 'event' || name === 'id') fields[name] = value;
+  }
+  return { data: data.join('\n'), ...fields };
+}
