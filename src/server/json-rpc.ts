@@ -176,7 +176,7 @@ function streamOf(
     return new SseStream(events, first, new RpcEnvelope(id, dialect), dialect.eventWriter(task), texts);
   };
   if (!choice.ambiguous && asked.dialect !== v0_1) return make(asked.dialect);
-  return taskOf(asked, first).then((task) =>
-    make(choice.ambiguous && task?.origin === '0.1' ? v0_1 : asked.dialect, task),
-  );
+  const spoken = (task: Task | undefined): SseStream =>
+    make(choice.ambiguous && task?.origin === '0.1' ? v0_1 : asked.dialect, task);
+  return first?.kind === 'task' ? spoken(first.task) : taskOf(asked, first).then(spoken);
 }

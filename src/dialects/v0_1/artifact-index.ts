@@ -11,7 +11,8 @@ export function idOfIndex(index: number): string {
  */
 export class ArtifactIndex {
   #indexes = new Map<string, number>();
-  #taken = new Set<number>();
+  /** The numbers that are given; kept once an artifact came with its own, because only then can two want the same. */
+  #taken: Set<number> | undefined = undefined;
 
   /** The number of an artifact, given at first sight. */
   of(artifactId: string): number {
@@ -19,10 +20,11 @@ export class ArtifactIndex {
     if (known !== undefined) return known;
     const own = numbered.exec(artifactId)?.[1];
     let index = own === undefined ? this.#indexes.size : Number(own);
+    if (own !== undefined) this.#taken ??= new Set(this.#indexes.values());
     // An index that another artifact has already would make two artifacts one.
-    while (this.#taken.has(index)) index++;
+    while (this.#taken?.has(index)) index++;
     this.#indexes.set(artifactId, index);
-    this.#taken.add(index);
+    this.#taken?.add(index);
     return index;
   }
 }

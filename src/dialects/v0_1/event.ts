@@ -16,7 +16,9 @@ const eventNames = ['contextId', 'state', 'wrappedMessage'];
 /** Writes one stream as 0.1 has it: status and artifact events only, the last one marked. */
 class Writer implements EventWriter {
   #indexes = new ArtifactIndex();
-  #told = new Set<string>();
+  /** The artifact that was told of last, and those before it: most streams have one, which needs no set. */
+  #current: string | undefined = undefined;
+  #told: Set<string> | undefined = undefined;
   #contextId = '';
   #last: Wire | undefined;
 
@@ -62,8 +64,7 @@ class Writer implements EventWriter {
 
   #artifact(event: Omit<ArtifactEvent, 'kind'>, losses: Losses): Wire {
     const { artifactId } = event.artifact;
-    const isNew = !this.#told.has(artifactId);
-    this.#told.add(artifactId);
+    const isNew = this.#isNew(artifactId);
     const index = this.#indexes.of(artifactId);
     // The reader of a stream remembers an id, so that not every chunk has to carry it.
     const carriesId = isNew && artifactId !== idOfIndex(index);
@@ -71,6 +72,14 @@ class Writer implements EventWriter {
     artifact.append = event.append;
     artifact.lastChunk = event.lastChunk;
     return { id: event.taskId, artifact, metadata: this.#withContext(event) };
+  }
+
+  #isNew(artifactId: string): boolean {
+    if (artifactId === this.#current) return false;
+    const isNew = !this.#told?.has(artifactId);
+    if (this.#current !== undefined) (this.#told ??= new Set()).add(this.#current);
+    this.#current = artifactId;
+    return isNew;
   }
 
   /** 0.1 has no event for a whole task, so it is told piece by piece; what finishes it comes last. */
