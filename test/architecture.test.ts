@@ -36,6 +36,7 @@ const may: { readonly [folder: string]: readonly string[] } = {
     'metrics',
     'server',
     'signing',
+    'tap',
     'tracing',
   ],
   testkit: [

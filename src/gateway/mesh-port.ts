@@ -12,6 +12,7 @@ import type { Log } from '../protocol/log.ts';
 import { openArtifacts, scopeOf } from './artifact-store.ts';
 import { inWords } from './loss-report.ts';
 import type { AgentSettings, AgentSource, MeshSettings } from './settings.ts';
+import type { GatewayTap } from './tap.ts';
 
 /** What a port needs. */
 export interface MeshPortOptions {
@@ -21,6 +22,8 @@ export interface MeshPortOptions {
   readonly file: string;
   /** Opens a link, instead of what the settings say. */
   readonly openLink?: ((mesh: MeshSettings) => Promise<Link>) | undefined;
+  /** Records what passes. */
+  readonly tap?: GatewayTap | undefined;
 }
 
 /** Shows agents on brokers and finds agents there; what several use is opened once. */
@@ -38,7 +41,7 @@ export class MeshPort {
   async show(agent: Agent, settings: AgentSettings): Promise<MeshFace> {
     const mesh = settings.onMesh as MeshSettings;
     const { name, displayName, convertProgress, idleTimeout, totalTimeout } = settings;
-    const { log, clock } = this.#options;
+    const { log, clock, tap } = this.#options;
     return showOnMesh(this.#withFiles(agent, name, mesh), {
       link: await this.#link(mesh),
       namespace: mesh.namespace,
@@ -51,13 +54,15 @@ export class MeshPort {
       timeouts: { idle: idleTimeout, ...(totalTimeout !== undefined && { total: totalTimeout }) },
       clock,
       log,
-      onLoss: (losses, { operation, version, taskId, side }) =>
+      onLoss: (losses, { operation, version, taskId, side }) => {
+        tap?.lost(losses, { operation, version, taskId, from: 'gateway', to: 'mesh' });
         log({
           level: 'warn',
           message: `${name}: lost in translation of ${operation} (${side}, ${version}): ${inWords(losses)}`,
           taskId,
           fields: { agent: name },
-        }),
+        });
+      },
     });
   }
 
@@ -111,9 +116,11 @@ export class MeshPort {
 
   #link(mesh: MeshSettings): Promise<Link> {
     const { url, username, password } = mesh;
-    return kept(this.#links, JSON.stringify([url, username, password]), () =>
-      this.#options.openLink ? this.#options.openLink(mesh) : openLink(url, { username, password }),
-    );
+    const { tap, openLink: open = () => openLink(url, { username, password }) } = this.#options;
+    return kept(this.#links, JSON.stringify([url, username, password]), async () => {
+      const link = await open(mesh);
+      return tap?.link(link) ?? link;
+    });
   }
 
   #directory({ url, username, namespace }: MeshSettings, link: Link): Promise<MeshDirectory> {

@@ -7,10 +7,13 @@ import type { Agent } from '../protocol/agent.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { Log } from '../protocol/log.ts';
 import type { RunningServer } from '../server/listening.ts';
+import type { ServerOptions } from '../server/options.ts';
+import type { Tape } from '../tap/tape.ts';
 import { createGateway, type Gateway } from './gateway.ts';
 import { MeshPort } from './mesh-port.ts';
 import { type Listeners, serverOptionsOf } from './server-options.ts';
 import type { AgentSettings, GatewaySettings, MeshSettings } from './settings.ts';
+import { GatewayTap } from './tap.ts';
 import { type Premises, Unit } from './unit.ts';
 import { UpstreamMetrics } from './upstream-metrics.ts';
 
@@ -24,6 +27,11 @@ export interface RunOptions extends Listeners {
   openLink?: (mesh: MeshSettings) => Promise<Link>;
   /** Makes the requests to upstreams. @defaultValue a client with at most 256 connections to an origin */
   http?: HttpClient;
+  /**
+   * Records what passes: callers and the gateway, the gateway and its upstreams, the mesh, and what was lost in
+   * translation. @defaultValue nothing is recorded
+   */
+  tape?: Tape;
 }
 
 /** What a reload did. */
@@ -70,6 +78,7 @@ class Running implements RunningGateway {
   readonly #ownsHttp: boolean;
   readonly #mesh: MeshPort;
   readonly #premises: Premises;
+  readonly #watching: Pick<ServerOptions, 'onWire'>;
   #units = new Map<string, Unit>();
   #server: RunningServer | undefined;
   /** One reload after the other. */
@@ -81,15 +90,18 @@ class Running implements RunningGateway {
     this.settings = settings;
     this.#options = options;
     const { clock = systemClock, log = () => {}, openLink, loadModule = noModules } = options;
+    const tap = options.tape && new GatewayTap(options.tape);
+    this.#watching = tap?.server ?? {};
     this.metrics = settings.metrics ? new Metrics() : undefined;
     this.#gateway = createGateway({
       ...serverOptionsOf(settings, options),
+      ...this.#watching,
       ...settings.listen,
       metrics: this.metrics,
     });
     this.#ownsHttp = options.http === undefined;
     this.#http = options.http ?? undiciClient({ connectTimeout: 10_000, maxConnections: 256 });
-    this.#mesh = new MeshPort({ log, clock, file: settings.file, openLink });
+    this.#mesh = new MeshPort({ log, clock, file: settings.file, openLink, tap });
     this.#premises = {
       gateway: this.#gateway,
       http: this.#http,
@@ -98,6 +110,7 @@ class Running implements RunningGateway {
       loadModule,
       clock,
       log,
+      tap,
     };
   }
 
@@ -124,7 +137,7 @@ class Running implements RunningGateway {
   async #reload(settings: GatewaySettings): Promise<Reloaded> {
     const before = this.settings;
     // What cannot be meant is found before anything changes.
-    const options = serverOptionsOf(settings, this.#options);
+    const options = { ...serverOptionsOf(settings, this.#options), ...this.#watching };
     const wanted = new Map(settings.agents.map((each) => [keyOf(each, settings), each]));
     const fresh = [...wanted].filter(([key]) => !this.#units.has(key));
     const leaving = [...this.#units].filter(([key]) => !wanted.has(key));
@@ -168,7 +181,7 @@ class Running implements RunningGateway {
       this.#units.delete(key);
       await unit?.stop();
     }
-    this.#gateway.configure(serverOptionsOf(before, this.#options));
+    this.#gateway.configure({ ...serverOptionsOf(before, this.#options), ...this.#watching });
     for (const [key, unit] of left) {
       this.#units.set(key, unit);
       await unit.joinMesh();

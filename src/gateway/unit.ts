@@ -14,6 +14,7 @@ import { namingErrors } from './named-errors.ts';
 import { withOwnedTasks } from './owned-tasks.ts';
 import { withPublicCard } from './public-card.ts';
 import type { AgentSettings, GatewaySettings } from './settings.ts';
+import type { GatewayTap } from './tap.ts';
 import { type Health, upstreamOf } from './upstream.ts';
 import type { UpstreamMetrics } from './upstream-metrics.ts';
 
@@ -26,6 +27,8 @@ export interface Premises {
   readonly loadModule: (file: string) => Promise<Agent>;
   readonly clock: Clock;
   readonly log: Log;
+  /** Records what passes, if anybody wants to see it. */
+  readonly tap: GatewayTap | undefined;
 }
 
 /** Where an agent comes from, and what is known of it. */
@@ -152,18 +155,21 @@ async function sourceOf(
 
 function upstreamSource(settings: AgentSettings, whole: GatewaySettings, premises: Premises): Source {
   const { name, idleTimeout } = settings;
-  const { clock, log, metrics, http } = premises;
+  const { clock, log, metrics, http, tap } = premises;
   const { config } = settings.source as Extract<AgentSettings['source'], { kind: 'url' }>;
   const warn = (message: string, error?: unknown) =>
     log({ level: 'warn', message, error, fields: { agent: name } });
   const upstream = upstreamOf(
     { ...config, request_timeout_seconds: idleTimeout / 1000 },
     {
-      http,
+      http: tap?.http(http, name) ?? http,
+      wrapHttp: tap && ((own) => tap.http(own, name)),
       clock,
       onProblem: ({ message, error }) => warn(`${name}: ${message}`, error),
-      onLoss: (losses, { operation }) =>
-        warn(`${name}: lost in translation of ${operation}: ${inWords(losses)}`),
+      onLoss: (losses, { operation }) => {
+        tap?.lost(losses, { operation, from: 'gateway', to: name });
+        warn(`${name}: lost in translation of ${operation}: ${inWords(losses)}`);
+      },
     },
   );
   const breaker = new Breaker({

@@ -3,6 +3,7 @@ import { connect, type RemoteAgent } from '../client/connect.ts';
 import { type Clock, systemClock } from '../client/clock.ts';
 import type { Credentials } from '../client/credentials.ts';
 import type { HttpClient } from '../client/http/http.ts';
+import { undiciClient } from '../client/http/undici.ts';
 import type { ClientTls, ConnectOptions } from '../client/options.ts';
 import type { AgentCard } from '../protocol/card.ts';
 import { A2AError, invalidField } from '../protocol/errors.ts';
@@ -18,6 +19,8 @@ export interface UpstreamTools
    * @defaultValue one client for each upstream
    */
   http?: HttpClient;
+  /** Puts something around the client of an upstream that has TLS of its own. */
+  wrapHttp?: ((http: HttpClient) => HttpClient) | undefined;
   clock?: Clock;
   /** Gives numbers from 0 to 1, for delays. */
   random?: () => number;
@@ -60,9 +63,14 @@ export interface Upstream {
 export function upstreamOf(config: ProxiedAgent, tools: UpstreamTools = {}): Upstream {
   const clock = tools.clock ?? systemClock;
   const url = config.url.replace(/\/+$/, '');
+  const options = connectOptions(config, url, tools);
+  const { tls, timeouts } = options;
+  const own =
+    tls &&
+    tools.wrapHttp?.(undiciClient({ connectTimeout: timeouts?.connect ?? 10_000, maxConnections: 256, tls }));
   const remote = connect(
     config.agent_card_data ? filledCard(config, url) : url,
-    connectOptions(config, url, tools),
+    own ? { ...options, tls: undefined, http: own } : options,
   );
   const total = config.total_timeout_seconds;
   const agent = total === undefined ? remote : withTotalTimeout(remote, total * 1000, clock);
@@ -88,7 +96,10 @@ export function upstreamOf(config: ProxiedAgent, tools: UpstreamTools = {}): Ups
         throw error;
       }
     },
-    close: () => agent.close(),
+    async close() {
+      await agent.close();
+      await own?.close();
+    },
   };
 }
 

@@ -34,7 +34,10 @@ export class Recorder {
   readonly #prefix: string;
   #trips = 0;
 
-  constructor(tape: Tape, { secrets = new Secrets(), keep = 256 * 1_024, now = Date.now }: RecorderOptions) {
+  constructor(
+    tape: Tape,
+    { secrets = new Secrets(), keep = 256 * 1_024, now = Date.now }: RecorderOptions = {},
+  ) {
     this.tape = tape;
     this.backlog = Backlog.of(tape);
     this.secrets = secrets;
