@@ -89,6 +89,8 @@ export interface ActionMeta {
   /** Ends the call and cancels the task. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
+  /** Milliseconds between two pieces of progress; 0 tells everything. @defaultValue as the bridge says */
+  readonly progressInterval?: number;
   /** For how many milliseconds an answer is waited for before the call gives a handle to go on with. */
   readonly waitBudget?: number;
 }

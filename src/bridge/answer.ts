@@ -37,7 +37,11 @@ interface Source {
 }
 
 /** The whole answer of a task that is over. */
-export function answerOfTask(task: Task, shelf: () => Shelf, options: AnswerOptions): Promise<Answer> {
+export function answerOfTask(
+  task: Task,
+  shelf: () => Shelf,
+  options: AnswerOptions,
+): Answer | Promise<Answer> {
   const said = messageSource(task.status.message);
   const sources: Source[] = said ? [said] : [];
   for (const { artifactId, parts, name, description } of task.artifacts ?? []) {
@@ -52,7 +56,7 @@ export function answerOfMessage(
   message: Message | undefined,
   shelf: () => Shelf,
   options: AnswerOptions,
-): Promise<Answer> {
+): Answer | Promise<Answer> {
   const source = messageSource(message);
   return answerOf(source ? [source] : [], shelf, options);
 }
@@ -69,15 +73,16 @@ function lastWords({ history }: Task): Message | undefined {
   return last?.role === 'agent' ? last : undefined;
 }
 
-async function answerOf(
+/** Waits only where there are files to be kept. */
+function answerOf(
   sources: readonly Source[],
   shelf: () => Shelf,
   options: AnswerOptions,
-): Promise<Answer> {
+): Answer | Promise<Answer> {
   const texts = new Set<string>();
   const answer: Answer = { message: '', data: {}, files: [] };
   const values: unknown[] = [];
-  let keeper: Keeper | undefined;
+  const bulky: Bulk[] = [];
   for (const source of sources) {
     const text = textOf(source.parts);
     // Many agents say with their last status what is in their artifact as well.
@@ -90,13 +95,29 @@ async function answerOf(
       } else if ('url' in part) answer.files.push(linkOf(part.url, part.filename, part.mediaType));
       else if ('raw' in part) raws.push(part);
     }
-    if (raws.length === 0) continue;
-    keeper ??= new Keeper(shelf(), options);
-    answer.files.push(...(await keeper.keepAll(raws, source)));
+    if (raws.length > 0) bulky.push({ source, raws, at: answer.files.length });
   }
   if (values.length > 0) answer.data.values = values;
   answer.message = [...texts].join('\n\n');
-  return answer;
+  return bulky.length === 0 ? answer : withKept(answer, bulky, new Keeper(shelf(), options));
+}
+
+/** The contents of files in one source, and before which file of the answer they belong. */
+interface Bulk {
+  readonly source: Source;
+  readonly raws: readonly RawPart[];
+  readonly at: number;
+}
+
+async function withKept(answer: Answer, bulky: readonly Bulk[], keeper: Keeper): Promise<Answer> {
+  const files: ActionFile[] = [];
+  let taken = 0;
+  for (const { source, raws, at } of bulky) {
+    files.push(...answer.files.slice(taken, at), ...(await keeper.keepAll(raws, source)));
+    taken = at;
+  }
+  files.push(...answer.files.slice(taken));
+  return { ...answer, files };
 }
 
 function isObject(value: unknown): value is object {

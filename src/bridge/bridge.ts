@@ -4,7 +4,6 @@ import { BridgedAgent, type NamedAgent } from './bridged-agent.ts';
 import { Caller } from './caller.ts';
 import { type BridgeOptions, type BridgeSettings, settle } from './options.ts';
 import type { Parameters } from './parameters.ts';
-import { faultResponse } from './response.ts';
 import { provideRequiredInput } from './skill.ts';
 
 /**
@@ -83,12 +82,8 @@ class AgentBridge implements Bridge {
     return () => void this.#listeners.delete(listener);
   }
 
-  async invoke(name: string, parameters: Parameters, meta: ActionMeta = {}): Promise<ActionResponse> {
-    try {
-      return await this.#caller.call(name, parameters, meta);
-    } catch (thrown) {
-      return faultResponse(A2AError.from(thrown));
-    }
+  invoke(name: string, parameters: Parameters, meta: ActionMeta = {}): Promise<ActionResponse> {
+    return this.#caller.call(name, parameters, meta);
   }
 
   async close(): Promise<void> {

@@ -19,6 +19,8 @@ export class BridgedAgent {
   readonly name: string;
   readonly agent: NamedAgent['agent'];
   skills: ReadonlyMap<string, BridgedSkill> = new Map();
+  /** Whether its streams can be left while they wait; undefined until one was seen. Others need a signal, which costs. */
+  isLeavable: boolean | undefined = undefined;
   readonly #clock: Clock;
   readonly #log: Log | undefined;
   readonly #changed: () => void;

@@ -50,18 +50,15 @@ export class Caller {
     this.#keeping = { store, maxInlineBytes, maxFilesPerTask, log, now: () => clock.now() };
   }
 
-  /** @throws A2AError for a call that never reached an agent */
+  /** Calls an action. Nothing is thrown. */
   async call(name: string, parameters: Parameters, meta: ActionMeta): Promise<ActionResponse> {
-    if (this.#isClosed) throw new A2AError('UNAVAILABLE', 'The bridge is closed');
-    if (meta.signal?.aborted) throw new A2AError('CANCELED', 'The call was canceled');
-    const { maxCalls } = this.#settings;
-    if (this.#calls >= maxCalls) {
-      throw new A2AError('RESOURCE_EXHAUSTED', `No more than ${maxCalls} calls are made at the same time`);
-    }
     this.#calls++;
     try {
+      this.#admit(meta);
       if (name === provideRequiredInput.name) return await this.#goOn(parameters, meta);
       return await this.#begin(name, parameters, meta);
+    } catch (thrown) {
+      return faultResponse(A2AError.from(thrown));
     } finally {
       this.#calls--;
     }
@@ -74,6 +71,16 @@ export class Caller {
     await this.#settings.followUps.close?.();
   }
 
+  /** @throws A2AError for a call that is not made */
+  #admit({ signal }: ActionMeta): void {
+    if (this.#isClosed) throw new A2AError('UNAVAILABLE', 'The bridge is closed');
+    if (signal?.aborted) throw new A2AError('CANCELED', 'The call was canceled');
+    const { maxCalls } = this.#settings;
+    if (this.#calls > maxCalls) {
+      throw new A2AError('RESOURCE_EXHAUSTED', `No more than ${maxCalls} calls are made at the same time`);
+    }
+  }
+
   async #begin(name: string, parameters: Parameters, meta: ActionMeta): Promise<ActionResponse> {
     const bridged = this.#agents.get(name.slice(0, name.indexOf('/')));
     const skill = bridged?.skills.get(name);
@@ -84,7 +91,7 @@ export class Caller {
     }
     skill.check(parameters);
     const exchange = this.#exchange(bridged, name, meta);
-    const files = await this.#filesOf(parameters, exchange);
+    const files = parameters.files === undefined ? [] : await this.#filesOf(parameters, exchange);
     const message = messageOf(skill, parameters, files, {
       messageId: this.#settings.newId(),
       contextId: this.#contexts.of(exchange.conversation),
@@ -142,8 +149,7 @@ export class Caller {
     return { bridged, action, meta, conversation: { agentName: bridged.name, userId, sessionId } };
   }
 
-  #filesOf({ files }: Parameters, { bridged, meta }: Exchange): Promise<RawPart[]> | RawPart[] {
-    if (files === undefined) return [];
+  #filesOf({ files }: Parameters, { bridged, meta }: Exchange): Promise<RawPart[]> {
     const { store, policy, maxFiles, maxFileBytes } = this.#settings;
     return readFiles(
       files,
@@ -152,14 +158,13 @@ export class Caller {
     );
   }
 
-  async #follow(
-    { bridged, meta }: Exchange,
-    ask: SendRequest | { readonly taskId: string },
-  ): Promise<Outcome> {
+  #follow({ bridged, meta }: Exchange, ask: SendRequest | { readonly taskId: string }): Promise<Outcome> {
     const { clock, waitBudget, cancelBudget, pollInterval, progressInterval } = this.#settings;
-    const teller = meta.onProgress && new ProgressTeller(meta.onProgress, progressInterval, clock);
+    const teller =
+      meta.onProgress &&
+      new ProgressTeller(meta.onProgress, meta.progressInterval ?? progressInterval, clock);
     const following = new Following({
-      agent: bridged.agent,
+      bridged,
       ask,
       owner: meta.userId,
       waitBudget: meta.waitBudget ?? waitBudget,
@@ -167,18 +172,17 @@ export class Caller {
       pollInterval,
       signal: meta.signal,
       hear: teller && ((event) => teller.hear(event)),
+      ended: () => {
+        this.#open.delete(following);
+        teller?.end();
+      },
       clock,
     });
     this.#open.add(following);
-    try {
-      return await following.run();
-    } finally {
-      this.#open.delete(following);
-      teller?.end();
-    }
+    return following.run();
   }
 
-  async #respond(exchange: Exchange, outcome: Outcome): Promise<ActionResponse> {
+  #respond(exchange: Exchange, outcome: Outcome): ActionResponse | Promise<ActionResponse> {
     const task = outcome.kind === 'message' ? undefined : outcome.task;
     const contextId = outcome.kind === 'message' ? outcome.message.contextId : task?.contextId;
     if (contextId) this.#contexts.heard(exchange.conversation, contextId);

@@ -1,4 +1,5 @@
 import { type Clock, sleep } from '../client/clock.ts';
+import { isLeavable } from '../client/follow/closable.ts';
 import type { Agent, Call } from '../protocol/agent.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { StreamEvent } from '../protocol/event.ts';
@@ -17,7 +18,8 @@ export type Outcome =
 
 /** What is asked, and how long it may take. */
 export interface FollowingOptions {
-  readonly agent: Agent;
+  /** Whom. What is learned about its streams is noted there. */
+  readonly bridged: { readonly agent: Agent; isLeavable: boolean | undefined };
   /** A message to send, or the task to wait for. */
   readonly ask: SendRequest | { readonly taskId: string };
   readonly owner: string | undefined;
@@ -28,16 +30,27 @@ export interface FollowingOptions {
   readonly pollInterval: number;
   readonly signal: AbortSignal | undefined;
   readonly hear: ((event: StreamEvent) => void) | undefined;
+  /** Called when nothing more is heard. */
+  readonly ended: () => void;
   readonly clock: Clock;
 }
 
 /** The agent cannot stream, or has nothing left to tell: the same can be had by asking. */
 const cannotStream: ReadonlySet<string> = new Set(['METHOD_NOT_FOUND', 'UNSUPPORTED_OPERATION']);
 
-/** One call to an agent, followed until its task rests, its time is up or its caller gives up. Nothing is thrown. */
+/**
+ * One call to an agent, followed until its task rests, its time is up or its caller gives up. Nothing is thrown.
+ *
+ * It is followed even where nobody listens: only the name of its task lets it be canceled, or waited for further, and
+ * an answer that is merely waited for brings that name at the end.
+ */
 export class Following {
   readonly #options: FollowingOptions;
-  readonly #stopping = new AbortController();
+  /** Ends what listens to a signal; made when something does. */
+  #stopping: AbortController | undefined = undefined;
+  /** Leaves the stream. */
+  #leave: (() => void) | undefined = undefined;
+  #isStopped = false;
   #fold: TaskFold | undefined = undefined;
   #message: Message | undefined = undefined;
   /** True while all that is known of the task is how it was before it heard the message. */
@@ -55,53 +68,69 @@ export class Following {
   }
 
   async run(): Promise<Outcome> {
-    const { signal, clock, waitBudget } = this.#options;
-    if (signal?.aborted) return { kind: 'canceled', task: undefined, fault: undefined };
-    const onAbort = (): void => this.#cancel();
-    signal?.addEventListener('abort', onAbort, { once: true });
-    if (waitBudget !== Infinity) this.#stopTimer = clock.after(waitBudget, () => this.#stop('budget'));
+    const { ask, signal, clock, waitBudget, ended } = this.#options;
+    const onAbort = signal && ((): void => this.#cancel());
     try {
-      await this.#follow();
+      if (signal?.aborted) return { kind: 'canceled', task: undefined, fault: undefined };
+      if (onAbort) signal.addEventListener('abort', onAbort, { once: true });
+      if (waitBudget !== Infinity) this.#stopTimer = clock.after(waitBudget, () => this.#stop('budget'));
+      if ('taskId' in ask) await this.#wait(ask.taskId);
+      else await this.#send(ask);
       return this.#message ? { kind: 'message', message: this.#message } : await this.#conclude(undefined);
     } catch (thrown) {
       return await this.#conclude(A2AError.from(thrown));
     } finally {
       this.#stopTimer();
-      signal?.removeEventListener('abort', onAbort);
+      if (onAbort) signal.removeEventListener('abort', onAbort);
+      ended();
     }
   }
 
+  /** What goes with a request that ends when the wait does. */
   get #call(): Call {
+    this.#stopping ??= new AbortController();
+    if (this.#isStopped) this.#stopping.abort();
+    return { ...this.#streamCall, signal: this.#stopping.signal };
+  }
+
+  /** What goes with a stream that can be left. */
+  get #streamCall(): Call {
     const { owner } = this.#options;
-    return { signal: this.#stopping.signal, ...(owner !== undefined && { owner }) };
+    return owner === undefined ? {} : { owner };
   }
 
   /** The caller gave up. A task whose name is not known yet cannot be canceled, so that is waited for. */
   #cancel(): void {
     this.#stopTimer();
     this.#why = 'canceled';
-    if (this.#fold) this.#stopping.abort();
+    if (this.#fold) this.#end();
     else {
       const { clock, cancelBudget } = this.#options;
-      this.#stopTimer = clock.after(cancelBudget, () => this.#stopping.abort());
+      this.#stopTimer = clock.after(cancelBudget, () => this.#end());
     }
   }
 
   #stop(why: 'budget' | 'closed'): void {
     this.#why ??= why;
-    this.#stopping.abort();
+    this.#end();
   }
 
-  async #follow(): Promise<void> {
-    const { agent, ask } = this.#options;
-    if ('taskId' in ask) return this.#wait(ask.taskId);
+  #end(): void {
+    this.#isStopped = true;
+    this.#stopping?.abort();
+    this.#leave?.();
+  }
+
+  async #send(ask: SendRequest): Promise<void> {
+    const { bridged } = this.#options;
     try {
-      await this.#hearAll(agent.stream(ask, this.#call), ask.message.taskId !== undefined);
+      const call = bridged.isLeavable ? this.#streamCall : this.#call;
+      await this.#hearAll(bridged.agent.stream(ask, call), ask.message.taskId !== undefined);
     } catch (thrown) {
       const error = A2AError.from(thrown);
       if (this.#fold || !cannotStream.has(error.reason)) throw error;
       const configuration = { ...ask.configuration, returnImmediately: true };
-      const answer = await agent.send({ ...ask, configuration }, this.#call);
+      const answer = await bridged.agent.send({ ...ask, configuration }, this.#call);
       this.#hear(isTask(answer) ? { kind: 'task', task: answer } : { kind: 'message', message: answer });
       if (isTask(answer)) await this.#poll(answer.id);
     }
@@ -109,7 +138,7 @@ export class Following {
 
   /** Goes on with a task that was begun before. */
   async #wait(id: string): Promise<void> {
-    const { agent } = this.#options;
+    const { agent } = this.#options.bridged;
     this.#hear({ kind: 'task', task: await agent.getTask({ id }, this.#call) });
     if (this.#isResting()) return;
     try {
@@ -123,26 +152,39 @@ export class Following {
   }
 
   async #poll(id: string): Promise<void> {
-    const { agent, clock, pollInterval } = this.#options;
+    const { bridged, clock, pollInterval } = this.#options;
     while (!this.#isResting()) {
-      await sleep(clock, pollInterval, this.#stopping.signal);
-      this.#hear({ kind: 'task', task: await agent.getTask({ id }, this.#call) });
+      const call = this.#call;
+      await sleep(clock, pollInterval, call.signal);
+      this.#hear({ kind: 'task', task: await bridged.agent.getTask({ id }, call) });
     }
   }
 
   /** @param beginsBefore - true when the stream may begin with the task as it was before it heard the message */
   async #hearAll(events: AsyncIterable<StreamEvent>, beginsBefore = false): Promise<void> {
     this.#isBefore = beginsBefore;
-    for await (const event of events) {
+    for await (const event of this.#leavable(events)) {
       this.#isBefore &&= event.kind === 'task';
       this.#hear(event);
       // A stream ends by itself with its task, and its connection can be used again; where the agent waits, it need not.
       const state = this.#fold?.status.state;
       const isAsked = !this.#isBefore && state !== undefined && isInterrupted(state);
-      if (this.#stopping.signal.aborted || isAsked) return;
+      if (this.#isStopped || isAsked) return;
     }
     // If that was all, it is what the agent has to say.
-    this.#isBefore = false;
+    if (!this.#isStopped) this.#isBefore = false;
+  }
+
+  /** The same events, which end when the wait does. */
+  #leavable(events: AsyncIterable<StreamEvent>): AsyncIterable<StreamEvent> {
+    const { bridged } = this.#options;
+    const iterator = events[Symbol.asyncIterator]();
+    const canLeave = isLeavable(iterator);
+    // One stream that needs a signal is enough to give one to all.
+    bridged.isLeavable = canLeave && bridged.isLeavable !== false;
+    if (canLeave) this.#leave = () => void iterator.return?.().catch(() => {});
+    if (this.#isStopped) this.#leave?.();
+    return { [Symbol.asyncIterator]: () => iterator };
   }
 
   #hear(event: StreamEvent): void {
@@ -152,7 +194,7 @@ export class Following {
     }
     this.#fold ??= beginFold(event);
     this.#fold?.apply(event);
-    if (this.#why === 'canceled') this.#stopping.abort();
+    if (this.#why === 'canceled') this.#end();
     else this.#options.hear?.(event);
   }
 
@@ -163,11 +205,11 @@ export class Following {
   }
 
   /** Says what became of it, with what is known. */
-  async #conclude(error: A2AError | undefined): Promise<Outcome> {
+  #conclude(error: A2AError | undefined): Outcome | Promise<Outcome> {
     const task = this.#fold?.task();
     if (this.#why === 'canceled') {
       if (task && isTerminal(task.status.state)) return { kind: 'task', task };
-      return { kind: 'canceled', task, fault: task && (await this.#cancelTask(task.id)) };
+      return this.#canceled(task);
     }
     if (task && this.#isResting()) return { kind: 'task', task };
     if (this.#why === 'closed') {
@@ -184,16 +226,17 @@ export class Following {
     return { kind: 'fault', error: new A2AError('INVALID_AGENT_RESPONSE', 'The agent gave no answer'), task };
   }
 
-  /** Cancels the task. @returns why it could not be, if it could not */
-  async #cancelTask(id: string): Promise<A2AError | undefined> {
-    const { agent, clock, cancelBudget, owner } = this.#options;
+  /** Cancels the task, and says why if it could not be. */
+  async #canceled(task: Task | undefined): Promise<Outcome> {
+    if (!task) return { kind: 'canceled', task, fault: undefined };
+    const { bridged, clock, cancelBudget } = this.#options;
     const giveUp = new AbortController();
     const stop = clock.after(cancelBudget, () => giveUp.abort());
     try {
-      await agent.cancelTask({ id }, { signal: giveUp.signal, ...(owner !== undefined && { owner }) });
-      return undefined;
+      await bridged.agent.cancelTask({ id: task.id }, { ...this.#streamCall, signal: giveUp.signal });
+      return { kind: 'canceled', task, fault: undefined };
     } catch (thrown) {
-      return A2AError.from(thrown);
+      return { kind: 'canceled', task, fault: A2AError.from(thrown) };
     } finally {
       stop();
     }

@@ -13,7 +13,7 @@ const status = (text: string, state: TaskState = 'working'): StatusEvent => ({
 });
 
 describe('progress', () => {
-  it('is told at most once in an interval, the newest of it, and not after the end', () => {
+  it('is told at once first, then the newest of each interval, and what waits is told at the end', () => {
     const clock = new ManualClock();
     const told: Progress[] = [];
     const teller = new ProgressTeller((each) => told.push(each), 250, clock);
@@ -26,6 +26,7 @@ describe('progress', () => {
     clock.advance(250);
     teller.hear(status('5'));
     teller.hear(status('6'));
+    teller.hear(status('7'));
     teller.end();
     clock.advance(250);
     expect(told.map(({ message, count }) => [message, count])).toEqual([
@@ -33,6 +34,7 @@ describe('progress', () => {
       ['3', 2],
       ['4', 3],
       ['5', 4],
+      ['7', 5],
     ]);
     expect(clock.pending).toBe(0);
   });

@@ -4,7 +4,7 @@ import { textOf } from '../protocol/part.ts';
 import { isInterrupted, isTerminal, type TaskState } from '../protocol/task.ts';
 import type { Progress } from './action.ts';
 
-/** Tells a caller what happens to its call: all of it, or the newest at most once in an interval. */
+/** Tells a caller what happens to its call: all of it, or the first at once and then the newest of each interval. */
 export class ProgressTeller {
   readonly #tell: (progress: Progress) => void;
   readonly #interval: number;
@@ -32,15 +32,16 @@ export class ProgressTeller {
     }
     const status = event.kind === 'task' ? event.task.status : event.status;
     this.#taskId = event.kind === 'task' ? event.task.id : event.taskId;
+    if (isTerminal(status.state) || isInterrupted(status.state)) return;
     this.#state = status.state;
-    if (!isTerminal(status.state) && !isInterrupted(status.state))
-      this.#say(textOf(status.message?.parts ?? []));
+    this.#say(textOf(status.message?.parts ?? []));
   }
 
-  /** Nothing more is told. */
+  /** Tells what waits; nothing comes after that. */
   end(): void {
     this.#stop?.();
     this.#stop = undefined;
+    if (this.#pending !== undefined) this.#call(this.#pending);
     this.#pending = undefined;
   }
 

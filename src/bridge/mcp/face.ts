@@ -5,13 +5,11 @@ import type {
   Server,
   ServerContext,
 } from '@modelcontextprotocol/server';
-import type { Clock } from '../../client/clock.ts';
 import type { Log } from '../../protocol/log.ts';
-import type { Bridge, Progress } from '../action.ts';
+import type { ActionMeta, Bridge, Progress } from '../action.ts';
 import { provideRequiredInput } from '../skill.ts';
 import { writeAnswer, writeMistake } from './tool-result.ts';
 import type { ServerLibrary } from './library.ts';
-import { ProgressNotes } from './progress-notes.ts';
 import { readQuestion, writeQuestion } from './question.ts';
 import type { ResourceShelf } from './resource-shelf.ts';
 import type { ToolEntry, Toolbox } from './toolbox.ts';
@@ -31,7 +29,6 @@ export interface FaceSetting {
   readonly progressInterval: number;
   readonly maxQuestions: number;
   readonly userId: string | undefined;
-  readonly clock: Clock;
   readonly log: Log | undefined;
 }
 
@@ -140,16 +137,14 @@ async function call(
     const wrong = entry.checkArguments(given);
     if (wrong !== undefined) return writeMistake(`The arguments of ${entry.tool.name} are wrong: ${wrong}`);
   }
-  const notes = notesFor(setting, context, count);
-  const response = await bridge
-    .invoke(name, parameters, {
-      signal: mcpReq.signal,
-      waitBudget: setting.waitBudget,
-      ...(visitor.sessionId !== undefined && { sessionId: visitor.sessionId }),
-      ...(setting.userId !== undefined && { userId: setting.userId }),
-      ...(notes && { onProgress: (progress: Progress) => notes.tell(noteOf(progress)) }),
-    })
-    .finally(() => notes?.end());
+  const response = await bridge.invoke(name, parameters, {
+    signal: mcpReq.signal,
+    waitBudget: setting.waitBudget,
+    sessionId: visitor.sessionId,
+    userId: setting.userId,
+    onProgress: notesFor(context, count),
+    progressInterval: setting.progressInterval,
+  });
   const rounds = asked?.rounds ?? 0;
   if (
     response.status === 'INPUT_REQUIRED' &&
@@ -172,19 +167,14 @@ async function call(
 }
 
 /** Passes on what happens meanwhile, to a client that wants to know. */
-function notesFor(
-  { clock, progressInterval }: FaceSetting,
-  { mcpReq }: ServerContext,
-  count: () => number,
-): ProgressNotes | undefined {
+function notesFor({ mcpReq }: ServerContext, count: () => number): ActionMeta['onProgress'] {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return undefined;
-  const send = (message: string): void => {
-    const params = { progressToken, progress: count(), message };
+  return (progress) => {
+    const params = { progressToken, progress: count(), message: noteOf(progress) };
     // Whoever has gone away misses nothing.
     mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
   };
-  return new ProgressNotes(send, clock, progressInterval);
 }
 
 function noteOf({ message, state }: Progress): string {

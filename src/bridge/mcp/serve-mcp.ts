@@ -2,11 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import type { Server } from '@modelcontextprotocol/server';
 import type { ArtifactStore } from '../../artifacts/store.ts';
-import type { Clock } from '../../client/clock.ts';
 import { invalidField } from '../../protocol/errors.ts';
 import type { Log } from '../../protocol/log.ts';
 import type { Bridge } from '../action.ts';
-import { idleClock } from '../clock.ts';
 import { createFace, type FaceSetting } from './face.ts';
 import { serveHttp } from './http-face.ts';
 import type { McpHttpOptions } from './http-options.ts';
@@ -45,7 +43,6 @@ export interface ServeMcpOptions {
   /** Whose files may be read and written. @defaultValue as the bridge says */
   userId?: string;
   limits?: ResourceLimits;
-  clock?: Clock;
   log?: Log;
 }
 
@@ -76,7 +73,6 @@ export async function serveMcp(bridge: Bridge, options: ServeMcpOptions): Promis
     progressInterval: options.progressInterval ?? 250,
     maxQuestions: options.maxQuestions ?? 8,
     userId: options.userId,
-    clock: options.clock ?? idleClock,
     log: options.log,
   };
   const newShelf = (): ResourceShelf => new ResourceShelf(options.limits, options.artifacts);

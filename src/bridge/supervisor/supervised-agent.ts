@@ -1,5 +1,6 @@
 import { canceled, type Clock, systemClock } from '../../client/clock.ts';
 import type { RemoteAgent } from '../../client/connect.ts';
+import { closable } from '../../client/follow/closable.ts';
 import type { Call } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { Supervised } from './supervise.ts';
@@ -21,20 +22,26 @@ export function supervisedAgent(
   { patience = 30_000, clock = systemClock }: SupervisedAgentOptions = {},
 ): RemoteAgent {
   const ready = (call: Call | undefined) => whenReady(supervised, { patience, clock, signal: call?.signal });
-  async function* once<T>(events: () => AsyncIterable<T>, call: Call | undefined): AsyncGenerator<T> {
-    await ready(call);
-    yield* events();
+  const open = new Set<(reason: unknown) => void>();
+  /** A caller that leaves before the agent is ready never reaches it. */
+  function once<T>(events: (call: Call) => AsyncIterable<T>, call: Call = {}): AsyncIterable<T> {
+    if (supervised.state === 'ready') return events(call);
+    return closable({ signal: call.signal, open }, async (signal) => {
+      const own = { ...call, signal };
+      await ready(own);
+      return oneByOne(events(own));
+    });
   }
   return {
     ...agent,
     card: (call) => ready(call).then(() => agent.card(call)),
     extendedCard: (call) => ready(call).then(() => agent.extendedCard(call)),
     send: (request, call) => ready(call).then(() => agent.send(request, call)),
-    stream: (request, call) => once(() => agent.stream(request, call), call),
+    stream: (request, call) => once((own) => agent.stream(request, own), call),
     getTask: (request, call) => ready(call).then(() => agent.getTask(request, call)),
     listTasks: (request, call) => ready(call).then(() => agent.listTasks(request, call)),
     cancelTask: (request, call) => ready(call).then(() => agent.cancelTask(request, call)),
-    subscribe: (request, call) => once(() => agent.subscribe(request, call), call),
+    subscribe: (request, call) => once((own) => agent.subscribe(request, own), call),
     createPushConfig: (config, call) => ready(call).then(() => agent.createPushConfig(config, call)),
     getPushConfig: (ref, call) => ready(call).then(() => agent.getPushConfig(ref, call)),
     listPushConfigs: (request, call) => ready(call).then(() => agent.listPushConfigs(request, call)),
@@ -42,6 +49,10 @@ export function supervisedAgent(
     check: (call) => ready(call).then(() => agent.check(call)),
     deletePushConfig: (ref, call) => ready(call).then(() => agent.deletePushConfig(ref, call)),
   };
+}
+
+async function* oneByOne<T>(events: AsyncIterable<T>): AsyncGenerator<readonly T[]> {
+  for await (const event of events) yield [event];
 }
 
 async function whenReady(

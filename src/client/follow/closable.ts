@@ -17,6 +17,11 @@ export function closable<T>(
   return { [Symbol.asyncIterator]: () => new Leavable(outer, start) };
 }
 
+/** Tells whether a stream can be left while it waits, and so needs no signal to be ended by. */
+export function isLeavable(iterator: AsyncIterator<unknown>): boolean {
+  return iterator instanceof Leavable;
+}
+
 const over = { done: true, value: undefined } as const;
 
 class Leavable<T> implements AsyncIterator<T> {
