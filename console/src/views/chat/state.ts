@@ -3,9 +3,10 @@ import type { ChatEvent, Saying, Way } from '../../../../src/console/api.ts';
 import type { Part } from '../../../../src/protocol/part.ts';
 import type { Task } from '../../../../src/protocol/task.ts';
 import { troubleOf } from '../../parts/error-note.tsx';
+import { beginTurn, hear, type Turn } from '../../parts/task/turn.ts';
 import { chosen } from '../../session/agents.ts';
 import { call, follow } from '../../session/call.ts';
-import { beginTurn, type Conversation, hear, type Turn, withTurn } from './conversation.ts';
+import { type Conversation, withTurn } from './conversation.ts';
 
 /** How many conversations are kept of all agents together. */
 const maxConversations = 50;

@@ -5,13 +5,14 @@ import { ArtifactView } from '../../parts/content/artifact-view.tsx';
 import { PartsView } from '../../parts/content/parts-view.tsx';
 import { ErrorNote } from '../../parts/error-note.tsx';
 import { Spinner } from '../../parts/progress.tsx';
+import { FindingNotes } from '../../parts/task/finding-notes.tsx';
+import { Steps } from '../../parts/task/steps.tsx';
+import type { Step, Turn } from '../../parts/task/turn.ts';
 import { clockTime } from '../../parts/time.ts';
 import { hrefOf } from '../../session/place.ts';
 import { adviceFor } from './advice.ts';
-import { artifactsOf, type Conversation, isCancelable, type Step, type Turn } from './conversation.ts';
-import { FindingNotes } from './finding-notes.tsx';
+import { artifactsOf, type Conversation, isCancelable } from './conversation.ts';
 import { cancel } from './state.ts';
-import { Steps } from './steps.tsx';
 
 interface TurnProps {
   conversation: Conversation;

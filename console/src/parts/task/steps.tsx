@@ -1,10 +1,11 @@
 import { useSignal } from '@preact/signals';
-import { stateTones } from '../../parts/badge.tsx';
-import { Button } from '../../parts/button.tsx';
-import { PartsView } from '../../parts/content/parts-view.tsx';
-import { clockTime } from '../../parts/time.ts';
-import type { Step } from './conversation.ts';
+import { stateTones } from '../badge.tsx';
+import { Button } from '../button.tsx';
+import { PartsView } from '../content/parts-view.tsx';
+import { clockTime } from '../time.ts';
+import type { Step } from './turn.ts';
 import { FindingNotes } from './finding-notes.tsx';
+import './task.css';
 
 /** How many steps are shown before somebody asks for all. */
 const maxShown = 6;
@@ -16,20 +17,20 @@ export function Steps({ steps, lost }: { steps: readonly Step[]; lost: number })
   const shown = isOpen.value ? steps : steps.slice(-maxShown);
   const hidden = steps.length - shown.length;
   return (
-    <div class="chat-steps">
+    <div class="task-steps">
       {hidden > 0 ? (
         <Button small kind="quiet" onClick={() => (isOpen.value = true)}>
           {hidden} earlier steps
         </Button>
       ) : null}
       {lost > 0 && hidden === 0 ? (
-        <div class="chat-step-time">{lost} earlier steps are no longer kept</div>
+        <div class="task-step-time">{lost} earlier steps are no longer kept</div>
       ) : null}
       <ol>
         {shown.map((step, at) => (
-          <li key={steps.length - shown.length + at} class={`chat-step chat-step-${stateTones[step.state]}`}>
-            <span class="chat-step-state">{step.state}</span>
-            {step.at === undefined ? null : <time class="chat-step-time">{clockTime(step.at)}</time>}
+          <li key={steps.length - shown.length + at} class={`task-step task-step-${stateTones[step.state]}`}>
+            <span class="task-step-state">{step.state}</span>
+            {step.at === undefined ? null : <time class="task-step-time">{clockTime(step.at)}</time>}
             {step.parts ? <PartsView parts={step.parts} /> : null}
             <FindingNotes findings={step.findings} />
           </li>

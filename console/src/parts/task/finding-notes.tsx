@@ -1,11 +1,12 @@
 import type { Finding } from '../../../../src/protocol/lint.ts';
-import { LevelBadge } from '../../parts/badge.tsx';
+import { LevelBadge } from '../badge.tsx';
+import './task.css';
 
 /** What is not legal about a stream, where it was not. */
 export function FindingNotes({ findings }: { findings: readonly Finding[] }) {
   if (findings.length === 0) return null;
   return (
-    <ul class="chat-findings">
+    <ul class="task-findings">
       {findings.map((finding, at) => (
         <li key={at}>
           <LevelBadge level={finding.level} /> <code>{finding.rule}</code> {finding.message}

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import type { ChatEvent } from '../../../../src/console/api.ts';
+import type { StreamEvent } from '../../../../src/protocol/event.ts';
+import { beginTurn, hear, type Turn } from './turn.ts';
+import {
+  artifactsOf,
+  beginTurn,
+  type Conversation,
+  hear,
+  titleOf,
+  type Turn,
+  withTurn,
+} from './conversation.ts';
+
+const ids = { taskId: 't', contextId: 'c' };
+const heard = (event: StreamEvent): ChatEvent => ({ kind: 'event', event, findings: [] });
+const task = (state: 'submitted' | 'working' | 'completed', artifacts = 0): StreamEvent => ({
+  kind: 'task',
+  task: {
+    id: 't',
+    contextId: 'c',
+    status: { state },
+    artifacts: Array.from({ length: artifacts }, (_, at) => ({
+      artifactId: `a${at}`,
+      parts: [{ text: 'x' }],
+    })),
+  },
+});
+const says = (text: string) => ({ messageId: text, role: 'agent' as const, parts: [{ text }] });
+const all = (events: ChatEvent[], turn: Turn = beginTurn('1', [{ text: 'hi' }], 0)): Turn =>
+  events.reduce(hear, turn);
+
+describe('a turn', () => {
+  it('has a step for each state, with what was said', () => {
+    const turn = all([
+      heard(task('submitted')),
+      heard({ kind: 'status', ...ids, status: { state: 'working' } }),
+      heard({ kind: 'status', ...ids, status: { state: 'working' } }),
+      heard({ kind: 'status', ...ids, status: { state: 'completed', message: says('done') } }),
+      { kind: 'done' },
+    ]);
+    expect(turn.steps.map(({ state, parts }) => [state, parts])).toEqual([
+      ['submitted', undefined],
+      ['working', undefined],
+      ['completed', [{ text: 'done' }]],
+    ]);
+    expect(turn.isRunning).toBe(false);
+  });
+
+  it('lets an artifact grow until its last chunk', () => {
+    const chunk = (text: string, append: boolean, lastChunk: boolean): ChatEvent =>
+      heard({
+        kind: 'artifact',
+        ...ids,
+        artifact: { artifactId: 'a', parts: [{ text }] },
+        append,
+        lastChunk,
+      });
+    const half = all([heard(task('working')), chunk('a', false, false), chunk('b', true, false)]);
+    expect([...half.growing]).toEqual(['a']);
+    const whole = hear(half, chunk('c', true, true));
+    expect(whole.growing.size).toBe(0);
+    expect(whole.task?.artifacts?.[0]?.parts).toEqual([{ text: 'a' }, { text: 'b' }, { text: 'c' }]);
+    expect(half.task?.artifacts?.[0]?.parts).toHaveLength(2);
+  });
+
+  it('understands a stream that begins without a task', () => {
+    const turn = all([
+      heard({ kind: 'status', ...ids, status: { state: 'working', message: says('on it') } }),
+    ]);
+    expect(turn.task?.id).toBe('t');
+    expect(turn.steps).toHaveLength(1);
+  });
+
+  it('may be answered by a message alone', () => {
+    const turn = all([{ kind: 'answer', answer: says('hello') }, { kind: 'done' }]);
+    expect(turn.message?.parts).toEqual([{ text: 'hello' }]);
+    expect(turn.task).toBeUndefined();
+  });
+
+  it('shows what was said in an answer of one piece, and not what was said before', () => {
+    const answer = {
+      id: 't',
+      contextId: 'c',
+      status: { state: 'completed' as const, message: says('end') },
+      history: [says('old'), { messageId: 'u', role: 'user' as const, parts: [] }, says('new'), says('end')],
+    };
+    const turn = all([{ kind: 'answer', answer }]);
+    expect(turn.steps.map(({ parts }) => parts)).toEqual([[{ text: 'new' }], [{ text: 'end' }]]);
+  });
+
+  it('ends with a trouble, and keeps what came before', () => {
+    const turn = all([heard(task('working')), { kind: 'error', reason: 'TIMEOUT', message: 'too long' }]);
+    expect(turn).toMatchObject({ isRunning: false, trouble: { reason: 'TIMEOUT' } });
+    expect(turn.task?.id).toBe('t');
+  });
+
+  it('keeps the newest steps of an agent that never stops talking', () => {
+    const talk = Array.from({ length: 1000 }, (_, at) =>
+      heard({ kind: 'status', ...ids, status: { state: 'working', message: says(`${at}`) } }),
+    );
+    const turn = all(talk);
+    expect(turn.steps).toHaveLength(300);
+    expect(turn.lostSteps).toBe(700);
+    expect(turn.steps.at(-1)?.parts).toEqual([{ text: '999' }]);
+  });
+});
