@@ -279,7 +279,7 @@ function parametersOf(declaration, space) {
     return `${rest}${name}${isOptional ? '?' : ''}: ${type}`;
   });
   const line = `(${parameters.join(', ')})`;
-  return space === '\n' && line.length > 80 ? `(\n  ${parameters.join(',\n  ')},\n)` : line;
+  return space === '\n' && line.length > 70 ? `(\n  ${parameters.join(',\n  ')},\n)` : line;
 }
 
 function typeParametersOf(declaration) {
@@ -357,6 +357,7 @@ function docOf(symbol) {
 }
 
 function docOfNode(node) {
+  /** @type {{ text: string, params: { name: string, text: string }[], returns: string, throws: string[], defaultValue: string, examples: string[] }} */
   const doc = { text: '', params: [], returns: '', throws: [], defaultValue: '', examples: [] };
   if (!node) return doc;
   // The comment of a constant is that of its statement.
