@@ -19,13 +19,15 @@ export interface CallOptions {
   method?: 'GET' | 'POST' | 'DELETE';
   /** Becomes JSON. */
   body?: unknown;
+  /** Goes as it is, in place of a body. */
+  text?: string;
   signal?: AbortSignal;
 }
 
 /** Asks the server; `path` is below `api/`, such as `agents`. */
 export async function ask(
   path: string,
-  { method = 'GET', body, signal }: CallOptions = {},
+  { method = 'GET', body, text, signal }: CallOptions = {},
 ): Promise<Response> {
   const response = await fetch(`api/${path}`, {
     method,
@@ -33,7 +35,7 @@ export async function ask(
       authorization: `Bearer ${token}`,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
-    body: body === undefined ? null : JSON.stringify(body),
+    body: body === undefined ? (text ?? null) : JSON.stringify(body),
     signal: signal ?? null,
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error;

@@ -1,4 +1,57 @@
-/** The view of load. */
+import { useEffect } from 'preact/hooks';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { about } from '../../session/agents.ts';
+import { Chart, type Line } from './chart.tsx';
+import { SampleTable } from './sample-table.tsx';
+import { begin, samples } from './state.ts';
+import './load.css';
+
+/** Outside of the component, because a chart is made anew when its lines are others. */
+const charts: readonly { readonly title: string; readonly unit?: string; readonly lines: readonly Line[] }[] =
+  [
+    {
+      title: 'Requests per second',
+      lines: [
+        { name: 'requests', tone: 'teal', measure: ({ requests }) => requests, isFilled: true },
+        { name: 'errors', tone: 'red', measure: ({ errors }) => errors },
+      ],
+    },
+    {
+      title: 'Latency',
+      unit: ' ms',
+      lines: [
+        { name: 'median', tone: 'blue', measure: ({ latencyMedian }) => latencyMedian, isFilled: true },
+        { name: 'p99', tone: 'amber', measure: ({ latencyP99 }) => latencyP99 },
+      ],
+    },
+    {
+      title: 'Events per second',
+      lines: [{ name: 'events', tone: 'violet', measure: ({ events }) => events, isFilled: true }],
+    },
+    {
+      title: 'Open streams',
+      lines: [{ name: 'streams', tone: 'green', measure: ({ openStreams }) => openStreams, isFilled: true }],
+    },
+  ];
+
+/** How much is going on. */
 export function LoadView() {
-  return <p>…</p>;
+  useEffect(begin, []);
+  if (about.value?.hasLoad === false) {
+    return (
+      <EmptyState title="Nothing is counted here">
+        A console that is started with servers shows their load: run <code>dragoman up</code>.
+      </EmptyState>
+    );
+  }
+  return (
+    <div class="load">
+      <div class="load-charts">
+        {charts.map((each) => (
+          <Chart key={each.title} {...each} samples={samples.value} />
+        ))}
+      </div>
+      <SampleTable samples={samples.value} />
+    </div>
+  );
 }

@@ -1,8 +1,10 @@
 import { useSignal } from '@preact/signals';
+import { curlOf } from '../../../../src/tap/curl.ts';
 import type { Passage } from '../../../../src/tap/passage.ts';
 import { Badge, LevelBadge, StateBadge, TransportBadge, VersionBadge } from '../../parts/badge.tsx';
 import { Button, LinkButton } from '../../parts/button.tsx';
 import { CodeBlock } from '../../parts/code-block.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
 import { ErrorNote, type Trouble, troubleOf } from '../../parts/error-note.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { clockTime, duration } from '../../parts/time.ts';
@@ -70,6 +72,7 @@ function Actions({ passage: shown }: { passage: Passage }) {
   const trouble = useSignal<Trouble | undefined>(undefined);
   const task = timeline.value.threads.taskOf(shown.trip);
   const same = other.value;
+  const curl = curlOf(shown);
   const save = () =>
     saveScenario(
       timeline.value.passages((each) => each.trip === shown.trip),
@@ -86,6 +89,7 @@ function Actions({ passage: shown }: { passage: Passage }) {
             {same.meaning?.version === undefined ? null : <VersionBadge version={same.meaning.version} />}
           </Button>
         ) : null}
+        {curl === undefined ? null : <CopyButton label="Copy as curl" text={curl} />}
         <LinkButton small kind="quiet" href={hrefOf('wire', { trip: shown.trip })}>
           Show trip
         </LinkButton>

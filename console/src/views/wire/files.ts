@@ -6,14 +6,14 @@ import { look } from './state.ts';
 /** Saves what the server keeps as the file of a tap. */
 export async function exportFile(): Promise<void> {
   const response = await ask('wire/file');
-  download(await response.blob(), nameOf(response) ?? 'wire.jsonl');
+  download(await response.blob(), nameOf(response) ?? 'wire.tap.jsonl');
 }
 
 /** Opens the file of a tap and shows it instead of what passes now. */
 export async function importFile(file: File): Promise<void> {
   const { passages } = await call<{ passages: Passage[] }>('wire/file', {
     method: 'POST',
-    body: await file.text(),
+    text: await file.text(),
   });
   look({ name: file.name, passages });
 }

@@ -1,8 +1,8 @@
 import { batch, computed, effect, signal } from '@preact/signals';
 import type { WireEvent } from '../../../../src/console/api.ts';
 import type { Passage } from '../../../../src/tap/passage.ts';
-import { access } from '../../session/access.ts';
-import { call, follow } from '../../session/call.ts';
+import { call } from '../../session/call.ts';
+import { keepFollowing } from '../../session/keep-following.ts';
 import { place } from '../../session/place.ts';
 import { counterpartOf } from './counterpart.ts';
 import type { Filter } from './filter.ts';
@@ -146,34 +146,27 @@ export function look(
   });
 }
 
-let hasBegun = false;
+/** The newest passage that was read, shown or kept back. */
+let last = 0;
 
-/** Begins to read what passes; it goes on when the person looks at another view. */
-export function begin(): void {
-  if (hasBegun) return;
-  hasBegun = true;
-  effect(() => {
+/** Reads what passes, from where it was left. @returns what ends it; the server keeps what comes until then. */
+export function begin(): () => void {
+  const stopFiltering = effect(() => {
     timeline.value.filter(filter.value);
     tick.value = tick.peek() + 1;
   });
-  void readOn();
-}
-
-async function readOn(): Promise<void> {
-  let last = 0;
-  for (let attempts = 0; access.value !== 'denied'; attempts++) {
-    try {
-      for await (const event of follow<WireEvent>(`wire?after=${last}`)) {
-        attempts = 0;
-        if (event.kind === 'gap') missed.value += event.missed;
-        else {
-          last = event.passage.sequence;
-          take(event.passage);
-        }
+  const stopReading = keepFollowing<WireEvent>({
+    path: () => `wire?after=${last}`,
+    take: (event) => {
+      if (event.kind === 'gap') missed.value += event.missed;
+      else {
+        last = event.passage.sequence;
+        take(event.passage);
       }
-    } catch {
-      // The server is gone for now, or for good: the page says so above all views, and this goes on asking.
-    }
-    await new Promise((resolve) => setTimeout(resolve, Math.min(10_000, 500 * 2 ** attempts)));
-  }
+    },
+  });
+  return () => {
+    stopFiltering();
+    stopReading();
+  };
 }

@@ -1,0 +1,82 @@
+import type { Turn } from '../../../../src/conformance/report/transcript.ts';
+import type { ConformanceResult } from '../../../../src/conformance/report/report.ts';
+import { Badge, VersionBadge } from '../../parts/badge.tsx';
+import { Button } from '../../parts/button.tsx';
+import { CodeBlock } from '../../parts/code-block.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { verdicts } from './results.ts';
+import { chosen } from './state.ts';
+import { askedIn, answeredIn } from './turn.ts';
+
+/** One result in full: what must hold, what was seen, and what to do. */
+export function ResultDetail({ result }: { result: ConformanceResult }) {
+  const { test, verdict, level, version, transport, section, requirements, rule, message } = result;
+  const { tone, name } = verdicts[verdict];
+  const rows: readonly (readonly [string, string | undefined])[] = [
+    ['Seen', message],
+    ['Expected', result.expected],
+    ['Got', result.actual],
+    ['To do', verdict === 'pass' ? undefined : result.remediation],
+    ['Section', `A2A ${version}, ${section}`],
+    ['Requirements', requirements.join(', ')],
+    ['Looked at', result.looked === 1 ? 'once' : `${result.looked} times`],
+  ];
+  return (
+    <section class="exam-detail" aria-label={`Result ${test}`} key={`${test} ${version} ${transport}`}>
+      <header class="exam-title">
+        <h2>
+          <code>{test}</code>
+        </h2>
+        <Button small kind="quiet" aria-label="Close" onClick={() => (chosen.value = undefined)}>
+          ✕
+        </Button>
+        <span class="exam-badges">
+          <Badge tone={tone}>{name}</Badge>
+          <Badge>{level}</Badge>
+          <VersionBadge version={version} />
+          <Badge>{transport ?? 'card'}</Badge>
+        </span>
+      </header>
+      <p class="exam-sentence">{rule}</p>
+      <dl class="exam-told">
+        {rows
+          .filter(([, text]) => text !== undefined && text !== '')
+          .map(([label, text]) => (
+            <div key={label}>
+              <dt>{label}</dt>
+              <dd>{text}</dd>
+            </div>
+          ))}
+      </dl>
+      {result.also ? (
+        <details>
+          <summary>{result.also.length} more of the kind</summary>
+          <ul class="exam-also">
+            {result.also.map((each, at) => (
+              <li key={at}>{each}</li>
+            ))}
+          </ul>
+        </details>
+      ) : null}
+      <Evidence turns={result.transcript ?? []} curl={result.curl} />
+    </section>
+  );
+}
+
+function Evidence({ turns, curl }: { turns: readonly Turn[]; curl?: string | undefined }) {
+  if (turns.length === 0) return null;
+  return (
+    <>
+      <div class="exam-evidence">
+        <h3>Transcript</h3>
+        {curl === undefined ? null : <CopyButton label="Copy as curl" text={curl} />}
+      </div>
+      {turns.map((turn, at) => (
+        <div key={at} class="exam-turn">
+          <CodeBlock label={`Request ${turns.length > 1 ? at + 1 : ''}`} text={askedIn(turn)} isWrapped />
+          <CodeBlock label={`Answer, ${turn.duration_ms} ms`} text={answeredIn(turn)} isWrapped />
+        </div>
+      ))}
+    </>
+  );
+}

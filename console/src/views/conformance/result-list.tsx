@@ -1,0 +1,88 @@
+import { transportName, VersionBadge } from '../../parts/badge.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { Select, TextField } from '../../parts/field.tsx';
+import { VirtualList } from '../../parts/virtual-list.tsx';
+import { choicesOf, laneOf, type ResultFilter, verdicts } from './results.ts';
+import { chosen, filter, results, shown } from './state.ts';
+
+function change(members: Partial<ResultFilter>): void {
+  filter.value = { ...filter.value, ...members };
+}
+
+/** The results, one row each. */
+export function ResultList() {
+  const { text, section, lane } = filter.value;
+  const sections = choicesOf(results.value.map((each) => each.section));
+  const lanes = choicesOf(results.value.map(laneOf));
+  return (
+    <section class="exam-list" aria-label="Results">
+      <div class="exam-filters" role="search" aria-label="Filter the results">
+        <TextField
+          label="Text to find"
+          isLabelHidden
+          type="search"
+          placeholder="Find a rule or a requirement"
+          value={text}
+          onValue={(value) => change({ text: value })}
+        />
+        <Select
+          label="Section"
+          isLabelHidden
+          value={section}
+          onValue={(value) => change({ section: value })}
+          choices={[
+            { value: '', text: 'All sections' },
+            ...sections.map((each) => ({ value: each, text: each })),
+          ]}
+        />
+        <Select
+          label="Way"
+          isLabelHidden
+          value={lane}
+          onValue={(value) => change({ lane: value })}
+          choices={[{ value: '', text: 'All ways' }, ...lanes.map((each) => ({ value: each, text: each }))]}
+        />
+        <span class="exam-shown" role="status">
+          {shown.value.length} of {results.value.length}
+        </span>
+      </div>
+      {shown.value.length === 0 ? (
+        <EmptyState title="No result is like that">Ask for less.</EmptyState>
+      ) : (
+        <div class="exam-rows">
+          <VirtualList
+            label="Results"
+            items={shown.value}
+            rowHeight={50}
+            keyOf={(each) => `${each.test} ${laneOf(each)}`}
+            chosen={chosen.value ? shown.value.indexOf(chosen.value) : -1}
+            onChoose={(each) => (chosen.value = each)}
+          >
+            {(each) => (
+              <div class="exam-row">
+                <span
+                  class={`exam-sign exam-${verdicts[each.verdict].tone}`}
+                  title={verdicts[each.verdict].name}
+                >
+                  {verdicts[each.verdict].sign}
+                  <span class="heard-only">{verdicts[each.verdict].name}</span>
+                </span>
+                <span class="exam-rule">
+                  <code>{each.test}</code>
+                  <span>{each.rule}</span>
+                </span>
+                <span class="exam-lane">
+                  {each.level}
+                  <VersionBadge version={each.version} />
+                  <span class="exam-transport">
+                    {each.transport === undefined ? 'card' : transportName(each.transport)}
+                  </span>
+                </span>
+              </div>
+            )}
+          </VirtualList>
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import type { ConformanceReport, ConformanceResult } from '../../../../src/conformance/report/report.ts';
+import { advanced, type Examination } from './examination.ts';
+import { choicesOf, everything, filtered, laneOf, sortedResults } from './results.ts';
+
+function result(test: string, more: Partial<ConformanceResult> = {}): ConformanceResult {
+  return {
+    test,
+    category: 'lifecycle',
+    status: 'pass',
+    verdict: 'pass',
+    level: 'MUST',
+    section: '3.1',
+    rule: 'Something holds.',
+    requirements: ['CORE-1'],
+    version: '1.0',
+    transport: 'JSONRPC',
+    looked: 1,
+    remediation: 'Mend it.',
+    ...more,
+  };
+}
+
+const { transport: _, ...card } = result('card.shape', { section: '8', verdict: 'warn' });
+const broken = result('send.terminal', { verdict: 'fail', message: 'It went on.' });
+const held = result('get.known', { section: '3.10', transport: 'HTTP+JSON' });
+const categories: ConformanceReport['categories'] = {
+  agentCard: [card],
+  lifecycle: [held, broken],
+  streaming: [],
+  errorHandling: [],
+  interop: [],
+};
+
+describe('the results of an examination', () => {
+  it('come with the worst first', () => {
+    expect(sortedResults({ categories })).toEqual([broken, card, held]);
+  });
+
+  it('say where they were looked at', () => {
+    expect([card, held].map(laneOf)).toEqual(['1.0 card', '1.0 HTTP+JSON']);
+  });
+
+  it('are let through by verdict, section, way and text', () => {
+    const all = sortedResults({ categories });
+    expect(filtered(all, everything)).toEqual(all);
+    expect(filtered(all, { ...everything, verdict: 'fail' })).toEqual([broken]);
+    expect(filtered(all, { ...everything, section: '3.10' })).toEqual([held]);
+    expect(filtered(all, { ...everything, lane: '1.0 card' })).toEqual([card]);
+    expect(filtered(all, { ...everything, text: 'WENT ON' })).toEqual([broken]);
+    expect(filtered(all, { ...everything, text: 'core-1' })).toEqual(all);
+  });
+
+  it('are of sections in the order of their numbers', () => {
+    expect(choicesOf(['3.10', '8', '3.2', '8'])).toEqual(['3.2', '3.10', '8']);
+  });
+});
+
+describe('an examination that goes on', () => {
+  const begun: Examination = { agentName: 'echo', done: 0, total: 0, counts: {}, latest: [] };
+
+  it('counts verdicts and remembers the last rules, the newest first', () => {
+    const after = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].reduce(
+      (before, rule, at) =>
+        advanced(before, {
+          kind: 'progress',
+          done: at + 1,
+          total: 9,
+          rule,
+          verdict: at === 0 ? 'fail' : 'pass',
+        }),
+      begun,
+    );
+    expect(after).toMatchObject({ done: 7, total: 9, counts: { fail: 1, pass: 6 } });
+    expect(after.latest.map(({ rule }) => rule)).toEqual(['g', 'f', 'e', 'd', 'c', 'b']);
+  });
+
+  it('goes on where no rule is named, or a verdict that nobody knows', () => {
+    expect(advanced(begun, { kind: 'progress', done: 1, total: 2 })).toEqual({ ...begun, done: 1, total: 2 });
+    expect(
+      advanced(begun, { kind: 'progress', done: 1, total: 2, rule: 'a', verdict: 'odd' }).counts,
+    ).toEqual({});
+  });
+});

@@ -1,0 +1,136 @@
+import { useEffect, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import type { LoadSample } from '../../../../src/console/api.ts';
+import type { Tone } from '../../parts/badge.tsx';
+import { theme } from '../../session/theme.ts';
+import { columnsOf, highlights, type Measure, short, span } from './samples.ts';
+
+/** One line of a chart. */
+export interface Line {
+  readonly name: string;
+  readonly tone: Tone;
+  readonly measure: Measure;
+  /** Fills the room below it. */
+  readonly isFilled?: boolean;
+}
+
+interface ChartProps {
+  title: string;
+  /** After each value, such as ` ms`. */
+  unit?: string;
+  lines: readonly Line[];
+  samples: readonly LoadSample[];
+}
+
+const height = 168;
+
+/** Some lines over the last minutes, with the newest values above them. */
+export function Chart({ title, unit = '', lines, samples }: ChartProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | undefined>(undefined);
+  const look = theme.value;
+
+  // What is painted has no style: other colours make another chart.
+  useEffect(() => {
+    const room = box.current;
+    if (!room) return;
+    const made = new uPlot(
+      optionsFor(room, lines, unit),
+      columnsOf(
+        [],
+        lines.map(({ measure }) => measure),
+      ),
+      room,
+    );
+    plot.current = made;
+    const observer = new ResizeObserver(() => made.setSize({ width: room.clientWidth, height }));
+    observer.observe(room);
+    return () => {
+      observer.disconnect();
+      made.destroy();
+      plot.current = undefined;
+    };
+  }, [lines, unit, look]);
+
+  useEffect(() => {
+    plot.current?.setData(
+      columnsOf(
+        samples,
+        lines.map(({ measure }) => measure),
+      ),
+    );
+  }, [samples, lines, unit, look]);
+
+  const told = lines.map(({ name, tone, measure }) => ({ name, tone, ...highlights(samples, measure) }));
+  const spoken = told.map(
+    ({ name, now, most }) => `${name}: now ${say(now, unit)}, at most ${say(most, unit)}`,
+  );
+  return (
+    <figure class="load-chart">
+      <figcaption>
+        <h2>{title}</h2>
+        <ul class="load-now">
+          {told.map(({ name, tone, now }) => (
+            <li key={name}>
+              <span class={`load-key load-${tone}`} />
+              {name} <b>{say(now, unit)}</b>
+            </li>
+          ))}
+        </ul>
+      </figcaption>
+      <div
+        ref={box}
+        class="load-plot"
+        role="img"
+        aria-label={`${title}, last five minutes. ${spoken.join('. ')}.`}
+      />
+    </figure>
+  );
+}
+
+function say(value: number | undefined, unit: string): string {
+  return value === undefined ? '–' : `${short(value)}${unit}`;
+}
+
+function optionsFor(room: HTMLElement, lines: readonly Line[], unit: string): uPlot.Options {
+  const style = getComputedStyle(room);
+  const colour = (name: string): string => style.getPropertyValue(`--${name}`).trim();
+  const font = `11px ${style.fontFamily}`;
+  const axis = {
+    stroke: colour('muted'),
+    font,
+    grid: { stroke: colour('line'), width: 1 },
+    ticks: { show: false },
+  };
+  return {
+    width: Math.max(1, room.clientWidth),
+    height,
+    legend: { show: false },
+    cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
+    scales: {
+      x: { time: true, range: (_, __, max) => [(max ?? 0) - span / 1_000, max ?? 1] },
+      // A quiet second is a line at the bottom, not in the middle.
+      y: { range: (_, __, max) => [0, Math.max(max * 1.15, 4)] },
+    },
+    axes: [
+      { ...axis, space: 70, size: 26, values: (_, ticks) => ticks.map(clock) },
+      { ...axis, space: 34, size: 46, values: (_, ticks) => ticks.map((each) => `${short(each)}${unit}`) },
+    ],
+    series: [
+      {},
+      ...lines.map(({ name, tone, isFilled = false }) => ({
+        label: name,
+        stroke: colour(`${tone}-ink`),
+        width: 1.75,
+        points: { show: false },
+        ...(isFilled ? { fill: colour(`${tone}-soft`) } : {}),
+      })),
+    ],
+  };
+}
+
+function clock(seconds: number): string {
+  const time = new Date(seconds * 1_000);
+  return [time.getHours(), time.getMinutes()].map((each) => String(each).padStart(2, '0')).join(':');
+}

@@ -1,0 +1,48 @@
+import type { LoadSample } from '../../../../src/console/api.ts';
+import { clockTime } from '../../parts/time.ts';
+
+const rows = 60;
+
+/** The same as the charts, in numbers: the last minute, the newest second first. */
+export function SampleTable({ samples }: { samples: readonly LoadSample[] }) {
+  return (
+    <details class="load-numbers">
+      <summary>The last minute in numbers</summary>
+      <div class="load-scroll" tabIndex={0} role="region" aria-label="The last minute in numbers">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Time</th>
+              <th scope="col">Requests</th>
+              <th scope="col">Errors</th>
+              <th scope="col">Events</th>
+              <th scope="col">Median</th>
+              <th scope="col">p99</th>
+              <th scope="col">Open streams</th>
+            </tr>
+          </thead>
+          <tbody>
+            {samples
+              .slice(-rows)
+              .toReversed()
+              .map((each) => (
+                <tr key={each.at}>
+                  <th scope="row">{clockTime(each.at).slice(0, 8)}</th>
+                  <td>{each.requests}</td>
+                  <td>{each.errors}</td>
+                  <td>{each.events}</td>
+                  <td>{milliseconds(each.latencyMedian)}</td>
+                  <td>{milliseconds(each.latencyP99)}</td>
+                  <td>{each.openStreams}</td>
+                </tr>
+              ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
+}
+
+function milliseconds(value: number | undefined): string {
+  return value === undefined ? '–' : `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
+}

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import type { LoadSample } from '../../../../src/console/api.ts';
+import { columnsOf, highlights, short, span, withSample } from './samples.ts';
+
+const sample = (at: number, more: Partial<LoadSample> = {}): LoadSample => ({
+  at,
+  requests: 0,
+  errors: 0,
+  events: 0,
+  openStreams: 0,
+  ...more,
+});
+
+describe('the samples of the load', () => {
+  it('are kept for five minutes', () => {
+    const kept = withSample([sample(1_000), sample(2_000)], sample(1_000 + span));
+    expect(kept.map(({ at }) => at)).toEqual([2_000, 1_000 + span]);
+  });
+
+  it('never go back in time', () => {
+    expect(withSample([sample(1_000), sample(5_000)], sample(3_000)).map(({ at }) => at)).toEqual([
+      1_000, 3_000,
+    ]);
+  });
+
+  it('make a line for each measure, with a hole where nobody looked or nothing was answered', () => {
+    const samples = [
+      sample(1_000, { requests: 3, latencyMedian: 7 }),
+      sample(2_000),
+      sample(9_000, { requests: 1 }),
+    ];
+    expect(columnsOf(samples, [({ requests }) => requests, ({ latencyMedian }) => latencyMedian])).toEqual([
+      [1, 2, 3, 9],
+      [3, 0, null, 1],
+      [7, null, null, null],
+    ]);
+  });
+
+  it('tell the newest value and the greatest', () => {
+    const samples = [sample(1, { events: 9 }), sample(2, { events: 4 })];
+    expect(highlights(samples, ({ events }) => events)).toEqual({ now: 4, most: 9 });
+    expect(highlights([], ({ events }) => events)).toEqual({ now: undefined, most: undefined });
+  });
+
+  it('are written short', () => {
+    expect([0, 4.24, 12.4, 1_499, 12_000, 2_500_000].map(short)).toEqual([
+      '0',
+      '4.2',
+      '12',
+      '1.5k',
+      '12k',
+      '2.5M',
+    ]);
+  });
+});

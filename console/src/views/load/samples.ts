@@ -1,0 +1,58 @@
+import type { LoadSample } from '../../../../src/console/api.ts';
+
+/** How long samples are kept, in milliseconds. */
+export const span = 5 * 60_000;
+
+/** A sample later than this after the one before has a hole before it: the page did not look. */
+const patience = 3_500;
+
+/** Adds a sample, and forgets those that are too old. */
+export function withSample(samples: readonly LoadSample[], sample: LoadSample): readonly LoadSample[] {
+  // A clock that was set back would draw lines backwards.
+  const before = samples.filter(({ at }) => at < sample.at && at > sample.at - span);
+  return [...before, sample];
+}
+
+/** One line of a chart: its values, where it has one. */
+export type Measure = (sample: LoadSample) => number | undefined;
+
+/** The columns of a chart: seconds since 1970, then the values of each line; null where nobody looked. */
+export function columnsOf(
+  samples: readonly LoadSample[],
+  measures: readonly Measure[],
+): [number[], ...(number | null)[][]] {
+  const times: number[] = [];
+  const values: (number | null)[][] = measures.map(() => []);
+  let before: number | undefined;
+  for (const sample of samples) {
+    if (before !== undefined && sample.at - before > patience) {
+      times.push((before + 1_000) / 1_000);
+      for (const each of values) each.push(null);
+    }
+    before = sample.at;
+    times.push(sample.at / 1_000);
+    for (const [index, measure] of measures.entries()) values[index]?.push(measure(sample) ?? null);
+  }
+  return [times, ...values];
+}
+
+/** The newest value and the greatest one. */
+export function highlights(
+  samples: readonly LoadSample[],
+  measure: Measure,
+): { now: number | undefined; most: number | undefined } {
+  const known = samples.map(measure).filter((each) => each !== undefined);
+  const last = samples.at(-1);
+  return { now: last && measure(last), most: known.length === 0 ? undefined : Math.max(...known) };
+}
+
+/** A number short enough for a label: `0`, `4.2`, `12`, `1.5k`, `12k`. */
+export function short(value: number): string {
+  if (value >= 1e6) return `${trimmed(value / 1e6)}M`;
+  if (value >= 1e3) return `${trimmed(value / 1e3)}k`;
+  return trimmed(value);
+}
+
+function trimmed(value: number): string {
+  return value < 10 ? String(Math.round(value * 10) / 10) : String(Math.round(value));
+}
