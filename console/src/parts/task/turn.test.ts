@@ -2,15 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type { ChatEvent } from '../../../../src/console/api.ts';
 import type { StreamEvent } from '../../../../src/protocol/event.ts';
 import { beginTurn, hear, type Turn } from './turn.ts';
-import {
-  artifactsOf,
-  beginTurn,
-  type Conversation,
-  hear,
-  titleOf,
-  type Turn,
-  withTurn,
-} from './conversation.ts';
 
 const ids = { taskId: 't', contextId: 'c' };
 const heard = (event: StreamEvent): ChatEvent => ({ kind: 'event', event, findings: [] });

@@ -3,15 +3,6 @@ import type { ChatEvent } from '../../../../src/console/api.ts';
 import type { StreamEvent } from '../../../../src/protocol/event.ts';
 import { beginTurn, hear, type Turn } from '../../parts/task/turn.ts';
 import { artifactsOf, type Conversation, titleOf, withTurn } from './conversation.ts';
-import {
-  artifactsOf,
-  beginTurn,
-  type Conversation,
-  hear,
-  titleOf,
-  type Turn,
-  withTurn,
-} from './conversation.ts';
 
 const ids = { taskId: 't', contextId: 'c' };
 const heard = (event: StreamEvent): ChatEvent => ({ kind: 'event', event, findings: [] });
