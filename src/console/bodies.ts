@@ -85,6 +85,11 @@ export const conformanceWish = z.strictObject({
 /** Which webhook to try again. */
 export const retryWish = z.strictObject({ taskId: word, configId: word });
 
+/** The passages to make a scenario of; what is in them is checked where files of a tap are. */
+export const chosenPassages = z.strictObject({
+  passages: z.array(z.looseObject({})).min(1, { error: 'must have at least one passage' }).max(100_000),
+});
+
 const taskQuery = z.strictObject({
   contextId: word.optional(),
   state: z.enum(taskStates, { error: `must be one of ${taskStates.join(', ')}` }).optional(),

@@ -25,8 +25,14 @@ export function cardRoutes(book: AgentBook, http: HttpClient): Routes {
 /** All cards of an agent, each as its own readers find it, and what the rules of conformance say to them. */
 async function cardsOf(agent: KnownAgent, http: HttpClient): Promise<Cards> {
   const { url, credentials } = agent.facts;
-  const read = async (headers: Record<string, string>, at = url): Promise<RunOutcome> =>
-    runConformance(at, { checks, invariants: [], headers, timeout: 8_000, maxTime: 20_000 });
+  const read = async (headers: Record<string, string>, at = url): Promise<RunOutcome> => {
+    const options = { checks, invariants: [], headers, timeout: 8_000, maxTime: 20_000 };
+    const outcome = await runConformance(at, options);
+    if (outcome.unreachable === undefined || outcome.cards.length === 0) return outcome;
+    // A card that names no way to speak to its agent is looked at all the more; naming its version asks for that.
+    const versions = outcome.cards.map(({ version }) => version);
+    return { ...(await runConformance(at, { ...options, versions })), unreachable: outcome.unreachable };
+  };
   // As our client does: a card is asked for without credentials first.
   let outcome = await read({});
   if (outcome.cards.length === 0 && credentials)

@@ -2,9 +2,12 @@ import { connect, type RemoteAgent } from '../client/connect.ts';
 import type { Credentials } from '../client/credentials.ts';
 import { createMemory } from '../client/discovery/memory.ts';
 import type { HttpClient } from '../client/http/http.ts';
+import { chooseForCard } from '../dialects/choose-card.ts';
 import type { AgentCard, SecurityScheme } from '../protocol/card.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { AgentEntry, Way } from './api.ts';
+import { headersFor } from './credentials.ts';
+import { speaksOldest } from './oldest-version.ts';
 import { wayText, waysOf } from './ways.ts';
 
 /** What the console needs to speak to an agent. */
@@ -36,13 +39,24 @@ export class KnownAgent {
   readonly #memory = createMemory(8);
   readonly #connections = new Map<string, RemoteAgent>();
   readonly #scout: RemoteAgent;
+  /** The card has no mark of any version. */
+  #isUncertain = false;
   #looking: Promise<AgentEntry> | undefined;
   #entry: AgentEntry | undefined;
 
   constructor(facts: AgentFacts, tools: AgentTools) {
     this.facts = facts;
     this.#tools = tools;
-    this.#scout = connect(facts.url, { ...this.#options(), http: tools.quietHttp, retries: 0 });
+    this.#scout = connect(facts.url, {
+      ...this.#options(),
+      http: tools.quietHttp,
+      retries: 0,
+      requireVerified: false,
+      verifyCard: (wire) => {
+        this.#isUncertain = chooseForCard(wire).uncertain;
+        return { result: 'absent', reason: 'nobody looks here' };
+      },
+    });
   }
 
   /** Looks whether the agent is there, and what it says of itself. Never rejects. */
@@ -95,16 +109,13 @@ export class KnownAgent {
     const call = { signal: AbortSignal.timeout(patience) };
     try {
       const card = await this.#scout.check(call);
-      const { confirmed } = await this.#scout.describe(call);
-      // Only an answer shows which version an agent really speaks; asking for a task that nobody has does no harm.
-      if (!confirmed) await this.#scout.getTask({ id: crypto.randomUUID() }, call).catch(() => undefined);
-      const { version, transport } = await this.#scout.describe(call);
+      const ways = await this.#ways(card, call.signal);
       this.#entry = {
         ...always,
         name: card.name === '' ? (name ?? url) : card.name,
         ...(card.description !== '' && { description: card.description }),
         isReachable: true,
-        ways: waysOf(card, { version, transport }),
+        ways,
         isStreaming: card.capabilities.streaming === true,
         asksFor: asksFor(card),
       };
@@ -128,6 +139,16 @@ export class KnownAgent {
       };
     }
     return this.#entry;
+  }
+
+  async #ways(card: AgentCard, signal: AbortSignal): Promise<Way[]> {
+    const { version, transport, url } = await this.#scout.describe({ signal });
+    if (this.#isUncertain && transport === 'JSONRPC') {
+      const http = this.#tools.quietHttp;
+      const headers = await headersFor(this.facts.credentials, url, http);
+      if (await speaksOldest(url, { http, headers, signal })) return [{ version: '0.1', transport }];
+    }
+    return waysOf(card, { version, transport });
   }
 }
 

@@ -11,6 +11,7 @@ import type { Log } from '../protocol/log.ts';
 import { listen } from '../server/listening.ts';
 import { receive, refuseBody } from '../server/node.ts';
 import { Tape } from '../tap/tape.ts';
+import { tappedHttp } from '../tap/tapped-http.ts';
 import { type Doorstep, strangeness, Turnstile } from './admission.ts';
 import { AgentBook, type StartingAgent } from './agent-book.ts';
 import type { About } from './api.ts';
@@ -31,6 +32,12 @@ export interface ConsoleOptions {
   readonly agents?: readonly StartingAgent[];
   /** What is seen on wires. @defaultValue a tape of its own, with what people say and hear at the console */
   readonly tape?: Tape;
+  /**
+   * Records what people say and hear at the console. Leave it out where the agents, or the gateway before them, are
+   * tapped already, or everything is seen twice.
+   * @defaultValue true where no tape is given
+   */
+  readonly recordsItself?: boolean;
   /** Counts what is going on. */
   readonly metrics?: Metrics | readonly Metrics[];
   /** Where push notifications that did not arrive are kept. */
@@ -115,7 +122,9 @@ class Desk {
     const http = undiciClient({ connectTimeout: 5_000, maxConnections: 64 });
     this.#http = http;
     const tape = options.tape ?? new Tape();
-    const book = new AgentBook(agents, maxAgents, { http, quietHttp: http });
+    const isRecorded = options.recordsItself ?? options.tape === undefined;
+    const talking = isRecorded ? tappedHttp(http, tape, { from: 'console' }) : http;
+    const book = new AgentBook(agents, maxAgents, { http: talking, quietHttp: http });
     this.#book = book;
     const about: About = {
       name: 'dragoman',

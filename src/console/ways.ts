@@ -7,9 +7,9 @@ export function wayText({ version, transport }: Way): string {
   return `${version}/${transport}`;
 }
 
-/** The ways that a card offers and that are spoken here, each once, the best first. */
-export function waysOf({ interfaces }: AgentCard, best: Way): Way[] {
-  const ways = new Map([[wayText(best), best]]);
+/** The ways that a card offers and that are spoken here, each once, the one that the client takes first. */
+export function waysOf({ interfaces }: AgentCard, taken: Way): Way[] {
+  const ways = new Map<string, Way>();
   for (const { protocolBinding, protocolVersion } of interfaces) {
     const version = versions.find(
       (each) => protocolVersion === each || protocolVersion.startsWith(`${each}.`),
@@ -17,9 +17,15 @@ export function waysOf({ interfaces }: AgentCard, best: Way): Way[] {
     const transport = (['JSONRPC', 'HTTP+JSON'] as const).find(
       (each) => each === protocolBinding.toUpperCase(),
     );
-    if (!version || !transport) continue;
-    const way: Way = { version, transport };
-    if (!ways.has(wayText(way))) ways.set(wayText(way), way);
+    if (version && transport) ways.set(`${version}/${transport}`, { version, transport });
   }
-  return [...ways.values()];
+  const offered = [...ways.values()];
+  // The client speaks 0.2 in the words of 0.3.
+  const first =
+    offered.find((each) => wayText(each) === wayText(taken)) ??
+    offered.find(
+      (each) => each.version === '0.2' && wayText({ ...each, version: '0.3' }) === wayText(taken),
+    ) ??
+    taken;
+  return [first, ...offered.filter((each) => each !== first)];
 }

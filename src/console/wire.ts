@@ -1,6 +1,10 @@
 import { invalidField } from '../protocol/errors.ts';
+import { readTapFile, writeTapFile } from '../tap/file.ts';
+import type { Passage } from '../tap/passage.ts';
+import { scenarioOf } from '../tap/scenario.ts';
 import type { Tape } from '../tap/tape.ts';
 import type { WireEvent } from './api.ts';
+import { chosenPassages, readBody } from './bodies.ts';
 import type { EventStream } from './event-stream.ts';
 import { nothing, type Routes } from './route.ts';
 
@@ -24,7 +28,20 @@ export function wireRoutes(tape: Tape): Routes {
       tape.clear();
       return nothing;
     },
+    'GET wire/file': () => ({
+      file: writeTapFile(tape.after()),
+      name: 'wire.tap.jsonl',
+      type: 'application/x-ndjson',
+    }),
+    'POST wire/file': ({ body }) => ({ json: { passages: readTapFile(body) } }),
+    'POST wire/scenario': ({ body }) => ({ json: { yaml: scenarioOf(passagesIn(body)) } }),
   };
+}
+
+/** The passages that the page chose, which are checked as those of a file are. */
+function passagesIn(body: string): Passage[] {
+  const { passages } = readBody(chosenPassages, body);
+  return readTapFile(writeTapFile(passages as unknown as Passage[]));
 }
 
 /**
