@@ -1,4 +1,73 @@
-/** The view of tasks. */
+import { useEffect } from 'preact/hooks';
+import { LinkButton } from '../../parts/button.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { Spinner } from '../../parts/progress.tsx';
+import { Tabs } from '../../parts/tabs.tsx';
+import { about, agents, chosen } from '../../session/agents.ts';
+import { hrefOf } from '../../session/place.ts';
+import { Filters } from './filters.tsx';
+import { Pushes } from './pushes.tsx';
+import { change, detail, filter, loadAnew, openTask, stopFollowing } from './state.ts';
+import { TaskDetailView } from './task-detail.tsx';
+import { TaskTable } from './task-table.tsx';
+import './tasks.css';
+
+/** The view of tasks: those of one agent, and the one that is open. */
 export function TasksView() {
-  return <p>…</p>;
+  if (agents.value === undefined) {
+    return (
+      <div class="tasks-wait">
+        <Spinner label="Asking for agents" />
+      </div>
+    );
+  }
+  if (!chosen.value) {
+    return (
+      <EmptyState
+        title="No agent, no tasks"
+        actions={
+          <LinkButton kind="main" href={hrefOf('agents')}>
+            Add an agent
+          </LinkButton>
+        }
+      >
+        Add an agent by its address first.
+      </EmptyState>
+    );
+  }
+  if (!about.value?.hasPushes) return <Tasks agentId={chosen.value.id} />;
+  return (
+    <div class="tasks-tabs">
+      <Tabs
+        label="Tasks and pushes"
+        tabs={[
+          { id: 'tasks', title: 'Tasks' },
+          { id: 'pushes', title: 'Push notifications' },
+        ]}
+        open={filter.value.isPushes ? 'pushes' : 'tasks'}
+        onOpen={(id) => change({ show: id === 'pushes' ? 'pushes' : undefined })}
+      >
+        {filter.value.isPushes ? <Pushes /> : <Tasks agentId={chosen.value.id} />}
+      </Tabs>
+    </div>
+  );
+}
+
+function Tasks({ agentId }: { agentId: string }) {
+  const { state, contextId, taskId } = filter.value;
+  useEffect(loadAnew, [agentId, state, contextId]);
+  useEffect(() => {
+    if (taskId === '') detail.value = undefined;
+    else void openTask(agentId, taskId);
+    return stopFollowing;
+  }, [agentId, taskId]);
+  return (
+    <div class={taskId === '' ? 'tasks' : 'tasks tasks-open'}>
+      <section class="tasks-main" aria-label="Tasks">
+        <Filters />
+        <TaskTable openId={taskId} />
+      </section>
+      {taskId === '' ? null : <TaskDetailView />}
+    </div>
+  );
 }

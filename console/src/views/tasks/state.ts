@@ -1,0 +1,214 @@
+import { computed, signal } from '@preact/signals';
+import type { ChatEvent, PushEntry } from '../../../../src/console/api.ts';
+import type { TaskPage } from '../../../../src/protocol/requests.ts';
+import { isTerminal, type Task } from '../../../../src/protocol/task.ts';
+import { type Trouble, troubleOf } from '../../parts/error-note.tsx';
+import { beginTurn, hear, type Turn } from '../../parts/task/turn.ts';
+import { chosen } from '../../session/agents.ts';
+import { call, follow } from '../../session/call.ts';
+import { type Details, go, place } from '../../session/place.ts';
+
+/** Which tasks are shown, as the address says. */
+export interface Filter {
+  readonly state: string;
+  readonly contextId: string;
+  /** The id of the task that is open. */
+  readonly taskId: string;
+  readonly isPushes: boolean;
+}
+
+/** What the address says of this view. */
+export const filter = computed<Filter>(() => {
+  const { details } = place.value;
+  return {
+    state: details.get('state') ?? '',
+    contextId: details.get('context') ?? '',
+    taskId: details.get('task') ?? '',
+    isPushes: details.get('show') === 'pushes',
+  };
+});
+
+/** Goes to the same view with something changed. */
+export function change(changes: Details): void {
+  const now: Record<string, string | undefined> = Object.fromEntries(place.peek().details);
+  for (const [name, value] of Object.entries({ ...now, ...changes })) now[name] = value || undefined;
+  go('tasks', now);
+}
+
+/** A page of tasks, as far as it is known. */
+export interface PageState {
+  readonly page?: TaskPage;
+  readonly trouble?: Trouble;
+  readonly isLoading: boolean;
+}
+
+/** The page that is shown. */
+export const page = signal<PageState>({ isLoading: false });
+
+/** The tokens of the pages before this one, and of this one; the first page has none. */
+export const tokens = signal<readonly string[]>(['']);
+
+/** The query that asks for a way which can list: only 1.0 can. */
+function wayQuery(): string {
+  const ways = chosen.peek()?.ways ?? [];
+  const way = ways.find(({ version }) => version === '1.0');
+  return way ? `${way.version}/${way.transport}` : '';
+}
+
+let asked = 0;
+
+/** Asks for the page that the filter and the last token name. */
+export async function loadPage(): Promise<void> {
+  const agent = chosen.peek();
+  if (!agent) return;
+  const turn = ++asked;
+  const { state, contextId } = filter.peek();
+  const wish = { state, contextId, pageSize: '25', pageToken: tokens.peek().at(-1) ?? '', way: wayQuery() };
+  const query = new URLSearchParams(Object.entries(wish).filter(([, value]) => value !== ''));
+  page.value = { ...page.peek(), isLoading: true };
+  let next: PageState;
+  try {
+    const path = `agents/${encodeURIComponent(agent.id)}/tasks?${query}`;
+    next = { page: await call<TaskPage>(path), isLoading: false };
+  } catch (error) {
+    next = { trouble: troubleOf(error), isLoading: false };
+  }
+  // Only the newest question counts.
+  if (turn === asked) page.value = next;
+}
+
+/** Shows the first page anew. */
+export function loadAnew(): void {
+  tokens.value = [''];
+  page.value = { isLoading: true };
+  void loadPage();
+}
+
+/** Goes to the page after, or the one before. */
+export function turnPage(by: 1 | -1): void {
+  const token = page.peek().page?.nextPageToken ?? '';
+  tokens.value = by === 1 ? [...tokens.peek(), token] : tokens.peek().slice(0, -1);
+  void loadPage();
+}
+
+/** What is known of the task that is open. */
+export interface TaskDetail {
+  readonly agentId: string;
+  readonly taskId: string;
+  /** Folds what is heard; its task is the one that is shown. */
+  readonly turn: Turn;
+  readonly trouble?: Trouble;
+  readonly isLive: boolean;
+}
+
+/** The task that is open. */
+export const detail = signal<TaskDetail | undefined>(undefined);
+
+let live: AbortController | undefined;
+
+const pathOf = (agentId: string, taskId: string, more = ''): string => {
+  const way = wayQuery();
+  const query = way === '' ? '' : `?way=${encodeURIComponent(way)}`;
+  return `agents/${encodeURIComponent(agentId)}/tasks/${encodeURIComponent(taskId)}${more}${query}`;
+};
+
+/** Changes the open task, unless another one was opened meanwhile. */
+function updateDetail(taskId: string, change: (before: TaskDetail) => TaskDetail): void {
+  const before = detail.peek();
+  if (before?.taskId === taskId) detail.value = change(before);
+}
+
+function take(taskId: string, event: ChatEvent): void {
+  updateDetail(taskId, (before) => ({ ...before, turn: hear(before.turn, event) }));
+}
+
+/** Opens a task. */
+export async function openTask(agentId: string, taskId: string): Promise<void> {
+  stopFollowing();
+  detail.value = { agentId, taskId, turn: beginTurn(taskId, [], 0), isLive: false };
+  try {
+    const task = await call<Task>(pathOf(agentId, taskId));
+    take(taskId, { kind: 'event', event: { kind: 'task', task }, findings: [] });
+  } catch (error) {
+    updateDetail(taskId, (before) => ({ ...before, trouble: troubleOf(error) }));
+  }
+}
+
+/** Follows the open task as it goes on. */
+export async function followTask(): Promise<void> {
+  const now = detail.peek();
+  if (!now) return;
+  stopFollowing();
+  const abort = new AbortController();
+  live = abort;
+  detail.value = { ...now, isLive: true };
+  const { taskId } = now;
+  try {
+    const events = follow<ChatEvent>(pathOf(now.agentId, taskId, '/events'), { signal: abort.signal });
+    for await (const event of events) {
+      if (event.kind === 'error') updateDetail(taskId, (before) => ({ ...before, trouble: event }));
+      else take(taskId, event);
+    }
+  } catch (error) {
+    if (!abort.signal.aborted) updateDetail(taskId, (before) => ({ ...before, trouble: troubleOf(error) }));
+  } finally {
+    updateDetail(taskId, (before) => (live === abort ? { ...before, isLive: false } : before));
+    void loadPage();
+  }
+}
+
+/** Leaves the task alone; it goes on without us. */
+export function stopFollowing(): void {
+  live?.abort();
+  live = undefined;
+  const now = detail.peek();
+  if (now?.isLive) detail.value = { ...now, isLive: false };
+}
+
+/** Asks the agent to end the open task. */
+export async function cancelTask(): Promise<void> {
+  const now = detail.peek();
+  if (!now) return;
+  try {
+    const task = await call<Task>(pathOf(now.agentId, now.taskId, '/cancel'), { method: 'POST' });
+    take(now.taskId, { kind: 'event', event: { kind: 'task', task }, findings: [] });
+    void loadPage();
+  } catch (error) {
+    updateDetail(now.taskId, (before) => ({ ...before, trouble: troubleOf(error) }));
+  }
+}
+
+/** True while something can still happen to the open task. */
+export const canChange = computed(() => {
+  const task = detail.value?.turn.task;
+  return task !== undefined && !isTerminal(task.status.state);
+});
+
+/** Webhooks that have not got everything. */
+export const pushes = signal<readonly PushEntry[] | undefined>(undefined);
+export const pushTrouble = signal<Trouble | undefined>(undefined);
+export const pushNews = signal('');
+
+/** Asks for the webhooks. */
+export async function loadPushes(): Promise<void> {
+  try {
+    pushes.value = await call<PushEntry[]>('pushes');
+    pushTrouble.value = undefined;
+  } catch (error) {
+    pushTrouble.value = troubleOf(error);
+  }
+}
+
+/** Tries a webhook again. */
+export async function retryPush({ taskId, configId }: PushEntry): Promise<void> {
+  try {
+    const { retried } = await call<{ retried: number }>('pushes/retry', {
+      method: 'POST',
+      body: { taskId, configId },
+    });
+    pushNews.value = retried === 0 ? 'There was nothing to try again.' : 'It is being tried again.';
+    await loadPushes();
+  } catch (error) {
+    pushTrouble.value = troubleOf(error);
+  }
+}

@@ -1,0 +1,134 @@
+import { isTerminal, type Task } from '../../../../src/protocol/task.ts';
+import { Badge, StateBadge } from '../../parts/badge.tsx';
+import { Button, LinkButton } from '../../parts/button.tsx';
+import { ArtifactView } from '../../parts/content/artifact-view.tsx';
+import { PartsView } from '../../parts/content/parts-view.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { ErrorNote } from '../../parts/error-note.tsx';
+import { JsonView } from '../../parts/json-view.tsx';
+import { Spinner } from '../../parts/progress.tsx';
+import { FindingNotes } from '../../parts/task/finding-notes.tsx';
+import { Steps } from '../../parts/task/steps.tsx';
+import type { Turn } from '../../parts/task/turn.ts';
+import { hrefOf } from '../../session/place.ts';
+import { canChange, cancelTask, change, detail, filter, followTask, stopFollowing } from './state.ts';
+
+/** How many messages of the history are shown, the newest. */
+const maxHistory = 50;
+
+/** The task that is open: its states, what was said, what it made. */
+export function TaskDetailView() {
+  const now = detail.value;
+  return (
+    <section class="tasks-detail" aria-label="Task">
+      <header class="tasks-detail-bar">
+        <h2>Task</h2>
+        <code class="tasks-detail-id">{filter.value.taskId}</code>
+        <CopyButton text={filter.value.taskId} />
+        <Button small kind="quiet" onClick={() => change({ task: undefined })}>
+          Close
+        </Button>
+      </header>
+      <div class="tasks-detail-body">
+        {now?.trouble ? <ErrorNote trouble={now.trouble} /> : null}
+        {now?.turn.task ? (
+          <Opened task={now.turn.task} turn={now.turn} isLive={now.isLive} />
+        ) : now?.trouble ? null : (
+          <Spinner label="Asking for the task" />
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Opened({ task, turn, isLive }: { task: Task; turn: Turn; isLive: boolean }) {
+  return (
+    <>
+      <div class="tasks-actions">
+        <StateBadge state={task.status.state} />
+        {isLive ? (
+          <Badge tone="teal" dot="beat">
+            live
+          </Badge>
+        ) : null}
+        {canChange.value && !isLive ? (
+          <Button small onClick={() => void followTask()}>
+            Follow live
+          </Button>
+        ) : null}
+        {isLive ? (
+          <Button small onClick={stopFollowing}>
+            Stop following
+          </Button>
+        ) : null}
+        {canChange.value ? (
+          <Button small kind="danger" onClick={() => void cancelTask()}>
+            Cancel task
+          </Button>
+        ) : null}
+        <LinkButton small kind="quiet" href={hrefOf('wire', { task: task.id })}>
+          Show on wire
+        </LinkButton>
+      </div>
+      <dl class="tasks-facts">
+        <dt>Context</dt>
+        <dd>
+          <code>{task.contextId}</code>{' '}
+          <Button small kind="quiet" onClick={() => change({ context: task.contextId })}>
+            All of it
+          </Button>
+        </dd>
+      </dl>
+      <h3>States</h3>
+      <Steps steps={turn.steps} lost={turn.lostSteps} />
+      <FindingNotes findings={turn.findings} />
+      <History task={task} />
+      <Artifacts task={task} turn={turn} />
+      {task.metadata ? (
+        <>
+          <h3>Metadata</h3>
+          <JsonView value={task.metadata} label="Metadata" />
+        </>
+      ) : null}
+    </>
+  );
+}
+
+function History({ task: { history = [] } }: { task: Task }) {
+  if (history.length === 0) return null;
+  const shown = history.slice(-maxHistory);
+  return (
+    <>
+      <h3>
+        History <small>{history.length}</small>
+      </h3>
+      <ol class="tasks-history">
+        {shown.map((message, at) => (
+          <li key={`${message.messageId} ${at}`} class={`tasks-said tasks-said-${message.role}`}>
+            <div class="tasks-said-by">{message.role}</div>
+            <PartsView parts={message.parts} />
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function Artifacts({ task, turn }: { task: Task; turn: Turn }) {
+  const artifacts = task.artifacts ?? [];
+  if (artifacts.length === 0) return null;
+  return (
+    <>
+      <h3>
+        Artifacts <small>{artifacts.length}</small>
+      </h3>
+      {artifacts.map((artifact) => (
+        <ArtifactView
+          key={artifact.artifactId}
+          artifact={artifact}
+          isGrowing={turn.growing.has(artifact.artifactId) && !isTerminal(task.status.state)}
+        />
+      ))}
+    </>
+  );
+}
