@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { LocalAgent } from '../engine/local-agent.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { Agent } from '../protocol/agent.ts';
 import { Mistake } from './mistake.ts';
@@ -62,4 +63,10 @@ function adviceFor(exported: { [name: string]: unknown }): string {
   const names = Object.keys(exported);
   const found = names.length === 0 ? 'nothing' : names.join(', ');
   return `It exports ${found}. Export the agent by \`export default defineAgent({ … })\`.`;
+}
+
+/** True for an agent that was made by `defineAgent`, of whichever copy of this package. */
+export function isLocal(agent: Agent): agent is LocalAgent {
+  const { definition, options } = agent as Partial<LocalAgent>;
+  return typeof definition?.process === 'function' && typeof options === 'object';
 }

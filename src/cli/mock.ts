@@ -1,13 +1,14 @@
-import { watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
+import { dirname } from 'node:path';
 import { DocumentError } from '../documents/complaint.ts';
 import { openScript } from '../testkit/script/script.ts';
 import { TestAgentServer } from '../testkit/test-agent-server.ts';
 import { coloursFor } from './colours.ts';
+import { tellComplaints } from './complaints.ts';
 import { filesOf } from './glob.ts';
 import { complain, Mistake } from './mistake.ts';
 import { stopOnSignals } from './stopping.ts';
+import { watchFile } from './watch-file.ts';
 
 /** What `dragoman mock` is told. */
 export interface MockFlags {
@@ -20,9 +21,6 @@ export interface MockFlags {
   admin?: string[] | boolean;
   watch?: boolean;
 }
-
-/** For how many milliseconds a file must rest before it is read: editors write in several steps. */
-const debounce = 50;
 
 /** Runs a test agent until a signal comes. */
 export async function mock(file: string | undefined, flags: MockFlags): Promise<void> {
@@ -88,13 +86,6 @@ export async function validateScripts(patterns: readonly string[]): Promise<void
   if (wrong > 0) process.exitCode = 1;
 }
 
-/** One line for each complaint; the place is told apart from the words. */
-function tellComplaints({ message }: DocumentError, output: NodeJS.WriteStream): void {
-  const { cyan } = coloursFor(output);
-  for (const line of message.split('\n'))
-    output.write(`${line.replace(/^.*?:\d+:\d+:/, (place) => cyan(place))}\n`);
-}
-
 async function readScript(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
@@ -132,7 +123,6 @@ async function started(make: () => TestAgentServer, { port, host }: MockFlags): 
 
 /** Loads the script whenever its file changes. @returns what ends that. */
 function watchScript(file: string, server: TestAgentServer): () => void {
-  let timer: NodeJS.Timeout | undefined;
   let newest: string | undefined = server.scripts[0]?.text;
   const reload = async (): Promise<void> => {
     try {
@@ -146,19 +136,7 @@ function watchScript(file: string, server: TestAgentServer): () => void {
       process.stderr.write(`${why}\nThe rules before are still in force.\n`);
     }
   };
-  // The folder and not the file, because many editors put a new file in the place of the old one.
-  const watcher = watch(dirname(file), (_event, name) => {
-    if (name !== null && name !== basename(file)) return;
-    clearTimeout(timer);
-    timer = setTimeout(() => void reload(), debounce);
-  });
-  watcher.on('error', (error) =>
-    process.stderr.write(`The script is not watched any more: ${error.message}\n`),
-  );
-  return () => {
-    clearTimeout(timer);
-    watcher.close();
-  };
+  return watchFile(file, () => void reload());
 }
 
 function countedRules({ scripts }: TestAgentServer): string {

@@ -6,6 +6,8 @@ type Declaration = () => Promise<(program: Command) => void>;
 
 /** The commands that are our own, in the order of the help. */
 const own: { readonly [name: string]: Declaration } = {
+  up: async () => (await import('./up-command.ts')).addUp,
+  init: async () => (await import('./init-command.ts')).addInit,
   serve: async () => (await import('./serve-command.ts')).addServe,
   push: async () => (await import('./push-command.ts')).addPush,
   test: async () => (await import('./test-command.ts')).addTest,
@@ -16,6 +18,7 @@ const own: { readonly [name: string]: Declaration } = {
   bridge: async () => (await import('./bridge-command.ts')).addBridge,
   actions: async () => (await import('./actions-command.ts')).addActions,
   console: async () => (await import('./console-command.ts')).addConsole,
+  tap: async () => (await import('./tap-command.ts')).addTap,
 };
 
 /** The commands that speak to an agent as the official specification has it, and what goes with them. */

@@ -3,7 +3,7 @@ import { Metrics } from '../metrics/metrics.ts';
 import type { Agent } from '../protocol/agent.ts';
 import type { AgentCard } from '../protocol/card.ts';
 import { type NodeOptions, type RunningServer, serve } from '../server/node.ts';
-import { loadAgent } from './load-agent.ts';
+import { isLocal, loadAgent } from './load-agent.ts';
 import { type LogForm, type Logs, openLogs } from './log.ts';
 import { complain, Mistake } from './mistake.ts';
 import { grace, stopOnSignals } from './stopping.ts';
@@ -97,12 +97,6 @@ async function listen(agent: Agent, flags: ServeFlags, options: NodeOptions): Pr
     }
     throw cause;
   }
-}
-
-/** True for an agent that was made by `defineAgent`, of whichever copy of this package. */
-function isLocal(agent: Agent): agent is LocalAgent {
-  const { definition, options } = agent as Partial<LocalAgent>;
-  return typeof definition?.process === 'function' && typeof options === 'object';
 }
 
 /** Who looks at what is going on. */

@@ -6,6 +6,7 @@ Examples:
   $ dragoman test scenarios
   $ dragoman test 'scenarios/**/*.yaml' --report junit --output results.xml
   $ dragoman test 'theirs/**/*.yaml' --compatible
+  $ dragoman test scenarios --agent agent.js
   $ dragoman test scenarios --link mqtt://localhost:1883
 
 It ends with 0 when nothing failed, with 1 when a case failed, and with 2 when there is nothing to run or a file is
@@ -33,7 +34,10 @@ export function addTest(program: Command): void {
       ).argParser(countOf),
     )
     .addOption(
-      new Option('--rig <name>', 'what stands between caller and test agent, where a case does not say')
+      new Option(
+        '--rig <name>',
+        'what stands between caller and agent, where a case does not say; direct with --agent',
+      )
         .choices(['mesh', 'http', 'direct'])
         .default('mesh'),
     )
@@ -42,10 +46,16 @@ export function addTest(program: Command): void {
         .argParser(linkOf)
         .default('memory'),
     )
+    .option(
+      '--agent <where>',
+      'the agent to test, a URL or a module, instead of one that plays what a case says',
+    )
     .addHelpText('after', examples)
-    .action(async (patterns: string[], flags: TestFlags) => {
+    .action(async (patterns: string[], flags: TestFlags, command: Command) => {
       const { testFiles } = await import('./test.ts');
-      await testFiles(patterns, flags);
+      // Whoever tests an agent of his own does not test the proxy, unless he says so.
+      const isOwn = flags.agent !== undefined && command.getOptionValueSource('rig') === 'default';
+      await testFiles(patterns, isOwn ? { ...flags, rig: 'direct' } : flags);
     });
 }
 

@@ -12,8 +12,10 @@ import {
 } from '../testkit/scenario/report.ts';
 import { openRig, type RigName } from '../testkit/scenario/rigs.ts';
 import { runScenarios, type ScenarioResult } from '../testkit/scenario/run.ts';
+import { serve } from '../server/node.ts';
 import { coloursFor } from './colours.ts';
 import { filesOf } from './glob.ts';
+import { loadAgent } from './load-agent.ts';
 import { Mistake } from './mistake.ts';
 
 /** What `dragoman test` is told. */
@@ -26,13 +28,16 @@ export interface TestFlags {
   parallel?: number;
   rig: RigName;
   link: string;
+  agent?: string;
 }
 
 /** Runs scenario files and tells the results. The exit code says whether a case failed. */
 export async function testFiles(patterns: readonly string[], flags: TestFlags): Promise<void> {
-  const scenarios = readAll(patterns, flags).filter((each) => isWanted(each, flags));
-  if (scenarios.length === 0)
+  const wanted = readAll(patterns, flags).filter((each) => isWanted(each, flags));
+  if (wanted.length === 0)
     throw new Mistake('no case is left to run', 'Look at --filter and --tag, which leave out cases.');
+  const subject = flags.agent === undefined ? undefined : await openSubject(flags.agent);
+  const scenarios = subject ? wanted.map((each) => sentTo(each, subject.url)) : wanted;
   const stop = new AbortController();
   const stopping = (): void => stop.abort();
   process.once('SIGINT', stopping);
@@ -48,10 +53,38 @@ export async function testFiles(patterns: readonly string[], flags: TestFlags): 
   } finally {
     progress.clear();
     process.removeListener('SIGINT', stopping);
+    await subject?.close();
   }
   tell(results, flags);
   if (summaryOf(results).failed > 0) process.exitCode = 1;
   else if (stop.signal.aborted) process.exitCode = 130;
+}
+
+/** An agent that is tested. */
+interface Subject {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Serves the agent of a module, unless it is served already. */
+async function openSubject(where: string): Promise<Subject> {
+  if (/^https?:\/\//.test(where)) return { url: where, close: async () => {} };
+  const agent = await loadAgent(where);
+  const server = await serve(agent);
+  return {
+    url: server.url,
+    async close() {
+      await server.stop(0);
+      await agent.close?.();
+    },
+  };
+}
+
+/** The same case with another agent at the end of it. */
+function sentTo(scenario: Scenario, url: string): Scenario {
+  const { words } = scenario;
+  const agentName = words.gateway_input?.target_agent_name ?? '';
+  return { ...scenario, words: { ...words, proxy_config_override: { agent_name: agentName, url } } };
 }
 
 function readAll(patterns: readonly string[], { compatible }: TestFlags): Scenario[] {

@@ -24,12 +24,13 @@ export function readUpConfig(text: string, file: string, environment: Environmen
   );
 }
 
-/** The same, where every port may be another: for what nobody wrote himself. */
-export function onAnyPorts(settings: UpSettings): UpSettings {
+/** The same as the sample that it is: every port may be another, for nobody wrote them himself. */
+export function asSample(settings: UpSettings): UpSettings {
   const free = (wish: PortWish | undefined) => wish && { ...wish, mayMove: true };
   const { gatewayPort, mcp, console } = settings;
   return {
     ...settings,
+    isSample: true,
     gatewayPort: { ...gatewayPort, mayMove: true },
     mcp: free(mcp),
     console: free(console),
@@ -51,6 +52,7 @@ function settingsOf(file: string, given: UpFile, complain: Complain, environment
     );
   return {
     file,
+    isSample: false,
     gateway: { ...gateway, drain: given.drain_seconds === undefined ? usualDrain : gateway.drain },
     gatewayPort: {
       port: gateway.listen?.port ?? usualPorts.gateway,

@@ -18,7 +18,7 @@ export interface HostedAgent {
   /** Where it is itself. */
   readonly url: string;
   /** Reads its script again; undefined where a change takes effect after a restart only. */
-  readAgain?(): Promise<void>;
+  readonly readAgain?: () => Promise<void>;
   /** Ends what is under way, and stops. */
   stop(within: number): Promise<void>;
 }

@@ -21,6 +21,8 @@ export interface HostedSettings {
 /** Everything that `dragoman up` runs. */
 export interface UpSettings {
   readonly file: string;
+  /** True for the samples that come with the package. */
+  readonly isSample: boolean;
   /** The gateway; those of its agents that run here are of kind `module` until they have an address. */
   readonly gateway: GatewaySettings;
   readonly gatewayPort: PortWish;

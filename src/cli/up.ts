@@ -1,0 +1,103 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { DocumentError } from '../documents/complaint.ts';
+import { defineAgent } from '../engine/local-agent.ts';
+import type { Agent } from '../protocol/agent.ts';
+import type { Log } from '../protocol/log.ts';
+import { asSample, readUpConfig } from '../up/config.ts';
+import { runUp } from '../up/run.ts';
+import type { UpSettings } from '../up/settings.ts';
+import { coloursFor } from './colours.ts';
+import { tellComplaints } from './complaints.ts';
+import { isLocal, loadAgent } from './load-agent.ts';
+import { type LogForm, openLogs } from './log.ts';
+import { complain, Mistake } from './mistake.ts';
+import { stopOnSignals } from './stopping.ts';
+import { jsonOf, textOfUp } from './up-summary.ts';
+import { watchUp } from './up-watch.ts';
+
+/** What `dragoman up` is told. */
+export interface UpFlags {
+  config?: string;
+  check?: boolean;
+  output: 'text' | 'json';
+  log?: LogForm;
+}
+
+/** The file of the samples, which come with the package. */
+const sample = fileURLToPath(new URL('../../examples/up/dragoman.yaml', import.meta.url));
+
+/** Starts everything, and stops it when a signal comes. */
+export async function up(flags: UpFlags): Promise<void> {
+  const settings = await toldMistakes(() => read(flags.config));
+  if (flags.check) {
+    const count = settings.gateway.agents.length;
+    process.stdout.write(`${settings.file} is right: ${count} ${count === 1 ? 'agent' : 'agents'}\n`);
+    return;
+  }
+  const { agent, requests, fault } = await openLogs(flags.log);
+  // Whoever tries the samples looks at what was said, and sees in the console what was lost on the way.
+  const isQuiet = settings.isSample && flags.log === undefined;
+  const log: Log = (entry) => {
+    if (!isQuiet || entry.level === 'error') agent(entry);
+  };
+  const notes: string[] = [];
+  const running = await toldMistakes(() =>
+    runUp(settings, {
+      log,
+      requests: flags.log === undefined ? undefined : requests,
+      fault,
+      loadModule: async (file) => withLog(await loadAgent(file), log),
+      note: (text) => void notes.push(text),
+    }),
+  );
+  const stopWatching =
+    flags.config === undefined
+      ? () => {}
+      : watchUp(running, flags.config, { read: () => read(flags.config), log });
+  stopOnSignals(
+    async () => {
+      stopWatching();
+      await running.stop();
+    },
+    complain,
+    settings.gateway.drain,
+  );
+  // Whoever reads the first line only may close the pipe; everything goes on.
+  process.stdout.on('error', () => {});
+  if (flags.output === 'json') for (const note of notes) process.stderr.write(`info: ${note}\n`);
+  const told =
+    flags.output === 'json' ? jsonOf(running) : textOfUp(running, notes, coloursFor(process.stdout));
+  process.stdout.write(`${told}\n`);
+}
+
+async function read(config: string | undefined): Promise<UpSettings> {
+  const file = config ?? sample;
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (cause) {
+    const why = (cause as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : 'cannot be read';
+    throw new Mistake(`${file} ${why}`, 'Name a file with -c FILE, or leave it out for the samples.', cause);
+  }
+  const settings = readUpConfig(text, file, process.env);
+  return config === undefined ? asSample(settings) : settings;
+}
+
+/** Does something with a file; what is wrong with the file is told with its place. */
+async function toldMistakes<Done>(work: () => Promise<Done>): Promise<Done> {
+  try {
+    return await work();
+  } catch (thrown) {
+    if (!(thrown instanceof DocumentError)) throw thrown;
+    tellComplaints(thrown, process.stderr);
+    throw new Mistake(`${thrown.file} is wrong`, 'Put it right and start again.');
+  }
+}
+
+/** The same agent with somebody who listens to its log. */
+function withLog(agent: Agent, log: Log): Agent {
+  return isLocal(agent) && !agent.options.log
+    ? defineAgent(agent.definition, { ...agent.options, log })
+    : agent;
+}
