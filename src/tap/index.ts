@@ -8,6 +8,7 @@ export { curlOf } from './curl.ts';
 export { readTapFile, writeTapFile } from './file.ts';
 export type { Binding, HttpPart, Meaning, MeshPart, Passage, PassageKind } from './passage.ts';
 export type { RecorderOptions } from './recorder.ts';
+export { runTap, type RunningTap, type RunTapOptions } from './proxy/run-tap.ts';
 export { scenarioOf } from './scenario.ts';
 export { Tape, type TapeOptions } from './tape.ts';
 export { tappedHttp, type TappedHttpOptions } from './tapped-http.ts';

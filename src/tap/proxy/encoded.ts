@@ -1,0 +1,86 @@
+import {
+  brotliDecompressSync,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  gunzipSync,
+  inflateSync,
+  type ZlibOptions,
+} from 'node:zlib';
+
+/** How large a body may become. */
+const bounds: ZlibOptions = { maxOutputLength: 16 * 1_024 * 1_024 };
+
+/** Takes the bytes of a body as they come, and gives what they say. */
+export interface Reading {
+  push(bytes: Uint8Array): void;
+  /** Calls back once everything was given. */
+  end(done: () => void): void;
+}
+
+/** Reads a body that may be compressed, for those who look on; what cannot be read is given as it is. */
+export function readingOf(encoding: string | undefined, give: (bytes: Uint8Array) => void): Reading {
+  const stream = streamOf(encoding);
+  if (!stream) return { push: give, end: (done) => done() };
+  let isBroken = false;
+  let given = 0;
+  stream.on('data', (bytes: Uint8Array) => {
+    given += bytes.length;
+    // A small body may hold more than there is room for.
+    if (given <= 64 * 1_024 * 1_024) give(bytes);
+    else stream.destroy();
+  });
+  stream.on('error', () => {
+    isBroken = true;
+  });
+  return {
+    push(bytes) {
+      if (!isBroken && !stream.destroyed) stream.write(bytes);
+    },
+    end(done) {
+      if (isBroken || stream.destroyed) {
+        done();
+        return;
+      }
+      stream.once('close', done);
+      stream.end();
+    },
+  };
+}
+
+function streamOf(encoding: string | undefined) {
+  switch (encoding?.trim().toLowerCase()) {
+    case 'gzip':
+    case 'x-gzip':
+      return createGunzip();
+    case 'deflate':
+      return createInflate();
+    case 'br':
+      return createBrotliDecompress();
+    default:
+      return undefined;
+  }
+}
+
+/** The whole of a body that may be compressed; undefined when it cannot be read. */
+export function wholeOf(bytes: Buffer, encoding: string | undefined): Buffer | undefined {
+  try {
+    switch (encoding?.trim().toLowerCase()) {
+      case undefined:
+      case '':
+      case 'identity':
+        return bytes;
+      case 'gzip':
+      case 'x-gzip':
+        return gunzipSync(bytes, bounds);
+      case 'deflate':
+        return inflateSync(bytes, bounds);
+      case 'br':
+        return brotliDecompressSync(bytes, bounds);
+      default:
+        return undefined;
+    }
+  } catch {
+    return undefined;
+  }
+}
