@@ -51,4 +51,10 @@ describe('an agent that speaks one version alone', () => {
     expect(task).toMatchObject({ artifacts: [{ parts: [{ text: 'heard hi' }] }] });
     expect((await client.describe()).version).toBe(version);
   });
+
+  it.each(['0.1', '0.3'] as const)('may be asked in %s from the beginning', async (version) => {
+    await using client = connect(servers.get(version)?.url ?? '', { versions: [version] });
+    const task = await client.send({ message: { messageId: 'y', role: 'user', parts: [{ text: 'hi' }] } });
+    expect(task).toMatchObject({ artifacts: [{ parts: [{ text: 'heard hi' }] }] });
+  });
 });

@@ -51,9 +51,13 @@ export function endpointsOf(card: AgentCard, source: CardSource, settings: Setti
     const endpoint = endpointOf(each, because, { source: { ...source, card }, settings });
     if (endpoint && !found.has(keyOf(endpoint))) found.set(keyOf(endpoint), endpoint);
   };
-  for (const each of ranked(card.interfaces, settings)) add(each, toldBy);
-  const named = [...found.values()];
   const order: readonly Version[] = source.uncertain ? ['0.3', '0.1', '1.0'] : guesses;
+  // Where the card says nothing of versions, any of them may be the one that is wanted.
+  const offered = source.uncertain
+    ? card.interfaces.flatMap((each) => inVersions(each, order))
+    : card.interfaces;
+  for (const each of ranked(offered, settings)) add(each, toldBy);
+  const named = [...found.values()];
   for (const { url, transport } of named) {
     if (transport !== 'JSONRPC') continue;
     for (const protocolVersion of order) {
@@ -67,6 +71,11 @@ export function endpointsOf(card: AgentCard, source: CardSource, settings: Setti
       add({ url: moved, protocolBinding: transport, protocolVersion: dialect.version, tenant }, toldBy);
   }
   return [...found.values()];
+}
+
+function inVersions(each: AgentInterface, versions: readonly Version[]): AgentInterface[] {
+  if (each.protocolBinding !== 'JSONRPC') return [each];
+  return [each, ...versions.map((protocolVersion) => ({ ...each, protocolVersion }))];
 }
 
 /** Every way in which an address without a card may be spoken to. */
