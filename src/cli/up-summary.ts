@@ -25,13 +25,13 @@ function townsmenOf({ gateway, hosted }: RunningUp): Townsman[] {
   const { url, settings } = gateway;
   return settings.agents.map((each): Townsman => {
     const here = hosted.find(({ settings: { name } }) => name === each.name);
-    const kind = here && (here.settings.kind === 'script' ? 'a script' : 'code');
+    const kind = here && (here.settings.kind === 'script' ? 'a script' : 'written in code');
     const speaks = here?.settings.speaks;
     return {
       name: each.name,
       url: each.onHttp && url !== undefined ? `${url}/agents/${each.name}` : undefined,
       from: here?.url ?? placeOf(each),
-      what: [kind ?? 'elsewhere', speaks && `speaks ${speaks} alone`].filter(Boolean).join(', '),
+      what: [kind, speaks && `only A2A ${speaks}`].filter(Boolean).join(', '),
       speaks,
       isOnMesh: each.onMesh !== undefined,
     };
@@ -109,7 +109,9 @@ export function textOfUp(running: RunningUp, notes: readonly string[], colours: 
   const width = Math.max(...townsmen.map(({ name }) => name.length));
   for (const { name, url, from, what } of townsmen) {
     lines.push(`    ${name.padEnd(width)}  ${cyan(url ?? 'on the mesh')}`);
-    lines.push(`    ${' '.repeat(width)}  ${dim(`${what}, at ${plain(from, 'line')}`)}`);
+    lines.push(
+      `    ${' '.repeat(width)}  ${dim([what, `itself at ${plain(from, 'line')}`].filter(Boolean).join(', '))}`,
+    );
   }
   const trials = trialsOf(running, townsmen);
   if (trials.length > 0) lines.push('', `  ${bold('Try')}`);
