@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { clientNames, programFor } from '../src/cli/program.ts';
+import { pages, textOfPage } from './support/fences.ts';
 
 let program: Command;
 
@@ -205,4 +207,41 @@ describe('the reference of the commands', () => {
     });
     expect(without.map(({ words }) => words)).toEqual([]);
   });
+
+  it('is kept to by every command line on the pages', () => {
+    const wrong = pages()
+      .filter((page) => page !== join('docs', 'reference', 'cli.md') && page !== 'CHANGELOG.md')
+      .flatMap((page) => mistakesOf(textOfPage(page)).map((mistake) => `${page}: ${mistake}`));
+    expect(wrong).toEqual([]);
+    expect(mistakesOf('`dragoman serve a.js --sotre x`, `dragoman sreve a.js`')).toEqual([
+      'serve has no --sotre',
+      'there is no command sreve',
+    ]);
+  });
 });
+
+/** What is wrong with the command lines in a text, as far as commands and flags go. */
+function mistakesOf(text: string): string[] {
+  // In code, and not where a name stands for the command or for what it wants.
+  const lines = [...text.matchAll(/(?:^|`|\$ |npx |&& )dragoman ([a-z][^`\n|]*)/gm)].map(
+    ([, line = '']) => line,
+  );
+  return lines.flatMap((line) => {
+    const words = line.replace(/ #.*$/, '').split(/\s+/);
+    let command = program;
+    let path = '';
+    for (const word of words) {
+      const next = command.commands.find((each) => each.name() === word);
+      if (!next) break;
+      command = next;
+      path = `${path} ${word}`.trim();
+    }
+    if (path === '') return words[0] === 'help' ? [] : [`there is no command ${words[0]}`];
+    const known = new Set(command.options.flatMap(({ long, short }) => [long, short]));
+    return words
+      .filter((word) => /^--?[a-z]/.test(word))
+      .map((word) => word.replace(/[=,.;:)]+.*$/, ''))
+      .filter((flag) => !known.has(flag) && flag !== '--help' && flag !== '-h')
+      .map((flag) => `${path} has no ${flag}`);
+  });
+}

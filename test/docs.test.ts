@@ -1,13 +1,14 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import packageJson from '../package.json' with { type: 'json' };
 import { v0_1 } from '../src/dialects/v0_1/index.ts';
 import { v0_3 } from '../src/dialects/v0_3/index.ts';
 import { A2AError, errorTable, type Reason } from '../src/protocol/errors.ts';
 import { node, root } from './support/command.ts';
-import { type Fence, fencesOf, pages, textOfPage } from './support/fences.ts';
+import { anchorsOf, type Fence, fencesOf, pages, textOfPage } from './support/fences.ts';
 
 /** Checks code against the sources, as a program outside would import them. */
 async function typeCheck(fences: readonly Fence[]): Promise<string> {
@@ -40,6 +41,9 @@ async function typeCheck(fences: readonly Fence[]): Promise<string> {
         files: files.map(({ file }) => file),
       };
       writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+      // For what programs import beside us, such as vitest.
+      if (!existsSync(join(folder, 'node_modules')))
+        symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
       writeFileSync(join(folder, `${language}.json`), JSON.stringify(config));
       const compiler = join(root, 'node_modules/ts7/bin/tsc');
       let { stdout } = await node([compiler, '-p', `${language}.json`], { cwd: folder }).ended;
@@ -88,7 +92,7 @@ describe('the pages', () => {
     );
     // What imports a file beside it is an example, and compared with the file that is run.
     expect(await typeCheck(fences.filter(({ code }) => !/from '\.\//.test(code)))).toBe('');
-  });
+  }, 120_000);
 
   it('would be caught showing code that does not', async () => {
     const wrong = (language: string, code: string): Fence => ({ page: 'x.md', line: 7, language, code });
@@ -98,18 +102,40 @@ describe('the pages', () => {
     ]);
     expect(found).toMatch(/x\.md:7\(2,10\): error TS2\d+: .*conect/);
     expect(found).toMatch(/x\.md:7\(3,16\): error TS2322/);
-  });
+  }, 120_000);
 
   it('mark their code with a language that is checked or that is no code of ours', () => {
-    expect(new Set(fences.map(({ language }) => language))).toEqual(
-      new Set(['js', 'ts', 'sh', 'text', 'yaml']),
-    );
+    const known = new Set(['js', 'json', 'ts', 'sh', 'text', 'yaml']);
+    const unknown = fences.filter(({ language }) => !known.has(language));
+    expect(unknown.map(({ page, line }) => `${page}:${line}`)).toEqual([]);
+  });
+
+  it('show YAML and JSON that can be read', () => {
+    const chosen = (language: string) => fences.filter((fence) => fence.language === language);
+    expect(chosen('yaml').length).toBeGreaterThan(10);
+    for (const { code, page, line } of chosen('yaml'))
+      expect(() => parse(code) as unknown, `${page}:${line}`).not.toThrow();
+    for (const { code, page, line } of chosen('json'))
+      expect(() => JSON.parse(code) as unknown, `${page}:${line}`).not.toThrow();
   });
 
   it.each(pages())('%s links to what is there', (page) => {
-    const links = [...textOfPage(page).matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, target = '']) => target);
-    const local = links.filter((target) => !/^[a-z]+:/.test(target));
-    expect(local.filter((target) => !existsSync(join(root, dirname(page), target)))).toEqual([]);
+    const links = [...textOfPage(page).matchAll(/\]\(([^)#\s]*)(?:#([^)\s]+))?[^)]*\)/g)];
+    const local = links.filter(([, target = '']) => !/^[a-z]+:/.test(target));
+    const dead = local.filter(([, target = '', anchor]) => {
+      const path = target === '' ? page : join(dirname(page), target);
+      if (!existsSync(join(root, path))) return true;
+      return anchor !== undefined && path.endsWith('.md') && !anchorsOf(textOfPage(path)).has(anchor);
+    });
+    expect(dead.map(([link]) => link)).toEqual([]);
+  });
+
+  it('are all led to from the first page of the documentation', () => {
+    const found = new Set([join('docs', 'README.md')]);
+    for (const page of found)
+      for (const [, target = ''] of textOfPage(page).matchAll(/\]\(([^)#\s:]+\.md)/g))
+        found.add(join(dirname(page), target));
+    expect(pages().filter((page) => page.startsWith('docs') && !found.has(page))).toEqual([]);
   });
 
   it('have a table of errors that is up to date', async () => {

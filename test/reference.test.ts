@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
 import { node, root } from './support/command.ts';
-import { pages, textOfPage } from './support/fences.ts';
+import { anchorsOf, pages, textOfPage } from './support/fences.ts';
 
 const script = join(root, 'scripts/reference.mjs');
 const folder = 'docs/reference/api';
@@ -41,22 +41,6 @@ describe('the reference', () => {
     expect(dead).toEqual([]);
   });
 });
-
-/** The names of the headings of a page, as GitHub makes them. */
-function anchorsOf(text: string): Set<string> {
-  const counts = new Map<string, number>();
-  return new Set(
-    [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => {
-      const slug = heading
-        .toLowerCase()
-        .replaceAll(/[^\w\s-]/g, '')
-        .replaceAll(' ', '-');
-      const before = counts.get(slug) ?? 0;
-      counts.set(slug, before + 1);
-      return before === 0 ? slug : `${slug}-${before}`;
-    }),
-  );
-}
 
 describe('the script of the reference', () => {
   let package_: string;

@@ -34,3 +34,19 @@ export function fencesOf(page: string): Fence[] {
     code,
   }));
 }
+
+/** The names of the headings of a page, as GitHub makes them. */
+export function anchorsOf(text: string): Set<string> {
+  const counts = new Map<string, number>();
+  return new Set(
+    [...text.replaceAll(/^```[^]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => {
+      const slug = heading
+        .toLowerCase()
+        .replaceAll(/[^\w\s-]/g, '')
+        .replaceAll(' ', '-');
+      const before = counts.get(slug) ?? 0;
+      counts.set(slug, before + 1);
+      return before === 0 ? slug : `${slug}-${before}`;
+    }),
+  );
+}

@@ -1,0 +1,95 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { main, root, Running } from './support/command.ts';
+import { type Fence, fencesOf, pages, textOfPage } from './support/fences.ts';
+import { freePort } from './support/free-port.ts';
+
+const guides = pages().filter((page) => dirname(page) === join('docs', 'for'));
+
+/** The name that a file on a page is given in its first line. */
+function fileOf({ language, code }: Fence): string | undefined {
+  return ['js', 'yaml'].includes(language)
+    ? /^(?:\/\/|#) ([\w./-]+\.(?:js|yaml))\n/.exec(code)?.[1]
+    : undefined;
+}
+
+let folder: string;
+let background: Running[];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'dragoman-guide-'));
+  background = [];
+  mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true });
+  // As npm would lay them: the package, and the commands of it and of vitest.
+  symlinkSync(root, join(folder, 'node_modules/dragoman'));
+  symlinkSync(join(root, 'node_modules/vitest'), join(folder, 'node_modules/vitest'));
+  symlinkSync(main, join(folder, 'node_modules/.bin/dragoman'));
+  symlinkSync(join(root, 'node_modules/vitest/vitest.mjs'), join(folder, 'node_modules/.bin/vitest'));
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+});
+afterEach(async () => {
+  for (const each of background) await each.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Runs a line of a shell as a person would, in the folder of the guide. */
+function run(line: string): Running {
+  const command = line.replace(/^npx (\w+)/, 'exec node_modules/.bin/$1').replace(/^node /, 'exec node ');
+  return new Running(spawn('sh', ['-c', command], { cwd: folder }));
+}
+
+/** What has to be printed: the lines of the page, with … for anything. */
+function pattern(expected: string): RegExp {
+  const escaped = expected.trim().replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+  return new RegExp(escaped.replaceAll('…', '[^]*?'));
+}
+
+describe('the pages for those who use it', () => {
+  it('are four, short, and led to', () => {
+    expect(guides).toHaveLength(4);
+    for (const page of guides) {
+      expect(textOfPage(page).split('\n').length, page).toBeLessThanOrEqual(120);
+      expect(textOfPage('docs/README.md')).toContain(page.replace(/^docs./, ''));
+    }
+  });
+
+  it.each(guides)(
+    '%s says what works, from the first line to the last',
+    async (page) => {
+      const ports = new Map<string, string>();
+      for (const port of new Set(textOfPage(page).match(/\b4[0-2]0[0-9]\b/g)))
+        ports.set(port, String(await freePort()));
+      const placed = (text: string) =>
+        text.replaceAll(/\b4[0-2]0[0-9]\b/g, (port) => ports.get(port) ?? port);
+
+      let printed = '';
+      for (const fence of fencesOf(page)) {
+        const file = fileOf(fence);
+        const at = `${page}:${fence.line}`;
+        if (file !== undefined) {
+          mkdirSync(dirname(join(folder, file)), { recursive: true });
+          writeFileSync(join(folder, file), placed(fence.code));
+        } else if (fence.language === 'text') {
+          expect(printed, at).toMatch(pattern(fence.code));
+        } else if (fence.language === 'sh') {
+          for (const line of placed(fence.code).trim().split('\n')) {
+            if (line.startsWith('npm install ')) continue;
+            const running = run(line.replace(/ &$/, ''));
+            if (line.endsWith(' &')) {
+              background.push(running);
+              await Promise.race([running.prints(/listening on/), running.prints(/listening on/, 'stderr')]);
+              continue;
+            }
+            const { code, stdout, stderr } = await running.ended;
+            expect(code, `${at}: ${line}\n${stdout}\n${stderr}`).toBe(0);
+            printed = stdout;
+          }
+        }
+      }
+    },
+    120_000,
+  );
+});
