@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Credentials } from '../client/credentials.ts';
 import { type ConsoleOptions, type RunningConsole, serveConsole } from '../console/serve.ts';
+import { A2AError } from '../protocol/errors.ts';
 import { coloursFor } from './colours.ts';
 import { headersOf } from './headers.ts';
 import { openLogs } from './log.ts';
@@ -56,6 +57,8 @@ async function listen(flags: ConsoleFlags, options: ConsoleOptions): Promise<Run
     const another = 'Choose another with --port N, or --port 0 for any free one.';
     if (code === 'EADDRINUSE') throw new Mistake(`port ${port} is in use`, another);
     if (code === 'EACCES') throw new Mistake(`port ${port} needs more rights than you have`, another);
+    if (cause instanceof A2AError && cause.reason === 'INVALID_PARAMS')
+      throw new Mistake(cause.message, cause.hint ?? 'dragoman console --help shows what there is.', cause);
     throw cause;
   }
 }

@@ -34,6 +34,12 @@ export class AgentBook {
     return agent;
   }
 
+  /** The name of the one agent at an origin; undefined where there are several, or none whose name is known. */
+  nameAt(origin: string): string | undefined {
+    const there = [...this.#agents.values()].filter(({ facts }) => new URL(facts.url).origin === origin);
+    return there.length === 1 ? there[0]?.name : undefined;
+  }
+
   readonly routes: Routes = {
     'GET agents': async () => ({ json: await this.#list() }),
     'POST agents': async ({ body }) => ({ json: await this.#add(readBody(newAgent, body)) }),

@@ -1,7 +1,6 @@
 import type { HttpClient } from '../client/http/http.ts';
-import { allChecks } from '../conformance/checks/index.ts';
 import type { RuleResult } from '../conformance/model.ts';
-import { type RunOutcome, runConformance } from '../conformance/run.ts';
+import type { RunOutcome } from '../conformance/run.ts';
 import { dialectOf } from '../dialects/choose.ts';
 import { leniently, type Loss } from '../dialects/loss.ts';
 import type { AgentCard, Version } from '../protocol/card.ts';
@@ -13,7 +12,6 @@ import type { Routes } from './route.ts';
 
 /** Rules of a card that can only be looked after by speaking to the agent, or to whomever the card names. */
 const spoken = new Set(['card.truthful', 'card.undeclared', 'card.custom-binding', 'card-0.3.transports']);
-const checks = allChecks.filter(({ id, about }) => about === 'card' && /^card/.test(id) && !spoken.has(id));
 
 /** Shows the cards of agents. */
 export function cardRoutes(book: AgentBook, http: HttpClient): Routes {
@@ -25,6 +23,7 @@ export function cardRoutes(book: AgentBook, http: HttpClient): Routes {
 /** All cards of an agent, each as its own readers find it, and what the rules of conformance say to them. */
 async function cardsOf(agent: KnownAgent, http: HttpClient): Promise<Cards> {
   const { url, credentials } = agent.facts;
+  const { checks, runConformance } = await loaded();
   const read = async (headers: Record<string, string>, at = url): Promise<RunOutcome> => {
     const options = { checks, invariants: [], headers, timeout: 8_000, maxTime: 20_000 };
     const outcome = await runConformance(at, options);
@@ -53,6 +52,18 @@ async function cardsOf(agent: KnownAgent, http: HttpClient): Promise<Cards> {
       return { version, url: place, wire, ...(card && { card }), findings: all };
     }),
   };
+}
+
+/** The rules are many, and not needed before somebody looks. */
+async function loaded() {
+  const [{ allChecks }, { runConformance }] = await Promise.all([
+    import('../conformance/checks/index.ts'),
+    import('../conformance/run.ts'),
+  ]);
+  const checks = allChecks.filter(
+    ({ id, about }) => about === 'card' && id.startsWith('card') && !spoken.has(id),
+  );
+  return { checks, runConformance };
 }
 
 function findingsOf({ rule, verdict, violations }: RuleResult): CardFinding[] {

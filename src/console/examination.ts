@@ -1,5 +1,4 @@
 import type { HttpClient } from '../client/http/http.ts';
-import { examine } from '../conformance/examine.ts';
 import type { RuleResult } from '../conformance/model.ts';
 import { fxWays, tckWays } from '../conformance/reach.ts';
 import { reportOf } from '../conformance/report/report.ts';
@@ -59,6 +58,8 @@ async function run(
   stream: EventStream,
 ): Promise<void> {
   const { url, credentials } = agent.facts;
+  // The rules are many, and not needed before somebody asks for them.
+  const { examine } = await import('../conformance/examine.ts');
   const headers = await headersFor(credentials, url, http);
   /** What has not gone out yet: no more than there are rules. */
   const news: ConformanceEvent[] = [];

@@ -72,6 +72,11 @@ export class KnownAgent {
     return this.#entry ?? (await this.look());
   }
 
+  /** What it calls itself, once that is known. */
+  get name(): string | undefined {
+    return this.#entry?.name ?? this.facts.name;
+  }
+
   /** Where the card was found, if there is one. */
   async cardUrl(): Promise<string | undefined> {
     await this.entry();

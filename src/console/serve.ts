@@ -10,6 +10,7 @@ import { A2AError, errorTable, invalidField } from '../protocol/errors.ts';
 import type { Log } from '../protocol/log.ts';
 import { listen } from '../server/listening.ts';
 import { receive, refuseBody } from '../server/node.ts';
+import { hostName } from '../tap/parties.ts';
 import { Tape } from '../tap/tape.ts';
 import { tappedHttp } from '../tap/tapped-http.ts';
 import { type Doorstep, strangeness, Turnstile } from './admission.ts';
@@ -123,7 +124,8 @@ class Desk {
     this.#http = http;
     const tape = options.tape ?? new Tape();
     const isRecorded = options.recordsItself ?? options.tape === undefined;
-    const talking = isRecorded ? tappedHttp(http, tape, { from: 'console' }) : http;
+    const to = (origin: string): string => this.#book.nameAt(origin) ?? hostName(origin);
+    const talking = isRecorded ? tappedHttp(http, tape, { from: 'console', to }) : http;
     const book = new AgentBook(agents, maxAgents, { http: talking, quietHttp: http });
     this.#book = book;
     const about: About = {
