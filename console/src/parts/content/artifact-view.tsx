@@ -47,7 +47,7 @@ export function ArtifactView({ artifact, isGrowing = false }: { artifact: Artifa
         })}
       </header>
       <div class="artifact-body">
-        <PartsView parts={artifact.parts} />
+        <PartsView parts={artifact.parts} title={title} />
       </div>
     </article>
   );

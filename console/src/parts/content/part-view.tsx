@@ -11,11 +11,11 @@ import { PlainText } from './plain-text.tsx';
 import './content.css';
 
 /** Shows one part of a message or an artifact. */
-export function PartView({ part }: { part: Part }) {
+export function PartView({ part, title }: { part: Part; title?: string }) {
   const form = useMemo(() => formOf(part), [part]);
   return (
     <div class="content">
-      {part.filename !== undefined && !('url' in part) ? (
+      {part.filename !== undefined && part.filename !== title && !('url' in part) ? (
         <div class="content-note">{part.filename}</div>
       ) : null}
       <Shown form={form} name={part.filename ?? 'image'} />

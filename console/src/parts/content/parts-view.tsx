@@ -7,13 +7,13 @@ import './content.css';
 /** How many parts are shown of one message or artifact. */
 const maxShown = 100;
 
-/** Shows parts in their order; chunks of text as the one text they make. */
-export function PartsView({ parts }: { parts: readonly Part[] }) {
+/** Shows parts in their order; chunks of text as the one text they make. A file of the name `title` is not named again. */
+export function PartsView({ parts, title }: { parts: readonly Part[]; title?: string }) {
   const joined = useMemo(() => joinTexts(parts), [parts]);
   return (
     <div class="content">
       {joined.slice(0, maxShown).map((part, at) => (
-        <PartView key={at} part={part} />
+        <PartView key={at} part={part} title={title} />
       ))}
       {joined.length > maxShown ? (
         <div class="content-note">{joined.length - maxShown} more parts are not shown.</div>

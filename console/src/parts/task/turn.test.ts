@@ -26,13 +26,16 @@ describe('a turn', () => {
     const turn = all([
       heard(task('submitted')),
       heard({ kind: 'status', ...ids, status: { state: 'working' } }),
+      heard({ kind: 'status', ...ids, status: { state: 'working', message: says('one') } }),
       heard({ kind: 'status', ...ids, status: { state: 'working' } }),
+      heard({ kind: 'status', ...ids, status: { state: 'working', message: says('two') } }),
       heard({ kind: 'status', ...ids, status: { state: 'completed', message: says('done') } }),
       { kind: 'done' },
     ]);
     expect(turn.steps.map(({ state, parts }) => [state, parts])).toEqual([
       ['submitted', undefined],
-      ['working', undefined],
+      ['working', [{ text: 'one' }]],
+      ['working', [{ text: 'two' }]],
       ['completed', [{ text: 'done' }]],
     ]);
     expect(turn.isRunning).toBe(false);

@@ -60,7 +60,9 @@ function withStep(turn: Turn, step: Step): Turn {
   const last = turn.steps.at(-1);
   // A state that is told again, without words, tells nothing.
   if (last && last.state === step.state && !step.parts && step.findings.length === 0) return turn;
-  const steps = [...turn.steps, step];
+  // Nor does one that had no words before it has some.
+  const isFirstWord = last?.state === step.state && !last.parts && last.findings.length === 0;
+  const steps = [...(isFirstWord ? turn.steps.slice(0, -1) : turn.steps), step];
   if (steps.length <= maxSteps) return { ...turn, steps };
   return { ...turn, steps: steps.slice(1), lostSteps: turn.lostSteps + 1 };
 }

@@ -18,7 +18,7 @@ export function Skills({
 }) {
   const ofTheList = findings.filter(({ path }) => path === 'skills');
   return (
-    <section class="agents-skills" aria-label="Skills">
+    <div class="agents-skills">
       <h4>
         Skills <small>{skills.length}</small>
       </h4>
@@ -27,7 +27,7 @@ export function Skills({
         <Skill key={at} skill={skill} findings={findingsAt(findings, `skills[${at}]`)} />
       ))}
       {skills.length > maxShown ? <p class="agents-small">and {skills.length - maxShown} more</p> : null}
-    </section>
+    </div>
   );
 }
 

@@ -20,9 +20,19 @@ export function Transcript({
 }) {
   const box = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
+  const turns = useRef<HTMLDivElement>(null);
+  const said = conversation?.turns.length;
   useLayoutEffect(() => {
-    if (isAtEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
-  });
+    isAtEnd.current = true;
+    if (!box.current || !turns.current) return;
+    // Whatever makes the page longer: a chunk, an image that is ready, a tree that is opened.
+    const observer = new ResizeObserver(() => {
+      if (isAtEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
+    });
+    observer.observe(box.current);
+    observer.observe(turns.current);
+    return () => observer.disconnect();
+  }, [said]);
   const onScroll = () => {
     if (!box.current) return;
     const { scrollTop, scrollHeight, clientHeight } = box.current;
@@ -38,7 +48,7 @@ export function Transcript({
       aria-label="What was said"
     >
       {conversation ? (
-        <div class="chat-turns" role="log" aria-label="Conversation">
+        <div class="chat-turns" ref={turns} role="log" aria-label="Conversation">
           {conversation.turns.map((turn) => (
             <TurnView key={turn.id} conversation={conversation} turn={turn} />
           ))}

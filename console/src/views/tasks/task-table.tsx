@@ -36,9 +36,6 @@ export function TaskTable({ openId }: { openId: string }) {
               <th scope="col" class="tasks-wide">
                 Context
               </th>
-              <th scope="col" class="tasks-number">
-                Artifacts
-              </th>
             </tr>
           </thead>
           <tbody>
@@ -86,7 +83,6 @@ function Row({ task, isOpen }: { task: Task; isOpen: boolean }) {
       <td class="tasks-wide">
         <span class="tasks-id">{task.contextId}</span>
       </td>
-      <td class="tasks-number">{task.artifacts?.length ?? ''}</td>
     </tr>
   );
 }
