@@ -29,7 +29,7 @@ export interface AgentFacts {
 }
 
 /** Milliseconds for looking whether an agent is there. */
-const patience = 8_000;
+const patience = 5_000;
 
 /** One agent that the console knows, with its connections. */
 export class KnownAgent {
@@ -157,10 +157,14 @@ export class KnownAgent {
   }
 }
 
+/** How much of what an agent says went wrong is told. */
+const maxTold = 2_000;
+
 /** What went wrong and what to do about it, in one text. */
 export function toldOf(thrown: unknown): string {
-  const { message, hint } = A2AError.from(thrown);
-  const sentence = /[.!?]$/.test(message) ? message : `${message}.`;
+  const { message: whole, hint } = A2AError.from(thrown);
+  const message = whole.length > maxTold ? `${whole.slice(0, maxTold)}…` : whole;
+  const sentence = /[.!?…]$/.test(message) ? message : `${message}.`;
   return hint === undefined ? sentence : `${sentence} ${hint}`;
 }
 

@@ -7,7 +7,7 @@ import { TapeCounter } from './tape-counter.ts';
 import type { Routes } from './route.ts';
 
 /** What happened since somebody looked last. */
-export interface Counter {
+interface Counter {
   sample(): Omit<LoadSample, 'at'>;
   close(): void;
 }
