@@ -12,7 +12,7 @@ import { hrefOf } from '../../session/place.ts';
 import { saveScenario } from './files.ts';
 import { laidOut } from './raw.ts';
 import { isOpen, other, passage, select, timeline } from './state.ts';
-import { gistOf, kindNames } from './words.ts';
+import { gistOf, grouped, kindNames } from './words.ts';
 import './detail.css';
 
 /** The selected passage in full. */
@@ -175,7 +175,7 @@ function Raw({ passage: shown }: { passage: Passage }) {
         />
       )}
       {cut === undefined || cut === 0 ? null : (
-        <p class="wire-nothing">{cut.toLocaleString('en')} characters more were not kept.</p>
+        <p class="wire-nothing">{grouped(cut)} characters more were not kept.</p>
       )}
     </section>
   );

@@ -25,6 +25,8 @@ const leastColumn = 150;
 /** Below this, rows are told in words. */
 const leastDiagram = 560;
 const hues = 6;
+/** Rows above and below what is seen. */
+const beyond = 6;
 
 /** The sequence diagram: a column for each party, a row for each passage. Only what can be seen is made. */
 export function Diagram() {
@@ -78,10 +80,12 @@ export function Diagram() {
     scroll.value = { left: box.scrollLeft, top: box.scrollTop };
   };
 
-  const column = columnWidth(size.value.width - timeWidth - marksWidth, parties.size, leastColumn);
-  const width = isDrawn ? timeWidth + marksWidth + column * parties.size : size.value.width;
-  const { first, end } = windowOf(count, height, scroll.value.top, size.value.height);
-  const columns = columnsIn(scroll.value.left, size.value.width, column, parties.size);
+  const column = columnWidth(size.value.width - timeWidth - marksWidth, parties.names.length, leastColumn);
+  const width = isDrawn ? timeWidth + marksWidth + column * parties.names.length : size.value.width;
+  const { first, end } = windowOf(count, height, scroll.value.top, size.value.height, beyond);
+  const columns = columnsIn(scroll.value.left, size.value.width, column, parties.names.length);
+  // A row that goes out of sight lends what it is made of to one that comes in: making elements costs most.
+  const slots = end - first + 1;
   const chosen = passage.value?.trip;
 
   return (
@@ -121,7 +125,7 @@ export function Diagram() {
         >
           {shown.slice(first, end).map((each, at) => (
             <Row
-              key={each.sequence}
+              key={(kept.forgotten + first + at) % slots}
               passage={each}
               index={first + at}
               count={count}

@@ -13,6 +13,8 @@ export interface Filter {
   readonly kind?: PassageKind | '';
   /** A passage is seen when one of them holds. */
   readonly marks?: ReadonlySet<Mark>;
+  /** Leaves out what is asked for and announced all the time. */
+  readonly isWithoutCards?: boolean;
   /** The whole of every trip that has to do with the task, its first request too. */
   readonly task?: string;
   readonly trip?: string;
@@ -40,19 +42,20 @@ const holds: { readonly [mark in Mark]: (passage: Passage) => boolean } = {
 };
 
 /** True when a filter lets everything through. */
-export function isEmpty({ text, party, version, kind, marks, task, trip }: Filter): boolean {
-  return ![text, party, version, kind, task, trip].some(Boolean) && !marks?.size;
+export function isEmpty({ marks, ...others }: Filter): boolean {
+  return !Object.values(others).some(Boolean) && !marks?.size;
 }
 
 /** Makes of a filter a test for one passage. */
 export function matcher(filter: Filter, threads: Threads): (passage: Passage) => boolean {
   const tests: ((passage: Passage) => boolean)[] = [];
-  const { text, party, version, kind, marks, task, trip } = filter;
+  const { text, party, version, kind, marks, isWithoutCards, task, trip } = filter;
   if (trip) tests.push((each) => each.trip === trip);
   if (task) tests.push((each) => threads.isAbout(each.trip, task));
   if (kind) tests.push((each) => each.kind === kind);
   if (party) tests.push(({ from, to }) => from === party || to === party);
   if (version) tests.push(({ meaning }) => meaning?.version === version);
+  if (isWithoutCards) tests.push(({ meaning }) => meaning?.operation !== 'card');
   if (marks?.size) tests.push((each) => [...marks].some((mark) => holds[mark](each)));
   if (text) tests.push(contains(text));
   return (passage) => tests.every((test) => test(passage));

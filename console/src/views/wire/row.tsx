@@ -32,6 +32,7 @@ export function Row(props: RowProps) {
     ...(isError(passage) ? ['wire-bad'] : []),
     ...(isRelated ? ['wire-related'] : []),
     ...(isOther ? ['wire-other'] : []),
+    ...(hue === undefined ? [] : [`wire-hue-${hue}`]),
     ...(lines ? [] : ['wire-told']),
   ];
   return (
@@ -47,7 +48,6 @@ export function Row(props: RowProps) {
       aria-setsize={count}
       style={{ transform: `translateY(${index * height}px)`, height: `${height}px` }}
     >
-      <span class={hue === undefined ? 'wire-rail' : `wire-rail wire-hue-${hue}`} />
       <span class="wire-time">{clockTime(passage.at)}</span>
       {lines ? (
         <Drawn passage={passage} arrow={arrowOf(lines.from, lines.to)} />
@@ -71,16 +71,14 @@ function Drawn({ passage, arrow }: { passage: Passage; arrow: Arrow }) {
         class={`wire-arrow wire-arrow-${arrow.direction}`}
         style={{ left: `${arrow.left}px`, width: `${arrow.width}px` }}
       >
-        <span class="wire-gist">
-          <span>{gistOf(passage)}</span>
-        </span>
+        <span class="wire-gist">{gistOf(passage)}</span>
       </span>
     </span>
   );
 }
 
 function Marks({ passage }: { passage: Passage }) {
-  const { meaning, http, kind, after } = passage;
+  const { meaning, http, kind } = passage;
   const losses = lossCount(passage);
   const findings = findingCount(passage);
   return (
@@ -95,14 +93,18 @@ function Marks({ passage }: { passage: Passage }) {
           ◆{findings}
         </span>
       ) : null}
-      {kind === 'request' || after === undefined ? null : <span class="wire-after">{duration(after)}</span>}
       {http?.status === undefined || kind !== 'response' ? null : (
         <span class={http.status < 400 ? 'wire-status' : 'wire-status wire-status-bad'}>{http.status}</span>
       )}
-      {meaning?.binding === undefined ? null : (
-        <span class="wire-binding">{transportName(meaning.binding)}</span>
-      )}
+      <span class="wire-how">{howOf(passage)}</span>
       {meaning?.version === undefined ? null : <VersionBadge version={meaning.version} />}
     </span>
   );
+}
+
+/** How long it took, and over what. */
+function howOf({ kind, after, meaning }: Passage): string {
+  const took = kind === 'request' || after === undefined ? [] : [duration(after)];
+  const over = meaning?.binding === undefined ? [] : [transportName(meaning.binding)];
+  return [...took, ...over].join(' ');
 }

@@ -53,13 +53,28 @@ describe('a timeline', () => {
     const timeline = new Timeline({ maxPassages: 2 });
     timeline.add([seen({ from: 'alice' }), seen(), seen()]);
     expect([timeline.length, timeline.shown.length, timeline.forgotten]).toEqual([2, 2, 1]);
-    expect(timeline.parties.names).toEqual(['gateway', 'caller']);
+    expect(timeline.parties.names).toEqual(['caller', 'gateway']);
   });
 
-  it('gives the parties columns in the order in which they were first seen', () => {
+  it('gives the parties columns in the order in which they were first seen, callers before those they call', () => {
     const timeline = new Timeline();
-    timeline.add([seen({ from: 'caller', to: 'gateway' }), seen({ from: 'gateway', to: 'agent' })]);
-    expect(['caller', 'gateway', 'agent'].map((each) => timeline.parties.columnOf(each))).toEqual([0, 1, 2]);
+    timeline.add([
+      seen({ from: 'gateway', to: 'agent' }),
+      seen({ kind: 'response', from: 'agent', to: 'gateway' }),
+      seen({ from: 'caller', to: 'gateway' }),
+      seen({ kind: 'message', from: 'gateway', to: 'mesh' }),
+    ]);
+    expect(timeline.parties.names).toEqual(['caller', 'gateway', 'agent', 'mesh']);
+    expect(['caller', 'mesh'].map((each) => timeline.parties.columnOf(each))).toEqual([0, 3]);
+  });
+
+  it('keeps the order of the parties that are left when others are hidden', () => {
+    const timeline = new Timeline();
+    timeline.add([seen({ from: 'gateway', to: 'agent' }), seen({ from: 'caller', to: 'gateway' })]);
+    timeline.filter({ party: 'agent' });
+    expect(timeline.parties.names).toEqual(['gateway', 'agent']);
+    timeline.filter({});
+    expect(timeline.parties.names).toEqual(['caller', 'gateway', 'agent']);
   });
 
   it('finds passages and rows by their number, also where numbers are missing', () => {
@@ -153,6 +168,14 @@ describe('a filter', () => {
     expect(shownBy({ party: 'agent' })).toEqual([wrong]);
     expect(shownBy({ version: '0.3' })).toEqual([failed]);
     expect(shownBy({ kind: 'frame', version: '0.1' })).toEqual([lossy]);
+  });
+
+  it('leaves out cards, which pass all the time', () => {
+    const timeline = new Timeline();
+    const asked = seen({ meaning: { operation: 'card' } });
+    timeline.add([asked, plain]);
+    timeline.filter({ isWithoutCards: true });
+    expect(timeline.shown.slice()).toEqual([plain]);
   });
 
   it('looks for errors, losses and findings, one or the other', () => {

@@ -50,7 +50,7 @@ export class Timeline {
   }
 
   /** The parties of what is to be seen. */
-  get parties(): Omit<Parties, 'add' | 'remove'> {
+  get parties(): Pick<Parties, 'names' | 'columnOf'> {
     return this.#parties;
   }
 
@@ -63,6 +63,7 @@ export class Timeline {
   add(passages: Iterable<Passage>): void {
     let isLate = false;
     for (const passage of passages) {
+      this.#parties.add(passage);
       const learned = this.#threads.add(passage);
       // What a trip is about comes to light after its first rows were passed over.
       isLate ||= learned && passage.meaning?.taskId === this.#filter.task;
@@ -81,7 +82,10 @@ export class Timeline {
 
   /** Forgets everything. */
   clear(): void {
-    for (const passage of this.#all.slice()) this.#threads.remove(passage);
+    for (const passage of this.#all.slice()) {
+      this.#threads.remove(passage);
+      this.#parties.remove(passage);
+    }
     this.#all.clear();
     this.#look();
   }
@@ -104,20 +108,21 @@ export class Timeline {
 
   #show(passage: Passage): void {
     this.#shown.push(passage);
-    this.#parties.add(passage);
+    this.#parties.show(passage);
   }
 
   #forget(passage: Passage): void {
     this.#threads.remove(passage);
+    this.#parties.remove(passage);
     if (this.#shown.at(0) !== passage) return;
     this.#shown.shift();
-    this.#parties.remove(passage);
+    this.#parties.hide(passage);
     this.#forgotten++;
   }
 
   #look(): void {
     this.#shown.clear();
-    this.#parties.clear();
+    this.#parties.hideAll();
     this.#forgotten = 0;
     for (const passage of this.#all.slice()) if (this.#matches(passage)) this.#show(passage);
   }

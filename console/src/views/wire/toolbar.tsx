@@ -21,7 +21,7 @@ import {
   waiting,
   wish,
 } from './state.ts';
-import { counted, kindNames } from './words.ts';
+import { counted, grouped, kindNames } from './words.ts';
 
 const marks: readonly { readonly mark: Mark; readonly name: string }[] = [
   { mark: 'errors', name: 'Errors' },
@@ -65,9 +65,7 @@ function Playing({ attempt }: { attempt: (work: Promise<void>) => void }) {
   return (
     <>
       <Button kind={isPaused.value ? 'main' : 'plain'} title="Space" onClick={togglePause}>
-        {isPaused.value
-          ? `Resume${waiting.value > 0 ? ` (${waiting.value.toLocaleString('en')})` : ''}`
-          : 'Pause'}
+        {isPaused.value ? `Resume${waiting.value > 0 ? ` (${grouped(waiting.value)})` : ''}` : 'Pause'}
       </Button>
       <Button aria-pressed={isFollowing.value} onClick={() => (isFollowing.value = !isFollowing.value)}>
         Follow newest
@@ -107,7 +105,13 @@ function Files({ attempt }: { attempt: (work: Promise<void>) => void }) {
 function Filters() {
   void tick.value;
   const text = useSignal(wish.peek().text ?? '');
-  const { party = '', version = '', kind = '', marks: asked = new Set<Mark>() } = wish.value;
+  const {
+    party = '',
+    version = '',
+    kind = '',
+    marks: asked = new Set<Mark>(),
+    isWithoutCards = false,
+  } = wish.value;
   const { parties, shown, length } = timeline.value;
   // A letter more is not worth looking through everything at once.
   useEffect(() => {
@@ -171,12 +175,20 @@ function Filters() {
           </Button>
         ))}
       </span>
+      <span class="wire-seldom">
+        <Button
+          aria-pressed={isWithoutCards}
+          onClick={() => (wish.value = { ...wish.value, isWithoutCards: !isWithoutCards })}
+        >
+          Hide cards
+        </Button>
+      </span>
       <Narrowed />
       <span class="wire-space" />
       <span class="wire-count" role="status">
         {shown.length === length
           ? counted(length, 'passage', 'passages')
-          : `${shown.length.toLocaleString('en')} of ${counted(length, 'passage', 'passages')}`}
+          : `${grouped(shown.length)} of ${counted(length, 'passage', 'passages')}`}
       </span>
       {isEmpty(filter.value) ? null : (
         <Button

@@ -25,9 +25,16 @@ function pathOf(url: string): string {
   return URL.canParse(url) ? new URL(url).pathname : url;
 }
 
+const plain = new Intl.NumberFormat('en');
+
+/** A count that can be read: `20,000`. */
+export function grouped(count: number): string {
+  return plain.format(count);
+}
+
 /** A count with its noun: `1 loss`, `2 losses`. */
 export function counted(count: number, one: string, many: string): string {
-  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+  return `${grouped(count)} ${count === 1 ? one : many}`;
 }
 
 /** One row in one sentence, for those who hear the timeline. */
