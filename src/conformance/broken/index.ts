@@ -18,6 +18,8 @@ import { brokenOutput } from './output.ts';
 import { brokenRest } from './rest.ts';
 import { brokenRpc } from './rpc.ts';
 import { brokenPush } from './push.ts';
+import { brokenPushBefore } from './push-before.ts';
+import { brokenRestBefore } from './rest-before.ts';
 import { brokenSend } from './send.ts';
 import { brokenStreams } from './stream.ts';
 import { brokenSubscribe } from './subscribe.ts';
@@ -42,6 +44,8 @@ export const allBroken: readonly BrokenAgent[] = [
   ...brokenCard,
   ...brokenCardSignature,
   ...brokenPush,
+  ...brokenPushBefore,
+  ...brokenRestBefore,
   ...brokenVersion,
   ...brokenExtension,
   ...brokenExtendedCard,

@@ -53,6 +53,10 @@ const mended = (id: string, breaks: string, what: string, mend: (message: Loose)
 
 /** Agents whose REST is wrong in one thing, or that take what they should refuse. */
 export const brokenRest = defineBroken([
+  bent('not-decoded', 'rest.encoding', 'A contextId in the query is used as it is written there.', () =>
+    bendContext('%', '%25'),
+  ),
+  bent('twice', 'rest.encoding', 'A contextId in the query is decoded twice.', () => bendContext('%25', '%')),
   bent('bare', 'rest.error-body', 'An error is not wrapped.', () => ({
     answer(answer) {
       if (isLoose(answer.json) && isLoose(answer.json.error)) answer.json = answer.json.error;
@@ -292,6 +296,15 @@ function separated(operations: RegExp): WireFault {
       answer.json = isRpc
         ? { jsonrpc: '2.0', id: json.id, error: { code: -32001, message: 'No such task' } }
         : { error: { code: 404, status: 'NOT_FOUND', message: 'No such task' } };
+    },
+  };
+}
+
+/** Writes the contextId of a query otherwise than the caller did. */
+function bendContext(from: string, to: string): WireFault {
+  return {
+    request(request) {
+      request.path = request.path.replace(/(?<=[?&]contextId=)[^&]*/, (value) => value.replaceAll(from, to));
     },
   };
 }

@@ -265,4 +265,30 @@ export const brokenRpc = defineBroken([
           : undefined,
     }),
   },
+  {
+    id: 'rpc.parse:no-id',
+    breaks: 'rpc.parse',
+    what: 'What is no JSON is answered without an id.',
+    versions: all,
+    transports: ['JSONRPC'],
+    wire: () => ({
+      answer(answer) {
+        if (!isLoose(answer.json) || !isLoose(answer.json.error) || answer.json.error.code !== -32700) return;
+        const { id: _id, ...others } = answer.json;
+        answer.json = others;
+      },
+    }),
+  },
+  {
+    id: 'rpc.envelope:error-null',
+    breaks: 'rpc.envelope',
+    what: 'A result comes with an error that is null.',
+    versions: ['1.0', '0.3'],
+    transports: ['JSONRPC'],
+    wire: () => ({
+      answer(answer) {
+        if (isLoose(answer.json) && 'result' in answer.json) answer.json = { ...answer.json, error: null };
+      },
+    }),
+  },
 ]);

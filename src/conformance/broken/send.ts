@@ -1,7 +1,7 @@
 import type { Agent } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import { isTask } from '../../protocol/task.ts';
-import { bendResult, type Loose } from './bend.ts';
+import { bendEvery, bendResult, drop, type Loose } from './bend.ts';
 import { defineBroken } from './broken-agent.ts';
 import { all, done, errs, newer } from './done.ts';
 import { wrap } from './wrap.ts';
@@ -179,6 +179,35 @@ export const brokenSend = defineBroken([
       },
     };
   }),
+  {
+    id: 'send.bytes:base64url',
+    breaks: ['send.bytes', 'model.raw'],
+    what: 'Bytes are in the alphabet for addresses, without padding.',
+    versions: ['1.0'],
+    wire: () =>
+      bendEvery('part', (part) => {
+        if (typeof part.raw === 'string')
+          part.raw = part.raw.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+      }),
+  },
+  {
+    id: 'send.bytes:as-text',
+    breaks: 'send.bytes',
+    what: 'Bytes are taken for text on the way.',
+    versions: ['1.0'],
+    wire: () =>
+      bendEvery('part', (part) => {
+        if (typeof part.raw === 'string')
+          part.raw = Buffer.from(Buffer.from(part.raw, 'base64').toString('utf8')).toString('base64');
+      }),
+  },
+  {
+    id: 'send.bytes:no-name',
+    breaks: 'send.bytes',
+    what: 'Files lose their names.',
+    versions: ['1.0'],
+    wire: () => bendEvery('part', drop('filename')),
+  },
 ]);
 
 function latin<T extends { message: { parts: readonly unknown[] } }>(request: T): T {

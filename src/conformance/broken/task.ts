@@ -1,4 +1,5 @@
 import { type Task } from '../../protocol/task.ts';
+import { bendEvery, isLoose } from './bend.ts';
 import { defineBroken } from './broken-agent.ts';
 import { all, done, newer, stale } from './done.ts';
 
@@ -74,6 +75,16 @@ export const brokenTasks = defineBroken([
     send: async (request, call) => anonymous(await agent.send(request, call)),
     getTask: async (request, call) => anonymous(await agent.getTask(request, call)),
   })),
+  {
+    id: 'task.agent-role:status',
+    breaks: 'task.agent-role',
+    what: 'The message of a status is said by the user.',
+    versions: all,
+    wire: () =>
+      bendEvery('status', ({ message, state }) => {
+        if (isLoose(message)) message.role = String(state).startsWith('TASK_STATE_') ? 'ROLE_USER' : 'user';
+      }),
+  },
 ]);
 
 function anonymous<T extends object>(answer: T): T {

@@ -16,6 +16,7 @@ import { modeChecks } from './mode.ts';
 import { outputChecks } from './output.ts';
 import { restChecks } from './rest.ts';
 import { rpcChecks } from './rpc.ts';
+import { pushBeforeChecks } from './push-before.ts';
 import { pushDeliveryChecks } from './push-delivery.ts';
 import { pushChecks } from './push.ts';
 import { sendChecks } from './send.ts';
@@ -43,6 +44,7 @@ export const allChecks: readonly Check[] = [
   ...cardCacheChecks,
   ...cardSignatureChecks,
   ...pushChecks,
+  ...pushBeforeChecks,
   ...pushDeliveryChecks,
   ...extendedCardChecks,
   ...versionChecks,

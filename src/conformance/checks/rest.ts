@@ -1,5 +1,6 @@
 import { defineChecks } from '../check.ts';
-import type { Probe } from '../probe.ts';
+import { Inconclusive } from '../outcome.ts';
+import { described, type Probe } from '../probe.ts';
 import { readJson } from '../speech/rpc.ts';
 import { isObject, type Json, listIn } from '../speech/views.ts';
 import type { Exchange } from '../wire/exchange.ts';
@@ -297,6 +298,31 @@ export const restChecks = defineChecks([
       });
       probe.expect('artifacts' in (tasks[0] ?? {}), 'includeArtifacts was not understood');
       probe.expect((listIn(tasks[0]?.history) ?? []).length === 0, 'historyLength was not understood');
+    },
+  },
+  {
+    ...rule,
+    id: 'rest.encoding',
+    requirements: ['REST-011', 'REST-008'],
+    section: '11.5',
+    category: 'lifecycle',
+    sentence: 'Values in the query are decoded before they are used.',
+    remedy: 'Undo the percent encoding of every value, once, as UTF-8.',
+    async run(probe) {
+      const contextId = `a b&c=d/e+f%20-ü-${crypto.randomUUID()}`;
+      const message = { ...probe.tools.reach.to('completed'), contextId };
+      const heard = await probe.ask('send', { message });
+      const task = probe.speech.taskOf(heard.result);
+      if (!task?.id)
+        throw new Inconclusive(`The agent takes no context of the caller's own: ${described(heard)}`);
+      if (task.contextId !== contextId) throw new Inconclusive('The agent has another context for it.');
+      const { exchange, result } = await probe.ask('list', { contextId });
+      const found = isObject(result) ? (listIn(result.tasks) ?? []) : [];
+      probe.expect(
+        found.some((each) => isObject(each) && each.id === task.id),
+        'A contextId with characters that are encoded in an address was not understood',
+        { expected: `the task ${task.id}`, actual: `${found.length} tasks`, exchanges: [exchange] },
+      );
     },
   },
   {

@@ -59,11 +59,10 @@ export const rpcChecks = defineChecks([
         const answer = await post(probe, body);
         const code = body === '' && isObject(answer.error) && answer.error.code === -32600 ? -32600 : -32700;
         expectError(probe, answer, code, JSON.stringify(body));
-        probe.expect(
-          answer.id === null || answer.id === undefined,
-          'The id of a request that cannot be read is not null',
-          { actual: JSON.stringify(answer.id) },
-        );
+        probe.expect(answer.id === null, 'The id of a request that cannot be read is not null', {
+          expected: 'null',
+          actual: JSON.stringify(answer.id) ?? 'no id at all',
+        });
       }
     },
   },

@@ -1,7 +1,7 @@
 import { defineChecks } from '../check.ts';
 import { Broken, Inconclusive, NotApplicable } from '../outcome.ts';
 import { described, type Probe } from '../probe.ts';
-import { isObject, listIn, textOfParts } from '../speech/views.ts';
+import { isObject, listIn, textIn, textOfParts } from '../speech/views.ts';
 
 /** The media types that the card says are taken. */
 function inputModes({ card }: Probe): string[] {
@@ -287,6 +287,40 @@ export const sendChecks = defineChecks([
           actual: got,
         });
       }
+    },
+  },
+  {
+    id: 'send.bytes',
+    requirements: ['MODEL-008'],
+    section: '4.1.6',
+    level: 'MUST',
+    category: 'lifecycle',
+    sentence: 'Bytes come back as they were sent, in standard base64, with their name and media type.',
+    remedy: 'Encode bytes in standard base64 with padding, and keep filename and mediaType with them.',
+    versions: ['1.0'],
+    async run(probe) {
+      const draft = probe.tools.reach.to('echo');
+      // Every byte, and a length that needs padding.
+      const raw = Buffer.from([...Array.from({ length: 256 }, (_, byte) => byte), 255, 254]).toString(
+        'base64',
+      );
+      const modes = listIn(probe.card.defaultInputModes) ?? [];
+      // Some agents look at the media type, and take only what their card names.
+      const mediaType = modes.map(textIn).find((mode) => mode?.includes('/') && !mode.includes('*'));
+      const file = { raw, filename: 'bytes.bin', mediaType: mediaType ?? 'application/octet-stream' };
+      const message = { ...draft, parts: [{ text: draft.text ?? '' }, file] };
+      const heard = await probe.ask('send', { message });
+      const task = probe.speech.taskOf(heard.result);
+      if (!task?.id) throw new Inconclusive(`There is nothing to compare: ${described(heard)}`);
+      const { artifacts = [] } = await probe.rest(task.id);
+      const back = artifacts.flatMap((each) => each.parts).find((part) => isObject(part) && 'raw' in part);
+      if (!isObject(back))
+        throw new Inconclusive('The agent gave no bytes back, so nothing can be compared.');
+      for (const [name, value] of Object.entries(file))
+        probe.expect(back[name] === value, `${name} came back changed`, {
+          expected: value,
+          actual: JSON.stringify(back[name]) ?? 'nothing',
+        });
     },
   },
   {

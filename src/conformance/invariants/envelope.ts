@@ -1,4 +1,4 @@
-import { defineInvariants } from '../sighting.ts';
+import { defineInvariants, type Sighting } from '../sighting.ts';
 import { readJson } from '../speech/rpc.ts';
 import { isObject } from '../speech/views.ts';
 import { isEventStream } from '../wire/exchange.ts';
@@ -18,25 +18,26 @@ export const envelopeInvariants = defineInvariants([
     versions: ['1.0', '0.3', '0.1'],
     transports: ['JSONRPC'],
     look(sighting) {
-      if (sighting.kind === 'event')
-        return envelopeFaults(sighting.frame.data ?? '', sighting.exchange.requestBody);
+      if (sighting.kind === 'event') return faultsOf(sighting, sighting.frame.data ?? '');
       if (sighting.kind !== 'answer' || sighting.exchange.status !== 200) return undefined;
       if (isEventStream(sighting.exchange)) return undefined;
-      return envelopeFaults(sighting.exchange.body, sighting.exchange.requestBody);
+      return faultsOf(sighting, sighting.exchange.body);
     },
   },
 ]);
 
-function envelopeFaults(text: string, requestBody: string | undefined): string[] {
+function faultsOf({ speech, exchange }: Sighting, text: string): string[] {
   const answer = readJson(text);
   if (!isObject(answer)) return [`The answer is no JSON object: ${text.slice(0, 80)}`];
   const faults: string[] = [];
   if (answer.jsonrpc !== '2.0') faults.push(`jsonrpc is ${JSON.stringify(answer.jsonrpc)} instead of "2.0"`);
-  const request = readJson(requestBody ?? '');
+  const request = readJson(exchange.requestBody ?? '');
   if (isObject(request) && 'id' in request && answer.id !== request.id)
     faults.push(`The id is ${JSON.stringify(answer.id)}; the request had ${JSON.stringify(request.id)}`);
   const hasError = answer.error !== undefined && answer.error !== null;
   if (hasError && 'result' in answer && answer.result !== null)
     faults.push('There are both a result and an error');
+  // The first servers wrote null for everything that was not there.
+  if (speech.version !== '0.1' && answer.error === null) faults.push('There is an error, and it is null');
   return faults;
 }

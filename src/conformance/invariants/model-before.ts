@@ -1,20 +1,43 @@
-import type { Version } from '../model.ts';
+import type { Transport, Version } from '../model.ts';
 import { defineInvariants, type Invariant, type Sighting } from '../sighting.ts';
-import type { Flaw, Shape } from './shape.ts';
-import { event0_1, task0_1 } from './shapes-0_1.ts';
-import { byKind, task0_3 } from './shapes-0_3.ts';
+import { type Flaw, list, type Shape } from './shape.ts';
+import { event0_1, pushConfig0_1, task0_1 } from './shapes-0_1.ts';
+import { task0_3Rest, wrapped } from './shapes-0_3-rest.ts';
+import { byKind, pushConfig0_3, task0_3 } from './shapes-0_3.ts';
 
 const known = new WeakMap<Sighting, readonly Flaw[] | undefined>();
 
+/** The shapes of one version over one transport; undefined where no text says what they are. */
+interface Shapes {
+  readonly event: Shape;
+  readonly sent: Shape;
+  readonly task: Shape;
+  readonly push?: Shape;
+}
+
+const shapes: { readonly [lane: string]: Shapes } = {
+  '0.3 JSONRPC': { event: byKind, sent: byKind, task: task0_3, push: pushConfig0_3 },
+  '0.3 HTTP+JSON': { event: wrapped, sent: wrapped, task: task0_3Rest },
+  '0.1 JSONRPC': { event: event0_1, sent: task0_1, task: task0_1, push: pushConfig0_1 },
+};
+
 function shapeFor(sighting: Sighting): { shape: Shape; value: unknown } | undefined {
-  const is03 = sighting.speech.version === '0.3';
-  if (sighting.kind === 'event') return { shape: is03 ? byKind : event0_1, value: sighting.event.raw };
+  const { version, transport } = sighting.speech;
+  const known = shapes[`${version} ${transport}`];
+  if (!known) return undefined;
+  if (sighting.kind === 'event') return { shape: known.event, value: sighting.event.raw };
   if (sighting.kind !== 'answer' || sighting.heard.result === undefined) return undefined;
   const { operation, heard } = sighting;
-  if (operation === 'send') return { shape: is03 ? byKind : task0_1, value: heard.result };
-  if (operation === 'get' || operation === 'cancel')
-    return { shape: is03 ? task0_3 : task0_1, value: heard.result };
-  return undefined;
+  const ofOperation: Partial<Record<typeof operation, Shape | undefined>> = {
+    send: known.sent,
+    get: known.task,
+    cancel: known.task,
+    createPush: known.push,
+    getPush: known.push,
+    listPush: known.push && list('push-config', known.push),
+  };
+  const shape = ofOperation[operation];
+  return shape && { shape, value: heard.result };
 }
 
 function flawsOf(sighting: Sighting): readonly Flaw[] | undefined {
@@ -27,6 +50,15 @@ function flawsOf(sighting: Sighting): readonly Flaw[] | undefined {
 }
 
 type Row = readonly [tag: string, section: string, sentence: string, remedy: string];
+
+/** What only one transport of 0.3 can break; REST of 0.3 leaves out what is false or empty. */
+const only: { readonly [tag: string]: Transport } = {
+  kind: 'JSONRPC',
+  final: 'JSONRPC',
+  timestamp: 'JSONRPC',
+  'push-config': 'JSONRPC',
+  wrapped: 'HTTP+JSON',
+};
 
 const rows: { readonly [version in Exclude<Version, '1.0'>]: readonly Row[] } = {
   '0.3': [
@@ -65,6 +97,18 @@ const rows: { readonly [version in Exclude<Version, '1.0'>]: readonly Row[] } = 
     ],
     ['timestamp', '6.2', 'Moments are texts of ISO 8601.', 'Write 2026-01-31T12:00:00.000Z.'],
     ['metadata', '6', 'Metadata is an object.', 'Send an object, or nothing.'],
+    [
+      'wrapped',
+      '7.1',
+      'REST gives one of task and message, and in streams one of four, under its name.',
+      'Send {"task": …}, not the task by itself.',
+    ],
+    [
+      'push-config',
+      '7.5',
+      'A webhook is given back with the id of its task and its address.',
+      'Send taskId and pushNotificationConfig with its url.',
+    ],
   ],
   '0.1': [
     ['task', 'Task', 'A task has an id and a status.', 'Send both with every task.'],
@@ -90,6 +134,12 @@ const rows: { readonly [version in Exclude<Version, '1.0'>]: readonly Row[] } = 
     ],
     ['timestamp', 'TaskStatus', 'Moments are texts of ISO 8601.', 'Write 2026-01-31T12:00:00.000Z.'],
     ['metadata', 'Task', 'Metadata is an object.', 'Send an object, or nothing.'],
+    [
+      'push-config',
+      'tasks/pushNotification/set',
+      'A webhook is given back with the id of its task and its address.',
+      'Send id and pushNotificationConfig with its url.',
+    ],
   ],
 };
 
@@ -103,8 +153,7 @@ function invariantsOf(version: Exclude<Version, '1.0'>): Invariant[] {
     sentence,
     remedy,
     versions: [version],
-    // REST of 0.3 has the shapes of its protocol buffers, which no text of that version describes.
-    transports: ['JSONRPC'],
+    ...(only[tag] ? { transports: [only[tag]] } : {}),
     look: (sighting) =>
       flawsOf(sighting)
         ?.filter((flaw) => flaw.tag === tag)

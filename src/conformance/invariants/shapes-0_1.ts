@@ -1,4 +1,5 @@
 import { isObject } from '../speech/views.ts';
+import { webhook } from './shapes-0_3.ts';
 import { bag, flag, list, object, oneOf, type Shape, text, told } from './shape.ts';
 
 const states = ['submitted', 'working', 'input-required', 'completed', 'canceled', 'failed', 'unknown'];
@@ -54,6 +55,12 @@ export const task0_1: Shape = object('task', {
   artifacts: { shape: list('task', artifact) },
   history: { shape: list('task', message) },
   metadata: { shape: bag('metadata') },
+});
+
+/** A webhook of a task of 0.1. */
+export const pushConfig0_1: Shape = object('push-config', {
+  id: { shape: id('push-config'), required: 'push-config' },
+  pushNotificationConfig: { shape: webhook, required: 'push-config' },
 });
 
 /** An event of 0.1: a status or an artifact, told by its members. */

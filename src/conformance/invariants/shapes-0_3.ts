@@ -1,7 +1,8 @@
 import { isObject } from '../speech/views.ts';
 import { bag, flag, list, object, oneOf, type Shape, text, told } from './shape.ts';
 
-const states = [
+/** The states of 0.3. */
+export const states = [
   'submitted',
   'working',
   'input-required',
@@ -15,6 +16,13 @@ const states = [
 const id = (tag: string): Shape => text(tag, { mayBeEmpty: false });
 const metadata = { shape: bag('metadata') };
 const kind = (word: string) => ({ kind: { shape: oneOf('kind', [word]), required: 'kind' } });
+
+/** A webhook: where news are sent. */
+export const webhook: Shape = object('push-config', {
+  url: { shape: id('push-config'), required: 'push-config' },
+  id: { shape: text('push-config') },
+  token: { shape: text('push-config') },
+});
 
 /** Any moment of ISO 8601; 0.3 does not insist on a zone. */
 const timestamp: Shape = (value, at, flaws) => {
@@ -100,6 +108,12 @@ const artifactUpdate: Shape = object('event', {
   append: { shape: flag('event') },
   lastChunk: { shape: flag('event') },
   metadata,
+});
+
+/** A webhook of a task. */
+export const pushConfig0_3: Shape = object('push-config', {
+  taskId: { shape: id('push-config'), required: 'push-config' },
+  pushNotificationConfig: { shape: webhook, required: 'push-config' },
 });
 
 const kinds: Readonly<Record<string, Shape>> = {

@@ -1,5 +1,6 @@
 import { contentOf, terminal } from '../shadow.ts';
-import { defineInvariants } from '../sighting.ts';
+import { defineInvariants, type Sighting } from '../sighting.ts';
+import { isObject } from '../speech/views.ts';
 
 /** What must hold between two looks at one task, wherever they were taken. */
 export const taskInvariants = defineInvariants([
@@ -139,4 +140,37 @@ export const taskInvariants = defineInvariants([
       return wrong;
     },
   },
+  {
+    id: 'task.agent-role',
+    requirements: ['MODEL-006'],
+    section: '4.1.5',
+    level: 'MUST',
+    category: 'lifecycle',
+    sentence: 'What an agent says has the role of the agent: in a status, and as an answer.',
+    remedy: 'Send ROLE_AGENT (agent, before 1.0) with every message that the agent wrote.',
+    versions: ['1.0', '0.3', '0.1'],
+    look(sighting) {
+      const message = spokenIn(sighting);
+      if (!isObject(message) || typeof message.role !== 'string') return undefined;
+      // Whatever else is wrong with the role is a matter of the model.
+      return /^(role_)?user$/i.test(message.role)
+        ? [`The agent speaks with the role ${JSON.stringify(message.role)}`]
+        : [];
+    },
+  },
 ]);
+
+/** The message of the agent itself; what is in the history may be anybody's. */
+function spokenIn(sighting: Sighting): unknown {
+  if (sighting.kind === 'task') return messageIn(sighting.task.raw);
+  if (sighting.kind === 'answer')
+    return sighting.operation === 'send' ? sighting.speech.messageOf(sighting.heard.result)?.raw : undefined;
+  if (sighting.kind !== 'event' || !isObject(sighting.event.raw)) return undefined;
+  const { raw, kind } = sighting.event;
+  if (kind === 'message') return isObject(raw.message) ? raw.message : raw;
+  return kind === 'status' ? messageIn(isObject(raw.statusUpdate) ? raw.statusUpdate : raw) : undefined;
+}
+
+function messageIn({ status }: { readonly status?: unknown }): unknown {
+  return isObject(status) ? status.message : undefined;
+}

@@ -1,4 +1,3 @@
-import Ajv from 'ajv';
 import { describe, expect, it } from 'vitest';
 import type { Rule, RuleResult } from '../model.ts';
 import type { RunOutcome } from '../run.ts';
@@ -7,6 +6,9 @@ import { compareReports } from '../baseline.ts';
 import { type ConformanceReport, isConformant, readReport, reportOf, resultsOf } from './report.ts';
 import { Secrets } from '../../protocol/secrets.ts';
 import { forms, writeReport } from './write.ts';
+import { junitFaults } from '../../../test/support/junit-schema.ts';
+import { sarifFaults } from '../../../test/support/sarif-schema.ts';
+import { readXml } from '../../../test/support/xml.ts';
 
 const secret = 'tok_live_4711_"quoted"';
 const headers = { authorization: `Bearer ${secret}`, 'x-tenant-pass': 'p4ssw0rd-of-them' };
@@ -190,145 +192,148 @@ describe('HTML', () => {
   });
 });
 
+/** What makes documents break: markup, ends of sections, characters that are none, halves of characters. */
+const hostile = [
+  '<![CDATA[x]]> ]]> <!-- --> <?pi?> &amp; &#0; &unknown; "\'',
+  '\u0000\u0001\u0008\u000B\u001F\u007F\u0085\u009F\uFFFE\uFFFF',
+  '\uD800 alone, \uDC00 alone, \u{1F30D} whole, \uDC00\uD800 turned',
+  'line\r\nline\rline\u2028line\tend',
+  '\uFEFFmark [[PROPERTY|level=MAY]]',
+];
+const hostileReport = reportOf(
+  {
+    ...outcome,
+    url: `https://agent.example/${hostile[0] ?? ''}`,
+    cards: [
+      {
+        url: `https://agent.example/ü ${hostile[2] ?? ''}`,
+        version: '1.0',
+        card: { name: hostile.join('') },
+      },
+    ],
+    results: hostile.flatMap((text, index) =>
+      (['fail', 'warn', 'inconclusive', 'error'] as const).map((verdict) => ({
+        ...result(`send.hostile-${index}-${verdict}`, verdict),
+        message: text,
+        violations: [
+          {
+            message: text,
+            expected: text,
+            actual: text,
+            exchanges: [{ ...exchange, url: text, body: text }],
+          },
+        ],
+      })),
+    ),
+  },
+  about,
+);
+const noReport = reportOf(
+  { ...outcome, results: [], lanes: [], cards: [], unreachable: hostile.join('') },
+  about,
+);
+
 describe('JUnit', () => {
   const xml = writeReport(report, 'junit');
 
-  it('is well-formed and has the elements in the order that build servers want', () => {
-    const stack: string[] = [];
-    const order: string[] = [];
-    for (const [, close, name = '', , isEmpty] of xml.matchAll(
-      /<(\/?)([\w-]+)((?:\s[\w-]+="[^"<]*")*)\s*(\/?)>/g,
-    )) {
-      if (close === '/') expect(stack.pop()).toBe(name);
-      else {
-        order.push([...stack, name].join('/'));
-        if (isEmpty !== '/') stack.push(name);
-      }
-    }
-    expect(stack).toEqual([]);
-    const allowed = [
-      'testsuites',
-      'testsuites/testsuite',
-      'testsuites/testsuite/properties',
-      'testsuites/testsuite/properties/property',
-      'testsuites/testsuite/testcase',
-      'testsuites/testsuite/testcase/properties',
-      'testsuites/testsuite/testcase/properties/property',
-      'testsuites/testsuite/testcase/failure',
-      'testsuites/testsuite/testcase/error',
-      'testsuites/testsuite/testcase/skipped',
-      'testsuites/testsuite/testcase/system-out',
-    ];
-    expect([...new Set(order)].filter((each) => !allowed.includes(each))).toEqual([]);
-    expect(xml.replaceAll(/<[^>]*>/g, '')).not.toMatch(/[<>]|&(?!(?:amp|lt|gt|quot|#39);)/);
-    expect(xml).not.toContain('\u0000');
+  it.each([
+    ['of every verdict', report],
+    ['with hostile texts', hostileReport],
+    ['of an agent that is not there', noReport],
+  ])('%s is well-formed, and as Jenkins wants it', (_what, each) => {
+    expect(junitFaults(writeReport(each, 'junit'))).toEqual([]);
   });
 
-  it('counts what it has', () => {
-    expect(xml).toContain('tests="7" failures="1" errors="1" skipped="2"');
+  it('keeps of hostile texts what can be kept', () => {
+    const [, suite] = [...readXml(writeReport(hostileReport, 'junit')).children, undefined].toReversed();
+    const [first] = suite?.children.filter(({ name }) => name === 'testcase') ?? [];
+    expect(first?.children[0]?.attributes.message).toContain(']]> <!-- -->');
+  });
+
+  it('has a case for each rule and place, with what it is about', () => {
     expect(xml.match(/<testcase /g)).toHaveLength(7);
-    expect(xml.match(/<property name="section"/g)).toHaveLength(7);
+    expect(xml.match(/\[\[PROPERTY\|section=/g)).toHaveLength(7);
+  });
+
+  it.each([
+    ['<testsuites skipped="1"></testsuites>', 'testsuites: the attribute skipped is not allowed'],
+    ['<testsuite tests="0" failures="0" errors="0"/>', 'testsuite: name! is missing'],
+    [
+      '<testsuite name="a" tests="1" failures="0" errors="0"><testcase name="x"><properties/></testcase></testsuite>',
+      'testsuite/testcase[0]: <properties> is not allowed',
+    ],
+    [
+      '<testsuite name="a" tests="2" failures="0" errors="0"><testcase name="x"/></testsuite>',
+      'testsuite: tests is 2, there are 1',
+    ],
+    ['<testsuite name="a" tests="0" failures="0" errors="0" time="soon"/>', 'testsuite: the time is soon'],
+  ])('%s is not as Jenkins wants it', (wrong, fault) => {
+    expect(junitFaults(`<?xml version="1.0"?>${wrong}`)).toContain(fault);
+  });
+
+  it.each([
+    '<a>]]></a>',
+    '<a b="1" b="2"/>',
+    '<a>&nbsp;</a>',
+    '<a></b>',
+    '<a/><b/>',
+    '<a>\u0001</a>',
+    '<a b="<"/>',
+  ])('%j is not well-formed', (wrong) => {
+    expect(() => readXml(wrong)).toThrow('line 1');
   });
 });
 
 describe('SARIF', () => {
-  const text = { type: 'object', required: ['text'], properties: { text: { type: 'string', minLength: 1 } } };
-  const level = { enum: ['none', 'note', 'warning', 'error'] };
-  const schema = {
-    type: 'object',
-    required: ['version', 'runs'],
-    properties: {
-      version: { const: '2.1.0' },
-      $schema: { type: 'string' },
-      runs: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['tool', 'results'],
-          additionalProperties: false,
-          properties: {
-            tool: {
-              type: 'object',
-              required: ['driver'],
-              properties: {
-                driver: {
-                  type: 'object',
-                  required: ['name'],
-                  properties: {
-                    rules: {
-                      type: 'array',
-                      uniqueItems: true,
-                      items: {
-                        type: 'object',
-                        required: ['id'],
-                        additionalProperties: false,
-                        properties: {
-                          id: { type: 'string' },
-                          shortDescription: text,
-                          fullDescription: text,
-                          help: text,
-                          defaultConfiguration: { type: 'object', properties: { level } },
-                          properties: { type: 'object' },
-                        },
-                      },
-                    },
-                  },
-                },
-              },
-            },
-            invocations: {
-              type: 'array',
-              items: { type: 'object', required: ['executionSuccessful'] },
-            },
-            results: {
-              type: 'array',
-              items: {
-                type: 'object',
-                required: ['message'],
-                additionalProperties: false,
-                properties: {
-                  ruleId: { type: 'string' },
-                  ruleIndex: { type: 'integer', minimum: -1 },
-                  level,
-                  message: text,
-                  locations: {
-                    type: 'array',
-                    items: {
-                      type: 'object',
-                      required: ['physicalLocation'],
-                      properties: {
-                        physicalLocation: {
-                          type: 'object',
-                          required: ['artifactLocation'],
-                          properties: {
-                            region: {
-                              type: 'object',
-                              properties: { startLine: { type: 'integer', minimum: 1 } },
-                            },
-                          },
-                        },
-                      },
-                    },
-                  },
-                  partialFingerprints: { type: 'object', additionalProperties: { type: 'string' } },
-                  properties: { type: 'object' },
-                },
-              },
-            },
-            properties: { type: 'object' },
-          },
-        },
-      },
-    },
-  };
+  const logOf = (each: ConformanceReport) => JSON.parse(writeReport(each, 'sarif'));
 
-  it('is as 2.1.0 wants it, and its results point at their rules', () => {
-    const sarif = JSON.parse(writeReport(report, 'sarif'));
-    const validate = new Ajv.default({ strict: false }).compile(schema);
-    expect(validate(sarif), JSON.stringify(validate.errors)).toBe(true);
-    const [run] = sarif.runs;
-    expect(run.results).toHaveLength(2);
-    for (const each of run.results) expect(run.tool.driver.rules[each.ruleIndex].id).toBe(each.ruleId);
+  it.each([
+    ['of every verdict', report],
+    ['with hostile texts', hostileReport],
+    ['of an agent that is not there', noReport],
+  ])('%s is as 2.1.0 wants it, and what refers to something finds it', (_what, each) => {
+    expect(sarifFaults(logOf(each))).toEqual([]);
+  });
+
+  it('has a result for everything that is broken', () => {
+    expect(logOf(report).runs[0].results).toHaveLength(2);
+  });
+
+  it.each([
+    ['a member that nobody knows', (run: any) => (run.results[0].severity = 'high'), 'severity is not known'],
+    [
+      'a rule that is not there',
+      (run: any) => (run.results[0].ruleIndex = 99),
+      'points behind the last rule',
+    ],
+    ['another rule', (run: any) => (run.results[0].ruleId = 'x'), 'result 0 is of x and points at'],
+    [
+      'a rule twice',
+      (run: any) => run.tool.driver.rules.push({ ...run.tool.driver.rules[0], name: 'b' }),
+      'two rules',
+    ],
+    ['no message', (run: any) => delete run.results[0].message, 'message is missing'],
+    ['another level', (run: any) => (run.results[0].level = 'fatal'), '"fatal", not none|note|warning|error'],
+    [
+      'a space in an address',
+      (run: any) => (run.results[0].locations[0].physicalLocation.artifactLocation.uri = 'a b'),
+      'not reference',
+    ],
+    [
+      'a base that nobody knows',
+      (run: any) =>
+        (run.results[0].locations[0].physicalLocation.artifactLocation = { uri: 'a', uriBaseId: 'ROOT' }),
+      'nobody says what ROOT is',
+    ],
+    [
+      'a region without a place',
+      (run: any) => (run.results[0].locations[0].physicalLocation.region = { endLine: 1 }),
+      'has none of startLine',
+    ],
+  ])('with %s is not', (_what, spoil, fault) => {
+    const log = logOf(report);
+    spoil(log.runs[0]);
+    expect(sarifFaults(log).join('\n')).toContain(fault);
   });
 });
 

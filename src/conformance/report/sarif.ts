@@ -72,7 +72,7 @@ function resultOf(
     message: { text: `${message} (${lane}) ${result.remediation}` },
     locations: [
       {
-        physicalLocation: { artifactLocation: { uri }, region: { startLine: 1 } },
+        physicalLocation: { artifactLocation: { uri: uriOf(uri) }, region: { startLine: 1 } },
         logicalLocations: [{ fullyQualifiedName: `${lane} ${test}`, kind: 'member' }],
       },
     ],
@@ -87,4 +87,11 @@ function resultOf(
       ...(curl === undefined ? {} : { curl }),
     },
   };
+}
+
+/** An address of an agent as RFC 3986 wants it, whatever the agent wrote. */
+function uriOf(address: string): string {
+  // Halves of characters cannot be encoded.
+  const text = Buffer.from(address).toString();
+  return text.replaceAll(/%(?![\da-fA-F]{2})|[^\w.~:/?#[\]@!$&'()*+,;=%-]/gu, encodeURIComponent);
 }

@@ -158,7 +158,7 @@ const wrappers: readonly (readonly [string, string])[] = [
 function eventOf(event: unknown, isRpc: boolean): EventView {
   if (!isObject(event)) return { kind: 'unknown', why: 'It is no object', raw: event };
   const { kind, body } = isRpc ? { kind: event.kind, body: event } : kindOf(event);
-  const raw = body;
+  const raw = event;
   const ids = { taskId: textIn(body.taskId), contextId: textIn(body.contextId) };
   if (kind === 'task') return { kind, task: viewOf(body), raw };
   if (kind === 'message') return { kind, parts: listIn(body.parts) ?? listIn(body.content) ?? [], raw };
