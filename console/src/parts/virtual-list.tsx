@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { EndWatch } from './end-watch.ts';
 import { rowAfterKey, scrollToShow, windowOf } from './virtual-window.ts';
 import './virtual-list.css';
 
@@ -35,7 +36,7 @@ export function VirtualList<Item>({
   const box = useRef<HTMLDivElement>(null);
   const scrollTop = useSignal(0);
   const height = useSignal(600);
-  const isAtEnd = useRef(true);
+  const end = useRef(new EndWatch());
 
   useEffect(() => {
     if (!box.current) return;
@@ -47,7 +48,7 @@ export function VirtualList<Item>({
   }, [height]);
 
   useLayoutEffect(() => {
-    if (isFollowing && isAtEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
+    if (isFollowing && end.current.isAtEnd && box.current) box.current.scrollTop = box.current.scrollHeight;
   }, [isFollowing, items.length]);
 
   useEffect(() => {
@@ -59,8 +60,7 @@ export function VirtualList<Item>({
   const onScroll = () => {
     if (!box.current) return;
     scrollTop.value = box.current.scrollTop;
-    isAtEnd.current =
-      box.current.scrollTop + box.current.clientHeight >= box.current.scrollHeight - rowHeight;
+    end.current.see(box.current, rowHeight);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const perPage = Math.max(1, Math.floor(height.value / rowHeight) - 1);
@@ -71,7 +71,7 @@ export function VirtualList<Item>({
     onChoose?.(item, next);
   };
 
-  const { first, end } = windowOf(items.length, rowHeight, scrollTop.value, height.value);
+  const { first, end: after } = windowOf(items.length, rowHeight, scrollTop.value, height.value);
   return (
     <div
       ref={box}
@@ -79,12 +79,12 @@ export function VirtualList<Item>({
       role="listbox"
       tabIndex={0}
       aria-label={label}
-      aria-activedescendant={chosen >= first && chosen < end ? `${id}-${chosen}` : undefined}
+      aria-activedescendant={chosen >= first && chosen < after ? `${id}-${chosen}` : undefined}
       onScroll={onScroll}
       onKeyDown={onKeyDown}
     >
       <div class="virtual-room" role="presentation" style={{ height: `${items.length * rowHeight}px` }}>
-        {items.slice(first, end).map((item, at) => {
+        {items.slice(first, after).map((item, at) => {
           const index = first + at;
           return (
             <div

@@ -80,8 +80,9 @@ export function blobOf(part: Part): Blob | undefined {
   // Saved, never opened: a type that a browser would run is of no use here.
   const type = { type: 'application/octet-stream' };
   if ('text' in part) return new Blob([part.text], type);
-  if ('data' in part) return new Blob([JSON.stringify(part.data, null, 2)], type);
   try {
+    // Data may be deeper than can be written.
+    if ('data' in part) return new Blob([JSON.stringify(part.data, null, 2)], type);
     return new Blob([bytesOf(part) as Uint8Array<ArrayBuffer>], type);
   } catch {
     return undefined;

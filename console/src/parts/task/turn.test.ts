@@ -83,6 +83,23 @@ describe('a turn', () => {
     expect(turn.steps.map(({ parts }) => parts)).toEqual([[{ text: 'new' }], [{ text: 'end' }]]);
   });
 
+  it('does not ask again what it answers', () => {
+    const question = { state: 'input-required' as const, message: says('which?') };
+    const asking: StreamEvent = { kind: 'task', task: { id: 't', contextId: 'c', status: question } };
+    const turn = all(
+      [
+        heard(asking),
+        heard({ kind: 'status', ...ids, status: { state: 'working' } }),
+        heard({ kind: 'status', ...ids, status: question }),
+      ],
+      beginTurn('2', [{ text: 'that' }], 0, {
+        ...question,
+        message: { ...says('which?'), messageId: 'other' },
+      }),
+    );
+    expect(turn.steps.map(({ state }) => state)).toEqual(['working', 'input-required']);
+  });
+
   it('ends with a trouble, and keeps what came before', () => {
     const turn = all([heard(task('working')), { kind: 'error', reason: 'TIMEOUT', message: 'too long' }]);
     expect(turn).toMatchObject({ isRunning: false, trouble: { reason: 'TIMEOUT' } });

@@ -1,9 +1,9 @@
 import type { ChatEvent } from '../../../../src/console/api.ts';
 import type { Finding } from '../../../../src/protocol/lint.ts';
 import type { Message } from '../../../../src/protocol/message.ts';
-import type { Part } from '../../../../src/protocol/part.ts';
+import { type Part, textOf } from '../../../../src/protocol/part.ts';
 import { beginFold, type TaskFold } from '../../../../src/protocol/reduce.ts';
-import { isTask, type Task, type TaskState } from '../../../../src/protocol/task.ts';
+import { isTask, type Task, type TaskState, type TaskStatus } from '../../../../src/protocol/task.ts';
 
 /** A state that a task came to, and what the agent said with it. */
 export interface Step {
@@ -33,6 +33,8 @@ export interface Turn {
   /** Findings of no step: of artifacts, messages, and of the stream as a whole. */
   readonly findings: readonly Finding[];
   readonly trouble?: { readonly reason: string; readonly message: string };
+  /** The question that this turn answers; told again with the task, it is not asked again. */
+  readonly question?: TaskStatus;
   /** What the task is made with; never shown. */
   readonly fold?: TaskFold;
 }
@@ -42,8 +44,9 @@ const maxSteps = 300;
 const maxFindings = 100;
 
 /** Begins a turn. */
-export function beginTurn(id: string, said: readonly Part[], at: number): Turn {
+export function beginTurn(id: string, said: readonly Part[], at: number, question?: TaskStatus): Turn {
   return {
+    ...(question && { question }),
     id,
     said,
     at,
@@ -79,6 +82,13 @@ function withStatus(turn: Turn, { status }: Pick<Task, 'status'>, findings: read
 const withFindings = (turn: Turn, findings: readonly Finding[]): Turn =>
   findings.length === 0 ? turn : { ...turn, findings: [...turn.findings, ...findings].slice(-maxFindings) };
 
+/** Whether two statuses say the same; ids and times are not the same in every version. */
+function isSame(one: TaskStatus, other: TaskStatus | undefined): boolean {
+  return (
+    one.state === other?.state && textOf(one.message?.parts ?? []) === textOf(other.message?.parts ?? [])
+  );
+}
+
 /** What the agent said since the person spoke last; in an answer of one piece it is history already. */
 function saidSince(task: Task): Message[] {
   const history = task.history ?? [];
@@ -113,7 +123,11 @@ export function hear(turn: Turn, heard: ChatEvent): Turn {
     if (event.kind !== 'task') fold?.apply(event);
   }
   const next: Turn = fold ? { ...turn, fold, task: fold.task() } : turn;
-  if (event.kind === 'task') return withStatus(next, event.task, findings);
+  if (event.kind === 'task') {
+    if (turn.steps.length === 0 && isSame(event.task.status, turn.question))
+      return withFindings(next, findings);
+    return withStatus(next, event.task, findings);
+  }
   if (event.kind === 'status') return withStatus(next, event, findings);
   const id = event.artifact.artifactId;
   const growing = new Set(next.growing);

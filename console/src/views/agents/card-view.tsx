@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { CardFinding, ShownCard } from '../../../../src/console/api.ts';
 import type { AgentCard } from '../../../../src/protocol/card.ts';
-import { Badge, TransportBadge, VersionBadge } from '../../parts/badge.tsx';
+import { Badge, VersionBadge, WayBadge } from '../../parts/badge.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { SafeLink } from '../../parts/safe-link.tsx';
@@ -99,15 +99,7 @@ function Rendered({ card, findings }: { card: AgentCard; findings: readonly Card
           </Row>
         ) : null}
         <Row label="Interfaces" findings={at('interfaces')}>
-          <ul class="agents-interfaces">
-            {card.interfaces.map((each, index) => (
-              <li key={index}>
-                <VersionBadge version={each.protocolVersion} />
-                <TransportBadge transport={each.protocolBinding} />
-                <code>{each.url}</code>
-              </li>
-            ))}
-          </ul>
+          <Interfaces card={card} />
         </Row>
         <Row label="Capabilities" findings={at('capabilities')}>
           <Capabilities card={card} />
@@ -129,6 +121,27 @@ function Rendered({ card, findings }: { card: AgentCard; findings: readonly Card
       </dl>
       <Skills skills={card.skills} findings={findings} />
     </>
+  );
+}
+
+/** Addresses in the order of preference, each with the ways that are spoken there. */
+function Interfaces({ card }: { card: AgentCard }) {
+  const places = [...new Set(card.interfaces.map(({ url }) => url))];
+  return (
+    <ul class="agents-interfaces">
+      {places.map((url) => (
+        <li key={url}>
+          <code>{url}</code>
+          <span class="agents-badges">
+            {card.interfaces
+              .filter((each) => each.url === url)
+              .map((each, at) => (
+                <WayBadge key={at} version={each.protocolVersion} transport={each.protocolBinding} />
+              ))}
+          </span>
+        </li>
+      ))}
+    </ul>
   );
 }
 

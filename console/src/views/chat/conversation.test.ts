@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChatEvent } from '../../../../src/console/api.ts';
 import type { StreamEvent } from '../../../../src/protocol/event.ts';
 import { beginTurn, hear, type Turn } from '../../parts/task/turn.ts';
-import { artifactsOf, type Conversation, titleOf, withTurn } from './conversation.ts';
+import { artifactsOf, type Conversation, isCancelable, titleOf, withTurn } from './conversation.ts';
 
 const ids = { taskId: 't', contextId: 'c' };
 const heard = (event: StreamEvent): ChatEvent => ({ kind: 'event', event, findings: [] });
@@ -49,6 +49,18 @@ describe('a conversation', () => {
       heard({ kind: 'artifact', ...ids, artifact: { artifactId: 'a0', parts: [{ text: 'y' }] } }),
     );
     expect(artifactsOf(withTurn(one, third), third)).toHaveLength(2);
+  });
+
+  it('ends a task with the last turn of it', () => {
+    const first = all([heard(task('working')), { kind: 'done' }]);
+    const one = withTurn(empty, first);
+    expect(isCancelable(one, first)).toBe(true);
+    const second = all([heard(task('working'))], beginTurn('2', [], 1));
+    const two = withTurn(one, second);
+    expect(isCancelable(two, first)).toBe(false);
+    expect(isCancelable(two, second)).toBe(true);
+    const over = all([heard(task('completed'))], beginTurn('2', [], 1));
+    expect(isCancelable(withTurn(one, over), over)).toBe(false);
   });
 
   it('is called as it began', () => {

@@ -45,9 +45,12 @@ export function artifactsOf(conversation: Conversation, turn: Turn): readonly Ar
   });
 }
 
-/** True while the task of a turn can still be ended. */
-export function isCancelable(turn: Turn): boolean {
-  return turn.task !== undefined && !isTerminal(turn.task.status.state);
+/** True while the task of a turn can still be ended; the last turn of a task knows best. */
+export function isCancelable({ turns }: Conversation, turn: Turn): boolean {
+  if (!turn.task || isTerminal(turn.task.status.state)) return false;
+  const last = turns.findLast(({ task }) => task?.id === turn.task?.id);
+  // An answer under way has no task yet.
+  return last?.id === turn.id && (turns.at(-1)?.id === turn.id || turns.at(-1)?.isRunning !== true);
 }
 
 /** What a conversation is called: how it began. */

@@ -103,7 +103,7 @@ export async function say(parts: readonly Part[]): Promise<void> {
     ...(conversation.contextId !== undefined && { contextId: conversation.contextId }),
     ...(way.peek() && { way: way.peek() }),
   };
-  let turn = beginTurn(crypto.randomUUID(), parts, Date.now());
+  let turn = beginTurn(crypto.randomUUID(), parts, Date.now(), conversation.waiting?.status);
   batch(() => {
     keep(withTurn(conversation, turn));
     openConversation(agent.id, conversation.id);

@@ -2,6 +2,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { AgentEntry } from '../../../../src/console/api.ts';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { EndWatch } from '../../parts/end-watch.ts';
 import { cards, loadCards } from '../agents/state.ts';
 import type { Conversation } from './conversation.ts';
 import { say } from './state.ts';
@@ -19,30 +20,25 @@ export function Transcript({
   conversation: Conversation | undefined;
 }) {
   const box = useRef<HTMLDivElement>(null);
-  const isAtEnd = useRef(true);
+  const end = useRef(new EndWatch());
   const turns = useRef<HTMLDivElement>(null);
   const said = conversation?.turns.length;
   useLayoutEffect(() => {
-    isAtEnd.current = true;
+    end.current.isAtEnd = true;
     if (!box.current || !turns.current) return;
     // Whatever makes the page longer: a chunk, an image that is ready, a tree that is opened.
     const observer = new ResizeObserver(() => {
-      if (isAtEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
+      if (end.current.isAtEnd && box.current) box.current.scrollTop = box.current.scrollHeight;
     });
     observer.observe(box.current);
     observer.observe(turns.current);
     return () => observer.disconnect();
   }, [said]);
-  const onScroll = () => {
-    if (!box.current) return;
-    const { scrollTop, scrollHeight, clientHeight } = box.current;
-    isAtEnd.current = scrollTop + clientHeight >= scrollHeight - 40;
-  };
   return (
     <div
       class="chat-scroll"
       ref={box}
-      onScroll={onScroll}
+      onScroll={(event) => end.current.see(event.currentTarget)}
       tabIndex={0}
       role="region"
       aria-label="What was said"

@@ -112,7 +112,7 @@ function Foot({ conversation, turn }: TurnProps) {
       <LinkButton small kind="quiet" href={hrefOf('tasks', { agent: conversation.agentId, task: task.id })}>
         Open task
       </LinkButton>
-      {isCancelable(turn) ? (
+      {isCancelable(conversation, turn) ? (
         <Button small kind="danger" onClick={() => void cancel(conversation, turn)}>
           Cancel task
         </Button>
