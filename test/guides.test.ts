@@ -7,7 +7,9 @@ import { main, root, Running } from './support/command.ts';
 import { type Fence, fencesOf, pages, textOfPage } from './support/fences.ts';
 import { freePort } from './support/free-port.ts';
 
-const guides = pages().filter((page) => dirname(page) === join('docs', 'for'));
+const users = pages().filter((page) => dirname(page) === join('docs', 'for'));
+/** The pages that are run from the first line to the last; the code of all others is type-checked or run elsewhere. */
+const guides = [...users, join('docs', 'guide', 'tap.md')];
 
 /** The name that a file on a page is given in its first line. */
 function fileOf({ language, code }: Fence): string | undefined {
@@ -47,10 +49,10 @@ function pattern(expected: string): RegExp {
   return new RegExp(escaped.replaceAll('…', '[^]*?'));
 }
 
-describe('the pages for those who use it', () => {
-  it('are four, short, and led to', () => {
-    expect(guides).toHaveLength(4);
-    for (const page of guides) {
+describe('the pages that lead by the hand', () => {
+  it('are one for each kind of user, short, and led to', () => {
+    expect(users).toHaveLength(4);
+    for (const page of users) {
       expect(textOfPage(page).split('\n').length, page).toBeLessThanOrEqual(120);
       expect(textOfPage('docs/README.md')).toContain(page.replace(/^docs./, ''));
     }
