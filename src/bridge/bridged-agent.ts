@@ -4,7 +4,7 @@ import type { Agent } from '../protocol/agent.ts';
 import type { AgentCard } from '../protocol/card.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { Log } from '../protocol/log.ts';
-import { type BridgedSkill, skillsOf } from './skill.ts';
+import { type BridgedSkill, maxSkills, skillsOf } from './skill.ts';
 
 /** An agent under a name. */
 export interface NamedAgent {
@@ -12,12 +12,15 @@ export interface NamedAgent {
   readonly agentName: string;
   /** The agent, such as one of `connect`. It stays open when the bridge is closed. */
   readonly agent: Agent & Partial<Pick<RemoteAgent, 'check'>>;
+  /** For how many seconds a follow-up ID of this agent is good. @defaultValue as the bridge says */
+  readonly inputRequiredTtl?: number;
 }
 
 /** An agent, and what it can do as its card said last. */
 export class BridgedAgent {
   readonly name: string;
   readonly agent: NamedAgent['agent'];
+  readonly inputRequiredTtl: number | undefined;
   skills: ReadonlyMap<string, BridgedSkill> = new Map();
   /** Whether its streams can be left while they wait; undefined until one was seen. Others need a signal, which costs. */
   isLeavable: boolean | undefined = undefined;
@@ -29,9 +32,15 @@ export class BridgedAgent {
   #stop: () => void = () => {};
   #isClosed = false;
 
-  constructor({ agentName, agent }: NamedAgent, clock: Clock, log: Log | undefined, changed: () => void) {
+  constructor(
+    { agentName, agent, inputRequiredTtl }: NamedAgent,
+    clock: Clock,
+    log: Log | undefined,
+    changed: () => void,
+  ) {
     this.name = agentName;
     this.agent = agent;
+    this.inputRequiredTtl = inputRequiredTtl;
     this.#clock = clock;
     this.#log = log;
     this.#changed = changed;
@@ -47,6 +56,12 @@ export class BridgedAgent {
     if (seen === this.#seen) return;
     this.#seen = seen;
     this.skills = skills;
+    if (card.skills.length > maxSkills) {
+      this.#log?.({
+        level: 'warn',
+        message: `${this.name} has ${card.skills.length} skills; only the first ${maxSkills} become actions`,
+      });
+    }
     this.#changed();
   }
 

@@ -96,7 +96,10 @@ export class Caller {
       messageId: this.#settings.newId(),
       contextId: this.#contexts.of(exchange.conversation),
     });
-    return this.#respond(exchange, await this.#follow(exchange, { message }));
+    const { acceptedOutputModes } = skill;
+    const ask =
+      acceptedOutputModes.length > 0 ? { message, configuration: { acceptedOutputModes } } : { message };
+    return this.#respond(exchange, await this.#follow(exchange, ask));
   }
 
   /** `provide_required_input`: an answer to a question, or more time for a task. */
@@ -272,6 +275,7 @@ export class Caller {
 
   async #keep(id: string, followUp: FollowUp): Promise<void> {
     const { followUps, inputRequiredTtl } = this.#settings;
-    await followUps.put(`${followUpPrefix}${id}`, followUp, inputRequiredTtl * 1_000);
+    const ttl = this.#agents.get(followUp.agentName)?.inputRequiredTtl ?? inputRequiredTtl;
+    await followUps.put(`${followUpPrefix}${id}`, followUp, ttl * 1_000);
   }
 }

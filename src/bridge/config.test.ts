@@ -1,6 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { bridgeConfigFromEnvironment, readBridgeConfig } from './config.ts';
+import { fencesOf } from '../../test/support/fences.ts';
+import { Document } from '../documents/document.ts';
+import { bridgeConfigFromEnvironment, bridgeJsonSchema, readBridgeConfig } from './config.ts';
 
 const defaults = {
   command: undefined,
@@ -170,4 +174,28 @@ describe('the environment', () => {
       'agent_name must be a name without spaces and slashes',
     );
   });
+});
+
+describe('the schema of the file', () => {
+  const fits = new Ajv2020({ strict: false, validateFormats: false }).compile(bridgeJsonSchema());
+
+  it('is published; `npm run build` writes it anew', () => {
+    const published = new URL('../../schemas/bridge.schema.json', import.meta.url);
+    expect(JSON.parse(readFileSync(published, 'utf8'))).toEqual(bridgeJsonSchema());
+  });
+
+  it('takes what the guide shows, and what leaves the address to the environment', () => {
+    const [fence] = fencesOf('docs/guide/supervisor.md').filter(({ language }) => language === 'yaml');
+    expect(fits(Document.parse(fence?.code ?? '', 'bridge.yaml').value)).toBe(true);
+    expect(
+      fits({ agents: [{ agent_name: 'a' }, { agent_name: 'b', a2a_server_command: ['node', 'b.js'] }] }),
+    ).toBe(true);
+  });
+
+  it.each([{}, { agents: [] }, { agent_name: 'a', a2a_server_ulr: 'http://a' }, { agent_name: 'a/b' }])(
+    'refuses %j',
+    (wrong) => {
+      expect(fits(wrong)).toBe(false);
+    },
+  );
 });

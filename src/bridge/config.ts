@@ -36,10 +36,17 @@ const agentSchema = z.strictObject({
 });
 
 /** The file of a bridge: one agent, or several under `agents`. */
-const bridgeFileSchema = z.union([
-  agentSchema,
-  z.strictObject({ agents: z.array(agentSchema).min(1, 'must name at least one agent') }),
-]);
+const bridgeFileSchema = z.union([agentSchema, bridgeFileOf(agentSchema)]);
+
+function bridgeFileOf<T extends z.ZodType>(agent: T) {
+  return z.strictObject({ agents: z.array(agent).min(1, 'must name at least one agent') });
+}
+
+/** Describes the file for editors. Where an agent is may be left to the environment. */
+export function bridgeJsonSchema(): { readonly [keyword: string]: unknown } {
+  const agent = agentSchema.partial({ a2a_server_url: true });
+  return { ...z.toJSONSchema(z.union([agent, bridgeFileOf(agent)])) };
+}
 
 type AgentKeys = z.output<typeof agentSchema>;
 

@@ -1,6 +1,6 @@
 import { decodedSize } from '../artifacts/base64.ts';
 import { resolveRequest } from '../artifacts/inbound.ts';
-import { mediaTypeFor } from '../artifacts/media-types.ts';
+import { extensionFor, mediaTypeFor } from '../artifacts/media-types.ts';
 import { safeSegment } from '../artifacts/names.ts';
 import type { ArtifactStore } from '../artifacts/store.ts';
 import { artifactScheme } from '../artifacts/uri.ts';
@@ -69,13 +69,14 @@ async function readFile(
   sources: FileSources,
   owner: FileOwner,
 ): Promise<RawPart> {
-  if (file.uri === undefined) return inline(file, name);
   const { uri } = file;
   try {
+    if (uri === undefined) return inline(file);
     if (uri.slice(0, artifactScheme.length).toLowerCase() === artifactScheme) {
       return await fromStore({ ...file, uri }, sources, owner);
     }
     if (/^https?:\/\//i.test(uri)) return await fromWeb({ ...file, uri }, sources, owner);
+    if (/^data:/i.test(uri)) return fromDataUrl({ ...file, uri });
   } catch (thrown) {
     const error = A2AError.from(thrown);
     if (error.reason === 'CANCELED') throw error;
@@ -88,7 +89,7 @@ async function readFile(
     'INVALID_PARAMS',
     `The file ${name} cannot be used: it is no address that is known here`,
     {
-      hint: 'A file is artifact://app/user/session/name, an https:// address, or { bytes, name }.',
+      hint: 'A file is artifact://app/user/session/name, an https:// address, data:…, or { bytes, name }.',
     },
   );
 }
@@ -98,12 +99,25 @@ function reasonOf({ violations: [violation], message }: A2AError): string {
   return violation ? `it ${violation.description}` : message;
 }
 
-function inline({ bytes = '', name, mediaType }: Wanted, label: string): RawPart {
-  if (bytes.length % 4 !== 0 || !base64.test(bytes)) {
-    throw new A2AError('INVALID_PARAMS', `The file ${label} cannot be used: its bytes are not base64`);
-  }
+function inline({ bytes = '', name, mediaType }: Wanted): RawPart {
   const filename = name ?? 'file';
-  return { raw: bytes, filename, mediaType: mediaType ?? mediaTypeFor(filename) };
+  return { raw: checkedBase64(bytes), filename, mediaType: mediaType ?? mediaTypeFor(filename) };
+}
+
+/** A file that is its own address. */
+function fromDataUrl({ uri, name, mediaType }: Wanted & { uri: string }): RawPart {
+  const [matched, head = '', isBase64] = /^data:([^,]*?)(;base64)?,/i.exec(uri) ?? [];
+  if (matched === undefined) throw new A2AError('INVALID_PARAMS', 'it has no content');
+  const said = uri.slice(matched.length);
+  const type = mediaType ?? (head.split(';')[0] || 'text/plain');
+  const labels = { filename: name ?? `file.${extensionFor(type)}`, mediaType: type };
+  if (!isBase64) return rawPart(Buffer.from(decoded(said)), labels);
+  return { raw: checkedBase64(decoded(said)), ...labels };
+}
+
+function checkedBase64(text: string): string {
+  if (text.length % 4 === 0 && base64.test(text)) return text;
+  throw new A2AError('INVALID_PARAMS', 'its bytes are not base64');
 }
 
 async function fromStore(
@@ -160,11 +174,14 @@ async function fromWeb(
 }
 
 function lastSegment(url: string): string {
-  const segment = new URL(url).pathname.split('/').at(-1) ?? '';
+  return decoded(new URL(url).pathname.split('/').at(-1) ?? '') || 'file';
+}
+
+function decoded(text: string): string {
   try {
-    return decodeURIComponent(segment) || 'file';
+    return decodeURIComponent(text);
   } catch {
-    return segment;
+    return text;
   }
 }
 

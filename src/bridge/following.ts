@@ -193,7 +193,9 @@ export class Following {
       return;
     }
     this.#fold ??= beginFold(event);
-    this.#fold?.apply(event);
+    // A task that is over does not come back, whatever its agent says then.
+    if (!this.#fold || event.kind !== 'status' || !isTerminal(this.#fold.status.state))
+      this.#fold?.apply(event);
     if (this.#why === 'canceled') this.#end();
     else this.#options.hear?.(event);
   }

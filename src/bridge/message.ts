@@ -17,7 +17,7 @@ export function messageOf(
   files: readonly RawPart[],
   destination: Destination,
 ): Message {
-  const parts: Part[] = [{ text: textFor(parameters, template) }];
+  const parts: Part[] = [{ text: textFor(parameters, template, files) }];
   if (takesData) {
     const { files: _read, ...data } = parameters;
     parts.push({ data, mediaType: 'application/json' });
@@ -41,9 +41,13 @@ function addressed({ messageId, contextId, taskId }: Destination, parts: Part[])
 }
 
 /** The parameters as somebody would say them. */
-function textFor(given: Parameters, template: string | undefined): string {
+function textFor(given: Parameters, template: string | undefined, files: readonly RawPart[]): string {
   if (template !== undefined) {
-    return fillTemplate(template, (name) => (Object.hasOwn(given, name) ? said(given[name]) : undefined));
+    return fillTemplate(template, (name) => {
+      // Files come after the text, which can only name them.
+      if (name === 'files') return files.map(({ filename }) => filename).join(', ') || undefined;
+      return Object.hasOwn(given, name) ? said(given[name]) : undefined;
+    });
   }
   const { prompt } = given;
   const isPlain = typeof prompt === 'string';

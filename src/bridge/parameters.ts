@@ -29,7 +29,11 @@ export function checkFor(schema: Schema): Check {
   const types = new Map(Object.entries(properties).map(([name, property]) => [name, typesOf(property)]));
   const isClosed = schema.additionalProperties === false;
   return (parameters) => {
-    for (const name of names) if (parameters[name] === undefined) throw invalidField(name, 'is required');
+    for (const name of names) {
+      if (!Object.hasOwn(parameters, name) || parameters[name] === undefined) {
+        throw invalidField(name, 'is required');
+      }
+    }
     for (const name of Object.keys(parameters)) {
       const value = parameters[name];
       if (name === 'files' || value === undefined) continue;

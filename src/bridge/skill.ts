@@ -12,7 +12,7 @@ export const schemasExtension = 'https://solace.com/a2a/extensions/sam/schemas';
 const maxSchemaLength = 64 * 1_024;
 
 /** How many skills of one card become actions. */
-const maxSkills = 1_000;
+export const maxSkills = 1_000;
 
 /** A skill as an action, and how its parameters become a message. */
 export interface BridgedSkill {
@@ -23,6 +23,8 @@ export interface BridgedSkill {
   readonly template: string | undefined;
   /** True when parameters also go as data. */
   readonly takesData: boolean;
+  /** What is asked for: what the skill gives, and then what its agent gives otherwise. */
+  readonly acceptedOutputModes: string[];
 }
 
 const placeholder = /\{([A-Za-z_][\w-]{0,63})\}/g;
@@ -30,7 +32,7 @@ const placeholder = /\{([A-Za-z_][\w-]{0,63})\}/g;
 /** The parameter that every action has. */
 const files: Schema = {
   description:
-    'Files to send along: addresses (artifact://…, or https://… where that is allowed), or content as base64.',
+    'Files to send along: addresses (artifact://…, data:…, or https://… where that is allowed), or content as base64.',
   type: 'array',
   maxItems: 32,
   items: {
@@ -92,11 +94,13 @@ function skillOf(agentName: string, skill: AgentSkill, card: AgentCard): Bridged
   const { input, output } = schemasOf(skill.id, card);
   const names = input ? [] : placeholdersIn(skill.description);
   const inputModes = skill.inputModes ?? card.defaultInputModes;
+  const outputModes = skill.outputModes ?? card.defaultOutputModes;
   const parameters = input ? withFiles(input) : parametersOf(names);
   return {
     check: checkFor(parameters),
     template: names.length > 0 ? skill.description : undefined,
     takesData: input !== undefined || (names.length > 0 && inputModes.some(isForData)),
+    acceptedOutputModes: [...new Set([...outputModes, ...card.defaultOutputModes])],
     action: {
       name: `${agentName}/${skill.id}`,
       agentName,
@@ -108,7 +112,7 @@ function skillOf(agentName: string, skill: AgentSkill, card: AgentCard): Bridged
       parameters,
       output,
       inputModes,
-      outputModes: skill.outputModes ?? card.defaultOutputModes,
+      outputModes,
     },
   };
 }
@@ -126,13 +130,14 @@ export function fillTemplate(template: string, valueOf: (name: string) => string
 }
 
 function parametersOf(names: readonly string[]): Schema {
-  const properties: { [name: string]: Schema } = {};
-  for (const name of names) properties[name] = { type: 'string' };
-  if (names.length === 0) properties.prompt = { type: 'string', description: 'What the agent is to do.' };
+  const properties: [string, Schema][] = names.map((name) => [name, { type: 'string' }]);
+  if (names.length === 0)
+    properties.push(['prompt', { type: 'string', description: 'What the agent is to do.' }]);
   return {
     type: 'object',
-    properties: { ...properties, files },
-    required: names.length === 0 ? ['prompt'] : [...names],
+    // A name may be one that every object has.
+    properties: Object.fromEntries([...properties, ['files', files]]),
+    required: properties.map(([name]) => name),
     additionalProperties: false,
   };
 }

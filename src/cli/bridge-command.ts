@@ -7,6 +7,7 @@ Examples:
   $ dragoman bridge --agent https://weather.example.com --mcp stdio
   $ dragoman bridge --agent weather=https://weather.example.com --agent maps=http://localhost:4001 --mcp http --port 4100
   $ dragoman bridge --command "node agent.js" --url http://localhost:4000 --mcp stdio
+  $ dragoman bridge --config bridge.yaml --mcp stdio
   $ dragoman bridge --agent weather=https://weather.example.com --bearer weather=WEATHER_TOKEN --mcp stdio
   $ dragoman bridge --agent https://weather.example.com --header 'X-Key: \${WEATHER_KEY}' --mcp stdio
 
@@ -21,6 +22,7 @@ export function addBridge(program: Command): void {
     .command('bridge')
     .description('Shows the skills of agents as tools of an MCP server.')
     .option('-a, --agent <[name=]url>', 'an agent; may be given several times', gathered)
+    .option('-c, --config <file>', 'a file that says which agents there are, and how they are started')
     .option('--command <line>', 'a program to start and look after: the agent at --url')
     .option('--url <[name=]url>', 'where the agent of --command answers')
     .addOption(

@@ -7,12 +7,14 @@ import { supervisedAgent } from '../bridge/supervisor/supervised-agent.ts';
 import { connect } from '../client/connect.ts';
 import { bearer } from '../client/credentials.ts';
 import { fillIn } from '../documents/environment.ts';
+import { openBridgeFile } from './bridge-file.ts';
 import { type LogForm, openLogs } from './log.ts';
 import { complain, Mistake } from './mistake.ts';
 import { stopOnSignals } from './stopping.ts';
 
 /** What `dragoman bridge` is told. */
 export interface BridgeFlags {
+  config?: string;
   agent?: string[];
   command?: string;
   url?: string;
@@ -43,10 +45,9 @@ export async function runBridge(flags: BridgeFlags): Promise<void> {
     return { agentName: name, agent: connect(url, options) };
   });
   const { agent: log } = await openLogs(flags.log);
-  const closers = agents.map(
-    ({ agent }) =>
-      (): Promise<void> =>
-        agent.close(),
+  const opened = flags.config === undefined ? [] : openBridgeFile(flags.config, log);
+  const closers = [...agents.map(({ agent }) => agent), ...opened].map(
+    (each) => (): Promise<void> => each.close(),
   );
   let isStopping = false;
   const stop = async (): Promise<void> => {
@@ -62,9 +63,11 @@ export async function runBridge(flags: BridgeFlags): Promise<void> {
       await supervised.whenReady();
       for (const last of agents.slice(-1)) last.agent = supervisedAgent(supervised, last.agent);
     }
+    await Promise.all(opened.map(({ supervised }) => supervised.whenReady()));
     const artifacts = memoryArtifacts();
     const cardInterval = flags.refresh * 1_000;
-    const bridge = await bridges(agents, { artifacts, log, whenUnreachable: 'retry', cardInterval });
+    const all = [...agents, ...opened.map((each) => each.bridge)];
+    const bridge = await bridges(all, { artifacts, log, whenUnreachable: 'retry', cardInterval });
     closers.push(() => bridge.close());
     const running = await serveMcp(bridge, {
       ...(flags.mcp === 'stdio'
@@ -98,17 +101,17 @@ interface Place {
 }
 
 /** Reads which agents there are; the one of the command is the last. */
-function placesOf({ agent = [], command, url }: BridgeFlags): Place[] {
+function placesOf({ config, agent = [], command, url }: BridgeFlags): Place[] {
   if ((command === undefined) !== (url === undefined))
     throw new Mistake(
       '--command and --url belong together',
       'Say which program to start and where it answers: --command "node agent.js" --url http://localhost:4000.',
     );
   const places = [...agent, ...(url === undefined ? [] : [url])].map(readPlace);
-  if (places.length === 0)
+  if (places.length === 0 && config === undefined)
     throw new Mistake(
       'There is no agent to bridge',
-      'Name one with --agent URL, or start one with --command.',
+      'Name one with --agent URL, or a file with --config, or start one with --command.',
     );
   const names = new Set(places.map(({ name }) => name));
   if (names.size < places.length)

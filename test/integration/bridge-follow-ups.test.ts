@@ -6,6 +6,8 @@ import type { Bridge } from '../../src/bridge/action.ts';
 import { bridge, bridges } from '../../src/bridge/bridge.ts';
 import { type FollowUp, memoryFollowUps } from '../../src/bridge/follow-ups.ts';
 import { sqliteFollowUps } from '../../src/bridge/sqlite-follow-ups.ts';
+import { connect } from '../../src/client/connect.ts';
+import { serve } from '../../src/server/node.ts';
 import { sampleAgent } from '../interop/sample-agent.ts';
 import { bridgeOver, bridgeTo, later } from '../support/bridged.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -78,6 +80,29 @@ describe('a question of an agent', () => {
       invalid,
     );
     expect((await goOn(made, later.followUpId, 'x', { sessionId: 's', userId: 'alice' })).success).toBe(true);
+  });
+
+  it('can be answered for as long as its own agent allows', async () => {
+    const clock = new ManualClock();
+    const server = await serve(sampleAgent());
+    later(() => server.stop(0));
+    const remote = connect(server.url);
+    later(() => remote.close());
+    const made = await bridges(
+      [
+        { agentName: 'short', agent: remote, inputRequiredTtl: 1 },
+        { agentName: 'long', agent: remote },
+      ],
+      { clock },
+    );
+    later(() => made.close());
+    const [short, long] = [
+      await made.invoke('short/echo', { prompt: 'ask' }),
+      await made.invoke('long/echo', { prompt: 'ask' }),
+    ];
+    clock.advance(1_000);
+    expect(await goOn(made, short.followUpId, 'x')).toMatchObject(invalid);
+    expect(await goOn(made, long.followUpId, 'x')).toMatchObject({ success: true });
   });
 
   it('needs an answer', async () => {

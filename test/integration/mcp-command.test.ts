@@ -1,5 +1,8 @@
 /** The command that shows agents as tools of MCP: what it prints and where, how it ends, and its mistakes. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { dragoman, main, served } from '../support/command.ts';
 import { type ClientKind, clientKinds } from '../support/mcp-clients.ts';
@@ -84,6 +87,25 @@ describe('dragoman bridge', () => {
         ),
       )
       .toBe('gone');
+  });
+
+  it('starts the agents of a file, and says where the file is wrong', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'dragoman-'));
+    const file = join(folder, 'bridge.yaml');
+    const port = await freePort();
+    const command = [process.execPath, main, 'serve', echo, '--port', String(port)];
+    writeFileSync(
+      file,
+      `agents:\n  - agent_name: one\n    a2a_server_url: http://127.0.0.1:${port}\n    a2a_server_command: ${JSON.stringify(command)}\n`,
+    );
+    const client = await newest.connect({ args: [main, 'bridge', '--config', file, '--mcp', 'stdio'] });
+    const { content } = await client.call('one_echo', { prompt: 'hello' });
+    expect(content).toEqual([{ type: 'text', text: 'You said: hello' }]);
+    await client.close();
+    writeFileSync(file, 'agent_name: one\na2a_server_ulr: http://127.0.0.1\n');
+    const { code, stderr } = await dragoman(['bridge', '--config', file, '--mcp', 'stdio']).ended;
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`${file}:2:1: a2a_server_ulr`)]);
+    rmSync(folder, { recursive: true });
   });
 
   it('takes credentials from the environment and shows them to the agent alone', async () => {

@@ -160,7 +160,7 @@ class ActionFace {
 
   /** The name of the action that a path calls. */
   #invoked(path: string): string | undefined {
-    const asked = path.replace(/:invoke$/i, '').replace(/%3Ainvoke$/i, '');
+    const asked = path.replace(/(:|%3A)invoke$/i, '');
     if (asked === path) return undefined;
     const action = this.#bridge.actions().find((each) => isSame(asked, pathOf(each)));
     if (!action) throw new A2AError('NOT_FOUND', 'There is no such action');

@@ -12,6 +12,7 @@ import { writeAnswer, writeMistake } from './tool-result.ts';
 import type { ServerLibrary } from './library.ts';
 import { readQuestion, writeQuestion } from './question.ts';
 import type { ResourceShelf } from './resource-shelf.ts';
+import { readToolFiles } from './tool-files.ts';
 import type { ToolEntry, Toolbox } from './toolbox.ts';
 
 /** The action that goes on with a task that asked something or takes long; its tool has the same name. */
@@ -54,7 +55,7 @@ export function createFace(setting: FaceSetting, visitor: Visitor): Server {
       capabilities: { tools: { listChanged: true }, resources: { listChanged: true } },
       // Questions are counted here, and the last of them becomes a follow-up instead of a failure.
       inputRequired: { maxRounds: setting.maxQuestions + 1 },
-      ...(instructions !== undefined && { instructions }),
+      instructions: instructions ?? instructionsFor(toolbox),
     },
   );
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no target of events
@@ -105,6 +106,14 @@ export function createFace(setting: FaceSetting, visitor: Visitor): Server {
   return server;
 }
 
+/** What a model should know about all the tools together. */
+function instructionsFor({ entries }: Toolbox): string {
+  const agents = new Set<string>();
+  for (const { action } of entries.values()) if (action.agentName !== '') agents.add(action.agentName);
+  const names = [...agents].join(', ').slice(0, maxNote);
+  return `The tools are skills of remote agents: ${names || 'none is there yet'}. When a result has a follow_up_id, ${followUpAction} goes on with it.`;
+}
+
 /** One call of a tool. */
 interface ToolCall {
   readonly server: Server;
@@ -134,7 +143,9 @@ async function call(
     name = followUpAction;
     parameters = { follow_up_id: asked.followUpId, user_response: asked.answer };
   } else {
-    const wrong = entry.checkArguments(given);
+    if (given.files !== undefined)
+      parameters = { ...given, files: await readToolFiles(given.files, visitor.shelf) };
+    const wrong = entry.checkArguments(parameters);
     if (wrong !== undefined) return writeMistake(`The arguments of ${entry.tool.name} are wrong: ${wrong}`);
   }
   const response = await bridge.invoke(name, parameters, {

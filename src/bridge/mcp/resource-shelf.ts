@@ -43,6 +43,9 @@ export class ResourceShelf {
     this.#store = store;
   }
 
+  /** What addresses begin with that lead nowhere but to a shelf. */
+  readonly scheme = 'dragoman://files/';
+
   /** The bytes that one file may have. */
   get maxResourceBytes(): number {
     return this.#limits.maxResourceBytes;
@@ -58,7 +61,7 @@ export class ResourceShelf {
     if (length !== undefined && length > this.#limits.maxResourceBytes) return undefined;
     let file: ShelvedFile;
     if (bytes !== undefined) {
-      const address = `dragoman://files/${randomUUID()}/${encodeURIComponent(Buffer.from(name).toString())}`;
+      const address = `${this.scheme}${randomUUID()}/${encodeURIComponent(Buffer.from(name).toString())}`;
       file = { uri: address, name, mediaType, size: length, bytes };
     } else if (uri !== undefined && this.#store && readArtifactUri(uri)) {
       file = { uri, name, mediaType, size: length, bytes: undefined };

@@ -27,7 +27,7 @@ export interface ServeMcpOptions {
   http?: McpHttpOptions | true;
   /** What the server calls itself. @defaultValue `dragoman` */
   name?: string;
-  /** What hosts tell their model about all the tools together. */
+  /** What hosts tell their model about all the tools together. @defaultValue which agents there are, and how to go on */
   instructions?: string;
   /**
    * For how many milliseconds a call waits before it gives a handle to go on with. Most clients give up after a minute.

@@ -1,5 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { Part } from '../../protocol/part.ts';
+import { nameIn } from './resource-name.ts';
 
 /** Writes what a tool gave as parts: texts, bytes, links, and structured content as data. */
 export function partsOf({ content, structuredContent }: CallToolResult): Part[] {
@@ -44,8 +45,4 @@ function compact(text: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function nameIn(uri: string): string {
-  return uri.split(/[?#]/)[0]?.split('/').findLast(Boolean) ?? uri;
 }

@@ -95,6 +95,7 @@ export function writeAnswer(response: ActionResponse, setting: AnswerSetting): C
     content,
     structuredContent: { ...told, ...(isAsPromised && { data }), ...(files.length > 0 && { files }) },
     ...(isError && { isError }),
+    ...(response.errorInfo?.code !== undefined && { _meta: { 'dragoman/code': response.errorInfo.code } }),
   };
 }
 

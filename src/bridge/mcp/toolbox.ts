@@ -50,17 +50,12 @@ export class Toolbox {
     const names = nameTools(actions.map(({ name }) => name));
     // A validator keeps what it compiled, so each list gets its own.
     const validator = new this.#library.AjvJsonSchemaValidator();
+    const compiled = new Map<string, Check | undefined>();
     const compile = (schema: Schema): Check | undefined => {
-      try {
-        const check = validator.getValidator(withoutId(schema));
-        return (value) => {
-          const result = check(value);
-          return result.valid ? undefined : result.errorMessage.replaceAll(/(^|, )data\/?/g, '$1').trim();
-        };
-      } catch {
-        // One schema that makes no sense would make clients refuse the whole list.
-        return undefined;
-      }
+      // Compiling is slow, and most skills of a card take and give the same.
+      const text = JSON.stringify(schema);
+      if (!compiled.has(text)) compiled.set(text, checkOf(validator, schema));
+      return compiled.get(text);
     };
     const entries = new Map<string, ToolEntry>();
     for (const action of actions) {
@@ -71,9 +66,30 @@ export class Toolbox {
   }
 }
 
+/** @returns undefined for a schema that makes no sense: it would make clients refuse the whole list. */
+function checkOf(
+  validator: InstanceType<ServerLibrary['AjvJsonSchemaValidator']>,
+  schema: Schema,
+): Check | undefined {
+  try {
+    const check = validator.getValidator(withoutId(schema));
+    return (value) => {
+      const result = check(value);
+      return result.valid ? undefined : result.errorMessage.replaceAll(/(^|, )data\/?/g, '$1').trim();
+    };
+  } catch {
+    return undefined;
+  }
+}
+
 function entryOf(name: string, action: Action, compile: (schema: Schema) => Check | undefined): ToolEntry {
-  const isObject = action.parameters.type === 'object';
-  const checkArguments = isObject ? compile(action.parameters) : undefined;
+  const { parameters } = action;
+  const isObject = parameters.type === 'object';
+  const checkArguments = isPlain(parameters)
+    ? (value: unknown) => compile(parameters)?.(value)
+    : isObject
+      ? compile(parameters)
+      : undefined;
   const promised = answerSchema(action.output);
   const checkAnswer = compile(promised);
   return {
@@ -84,14 +100,25 @@ function entryOf(name: string, action: Action, compile: (schema: Schema) => Chec
       name,
       title: action.title,
       description: descriptionOf(action),
-      inputSchema: (checkArguments
-        ? withoutId(action.parameters)
-        : { type: 'object' }) as Tool['inputSchema'],
+      inputSchema: (checkArguments ? withoutId(parameters) : { type: 'object' }) as Tool['inputSchema'],
       outputSchema: checkAnswer ? promised : answerSchema(undefined),
       annotations: { title: action.title, openWorldHint: true },
       _meta: { 'dragoman/action': action.name },
     },
   };
+}
+
+/** Whether a schema says no more than which texts an action takes beside files: then it makes sense without a look. */
+function isPlain({ properties, type, required, additionalProperties, ...rest }: Schema): boolean {
+  if (type !== 'object' || additionalProperties !== false || Object.keys(rest).length > 0) return false;
+  if (!Array.isArray(required)) return false;
+  return Object.entries(properties as { [name: string]: Schema }).every(([name, property]) => {
+    const { type: kind, description = '', ...more } = property;
+    return (
+      name === 'files' ||
+      (kind === 'string' && typeof description === 'string' && Object.keys(more).length === 0)
+    );
+  });
 }
 
 /** Two agents may give different schemas the same id; where they stand they need none. */
