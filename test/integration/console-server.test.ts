@@ -11,6 +11,7 @@ import { type RunningServer, serve } from '../../src/server/node.ts';
 import { Tape } from '../../src/tap/tape.ts';
 import { type Started, start02, start03, start13 } from '../interop/official-servers.ts';
 import { ConsolePage } from '../support/console-page.ts';
+import { until } from '../support/guarded-server.ts';
 
 const metrics = new Metrics();
 const ledger = memoryLedger();
@@ -191,8 +192,9 @@ describe.each([undefined, '1.0/JSONRPC', '1.0/HTTP+JSON', '0.3/JSONRPC', '0.3/HT
       let taskId = '';
       for await (const { event } of page.follow(`agents/${id}/messages`, { ...parts('slow'), ...way })) {
         taskId = event.task?.id ?? event.taskId;
-        if (working.size > 0) break;
+        break;
       }
+      await until(() => working.has(taskId), 'the agent works');
       const following = page.follow(`agents/${id}/tasks/${taskId}/events${query}`);
       expect((await following.next()).value.event.task.id).toBe(taskId);
       const canceled = await page.call(`agents/${id}/tasks/${taskId}/cancel${query}`, undefined, 'POST');
@@ -201,7 +203,7 @@ describe.each([undefined, '1.0/JSONRPC', '1.0/HTTP+JSON', '0.3/JSONRPC', '0.3/HT
       for await (const each of following) rest.push(each);
       expect(rest.at(-1)).toEqual({ kind: 'done' });
       expect(JSON.stringify(rest)).toContain('canceled');
-      await expect.poll(() => working.size).toBe(0);
+      await until(() => working.size === 0, 'the agent stops');
     });
   },
 );
@@ -433,7 +435,7 @@ describe('the wire', () => {
     expect(missed + received).toBe(600);
   });
 
-  it('is saved as a file and read again', async () => {
+  it('is saved as a file, read again, and made a scenario', async () => {
     await page.ask('wire', { method: 'DELETE' });
     await using own = await serveConsole({ agents: [{ url: served.url }] });
     const mine = new ConsolePage(own);
@@ -445,6 +447,8 @@ describe('the wire', () => {
     expect(passages.map((each: any) => each.kind)).toContain('frame');
     expect(JSON.stringify(passages)).toContain('for the record');
     expect(text).not.toContain(own.token);
+    const { yaml } = await mine.call('wire/scenario', { passages });
+    expect(yaml).toContain('for the record');
     expect((await mine.ask('wire/file', { method: 'POST', body: 'nonsense' })).status).toBe(400);
     expect((await mine.ask('wire/scenario', { method: 'POST', body: '{"passages":[{}]}' })).status).toBe(400);
   });
@@ -472,14 +476,12 @@ describe('conformance', () => {
     const leaving = page.follow('conformance', { agentId: id });
     await leaving.next();
     await leaving.return(undefined);
-    await expect
-      .poll(async () => {
-        const again = page.follow('conformance', { agentId: id });
-        const { value } = await again.next().catch(() => ({ value: undefined }));
-        await again.return(undefined);
-        return value?.kind;
-      })
-      .toBe('progress');
+    await until(async () => {
+      const again = page.follow('conformance', { agentId: id });
+      const { value } = await again.next().catch(() => ({ value: undefined }));
+      await again.return(undefined);
+      return value?.kind === 'progress';
+    }, 'another one begins');
   });
 });
 
@@ -566,7 +568,7 @@ describe('the end', () => {
         // The line was cut.
       }
     });
-    await expect.poll(() => working.size).toBe(1);
+    await until(() => working.size === 1, 'the agent works');
     await stopping.stop();
     await Promise.all(rest);
     expect(working.size).toBe(1);
