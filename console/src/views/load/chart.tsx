@@ -23,7 +23,7 @@ interface ChartProps {
   samples: readonly LoadSample[];
 }
 
-const height = 168;
+const height = 210;
 
 /** Some lines over the last minutes, with the newest values above them. */
 export function Chart({ title, unit = '', lines, samples }: ChartProps) {
@@ -106,6 +106,7 @@ function optionsFor(room: HTMLElement, lines: readonly Line[], unit: string): uP
   return {
     width: Math.max(1, room.clientWidth),
     height,
+    padding: [8, 20, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
     scales: {
@@ -114,7 +115,7 @@ function optionsFor(room: HTMLElement, lines: readonly Line[], unit: string): uP
       y: { range: (_, __, max) => [0, Math.max(max * 1.15, 4)] },
     },
     axes: [
-      { ...axis, space: 70, size: 26, values: (_, ticks) => ticks.map(clock) },
+      { ...axis, space: 48, incrs: [60, 300], size: 26, values: (_, ticks) => ticks.map(clock) },
       { ...axis, space: 34, size: 46, values: (_, ticks) => ticks.map((each) => `${short(each)}${unit}`) },
     ],
     series: [
