@@ -3,6 +3,16 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import ts from 'typescript';
+import { docOf, docOfNode, exampleOf, moduleText, sentenceOf } from './reference/comments.mjs';
+import {
+  headOf,
+  kindOf,
+  membersOf,
+  signatureOf,
+  typeText,
+  withoutComments,
+} from './reference/declarations.mjs';
+import { compare, escapeHtml, flat, inCell, lower } from './reference/text.mjs';
 
 const folder = 'docs/reference/api';
 const { name: packageName, exports } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -161,7 +171,7 @@ function entryOf(name, symbol, module) {
   const doc = docOf(symbol);
   if (doc.text === '') undocumented.push(`${module.name} ${name}`);
   const lines = [`### \`${name}\``, ''];
-  const head = headOf(name, symbol);
+  const head = headOf(name, symbol, checker);
   // That an interface is one is told by the heading above it.
   if (head !== `interface ${name}`) lines.push('```ts', head, '```', '');
   lines.push(prose(doc.text, module), '');
@@ -184,50 +194,6 @@ function entryOf(name, symbol, module) {
   return lines;
 }
 
-/** The declaration, without its members: those are in a table. */
-function headOf(name, symbol) {
-  const kind = kindOf(symbol);
-  const declarations = symbol.declarations ?? [];
-  if (kind === 'function') {
-    const functions = declarations.filter(
-      (each) => ts.isFunctionDeclaration(each) && (each.body === undefined || declarations.length === 1),
-    );
-    return functions.map((each) => `function ${name}${signatureOf(each, '\n')}`).join('\n');
-  }
-  if (kind === 'class' || kind === 'interface') {
-    const [declaration] = declarations.filter(
-      (each) => ts.isClassDeclaration(each) || ts.isInterfaceDeclaration(each),
-    );
-    const heritage = (declaration.heritageClauses ?? []).map((each) => ` ${flat(each.getText())}`).join('');
-    const head = `${kind} ${name}${typeParametersOf(declaration)}${heritage}`;
-    const constructor = kind === 'class' && declaration.members.find(ts.isConstructorDeclaration);
-    const isPrivate = constructor && hides(constructor);
-    return constructor && !isPrivate ? `${head}\nnew ${name}${parametersOf(constructor, '\n')}` : head;
-  }
-  if (kind === 'type') {
-    const declaration = declarations.find(ts.isTypeAliasDeclaration);
-    return `type ${name}${typeParametersOf(declaration)} = ${bare(declaration.type)}`;
-  }
-  const declaration = declarations.find(ts.isVariableDeclaration);
-  const type = declaration?.type ? bare(declaration.type) : typeText(symbol, declaration ?? declarations[0]);
-  return `const ${name}: ${type}`;
-}
-
-function membersOf(symbol) {
-  const declaration = (symbol.declarations ?? []).find(
-    (each) =>
-      ts.isClassDeclaration(each) ||
-      ts.isInterfaceDeclaration(each) ||
-      (ts.isTypeAliasDeclaration(each) && ts.isTypeLiteralNode(each.type)),
-  );
-  if (!declaration) return [];
-  const members = ts.isTypeAliasDeclaration(declaration) ? declaration.type.members : declaration.members;
-  return [...members].filter(
-    (each) =>
-      each.name && !ts.isPrivateIdentifier(each.name) && !hides(each) && !isOverloadBody(each, members),
-  );
-}
-
 function memberRow(member, module) {
   const doc = docOfNode(member);
   const symbol = checker.getSymbolAtLocation(member.name);
@@ -239,10 +205,10 @@ function memberRow(member, module) {
   const modifiers = ts.getCombinedModifierFlags(member);
   const prefix = modifiers & ts.ModifierFlags.Static ? 'static ' : '';
   const type = ts.isGetAccessor(member)
-    ? (member.type?.getText() ?? typeText(symbol, member))
+    ? (member.type?.getText() ?? typeText(symbol, member, checker))
     : isFunction
-      ? signatureOf(member, ' ').replace(/^((?:<.*?>)?\(.*\)): (.*)$/s, '$1 => $2')
-      : (member.type?.getText() ?? typeText(symbol, member));
+      ? signatureOf(member, ' ', checker).replace(/^((?:<.*?>)?\(.*\)): (.*)$/s, '$1 => $2')
+      : (member.type?.getText() ?? typeText(symbol, member, checker));
   const told = [
     prose(doc.text, module, ' '),
     ...doc.params.map(({ name, text }) => `\`${name}\`: ${prose(text, module, ' ')}`),
@@ -254,58 +220,7 @@ function memberRow(member, module) {
   return `| \`${name}\` | ${linkedType(flat(withoutComments(type)), member, module)} | ${told.map(inCell).join('<br>')} |`;
 }
 
-// Types as text
-
-function signatureOf(declaration, space) {
-  const type = declaration.type
-    ? flat(declaration.type.getText())
-    : checker.typeToString(
-        checker.getReturnTypeOfSignature(checker.getSignatureFromDeclaration(declaration)),
-        declaration,
-        ts.TypeFormatFlags.NoTruncation,
-      );
-  return `${typeParametersOf(declaration)}${parametersOf(declaration, space)}: ${type}`;
-}
-
-function parametersOf(declaration, space) {
-  const parameters = declaration.parameters.map((parameter) => {
-    // What is taken apart in the list of parameters is one value to the caller.
-    const name = ts.isIdentifier(parameter.name) ? parameter.name.text : 'options';
-    const isOptional = parameter.questionToken || parameter.initializer;
-    const rest = parameter.dotDotDotToken ? '...' : '';
-    const type = parameter.type
-      ? flat(withoutComments(parameter.type.getText()))
-      : checker.typeToString(checker.getTypeAtLocation(parameter), parameter);
-    return `${rest}${name}${isOptional ? '?' : ''}: ${type}`;
-  });
-  const line = `(${parameters.join(', ')})`;
-  return space === '\n' && line.length > 70 ? `(\n  ${parameters.join(',\n  ')},\n)` : line;
-}
-
-function typeParametersOf(declaration) {
-  const list = declaration?.typeParameters;
-  return list ? `<${list.map((each) => flat(each.getText())).join(', ')}>` : '';
-}
-
-function typeText(symbol, node) {
-  const text = checker.typeToString(
-    checker.getTypeOfSymbolAtLocation(symbol, node),
-    node,
-    ts.TypeFormatFlags.None,
-  );
-  return flat(text);
-}
-
-/** A type as it is written, without the comments in it. */
-function bare(node) {
-  const text = withoutComments(node.getText());
-  const lines = text.split('\n').filter((line) => line.trim() !== '');
-  return lines.map((line) => line.replace(/\s+$/, '')).join('\n');
-}
-
-function withoutComments(text) {
-  return text.replaceAll(/\/\*[^]*?\*\//g, '').replaceAll(/(^|\s)\/\/.*$/gm, '$1');
-}
+// Types
 
 /** A type with links to what is described on these pages. */
 function linkedType(text, node, module) {
@@ -349,56 +264,7 @@ function usedIn(symbol, module) {
   return [...found.values()].join(', ');
 }
 
-// Comments
-
-function docOf(symbol) {
-  const documented = (symbol.declarations ?? []).map(docOfNode);
-  return documented.find(({ text }) => text !== '') ?? documented[0] ?? docOfNode(undefined);
-}
-
-function docOfNode(node) {
-  /** @type {{ text: string, params: { name: string, text: string }[], returns: string, throws: string[], defaultValue: string, examples: string[] }} */
-  const doc = { text: '', params: [], returns: '', throws: [], defaultValue: '', examples: [] };
-  if (!node) return doc;
-  // The comment of a constant is that of its statement.
-  const holder = ts.isVariableDeclaration(node) ? node.parent.parent : node;
-  const comment = ts.getJSDocCommentsAndTags(holder).findLast(ts.isJSDoc);
-  if (!comment) return doc;
-  doc.text = plain(comment.comment);
-  for (const tag of comment.tags ?? []) {
-    const text = tag.tagName.text === 'throws' ? thrownText(tag) : plain(tag.comment);
-    if (ts.isJSDocParameterTag(tag))
-      doc.params.push({ name: tag.name.getText(), text: text.replace(/^-\s*/, '') });
-    else if (ts.isJSDocReturnTag(tag)) doc.returns = text;
-    else if (tag.tagName.text === 'throws') doc.throws.push(text);
-    else if (/^default(Value)?$/.test(tag.tagName.text)) doc.defaultValue = text;
-    else if (tag.tagName.text === 'example') doc.examples.push(text);
-  }
-  return doc;
-}
-
-/** What a throws tag says as it is written; the compiler takes `{@link X}` for the type of it. */
-function thrownText(tag) {
-  const rest = tag.getSourceFile().text.slice(tag.pos);
-  const [, text = ''] = /^@throws\s+([^]*?)(?=\n\s*\*\s*@|\s*\*\/)/.exec(rest) ?? [];
-  return text.replaceAll(/\n\s*\*? ?/g, '\n').trim();
-}
-
-function plain(comment) {
-  return (ts.getTextOfJSDocComment(comment) ?? '').trim();
-}
-
-/** What the comment at the head of a module says of it. */
-function moduleText(source) {
-  const [comment] = /^\/\*\*[^]*?\*\//.exec(readFileSync(source, 'utf8')) ?? [''];
-  if (!comment.includes('@module')) return '';
-  const lines = comment.slice(3, -2).split('\n');
-  return lines
-    .map((line) => line.replace(/^\s*\* ?/, ''))
-    .join('\n')
-    .replace('@module', '')
-    .trim();
-}
+// Links
 
 /** A comment as Markdown, with its links resolved. */
 function prose(text, module, joint = '\n') {
@@ -409,17 +275,6 @@ function prose(text, module, joint = '\n') {
   });
   return joint === ' ' ? flat(linked) : linked;
 }
-
-/** An example as it is, in a fence of its own if the comment has none. */
-function exampleOf(text) {
-  return text.includes('```') ? text : `\`\`\`ts\n${text}\n\`\`\``;
-}
-
-function sentenceOf(text) {
-  return /^.*?\.(?=\s|$)/.exec(flat(text))?.[0] ?? flat(text);
-}
-
-// Names and addresses
 
 /** What a link in a comment names: of this module before others. */
 function lookup(name, module) {
@@ -435,15 +290,6 @@ function addressOf(home, module) {
   return `${home.module === module ? '' : home.module.page}#${home.module.anchors.get(home.name)}`;
 }
 
-function kindOf(symbol) {
-  const { flags } = symbol;
-  if (flags & ts.SymbolFlags.Function) return 'function';
-  if (flags & ts.SymbolFlags.Class) return 'class';
-  if (flags & ts.SymbolFlags.Variable) return 'constant';
-  if (flags & ts.SymbolFlags.Interface) return 'interface';
-  return 'type';
-}
-
 function resolved(symbol) {
   return symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
 }
@@ -455,51 +301,4 @@ function rankOf(module, symbol) {
   if (file === module.source) return 10_000;
   const home = basename(module.source) === 'index.ts' ? `${dirname(module.source)}/` : module.source;
   return file.startsWith(home) ? home.length : 1;
-}
-
-function hides(member) {
-  const isPrivate =
-    ts.getCombinedModifierFlags(member) & (ts.ModifierFlags.Private | ts.ModifierFlags.Protected);
-  return isPrivate !== 0 || ts.getJSDocTags(member).some(({ tagName }) => tagName.text === 'internal');
-}
-
-function isOverloadBody(member, members) {
-  if (ts.isConstructorDeclaration(member) || ts.isSetAccessor(member)) return true;
-  return (
-    ts.isMethodDeclaration(member) &&
-    member.body !== undefined &&
-    members.some(
-      (each) =>
-        each !== member &&
-        ts.isMethodDeclaration(each) &&
-        !each.body &&
-        each.name?.getText() === member.name.getText(),
-    )
-  );
-}
-
-function flat(text) {
-  return text.replaceAll(/\s*\n\s*/g, ' ').trim();
-}
-
-function lower(text) {
-  return /^[A-Z][a-z]*\b(?! ?[A-Z])/.test(text) ? text[0].toLowerCase() + text.slice(1) : text;
-}
-
-function inCell(text) {
-  return flat(text).replaceAll('|', '\\|');
-}
-
-function escapeHtml(text) {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('|', '&#124;')
-    .replaceAll('*', '&#42;')
-    .replaceAll('_', '&#95;');
-}
-
-function compare(a, b) {
-  return a.toLowerCase() < b.toLowerCase() ? -1 : a.toLowerCase() > b.toLowerCase() ? 1 : a < b ? -1 : 1;
 }
