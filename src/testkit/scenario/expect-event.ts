@@ -1,4 +1,5 @@
 import type { Part } from '../../protocol/part.ts';
+import type { Artifact } from '../../protocol/task.ts';
 import { contentDifferences, firstData, purposeOf, wordsOf } from './expect-content.ts';
 import {
   containsDifferences,
@@ -96,6 +97,7 @@ function artifactDifferences(
     found.push(
       ...containsDifferences(name, event.artifact.name ?? '', `${path}.expected_artifact_name_contains`),
     );
+  found.push(...partsDifferences(expected.content_parts, event.artifact.parts, `${path}.content_parts`));
   const wantsReference = expected.assert_part_is_uri_reference;
   if (wantsReference !== undefined) {
     const files = event.received.filter((part) => 'url' in part || 'raw' in part);
@@ -108,6 +110,30 @@ function artifactDifferences(
         expected: wantsReference,
         actual: event.received,
       });
+  }
+  return found;
+}
+
+function partsDifferences(
+  expected: Expected<'artifact_update'>['content_parts'],
+  parts: readonly Part[],
+  path: string,
+): Difference[] {
+  return contentDifferences(expected ?? [], { text: wordsOf(parts), data: firstData(parts) }, path);
+}
+
+/** What the task made, in order. */
+function madeDifferences(
+  expected: NonNullable<Expected<'final_response'>['expected_task_artifacts']>,
+  made: readonly Artifact[],
+  path: string,
+): Difference[] {
+  const found = sameDifference(expected.length, made.length, `${path}.length`);
+  for (const [index, { name, content_parts: content }] of expected.entries()) {
+    const artifact = made[index];
+    if (!artifact) break;
+    if (name !== undefined) found.push(...sameDifference(name, artifact.name, `${path}[${index}].name`));
+    found.push(...partsDifferences(content, artifact.parts, `${path}[${index}].content_parts`));
   }
   return found;
 }
@@ -139,6 +165,14 @@ function finalDifferences(
         task.metadata?.produced_artifacts,
         `${path}.expected_produced_artifacts`,
         versionsFrom,
+      ),
+    );
+  if (expected.expected_task_artifacts !== undefined)
+    found.push(
+      ...madeDifferences(
+        expected.expected_task_artifacts,
+        task.artifacts ?? [],
+        `${path}.expected_task_artifacts`,
       ),
     );
   if (expected.metadata_contains !== undefined)

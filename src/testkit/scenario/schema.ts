@@ -101,6 +101,7 @@ const expectedOutput = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('artifact_update'),
     expected_artifact_name_contains: z.string().optional(),
+    content_parts: own(z.array(contentPart).optional()),
     assert_part_is_uri_reference: own(z.boolean().optional()),
     ...states,
   }),
@@ -113,6 +114,13 @@ const expectedOutput = z.discriminatedUnion('type', [
       .array(z.strictObject({ filename: z.string(), version: z.int().min(0).optional() }))
       .optional(),
     metadata_contains: mapping.optional(),
+    expected_task_artifacts: own(
+      z
+        .array(
+          z.strictObject({ name: z.string().optional(), content_parts: z.array(contentPart).optional() }),
+        )
+        .optional(),
+    ),
     ...states,
   }),
   z.strictObject({

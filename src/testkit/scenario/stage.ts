@@ -100,7 +100,11 @@ function configOf({ words }: Scenario, url: string): ProxiedAgent {
   return {
     name,
     url: override?.agent_name === name ? override.url : url,
-    request_timeout_seconds: patience,
+    // An agent somewhere else has the time that its case gives it.
+    request_timeout_seconds:
+      override?.agent_name === name
+        ? Math.max(patience, words.expected_completion_timeout_seconds)
+        : patience,
     // What those who wrote such files see at their agents, unless a case wants something else.
     a2a_version: downstream?.version ?? '0.3',
     transport: downstream?.transport ?? 'JSONRPC',
