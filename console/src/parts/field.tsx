@@ -1,8 +1,10 @@
 import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
 import './field.css';
 
 interface FieldProps {
   label: string;
+  /** Stands below, and is no part of the name. */
   hint?: ComponentChildren;
   /** Hears the label, does not see it. */
   isLabelHidden?: boolean;
@@ -12,11 +14,13 @@ interface FieldProps {
 /** A label with the input that it names; inputs have the class `input`. */
 export function Field({ label, hint, isLabelHidden = false, children }: FieldProps) {
   return (
-    <label class="field">
-      <span class={isLabelHidden ? 'heard-only' : 'field-label'}>{label}</span>
-      {children}
-      {hint === undefined ? null : <span class="field-hint">{hint}</span>}
-    </label>
+    <div class="field">
+      <label class="field">
+        <span class={isLabelHidden ? 'heard-only' : 'field-label'}>{label}</span>
+        {children}
+      </label>
+      {hint}
+    </div>
   );
 }
 
@@ -41,9 +45,21 @@ export function TextField({
   type = 'text',
   ...rest
 }: TextFieldProps) {
+  const id = useId();
   return (
-    <Field label={label} hint={hint} isLabelHidden={isLabelHidden}>
+    <Field
+      label={label}
+      isLabelHidden={isLabelHidden}
+      hint={
+        hint === undefined ? undefined : (
+          <span class="field-hint" id={id}>
+            {hint}
+          </span>
+        )
+      }
+    >
       <input
+        aria-describedby={hint === undefined ? undefined : id}
         {...rest}
         {...({ type } as object)}
         class="input"

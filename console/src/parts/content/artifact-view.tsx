@@ -12,7 +12,7 @@ const maxSaved = 20;
 
 /** Shows an artifact, with what is needed to keep it. */
 export function ArtifactView({ artifact, isGrowing = false }: { artifact: Artifact; isGrowing?: boolean }) {
-  const title = artifact.name ?? artifact.artifactId;
+  const title = artifact.name ?? 'Artifact';
   const parts = joinTexts(artifact.parts);
   const [first] = parts;
   const saved = parts.filter((part) => !('url' in part)).slice(0, maxSaved);
@@ -21,6 +21,7 @@ export function ArtifactView({ artifact, isGrowing = false }: { artifact: Artifa
       <header class="artifact-bar">
         <div class="artifact-name">
           {title} {artifact.description ? <small>{artifact.description}</small> : null}
+          {artifact.name === undefined ? <small>{artifact.artifactId}</small> : null}
         </div>
         {isGrowing ? (
           <Badge tone="blue" dot="beat">

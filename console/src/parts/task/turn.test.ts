@@ -19,7 +19,7 @@ const task = (state: 'submitted' | 'working' | 'completed', artifacts = 0): Stre
 });
 const says = (text: string) => ({ messageId: text, role: 'agent' as const, parts: [{ text }] });
 const all = (events: ChatEvent[], turn: Turn = beginTurn('1', [{ text: 'hi' }], 0)): Turn =>
-  events.reduce(hear, turn);
+  hear(turn, events);
 
 describe('a turn', () => {
   it('has a step for each state, with what was said', () => {
@@ -52,7 +52,7 @@ describe('a turn', () => {
       });
     const half = all([heard(task('working')), chunk('a', false, false), chunk('b', true, false)]);
     expect([...half.growing]).toEqual(['a']);
-    const whole = hear(half, chunk('c', true, true));
+    const whole = hear(half, [chunk('c', true, true)]);
     expect(whole.growing.size).toBe(0);
     expect(whole.task?.artifacts?.[0]?.parts).toEqual([{ text: 'a' }, { text: 'b' }, { text: 'c' }]);
     expect(half.task?.artifacts?.[0]?.parts).toHaveLength(2);
@@ -98,6 +98,22 @@ describe('a turn', () => {
       }),
     );
     expect(turn.steps.map(({ state }) => state)).toEqual(['working', 'input-required']);
+  });
+
+  it('has no step for a task that is told again', () => {
+    const turn = all([heard(task('working')), heard(task('working')), heard(task('completed'))]);
+    expect(turn.steps.map(({ state }) => state)).toEqual(['working', 'completed']);
+  });
+
+  it('is the same whether events come at once or one by one', () => {
+    const events = [
+      heard(task('working')),
+      heard({ kind: 'artifact', ...ids, artifact: { artifactId: 'a', parts: [{ text: 'x' }] } }),
+      heard({ kind: 'status', ...ids, status: { state: 'completed' } }),
+    ];
+    const { fold: _one, ...slow } = events.reduce((turn, event) => hear(turn, [event]), all([]));
+    const { fold: _other, ...fast } = all(events);
+    expect(slow).toEqual(fast);
   });
 
   it('ends with a trouble, and keeps what came before', () => {

@@ -1,4 +1,5 @@
 import type { ChatEvent } from '../../../../src/console/api.ts';
+import type { ArtifactEvent, StreamEvent } from '../../../../src/protocol/event.ts';
 import type { Finding } from '../../../../src/protocol/lint.ts';
 import type { Message } from '../../../../src/protocol/message.ts';
 import { type Part, textOf } from '../../../../src/protocol/part.ts';
@@ -83,11 +84,12 @@ const withFindings = (turn: Turn, findings: readonly Finding[]): Turn =>
   findings.length === 0 ? turn : { ...turn, findings: [...turn.findings, ...findings].slice(-maxFindings) };
 
 /** Whether two statuses say the same; ids and times are not the same in every version. */
-function isSame(one: TaskStatus, other: TaskStatus | undefined): boolean {
-  return (
-    one.state === other?.state && textOf(one.message?.parts ?? []) === textOf(other.message?.parts ?? [])
-  );
+function isSame({ state, message }: TaskStatus, other: TaskState, said: readonly Part[] = []): boolean {
+  return state === other && textOf(message?.parts ?? []) === textOf(said);
 }
+
+const isQuestion = (status: TaskStatus, question: TaskStatus | undefined): boolean =>
+  question !== undefined && isSame(status, question.state, question.message?.parts);
 
 /** What the agent said since the person spoke last; in an answer of one piece it is history already. */
 function saidSince(task: Task): Message[] {
@@ -99,40 +101,55 @@ function saidSince(task: Task): Message[] {
 
 function hearAnswer(turn: Turn, answer: Task | Message): Turn {
   if (!isTask(answer)) return { ...turn, message: answer };
-  let next = turn;
+  let { fold: _over, ...next } = turn;
   for (const { parts } of saidSince(answer)) next = withStep(next, { state: 'working', parts, findings: [] });
   next = withStatus(next, answer, []);
-  const touched = new Set((answer.artifacts ?? []).map(({ artifactId }) => artifactId));
-  return { ...next, task: answer, touched };
+  return { ...next, task: answer };
 }
 
-/** Adds to a turn what became of it. */
-export function hear(turn: Turn, heard: ChatEvent): Turn {
-  if (heard.kind === 'done') return { ...turn, isRunning: false, growing: new Set() };
-  if (heard.kind === 'error') {
-    const { reason, message } = heard;
-    return { ...turn, isRunning: false, growing: new Set(), trouble: { reason, message } };
-  }
-  if (heard.kind === 'answer') return hearAnswer(turn, heard.answer);
-  const { event, findings } = heard;
-  if (event.kind === 'message') return withFindings({ ...turn, message: event.message }, findings);
-  let fold = turn.fold;
-  if (fold) fold.apply(event);
-  else {
-    fold = beginFold(event);
-    if (event.kind !== 'task') fold?.apply(event);
-  }
-  const next: Turn = fold ? { ...turn, fold, task: fold.task() } : turn;
-  if (event.kind === 'task') {
-    if (turn.steps.length === 0 && isSame(event.task.status, turn.question))
-      return withFindings(next, findings);
-    return withStatus(next, event.task, findings);
-  }
-  if (event.kind === 'status') return withStatus(next, event, findings);
-  const id = event.artifact.artifactId;
-  const growing = new Set(next.growing);
+function hearArtifact(turn: Turn, { artifact, append, lastChunk }: ArtifactEvent): Turn {
+  const id = artifact.artifactId;
+  const growing = new Set(turn.growing);
   // Without a word about the last chunk an artifact is whole when it came in one piece.
-  if (event.lastChunk === true) growing.delete(id);
-  else if (event.append || event.lastChunk === false) growing.add(id);
-  return withFindings({ ...next, touched: new Set(next.touched).add(id), growing }, findings);
+  if (lastChunk === true) growing.delete(id);
+  else if (append || lastChunk === false) growing.add(id);
+  return { ...turn, touched: new Set(turn.touched).add(id), growing };
+}
+
+/** The whole task, told at the beginning and again when somebody comes back: only what is new in it is a step. */
+function hearTask(turn: Turn, task: Task, findings: readonly Finding[]): Turn {
+  const last = turn.steps.at(-1);
+  const known = last ? isSame(task.status, last.state, last.parts) : isQuestion(task.status, turn.question);
+  return known ? withFindings(turn, findings) : withStatus(turn, task, findings);
+}
+
+function hearEvent(turn: Turn, event: StreamEvent, findings: readonly Finding[]): Turn {
+  if (event.kind === 'message') return withFindings({ ...turn, message: event.message }, findings);
+  const fold = turn.fold ?? beginFold(event);
+  if (turn.fold || event.kind !== 'task') fold?.apply(event);
+  const next: Turn = fold ? { ...turn, fold } : turn;
+  if (event.kind === 'task') return hearTask(next, event.task, findings);
+  if (event.kind === 'status') return withStatus(next, event, findings);
+  return withFindings(hearArtifact(next, event), findings);
+}
+
+function hearOne(turn: Turn, heard: ChatEvent): Turn {
+  switch (heard.kind) {
+    case 'done':
+      return { ...turn, isRunning: false, growing: new Set() };
+    case 'error': {
+      const { reason, message } = heard;
+      return { ...turn, isRunning: false, growing: new Set(), trouble: { reason, message } };
+    }
+    case 'answer':
+      return hearAnswer(turn, heard.answer);
+    case 'event':
+      return hearEvent(turn, heard.event, heard.findings);
+  }
+}
+
+/** Adds to a turn what became of it. Many events at once cost less than one by one: the task is made once. */
+export function hear(turn: Turn, heard: readonly ChatEvent[]): Turn {
+  const next = heard.reduce(hearOne, turn);
+  return next.fold ? { ...next, task: next.fold.task() } : next;
 }

@@ -62,9 +62,11 @@ function Facts({ entry }: { entry: AgentEntry }) {
           <WayBadge version={way.version} transport={way.transport} />
         </span>
       ))}
-      <Badge tone={entry.isStreaming ? 'green' : 'grey'}>
-        {entry.isStreaming ? 'streams' : 'no streams'}
-      </Badge>
+      {entry.isReachable ? (
+        <Badge tone={entry.isStreaming ? 'green' : 'grey'}>
+          {entry.isStreaming ? 'streams' : 'no streams'}
+        </Badge>
+      ) : null}
       {entry.asksFor.map((scheme) => (
         <Badge key={scheme} tone="violet">
           asks for {scheme}
@@ -82,6 +84,7 @@ function CardsOf({ entry }: { entry: AgentEntry }) {
   if (state.trouble) return <ErrorNote trouble={state.trouble} />;
   const shown = state.cards?.cards ?? [];
   if (shown.length === 0) {
+    if (!entry.isReachable) return null;
     return (
       <EmptyState title="No card was found">Neither at its new nor at its old well-known address.</EmptyState>
     );

@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { ChatEvent } from '../../../../src/console/api.ts';
 import type { StreamEvent } from '../../../../src/protocol/event.ts';
 import { beginTurn, hear, type Turn } from '../../parts/task/turn.ts';
-import { artifactsOf, type Conversation, isCancelable, titleOf, withTurn } from './conversation.ts';
+import {
+  artifactsOf,
+  type Conversation,
+  isCancelable,
+  isPlainAnswer,
+  titleOf,
+  withTurn,
+} from './conversation.ts';
 
 const ids = { taskId: 't', contextId: 'c' };
 const heard = (event: StreamEvent): ChatEvent => ({ kind: 'event', event, findings: [] });
@@ -20,7 +27,7 @@ const task = (state: 'submitted' | 'working' | 'completed', artifacts = 0): Stre
 });
 const says = (text: string) => ({ messageId: text, role: 'agent' as const, parts: [{ text }] });
 const all = (events: ChatEvent[], turn: Turn = beginTurn('1', [{ text: 'hi' }], 0)): Turn =>
-  events.reduce(hear, turn);
+  hear(turn, events);
 const empty: Conversation = { id: 'x', agentId: 'a', turns: [] };
 
 describe('a conversation', () => {
@@ -44,10 +51,9 @@ describe('a conversation', () => {
     expect(artifactsOf(one, first)).toHaveLength(1);
     const second = all([heard(task('working', 2))], beginTurn('2', [], 1));
     expect(artifactsOf(withTurn(one, second), second).map(({ artifactId }) => artifactId)).toEqual(['a1']);
-    const third = hear(
-      second,
+    const third = hear(second, [
       heard({ kind: 'artifact', ...ids, artifact: { artifactId: 'a0', parts: [{ text: 'y' }] } }),
-    );
+    ]);
     expect(artifactsOf(withTurn(one, third), third)).toHaveLength(2);
   });
 
@@ -61,6 +67,13 @@ describe('a conversation', () => {
     expect(isCancelable(two, second)).toBe(true);
     const over = all([heard(task('completed'))], beginTurn('2', [], 1));
     expect(isCancelable(withTurn(one, over), over)).toBe(false);
+  });
+
+  it('takes text without a name for an answer, and everything else for a thing', () => {
+    expect(isPlainAnswer({ artifactId: 'a', parts: [{ text: 'x' }, { text: 'y' }] })).toBe(true);
+    expect(isPlainAnswer({ artifactId: 'a', name: 'x.txt', parts: [{ text: 'x' }] })).toBe(false);
+    expect(isPlainAnswer({ artifactId: 'a', parts: [{ text: 'a,b', mediaType: 'text/csv' }] })).toBe(false);
+    expect(isPlainAnswer({ artifactId: 'a', parts: [{ data: 1 }] })).toBe(false);
   });
 
   it('is called as it began', () => {

@@ -45,6 +45,15 @@ export function artifactsOf(conversation: Conversation, turn: Turn): readonly Ar
   });
 }
 
+/** True for text that has no name and is no file: an answer rather than a thing. */
+export function isPlainAnswer({ name, description, parts }: Artifact): boolean {
+  if (name !== undefined || description !== undefined) return false;
+  return parts.every(
+    (part) =>
+      'text' in part && part.filename === undefined && (part.mediaType ?? 'text/plain') === 'text/plain',
+  );
+}
+
 /** True while the task of a turn can still be ended; the last turn of a task knows best. */
 export function isCancelable({ turns }: Conversation, turn: Turn): boolean {
   if (!turn.task || isTerminal(turn.task.status.state)) return false;

@@ -6,6 +6,7 @@ import { troubleOf } from '../../parts/error-note.tsx';
 import { beginTurn, hear, type Turn } from '../../parts/task/turn.ts';
 import { chosen } from '../../session/agents.ts';
 import { call, follow } from '../../session/call.ts';
+import { PerFrame } from '../../session/per-frame.ts';
 import { type Conversation, withTurn } from './conversation.ts';
 
 /** How many conversations are kept of all agents together. */
@@ -64,33 +65,6 @@ function update(id: string, change: (conversation: Conversation) => Conversation
 /** What ends the following of each turn that runs. */
 const followed = new Map<string, AbortController>();
 
-/** Puts turns onto the page once in a frame, however many events come. */
-class Painter {
-  readonly #paint: (turn: Turn) => void;
-  #turn: Turn | undefined;
-  #isDue = false;
-
-  constructor(paint: (turn: Turn) => void) {
-    this.#paint = paint;
-  }
-
-  soon(turn: Turn): void {
-    this.#turn = turn;
-    if (this.#isDue) return;
-    this.#isDue = true;
-    // A page in the background has no frames, but its clock goes on.
-    if (document.hidden) setTimeout(() => this.now(), 200);
-    else requestAnimationFrame(() => this.now());
-  }
-
-  now(): void {
-    this.#isDue = false;
-    const turn = this.#turn;
-    this.#turn = undefined;
-    if (turn) this.#paint(turn);
-  }
-}
-
 /** Says something to the chosen agent, in the conversation that is open, and follows what becomes of it. */
 export async function say(parts: readonly Part[]): Promise<void> {
   const agent = chosen.peek();
@@ -103,37 +77,34 @@ export async function say(parts: readonly Part[]): Promise<void> {
     ...(conversation.contextId !== undefined && { contextId: conversation.contextId }),
     ...(way.peek() && { way: way.peek() }),
   };
-  let turn = beginTurn(crypto.randomUUID(), parts, Date.now(), conversation.waiting?.status);
+  const turn = beginTurn(crypto.randomUUID(), parts, Date.now(), conversation.waiting?.status);
   batch(() => {
     keep(withTurn(conversation, turn));
     openConversation(agent.id, conversation.id);
   });
-  const painter = new Painter((next) => update(conversation.id, (before) => withTurn(before, next)));
+  const heard = new PerFrame<ChatEvent>((events) => tellTurn(conversation.id, turn.id, events));
   const abort = new AbortController();
   followed.set(turn.id, abort);
-  const take = (event: ChatEvent) => {
-    turn = hear(turn, event);
-    painter.soon(turn);
-  };
   try {
     const path = `agents/${encodeURIComponent(agent.id)}/messages`;
+    let last: ChatEvent | undefined;
     for await (const event of follow<ChatEvent>(path, {
       method: 'POST',
       body: saying,
       signal: abort.signal,
     })) {
-      take(event);
+      heard.add(event);
+      last = event;
     }
     // A stream that breaks off has no last word of its own.
-    if (turn.isRunning) {
-      take({ kind: 'error', reason: 'BROKEN_OFF', message: 'The stream ended without saying why.' });
+    if (last?.kind !== 'done' && last?.kind !== 'error') {
+      heard.add({ kind: 'error', reason: 'BROKEN_OFF', message: 'The stream ended without saying why.' });
     }
   } catch (error) {
-    if (abort.signal.aborted) take({ kind: 'done' });
-    else take({ kind: 'error', ...troubleOf(error) });
+    heard.add(abort.signal.aborted ? { kind: 'done' } : { kind: 'error', ...troubleOf(error) });
   } finally {
     followed.delete(turn.id);
-    painter.now();
+    heard.flush();
   }
 }
 
@@ -148,7 +119,7 @@ export async function cancel(conversation: Conversation, turn: Turn): Promise<vo
   try {
     const task = await call<Task>(path, { method: 'POST' });
     // Whoever follows hears it from the stream; whoever waits does not.
-    if (!followed.has(turn.id)) tellTurn(conversation.id, turn.id, { kind: 'answer', answer: task });
+    if (!followed.has(turn.id)) tellTurn(conversation.id, turn.id, [{ kind: 'answer', answer: task }]);
   } catch (error) {
     const { reason, message } = troubleOf(error);
     update(conversation.id, (before) => {
@@ -158,10 +129,10 @@ export async function cancel(conversation: Conversation, turn: Turn): Promise<vo
   }
 }
 
-function tellTurn(conversationId: string, turnId: string, event: ChatEvent): void {
+function tellTurn(conversationId: string, turnId: string, events: readonly ChatEvent[]): void {
   update(conversationId, (before) => {
     const turn = before.turns.find(({ id }) => id === turnId);
-    return turn ? withTurn(before, hear(turn, event)) : before;
+    return turn ? withTurn(before, hear(turn, events)) : before;
   });
 }
 

@@ -1,4 +1,4 @@
-import { isInterrupted, isTerminal } from '../../../../src/protocol/task.ts';
+import { type Artifact, isInterrupted, isTerminal } from '../../../../src/protocol/task.ts';
 import { StateBadge } from '../../parts/badge.tsx';
 import { Button, LinkButton } from '../../parts/button.tsx';
 import { ArtifactView } from '../../parts/content/artifact-view.tsx';
@@ -11,7 +11,7 @@ import type { Step, Turn } from '../../parts/task/turn.ts';
 import { clockTime } from '../../parts/time.ts';
 import { hrefOf } from '../../session/place.ts';
 import { adviceFor } from './advice.ts';
-import { artifactsOf, type Conversation, isCancelable } from './conversation.ts';
+import { artifactsOf, type Conversation, isCancelable, isPlainAnswer } from './conversation.ts';
 import { cancel } from './state.ts';
 
 interface TurnProps {
@@ -44,7 +44,7 @@ function Answer({ conversation, turn }: TurnProps) {
     <div class="chat-theirs">
       <Steps steps={steps.filter((step) => !isSpoken(step))} lost={turn.lostSteps} />
       {artifactsOf(conversation, turn).map((artifact) => (
-        <ArtifactView
+        <Made
           key={artifact.artifactId}
           artifact={artifact}
           isGrowing={turn.growing.has(artifact.artifactId)}
@@ -68,6 +68,16 @@ function Answer({ conversation, turn }: TurnProps) {
       ) : null}
       {turn.isRunning && steps.length === 0 ? <Spinner label="Waiting for an answer" /> : null}
       <Foot conversation={conversation} turn={turn} />
+    </div>
+  );
+}
+
+/** What an agent made. Text without a name is simply its answer. */
+function Made({ artifact, isGrowing }: { artifact: Artifact; isGrowing: boolean }) {
+  if (!isPlainAnswer(artifact)) return <ArtifactView artifact={artifact} isGrowing={isGrowing} />;
+  return (
+    <div class={isGrowing ? 'chat-bubble chat-growing' : 'chat-bubble'}>
+      <PartsView parts={artifact.parts} />
     </div>
   );
 }

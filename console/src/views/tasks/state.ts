@@ -6,6 +6,7 @@ import { type Trouble, troubleOf } from '../../parts/error-note.tsx';
 import { beginTurn, hear, type Turn } from '../../parts/task/turn.ts';
 import { chosen } from '../../session/agents.ts';
 import { call, follow } from '../../session/call.ts';
+import { PerFrame } from '../../session/per-frame.ts';
 import { type Details, go, place } from '../../session/place.ts';
 
 /** Which tasks are shown, as the address says. */
@@ -118,8 +119,8 @@ function updateDetail(taskId: string, change: (before: TaskDetail) => TaskDetail
   if (before?.taskId === taskId) detail.value = change(before);
 }
 
-function take(taskId: string, event: ChatEvent): void {
-  updateDetail(taskId, (before) => ({ ...before, turn: hear(before.turn, event) }));
+function take(taskId: string, events: readonly ChatEvent[]): void {
+  updateDetail(taskId, (before) => ({ ...before, turn: hear(before.turn, events) }));
 }
 
 /** Opens a task. */
@@ -128,7 +129,7 @@ export async function openTask(agentId: string, taskId: string): Promise<void> {
   detail.value = { agentId, taskId, turn: beginTurn(taskId, [], 0), isLive: false };
   try {
     const task = await call<Task>(pathOf(agentId, taskId));
-    take(taskId, { kind: 'event', event: { kind: 'task', task }, findings: [] });
+    take(taskId, [{ kind: 'event', event: { kind: 'task', task }, findings: [] }]);
   } catch (error) {
     updateDetail(taskId, (before) => ({ ...before, trouble: troubleOf(error) }));
   }
@@ -143,15 +144,17 @@ export async function followTask(): Promise<void> {
   live = abort;
   detail.value = { ...now, isLive: true };
   const { taskId } = now;
+  const heard = new PerFrame<ChatEvent>((events) => take(taskId, events));
   try {
     const events = follow<ChatEvent>(pathOf(now.agentId, taskId, '/events'), { signal: abort.signal });
     for await (const event of events) {
       if (event.kind === 'error') updateDetail(taskId, (before) => ({ ...before, trouble: event }));
-      else take(taskId, event);
+      else heard.add(event);
     }
   } catch (error) {
     if (!abort.signal.aborted) updateDetail(taskId, (before) => ({ ...before, trouble: troubleOf(error) }));
   } finally {
+    heard.flush();
     updateDetail(taskId, (before) => (live === abort ? { ...before, isLive: false } : before));
     void loadPage();
   }
@@ -171,7 +174,7 @@ export async function cancelTask(): Promise<void> {
   if (!now) return;
   try {
     const task = await call<Task>(pathOf(now.agentId, now.taskId, '/cancel'), { method: 'POST' });
-    take(now.taskId, { kind: 'event', event: { kind: 'task', task }, findings: [] });
+    take(now.taskId, [{ kind: 'event', event: { kind: 'task', task }, findings: [] }]);
     void loadPage();
   } catch (error) {
     updateDetail(now.taskId, (before) => ({ ...before, trouble: troubleOf(error) }));
