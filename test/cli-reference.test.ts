@@ -111,8 +111,9 @@ ${rows(theirs).join('\n')}
 ## Build, connect, test
 
 ${ours.map((leaf) => section(leaf, new Set())).join('\n')}
-These commands end with 0 when all is well, with 1 when something went wrong, and with 2 when the command line or a file
-is not as it should be. \`test\`, \`conformance\` and \`doctor\` end with 1 when what they looked at is not in order.
+These commands end with 0 when all is well, with 1 when something went wrong, and with 2 when the command line is not as it
+should be. \`test\`, \`conformance\` and \`doctor\` end with 1 when what they looked at is not in order, and so do
+\`mock validate\` and \`gateway\` for a file with mistakes; \`mock\`, \`test\` and \`up\` end with 2 for such a file.
 
 ## The client commands
 
