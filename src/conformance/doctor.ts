@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
-import { connect } from 'node:tls';
 import { askForCard, findCards, placesOf } from './discover.ts';
 import { lanesOf, type ShownCard } from './lanes.ts';
+import { shakeHands } from './handshake.ts';
 import { meet } from './partner.ts';
 import { described, type Probe } from './probe.ts';
 import { isObject, type Json } from './speech/views.ts';
@@ -53,9 +53,7 @@ class Diagnosis {
   async run(): Promise<Step[]> {
     const isOn =
       (await this.#step('DNS', () => findHost(this.#url))) &&
-      (await this.#step('TLS', () =>
-        shakeHands(this.#url, this.#timeout, this.#options.insecure ?? false),
-      )) &&
+      (await this.#step('TLS', () => tryTls(this.#url, this.#timeout, this.#options.insecure ?? false))) &&
       (await this.#step('card', () => this.#card())) &&
       (await this.#step('version', () => this.#version()));
     if (isOn) await this.#talk();
@@ -146,48 +144,22 @@ async function findHost(url: string): Promise<Finding> {
     const found = await lookup(host, { all: true });
     return ok(`${host} is ${found.map(({ address }) => address).join(', ')}`);
   } catch (error) {
-    return wrong(
-      `nobody knows ${host} (${(error as NodeJS.ErrnoException).code ?? 'no answer'})`,
-      'Look at the spelling, at the DNS entry, and whether a VPN is needed.',
-    );
+    const { code = 'no answer' } = error as NodeJS.ErrnoException;
+    return code === 'EAI_AGAIN'
+      ? wrong(`nobody answers what ${host} is (${code})`, 'Look at the network and at the name server.')
+      : wrong(
+          `nobody knows ${host} (${code})`,
+          'Look at the spelling, at the DNS entry, and whether a VPN is needed.',
+        );
   }
 }
 
-async function shakeHands(url: string, timeout: number, isLenient: boolean): Promise<Finding> {
+async function tryTls(url: string, timeout: number, isLenient: boolean): Promise<Finding> {
   const { protocol, hostname, port } = new URL(url);
   if (protocol !== 'https:')
     return { state: 'left-out', what: 'http, so nothing is encrypted; use https where others reach it' };
   const host = hostname.replaceAll(/^\[|\]$/g, '');
-  return new Promise((resolve) => {
-    const socket = connect({
-      host,
-      port: Number(port || 443),
-      servername: host,
-      rejectUnauthorized: false,
-      timeout,
-    });
-    const done = (finding: Finding): void => {
-      socket.destroy();
-      resolve(finding);
-    };
-    socket.once('timeout', () => done(wrong(`no answer in ${timeout} ms`, 'Look at port and firewall.')));
-    socket.once('error', (error) =>
-      done(wrong(error.message, 'Start the agent; where it speaks plain HTTP, write http://.')),
-    );
-    socket.once('secureConnect', () => {
-      const until = socket.getPeerCertificate().valid_to;
-      if (socket.authorized) done(ok(`${socket.getProtocol() ?? 'TLS'}, valid until ${until}`));
-      else if (isLenient)
-        done({ state: 'left-out', what: `not trusted: ${String(socket.authorizationError)}` });
-      else
-        done(
-          wrong(
-            `the certificate is not trusted: ${String(socket.authorizationError)} (valid until ${until})`,
-            'Renew it, serve the whole chain, or try --insecure to see the rest.',
-          ),
-        );
-    });
-  });
+  return shakeHands({ host, port: Number(port || 443), timeout, isLenient });
 }
 
 async function askToBeLetIn(

@@ -14,6 +14,10 @@ export interface Authority {
   ca: string;
   server: Identity;
   client(name: string): Identity;
+  /** A server for some names, valid for so many days; none is over at once. */
+  serverFor(names: string, days?: number): Identity;
+  /** The authority itself, as a server. */
+  self: Identity;
 }
 
 /** True where certificates can be made. */
@@ -44,19 +48,21 @@ export function authority(name: string): Authority {
     run(folder, 'req', '-x509', ...newKey, '-keyout', 'key', '-out', 'cert', '-subj', `/CN=${name}`);
     return read(folder);
   });
-  const issue = (subject: string, extensions: string): Identity =>
+  const issue = (subject: string, extensions: string, days = 1): Identity =>
     inFolder((folder) => {
       writeFileSync(join(folder, 'ca-key'), caKey);
       writeFileSync(join(folder, 'ca-cert'), ca);
       writeFileSync(join(folder, 'extensions'), extensions);
       run(folder, 'req', ...newKey.slice(0, -2), '-keyout', 'key', '-out', 'request', '-subj', subject);
-      const signing = 'x509 -req -in request -CA ca-cert -CAkey ca-key -CAcreateserial -days 1';
+      const signing = `x509 -req -in request -CA ca-cert -CAkey ca-key -CAcreateserial -days ${days}`;
       run(folder, ...signing.split(' '), '-out', 'cert', '-extfile', 'extensions');
       return read(folder);
     });
   return {
     ca,
     server: issue('/CN=localhost', 'subjectAltName=DNS:localhost,IP:127.0.0.1'),
+    serverFor: (names, days) => issue('/CN=server', `subjectAltName=${names}`, days),
+    self: { key: caKey, cert: ca },
     client: (who) => issue(`/O=Test/CN=${who}`, 'extendedKeyUsage=clientAuth'),
   };
 }
