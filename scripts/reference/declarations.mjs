@@ -81,13 +81,15 @@ function typeParametersOf(declaration) {
   return list ? `<${list.map((each) => flat(each.getText())).join(', ')}>` : '';
 }
 
+/** What the checker makes of something; of a large object, the names of what is in it. */
 export function typeText(symbol, node, checker) {
-  const text = checker.typeToString(
-    checker.getTypeOfSymbolAtLocation(symbol, node),
-    node,
-    ts.TypeFormatFlags.None,
-  );
-  return flat(text);
+  const type = checker.getTypeOfSymbolAtLocation(symbol, node);
+  const text = flat(checker.typeToString(type, node)).replaceAll(/import\("[^"]*"\)\./g, '');
+  if (text.length <= 160) return text;
+  return `{ ${type
+    .getProperties()
+    .map(({ name }) => name)
+    .join(', ')} }`.replaceAll(/(.{60,90}?) (?=\S)/g, '$1\n  ');
 }
 
 /** A type as it is written, without the comments in it. */
