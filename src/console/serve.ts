@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isIP } from 'node:net';
 import type { HttpClient } from '../client/http/http.ts';
 import { undiciClient } from '../client/http/undici.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -76,7 +75,8 @@ export interface RunningConsole extends AsyncDisposable {
 export async function serveConsole(options: ConsoleOptions = {}): Promise<RunningConsole> {
   const { host = '127.0.0.1', port = 0, token = randomBytes(16).toString('base64url') } = options;
   expectLoopback(host);
-  if (token.length < 16) throw invalidField('token', 'must have at least 16 characters');
+  if (!/^[\w.~-]{16,}$/.test(token))
+    throw invalidField('token', 'must have at least 16 letters, digits and . _ ~ -');
   const desk = new Desk(options, token, new Page());
   const server = await listen(
     { listener: (request, response) => desk.receive(request, response), faces: () => [], metrics: undefined },
@@ -93,7 +93,7 @@ export async function serveConsole(options: ConsoleOptions = {}): Promise<Runnin
 }
 
 function expectLoopback(host: string): void {
-  if (host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))) return;
+  if (['127.0.0.1', 'localhost', '::1'].includes(host)) return;
   throw new A2AError('INVALID_PARAMS', `The console is not shown at ${host}`, {
     hint: 'Whoever reaches it can speak for you. Leave it at 127.0.0.1, and reach it from elsewhere through a tunnel, such as ssh -L.',
   });

@@ -67,7 +67,7 @@ describe('dragoman console', () => {
   it.each([
     [['localhost:4000'], 'localhost:4000 is no address'],
     [['-H', 'nonsense'], 'a header is not as it should be'],
-    [['--token', 'short'], 'token must have at least 16 characters'],
+    [['--token', 'short'], 'token must have at least 16 letters'],
   ])('ends with a word about %j', async (args, message) => {
     const { code, stderr } = await start('--port', '0', ...args).ended;
     expect(stderr).toContain(message);

@@ -104,12 +104,16 @@ describe('who may ask', () => {
     expect((await raw('/', { ...link, 'Sec-Fetch-Dest': 'iframe' })).status).toBe(403);
   });
 
-  it.each(['0.0.0.0', '::', '192.168.1.7', 'example.com'])('cannot be let in at %s', async (host) => {
-    await expect(serveConsole({ host })).rejects.toThrow(`The console is not shown at ${host}`);
-  });
+  it.each(['0.0.0.0', '::', '192.168.1.7', '127.0.0.2', 'example.com'])(
+    'cannot be let in at %s',
+    async (host) => {
+      await expect(serveConsole({ host })).rejects.toThrow(`The console is not shown at ${host}`);
+    },
+  );
 
   it('must have a token that cannot be guessed', async () => {
-    await expect(serveConsole({ token: 'short' })).rejects.toThrow('token must have at least 16 characters');
+    for (const each of ['short', 'a token with blanks', 'token&with=meanings'])
+      await expect(serveConsole({ token: each })).rejects.toThrow('token must have at least 16 letters');
   });
 });
 
