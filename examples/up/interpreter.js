@@ -1,4 +1,5 @@
-// The desk of an interpreter: an agent written in code. It asks back, streams a table row by row, and paints.
+// The desk of an interpreter: an agent written in code. It asks back, streams line by line, makes a table,
+// and paints.
 //
 //   npx dragoman up                                  starts it among others
 //   npx dragoman serve examples/up/interpreter.js    starts it alone
@@ -52,7 +53,7 @@ export default defineAgent({
     {
       id: 'phrasebook',
       name: 'Phrasebook',
-      description: 'Writes all phrases of a language as a table, row by row',
+      description: 'Writes all phrases of a language, line by line, and gives them as a table',
       tags: ['sample', 'streaming', 'csv'],
       examples: ['phrasebook Italian'],
     },
@@ -84,14 +85,19 @@ async function* say({ text, ask }, phrase) {
 
 async function* write({ text, signal }) {
   const language = languageIn(text) ?? 'turkish';
-  const rows = Object.entries(phrases).map(([phrase, said]) => `${phrase},${said[language]}\n`);
+  const rows = Object.entries(phrases).map(([phrase, said]) => [phrase, said[language]]);
   yield status('working', `Writing ${rows.length} phrases in ${language}.`);
-  for (const [index, row] of [`english,${language}\n`, ...rows].entries()) {
-    // Somebody is on the way who writes by hand; whoever cancels need not wait for it.
+  for (const [index, [phrase, said]] of rows.entries()) {
+    // The hand that writes takes its time; whoever cancels need not wait for it.
     await pause(80, undefined, { signal });
-    const part = { text: row, mediaType: 'text/csv', filename: `${language}.csv` };
-    yield chunk('phrasebook', [part], { name: `${language}.csv`, lastChunk: index === rows.length });
+    yield chunk('phrases', `${phrase} – ${said}\n`, {
+      name: 'phrases',
+      lastChunk: index === rows.length - 1,
+    });
   }
+  const table = [['english', language], ...rows].map((row) => `${row.join(',')}\n`).join('');
+  const file = rawPart(Buffer.from(table), { mediaType: 'text/csv', filename: `${language}.csv` });
+  yield artifact([file], { name: `${language}.csv`, description: 'The same as a table' });
 }
 
 async function* paint(text) {
