@@ -1,5 +1,5 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -10,6 +10,9 @@ import { freePort } from './support/free-port.ts';
 const users = pages().filter((page) => dirname(page) === join('docs', 'for'));
 /** The pages that are run from the first line to the last; the code of all others is type-checked or run elsewhere. */
 const guides = [...users, join('docs', 'guide', 'tap.md')];
+
+const hasCurl = spawnSync('curl', ['--version']).status === 0;
+if (!hasCurl) console.log('skipped: curl is not installed, so that its lines in the guides are not run');
 
 /** The name that a file on a page is given in its first line. */
 function fileOf({ language, code }: Fence): string | undefined {
@@ -78,7 +81,7 @@ describe('the pages that lead by the hand', () => {
           expect(printed, at).toMatch(pattern(fence.code));
         } else if (fence.language === 'sh') {
           for (const line of placed(fence.code).trim().split('\n')) {
-            if (line.startsWith('npm install ')) continue;
+            if (line.startsWith('npm install ') || (line.startsWith('curl ') && !hasCurl)) continue;
             const running = run(line.replace(/ &$/, ''));
             if (line.endsWith(' &')) {
               background.push(running);
