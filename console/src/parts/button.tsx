@@ -2,7 +2,7 @@ import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
 import './button.css';
 
 /** What a button looks like: the one thing to do here, a quiet one, one that destroys. */
-export type ButtonKind = 'plain' | 'main' | 'quiet' | 'danger';
+type ButtonKind = 'plain' | 'main' | 'quiet' | 'danger';
 
 interface ButtonProps extends ButtonHTMLAttributes {
   kind?: ButtonKind;

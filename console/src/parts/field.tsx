@@ -12,7 +12,7 @@ interface FieldProps {
 }
 
 /** A label with the input that it names; inputs have the class `input`. */
-export function Field({ label, hint, isLabelHidden = false, children }: FieldProps) {
+function Field({ label, hint, isLabelHidden = false, children }: FieldProps) {
   return (
     <div class="field">
       <label class="field">

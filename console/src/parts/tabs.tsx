@@ -3,7 +3,7 @@ import { useId, useRef } from 'preact/hooks';
 import './tabs.css';
 
 /** One of several panels that share a place. */
-export interface Tab {
+interface Tab {
   readonly id: string;
   readonly title: ComponentChildren;
 }

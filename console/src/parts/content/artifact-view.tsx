@@ -5,6 +5,7 @@ import { CopyButton } from '../copy-button.tsx';
 import { download } from '../download.ts';
 import { blobOf, fileNameOf, joinTexts } from './form.ts';
 import { PartsView } from './parts-view.tsx';
+import { visible } from './visible.ts';
 import './content.css';
 
 /** How many parts of an artifact can be saved one by one. */
@@ -20,7 +21,7 @@ export function ArtifactView({ artifact, isGrowing = false }: { artifact: Artifa
     <article class="artifact" aria-label={`Artifact ${title}`}>
       <header class="artifact-bar">
         <div class="artifact-name">
-          {title} {artifact.description ? <small>{artifact.description}</small> : null}
+          {visible(title)} {artifact.description ? <small>{visible(artifact.description)}</small> : null}
           {artifact.name === undefined ? <small>{artifact.artifactId}</small> : null}
         </div>
         {isGrowing ? (

@@ -8,6 +8,7 @@ import { CsvTable } from './csv-table.tsx';
 import { type Form, formOf } from './form.ts';
 import { ImageView } from './image-view.tsx';
 import { PlainText } from './plain-text.tsx';
+import { visible } from './visible.ts';
 import './content.css';
 
 /** Shows one part of a message or an artifact. */
@@ -16,7 +17,7 @@ export function PartView({ part, title }: { part: Part; title?: string }) {
   return (
     <div class="content">
       {part.filename !== undefined && part.filename !== title && !('url' in part) ? (
-        <div class="content-note">{part.filename}</div>
+        <div class="content-note">{visible(part.filename)}</div>
       ) : null}
       <Shown form={form} name={part.filename ?? 'image'} />
     </div>

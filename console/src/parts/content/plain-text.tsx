@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { Button } from '../button.tsx';
 import { CodeBlock } from '../code-block.tsx';
 import { readFences } from './fences.ts';
+import { visible } from './visible.ts';
 import './content.css';
 
 /** How much of a text is shown before somebody asks for more. */
@@ -18,7 +19,7 @@ export function PlainText({ text }: { text: string }) {
           <CodeBlock key={at} text={piece.text} label={piece.language ?? 'code'} />
         ) : (
           <div key={at} class="content-text" dir="auto">
-            {piece.text}
+            {visible(piece.text)}
           </div>
         ),
       )}

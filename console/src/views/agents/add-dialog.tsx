@@ -2,16 +2,8 @@ import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { ErrorNote } from '../../parts/error-note.tsx';
 import { Select, TextField } from '../../parts/field.tsx';
-import {
-  type CredentialsKind,
-  closeDraft,
-  credentialFields,
-  type Draft,
-  draft,
-  draftTrouble,
-  isAdding,
-  submitDraft,
-} from './state.ts';
+import { type CredentialsKind, credentialFields, type Draft } from './credentials.ts';
+import { closeDraft, draft, draftTrouble, isAdding, submitDraft } from './state.ts';
 
 const kinds: readonly { readonly value: CredentialsKind; readonly text: string }[] = [
   { value: 'none', text: 'None' },

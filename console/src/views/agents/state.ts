@@ -1,9 +1,10 @@
 import { signal } from '@preact/signals';
-import type { Cards, GivenCredentials } from '../../../../src/console/api.ts';
+import type { Cards } from '../../../../src/console/api.ts';
 import { type Trouble, troubleOf } from '../../parts/error-note.tsx';
 import { addAgent, removeAgent } from '../../session/agents.ts';
 import { call } from '../../session/call.ts';
 import { go } from '../../session/place.ts';
+import { credentialsOf, type Draft } from './credentials.ts';
 
 /** What is known of the cards of one agent. */
 export interface CardsState {
@@ -30,17 +31,6 @@ export async function loadCards(agentId: string): Promise<void> {
   if (cards.peek()?.agentId === agentId) cards.value = next;
 }
 
-/** The kinds of credentials, and `none`. */
-export type CredentialsKind = GivenCredentials['kind'] | 'none';
-
-/** What stands in the form for a new agent. */
-export interface Draft {
-  readonly url: string;
-  readonly kind: CredentialsKind;
-  /** The fields of the credentials, of all kinds. */
-  readonly fields: Readonly<Record<string, string>>;
-}
-
 const emptyDraft: Draft = { url: '', kind: 'none', fields: {} };
 
 /** The form for a new agent; undefined while it is closed. */
@@ -57,44 +47,6 @@ export function openDraft(url = ''): void {
 /** Forgets the form, and the secrets in it. */
 export function closeDraft(): void {
   draft.value = undefined;
-}
-
-/** The fields that each kind of credentials has; those with `isSecret` are not shown while they are typed. */
-export const credentialFields: {
-  readonly [kind in CredentialsKind]: readonly {
-    readonly name: string;
-    readonly label: string;
-    readonly isSecret?: boolean;
-    readonly isOptional?: boolean;
-  }[];
-} = {
-  none: [],
-  bearer: [{ name: 'token', label: 'Token', isSecret: true }],
-  header: [
-    { name: 'name', label: 'Name of the header' },
-    { name: 'value', label: 'Value', isSecret: true },
-  ],
-  basic: [
-    { name: 'user', label: 'User' },
-    { name: 'password', label: 'Password', isSecret: true },
-  ],
-  'client-credentials': [
-    { name: 'tokenUrl', label: 'Address that gives tokens' },
-    { name: 'clientId', label: 'Client id' },
-    { name: 'clientSecret', label: 'Client secret', isSecret: true },
-    { name: 'scope', label: 'Scope', isOptional: true },
-  ],
-};
-
-/** The credentials that a form describes; undefined for none. */
-export function credentialsOf({ kind, fields }: Draft): GivenCredentials | undefined {
-  if (kind === 'none') return undefined;
-  const given: Record<string, string> = { kind };
-  for (const { name, isOptional } of credentialFields[kind]) {
-    const value = fields[name] ?? '';
-    if (value !== '' || !isOptional) given[name] = value;
-  }
-  return given as unknown as GivenCredentials;
 }
 
 /** Adds the agent of the form, and goes to it. */

@@ -2,9 +2,9 @@ import { type Part, rawPart } from '../../../../src/protocol/part.ts';
 import { byteSize } from '../../parts/time.ts';
 
 /** Bounds of what is sent with one message; the server of the console takes about as much. */
-export const maxFiles = 10;
-export const maxFileBytes = 4_000_000;
-export const maxTotalBytes = 5_000_000;
+const maxFiles = 10;
+const maxFileBytes = 4_000_000;
+const maxTotalBytes = 5_000_000;
 
 /** A file that goes with the next message. */
 export interface Attachment {

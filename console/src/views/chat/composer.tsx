@@ -33,7 +33,8 @@ export function Composer({ agent, conversation }: ComposerProps) {
   const hasData = useSignal(false);
   const mistake = useSignal<string | undefined>(undefined);
   const field = useRef<HTMLTextAreaElement>(null);
-  const isRunning = conversation?.turns.at(-1)?.isRunning === true;
+  // A question may be answered while its stream is still open.
+  const isBusy = conversation?.turns.at(-1)?.isRunning === true && !conversation.waiting;
 
   const attach = async (more: readonly File[]) => {
     mistake.value = refusalOf(files.value, more);
@@ -44,7 +45,7 @@ export function Composer({ agent, conversation }: ComposerProps) {
   const send = () => {
     const given = readData(hasData.value ? data.value : '');
     mistake.value = given.mistake;
-    if (given.mistake !== undefined || isRunning) return;
+    if (given.mistake !== undefined || isBusy) return;
     const parts: Part[] = text.value.trim() === '' ? [] : [{ text: text.value }];
     parts.push(...files.value.map(({ part }) => part));
     if (given.part) parts.push(given.part);
@@ -111,7 +112,7 @@ export function Composer({ agent, conversation }: ComposerProps) {
         <FilePicker label="Attach" multiple onFiles={(more) => void attach(more)} />
         <Toggle label="Data" isOn={hasData.value} onTurn={(isOn) => (hasData.value = isOn)} />
         <span class="chat-hint">Enter sends, Shift + Enter begins a line</span>
-        <Button kind="main" disabled={isRunning} onClick={send}>
+        <Button kind="main" disabled={isBusy} onClick={send}>
           {conversation?.waiting ? 'Answer' : 'Send'}
         </Button>
       </div>

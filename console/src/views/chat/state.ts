@@ -13,7 +13,7 @@ import { type Conversation, withTurn } from './conversation.ts';
 const maxConversations = 50;
 
 /** All conversations, the newest first. They are kept as long as the page is open. */
-export const conversations = signal<readonly Conversation[]>([]);
+const conversations = signal<readonly Conversation[]>([]);
 
 /** The conversation that is open, of each agent. */
 const open = signal<Readonly<Record<string, string>>>({});

@@ -59,7 +59,7 @@ function wayQuery(): string {
 let asked = 0;
 
 /** Asks for the page that the filter and the last token name. */
-export async function loadPage(): Promise<void> {
+async function loadPage(): Promise<void> {
   const agent = chosen.peek();
   if (!agent) return;
   const turn = ++asked;
