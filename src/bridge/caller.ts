@@ -39,7 +39,7 @@ export class Caller {
   readonly #settings: BridgeSettings;
   readonly #keeping: AnswerOptions;
   readonly #contexts = new Contexts();
-  readonly #open = new Set<Following>();
+  readonly #open = new Map<Following, Promise<Outcome>>();
   #calls = 0;
   #isClosed = false;
 
@@ -64,11 +64,21 @@ export class Caller {
     }
   }
 
-  /** Ends all waiting; tasks go on. */
+  /** Ends all waiting; tasks go on, but those that are being canceled are waited for. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const following of this.#open) following.detach();
-    await this.#settings.followUps.close?.();
+    for (const following of this.#open.keys()) following.detach();
+    const { clock, cancelBudget, followUps } = this.#settings;
+    if (this.#open.size > 0) {
+      await new Promise<void>((resolve) => {
+        const stop = clock.after(cancelBudget, resolve);
+        void Promise.all(this.#open.values()).then(() => {
+          stop();
+          resolve();
+        });
+      });
+    }
+    await followUps.close?.();
   }
 
   /** @throws A2AError for a call that is not made */
@@ -181,8 +191,9 @@ export class Caller {
       },
       clock,
     });
-    this.#open.add(following);
-    return following.run();
+    const run = following.run();
+    this.#open.set(following, run);
+    return run;
   }
 
   #respond(exchange: Exchange, outcome: Outcome): ActionResponse | Promise<ActionResponse> {

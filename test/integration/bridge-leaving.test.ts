@@ -81,6 +81,23 @@ describe.each([
     await left;
   });
 
+  it('is canceled though the bridge is closed at once', async () => {
+    const { raw, made, asked } = await scene();
+    const stop = new AbortController();
+    const heard = gate();
+    const response = made.invoke(
+      'remote/s',
+      { prompt: 'x' },
+      { signal: stop.signal, onProgress: heard.open },
+    );
+    await asked;
+    await heard.opened;
+    stop.abort();
+    await made.close();
+    expect(raw.asked('tasks/cancel')).toHaveLength(1);
+    expect(await response).toMatchObject({ status: 'CANCELED' });
+  });
+
   it('ends with the bridge', async () => {
     const { made, asked, left } = await scene();
     const heard = gate();

@@ -136,6 +136,27 @@ describe('MCP over HTTP', () => {
     expect(a).not.toBe(c);
   });
 
+  it.each(clientKinds.map((kind) => ({ kind, name: kind.name })))(
+    'cancels the task of the $name when that goes away in the middle',
+    async ({ kind }) => {
+      const demo = demoAgent();
+      const actions = await bridge({ agentName: 'demo', agent: demo.agent });
+      const running = await serveMcp(actions, { http: true });
+      closers.push(
+        () => demo.agent.close(),
+        () => actions.close(),
+        () => running.close(),
+      );
+      const client = await kind.connect({ url: running.url ?? '' });
+      await new Promise<void>((resolve) => {
+        const onprogress = ({ message }: any) => message === 'begun' && resolve();
+        client.call('demo_do', { prompt: 'slow' }, { onprogress }).catch(() => {});
+      });
+      await client.close();
+      await demo.canceled();
+    },
+  );
+
   it('cancels what is under way when it is closed', async () => {
     const demo = demoAgent();
     const server = await serve(demo.agent);

@@ -1,4 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -198,6 +200,43 @@ describe('what an agent prints', () => {
       hint: 'It printed last:\nthinking',
     });
     expect(isAlive(pid)).toBe(false);
+  });
+
+  it('is told when it went into the background, where nobody could look after it', async () => {
+    const { port, url } = await addressOf();
+    const file = tinyAgent('forks.mjs');
+    const command = ['sh', '-c', `"${process.execPath}" "${file}" ${port} & echo $!; exit 0`];
+    const made = supervised({ command, url });
+    const error = (await made.whenReady().catch((thrown: unknown) => thrown)) as A2AError;
+    expect(error.message).toMatch(/ended with exit code 0 before it was ready$/);
+    expect(error.hint).toMatch(/^It must not go into the background\. It printed last:\n\d+$/);
+    expect(made.state).toBe('failed');
+    expect(isAlive(Number(made.output()[0]?.text))).toBe(false);
+  });
+
+  it.each([
+    [
+      'gives its own pages for every path',
+      (response: ServerResponse) => response.end('<html>Welcome</html>'),
+    ],
+    ['gives an empty object for every path', (response: ServerResponse) => response.end('{}')],
+    ['says no to everything', (response: ServerResponse) => response.writeHead(404).end()],
+    ['never answers', () => {}],
+  ])('is told when its port belongs to a program that %s', async (_what, answer) => {
+    const stranger = createServer((_, response) => void answer(response));
+    await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
+    const { port } = stranger.address() as AddressInfo;
+    const file = tinyAgent('late.mjs');
+    const made = supervised({
+      command: [process.execPath, file, String(port)],
+      url: `http://127.0.0.1:${port}`,
+      startupTimeout: 60_000,
+    });
+    const error = (await made.whenReady().catch((thrown: unknown) => thrown)) as A2AError;
+    expect(error.message).toMatch(/ended with exit code 1 before it was ready$/);
+    expect(error.hint).toContain('EADDRINUSE');
+    stranger.closeAllConnections();
+    await new Promise((resolve) => stranger.close(resolve));
   });
 
   it('is not needed to say that there is no such program', async () => {

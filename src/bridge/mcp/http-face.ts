@@ -88,14 +88,15 @@ export async function serveHttp(
     if (token !== undefined && !isToken(request.headers.get('authorization'), token))
       return refusal(401, 'A bearer token is needed', { 'www-authenticate': 'Bearer' });
     const id = request.headers.get('mcp-session-id');
+    const parsed = request.method === 'POST' ? parse(body) : undefined;
     if (id !== null) {
       const session = sessions.get(id);
       if (!session) return refusal(404, 'There is no such session; introduce yourself again');
       sessions.delete(id);
       sessions.set(id, session);
+      request.signal.addEventListener('abort', () => cancelAll(session, parsed), { once: true });
       return await session.transport.handleRequest(request);
     }
-    const parsed = request.method === 'POST' ? parse(body) : undefined;
     return isIntroduction(parsed) ? await open(request, parsed) : await single.fetch(request);
   }
 
@@ -117,6 +118,23 @@ export async function serveHttp(
       await closed;
     },
   };
+}
+
+/**
+ * Ends the requests of a client that left before they were answered. Streams are not kept to be taken up again, so nobody
+ * would ever hear the answers.
+ */
+function cancelAll({ transport }: Session, parsed: unknown): void {
+  for (const message of [parsed].flat() as ({ id?: unknown; method?: unknown } | null | undefined)[]) {
+    const requestId = message?.id;
+    if (
+      typeof message?.method !== 'string' ||
+      (typeof requestId !== 'string' && typeof requestId !== 'number')
+    )
+      continue;
+    const params = { requestId, reason: 'The client left' };
+    transport.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
+  }
 }
 
 function refusal(status: number, message: string, headers: Record<string, string> = {}): Response {

@@ -14,7 +14,9 @@ type Answer = (request: Request, body: string) => Promise<Response>;
 export function nodeFetch(answer: Answer, { maxBodyBytes, log }: NodeFetchOptions): RequestListener {
   async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const left = new AbortController();
-    outgoing.on('close', () => left.abort());
+    outgoing.on('close', () => {
+      if (!outgoing.writableFinished) left.abort();
+    });
     const body = await bodyOf(incoming, maxBodyBytes);
     if (body === undefined) {
       outgoing.writeHead(413, { connection: 'close' }).end();

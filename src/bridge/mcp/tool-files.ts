@@ -51,6 +51,6 @@ function embedded(resource: unknown): object | undefined {
   if (typeof resource !== 'object' || resource === null) return undefined;
   const { uri, blob, text, mimeType } = resource as Fields;
   const bytes = typeof text === 'string' ? Buffer.from(text).toString('base64') : blob;
-  const name = nameIn(String(uri ?? 'file'));
+  const name = typeof uri === 'string' ? nameIn(uri) : 'file';
   return { bytes, name, mediaType: typeof mimeType === 'string' ? mimeType : mediaTypeFor(name) };
 }

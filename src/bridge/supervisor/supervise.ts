@@ -255,10 +255,13 @@ class Supervisor implements Supervised {
     const end = `ended ${signal === null ? `with exit code ${code}` : `by ${signal}`}`;
     const how = error ?? (isEarly ? `${end} before it was ready` : end);
     const message = `The agent at ${this.url} ${how}`;
-    return new A2AError('UNAVAILABLE', message, { hint: this.#words() });
+    const words = this.#words();
+    // Whoever starts something and ends well believes that all is well.
+    const hint = isEarly && code === 0 ? `It must not go into the background. ${words}` : words;
+    return new A2AError('UNAVAILABLE', message, { hint });
   }
 
-  #words(): string | undefined {
+  #words(): string {
     if (!this.#settings.program) return 'Is it running, and is the address right?';
     const words = lastWords(this.#output.last());
     return words === '' ? 'It printed nothing.' : `It printed last:\n${words}`;
