@@ -34,8 +34,21 @@ interface MeshTrip {
 /** How many requests are remembered, and how many messages that others may see as well. */
 const maxRemembered = 2_000;
 
-/** Messages by what they look like, so that two ends of one mesh on one tape do not tell everything twice. */
-const published = new WeakMap<Tape, Set<string>>();
+/** What those who record on one tape remember together: several of them may be at the ends of one mesh. */
+interface Memory {
+  /** Messages that were published, by what they look like, so that nothing is told twice. */
+  readonly sent: Set<string>;
+  /** Requests by the topics on which they are answered. */
+  readonly trips: Map<string, MeshTrip>;
+}
+
+const memories = new WeakMap<Tape, Memory>();
+
+function memoryOf(tape: Tape): Memory {
+  let memory = memories.get(tape);
+  if (!memory) memories.set(tape, (memory = { sent: new Set(), trips: new Map() }));
+  return memory;
+}
 
 /** Records what is published and what is delivered. */
 export function tappedLink(link: Link, tape: Tape, options: TappedLinkOptions): Link {
@@ -67,11 +80,7 @@ function recorderOf(
 ): (topic: string, payload: string, properties: Properties, isOut: boolean) => void {
   const recorder = new Recorder(tape, options);
   const { backlog } = recorder;
-  /** Requests by the topics on which they are answered. */
-  const trips = new Map<string, MeshTrip>();
-  let out = published.get(tape);
-  if (!out) published.set(tape, (out = new Set()));
-  const sent = out;
+  const { sent, trips } = memoryOf(tape);
   return (topic, payload, properties, isOut) => {
     const key = `${topic} ${payload.length} ${payload.slice(0, 200)} ${payload.slice(-200)}`;
     if (!isOut && sent.has(key)) return;
