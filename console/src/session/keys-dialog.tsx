@@ -30,9 +30,13 @@ export function KeysDialog() {
         </dt>
         <dd>go through a list; Page, Home and End go further</dd>
         <dt>
+          <kbd>Space</kbd>
+        </dt>
+        <dd>keeps the timeline of the wire as it is, or lets it go on</dd>
+        <dt>
           <kbd>Esc</kbd>
         </dt>
-        <dd>closes what is open above the page</dd>
+        <dd>closes what is open</dd>
       </dl>
     </Dialog>
   );

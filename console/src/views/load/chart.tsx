@@ -112,7 +112,7 @@ function optionsFor(room: HTMLElement, lines: readonly Line[], unit: string): uP
     scales: {
       x: { time: true, range: (_, __, max) => [(max ?? 0) - span / 1_000, max ?? 1] },
       // A quiet second is a line at the bottom, not in the middle.
-      y: { range: (_, __, max) => [0, Math.max(max * 1.15, 4)] },
+      y: { range: (_, __, max) => [0, Math.max((max ?? 0) * 1.15, unit === '' ? 4 : 1)] },
     },
     axes: [
       { ...axis, space: 48, incrs: [60, 300], size: 26, values: (_, ticks) => ticks.map(clock) },
@@ -124,7 +124,8 @@ function optionsFor(room: HTMLElement, lines: readonly Line[], unit: string): uP
         label: name,
         stroke: colour(`${tone}-ink`),
         width: 1.75,
-        points: { show: false },
+        // Only a second between quiet ones gets a point; the others are joined by the line.
+        points: { size: 4 },
         ...(isFilled ? { fill: colour(`${tone}-soft`) } : {}),
       })),
     ],

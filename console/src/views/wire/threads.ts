@@ -56,11 +56,6 @@ export class Threads {
     return this.#trips.get(trip)?.tasks.has(taskId) ?? false;
   }
 
-  /** The trips of a task. */
-  tripsOf(taskId: string): ReadonlySet<string> {
-    return this.#tasks.get(taskId)?.trips ?? new Set();
-  }
-
   /** A small number for the task of a trip, to choose a colour by; tasks that follow each other have different ones. */
   hueOf(trip: string, hues: number): number | undefined {
     const taskId = this.taskOf(trip);
