@@ -65,6 +65,7 @@ export function readTapFile(text: string): Passage[] {
   const unfinished = lines.pop();
   if (lines.length === 0) lines.push(unfinished ?? '');
   const passages: Passage[] = [];
+  if (lines[0]?.trim() === '') throw wrong(0, 'is not the beginning of the file of a tap');
   for (const [index, line] of lines.entries()) {
     if (line.trim() === '') continue;
     const value = parsed(line, index);

@@ -36,6 +36,8 @@ export function tappedServer(tape: Tape, options: TappedServerOptions): Pick<Ser
         replied(reply) {
           const isWhole = typeof reply.body === 'string' || reply.body === undefined;
           trip.response(reply.status, headersOf(reply), isWhole ? ((reply.body as string) ?? '') : undefined);
+          // Whether all of it was read is not told: who is refused often hangs up.
+          if (isWhole) trip.end('whole');
         },
         frame: (text) => trip.frame(text.trimEnd()),
         ended: (end) => trip.end(end === 'whole' ? end : { why: reasons[end] }),

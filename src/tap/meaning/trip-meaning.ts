@@ -65,8 +65,10 @@ export class TripMeaning {
       this.#request = model;
       return { ...known, ...aboutOf(model), gist: gistOfRequest(operation, model), model, ...lost(losses) };
     } catch (thrown) {
-      const { message } = A2AError.from(thrown);
-      return { ...known, gist: short(`${gistOfRequest(asked.operation)}, not readable: ${message}`, 160) };
+      const gist = gistOfRequest(asked.operation);
+      // Whoever is refused before it is listened to said nothing that is wrong.
+      if (text === '') return { ...known, gist };
+      return { ...known, gist: short(`${gist}, not readable: ${A2AError.from(thrown).message}`, 160) };
     }
   }
 
