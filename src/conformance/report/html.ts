@@ -9,9 +9,9 @@ export function htmlReport(report: ConformanceReport): string {
   const results = resultsOf(report);
   const body = [
     head(report),
+    '<main>',
     verdict(report),
     ...report.warnings.map((each) => `<p class="loud" role="alert"><b>Read this first:</b> ${e(each)}</p>`),
-    '<main>',
     fixes(findingsOf(report)),
     matrix(results),
     open(results),
@@ -140,7 +140,7 @@ function matrix(results: readonly ConformanceResult[]): string {
   const choices = Object.keys(signs)
     .map((each) => `<option>${each}</option>`)
     .join('');
-  return `<section id="matrix"><h2>Every rule</h2><div class="filter"><input id="find" type="search" placeholder="Filter by id, words or section" aria-label="Filter rules"><select id="only" aria-label="Verdict"><option value="">every verdict</option>${choices}</select><span id="shown" class="dim" role="status"></span></div><div class="scroll"><table><thead><tr><th scope="col">Rule</th><th scope="col">Level</th><th scope="col">Section</th>${heads}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div></section>`;
+  return `<section id="matrix"><h2>Every rule</h2><div class="filter"><input id="find" type="search" placeholder="Filter by id, words or section" aria-label="Filter rules"><select id="only" aria-label="Verdict"><option value="">every verdict</option>${choices}</select><span id="shown" class="dim" role="status"></span></div><div class="scroll" role="region" tabindex="0" aria-label="Every rule"><table><thead><tr><th scope="col">Rule</th><th scope="col">Level</th><th scope="col">Section</th>${heads}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div></section>`;
 }
 
 function open(results: readonly ConformanceResult[]): string {
@@ -154,7 +154,7 @@ function open(results: readonly ConformanceResult[]): string {
     ([why, all]) =>
       `<tr><td>${e(why)}</td><td>${all.map((each) => `<code>${e(each.test)}</code> <span class="dim">${laneOf(each)}</span>`).join('<br>')}</td></tr>`,
   );
-  const table = `<div class="scroll"><table><thead><tr><th scope="col">Why, and what to do</th><th scope="col">Rules</th></tr></thead><tbody>${rows.join('\n')}</tbody></table></div>`;
+  const table = `<div class="scroll" role="region" tabindex="0" aria-label="What could not be learned"><table><thead><tr><th scope="col">Why, and what to do</th><th scope="col">Rules</th></tr></thead><tbody>${rows.join('\n')}</tbody></table></div>`;
   return `<section id="open"><h2>What could not be learned</h2>${rows.length === 0 ? '<p>Nothing was left open.</p>' : table}</section>`;
 }
 
@@ -175,7 +175,7 @@ function timings(results: readonly ConformanceResult[]): string {
     (each) =>
       `<tr><td><code>${e(each.test)}</code></td><td>${laneOf(each)}</td><td>${each.duration_ms} ms</td></tr>`,
   );
-  return `<section id="timings"><h2>What took longest</h2><div class="scroll"><table><thead><tr><th scope="col">Rule</th><th scope="col">Where</th><th scope="col">Time</th></tr></thead><tbody>${rows.join('\n')}</tbody></table></div></section>`;
+  return `<section id="timings"><h2>What took longest</h2><div class="scroll" role="region" tabindex="0" aria-label="What took longest"><table><thead><tr><th scope="col">Rule</th><th scope="col">Where</th><th scope="col">Time</th></tr></thead><tbody>${rows.join('\n')}</tbody></table></div></section>`;
 }
 
 function provenance({ provenance: facts }: ConformanceReport): string {

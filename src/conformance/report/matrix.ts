@@ -31,6 +31,6 @@ export function matrixPage(
   const good = meetings.filter(isGood).length;
   return pageOf(
     'A2A interoperability',
-    `<header><h1>Who gets on with whom</h1></header><div class="verdict ${good === meetings.length ? 'full' : 'partial'}"><strong>${good} of ${meetings.length}</strong><span>What the agent of a row answers is sent to the agent of a column, which has to answer it. Where the first can ask others, it also has to do so by itself: directly.</span></div><main><div class="scroll"><table><thead><tr><th scope="col">from</th>${heads}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div>${list.length === 0 ? '' : `<h2>What went wrong</h2><ul>${list.join('')}</ul>`}</main>`,
+    `<header><h1>Who gets on with whom</h1></header><main><div class="verdict ${good === meetings.length ? 'full' : 'partial'}"><strong>${good} of ${meetings.length}</strong><span>What the agent of a row answers is sent to the agent of a column, which has to answer it. Where the first can ask others, it also has to do so by itself: directly.</span></div><div class="scroll" role="region" tabindex="0" aria-label="Who gets on with whom"><table><thead><tr><th scope="col">from</th>${heads}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div>${list.length === 0 ? '' : `<h2>What went wrong</h2><ul>${list.join('')}</ul>`}</main>`,
   );
 }
