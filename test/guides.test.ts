@@ -7,9 +7,8 @@ import { main, root, Running } from './support/command.ts';
 import { type Fence, fencesOf, pages, textOfPage } from './support/fences.ts';
 import { freePort } from './support/free-port.ts';
 
-const users = pages().filter((page) => dirname(page) === join('docs', 'for'));
 /** The pages that are run from the first line to the last; the code of all others is type-checked or run elsewhere. */
-const guides = [...users, join('docs', 'guide', 'tap.md')];
+const guides = pages().filter((page) => dirname(page) === join('docs', 'for'));
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 if (!hasCurl) console.log('skipped: curl is not installed, so that its lines in the guides are not run');
@@ -54,8 +53,8 @@ function pattern(expected: string): RegExp {
 
 describe('the pages that lead by the hand', () => {
   it('are one for each kind of user, short, and led to', () => {
-    expect(users).toHaveLength(4);
-    for (const page of users) {
+    expect(guides).toHaveLength(4);
+    for (const page of guides) {
       expect(textOfPage(page).split('\n').length, page).toBeLessThanOrEqual(120);
       expect(textOfPage('docs/README.md')).toContain(page.replace(/^docs./, ''));
     }
