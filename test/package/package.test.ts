@@ -160,6 +160,34 @@ describe('the package', () => {
     expect((await running.stop()).code).toBe(0);
   });
 
+  it('brings the samples, which are up without what is optional', async () => {
+    const command = join(home, 'node_modules', '.bin', 'dragoman');
+    const running = new Running(spawn(command, ['up', '-o', 'json'], { cwd: home }));
+    const [line] = await running.prints(/^\{.*\}\n/);
+    const {
+      agents,
+      console: page,
+      mcp,
+    } = JSON.parse(line) as {
+      agents: { name: string; url: string }[];
+      console: string;
+      mcp?: string;
+    };
+    expect(agents.map(({ name }) => name)).toEqual(['interpreter', 'caravan']);
+    for (const { url } of agents) {
+      const response = await fetch(`${url}/message:send`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
+        body: '{"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":"say hello in French"}]}}',
+      });
+      expect(await response.text()).toMatch(/bonjour|camels/);
+    }
+    expect(await (await fetch(page)).text()).toContain('<script');
+    expect(mcp).toBeUndefined();
+    expect(running.stderr).toContain('npm install @modelcontextprotocol/server');
+    expect((await running.stop()).code).toBe(0);
+  });
+
   it('names the library to install when a store needs one', async () => {
     const hasSqlite = process.getBuiltinModule('node:sqlite') !== undefined;
     const command = join(home, 'node_modules', '.bin', 'dragoman');
