@@ -45,6 +45,8 @@ export class HttpTrip {
   /** Whatever the caller proves itself with must not come back in a body either. */
   #secrets: Secrets | undefined;
   #parser: SseParser | undefined;
+  /** When the bytes that are being parsed passed. */
+  #chunkAt = 0;
   #isEvents = false;
   #isOver = false;
   /** What came of a body that is not a stream. */
@@ -130,7 +132,11 @@ export class HttpTrip {
   }
 
   #parse(bytes: Uint8Array, at: number): void {
-    this.#parser ??= new SseParser({ event: (event) => this.#frame(frameText(event), at) }, maxRead * 4);
+    this.#chunkAt = at;
+    this.#parser ??= new SseParser(
+      { event: (event) => this.#frame(frameText(event), this.#chunkAt) },
+      maxRead * 4,
+    );
     try {
       this.#parser.push(bytes);
     } catch {

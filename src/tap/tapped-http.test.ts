@@ -46,6 +46,33 @@ describe('a client that is tapped', () => {
     expect(lines.at(-1)).toBe('end Sample → me 1.0 JSONRPC The caller hung up');
   });
 
+  it('tells when each event of a stream passed', async () => {
+    const encoder = new TextEncoder();
+    let time = 100;
+    const tape = new Tape();
+    const http = tappedHttp(
+      {
+        request: () =>
+          Promise.resolve({
+            status: 200,
+            header: (name) => (name === 'content-type' ? 'text/event-stream' : undefined),
+            text: () => Promise.reject(new Error('It is a stream')),
+            async *chunks() {
+              for (time of [200, 300, 400]) yield encoder.encode(`data: {"at":${time}}\n\n`);
+            },
+            discard() {},
+          }),
+        close: () => Promise.resolve(),
+      },
+      tape,
+      { from: 'me', now: () => time },
+    );
+    const { chunks } = await http.request({ method: 'POST', origin: 'http://a', path: '/', headers: {} });
+    for await (const bytes of chunks()) expect(bytes).toBeDefined();
+    const frames = passagesOn(tape).filter(({ kind }) => kind === 'frame');
+    expect(frames.map(({ at }) => at)).toEqual([200, 300, 400]);
+  });
+
   it('shows that nobody is there', async () => {
     const server = await serve(sampleAgent());
     await server.stop(0);
