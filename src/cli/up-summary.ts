@@ -115,7 +115,7 @@ export function textOfUp(running: RunningUp, notes: readonly string[], colours: 
   }
   const trials = trialsOf(running, townsmen);
   if (trials.length > 0) lines.push('', `  ${bold('Try')}`);
-  for (const { title, command } of trials) lines.push(`    ${dim(`# ${title}`)}`, `    ${command}`);
+  for (const { title, command } of trials) lines.push(`  ${dim(`# ${title}`)}`, `  ${command}`);
   if (notes.length > 0) lines.push('', ...notes.map((note) => `  ${yellow('!')} ${note}`));
   lines.push('', `  ${dim('Ctrl-C stops everything.')}`, '');
   return lines.join('\n');

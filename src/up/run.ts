@@ -145,7 +145,7 @@ class Running implements RunningUp {
         return start(0);
       }
       if (code !== 'EADDRINUSE') throw cause;
-      throw new A2AError('UNAVAILABLE', `Port ${port} for ${what} is in use`, {
+      throw new A2AError('INVALID_PARAMS', `Port ${port} for ${what} is in use`, {
         cause,
         hint: `Give it another in ${this.settings.file}, or 0 for any free one.`,
       });

@@ -386,14 +386,18 @@ describe('dragoman up -c', () => {
     });
   });
 
-  it('says which port is in use where one was asked for', async () => {
+  it.each([
+    ['the gateway', (port: number) => `listen: ${port}\nconsole: false\n`],
+    ['MCP', (port: number) => `${places}bridge: { mcp: { port: ${port} } }\n`],
+    ['the console', (port: number) => `listen: 0\nconsole: { port: ${port} }\n`],
+  ])('says that a port is in use where one was asked for, for %s', async (what, wanting) => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
-    const { code, stderr } = await up(`listen: ${port}\nconsole: false\n${echo}`).ended;
+    const { code, stderr } = await up(`${wanting(port)}${echo}`).ended;
     server.close();
     expect(code).toBe(1);
-    expect(stderr).toContain(`Port ${port} for the gateway is in use`);
+    expect(stderr).toContain(`Port ${port} for ${what} is in use`);
     expect(stderr).toContain('Give it another in dragoman.yaml, or 0 for any free one.');
   });
 
