@@ -242,7 +242,7 @@ describe.each(clientKinds.flatMap((kind) => ways.map((way) => ({ kind, way, name
     });
 
     it('gets a handle when the agent takes long, and goes on waiting with it', async () => {
-      const hasty = await stage.connected({}, 100);
+      const hasty = await stage.connected({}, 1_000);
       const first = await hasty.call('demo_do', { prompt: 'wait' });
       expect(first.structuredContent).toMatchObject({ status: 'RUNNING' });
       expect(first.isError).toBeFalsy();
