@@ -88,6 +88,8 @@ export class Secrets {
 
   /** An address without a password and without keys in its query. */
   url(url: string): string {
+    // Most addresses have no place for a secret.
+    if (!/[?@]/.test(url)) return this.text(url);
     let parsed: URL;
     try {
       parsed = new URL(url);
@@ -95,7 +97,7 @@ export class Secrets {
       return this.text(url);
     }
     if (parsed.password !== '') parsed.password = 'removed';
-    for (const name of [...parsed.searchParams.keys()])
+    for (const name of new Set(parsed.searchParams.keys()))
       if (this.#isSecretQuery(name)) parsed.searchParams.set(name, 'removed');
     return this.text(parsed.href === new URL(url).href ? url : parsed.href);
   }

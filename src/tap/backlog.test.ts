@@ -24,8 +24,8 @@ describe('what waits to be looked at', () => {
     const parties = { from: 'a', to: () => 'b' };
     const head = { method: 'POST', url: 'http://x.test/', headers: {} };
     const large = 'x'.repeat(65 * 1_024 * 1_024);
-    new HttpTrip(recorder, parties, head, large);
-    new HttpTrip(recorder, parties, head, 'small');
+    const trips = [large, 'small'].map((body) => new HttpTrip(recorder, parties, head, body));
+    expect(trips).toHaveLength(2);
     expect(Backlog.of(tape).isFull).toBe(true);
     for (let i = 0; i < 60_000; i++) Backlog.of(tape).add(0, () => {});
     let isLost = true;

@@ -14,6 +14,10 @@ interface Sighting {
   readonly work: () => void;
 }
 
+/** Outside of Node a turn is as long as a timer takes. */
+const afterTraffic: (callback: () => void) => unknown =
+  typeof setImmediate === 'function' ? setImmediate : (callback) => setTimeout(callback, 0);
+
 const backlogs = new WeakMap<Tape, Backlog>();
 
 /**
@@ -46,7 +50,7 @@ export class Backlog {
     this.#size += size;
     if (this.#isCalled) return;
     this.#isCalled = true;
-    setImmediate(() => this.#go());
+    afterTraffic(() => this.#go());
   }
 
   /** Looks at everything that waits, now. */
@@ -59,7 +63,7 @@ export class Backlog {
     this.#work(performance.now() + turn);
     if (this.#next === this.#waiting.length) return;
     this.#isCalled = true;
-    setImmediate(() => this.#go());
+    afterTraffic(() => this.#go());
   }
 
   #work(until: number): void {

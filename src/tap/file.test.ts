@@ -36,7 +36,7 @@ describe('the file of a tap', () => {
     ['hello\n', 'Line 1 is not the beginning of the file of a tap'],
     ['{"format":"dragoman-tap","version":2}\n', 'Line 1 is of version 2, which is not known here'],
     [`${writeTapFile([passage])}no\n`, 'Line 3 is not JSON'],
-    [`${writeTapFile([{ ...passage, kind: 'else' as never }])}`, 'Line 2 is no passage: kind'],
+    [writeTapFile([{ ...passage, kind: 'else' as never }]), 'Line 2 is no passage: kind'],
   ])('is not %j', (text, message) => {
     expect(() => readTapFile(text)).toThrow(message);
   });

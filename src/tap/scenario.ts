@@ -79,7 +79,7 @@ function caseOf(
   { passages, session, name }: { passages: readonly Passage[]; session: string; name: string },
 ): object {
   const { meaning, to } = request;
-  const { message } = meaning?.model as SendRequest;
+  const said = meaning?.model as SendRequest | undefined;
   const url = addressOf(request, passages);
   const cancel = cancelOf(request, came, passages);
   return {
@@ -92,7 +92,7 @@ function caseOf(
     }),
     gateway_input: {
       target_agent_name: to,
-      parts: message.parts.map(writtenPart),
+      parts: said?.message.parts.map(writtenPart),
       is_streaming: meaning?.operation === 'stream',
       external_context: { a2a_session_id: session },
     },

@@ -67,8 +67,8 @@ describe('a client that is tapped', () => {
       tape,
       { from: 'me', now: () => time },
     );
-    const { chunks } = await http.request({ method: 'POST', origin: 'http://a', path: '/', headers: {} });
-    for await (const bytes of chunks()) expect(bytes).toBeDefined();
+    const response = await http.request({ method: 'POST', origin: 'http://a', path: '/', headers: {} });
+    for await (const bytes of response.chunks()) expect(bytes).toBeDefined();
     const frames = passagesOn(tape).filter(({ kind }) => kind === 'frame');
     expect(frames.map(({ at }) => at)).toEqual([200, 300, 400]);
   });

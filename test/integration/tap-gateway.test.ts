@@ -92,7 +92,7 @@ agents: { sample: { url: "${await served()}" } }
     await caller.answer(task);
     await seenOn(
       tape,
-      ({ kind, meaning }) => kind === 'message' && /^task completed/.test(meaning?.gist ?? ''),
+      ({ kind, meaning }) => kind === 'message' && meaning?.gist.startsWith('task completed') === true,
     );
     const messages = passagesOn(tape).filter(
       ({ kind, meaning }) => kind === 'message' && meaning?.operation !== 'card',

@@ -222,7 +222,7 @@ describe('a tap', () => {
     const raw = await startRaw((request, response) => {
       response.writeHead(request.method === 'DELETE' ? 418 : 200, 'As It Is', {
         'content-type': 'application/octet-stream',
-        'x-seen': `${request.method} ${request.path} ${request.headers['x-mine']} ${request.headers.host}`,
+        'x-seen': `${request.method} ${request.path} ${String(request.headers['x-mine'])} ${request.headers.host}`,
         'set-cookie': ['a=1; Path=/', 'b=2'],
         'x-body': createHash('sha256').update(request.text).digest('hex'),
       });
