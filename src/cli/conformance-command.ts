@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ConformanceFlags, MatrixFlags } from './conformance.ts';
 import { collect, outputOption, secondsOption } from './options.ts';
+import { portOf } from './port.ts';
 import type { SelfTestFlags } from './self-test.ts';
 
 const examples = `
@@ -64,6 +65,12 @@ function addConnection(command: Command): void {
       collect,
       [],
     )
+    .option(
+      '--limited-header <header>',
+      'the credentials of somebody who may not send messages, to see what they are told',
+      collect,
+      [],
+    )
     .addOption(secondsOption('--timeout <seconds>', 'for one task', 60))
     .addOption(secondsOption('--max-time <seconds>', 'for everything', 600))
     .addOption(
@@ -72,6 +79,12 @@ function addConnection(command: Command): void {
         .default(2_000),
     )
     .option('--webhook-url <url>', 'how the agent reaches this machine (default: on loopback)')
+    .addOption(
+      new Option(
+        '--webhook-port <port>',
+        'where to listen for that (default: the port in the address)',
+      ).argParser(portOf),
+    )
     .option('--insecure', 'take a certificate that nobody vouches for', false);
 }
 

@@ -21,6 +21,7 @@ import { versionOfPackage } from './version.ts';
 export interface ConformanceFlags {
   header: string[];
   otherHeader: string[];
+  limitedHeader: string[];
   second?: string;
   secondHeader: string[];
   delegate?: string;
@@ -29,6 +30,7 @@ export interface ConformanceFlags {
   maxTime: number;
   maxMessages: number;
   webhookUrl?: string;
+  webhookPort?: number;
   insecure: boolean;
   fixtures?: 'fx' | 'tck';
   scenario?: string;
@@ -56,11 +58,13 @@ export interface MatrixFlags {
 export async function checkConformance(url: string, flags: ConformanceFlags): Promise<void> {
   expectUrl(url);
   if (flags.second !== undefined) expectUrl(flags.second);
+  if (flags.webhookUrl !== undefined) expectUrl(flags.webhookUrl);
   if (flags.delegate !== undefined) expectWords(flags.delegate);
   const targets = targetsOf(flags);
   const baseline = flags.baseline === undefined ? undefined : reportIn(flags.baseline);
   const headers = headersOf(flags.header);
   const otherHeaders = headersOf(flags.otherHeader);
+  const limitedHeaders = headersOf(flags.limitedHeader);
   const secondHeaders = headersOf(flags.secondHeader);
   const progress = conformanceProgress(process.stderr, flags.o === 'text');
   const outcome = await examine(url, {
@@ -71,7 +75,9 @@ export async function checkConformance(url: string, flags: ConformanceFlags): Pr
     ...(flags.skill.length > 0 ? { skills: flags.skill } : {}),
     ...(flags.transport.length > 0 ? { transports: flags.transport } : {}),
     ...(flags.a2aVersion.length > 0 ? { versions: flags.a2aVersion } : {}),
+    ...(flags.limitedHeader.length > 0 ? { limitedHeaders } : {}),
     ...(flags.webhookUrl === undefined ? {} : { webhookUrl: flags.webhookUrl }),
+    ...(flags.webhookPort === undefined ? {} : { webhookPort: flags.webhookPort }),
     ways: waysOf(flags),
     only: flags.only.flatMap((each) => each.split(',')),
     level: flags.level.toUpperCase() as Level,
@@ -90,7 +96,7 @@ export async function checkConformance(url: string, flags: ConformanceFlags): Pr
   const report = reportOf(outcome, {
     suite: `dragoman ${versionOfPackage()}`,
     command: `dragoman ${process.argv.slice(2).map(quoted).join(' ')}`,
-    secrets: new Secrets(headers, otherHeaders, secondHeaders),
+    secrets: new Secrets(headers, otherHeaders, limitedHeaders, secondHeaders),
   });
   const isWritten = writeAll(report, targets);
   const isOnOutput = targets.some(({ file }) => file === undefined) || !isWritten;

@@ -12,6 +12,7 @@ export type Need =
   | 'security'
   | 'credentials'
   | 'second-identity'
+  | 'limited-identity'
   | 'signatures'
   | 'extensions'
   | 'tenant';

@@ -39,6 +39,8 @@ export interface ProbeTools {
   readonly headers: Readonly<Record<string, string>>;
   /** The credentials of somebody else, if there are any. */
   readonly otherHeaders?: Readonly<Record<string, string>>;
+  /** The credentials of somebody who is known and may not send messages, if there are any. */
+  readonly limitedHeaders?: Readonly<Record<string, string>>;
   readonly card: Json;
   readonly cardUrl: string;
   readonly reach: Reach;

@@ -24,6 +24,8 @@ export interface RunOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** The credentials of somebody else, for checks of isolation. */
   readonly otherHeaders?: Readonly<Record<string, string>>;
+  /** The credentials of somebody who is known to the agent and may not send messages. */
+  readonly limitedHeaders?: Readonly<Record<string, string>>;
   /** Messages that lead to states. */
   readonly ways?: Ways;
   readonly versions?: readonly Version[];
@@ -38,6 +40,8 @@ export interface RunOptions {
   readonly maxMessages?: number;
   /** How the agent reaches our webhooks. */
   readonly webhookUrl?: string;
+  /** Where we listen for them. @defaultValue the port in `webhookUrl`, or any that is free */
+  readonly webhookPort?: number;
   readonly insecure?: boolean;
   /** Milliseconds for everything; what is left then stays open. @defaultValue ten minutes */
   readonly maxTime?: number;
@@ -93,7 +97,7 @@ class Run {
     this.#ends = performance.now() + (options.maxTime ?? 600_000);
     const insecure = options.insecure ?? false;
     this.#line = new Line({ deadline: Math.min(this.#timeout, 30_000), insecure });
-    this.#receiver = new Receiver(options.webhookUrl);
+    this.#receiver = new Receiver(options.webhookUrl, options.webhookPort);
     this.#watch = new Watch(options.invariants.filter((each) => this.#isWanted(each)));
   }
 
@@ -160,6 +164,7 @@ class Run {
       speech,
       headers: this.#options.headers ?? {},
       ...(this.#options.otherHeaders ? { otherHeaders: this.#options.otherHeaders } : {}),
+      ...(this.#options.limitedHeaders ? { limitedHeaders: this.#options.limitedHeaders } : {}),
       card,
       cardUrl: shown?.url ?? this.#url,
       reach: new Reach(this.#options.ways ?? {}, examplesIn(card, this.#options.skills)),
@@ -312,18 +317,23 @@ function missingNeed(needs: readonly Need[], probe: Probe, options: RunOptions):
     security: asksForCredentials(card),
     credentials: Object.keys(options.headers ?? {}).length > 0,
     'second-identity': options.otherHeaders !== undefined,
+    'limited-identity': options.limitedHeaders !== undefined,
     signatures: (listIn(card.signatures) ?? []).length > 0,
     extensions: (listIn(capabilities.extensions) ?? []).length > 0,
     tenant: (listIn(card.supportedInterfaces) ?? []).some((each) => isObject(each) && textIn(each.tenant)),
   };
   for (const need of needs) {
     if (has[need]) continue;
-    const isOpen = !has.security && (need === 'credentials' || need === 'second-identity');
+    const isOpen = !has.security && /^credentials$|-identity$/.test(need);
     if (isOpen) return new NotApplicable(`The card of ${speech.version} asks for no credentials.`);
     if (need === 'credentials') return new Inconclusive('Give credentials with --header to have this tried.');
     if (need === 'second-identity')
       return new Inconclusive(
         'Give the credentials of somebody else with --other-header to have this tried.',
+      );
+    if (need === 'limited-identity')
+      return new NotApplicable(
+        'Nobody is named who may not send messages; give the credentials of such a caller with --limited-header to have this tried.',
       );
     return new NotApplicable(
       `The card of ${speech.version} says that there is ${need.replace('-', ' ')}: no.`,

@@ -46,9 +46,6 @@ export const waivers: Readonly<Record<string, string>> = {
   'XCARD-002': permission,
   'AUTH-002': 'a matter of the TLS of the deployment; `dragoman doctor` shows the protocol that is spoken',
   'BIND-004': 'needs credentials for each declared scheme, and one set is given',
-  'ERR-006':
-    'which scopes a caller lacks is known to the agent alone; --other-header is only known to be somebody else',
-  'ERR-007': 'needs a caller of whom it is known that a scope is missing',
   'ERR-014': 'a fault would have to be put into the agent',
   'IANA-003': 'what an agent does with a text is not on the wire',
   'IANA-004':

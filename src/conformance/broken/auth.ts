@@ -46,6 +46,36 @@ const refusal = (change: (answer: WireAnswer, request: WireRequest) => void): Wi
 
 /** Agents that do not look who calls, or say so wrongly. */
 export const brokenAuth = defineBroken([
+  wired('auth.forbidden', 'as-unknown', 'Who may not do something is told that it is not known.', {
+    answer(answer) {
+      if (answer.status === 403) answer.status = 401;
+    },
+  }),
+  wired('auth.forbidden', 'as-invalid', 'Who may not do something is told that the request is wrong.', {
+    answer(answer, { json }) {
+      if (answer.status !== 403) return;
+      const isRpc = isLoose(json) && 'jsonrpc' in json;
+      answer.status = isRpc ? 200 : 400;
+      answer.json = isRpc
+        ? { jsonrpc: '2.0', id: json.id, error: { code: -32602, message: 'Wrong' } }
+        : { error: { code: 400, status: 'INVALID_ARGUMENT', message: 'Wrong', details: [] } };
+    },
+  }),
+  wired('auth.forbidden', 'lets', 'Everybody who is known may do everything.', {
+    request(request) {
+      if (request.headers.authorization === `Bearer ${callers.cat}`)
+        request.headers.authorization = `Bearer ${callers.ben}`;
+    },
+  }),
+  wired('auth.forbidden-hint', 'mute', 'Who may not do something is not told what is missing.', {
+    answer(answer) {
+      if (answer.status !== 403 || !isLoose(answer.json)) return;
+      delete answer.headers['www-authenticate'];
+      const error = answer.json.error as Record<string, unknown>;
+      for (const name of ['data', 'details']) delete error[name];
+      error.message = 'No';
+    },
+  }),
   ...Object.entries(operations).map(([name, pattern]) =>
     wired(
       'auth.anonymous',

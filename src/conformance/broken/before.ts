@@ -68,6 +68,11 @@ const isStatus = (payload: Loose): boolean =>
 
 /** Agents of the versions before 1.0 that are wrong in one thing. */
 export const brokenBefore = defineBroken([
+  ...(['0.3', '0.1'] as const).map((version) =>
+    bent(version, 'twice', 'artifact', 'An artifact is in a task twice.', 'task', (task) => {
+      if (Array.isArray(task.artifacts)) task.artifacts = [...task.artifacts, ...task.artifacts];
+    }),
+  ),
   bent('0.3', 'no-id', 'task', 'A task has no id.', 'task', drop('id')),
   bent('0.3', 'no-context', 'task', 'A task has no contextId.', 'task', drop('contextId')),
   bent('0.3', 'no-status', 'task', 'A task has no status.', 'task', drop('status')),

@@ -32,7 +32,13 @@ function fixtureRun(suite: Suite, broken: Partial<BrokenAgent>): RunOptions {
     timeout: 6_000,
     ...(broken.versions ? { versions: broken.versions } : {}),
     ...(broken.transports ? { transports: broken.transports } : {}),
-    ...(broken.isGuarded ? { headers: headers(callers.ann), otherHeaders: headers(callers.ben) } : {}),
+    ...(broken.isGuarded
+      ? {
+          headers: headers(callers.ann),
+          otherHeaders: headers(callers.ben),
+          limitedHeaders: headers(callers.cat),
+        }
+      : {}),
   };
 }
 

@@ -4,8 +4,16 @@ import { bendWire } from './bent-wire.ts';
 import type { BrokenAgent } from './broken-agent.ts';
 import { fixtureAgent } from './fixture-agent.ts';
 
-/** The two callers that a guarded agent tells apart. */
-export const callers = { ann: 'token-of-ann', ben: 'token-of-ben' } as const;
+/** The callers that a guarded agent tells apart; the last one may do nothing. */
+export const callers = { ann: 'token-of-ann', ben: 'token-of-ben', cat: 'token-of-cat' } as const;
+
+const scopes = ['talk'];
+
+const holders = {
+  [callers.ann]: { id: 'ann', scopes },
+  [callers.ben]: { id: 'ben', scopes },
+  [callers.cat]: { id: 'cat', scopes: [] },
+};
 
 /** An agent that is served to be looked at. */
 export interface Served {
@@ -22,9 +30,7 @@ export async function serveBroken(broken: Partial<BrokenAgent> = {}): Promise<Se
   const server = await serve(agent, {
     publicUrl: wire.url,
     limits: { requestsPerCaller: Number.POSITIVE_INFINITY, streamsPerCaller: Number.POSITIVE_INFINITY },
-    ...(broken.isGuarded
-      ? { auth: { any: [bearer({ tokens: { [callers.ann]: 'ann', [callers.ben]: 'ben' } })] } }
-      : {}),
+    ...(broken.isGuarded ? { auth: { any: [{ ...bearer({ tokens: holders }), scopes }] } } : {}),
     ...broken.server,
   });
   wire.to(server.url);

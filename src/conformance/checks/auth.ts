@@ -21,6 +21,12 @@ function about(
   return { ...rule, versions: ['1.0'], needs, run };
 }
 
+/** Sends a message as somebody who may not. */
+function limited(probe: Probe): Promise<Heard> {
+  const { limitedHeaders = {}, reach } = probe.tools;
+  return probe.as(limitedHeaders).ask('send', { message: reach.any() });
+}
+
 /** Everything that the agent offers, with what makes sense to ask: a task that is there where the caller could make one. */
 async function offered(probe: Probe): Promise<[Operation, Asking][]> {
   const hasCredentials = Object.keys(probe.tools.headers).length > 0;
@@ -173,6 +179,46 @@ export const authChecks = defineChecks([
         exchanges: [exchange],
       });
     },
+  ),
+  about(
+    'auth.forbidden',
+    ['ERR-006'],
+    '3.3.2',
+    'MUST',
+    'A caller who is known and may not do something is told that it may not.',
+    'Answer 403: 401 says that the caller is not known, and anything else that the request was wrong.',
+    async (probe) => {
+      const heard = await limited(probe);
+      const { status } = heard.exchange;
+      // Over JSON-RPC some say it with HTTP 200 and a code of their own.
+      const isSaid =
+        status === 403 || (probe.speech.transport === 'JSONRPC' && isRefusal(heard) && status === 200);
+      probe.expect(isSaid, 'A caller who may not send messages was not told so', {
+        expected: 'HTTP 403',
+        actual: `HTTP ${status}, ${described(heard)}`,
+      });
+    },
+    ['security', 'limited-identity'],
+  ),
+  about(
+    'auth.forbidden-hint',
+    ['ERR-007'],
+    '3.3.2',
+    'SHOULD',
+    'Who may not do something is told what would be enough.',
+    'Name the scope: WWW-Authenticate with error="insufficient_scope" and scope, or in the message.',
+    async (probe) => {
+      const { exchange, fault } = await limited(probe);
+      const told = `${exchange.headers['www-authenticate'] ?? ''} ${fault?.message ?? ''} ${JSON.stringify(fault?.details ?? '')}`;
+      probe.expect(
+        /scope|role|permission (?:to|for)|requires|without/i.test(told),
+        'Nothing is said about what is missing',
+        {
+          actual: told.trim(),
+        },
+      );
+    },
+    ['security', 'limited-identity'],
   ),
   about(
     'in-task-auth.state',

@@ -1,10 +1,11 @@
 import { type Check, defineChecks } from '../check.ts';
 import type { Rule, Version } from '../model.ts';
-import type { Probe } from '../probe.ts';
+import { Inconclusive } from '../outcome.ts';
+import { described, type Probe } from '../probe.ts';
 import { terminal } from '../shadow.ts';
 import { readJson } from '../speech/rpc.ts';
 import { isObject, type Json, listIn, textIn } from '../speech/views.ts';
-import type { Notification } from '../wire/receiver.ts';
+import type { Hook, Notification } from '../wire/receiver.ts';
 import { arrivals, patience, register, stateOf } from './webhook.ts';
 
 /** A check about webhooks before 1.0. Over REST nobody agrees how they are written, so JSON-RPC is looked at. */
@@ -31,6 +32,20 @@ async function waiting(probe: Probe): Promise<string> {
     ? await probe.reach('input-required')
     : await probe.completed();
   return task.id ?? '';
+}
+
+/** Ends a task that has a webhook. */
+async function ended(probe: Probe, token?: string): Promise<{ taskId: string; hook: Hook }> {
+  // One that waits does not end by itself before its webhook is there.
+  const { id: taskId = '' } = probe.tools.reach.knows('input-required')
+    ? await probe.reach('input-required')
+    : await probe.slow();
+  const hook = await probe.tools.receiver.hook();
+  await register(probe, taskId, { url: hook.url, ...(token === undefined ? {} : { token }) });
+  const heard = await probe.ask('cancel', { id: taskId });
+  if (heard.fault || heard.problem !== undefined)
+    throw new Inconclusive(`The task could not be ended: ${described(heard)}`);
+  return { taskId, hook };
 }
 
 /** The webhook in an answer, which is nested before 1.0. */
@@ -135,10 +150,7 @@ export const pushBeforeChecks = defineChecks([
       remedy: 'Post the task to its webhook when it has ended.',
     },
     async (probe) => {
-      const { id: taskId = '' } = await probe.slow();
-      const hook = await probe.tools.receiver.hook();
-      await register(probe, taskId, { url: hook.url });
-      await probe.ask('cancel', { id: taskId });
+      const { taskId, hook } = await ended(probe);
       const isEnd = ({ body }: Notification): boolean => terminal.has(stateIn(probe, readJson(body)) ?? '');
       const isTold = await hook.arrived((received) => received.some(isEnd), patience(probe));
       arrivals(probe, hook, taskId);
@@ -168,11 +180,8 @@ export const pushBeforeChecks = defineChecks([
       remedy: 'Send X-A2A-Notification-Token with what the configuration has.',
     },
     async (probe) => {
-      const { id: taskId = '' } = await probe.slow();
-      const hook = await probe.tools.receiver.hook();
       const token = crypto.randomUUID();
-      await register(probe, taskId, { url: hook.url, token });
-      await probe.ask('cancel', { id: taskId });
+      const { hook } = await ended(probe, token);
       const isTold = await hook.arrived((received) => received.length > 0, patience(probe));
       probe.expect(isTold, 'No notification arrived');
       const sent = hook.received.map(({ headers }) => headers['x-a2a-notification-token']);

@@ -90,6 +90,19 @@ export function object(tag: string, members: Readonly<Record<string, Member>>, s
   };
 }
 
+/** A list of things that each have an id of their own; those without one are another rule's. */
+export function listById(tag: string, each: Shape, name: string): Shape {
+  const plain = list(tag, each);
+  return (value, at, flaws) => {
+    plain(value, at, flaws);
+    if (!Array.isArray(value)) return;
+    const ids = value
+      .map((item) => (isObject(item) ? item[name] : undefined))
+      .filter((id) => id !== undefined);
+    if (new Set(ids).size !== ids.length) flaws.push({ tag, message: `${at} has two of the same ${name}` });
+  };
+}
+
 function isMisspelt(value: Json, name: string): boolean {
   return value[snake(name)] !== undefined && snake(name) !== name;
 }

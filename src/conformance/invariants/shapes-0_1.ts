@@ -1,6 +1,6 @@
 import { isObject } from '../speech/views.ts';
 import { webhook } from './shapes-0_3.ts';
-import { bag, flag, list, object, oneOf, type Shape, text, told } from './shape.ts';
+import { bag, flag, list, listById, object, oneOf, type Shape, text, told } from './shape.ts';
 
 const states = ['submitted', 'working', 'input-required', 'completed', 'canceled', 'failed', 'unknown'];
 const id = (tag: string): Shape => text(tag, { mayBeEmpty: false });
@@ -52,7 +52,7 @@ export const task0_1: Shape = object('task', {
   id: { shape: id('task'), required: 'task' },
   sessionId: { shape: text('task') },
   status: { shape: status, required: 'task' },
-  artifacts: { shape: list('task', artifact) },
+  artifacts: { shape: listById('artifact', artifact, 'index') },
   history: { shape: list('task', message) },
   metadata: { shape: bag('metadata') },
 });

@@ -1,5 +1,5 @@
 import { isObject } from '../speech/views.ts';
-import { bag, list, object, oneOf, type Shape, text, told } from './shape.ts';
+import { bag, list, listById, object, oneOf, type Shape, text, told } from './shape.ts';
 import { states as words } from './shapes-0_3.ts';
 
 /**
@@ -54,7 +54,7 @@ export const task0_3Rest: Shape = object('task', {
   id: { shape: id('task'), required: 'task' },
   contextId: { shape: id('task'), required: 'task' },
   status: { shape: status, required: 'task' },
-  artifacts: { shape: list('task', artifact) },
+  artifacts: { shape: listById('artifact', artifact, 'artifactId') },
   history: { shape: list('task', message) },
   metadata: { shape: bag('metadata') },
 });

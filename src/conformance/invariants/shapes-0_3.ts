@@ -1,5 +1,5 @@
 import { isObject } from '../speech/views.ts';
-import { bag, flag, list, object, oneOf, type Shape, text, told } from './shape.ts';
+import { bag, flag, list, listById, object, oneOf, type Shape, text, told } from './shape.ts';
 
 /** The states of 0.3. */
 export const states = [
@@ -90,7 +90,7 @@ export const task0_3: Shape = object('task', {
   id: { shape: id('task'), required: 'task' },
   contextId: { shape: id('task'), required: 'task' },
   status: { shape: status, required: 'task' },
-  artifacts: { shape: list('task', artifact) },
+  artifacts: { shape: listById('artifact', artifact, 'artifactId') },
   history: { shape: list('task', message) },
   metadata,
 });

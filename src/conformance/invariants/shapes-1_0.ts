@@ -1,5 +1,17 @@
 import { isObject } from '../speech/views.ts';
-import { anything, bag, type Flaw, flag, list, object, oneOf, type Shape, text, told } from './shape.ts';
+import {
+  anything,
+  bag,
+  type Flaw,
+  flag,
+  list,
+  listById,
+  object,
+  oneOf,
+  type Shape,
+  text,
+  told,
+} from './shape.ts';
 
 const states = [
   'TASK_STATE_SUBMITTED',
@@ -131,27 +143,21 @@ const artifact: Shape = object(
   'camel',
 );
 
-const members = object(
-  'task',
-  {
-    id: { shape: id('task'), required: 'task' },
-    contextId: { shape: id('task-context'), required: 'task-context' },
-    status: { shape: status, required: 'task' },
-    artifacts: { shape: list('task', artifact) },
-    history: { shape: list('task', message) },
-    metadata,
-  },
-  'camel',
-);
-
 /** A task. */
-export const task: Shape = withoutKind((value, at, flaws) => {
-  members(value, at, flaws);
-  if (!isObject(value) || !Array.isArray(value.artifacts)) return;
-  const ids = value.artifacts.map((each) => (isObject(each) ? each.artifactId : undefined));
-  if (new Set(ids).size !== ids.length)
-    flaws.push({ tag: 'artifact', message: `${at}.artifacts has two of the same artifactId` });
-});
+export const task: Shape = withoutKind(
+  object(
+    'task',
+    {
+      id: { shape: id('task'), required: 'task' },
+      contextId: { shape: id('task-context'), required: 'task-context' },
+      status: { shape: status, required: 'task' },
+      artifacts: { shape: listById('artifact', artifact, 'artifactId') },
+      history: { shape: list('task', message) },
+      metadata,
+    },
+    'camel',
+  ),
+);
 
 /** Older versions mark everything with its kind; 1.0 marks nothing. */
 function withoutKind(shape: Shape): Shape {

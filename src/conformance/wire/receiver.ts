@@ -26,13 +26,18 @@ export interface Hook {
 export class Receiver {
   readonly #hooks = new Map<string, { hook: Hook; answer: HookAnswer; wake: () => void }>();
   readonly #publicUrl: string | undefined;
+  readonly #port: number;
   readonly #began = performance.now();
   #server: Server | undefined;
   #opening: Promise<number> | undefined;
 
-  /** @param publicUrl - how the agent reaches us. @defaultValue `http://127.0.0.1` and a free port */
-  constructor(publicUrl?: string) {
+  /**
+   * @param publicUrl - how the agent reaches us. @defaultValue `http://127.0.0.1` and a free port
+   * @param port - where we listen. @defaultValue the port in the address, or a free one
+   */
+  constructor(publicUrl?: string, port?: number) {
     this.#publicUrl = publicUrl;
+    this.#port = port ?? Number(publicUrl === undefined ? 0 : new URL(publicUrl).port);
   }
 
   /** Opens an address. */
@@ -94,7 +99,10 @@ export class Receiver {
     this.#server = server;
     return new Promise((resolve, reject) => {
       server.once('error', reject);
-      server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+      const listening = (): void => resolve((server.address() as AddressInfo).port);
+      // Whoever names an address wants others to come in.
+      if (this.#publicUrl === undefined) server.listen(this.#port, '127.0.0.1', listening);
+      else server.listen(this.#port, listening);
     });
   }
 
