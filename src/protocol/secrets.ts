@@ -18,6 +18,9 @@ const formField = new RegExp(String.raw`(^|[?&\s"])((?:${names})=)[^&\s"]+`, 'gi
 const scheme = /\b(Bearer|Basic)\s+[\w.~+/-]{8,}=*/g;
 const webToken = /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}/g;
 
+/** How many names are remembered: peers may make up as many as they like. */
+const maxNames = 1_000;
+
 /** Knows what must not be shown, and takes it out of whatever is about to be. */
 export class Secrets {
   readonly #texts = new Set<string>();
@@ -53,12 +56,12 @@ export class Secrets {
 
   /** Never shows the value of this header. */
   hideHeader(name: string): void {
-    this.#headers.add(name.toLowerCase());
+    if (this.#headers.size < maxNames) this.#headers.add(name.toLowerCase());
   }
 
   /** Never shows the value of this parameter of an address. */
   hideQuery(name: string): void {
-    this.#queries.add(name.toLowerCase());
+    if (this.#queries.size < maxNames) this.#queries.add(name.toLowerCase());
   }
 
   /** True for a header whose value nobody should see. */

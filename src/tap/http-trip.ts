@@ -48,6 +48,7 @@ export class HttpTrip {
   /** When the bytes that are being parsed passed. */
   #chunkAt = 0;
   #isEvents = false;
+  #isAnswered = false;
   #isOver = false;
   /** What came of a body that is not a stream. */
   #gathered: Uint8Array[] = [];
@@ -70,6 +71,8 @@ export class HttpTrip {
 
   /** The answer begins; its body is here, or comes in chunks, or is none. */
   response(status: number, headers: SeenHeaders, body?: string): void {
+    if (this.#isAnswered || this.#isOver) return;
+    this.#isAnswered = true;
     const at = this.#recorder.now();
     const answer = { status, headers, at };
     const isEvents = /^text\/event-stream\b/i.test(valueOf(headers['content-type']) ?? '');
