@@ -590,13 +590,27 @@ row('CLI_001', 'help, the help of each command, and the version', async () => {
   }
   for (const flag of ['-v', '--version']) expect((await run(flag)).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
-without('SKILL_001', 'one skill file for coding agents', 'na', 'no skill file is shipped');
-without(
-  'SKILL_002',
-  'the skill file says nothing that the specification says',
-  'na',
-  'no skill file is shipped',
-);
+row('SKILL_001', 'one skill file for coding agents', async () => {
+  const files = readdirSync(join(root, 'skills'), { recursive: true, encoding: 'utf8' });
+  expect(files.filter((file) => file.endsWith('SKILL.md'))).toEqual([join('dragoman', 'SKILL.md')]);
+  const text = readFileSync(join(root, 'skills', 'dragoman', 'SKILL.md'), 'utf8');
+  expect(text).toMatch(/^---\nname: dragoman\ndescription: .+\n---\n/);
+  expect(text).toMatch(/dragoman help/);
+  // Loaded with every conversation, so it has to be short; examples are beside it.
+  expect(text.length).toBeLessThan(2_500);
+  const examples = readFileSync(join(root, 'skills', 'dragoman', 'references', 'examples.md'), 'utf8');
+  for (const [, command = '', rest = ''] of examples.matchAll(/^npx dragoman (\w+(?: \w+)?) (.*)$/gm)) {
+    const [first = '', second = ''] = command.split(' ');
+    const { stdout } = await run(
+      `${first} ${first === 'task' || first === 'card' ? second : ''} --help`.trim(),
+    );
+    for (const [flag] of rest.matchAll(/(?<= )--?[a-z][\w-]*/g)) expect(stdout, command).toContain(flag);
+  }
+});
+row('SKILL_002', 'the skill file says nothing that the specification says', async () => {
+  const text = readFileSync(join(root, 'skills', 'dragoman', 'SKILL.md'), 'utf8');
+  expect(text).not.toMatch(/\b(MUST|SHOULD|MAY|SHALL)\b|A2ACLI_[A-Z]+_\d/);
+});
 
 tier = 2;
 row('CARD_GET_002', 'says what is wrong with a card', async () => {

@@ -1,0 +1,84 @@
+// Makes the pictures of the console in docs/images/: starts everything that `npm start` starts, and looks at it with
+// Chromium, light and dark. Run it after `npm run build`; CHROMIUM says where the browser is, if not in its usual place.
+import { spawn } from 'node:child_process';
+import { chromium } from 'playwright-core';
+
+const up = spawn(process.execPath, ['dist/cli/main.js', 'up', '-o', 'json'], {
+  stdio: ['ignore', 'pipe', 'inherit'],
+});
+const told = await new Promise((resolve, reject) => {
+  let text = '';
+  up.stdout.setEncoding('utf8').on('data', (more) => {
+    text += more;
+    if (text.includes('\n')) resolve(JSON.parse(text.slice(0, text.indexOf('\n'))));
+  });
+  up.on('close', () => reject(new Error('dragoman up ended before it was up')));
+});
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+});
+
+try {
+  for (const scheme of ['light', 'dark']) await take(scheme);
+} finally {
+  await browser.close();
+  up.kill('SIGINT');
+}
+
+async function take(scheme) {
+  const context = await browser.newContext({ viewport: { width: 1200, height: 740 }, colorScheme: scheme });
+  const page = await context.newPage();
+  const picture = (name) => page.screenshot({ path: `docs/images/console-${name}-${scheme}.png` });
+  const show = (view) =>
+    page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: view }).click();
+  const choose = async (name) => {
+    await show('Agents');
+    const { url } = told.agents.find((each) => each.name === name);
+    await page.getByRole('complementary').getByRole('link', { name: url }).click();
+    await page.getByRole('article', { name: 'Card of version 0.1' }).waitFor();
+  };
+  const say = async (text, state) => {
+    const box = page.getByRole('textbox', { name: 'Message' });
+    await box.fill(text);
+    await box.press('Enter');
+    await page.getByRole('complementary').getByRole('listitem').first().getByText(state).waitFor();
+  };
+
+  await page.goto(told.console);
+  await choose('caravan');
+  await picture('agents');
+
+  await show('Chat');
+  await say('book Samarkand', 'input-required');
+  await say('Friday', 'completed');
+  await page.getByText('your camel is waiting').first().waitFor();
+  await picture('chat');
+
+  await page.getByRole('link', { name: 'Show on wire' }).last().click();
+  const rows = page.getByRole('listbox', { name: 'Timeline' });
+  await rows
+    .getByRole('option', { name: /caravan to gateway, .*ticket/ })
+    .first()
+    .click();
+  await page.getByRole('region', { name: 'Decoded' }).waitFor();
+  await picture('wire');
+
+  await choose('interpreter');
+  await show('Chat');
+  await say('phrasebook Italian', 'completed');
+  await show('Tasks');
+  await page
+    .getByRole('link', { name: /^[0-9a-f]{8}-/ })
+    .first()
+    .click();
+  await page.getByRole('cell', { name: 'buongiorno' }).first().waitFor();
+  await picture('tasks');
+
+  await show('Conformance');
+  await page.getByRole('combobox', { name: 'Rules' }).selectOption({ label: 'MUST only' });
+  await page.getByRole('button', { name: 'Examine' }).click();
+  await page.getByRole('button', { name: /JSON/ }).waitFor({ timeout: 120_000 });
+  await picture('conformance');
+  await context.close();
+}
