@@ -106,7 +106,7 @@ export function Diagram() {
         </div>
       ) : null}
       <div
-        class={isDrawn ? 'wire-body wire-lines' : 'wire-body'}
+        class="wire-body"
         style={{ width: `${width}px`, height: `${count * height}px`, '--column': `${column}px` }}
       >
         <div
