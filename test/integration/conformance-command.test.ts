@@ -143,6 +143,9 @@ describe('dragoman conformance', () => {
     [['http://127.0.0.1:1', '--report', 'html', '--report', 'json'], 'two reports'],
     [['http://127.0.0.1:1', '--baseline', 'none.json'], 'none.json cannot be read'],
     [['http://127.0.0.1:1', '--timeout', 'soon'], 'It is a number of seconds'],
+    [['http://127.0.0.1:1', '--webhook-url', 'here'], 'is no address'],
+    [['http://127.0.0.1:1', '--webhook-port', '70000'], 'A port is a number'],
+    [['http://127.0.0.1:1', '--delegate', 'Ask {url}'], 'does not say everything'],
   ])('%j is a mistake', async (args, message) => {
     const { stderr, code } = await conformance(...args);
     expect(stderr).toContain(message);
@@ -158,7 +161,7 @@ describe('dragoman conformance', () => {
       'send.answers',
       '--second',
       guarded.url,
-      '--header',
+      '--second-header',
       'Authorization: Bearer token-of-ann',
       '-o',
       'json',
@@ -170,7 +173,11 @@ describe('dragoman conformance', () => {
       'interop.first-to-second pass',
       'interop.second-to-first pass',
       'interop.concurrent pass',
+      'interop.first-asks-second skip',
+      'interop.second-asks-first skip',
+      'interop.concurrent-delegation skip',
     ]);
+    expect(both.stdout).not.toContain('token-of-ann');
     const many = await conformance('matrix', right.url, right.url, '--output', 'matrix.html');
     expect(many.stdout.match(/^pass {2}Fixtures → Fixtures$/gm)).toHaveLength(4);
     expect(many.code).toBe(0);

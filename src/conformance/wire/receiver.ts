@@ -77,7 +77,8 @@ export class Receiver {
         if (size <= 1_048_576) chunks.push(chunk);
       });
       request.on('end', () => {
-        const path = (request.url ?? '/').split('?')[0] ?? '/';
+        // Whoever leads others here may have put something before it.
+        const [path = '/'] = /\/hook\/[\w-]+$/.exec((request.url ?? '/').split('?')[0] ?? '/') ?? [];
         const there = this.#hooks.get(path);
         if (!there) {
           response.writeHead(404).end();
