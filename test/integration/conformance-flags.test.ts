@@ -115,8 +115,10 @@ describe('dragoman conformance', () => {
     const server = await serve(agent);
     const rules = await rulesOf(
       server.url,
-      ...['--fixtures', 'tck', '--only', 'send', '--only', 'turn', '--only', 'stream', '--only', 'cancel'],
-      ...['--only', 'subscribe', '--only', 'in-task-auth'],
+      '--fixtures',
+      'tck',
+      '--only',
+      'send,turn,stream,cancel,subscribe,in-task-auth',
     );
     const verdicts = (...ids: string[]): string[] => ids.map((id) => `${id} ${rules.get(id)?.verdict}`);
     const led = [
