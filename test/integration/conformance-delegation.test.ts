@@ -86,7 +86,7 @@ describe('an agent that can ask others', () => {
     for (const each of Object.values(without)) expect(each).toMatch(/^not-applicable: .*--delegate/);
     const found = await directly('silent', 'echo', { delegate: 'Ask {url}: {text}' });
     expect(found).toMatchObject({ 'first-asks-second': 'pass', 'concurrent-delegation': 'pass' });
-    expect(found['second-asks-first']).toMatch(/^not-applicable: Echo 1\.0 does not say/);
+    expect(found['second-asks-first']).toMatch(/^not-applicable: Echo does not say/);
     expect((await directly('silent', 'echo', { delegate: 'ask' }))['first-asks-second']).toBe('pass');
   });
 

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { examine } from '../../src/conformance/examine.ts';
 import { fxWays } from '../../src/conformance/reach.ts';
 import type { RunOutcome } from '../../src/conformance/run.ts';
-import { startFixtures02, startFixtures03, startFixtures13 } from '../interop/official-fixtures.ts';
-import type { Started } from '../interop/official-servers.ts';
+import { fixtures } from '../interop/official-fixtures.ts';
+import { type Started, start02, start03, start13 } from '../interop/official-servers.ts';
 
 /** What is known to be wrong with each; docs/interop.md has the evidence. A MUST that breaks beside it is looked at. */
 const faults: { readonly [sdk: string]: readonly string[] } = {
@@ -34,9 +34,9 @@ const faults: { readonly [sdk: string]: readonly string[] } = {
 };
 
 describe.each([
-  ['0.2', startFixtures02],
-  ['0.3', startFixtures03],
-  ['1.3', startFixtures13],
+  ['0.2', start02],
+  ['0.3', start03],
+  ['1.3', start13],
 ] as const)('the official SDK %s', (sdk, start) => {
   let server: Started;
   let outcome: RunOutcome;
@@ -45,7 +45,7 @@ describe.each([
   beforeAll(async () => {
     // The SDKs tell on the console what they refused.
     Object.assign(console, { error: () => undefined, warn: () => undefined, log: () => undefined });
-    server = await start();
+    server = await start(fixtures);
     outcome = await examine(server.url, { ways: fxWays, timeout: 8_000 });
   }, 120_000);
 

@@ -1,7 +1,7 @@
 /**
- * Agents on the official SDK, one per version, on a free port of this machine. Each answers to the same words:
- * `stream` comes in chunks, `ask` asks back once, `slow` works until it is canceled, `direct` is answered without a
- * task, and everything else is echoed.
+ * Agents on the official SDK, one per version, on a free port of this machine. Where no other plan is given, each answers
+ * to the same words: `stream` comes in chunks, `ask` asks back once, `slow` works until it is canceled, `direct` is
+ * answered without a task, and everything else is echoed.
  */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,9 +9,10 @@ import express, { type Express } from 'express';
 import * as sdk02 from 'sdk-0.2/server';
 import * as sdk03 from 'sdk-0.3/server';
 import * as express03 from 'sdk-0.3/server/express';
-import { TaskState } from 'sdk-1.3';
 import * as sdk13 from 'sdk-1.3/server';
 import * as express13 from 'sdk-1.3/server/express';
+import { answer, type Deed, type Plan, untilCanceled } from './deed.ts';
+import { TaggedExecutor, WrappedExecutor } from './official-executors.ts';
 
 /** A server that was started, and how to stop it. */
 export interface Started {
@@ -19,9 +20,36 @@ export interface Started {
   close(): Promise<void>;
 }
 
-const skill = { id: 'echo', name: 'Echo', description: 'Says it back', tags: ['test'] };
-const modes = { defaultInputModes: ['text/plain'], defaultOutputModes: ['text/plain'] };
-const time = () => new Date().toISOString();
+/** What an agent is called, and what it does. */
+export interface Persona {
+  name: string;
+  description: string;
+  skill: { id: string; name: string; description: string; tags: string[]; examples?: string[] };
+  /** What it takes besides text. */
+  alsoTakes?: readonly string[];
+  /** Whether callers that are known get a card with another name. */
+  hasExtendedCard?: boolean;
+  /** Whether its card of 0.2 says that it pushes: that SDK keeps configurations, and sends nothing. */
+  claimsPush?: boolean;
+  plan: Plan;
+}
+
+const chunks = Array.from({ length: 5 }, (_, i): Deed => ({ chunk: `${i}`, append: i > 0, last: i === 4 }));
+const rest: { readonly [text: string]: readonly Deed[] } = {
+  ask: [{ state: 'input-required', said: 'Which one?' }],
+  slow: [untilCanceled],
+  stream: [...chunks, { state: 'completed' }],
+};
+
+const echo: Persona = {
+  name: 'Echo',
+  description: 'Says it back',
+  skill: { id: 'echo', name: 'Echo', description: 'Says it back', tags: ['test'] },
+  hasExtendedCard: true,
+  claimsPush: true,
+  plan: (text) =>
+    text === 'direct' ? [{ message: 'hello' }] : [{ state: 'working' }, ...(rest[text] ?? answer(text))],
+};
 
 /** Serves whatever a function mounts. */
 async function start(mount: (app: Express, url: string) => void): Promise<Started> {
@@ -41,235 +69,94 @@ async function start(mount: (app: Express, url: string) => void): Promise<Starte
   };
 }
 
-/** The agent in the words of 0.2 and 0.3. */
-class TaggedAgent {
-  #working = new Map<string, () => void>();
-
-  async execute({ userMessage, taskId, contextId, task }: any, bus: any): Promise<void> {
-    const text = String(userMessage.parts[0]?.text ?? '');
-    const status = (state: string, final: boolean, said?: string) =>
-      bus.publish({
-        kind: 'status-update',
-        taskId,
-        contextId,
-        final,
-        status: {
-          state,
-          timestamp: time(),
-          message: said && {
-            kind: 'message',
-            role: 'agent',
-            messageId: crypto.randomUUID(),
-            parts: [{ kind: 'text', text: said }],
-            taskId,
-            contextId,
-          },
-        },
-      });
-    const chunk = (said: string, append: boolean, lastChunk: boolean) =>
-      bus.publish({
-        kind: 'artifact-update',
-        taskId,
-        contextId,
-        append,
-        lastChunk,
-        artifact: { artifactId: 'answer', name: 'answer', parts: [{ kind: 'text', text: said }] },
-      });
-    if (text === 'direct') {
-      const parts = [{ kind: 'text', text: 'hello' }];
-      bus.publish({ kind: 'message', role: 'agent', messageId: crypto.randomUUID(), parts, contextId });
-      bus.finished();
-      return;
-    }
-    if (!task) {
-      const submitted = { state: 'submitted', timestamp: time() };
-      bus.publish({
-        kind: 'task',
-        id: taskId,
-        contextId,
-        status: submitted,
-        history: [userMessage],
-        artifacts: [],
-      });
-    }
-    status('working', false);
-    if (text === 'ask') status('input-required', true, 'Which one?');
-    else if (text === 'slow') await new Promise<void>((resolve) => this.#working.set(taskId, resolve));
-    else if (text === 'stream') for (let i = 0; i < 5; i++) chunk(`${i}`, i > 0, i === 4);
-    else chunk(text, false, true);
-    if (text === 'slow') status('canceled', true);
-    else if (text !== 'ask') status('completed', true);
-    bus.finished();
-  }
-
-  async cancelTask(taskId: string): Promise<void> {
-    this.#working.get(taskId)?.();
-  }
+/** What the cards of all versions say alike. */
+function face({ name, description, alsoTakes = [] }: Persona) {
+  const defaultInputModes = ['text/plain', ...alsoTakes];
+  return { name, description, version: '1.2.3', defaultInputModes, defaultOutputModes: ['text/plain'] };
 }
 
-/** The agent in the words of 1.0. */
-class WrappedAgent {
-  #working = new Map<string, () => void>();
+const extended = (persona: Persona, card: any) =>
+  persona.hasExtendedCard ? { ...card, name: `${persona.name} extended` } : undefined;
 
-  async execute({ userMessage, taskId, contextId, task }: any, bus: any): Promise<void> {
-    const part = (text: string) => ({
-      content: { $case: 'text', value: text },
-      metadata: undefined,
-      filename: '',
-      mediaType: 'text/plain',
-    });
-    const { AgentEvent } = sdk13 as any;
-    const message = (said: string) => ({
-      messageId: crypto.randomUUID(),
-      contextId,
-      taskId,
-      role: 2,
-      parts: [part(said)],
-      metadata: undefined,
-      extensions: [],
-      referenceTaskIds: [],
-    });
-    const status = (state: TaskState, said?: string) =>
-      bus.publish(
-        AgentEvent.statusUpdate({
-          taskId,
-          contextId,
-          status: { state, timestamp: time(), message: said === undefined ? undefined : message(said) },
-          metadata: undefined,
-        }),
-      );
-    const chunk = (said: string, append: boolean, lastChunk: boolean) =>
-      bus.publish(
-        AgentEvent.artifactUpdate({
-          taskId,
-          contextId,
-          append,
-          lastChunk,
-          metadata: undefined,
-          artifact: {
-            artifactId: 'answer',
-            name: 'answer',
-            description: '',
-            metadata: undefined,
-            extensions: [],
-            parts: [part(said)],
-          },
-        }),
-      );
-    const text = String(userMessage.parts[0]?.content?.value ?? '');
-    if (text === 'direct') {
-      bus.publish(AgentEvent.message({ ...message('hello'), taskId: '' }));
-      return;
-    }
-    const submitted = { state: TaskState.TASK_STATE_SUBMITTED, timestamp: time(), message: undefined };
-    bus.publish(
-      AgentEvent.task(
-        task ?? {
-          id: taskId,
-          contextId,
-          status: submitted,
-          artifacts: [],
-          history: [userMessage],
-          metadata: undefined,
-        },
-      ),
-    );
-    status(TaskState.TASK_STATE_WORKING);
-    if (text === 'ask') status(TaskState.TASK_STATE_INPUT_REQUIRED, 'Which one?');
-    else if (text === 'slow') await new Promise<void>((resolve) => this.#working.set(taskId, resolve));
-    else if (text === 'stream') for (let i = 0; i < 5; i++) chunk(`${i}`, i > 0, i === 4);
-    else chunk(text, false, true);
-    if (text === 'slow') status(TaskState.TASK_STATE_CANCELED);
-    else if (text !== 'ask') status(TaskState.TASK_STATE_COMPLETED);
-  }
-
-  async cancelTask(taskId: string): Promise<void> {
-    this.#working.get(taskId)?.();
-  }
-}
-
-function taggedCard(url: string, protocolVersion: string): any {
-  return {
-    protocolVersion,
-    name: `Echo ${protocolVersion}`,
-    description: 'Says it back',
-    url: `${url}/rpc`,
-    preferredTransport: 'JSONRPC',
-    version: '1.2.3',
-    capabilities: { streaming: true, pushNotifications: true },
-    ...modes,
-    skills: [skill],
-  };
-}
+const userBuilder = async () => ({ isAuthenticated: true, userName: 'tester' });
 
 /** An agent of 0.2. Its card has no version at all. */
-export function start02(): Promise<Started> {
+export function start02(persona: Persona = echo): Promise<Started> {
   return start((app, url) => {
-    const { protocolVersion: _none, preferredTransport: _neither, ...card } = taggedCard(url, '0.2.5');
-    card.url = `${url}/`;
-    const handler = new sdk02.DefaultRequestHandler(card, new sdk02.InMemoryTaskStore(), new TaggedAgent());
+    const capabilities = { streaming: true, pushNotifications: persona.claimsPush ?? false };
+    const card: any = { ...face(persona), url: `${url}/`, capabilities, skills: [persona.skill] };
+    const executor = new TaggedExecutor(persona.plan);
+    const handler = new sdk02.DefaultRequestHandler(card, new sdk02.InMemoryTaskStore(), executor);
     new sdk02.A2AExpressApp(handler).setupRoutes(app as any);
   });
 }
 
 /** An agent of 0.3 with JSON-RPC and REST. */
-export function start03(): Promise<Started> {
+export function start03(persona: Persona = echo): Promise<Started> {
   return start((app, url) => {
-    const card = taggedCard(url, '0.3.0');
-    card.additionalInterfaces = [{ url: `${url}/rest`, transport: 'HTTP+JSON' }];
-    card.supportsAuthenticatedExtendedCard = true;
+    const card: any = {
+      ...face(persona),
+      protocolVersion: '0.3.0',
+      url: `${url}/rpc`,
+      preferredTransport: 'JSONRPC',
+      additionalInterfaces: [
+        { url: `${url}/rpc`, transport: 'JSONRPC' },
+        { url: `${url}/rest`, transport: 'HTTP+JSON' },
+      ],
+      capabilities: { streaming: true, pushNotifications: true },
+      skills: [persona.skill],
+      ...(persona.hasExtendedCard && { supportsAuthenticatedExtendedCard: true }),
+    };
     const requestHandler = new sdk03.DefaultRequestHandler(
       card,
       new sdk03.InMemoryTaskStore(),
-      new TaggedAgent(),
+      new TaggedExecutor(persona.plan),
       undefined,
       undefined,
       undefined,
-      { ...card, name: 'Echo extended' },
+      extended(persona, card),
     );
-    const userBuilder = async () => ({ isAuthenticated: true, userName: 'tester' });
-    app.use(
-      '/.well-known/agent-card.json',
-      express03.agentCardHandler({ agentCardProvider: requestHandler }) as any,
-    );
+    const agentCard = express03.agentCardHandler({ agentCardProvider: requestHandler });
+    app.use('/.well-known/agent-card.json', agentCard as any);
     app.use('/rpc', express03.jsonRpcHandler({ requestHandler, userBuilder }) as any);
     app.use('/rest', express03.restHandler({ requestHandler, userBuilder }) as any);
   });
 }
 
 /** An agent of 1.0 with JSON-RPC and REST. */
-export function start13(): Promise<Started> {
+export function start13(persona: Persona = echo): Promise<Started> {
   return start((app, url) => {
+    const extendedAgentCard = persona.hasExtendedCard ?? false;
+    const skill = {
+      examples: [],
+      inputModes: [],
+      outputModes: [],
+      securityRequirements: [],
+      ...persona.skill,
+    };
     const card: any = {
-      name: 'Echo 1.0',
-      description: 'Says it back',
-      version: '1.2.3',
+      ...face(persona),
       supportedInterfaces: [
         { url: `${url}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: '' },
         { url: `${url}/rest`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0', tenant: '' },
       ],
-      capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true, extensions: [] },
+      capabilities: { streaming: true, pushNotifications: true, extendedAgentCard, extensions: [] },
       securitySchemes: {},
       securityRequirements: [],
       signatures: [],
-      ...modes,
-      skills: [{ ...skill, examples: [], inputModes: [], outputModes: [], securityRequirements: [] }],
+      skills: [skill],
     };
-    const store = new sdk13.InMemoryTaskStore() as any;
     const requestHandler = new sdk13.DefaultRequestHandler(
       card,
-      store,
-      new WrappedAgent(),
+      new sdk13.InMemoryTaskStore() as any,
+      new WrappedExecutor(persona.plan),
       undefined,
       undefined,
       undefined,
-      { ...card, name: 'Echo extended' },
+      extended(persona, card),
     );
-    const userBuilder = async () => ({ isAuthenticated: true, userName: 'tester' });
-    app.use(
-      '/.well-known/agent-card.json',
-      express13.agentCardHandler({ agentCardProvider: requestHandler }) as any,
-    );
+    const agentCard = express13.agentCardHandler({ agentCardProvider: requestHandler });
+    app.use('/.well-known/agent-card.json', agentCard as any);
     app.use('/rpc', express13.jsonRpcHandler({ requestHandler, userBuilder }) as any);
     app.use('/rest', express13.restHandler({ requestHandler, userBuilder }) as any);
   });
