@@ -15,13 +15,13 @@
  * | `GET /api/agents/{id}/tasks/{taskId}` | | `Task` |
  * | `POST /api/agents/{id}/tasks/{taskId}/cancel` | | `Task` |
  * | `GET /api/agents/{id}/tasks/{taskId}/events` | | stream of {@link ChatEvent} |
- * | `GET /api/wire?after=n` | | stream of {@link WireEvent}: what is kept, then what comes |
+ * | `GET /api/wire?after=n&tape=id` | | stream of {@link WireEvent}: what is kept after `n`, if that was of this tape, then what comes |
  * | `DELETE /api/wire` | | 204; forgets what is kept |
  * | `GET /api/wire/file` | | the file of a tap, to save |
  * | `POST /api/wire/file` | the file of a tap | `{ passages: Passage[] }`, checked; nothing is kept |
  * | `POST /api/wire/scenario` | `{ passages: Passage[] }` | `{ yaml: string }` |
  * | `POST /api/conformance` | {@link ConformanceWish} | stream of {@link ConformanceEvent} |
- * | `GET /api/load` | | stream of {@link LoadSample}, one each second |
+ * | `GET /api/load` | | stream of {@link LoadSample}: the last five minutes, then one each second |
  * | `GET /api/pushes` | | {@link PushEntry}[] |
  * | `POST /api/pushes/retry` | `{ taskId, configId }` | `{ retried: number }` |
  *
@@ -137,8 +137,12 @@ export type ChatEvent =
   /** What is wrong with the stream as a whole, where something is, comes with its end. */
   | { readonly kind: 'done'; readonly findings?: readonly Finding[] };
 
-/** What is seen on the wire. `gap` says that passages were forgotten before the reader came to them. */
+/**
+ * What is seen on the wire. `tape` comes first and says which numbers count from here on, because those of a console
+ * that was started anew begin again; `gap` says that passages were forgotten before the reader came to them.
+ */
 export type WireEvent =
+  | { readonly kind: 'tape'; readonly id: string }
   | { readonly kind: 'passage'; readonly passage: Passage }
   | { readonly kind: 'gap'; readonly missed: number };
 

@@ -69,17 +69,23 @@ async function loaded() {
 function findingsOf({ rule, verdict, violations }: RuleResult): CardFinding[] {
   if (verdict !== 'fail' && verdict !== 'warn') return [];
   return violations.map(({ message, expected, actual }) => {
-    const [, path = ''] = /^(?:card\.?)?((?:[\w-]+(?:\[\d+\])*\.?)*(?<=[.\]\w])) /.exec(message) ?? [];
     const seen =
       actual === undefined
         ? ''
         : ` (${expected === undefined ? '' : `expected ${expected}, `}seen ${actual})`;
     return {
       level: verdict === 'fail' ? 'error' : 'warning',
-      path: /^card\b/.test(message) ? path : '',
+      path: placeIn(message),
       message: `${message}${seen}. ${rule.remedy}`,
     };
   });
+}
+
+/** The place in the card that a rule speaks of: `card.skills[0].tags is …`, `The card has no description`. */
+function placeIn(message: string): string {
+  const [, there, missing] =
+    /^card\.((?:[\w-]+(?:\[\d+\])*\.?)*(?<=[\]\w])) |^The card has no ([\w.[\]-]+)$/.exec(message) ?? [];
+  return there ?? missing ?? '';
 }
 
 /** What a card means, and what could not be understood as it was. */

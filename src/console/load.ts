@@ -14,37 +14,62 @@ interface Counter {
 
 /** Milliseconds between two samples. */
 const interval = 1_000;
+/** How many samples are kept: five minutes, which is what the page shows. */
+const maxSamples = 300;
 
-/** Shows how much is going on: by what servers count where there is such a thing, and by what is seen otherwise. */
-export function loadRoutes(metrics: readonly Metrics[], tape: Tape): Routes {
-  return {
-    'GET load': () => ({
-      stream: async (stream) => {
-        const counter = metrics.length > 0 ? metricCounter(metrics) : new TapeCounter(tape);
-        try {
-          await tick(stream, counter);
-        } finally {
-          counter.close();
-        }
-      },
-    }),
+/**
+ * Shows how much is going on: by what servers count where there is such a thing, and by what is seen otherwise. It
+ * looks all the time, so that whoever opens the page sees what was before.
+ */
+export class Load {
+  readonly #counter: Counter;
+  readonly #timer: NodeJS.Timeout;
+  readonly #waiting = new Set<() => void>();
+  #samples: LoadSample[] = [];
+  /** How many samples there were, with those that are forgotten. */
+  #count = 0;
+
+  constructor(metrics: readonly Metrics[], tape: Tape) {
+    this.#counter = metrics.length > 0 ? metricCounter(metrics) : new TapeCounter(tape);
+    this.#timer = setInterval(() => this.#look(), interval).unref();
+  }
+
+  readonly routes: Routes = {
+    'GET load': () => ({ stream: (stream) => this.#play(stream) }),
   };
-}
 
-/** One sample for each second. A page that does not read misses none: the next one has everything since. */
-async function tick(stream: EventStream, counter: Counter): Promise<void> {
-  do await new Promise<void>((resolve) => pause(stream.signal, resolve));
-  while (await stream.send({ at: Date.now(), ...counter.sample() } satisfies LoadSample));
-}
+  /** Looks no more. */
+  close(): void {
+    clearInterval(this.#timer);
+    this.#counter.close();
+  }
 
-function pause(signal: AbortSignal, done: () => void): void {
-  const end = (): void => {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', end);
-    done();
-  };
-  const timer = setTimeout(end, interval);
-  signal.addEventListener('abort', end);
+  #look(): void {
+    const sample: LoadSample = { at: Date.now(), ...this.#counter.sample() };
+    this.#samples = [...this.#samples.slice(1 - maxSamples), sample];
+    this.#count++;
+    for (const wake of this.#waiting) wake();
+  }
+
+  /** Plays what is kept, then what comes. */
+  async #play(stream: EventStream): Promise<void> {
+    for (let seen = 0; !stream.signal.aborted; ) {
+      const missed = this.#count - seen;
+      seen = this.#count;
+      if (missed > 0) await stream.send(...this.#samples.slice(-missed));
+      else await new Promise<void>((resolve) => this.#news(stream.signal, resolve));
+    }
+  }
+
+  #news(signal: AbortSignal, resolve: () => void): void {
+    const done = (): void => {
+      this.#waiting.delete(done);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    this.#waiting.add(done);
+    signal.addEventListener('abort', done);
+  }
 }
 
 function metricCounter(metrics: readonly Metrics[]): Counter {

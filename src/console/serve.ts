@@ -19,7 +19,7 @@ import { cardRoutes } from './cards.ts';
 import { EventStream } from './event-stream.ts';
 import { examinationRoutes } from './examination.ts';
 import { toldOf } from './known-agent.ts';
-import { loadRoutes } from './load.ts';
+import { Load } from './load.ts';
 import { guards, Page } from './page.ts';
 import { pushRoutes } from './pushes.ts';
 import { type Answer, findRoute, type Routes } from './route.ts';
@@ -106,6 +106,7 @@ class Desk {
   readonly #turnstile: Turnstile;
   readonly #routes: Routes;
   readonly #book: AgentBook;
+  readonly #load: Load;
   readonly #http: HttpClient;
   readonly #log: Log | undefined;
   readonly #maxBodyBytes: number;
@@ -128,6 +129,7 @@ class Desk {
     const talking = isRecorded ? tappedHttp(http, tape, { from: 'console', to }) : http;
     const book = new AgentBook(agents, maxAgents, { http: talking, quietHttp: http });
     this.#book = book;
+    this.#load = new Load([options.metrics ?? []].flat(), tape);
     const about: About = {
       name: 'dragoman',
       version: versionOfPackage(),
@@ -142,7 +144,7 @@ class Desk {
       ...talkRoutes(book),
       ...wireRoutes(tape),
       ...examinationRoutes({ book, http, version: about.version }),
-      ...loadRoutes([options.metrics ?? []].flat(), tape),
+      ...this.#load.routes,
       ...pushRoutes(options.ledger),
     };
   }
@@ -177,6 +179,7 @@ class Desk {
   /** Ends everything that is open. */
   async close(): Promise<void> {
     this.#ending.abort();
+    this.#load.close();
     await this.#book.close();
     await this.#http.close();
   }

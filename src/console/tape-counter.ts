@@ -7,7 +7,7 @@ const maxTimes = 10_000;
 /** How many open streams are told apart. */
 const maxStreams = 10_000;
 
-/** Counts what is seen on the wire, while somebody looks. */
+/** Counts what is seen on the wire. */
 export class TapeCounter {
   readonly #ignore: () => void;
   readonly #streams = new Set<string>();
@@ -17,7 +17,7 @@ export class TapeCounter {
   #times: number[] = [];
 
   constructor(tape: Tape) {
-    // Streams that are open were opened before anybody looked.
+    // Streams that are open may have been opened before.
     for (const passage of tape.after()) this.#follow(passage);
     this.#ignore = tape.watch((passage) => this.#count(passage));
   }

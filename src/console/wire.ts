@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { invalidField } from '../protocol/errors.ts';
 import { readTapFile, writeTapFile } from '../tap/file.ts';
 import type { Passage } from '../tap/passage.ts';
@@ -17,11 +18,19 @@ const gathering = 20;
 export function wireRoutes(tape: Tape): Routes {
   /** What was forgotten because somebody said so is no gap. */
   let cleared = 0;
+  const id = randomUUID();
   return {
     'GET wire': ({ query }) => {
       const after = query.get('after') ?? '0';
       if (!/^\d{1,15}$/.test(after)) throw invalidField('after', 'must be the number of a passage');
-      return { stream: (stream) => play(tape, Number(after), stream, () => cleared) };
+      // A place on the tape of a console that is gone is none on this one.
+      const place = (query.get('tape') ?? id) === id ? Number(after) : 0;
+      return {
+        stream: async (stream) => {
+          await stream.send({ kind: 'tape', id } satisfies WireEvent);
+          await play(tape, place, stream, () => cleared);
+        },
+      };
     },
     'DELETE wire': () => {
       cleared = tape.last;

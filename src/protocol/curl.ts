@@ -26,12 +26,14 @@ export function curlCommand({
 }: ShownRequest): string {
   const words = ['curl', '-sS', '-i'];
   if (isStream) words.push('-N', '-m', '30');
-  if (method !== 'GET') words.push('-X', method);
+  if (method !== 'GET') words.push('-X', /^\w+$/.test(method) ? method : quoted(method));
   words.push(quoted(url));
   for (const [name, value] of Object.entries(headers)) {
     if (value === '') continue;
     const variable = name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_');
-    words.push('-H', value === removed ? `"${name}: $${variable}"` : quoted(`${name}: ${value}`));
+    // A name may have letters that mean something to a shell.
+    const known = /^[\w-]+$/.test(name) ? `"${name}: $${variable}"` : `${quoted(`${name}: `)}"$${variable}"`;
+    words.push('-H', value === removed ? known : quoted(`${name}: ${value}`));
   }
   const whole = length ?? body.length;
   if (whole > maxBody || whole > body.length)

@@ -30,6 +30,19 @@ describe('a passage as a command', () => {
     );
   });
 
+  it('has no words in it that a shell would take for commands, whatever a file says', () => {
+    const http = {
+      method: 'POST; touch pwned',
+      url: 'http://localhost:4000/$(touch pwned)',
+      headers: { 'x-`touch`-$(pwned)': '[removed]', "it's": '"; touch pwned' },
+    };
+    expect(curlOf({ ...request, http, text: '' })).toBe(
+      `curl -sS -i -N -m 30 -X 'POST; touch pwned' 'http://localhost:4000/$(touch pwned)' -H 'x-\`touch\`-$(pwned): '"$X__TOUCH____PWNED_" -H 'it'\\''s: "; touch pwned'`,
+    );
+    for (const url of ['--config=/tmp/x', 'file:///etc/passwd', ''])
+      expect(curlOf({ ...request, http: { ...http, url } })).toBeUndefined();
+  });
+
   it('says so where the body is not all there', () => {
     expect(curlOf({ ...request, cut: 5 })).toContain(`--data-raw '[removed]: 17 characters'`);
   });

@@ -14,10 +14,10 @@ const left = new Set([
 /**
  * A line for a shell that asks the same again. Secrets are named as variables of the shell.
  *
- * @returns undefined for anything but a request over HTTP.
+ * @returns undefined for anything but a request over HTTP; a file that was imported may call anything an address.
  */
 export function curlOf({ kind, http, text, cut = 0, meaning }: Passage): string | undefined {
-  if (kind !== 'request' || !http) return undefined;
+  if (kind !== 'request' || !http || !/^https?:\/\//i.test(http.url)) return undefined;
   const headers = Object.fromEntries(Object.entries(http.headers).filter(([name]) => !left.has(name)));
   const { operation } = meaning ?? {};
   return curlCommand({

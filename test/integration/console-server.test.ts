@@ -278,6 +278,23 @@ describe('agents of others', () => {
     });
   });
 
+  it('have cards of older versions of which is said which field is missing', async () => {
+    await using server = await servedCard({
+      protocolVersion: '0.3.0',
+      name: 'Odd',
+      url: 'http://127.0.0.1:1/',
+      capabilities: {},
+      defaultInputModes: ['text/plain'],
+      defaultOutputModes: ['text/plain'],
+      skills: [],
+    });
+    const entry = await page.call('agents', { url: server.url });
+    const { cards } = await page.call(`agents/${entry.id}/cards`);
+    const said = cards[0].findings.filter(({ message }: any) => message.startsWith('The card has no'));
+    expect(said.map(({ path }: any) => path)).toEqual(expect.arrayContaining(['description', 'version']));
+    await page.call(`agents/${entry.id}`, undefined, 'DELETE');
+  });
+
   it('have cards of which is said what is wrong, where, and what to do', async () => {
     await using server = await servedCard({
       name: 'Odd',
@@ -384,15 +401,31 @@ describe('the wire', () => {
     tape.add(passage('one'));
     const two = tape.add(passage('two'));
     const playing = page.follow(`wire?after=${two.sequence - 1}`);
+    expect((await playing.next()).value).toEqual({ kind: 'tape', id: expect.any(String) });
     expect((await playing.next()).value).toEqual({ kind: 'passage', passage: two });
     const three = tape.add(passage('three'));
     expect((await playing.next()).value).toEqual({ kind: 'passage', passage: three });
     await playing.return(undefined);
   });
 
+  it('is played from its beginning to whoever has seen the tape of another console', async () => {
+    const [oldest] = tape.after();
+    const playing = page.follow(`wire?after=${tape.last + 1_000}&tape=another`);
+    const { id: tapeId } = (await playing.next()).value;
+    expect((await playing.next()).value).toEqual({ kind: 'passage', passage: oldest });
+    await playing.return(undefined);
+    const again = page.follow(`wire?after=${tape.last}&tape=${tapeId}`);
+    await again.next();
+    const next = again.next();
+    const newest = tape.add(passage('newest'));
+    expect((await next).value).toEqual({ kind: 'passage', passage: newest });
+    await again.return(undefined);
+  });
+
   it('is forgotten on demand, which is no gap', async () => {
     expect((await page.ask('wire', { method: 'DELETE' })).status).toBe(204);
     const playing = page.follow('wire');
+    await playing.next();
     const next = playing.next();
     const four = tape.add(passage('four'));
     expect((await next).value).toEqual({ kind: 'passage', passage: four });
@@ -422,7 +455,7 @@ describe('the wire', () => {
         const event = JSON.parse(heard.slice('data: '.length, end));
         heard = heard.slice(end + 2);
         if (event.kind === 'gap') missed += event.missed;
-        else {
+        else if (event.kind === 'passage') {
           expect(event.passage.sequence).toBeGreaterThan(last);
           last = event.passage.sequence;
           received++;
@@ -502,6 +535,15 @@ describe('load', () => {
     await watching.return(undefined);
     return sum;
   }
+
+  it('is told from before anybody looked', async () => {
+    await using own = await serveConsole({ agents: [{ url: served.url }] });
+    const mine = new ConsolePage(own);
+    const { value: first } = await mine.follow('load').next();
+    const second = mine.follow('load');
+    expect((await second.next()).value).toEqual(first);
+    await second.return(undefined);
+  });
 
   it.each(['servers count', 'is seen on the wire'])('is told from what %s', async (source) => {
     const counted = new Metrics();

@@ -1,5 +1,5 @@
 import { Select } from '../parts/field.tsx';
-import { agents, chosen } from './agents.ts';
+import { agents, chosen, labelOf } from './agents.ts';
 import { go, place } from './place.ts';
 
 /** Chooses the agent that the view speaks of; the address says which. */
@@ -12,7 +12,7 @@ export function AgentPicker({ isLabelHidden = false }: { isLabelHidden?: boolean
       onValue={(id) => go(place.value.view, { agent: id })}
       choices={(agents.value ?? []).map((each) => ({
         value: each.id,
-        text: each.isReachable ? each.name : `${each.name} (not reachable)`,
+        text: each.isReachable ? labelOf(each) : `${labelOf(each)}, not reachable`,
       }))}
     />
   );

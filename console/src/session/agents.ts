@@ -1,4 +1,4 @@
-import { computed, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 import type { About, AgentEntry, NewAgent } from '../../../src/console/api.ts';
 import { access } from './access.ts';
 import { call } from './call.ts';
@@ -16,6 +16,17 @@ export const chosen = computed(() => {
   const id = place.value.details.get('agent');
   return agents.value?.find((each) => each.id === id) ?? agents.value?.[0];
 });
+
+/** What to call an agent where only its name is seen; those of one name are told apart by where they are. */
+export function labelOf({ id, name, url }: AgentEntry): string {
+  const isShared = agents.value?.some((each) => each.name === name && each.id !== id) === true;
+  return isShared && name !== url ? `${name} (${placeOf(url)})` : name;
+}
+
+/** An address without what all of them have. */
+function placeOf(url: string): string {
+  return url.replace(/^https?:\/\//, '').replace(/\/$/, '');
+}
 
 /** Asks for all agents again. */
 export async function refreshAgents(): Promise<void> {
@@ -48,3 +59,13 @@ export async function startSession(): Promise<void> {
     // `access` says what is wrong, above the page.
   }
 }
+
+/** Milliseconds between two questions whether the server is there again. */
+const patience = 2_000;
+
+// A server that was gone may have been started anew: it is asked who it is, until it answers.
+effect(() => {
+  if (access.value !== 'gone') return undefined;
+  const timer = setInterval(() => void startSession(), patience);
+  return () => clearInterval(timer);
+});

@@ -7,6 +7,7 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorNote } from '../../parts/error-note.tsx';
 import { Toggle } from '../../parts/field.tsx';
 import { Spinner } from '../../parts/progress.tsx';
+import { labelOf } from '../../session/agents.ts';
 import { hrefOf } from '../../session/place.ts';
 import { CardView } from './card-view.tsx';
 import { cards, forget, isRaw, loadCards, openDraft, removeTrouble } from './state.ts';
@@ -15,7 +16,7 @@ import { cards, forget, isRaw, loadCards, openDraft, removeTrouble } from './sta
 export function AgentDetail({ entry }: { entry: AgentEntry }) {
   useEffect(() => void loadCards(entry.id), [entry.id, entry.isReachable]);
   return (
-    <section class="agents-detail" aria-label={entry.name}>
+    <section class="agents-detail" aria-label={labelOf(entry)}>
       <header class="agents-head">
         <div class="agents-title">
           <h2>{entry.name}</h2>

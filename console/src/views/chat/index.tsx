@@ -1,7 +1,7 @@
 import { Button, LinkButton } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Spinner } from '../../parts/progress.tsx';
-import { agents, chosen } from '../../session/agents.ts';
+import { agents, chosen, labelOf } from '../../session/agents.ts';
 import { hrefOf } from '../../session/place.ts';
 import { Composer } from './composer.tsx';
 import { ConversationList } from './conversation-list.tsx';
@@ -40,7 +40,7 @@ export function ChatView() {
         <Button onClick={() => startAnew(agent.id)}>New conversation</Button>
         <ConversationList agentId={agent.id} />
       </aside>
-      <section class="chat-main" aria-label={`Conversation with ${agent.name}`}>
+      <section class="chat-main" aria-label={`Conversation with ${labelOf(agent)}`}>
         <Toolbar agent={agent} />
         <Transcript key={current.value?.id ?? 'new'} agent={agent} conversation={current.value} />
         <Composer key={agent.id} agent={agent} conversation={current.value} />

@@ -3,6 +3,7 @@ import type { AgentEntry } from '../../../../src/console/api.ts';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { EndWatch } from '../../parts/end-watch.ts';
+import { labelOf } from '../../session/agents.ts';
 import { cards, loadCards } from '../agents/state.ts';
 import type { Conversation } from './conversation.ts';
 import { say } from './state.ts';
@@ -63,7 +64,7 @@ function Welcome({ agent }: { agent: AgentEntry }) {
   const examples = [...new Set(skills.flatMap((skill) => skill.examples ?? []))].slice(0, maxExamples);
   return (
     <EmptyState
-      title={`Say something to ${agent.name}`}
+      title={`Say something to ${labelOf(agent)}`}
       actions={examples.map((example) => (
         <Button key={example} small onClick={() => void say([{ text: example }])}>
           {example.length > 60 ? `${example.slice(0, 60)}…` : example}

@@ -6,13 +6,9 @@ import { withSample } from './samples.ts';
 /** What happened in the last minutes, one sample for each second. */
 export const samples = signal<readonly LoadSample[]>([]);
 
-let hasBegun = false;
-
-/** Begins to measure; it goes on when the person looks at another view, so that the charts have no holes. */
-export function begin(): void {
-  if (hasBegun) return;
-  hasBegun = true;
-  keepFollowing<LoadSample>({
+/** Reads what is measured, from the last minutes on. @returns what ends it; the server goes on measuring. */
+export function begin(): () => void {
+  return keepFollowing<LoadSample>({
     path: () => 'load',
     take: (sample) => {
       samples.value = withSample(samples.value, sample);

@@ -79,7 +79,13 @@ function Row({ task, isOpen }: { task: Task; isOpen: boolean }) {
       <td>
         <StateBadge state={task.status.state} />
       </td>
-      <td class="tasks-time">{task.status.timestamp === undefined ? '' : dayTime(task.status.timestamp)}</td>
+      <td class="tasks-time">
+        {task.status.timestamp === undefined
+          ? ''
+          : dayTime(task.status.timestamp)
+              .split(' ')
+              .map((each) => <span key={each}>{each} </span>)}
+      </td>
       <td class="tasks-wide">
         <span class="tasks-id">{task.contextId}</span>
       </td>

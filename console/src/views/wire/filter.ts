@@ -13,7 +13,7 @@ export interface Filter {
   readonly kind?: PassageKind | '';
   /** A passage is seen when one of them holds. */
   readonly marks?: ReadonlySet<Mark>;
-  /** Leaves out what is asked for and announced all the time. */
+  /** Leaves out what is asked for and announced all the time; a trip that is named is seen whole. */
   readonly isWithoutCards?: boolean;
   /** The whole of every trip that has to do with the task, its first request too. */
   readonly task?: string;
@@ -41,8 +41,14 @@ const holds: { readonly [mark in Mark]: (passage: Passage) => boolean } = {
   findings: (passage) => findingCount(passage) > 0,
 };
 
-/** True when a filter lets everything through. */
-export function isEmpty({ marks, ...others }: Filter): boolean {
+/** True for what parties do by themselves all the time: cards, and looks whether somebody is well. */
+export function isHousekeeping({ meaning, http }: Passage): boolean {
+  if (meaning) return meaning.operation === 'card';
+  return http?.method === 'GET' && /\/(?:healthz|readyz|metrics)$/.test(http.url);
+}
+
+/** True when a filter lets everything through that is no housekeeping. */
+export function isEmpty({ marks, isWithoutCards: _usual, ...others }: Filter): boolean {
   return !Object.values(others).some(Boolean) && !marks?.size;
 }
 
@@ -55,7 +61,7 @@ export function matcher(filter: Filter, threads: Threads): (passage: Passage) =>
   if (kind) tests.push((each) => each.kind === kind);
   if (party) tests.push(({ from, to }) => from === party || to === party);
   if (version) tests.push(({ meaning }) => meaning?.version === version);
-  if (isWithoutCards) tests.push(({ meaning }) => meaning?.operation !== 'card');
+  if (isWithoutCards && !trip) tests.push((each) => !isHousekeeping(each));
   if (marks?.size) tests.push((each) => [...marks].some((mark) => holds[mark](each)));
   if (text) tests.push(contains(text));
   return (passage) => tests.every((test) => test(passage));

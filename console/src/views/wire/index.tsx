@@ -5,7 +5,7 @@ import { about } from '../../session/agents.ts';
 import { Detail } from './detail.tsx';
 import { Diagram } from './diagram.tsx';
 import { Splitter } from './splitter.tsx';
-import { begin, isOpen, look, missed, opened, passage, tick, timeline } from './state.ts';
+import { begin, hidden, isOpen, look, missed, opened, passage, tick, timeline, wish } from './state.ts';
 import { Toolbar } from './toolbar.tsx';
 import { counted } from './words.ts';
 import './wire.css';
@@ -56,6 +56,18 @@ function Notices() {
 }
 
 function Nothing() {
+  if (timeline.value.length > 0 && hidden.value === timeline.value.length) {
+    return (
+      <EmptyState
+        title="Nothing but cards has passed"
+        actions={
+          <Button onClick={() => (wish.value = { ...wish.value, isWithoutCards: false })}>Show cards</Button>
+        }
+      >
+        {counted(hidden.value, 'passage fetched or announced a card', 'passages fetched or announced cards')}.
+      </EmptyState>
+    );
+  }
   if (timeline.value.length > 0) {
     return (
       <EmptyState title="Nothing of this kind has passed">

@@ -32,13 +32,19 @@ export const waiting = signal(0);
 export const isFollowing = signal(true);
 
 /** What the person asks to see; the task and the trip are in the address. */
-export const wish = signal<Omit<Filter, 'task' | 'trip'>>({});
+export const wish = signal<Omit<Filter, 'task' | 'trip'>>({ isWithoutCards: true });
 
 /** All that decides what is seen. */
 export const filter = computed<Filter>(() => {
   const { view, details } = place.value;
   if (view !== 'wire') return wish.value;
   return { ...wish.value, task: details.get('task') ?? '', trip: details.get('trip') ?? '' };
+});
+
+/** How many passages are left out because they are cards and the like. */
+export const hidden = computed(() => {
+  void tick.value;
+  return filter.value.isWithoutCards && !filter.value.trip ? timeline.value.housekeeping : 0;
 });
 
 /** The sequence number of the row that is selected. */
@@ -116,6 +122,10 @@ export function select(sequence: number | undefined, options: { open?: boolean }
 /** Forgets everything that was seen, here and at the server. */
 export async function clear(): Promise<void> {
   await call('wire', { method: 'DELETE' });
+  forget();
+}
+
+function forget(): void {
   live.clear();
   pending = [];
   batch(() => {
@@ -146,8 +156,18 @@ export function look(
   });
 }
 
-/** The newest passage that was read, shown or kept back. */
+/** The newest passage that was read, shown or kept back, and the tape that it is on. */
 let last = 0;
+let tape: string | undefined;
+
+/** A console that was started anew counts anew: what was seen before has no place in that. */
+function beginTape(id: string): void {
+  if (tape !== undefined && tape !== id) {
+    last = 0;
+    forget();
+  }
+  tape = id;
+}
 
 /** Reads what passes, from where it was left. @returns what ends it; the server keeps what comes until then. */
 export function begin(): () => void {
@@ -156,9 +176,10 @@ export function begin(): () => void {
     tick.value = tick.peek() + 1;
   });
   const stopReading = keepFollowing<WireEvent>({
-    path: () => `wire?after=${last}`,
+    path: () => (tape === undefined ? 'wire' : `wire?after=${last}&tape=${tape}`),
     take: (event) => {
-      if (event.kind === 'gap') missed.value += event.missed;
+      if (event.kind === 'tape') beginTape(event.id);
+      else if (event.kind === 'gap') missed.value += event.missed;
       else {
         last = event.passage.sequence;
         take(event.passage);

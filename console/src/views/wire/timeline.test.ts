@@ -174,8 +174,17 @@ describe('a filter', () => {
     const timeline = new Timeline();
     const asked = seen({ meaning: { operation: 'card' } });
     timeline.add([asked, plain]);
+    const http = { method: 'GET', url: 'http://127.0.0.1:4000/healthz', headers: {} };
+    const looked = seen({ http });
+    timeline.add([looked]);
     timeline.filter({ isWithoutCards: true });
     expect(timeline.shown.slice()).toEqual([plain]);
+    expect([timeline.length, timeline.housekeeping]).toEqual([3, 2]);
+    // Whoever asks for one of them by its trip sees it.
+    timeline.filter({ isWithoutCards: true, trip: looked.trip });
+    expect(timeline.shown.slice()).toContain(looked);
+    timeline.clear();
+    expect(timeline.housekeeping).toBe(0);
   });
 
   it('looks for errors, losses and findings, one or the other', () => {

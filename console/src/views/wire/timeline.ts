@@ -1,5 +1,5 @@
 import type { Passage } from '../../../../src/tap/passage.ts';
-import { type Filter, matcher } from './filter.ts';
+import { type Filter, isHousekeeping, matcher } from './filter.ts';
 import { Parties } from './parties.ts';
 import { Roll } from './roll.ts';
 import { Threads } from './threads.ts';
@@ -21,6 +21,7 @@ export class Timeline {
   #filter: Filter = {};
   #matches: (passage: Passage) => boolean = () => true;
   #forgotten = 0;
+  #housekeeping = 0;
 
   constructor({ maxPassages = 20_000, maxCharacters = 64 * 1_024 * 1_024 }: TimelineOptions = {}) {
     this.#all = new Roll({
@@ -33,6 +34,11 @@ export class Timeline {
   /** How many passages are kept. */
   get length(): number {
     return this.#all.length;
+  }
+
+  /** How many of them are cards and the like. */
+  get housekeeping(): number {
+    return this.#housekeeping;
   }
 
   /** What is to be seen, oldest first. */
@@ -64,6 +70,7 @@ export class Timeline {
     let isLate = false;
     for (const passage of passages) {
       this.#parties.add(passage);
+      if (isHousekeeping(passage)) this.#housekeeping++;
       const learned = this.#threads.add(passage);
       // What a trip is about comes to light after its first rows were passed over.
       isLate ||= learned && passage.meaning?.taskId === this.#filter.task;
@@ -87,6 +94,7 @@ export class Timeline {
       this.#parties.remove(passage);
     }
     this.#all.clear();
+    this.#housekeeping = 0;
     this.#look();
   }
 
@@ -114,6 +122,7 @@ export class Timeline {
   #forget(passage: Passage): void {
     this.#threads.remove(passage);
     this.#parties.remove(passage);
+    if (isHousekeeping(passage)) this.#housekeeping--;
     if (this.#shown.at(0) !== passage) return;
     this.#shown.shift();
     this.#parties.hide(passage);

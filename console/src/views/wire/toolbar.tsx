@@ -12,6 +12,7 @@ import { isEmpty, type Mark } from './filter.ts';
 import {
   clear,
   filter,
+  hidden,
   isFollowing,
   isPaused,
   opened,
@@ -113,6 +114,7 @@ function Filters() {
     isWithoutCards = false,
   } = wish.value;
   const { parties, shown, length } = timeline.value;
+  const usual = length - hidden.value;
   // A letter more is not worth looking through everything at once.
   useEffect(() => {
     const timer = setTimeout(() => {
@@ -177,25 +179,27 @@ function Filters() {
       </span>
       <span class="wire-seldom">
         <Button
-          aria-pressed={isWithoutCards}
+          aria-pressed={!isWithoutCards}
+          title="Cards that are fetched and announced, and looks whether somebody is well"
           onClick={() => (wish.value = { ...wish.value, isWithoutCards: !isWithoutCards })}
         >
-          Hide cards
+          Cards
         </Button>
       </span>
       <Narrowed />
       <span class="wire-space" />
       <span class="wire-count" role="status">
-        {shown.length === length
-          ? counted(length, 'passage', 'passages')
-          : `${grouped(shown.length)} of ${counted(length, 'passage', 'passages')}`}
+        {shown.length === usual
+          ? counted(usual, 'passage', 'passages')
+          : `${grouped(shown.length)} of ${counted(usual, 'passage', 'passages')}`}
+        {hidden.value === 0 ? '' : `, ${counted(hidden.value, 'card', 'cards')} hidden`}
       </span>
       {isEmpty(filter.value) ? null : (
         <Button
           kind="quiet"
           onClick={() => {
             text.value = '';
-            wish.value = {};
+            wish.value = { isWithoutCards };
             go('wire');
           }}
         >
