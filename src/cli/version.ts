@@ -1,9 +1,1 @@
-import { readFileSync } from 'node:fs';
-
-/** The version of the package that runs. */
-export function versionOfPackage(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
-  return version;
-}
+export { packageVersion as versionOfPackage } from '../documents/package-version.ts';

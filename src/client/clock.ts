@@ -1,21 +1,7 @@
+import type { Clock } from '../protocol/clock.ts';
 import { A2AError } from '../protocol/errors.ts';
 
-/** Time, as the client sees it; a test brings its own. */
-export interface Clock {
-  /** Milliseconds since some moment. */
-  now(): number;
-  /** Runs something later. What is returned prevents it. */
-  after(milliseconds: number, run: () => void): () => void;
-}
-
-/** The clock of the machine. */
-export const systemClock: Clock = {
-  now: () => Date.now(),
-  after(milliseconds, run) {
-    const timer = setTimeout(run, milliseconds);
-    return () => clearTimeout(timer);
-  },
-};
+export { type Clock, systemClock } from '../protocol/clock.ts';
 
 /** The error of a call whose caller gave up. */
 export function canceled(signal: AbortSignal): A2AError {

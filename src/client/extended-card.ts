@@ -1,7 +1,8 @@
 import type { Call } from '../protocol/agent.ts';
 import type { AgentCard } from '../protocol/card.ts';
 import { A2AError } from '../protocol/errors.ts';
-import { type Endpoint, parseJson, unreadable } from './bindings/binding.ts';
+import { readJson } from '../protocol/read-json.ts';
+import { type Endpoint, unreadable } from './bindings/binding.ts';
 import { readNoting } from './bindings/losses.ts';
 import type { Route } from './discovery/route.ts';
 import { askWhole, targetOf } from './http/exchange.ts';
@@ -37,7 +38,7 @@ export async function extendedCardBeside(
       auth: settings.auth,
       card: endpoint.card,
     });
-    const wire = answer.status === 200 ? parseJson(answer.text) : undefined;
+    const wire = answer.status === 200 ? readJson(answer.text) : undefined;
     if (typeof wire === 'object' && wire !== null) return read(settings, endpoint, { wire, url });
     if (answer.status === 401) throw new A2AError('UNAUTHENTICATED', undefined, { status: 401 });
     if (answer.status === 403) throw new A2AError('PERMISSION_DENIED', undefined, { status: 403 });

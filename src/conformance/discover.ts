@@ -1,5 +1,5 @@
+import { readJson } from '../protocol/read-json.ts';
 import { lanesOf, type ShownCard, versionOfCard } from './lanes.ts';
-import { readJson } from './speech/rpc.ts';
 import { isObject, type Json } from './speech/views.ts';
 import type { Exchange } from './wire/exchange.ts';
 import type { Line } from './wire/line.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpClient } from '../client/http/http.ts';
 import { undiciClient } from '../client/http/undici.ts';
+import { packageVersion } from '../documents/package-version.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { A2AError, errorTable, invalidField } from '../protocol/errors.ts';
@@ -132,7 +132,7 @@ class Desk {
     this.#load = new Load([options.metrics ?? []].flat(), tape);
     const about: About = {
       name: 'dragoman',
-      version: versionOfPackage(),
+      version: packageVersion(),
       hasWire: true,
       hasPushes: options.ledger !== undefined,
       hasLoad: true,
@@ -294,9 +294,4 @@ function problemOf(thrown: unknown): { reason: string; message: string } {
 function statusOf(thrown: unknown): number {
   const { http } = errorTable[A2AError.from(thrown).reason];
   return http === 401 || http === 403 ? 502 : http;
-}
-
-function versionOfPackage(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }

@@ -2,9 +2,9 @@ import type { Dialect } from '../dialects/dialect.ts';
 import type { AgentCard, Version } from '../protocol/card.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { Log } from '../protocol/log.ts';
+import { readJson } from '../protocol/read-json.ts';
 import { readMeshCard } from './card.ts';
-import { type Clock, systemClock } from './clock.ts';
-import { parsed } from './envelope.ts';
+import { type Clock, systemClock } from '../protocol/clock.ts';
 import type { Delivery, Link, Subscription } from './link.ts';
 import { checkName, Topics } from './topics.ts';
 
@@ -174,7 +174,7 @@ class Directory implements MeshDirectory {
       return;
     }
     try {
-      const { card, kind, dialect } = readMeshCard(parsed(payload));
+      const { card, kind, dialect } = readMeshCard(readJson(payload));
       const seen = this.#clock.now();
       checkName(card.name);
       this.#put({ name: card.name, kind, card, version: dialect.version, dialect, seen, payload });

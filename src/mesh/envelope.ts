@@ -11,6 +11,7 @@ import { v0_1 } from '../dialects/v0_1/index.ts';
 import { v0_3 } from '../dialects/v0_3/index.ts';
 import type { Operation } from '../protocol/agent.ts';
 import { A2AError, errorTable, type Reason } from '../protocol/errors.ts';
+import { readJson } from '../protocol/read-json.ts';
 import type { Task } from '../protocol/task.ts';
 
 /** The id of a request; on the mesh mostly the id of its task. */
@@ -45,7 +46,7 @@ export class UnreadableRequest extends A2AError {
  * @throws {@link UnreadableRequest}
  */
 export function readRequest(payload: string): Requested | undefined {
-  const body = parsed(payload);
+  const body = readJson(payload);
   if (body === undefined) throw new UnreadableRequest('PARSE_ERROR', 'The payload is not JSON', null);
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new UnreadableRequest('INVALID_REQUEST', 'A request is a JSON object', null);
@@ -70,15 +71,6 @@ function choiceOf(method: string, id: RpcId): MethodChoice {
       id,
       thrown instanceof ChoiceError ? thrown.dialect : v0_3,
     );
-  }
-}
-
-/** Reads JSON; undefined when it is none. */
-export function parsed(payload: string): unknown {
-  try {
-    return JSON.parse(payload);
-  } catch {
-    return undefined;
   }
 }
 

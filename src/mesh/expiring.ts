@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '../protocol/clock.ts';
 
 /** How much is remembered, and for how long. */
 export interface Memory<V> {

@@ -1,5 +1,5 @@
 import { A2AError } from '../protocol/errors.ts';
-import { type Clock, systemClock } from './clock.ts';
+import { type Clock, systemClock } from '../protocol/clock.ts';
 import type { Delivery, Link, LinkState, Properties, SubscribeOptions, Subscription } from './link.ts';
 import { readSubscription } from './link-options.ts';
 import { LinkStates } from './link-states.ts';

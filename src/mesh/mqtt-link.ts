@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IClientOptions, IPublishPacket } from 'mqtt';
 import { A2AError, invalidField } from '../protocol/errors.ts';
-import { type Clock, systemClock } from './clock.ts';
+import { type Clock, systemClock } from '../protocol/clock.ts';
 import type { Delivery, Link, LinkState, Properties, SubscribeOptions, Subscription } from './link.ts';
 import { readSubscription, type SubscriptionPlan } from './link-options.ts';
 import { LinkStates } from './link-states.ts';

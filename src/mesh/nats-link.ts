@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { JetStreamManager } from '@nats-io/jetstream';
 import type { MsgHdrs, NatsConnection, NodeConnectionOptions } from '@nats-io/transport-node';
 import { A2AError, invalidField } from '../protocol/errors.ts';
-import { type Clock, systemClock } from './clock.ts';
+import { type Clock, systemClock } from '../protocol/clock.ts';
 import type { Delivery, Link, LinkState, Properties, SubscribeOptions, Subscription } from './link.ts';
 import { readSubscription } from './link-options.ts';
 import { LinkStates } from './link-states.ts';

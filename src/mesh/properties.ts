@@ -1,3 +1,4 @@
+import { readJson } from '../protocol/read-json.ts';
 import type { Properties, Property } from './link.ts';
 import { isTopic } from './topics.ts';
 
@@ -91,14 +92,6 @@ function countOf(value: Property | undefined): number {
 
 /** A map, or one that became text on its way through a broker. */
 function dictionaryOf(value: Property | undefined): Dictionary {
-  const read = typeof value === 'string' ? parsed(value) : value;
+  const read = typeof value === 'string' ? readJson(value) : value;
   return typeof read === 'object' && read !== null && !Array.isArray(read) ? (read as Dictionary) : {};
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -161,7 +161,7 @@ export class HttpTrip {
     backlog.add(seen === body ? size : 0, () => work(seen));
   }
 
-  #add(kind: PassageKind, at: number, clean: Clean, meaning: Meaning | undefined, http?: HttpPart): void {
+  #add(kind: PassageKind, at: number, clean: Kept, meaning: Meaning | undefined, http?: HttpPart): void {
     const { from, to } = this.#parties;
     const isForth = kind === 'request';
     const passage: Omit<Passage, 'sequence'> = {
@@ -190,7 +190,7 @@ export class HttpTrip {
   }
 
   /** What is to be kept of a body; bytes that are no text are described. */
-  #clean(body: SeenBody, headers: SeenHeaders): Clean {
+  #clean(body: SeenBody, headers: SeenHeaders): Kept {
     if (typeof body === 'string') return this.#text(body);
     const type = valueOf(headers['content-type'])?.split(';', 1)[0]?.trim() ?? '';
     const text = decoded(body.bytes);
@@ -199,7 +199,7 @@ export class HttpTrip {
     return { ...this.#text(text), ...(body.length > seen && { cut: body.length - seen }) };
   }
 
-  #text(text: string): Clean {
+  #text(text: string): Kept {
     const seen = text.length > maxRead ? text.slice(0, maxRead) : text;
     const cut = text.length - seen.length;
     return { text: this.#secretsOf().text(seen), ...(cut > 0 && { cut }) };
@@ -214,9 +214,7 @@ export class HttpTrip {
   }
 }
 
-type Clean = Kept;
-
-function isWhole({ cut }: Clean): boolean {
+function isWhole({ cut }: Kept): boolean {
   return cut === undefined;
 }
 

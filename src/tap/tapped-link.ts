@@ -88,20 +88,15 @@ function recorderOf(
     const at = recorder.now();
     const text = backlog.isFull ? '' : payload;
     backlog.add(text.length, () => {
-      const told = tell({
-        topic,
-        payload: recorder.secrets.text(text.slice(0, maxRead)),
-        properties,
-        at,
-        isOut,
-      });
+      const clean = recorder.secrets.text(text.slice(0, maxRead));
+      const told = tell({ topic, payload: clean, properties, at, isOut });
       const missing = payload.length - Math.min(text.length, maxRead);
       recorder.add({
         at,
         kind: 'message',
         ...told,
         mesh: { topic, properties: recorder.secrets.everywhere({ ...properties }) },
-        ...recorder.kept(recorder.secrets.text(text.slice(0, maxRead)), missing),
+        ...recorder.kept(clean, missing),
       });
     });
   };

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
 import { invalidField } from '../../protocol/errors.ts';
+import { readJson } from '../../protocol/read-json.ts';
 import { createFace, type FaceSetting } from './face.ts';
 import type { McpHttpOptions } from './http-options.ts';
 import { nodeFetch } from './node-fetch.ts';
@@ -88,7 +89,7 @@ export async function serveHttp(
     if (token !== undefined && !isToken(request.headers.get('authorization'), token))
       return refusal(401, 'A bearer token is needed', { 'www-authenticate': 'Bearer' });
     const id = request.headers.get('mcp-session-id');
-    const parsed = request.method === 'POST' ? parse(body) : undefined;
+    const parsed = request.method === 'POST' ? readJson(body) : undefined;
     if (id !== null) {
       const session = sessions.get(id);
       if (!session) return refusal(404, 'There is no such session; introduce yourself again');
@@ -140,14 +141,6 @@ function cancelAll({ transport }: Session, parsed: unknown): void {
 function refusal(status: number, message: string, headers: Record<string, string> = {}): Response {
   const error = { code: status === 404 ? -32_001 : -32_000, message };
   return Response.json({ jsonrpc: '2.0', error, id: null }, { status, headers });
-}
-
-function parse(body: string): unknown {
-  try {
-    return JSON.parse(body) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 /** A client of the versions up to 2025 introduces itself; a newer one says who it is with every request. */

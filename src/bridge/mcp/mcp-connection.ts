@@ -11,7 +11,7 @@ import type { Log } from '../../protocol/log.ts';
 import type { Form } from './form.ts';
 import type { ClientLibrary } from './library.ts';
 import type { McpServerAddress } from './mcp-server-address.ts';
-import { packageVersion } from './package-version.ts';
+import { packageVersion } from '../../documents/package-version.ts';
 
 /** A call of a tool. */
 export interface ToolRequest {

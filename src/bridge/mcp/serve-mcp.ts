@@ -9,7 +9,7 @@ import { createFace, type FaceSetting } from './face.ts';
 import { serveHttp } from './http-face.ts';
 import type { McpHttpOptions } from './http-options.ts';
 import { loadServerLibrary } from './library.ts';
-import { packageVersion } from './package-version.ts';
+import { packageVersion } from '../../documents/package-version.ts';
 import { ResourceShelf, type ResourceLimits } from './resource-shelf.ts';
 import { Toolbox } from './toolbox.ts';
 

@@ -109,12 +109,3 @@ export function explained(error: A2AError, endpoint: Endpoint, answered: Answere
   const { message, violations, details, cause } = error;
   return new A2AError(reason, message, { violations, details, cause, hint, status: answered.status });
 }
-
-/** Reads JSON; undefined when it is none. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -14,6 +14,7 @@ import type { Reading } from '../../dialects/loss.ts';
 import type { Call, Operation } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
+import { readJson } from '../../protocol/read-json.ts';
 import { isTask } from '../../protocol/task.ts';
 import {
   type Answered,
@@ -24,7 +25,6 @@ import {
   hasNoWord,
   notA2A,
   type Opening,
-  parseJson,
   type Source,
   type Streaming,
   unreadable,
@@ -129,7 +129,7 @@ class JsonRpc implements Binding {
 
   /** The result of an answer, or the error that it carries. An explicit `error: null` is no error. */
   #result(answered: Answered, text: string, id: number): unknown {
-    const body = parseJson(text);
+    const body = readJson(text);
     if (!isEnvelope(body)) throw notA2A(this.endpoint, answered, text);
     if (body.error !== undefined && body.error !== null) {
       const error = this.endpoint.dialect.rpcError.read(body.error, answered.status);
@@ -149,7 +149,7 @@ class JsonRpc implements Binding {
 
   /** The connection says whose answer it is: an agent that shares its events may leave another id in them. */
   #frame(event: { data: string; id: string | undefined }, reader: EventReader): Frame {
-    const body = parseJson(event.data);
+    const body = readJson(event.data);
     if (!isEnvelope(body)) return this.#skipped(event, 'is not a JSON-RPC answer');
     if (body.error !== undefined && body.error !== null)
       return { events: [], id: event.id, error: this.endpoint.dialect.rpcError.read(body.error) };

@@ -15,6 +15,7 @@ import type { Reading } from '../../dialects/loss.ts';
 import type { Call, Operation } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
+import { readJson } from '../../protocol/read-json.ts';
 import { isTask } from '../../protocol/task.ts';
 import {
   type Answered,
@@ -25,7 +26,6 @@ import {
   hasNoWord,
   notA2A,
   type Opening,
-  parseJson,
   type Source,
   type Streaming,
   unreadable,
@@ -173,7 +173,7 @@ class Rest implements Binding {
 
   #result(answered: Answered, text: string, route: RestRoute): unknown {
     if (text === '' && answered.status < 300) return undefined;
-    const body = parseJson(text);
+    const body = readJson(text);
     if (answered.status >= 400) {
       if (!saysWhatIsWrong(body)) throw notA2A(this.endpoint, answered, text);
       const error = this.endpoint.dialect.restError.read(body, answered.status);
@@ -184,7 +184,7 @@ class Rest implements Binding {
   }
 
   #frame(event: ServerSentEvent, reader: EventReader): Frame {
-    const body = parseJson(event.data);
+    const body = readJson(event.data);
     if (typeof body !== 'object' || body === null) return this.#skipped(event, 'is not JSON');
     const wire = body as Fields;
     if (event.event === 'error' || saysWhatIsWrong(body)) {

@@ -1,5 +1,5 @@
 import type { A2AError } from '../../protocol/errors.ts';
-import { parseJson } from '../bindings/binding.ts';
+import { readJson } from '../../protocol/read-json.ts';
 import { askWhole, targetOf, type Whole } from '../http/exchange.ts';
 import { hintOf, oddAnswer, withHint } from '../http/hint.ts';
 import type { Settings } from '../options.ts';
@@ -32,7 +32,7 @@ export async function fetchCard(
     body: answer.text,
   };
   if (answer.status >= 500) throw withHint(oddAnswer(about), hintOf(about));
-  const body = answer.status < 300 ? parseJson(answer.text) : undefined;
+  const body = answer.status < 300 ? readJson(answer.text) : undefined;
   if (looksLikeCard(body)) return fetched(body, answer, { url, began });
   refused.push(oddAnswer(about));
   return undefined;
@@ -47,7 +47,7 @@ export async function refetchCard(settings: Settings, old: FetchedCard): Promise
   const began = settings.clock.now();
   const { url, etag } = old;
   const answer = await askWithAuth(settings, url, etag === undefined ? {} : { 'if-none-match': etag });
-  const body = parseJson(answer.text);
+  const body = readJson(answer.text);
   if (answer.status < 300 && answer.text !== old.text && looksLikeCard(body))
     return fetched(body, answer, { url, began });
   if (answer.status === 304 || (answer.status < 300 && answer.text === old.text)) {

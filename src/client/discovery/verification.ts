@@ -1,5 +1,5 @@
 import { A2AError } from '../../protocol/errors.ts';
-import { parseJson } from '../bindings/binding.ts';
+import { readJson } from '../../protocol/read-json.ts';
 import { askWhole, targetOf } from '../http/exchange.ts';
 import { oddAnswer } from '../http/hint.ts';
 import type { Settings } from '../options.ts';
@@ -91,5 +91,5 @@ async function fetchKeySet(settings: Settings, jku: string | undefined): Promise
   const { status, text } = answer;
   const contentType = answer.header('content-type');
   if (status !== 200) throw oddAnswer({ status, url: jku, contentType, authenticate: undefined, body: text });
-  return parseJson(text) as KeySetLike | undefined;
+  return readJson(text) as KeySetLike | undefined;
 }

@@ -1,5 +1,5 @@
 import { type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
-import { readJson } from '../speech/rpc.ts';
+import { readJson } from '../../protocol/read-json.ts';
 import type { WireFault } from './broken-agent.ts';
 
 /** The webhooks of a run, put behind a wire, so that what is sent to them can be bent as well. */

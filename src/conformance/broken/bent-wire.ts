@@ -6,7 +6,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readJson } from '../speech/rpc.ts';
+import { readJson } from '../../protocol/read-json.ts';
 import { FrameReader } from '../wire/frames.ts';
 import { BentWebhooks } from './bent-webhook.ts';
 import type { WireAnswer, WireFault, WireRequest } from './broken-agent.ts';

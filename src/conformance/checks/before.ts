@@ -1,8 +1,8 @@
+import { readJson } from '../../protocol/read-json.ts';
 import { defineChecks } from '../check.ts';
 import { Inconclusive, NotApplicable } from '../outcome.ts';
 import type { Probe } from '../probe.ts';
 import { terminal } from '../shadow.ts';
-import { readJson } from '../speech/rpc.ts';
 import { isObject, type Json, listIn } from '../speech/views.ts';
 
 const rule = { level: 'MUST', category: 'agent-card', about: 'card' } as const;

@@ -1,9 +1,9 @@
+import { readJson } from '../../protocol/read-json.ts';
 import { type Check, defineChecks } from '../check.ts';
 import type { Level } from '../model.ts';
 import { Inconclusive } from '../outcome.ts';
 import type { Probe } from '../probe.ts';
 import { type Key, readSignature, type Signature, wrongWith } from '../signatures.ts';
-import { readJson } from '../speech/rpc.ts';
 import { isObject, type Json, listIn, textIn } from '../speech/views.ts';
 import { aboutCard } from './about-card.ts';
 import { isLoopback } from './loopback.ts';

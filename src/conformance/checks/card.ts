@@ -1,9 +1,9 @@
+import { readJson } from '../../protocol/read-json.ts';
 import { defineChecks } from '../check.ts';
 import { requiredExtensions, speak, versionNamed, withExtensions } from '../lanes.ts';
 import type { Level } from '../model.ts';
 import { NotApplicable } from '../outcome.ts';
 import { described, type Probe } from '../probe.ts';
-import { readJson } from '../speech/rpc.ts';
 import { mismatch } from '../speech/faults.ts';
 import type { Speech } from '../speech/speech.ts';
 import { isObject, listIn, textIn } from '../speech/views.ts';

@@ -1,9 +1,9 @@
+import { readJson } from '../../protocol/read-json.ts';
 import { type Check, defineChecks } from '../check.ts';
 import type { Rule, Version } from '../model.ts';
 import { Inconclusive } from '../outcome.ts';
 import { described, type Probe } from '../probe.ts';
 import { terminal } from '../shadow.ts';
-import { readJson } from '../speech/rpc.ts';
 import { isObject, type Json, listIn, textIn } from '../speech/views.ts';
 import type { Hook, Notification } from '../wire/receiver.ts';
 import { arrivals, patience, register, stateOf } from './webhook.ts';

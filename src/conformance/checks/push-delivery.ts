@@ -1,7 +1,7 @@
+import { readJson } from '../../protocol/read-json.ts';
 import { defineChecks } from '../check.ts';
 import type { Probe } from '../probe.ts';
 import { terminal } from '../shadow.ts';
-import { readJson } from '../speech/rpc.ts';
 import type { Hook, Notification } from '../wire/receiver.ts';
 import { pushCheck } from './push.ts';
 import { arrivals, idOf, patience, register, stateOf } from './webhook.ts';
@@ -215,6 +215,7 @@ export const pushDeliveryChecks = defineChecks([
       });
       const id = probe.speech.taskOf(heard.result)?.id;
       const state = id === undefined ? undefined : (await probe.rest(id)).state;
+      hook.release();
       arrivals(probe, hook, id ?? '');
       probe.expect(
         state !== undefined && terminal.has(state),

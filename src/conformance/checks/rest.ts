@@ -1,7 +1,7 @@
+import { readJson } from '../../protocol/read-json.ts';
 import { defineChecks } from '../check.ts';
 import { Inconclusive } from '../outcome.ts';
 import { described, type Probe } from '../probe.ts';
-import { readJson } from '../speech/rpc.ts';
 import { isObject, type Json, listIn } from '../speech/views.ts';
 import type { Exchange } from '../wire/exchange.ts';
 

@@ -1,7 +1,7 @@
+import { readJson } from '../../protocol/read-json.ts';
 import { defineChecks } from '../check.ts';
 import { Broken } from '../outcome.ts';
 import type { Probe } from '../probe.ts';
-import { readJson } from '../speech/rpc.ts';
 import { isObject, type Json } from '../speech/views.ts';
 
 /** Sends a body as it is to the JSON-RPC endpoint. */

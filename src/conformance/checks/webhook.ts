@@ -1,6 +1,6 @@
+import { readJson } from '../../protocol/read-json.ts';
 import { Broken, Inconclusive } from '../outcome.ts';
 import { described, type Probe } from '../probe.ts';
-import { readJson } from '../speech/rpc.ts';
 import type { Webhook } from '../speech/speech.ts';
 import { type EventView, isObject, type Json, textIn } from '../speech/views.ts';
 import type { Exchange } from '../wire/exchange.ts';

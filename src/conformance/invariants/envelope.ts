@@ -1,5 +1,5 @@
+import { readJson } from '../../protocol/read-json.ts';
 import { defineInvariants, type Sighting } from '../sighting.ts';
-import { readJson } from '../speech/rpc.ts';
 import { isObject } from '../speech/views.ts';
 import { isEventStream } from '../wire/exchange.ts';
 

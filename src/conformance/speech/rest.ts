@@ -1,7 +1,8 @@
+import { readJson } from '../../protocol/read-json.ts';
 import type { Exchange, Frame } from '../wire/exchange.ts';
 import type { RawRequest } from '../wire/line.ts';
 import { type Fault, reasonIn } from './faults.ts';
-import { merged, readJson } from './rpc.ts';
+import { merged } from './rpc.ts';
 import type { Heard, Manner } from './speech.ts';
 import { isObject, textIn } from './views.ts';
 

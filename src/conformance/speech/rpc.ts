@@ -1,3 +1,4 @@
+import { readJson } from '../../protocol/read-json.ts';
 import type { Exchange, Frame } from '../wire/exchange.ts';
 import type { RawRequest } from '../wire/line.ts';
 import { type Fault, reasonIn } from './faults.ts';
@@ -67,13 +68,4 @@ function rpcFault(error: Readonly<Record<string, unknown>>, httpStatus: number):
     details: error.data,
     raw: error,
   };
-}
-
-/** Parses JSON; undefined when it is none. */
-export function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -3,7 +3,7 @@ import { v0_3 } from '../../dialects/v0_3/index.ts';
 import type { Agent } from '../../protocol/agent.ts';
 import type { Log } from '../../protocol/log.ts';
 import { type Naming, writeMeshCard } from '../card.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../protocol/clock.ts';
 import type { Link } from '../link.ts';
 
 /** Receivers forget an agent that was silent for a minute; three announcements fit into it. */

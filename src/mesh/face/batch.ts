@@ -1,7 +1,7 @@
 import type { ArtifactEvent, StatusEvent } from '../../protocol/event.ts';
 import { textOf } from '../../protocol/part.ts';
 import { isInterrupted, isTerminal } from '../../protocol/task.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../protocol/clock.ts';
 import { isTextOnly } from '../progress.ts';
 
 /** How updates of text are joined, so that not every word travels alone. */

@@ -2,7 +2,7 @@ import type { Loss } from '../../dialects/loss.ts';
 import type { Operation } from '../../protocol/agent.ts';
 import type { Version } from '../../protocol/card.ts';
 import type { Log } from '../../protocol/log.ts';
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '../../protocol/clock.ts';
 import type { Link } from '../link.ts';
 import type { BatchOptions } from './batch.ts';
 

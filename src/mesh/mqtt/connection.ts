@@ -1,6 +1,6 @@
 import type { IClientOptions, IConnackPacket, IPublishPacket, MqttClient } from 'mqtt';
 import { A2AError } from '../../protocol/errors.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../protocol/clock.ts';
 import { type Pauses, pauseAfter } from '../pauses.ts';
 
 /** What mqtt.js shows of itself, as far as it is needed here. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../protocol/clock.ts';
 
 /** Options of a link over MQTT. */
 export interface MqttLinkOptions {

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../protocol/clock.ts';
 import type { PeerNote } from './control.ts';
 
 /** How long an answer may take, in milliseconds. */

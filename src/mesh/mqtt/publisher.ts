@@ -1,5 +1,5 @@
 import { A2AError } from '../../protocol/errors.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../protocol/clock.ts';
 import { Fifo } from '../fifo.ts';
 import { Outbox } from '../outbox.ts';
 import { TopicIndex } from '../topic.ts';

@@ -1,6 +1,6 @@
 import type { Msg, MsgHdrs, NatsConnection } from '@nats-io/transport-node';
 import { A2AError } from '../../protocol/errors.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../protocol/clock.ts';
 import { Outbox } from '../outbox.ts';
 
 /** A message on its way to the stream. */

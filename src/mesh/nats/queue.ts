@@ -1,6 +1,6 @@
 import type { ConsumerConfig, ConsumerInfo, JetStreamManager } from '@nats-io/jetstream';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../protocol/clock.ts';
 import type { Delivery } from '../link.ts';
 import { keyOf } from '../queue-name.ts';
 import { matches, readSubject, writeSubjectPattern } from '../topic.ts';

@@ -1,6 +1,6 @@
 import type { AgentCard } from '../../protocol/card.ts';
 import type { Log } from '../../protocol/log.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../protocol/clock.ts';
 import type { MeshDirectory } from '../discovery.ts';
 import type { Link, Property } from '../link.ts';
 

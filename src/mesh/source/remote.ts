@@ -7,6 +7,7 @@ import type { AgentCard } from '../../protocol/card.ts';
 import { A2AError, taskNotFound } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
+import { readJson } from '../../protocol/read-json.ts';
 import type {
   CancelTaskRequest,
   GetTaskRequest,
@@ -14,9 +15,9 @@ import type {
   SubscribeRequest,
 } from '../../protocol/requests.ts';
 import { isTask, isTerminal, type Task, withHistory } from '../../protocol/task.ts';
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '../../protocol/clock.ts';
 import { type MeshDirectory, meshDirectory } from '../discovery.ts';
-import { parsed, writeRequest } from '../envelope.ts';
+import { writeRequest } from '../envelope.ts';
 import { Expiring } from '../expiring.ts';
 import type { Delivery, Subscription } from '../link.ts';
 import { defaultUser, writeProperties } from '../properties.ts';
@@ -247,7 +248,7 @@ export class MeshRemote {
   #take({ topic, payload }: Delivery): void {
     const [place, , wireId = ''] = topic.split('/').slice(-3);
     const open = this.#open.get(wireId);
-    const body = parsed(payload);
+    const body = readJson(payload);
     if (!open || typeof body !== 'object' || body === null) return;
     open.listen();
     try {

@@ -1,3 +1,4 @@
+import type { Loss } from '../../dialects/loss.ts';
 import type { TaskState } from '../../protocol/task.ts';
 
 /** What task something of the model is about. */
@@ -34,4 +35,9 @@ export function aboutOf(model: unknown): About {
     ...(context !== undefined && { contextId: context }),
     ...(state !== undefined && { state }),
   };
+}
+
+/** What was lost when something was read, where that was anything. */
+export function lost(losses: readonly Loss[]): { losses?: readonly Loss[] } {
+  return losses.length === 0 ? {} : { losses };
 }

@@ -2,11 +2,11 @@ import { openingOf } from '../../client/bindings/stream-opening.ts';
 import type { EventReader } from '../../dialects/dialect.ts';
 import type { Loss } from '../../dialects/loss.ts';
 import { readMeshCard } from '../../mesh/card.ts';
-import { parsed } from '../../mesh/envelope.ts';
 import { A2AError } from '../../protocol/errors.ts';
+import { readJson } from '../../protocol/read-json.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
 import type { Meaning } from '../passage.ts';
-import { aboutOf } from './about.ts';
+import { aboutOf, lost } from './about.ts';
 import { type Asked, askedByRpc } from './asked.ts';
 import { gistOfCard, gistOfError, gistOfEvent, gistOfRequest, gistOfResult, short } from './gist.ts';
 
@@ -17,7 +17,7 @@ export class MeshMeaning {
   #reader: EventReader | undefined;
 
   request(payload: string): Meaning {
-    this.#asked = askedByRpc(parsed(payload), undefined);
+    this.#asked = askedByRpc(readJson(payload), undefined);
     const asked = this.#asked;
     if (!asked) return unreadable(payload);
     const losses: Loss[] = [];
@@ -37,7 +37,7 @@ export class MeshMeaning {
 
   /** An update, or the one answer. */
   answer(payload: string, isUpdate: boolean): Meaning {
-    const body = parsed(payload) as { result?: unknown; error?: unknown } | undefined;
+    const body = readJson(payload) as { result?: unknown; error?: unknown } | undefined;
     const asked = this.#asked ?? askedByRpc({ method: 'message/stream' }, undefined);
     if (!asked || typeof body !== 'object' || body === null) return unreadable(payload);
     const losses: Loss[] = [];
@@ -81,7 +81,7 @@ export class MeshMeaning {
 /** What an announcement on a mesh means. */
 export function meaningOfAnnouncement(payload: string): Meaning {
   try {
-    const { card, dialect } = readMeshCard(parsed(payload));
+    const { card, dialect } = readMeshCard(readJson(payload));
     const { version } = dialect;
     return {
       version,
@@ -102,8 +102,4 @@ export function unreadable(payload: string): Meaning {
 
 function notReadable(what: string, thrown: unknown): string {
   return short(`${what}, not readable: ${A2AError.from(thrown).message}`, 160);
-}
-
-function lost(losses: readonly Loss[]): { losses?: readonly Loss[] } {
-  return losses.length === 0 ? {} : { losses };
 }

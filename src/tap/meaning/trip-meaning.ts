@@ -6,10 +6,11 @@ import type { AgentCard } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import { type Finding, StreamLinter } from '../../protocol/lint.ts';
+import { readJson } from '../../protocol/read-json.ts';
 import { readFrame } from '../frame.ts';
 import type { SeenRequest } from '../http-trip.ts';
 import type { Binding, Meaning } from '../passage.ts';
-import { aboutOf } from './about.ts';
+import { aboutOf, lost } from './about.ts';
 import { type Asked, askedByRest, askedByRpc, isCardPath, versionIn } from './asked.ts';
 import { gistOfError, gistOfEvent, gistOfRequest, gistOfResult, short } from './gist.ts';
 
@@ -38,8 +39,6 @@ export class TripMeaning {
   #linter: StreamLinter | undefined;
   /** Where keys go, by the card that was the answer. */
   keys: readonly KeyPlace[] = [];
-  /** What the card that was the answer calls its agent. */
-  cardName: string | undefined;
 
   constructor(head: SeenRequest) {
     this.#head = head;
@@ -50,7 +49,7 @@ export class TripMeaning {
   request(text: string, isWhole: boolean): Meaning {
     const { method, url } = this.#head;
     if (this.#isCard) return { operation: 'card', gist: gistOfRequest('card') };
-    const body = isWhole && text !== '' ? parsed(text) : undefined;
+    const body = isWhole && text !== '' ? readJson(text) : undefined;
     if (Array.isArray(body)) return { binding: 'JSONRPC', gist: `batch of ${body.length}` };
     const version = this.#versionText();
     this.#asked =
@@ -76,7 +75,7 @@ export class TripMeaning {
     if (isEvents && status < 300) return { ...this.#known(), gist: 'stream begins' };
     const isError = status >= 400;
     const plain = { ...this.#known(), gist: `HTTP ${status}`, ...(isError && { isError }) };
-    const body = isWhole && text !== '' ? parsed(text) : undefined;
+    const body = isWhole && text !== '' ? readJson(text) : undefined;
     if (this.#isCard) return isError ? plain : this.#card(body, plain);
     const asked = this.#asked;
     if (!asked) return plain;
@@ -92,7 +91,7 @@ export class TripMeaning {
   frame(text: string, isWhole: boolean): Meaning {
     const asked = this.#asked;
     const { data, event, id } = readFrame(text);
-    const body = isWhole ? parsed(data) : undefined;
+    const body = isWhole ? readJson(data) : undefined;
     if (!asked || body === undefined)
       return { ...this.#known(), gist: short(data.replaceAll(/\s+/g, ' '), 80) };
     const { dialect, binding } = asked;
@@ -159,8 +158,7 @@ export class TripMeaning {
     }
   }
 
-  #learn({ name, securitySchemes = {} }: AgentCard): void {
-    this.cardName = name;
+  #learn({ securitySchemes = {} }: AgentCard): void {
     this.keys = Object.values(securitySchemes).flatMap((each) =>
       each.type === 'apiKey' ? [{ location: each.location, name: each.name }] : [],
     );
@@ -207,18 +205,6 @@ export class TripMeaning {
     if (given !== undefined && given !== '') return given;
     return /[?&]a2a-version=([^&#]*)/i.exec(this.#head.url)?.[1];
   }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function lost(losses: readonly Loss[]): { losses?: readonly Loss[] } {
-  return losses.length === 0 ? {} : { losses };
 }
 
 function found(findings: readonly Finding[]): { findings?: readonly Finding[] } {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { readJson } from '../../protocol/read-json.ts';
 import { askedByRpc, isCardPath } from '../meaning/asked.ts';
 import { isCard, withAddress } from './card-address.ts';
 import { wholeOf } from './encoded.ts';
@@ -35,12 +36,7 @@ export function mayBeCard(
 }
 
 function isCardMethod(text: string): boolean {
-  if (!text.includes('Card')) return false;
-  try {
-    return askedByRpc(JSON.parse(text), undefined)?.operation === 'extendedCard';
-  } catch {
-    return false;
-  }
+  return text.includes('Card') && askedByRpc(readJson(text), undefined)?.operation === 'extendedCard';
 }
 
 /** Puts the tap into a card, where that is the whole of a body or the result in it. */
@@ -50,7 +46,7 @@ export function changedCard(
   { target, tap }: { readonly target: URL; readonly tap: string },
 ): CardChange {
   const whole = wholeOf(bytes, encoding);
-  const body = whole && parsed(whole.toString('utf8'));
+  const body = whole && readJson(whole.toString('utf8'));
   const inside = (body as { result?: unknown } | undefined)?.result;
   const card = isCard(inside) ? inside : body;
   if (!isCard(card)) return nothing;
@@ -74,12 +70,4 @@ export function etagFor(etag: string): string {
 /** The marks that the target knows, in what a caller says that it has. */
 export function etagsFor(marks: string): string {
   return marks.replaceAll(mark, '"');
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

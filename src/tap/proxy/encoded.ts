@@ -11,6 +11,16 @@ import {
 /** How large a body may become. */
 const bounds: ZlibOptions = { maxOutputLength: 16 * 1_024 * 1_024 };
 
+const gzip = { stream: createGunzip, whole: gunzipSync };
+
+/** The ways in which a body may be compressed. */
+const decoders = new Map([
+  ['gzip', gzip],
+  ['x-gzip', gzip],
+  ['deflate', { stream: createInflate, whole: inflateSync }],
+  ['br', { stream: createBrotliDecompress, whole: brotliDecompressSync }],
+]);
+
 /** Takes the bytes of a body as they come, and gives what they say. */
 export interface Reading {
   push(bytes: Uint8Array): void;
@@ -20,7 +30,7 @@ export interface Reading {
 
 /** Reads a body that may be compressed, for those who look on; what cannot be read is given as it is. */
 export function readingOf(encoding: string | undefined, give: (bytes: Uint8Array) => void): Reading {
-  const stream = streamOf(encoding);
+  const stream = decoders.get(encoding?.trim().toLowerCase() ?? '')?.stream();
   if (!stream) return { push: give, end: (done) => done() };
   let isBroken = false;
   let given = 0;
@@ -48,38 +58,12 @@ export function readingOf(encoding: string | undefined, give: (bytes: Uint8Array
   };
 }
 
-function streamOf(encoding: string | undefined) {
-  switch (encoding?.trim().toLowerCase()) {
-    case 'gzip':
-    case 'x-gzip':
-      return createGunzip();
-    case 'deflate':
-      return createInflate();
-    case 'br':
-      return createBrotliDecompress();
-    default:
-      return undefined;
-  }
-}
-
 /** The whole of a body that may be compressed; undefined when it cannot be read. */
 export function wholeOf(bytes: Buffer, encoding: string | undefined): Buffer | undefined {
+  const name = encoding?.trim().toLowerCase() ?? '';
+  if (name === '' || name === 'identity') return bytes;
   try {
-    switch (encoding?.trim().toLowerCase()) {
-      case undefined:
-      case '':
-      case 'identity':
-        return bytes;
-      case 'gzip':
-      case 'x-gzip':
-        return gunzipSync(bytes, bounds);
-      case 'deflate':
-        return inflateSync(bytes, bounds);
-      case 'br':
-        return brotliDecompressSync(bytes, bounds);
-      default:
-        return undefined;
-    }
+    return decoders.get(name)?.whole(bytes, bounds);
   } catch {
     return undefined;
   }

@@ -5,7 +5,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { request as secureRequest } from 'node:https';
-import { HttpTrip, type SeenHeaders } from '../http-trip.ts';
+import { HttpTrip } from '../http-trip.ts';
 import { callerName } from '../parties.ts';
 import { maxRead, type Recorder } from '../recorder.ts';
 import { type CardChange, changedCard, etagFor, etagsFor, mayBeCard } from './card-change.ts';
@@ -136,7 +136,7 @@ class Relay {
     }
     this.#response.writeHead(status, incoming.statusMessage, headersOf(incoming));
     this.#response.flushHeaders();
-    trip.response(status, seen(incoming));
+    trip.response(status, incoming.headers);
     const reading = readingOf(incoming.headers['content-encoding'], (bytes) => trip.chunk(bytes));
     incoming.on('data', (bytes: Buffer) => reading.push(bytes));
     incoming.on('end', () => {
@@ -170,9 +170,9 @@ class Relay {
         incoming.statusMessage,
         isHead ? withEtag(headersOf(incoming)) : headers,
       );
-      this.#response.end(change.body ?? bytes);
       const shown = change.body ?? bytes;
-      trip.response(status, seen(incoming), shown.toString('utf8'));
+      this.#response.end(shown);
+      trip.response(status, incoming.headers, shown.toString('utf8'));
       trip.end('whole');
       this.#passing.onCard(change);
     });
@@ -267,10 +267,6 @@ function withEtag(headers: string[]): string[] {
   return headers.map((value, at) =>
     at % 2 === 1 && headers[at - 1]?.toLowerCase() === 'etag' ? etagFor(value) : value,
   );
-}
-
-function seen(incoming: IncomingMessage): SeenHeaders {
-  return incoming.headers;
 }
 
 function inWords(error: NodeJS.ErrnoException): string {

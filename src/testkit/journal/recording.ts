@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { SseParser } from '../../client/bindings/sse.ts';
+import { readJson } from '../../protocol/read-json.ts';
 import type { Fault } from '../faults/fault.ts';
 import type { NearMiss, Plan } from '../plan.ts';
 import type { TestClock } from '../clock/test-clock.ts';
@@ -164,7 +165,7 @@ export class Recording {
       query: Object.fromEntries(new URLSearchParams(mark < 0 ? '' : this.#url.slice(mark + 1))),
       headers: this.#headers,
       body,
-      json: parsed(body),
+      json: readJson(body),
       isCut: this.#requestTape.isCut,
     };
     if (this.#call ?? this.#answer) {
@@ -222,16 +223,7 @@ export class Recording {
 
 function framesOf(bytes: Buffer): unknown[] {
   const frames: unknown[] = [];
-  const parser = new SseParser({ event: ({ data }) => frames.push(parsed(data) ?? data) });
+  const parser = new SseParser({ event: ({ data }) => frames.push(readJson(data) ?? data) });
   parser.push(bytes);
   return frames;
-}
-
-function parsed(text: string): unknown {
-  if (text === '') return undefined;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }

@@ -3,11 +3,12 @@ import { leniently } from '../../dialects/loss.ts';
 import { v0_1 } from '../../dialects/v0_1/index.ts';
 import { v0_3 } from '../../dialects/v0_3/index.ts';
 import { v1_0 } from '../../dialects/v1_0/index.ts';
-import { parsed, writeRequest } from '../../mesh/envelope.ts';
+import { writeRequest } from '../../mesh/envelope.ts';
 import type { Delivery, Link, Properties } from '../../mesh/link.ts';
 import type { Topics } from '../../mesh/topics.ts';
 import type { Version } from '../../protocol/card.ts';
 import type { Message } from '../../protocol/message.ts';
+import { readJson } from '../../protocol/read-json.ts';
 import { isTask, isTerminal, type Task } from '../../protocol/task.ts';
 import { withBytes, withLinks } from './case-files.ts';
 import { hexId, messageOf, partsToSend } from './outgoing.ts';
@@ -120,7 +121,7 @@ export class MeshGateway {
     // Answers to somebody else's task are not for us.
     if (topic.split('/').at(-1) !== this.#taskId) return;
     const { timeline } = this.#parts;
-    const { result, error } = (parsed(payload) ?? {}) as { result?: unknown; error?: unknown };
+    const { result, error } = (readJson(payload) ?? {}) as { result?: unknown; error?: unknown };
     try {
       if (error !== undefined) this.#fail(error);
       else if (topic === this.#properties().replyTo) await this.#finish(result);

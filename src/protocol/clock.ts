@@ -1,4 +1,4 @@
-/** Time, as links see it. Tests bring their own. */
+/** Time, as whoever waits for something sees it. Tests bring their own. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
@@ -8,7 +8,7 @@ export interface Clock {
 
 /** The clock of the machine. */
 export const systemClock: Clock = {
-  now: Date.now,
+  now: () => Date.now(),
   after(milliseconds, run) {
     const timer = setTimeout(run, milliseconds);
     return () => clearTimeout(timer);
