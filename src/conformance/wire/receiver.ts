@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A notification that arrived. */
@@ -20,11 +20,21 @@ export interface Hook {
   readonly received: Notification[];
   /** Waits until enough arrived. @returns false when they did not within the deadline. */
   arrived(enough: (received: readonly Notification[]) => boolean, deadline: number): Promise<boolean>;
+  /** Answers whoever was left hanging: careful agents send little to a host that hangs, and all hooks are at one. */
+  release(): void;
+}
+
+/** A hook and what belongs to it. */
+interface Kept {
+  readonly hook: Hook;
+  answer: HookAnswer;
+  readonly hanging: Set<ServerResponse>;
+  readonly wake: () => void;
 }
 
 /** Where agents under test send notifications: a server on loopback, or behind an address that the person gave. */
 export class Receiver {
-  readonly #hooks = new Map<string, { hook: Hook; answer: HookAnswer; wake: () => void }>();
+  readonly #hooks = new Map<string, Kept>();
   readonly #publicUrl: string | undefined;
   readonly #port: number;
   readonly #began = performance.now();
@@ -63,8 +73,14 @@ export class Receiver {
           waiting.add(look);
           look();
         }),
+      release: () => {
+        kept.answer = () => 200;
+        for (const response of kept.hanging) response.writeHead(200).end();
+        kept.hanging.clear();
+      },
     };
-    this.#hooks.set(path, { hook, answer, wake: () => waiting.forEach((look) => look()) });
+    const kept: Kept = { hook, answer, hanging: new Set(), wake: () => waiting.forEach((look) => look()) };
+    this.#hooks.set(path, kept);
     return hook;
   }
 
@@ -93,7 +109,8 @@ export class Receiver {
         };
         if (there.hook.received.length < 1_000) there.hook.received.push(notification);
         const status = there.answer(notification, there.hook.received.length);
-        if (status !== 'hang') response.writeHead(status).end();
+        if (status === 'hang') there.hanging.add(response);
+        else response.writeHead(status).end();
         there.wake();
       });
     });
