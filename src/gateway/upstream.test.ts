@@ -3,12 +3,13 @@ import { rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createMemory } from '../client/discovery/memory.ts';
 import { defineAgent } from '../engine/index.ts';
 import { serve } from '../server/node.ts';
 import { authority, hasOpenssl } from '../../test/support/certificates.ts';
 import type { StreamEvent } from '../protocol/event.ts';
+import { closedAfterEach } from '../../test/support/closed-after-each.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { json, type RawRequest, type RawServer, sse, startRaw } from '../../test/support/raw-server.ts';
 import { card, isCard, result, task } from '../../test/support/wire-1.0.ts';
@@ -17,10 +18,7 @@ import { type UpstreamTools, upstreamOf } from './upstream.ts';
 
 const request = { message: { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] } };
 
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0).toReversed()) await each.close();
-});
+const open = closedAfterEach();
 
 type Answer = (asked: RawRequest, response: ServerResponse, url: string) => unknown;
 

@@ -1,5 +1,6 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sampleAgent } from '../../test/interop/sample-agent.ts';
+import { closedAfterEach } from '../../test/support/closed-after-each.ts';
 import { inShort, passagesOn } from '../../test/support/tape.ts';
 import { connect } from '../client/connect.ts';
 import { createMemory } from '../client/discovery/memory.ts';
@@ -8,10 +9,7 @@ import { serve } from '../server/node.ts';
 import { Tape } from './tape.ts';
 import { tappedHttp } from './tapped-http.ts';
 
-const open: { close(): Promise<unknown> }[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0).toReversed()) await each.close();
-});
+const open = closedAfterEach();
 
 const say = (text: string) => ({
   message: { messageId: crypto.randomUUID(), role: 'user' as const, parts: [{ text }] },

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { connect } from '../../src/client/connect.ts';
 import { createMemory } from '../../src/client/discovery/memory.ts';
 import { defineAgent } from '../../src/engine/index.ts';
@@ -16,16 +16,14 @@ import { meshAgent } from '../../src/mesh/source.ts';
 import { A2AError } from '../../src/protocol/errors.ts';
 import { serve } from '../../src/server/node.ts';
 import { mosquitto, natsServer, startMosquitto, startNats } from '../support/broker.ts';
+import { closedAfterEach } from '../support/closed-after-each.ts';
 import { all, gate, say, taskIn } from '../support/conversation.ts';
 import { ask0_1, ask0_3, ask1_0, MeshCaller } from '../support/mesh-caller.ts';
 
 const fixture = fileURLToPath(new URL('./fixtures/stuck-agent.mjs', import.meta.url));
 const persistence = ['persistence true', 'persistence_location {folder}/'];
 
-const open: { close(): Promise<unknown> }[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0).toReversed()) await each.close();
-});
+const open = closedAfterEach();
 
 /** How many have their answer when the broker dies, how many have not, and how many are asked for while it is dead. */
 const [before, flying, meanwhile] = [200, 1_000, 150];

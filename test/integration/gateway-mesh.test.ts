@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { connect } from '../../src/client/connect.ts';
 import { createMemory } from '../../src/client/discovery/memory.ts';
 import { defineAgent } from '../../src/engine/index.ts';
@@ -11,14 +11,12 @@ import { isTask, type Task } from '../../src/protocol/task.ts';
 import { serve } from '../../src/server/node.ts';
 import { sampleAgent } from '../interop/sample-agent.ts';
 import { mosquitto, natsServer, startMosquitto, startNats } from '../support/broker.ts';
+import { closedAfterEach } from '../support/closed-after-each.ts';
 import { all, artifactTexts, gate, statesOf } from '../support/conversation.ts';
 import { ask0_3, MeshCaller } from '../support/mesh-caller.ts';
 import { get } from '../support/wire.ts';
 
-const open: { close(): Promise<unknown> }[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0).toReversed()) await each.close();
-});
+const open = closedAfterEach();
 
 const settingsOf = (text: string) => readGatewayConfig(text, join(tmpdir(), 'dragoman.yaml'), {});
 

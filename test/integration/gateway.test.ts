@@ -2,7 +2,7 @@ import { writeFileSync, mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect } from '../../src/client/connect.ts';
 import { createMemory } from '../../src/client/discovery/memory.ts';
 import { readGatewayConfig } from '../../src/gateway/config.ts';
@@ -12,6 +12,7 @@ import { serve } from '../../src/server/node.ts';
 import { verifyCard } from '../../src/signing/verify.ts';
 import { type Started, start03, start13 } from '../interop/official-servers.ts';
 import { sampleAgent } from '../interop/sample-agent.ts';
+import { closedAfterEach } from '../support/closed-after-each.ts';
 import { all, artifactTexts, statesOf } from '../support/conversation.ts';
 import { parseExposition } from '../support/exposition.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -19,10 +20,7 @@ import { json, startRaw } from '../support/raw-server.ts';
 import { makePair } from '../support/signed-card.ts';
 import { get, post } from '../support/wire.ts';
 
-const open: { close(): Promise<unknown> }[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0).toReversed()) await each.close();
-});
+const open = closedAfterEach();
 
 function settingsOf(text: string) {
   return readGatewayConfig(text, join(tmpdir(), 'dragoman.yaml'), {});

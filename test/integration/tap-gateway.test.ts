@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readGatewayConfig } from '../../src/gateway/config.ts';
 import { runGateway } from '../../src/gateway/run.ts';
 import { openLink } from '../../src/mesh/open-link.ts';
@@ -8,14 +8,12 @@ import { serve } from '../../src/server/node.ts';
 import { Tape } from '../../src/tap/index.ts';
 import { tappedLink } from '../../src/tap/tapped-link.ts';
 import { sampleAgent } from '../interop/sample-agent.ts';
+import { closedAfterEach } from '../support/closed-after-each.ts';
 import { ask0_3, MeshCaller } from '../support/mesh-caller.ts';
 import { inShort, passagesOn, seenOn } from '../support/tape.ts';
 import { post } from '../support/wire.ts';
 
-const open: { close(): Promise<unknown> }[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0).toReversed()) await each.close();
-});
+const open = closedAfterEach();
 
 async function served(options: Parameters<typeof serve>[1] = {}): Promise<string> {
   const server = await serve(sampleAgent(), options);

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { connect } from '../../src/client/connect.ts';
 import { createMemory } from '../../src/client/discovery/memory.ts';
 import { defineAgent } from '../../src/engine/index.ts';
@@ -9,12 +9,10 @@ import { readScenarios } from '../../src/testkit/scenario/read.ts';
 import { openRig } from '../../src/testkit/scenario/rigs.ts';
 import { runScenarios } from '../../src/testkit/scenario/run.ts';
 import { sampleAgent } from '../interop/sample-agent.ts';
+import { closedAfterEach } from '../support/closed-after-each.ts';
 import { passagesOn } from '../support/tape.ts';
 
-const open: { close(): Promise<unknown> }[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0).toReversed()) await each.close();
-});
+const open = closedAfterEach();
 
 async function served(agent = sampleAgent()): Promise<string> {
   const server = await serve(agent);

@@ -10,19 +10,17 @@ import {
   JsonRpcTransportFactory as Rpc0_3,
   RestTransportFactory as Rest0_3,
 } from 'sdk-0.3/client';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { serve } from '../../src/server/node.ts';
 import { readTapFile, runTap, type RunTapOptions, Tape, writeTapFile } from '../../src/tap/index.ts';
 import { sampleAgent } from '../interop/sample-agent.ts';
 import { collect, say } from '../interop/sdk-1.3-words.ts';
+import { closedAfterEach } from '../support/closed-after-each.ts';
 import { startRaw } from '../support/raw-server.ts';
 import { inShort, passagesOn, seenOn } from '../support/tape.ts';
 import { get, open as ask, post } from '../support/wire.ts';
 
-const open: { close(): Promise<unknown> }[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0).toReversed()) await each.close();
-});
+const open = closedAfterEach();
 
 async function served(options: Parameters<typeof serve>[1] = {}): Promise<string> {
   const server = await serve(sampleAgent(), options);

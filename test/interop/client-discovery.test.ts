@@ -1,15 +1,13 @@
 import type { ServerResponse } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type ConnectOptions, connect, createMemory, type Problem } from '../../src/client/index.ts';
+import { closedAfterEach } from '../support/closed-after-each.ts';
 import { json, type RawRequest, type RawServer, startRaw } from '../support/raw-server.ts';
 import { card, error, isCard, result, task } from '../support/wire-1.0.ts';
 
 const request = { message: { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] } };
 
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0).toReversed()) await each.close();
-});
+const open = closedAfterEach();
 
 async function serve(answer: (asked: RawRequest, response: ServerResponse, url: string) => unknown) {
   const server = await startRaw(answer);

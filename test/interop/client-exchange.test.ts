@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   apiKey,
   bearer,
@@ -8,16 +8,14 @@ import {
   connect,
   createMemory,
 } from '../../src/client/index.ts';
+import { closedAfterEach } from '../support/closed-after-each.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { json, type RawRequest, sse, startRaw } from '../support/raw-server.ts';
 import { card, isCard, result, task } from '../support/wire-1.0.ts';
 
 const request = { message: { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] } };
 
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0).toReversed()) await each.close();
-});
+const open = closedAfterEach();
 
 type Answer = (asked: RawRequest, response: ServerResponse, url: string) => unknown;
 

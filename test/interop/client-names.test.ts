@@ -1,17 +1,15 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { connect, createMemory } from '../../src/client/index.ts';
 import type { StreamEvent } from '../../src/protocol/event.ts';
 import { textOf } from '../../src/protocol/part.ts';
 import { reduce } from '../../src/protocol/reduce.ts';
 import type { SendRequest } from '../../src/protocol/requests.ts';
 import type { Task } from '../../src/protocol/task.ts';
+import { closedAfterEach } from '../support/closed-after-each.ts';
 import { json, type RawRequest, type RawServer, sse, startRaw } from '../support/raw-server.ts';
 import { artifactUpdate, card, error, isCard, result, statusUpdate, task } from '../support/wire-1.0.ts';
 
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0).toReversed()) await each.close();
-});
+const open = closedAfterEach();
 
 function reach(server: RawServer) {
   const agent = connect(server.url, { random: () => 0, memory: createMemory() });

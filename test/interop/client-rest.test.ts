@@ -1,16 +1,14 @@
 import type { ServerResponse } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type ConnectOptions, connect, createMemory, type Problem } from '../../src/client/index.ts';
 import type { StreamEvent } from '../../src/protocol/event.ts';
+import { closedAfterEach } from '../support/closed-after-each.ts';
 import { json, type RawRequest, sse, startRaw } from '../support/raw-server.ts';
 import { card, isCard, statusUpdate, task } from '../support/wire-1.0.ts';
 
 const request = { message: { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] } };
 
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0).toReversed()) await each.close();
-});
+const open = closedAfterEach();
 
 async function agentThat(
   answer: (asked: RawRequest, response: ServerResponse) => unknown,
