@@ -192,14 +192,25 @@ function violations({ path, text }: Source): string[] {
   return found;
 }
 
-function sources(): Source[] {
-  const src = join(root, 'src');
-  return (readdirSync(src, { recursive: true }) as string[])
-    .filter((path) => path.endsWith('.ts') && !/\.test(-d)?\.ts$/.test(path))
-    .filter((path) => statSync(join(src, path)).isFile())
+/** What of `src/` the page runs in a browser; types are gone by then. */
+const browsed = /\/src\/(?:protocol\/|tap\/curl\.ts$)/;
+
+/** What a file of the page brings into the browser that is not for it. */
+function strangersIn({ path, text }: Source): string[] {
+  const values = text.replaceAll(/^(?:import|export) type [^;]*;/gm, '');
+  return importsOf(values)
+    .filter((specifier) => specifier.includes('/src/') && !browsed.test(specifier))
+    .map((specifier) => `${path} imports ${specifier}`);
+}
+
+function sources(folder = 'src'): Source[] {
+  const top = join(root, folder);
+  return (readdirSync(top, { recursive: true }) as string[])
+    .filter((path) => /\.tsx?$/.test(path) && !/\.test(-d)?\.ts$/.test(path))
+    .filter((path) => statSync(join(top, path)).isFile())
     .map((path) => ({
-      path: relative(src, join(src, path)).replaceAll('\\', '/'),
-      text: readFileSync(join(src, path), 'utf8'),
+      path: relative(top, join(top, path)).replaceAll('\\', '/'),
+      text: readFileSync(join(top, path), 'utf8'),
     }));
 }
 
@@ -215,6 +226,14 @@ describe('the architecture', () => {
   it('has every folder that the plan names', () => {
     const folders = new Set(sources().map(({ path }) => folderOf(path)));
     expect([...folders].sort()).toEqual(Object.keys(may).sort());
+  });
+
+  it('has a page that takes types, and little else, of the rest', () => {
+    const page = sources('console/src');
+    expect(page.length).toBeGreaterThan(50);
+    expect(page.flatMap(strangersIn)).toEqual([]);
+    const text = "import { serve } from '../../../../src/server/node.ts';";
+    expect(strangersIn({ path: 'views/wire/state.ts', text })).toHaveLength(1);
   });
 
   it('imports each library from somewhere', () => {
