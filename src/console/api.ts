@@ -40,10 +40,8 @@ import type { Passage } from '../tap/passage.ts';
 export interface About {
   readonly name: 'dragoman';
   readonly version: string;
-  /** False where nothing is tapped, so that the timeline stays empty but for what is imported. */
-  readonly hasWire: boolean;
+  /** Whether push notifications are known of. */
   readonly hasPushes: boolean;
-  readonly hasLoad: boolean;
 }
 
 /** One way to speak to an agent; written `1.0/JSONRPC` in a query. */

@@ -2,7 +2,7 @@ import { A2AError } from '../protocol/errors.ts';
 import type { EventStream } from './event-stream.ts';
 
 /** One request of the page, once it is known to come from there. */
-export interface ApiRequest {
+interface ApiRequest {
   readonly query: URLSearchParams;
   readonly body: string;
   /** Aborts when the page is gone. */

@@ -133,9 +133,7 @@ class Desk {
     const about: About = {
       name: 'dragoman',
       version: packageVersion(),
-      hasWire: true,
       hasPushes: options.ledger !== undefined,
-      hasLoad: true,
     };
     this.#routes = {
       'GET about': () => ({ json: about }),

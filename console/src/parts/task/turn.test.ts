@@ -1,25 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { all, heard, ids, says, task } from '../../../../test/support/heard.ts';
 import type { ChatEvent } from '../../../../src/console/api.ts';
 import type { StreamEvent } from '../../../../src/protocol/event.ts';
-import { beginTurn, hear, type Turn } from './turn.ts';
-
-const ids = { taskId: 't', contextId: 'c' };
-const heard = (event: StreamEvent): ChatEvent => ({ kind: 'event', event, findings: [] });
-const task = (state: 'submitted' | 'working' | 'completed', artifacts = 0): StreamEvent => ({
-  kind: 'task',
-  task: {
-    id: 't',
-    contextId: 'c',
-    status: { state },
-    artifacts: Array.from({ length: artifacts }, (_, at) => ({
-      artifactId: `a${at}`,
-      parts: [{ text: 'x' }],
-    })),
-  },
-});
-const says = (text: string) => ({ messageId: text, role: 'agent' as const, parts: [{ text }] });
-const all = (events: ChatEvent[], turn: Turn = beginTurn('1', [{ text: 'hi' }], 0)): Turn =>
-  hear(turn, events);
+import { beginTurn, hear } from './turn.ts';
 
 describe('a turn', () => {
   it('has a step for each state, with what was said', () => {

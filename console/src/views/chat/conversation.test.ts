@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ChatEvent } from '../../../../src/console/api.ts';
-import type { StreamEvent } from '../../../../src/protocol/event.ts';
-import { beginTurn, hear, type Turn } from '../../parts/task/turn.ts';
+import { all, heard, ids, says, task } from '../../../../test/support/heard.ts';
+import { beginTurn, hear } from '../../parts/task/turn.ts';
 import {
   artifactsOf,
   type Conversation,
@@ -10,24 +9,6 @@ import {
   titleOf,
   withTurn,
 } from './conversation.ts';
-
-const ids = { taskId: 't', contextId: 'c' };
-const heard = (event: StreamEvent): ChatEvent => ({ kind: 'event', event, findings: [] });
-const task = (state: 'submitted' | 'working' | 'completed', artifacts = 0): StreamEvent => ({
-  kind: 'task',
-  task: {
-    id: 't',
-    contextId: 'c',
-    status: { state },
-    artifacts: Array.from({ length: artifacts }, (_, at) => ({
-      artifactId: `a${at}`,
-      parts: [{ text: 'x' }],
-    })),
-  },
-});
-const says = (text: string) => ({ messageId: text, role: 'agent' as const, parts: [{ text }] });
-const all = (events: ChatEvent[], turn: Turn = beginTurn('1', [{ text: 'hi' }], 0)): Turn =>
-  hear(turn, events);
 const empty: Conversation = { id: 'x', agentId: 'a', turns: [] };
 
 describe('a conversation', () => {

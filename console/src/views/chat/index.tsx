@@ -1,8 +1,6 @@
-import { Button, LinkButton } from '../../parts/button.tsx';
-import { EmptyState } from '../../parts/empty-state.tsx';
-import { Spinner } from '../../parts/progress.tsx';
-import { agents, chosen, labelOf } from '../../session/agents.ts';
-import { hrefOf } from '../../session/place.ts';
+import { Button } from '../../parts/button.tsx';
+import { chosen, labelOf } from '../../session/agents.ts';
+import { NoAgent } from '../../session/no-agent.tsx';
 import { Composer } from './composer.tsx';
 import { ConversationList } from './conversation-list.tsx';
 import { current, startAnew } from './state.ts';
@@ -13,27 +11,7 @@ import './chat.css';
 /** The view of chat: talks to any agent, in any version and over any transport. */
 export function ChatView() {
   const agent = chosen.value;
-  if (agents.value === undefined) {
-    return (
-      <div class="chat-wait">
-        <Spinner label="Asking for agents" />
-      </div>
-    );
-  }
-  if (!agent) {
-    return (
-      <EmptyState
-        title="Nobody to talk to"
-        actions={
-          <LinkButton kind="main" href={hrefOf('agents')}>
-            Add an agent
-          </LinkButton>
-        }
-      >
-        Add an agent by its address first.
-      </EmptyState>
-    );
-  }
+  if (!agent) return <NoAgent title="Nobody to talk to" />;
   return (
     <div class="chat">
       <aside class="chat-side" aria-label="Conversations">

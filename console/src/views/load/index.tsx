@@ -1,6 +1,4 @@
 import { useEffect } from 'preact/hooks';
-import { EmptyState } from '../../parts/empty-state.tsx';
-import { about } from '../../session/agents.ts';
 import { Chart, type Line } from './chart.tsx';
 import { SampleTable } from './sample-table.tsx';
 import { begin, samples } from './state.ts';
@@ -37,13 +35,6 @@ const charts: readonly { readonly title: string; readonly unit?: string; readonl
 /** How much is going on. */
 export function LoadView() {
   useEffect(begin, []);
-  if (about.value?.hasLoad === false) {
-    return (
-      <EmptyState title="Nothing is counted here">
-        A console that is started with servers shows their load: run <code>dragoman up</code>.
-      </EmptyState>
-    );
-  }
   return (
     <div class="load">
       <div class="load-charts">

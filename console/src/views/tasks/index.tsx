@@ -1,10 +1,7 @@
 import { useEffect } from 'preact/hooks';
-import { LinkButton } from '../../parts/button.tsx';
-import { EmptyState } from '../../parts/empty-state.tsx';
-import { Spinner } from '../../parts/progress.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
-import { about, agents, chosen } from '../../session/agents.ts';
-import { hrefOf } from '../../session/place.ts';
+import { about, chosen } from '../../session/agents.ts';
+import { NoAgent } from '../../session/no-agent.tsx';
 import { Filters } from './filters.tsx';
 import { Pushes } from './pushes.tsx';
 import { change, detail, filter, loadAnew, openTask, stopFollowing } from './state.ts';
@@ -14,27 +11,7 @@ import './tasks.css';
 
 /** The view of tasks: those of one agent, and the one that is open. */
 export function TasksView() {
-  if (agents.value === undefined) {
-    return (
-      <div class="tasks-wait">
-        <Spinner label="Asking for agents" />
-      </div>
-    );
-  }
-  if (!chosen.value) {
-    return (
-      <EmptyState
-        title="No agent, no tasks"
-        actions={
-          <LinkButton kind="main" href={hrefOf('agents')}>
-            Add an agent
-          </LinkButton>
-        }
-      >
-        Add an agent by its address first.
-      </EmptyState>
-    );
-  }
+  if (!chosen.value) return <NoAgent title="No agent, no tasks" />;
   if (!about.value?.hasPushes) return <Tasks agentId={chosen.value.id} />;
   return (
     <div class="tasks-tabs">

@@ -1,7 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { about } from '../../session/agents.ts';
 import { Detail } from './detail.tsx';
 import { Diagram } from './diagram.tsx';
 import { Splitter } from './splitter.tsx';
@@ -75,19 +74,12 @@ function Nothing() {
       </EmptyState>
     );
   }
-  if (about.value?.hasWire === false) {
-    return (
-      <EmptyState title="Nothing is recorded here">
-        Say something in the chat and it is seen here. To see what others say to each other, run{' '}
-        <code>dragoman tap --to URL --console</code> or <code>dragoman up</code>. A file of a tap can be
-        imported.
-      </EmptyState>
-    );
-  }
   return (
     <EmptyState title="Nothing has passed yet">
       What agents, gateways and meshes say to each other appears here as it happens: each request, each
-      answer, each event of a stream. Say something in the chat to see it.
+      answer, each event of a stream. Say something in the chat to see it. To see what others say to each
+      other, run <code>dragoman tap --to URL --console</code> or <code>dragoman up</code>, or import the file
+      of a tap.
     </EmptyState>
   );
 }

@@ -1,0 +1,28 @@
+import { LinkButton } from '../parts/button.tsx';
+import { EmptyState } from '../parts/empty-state.tsx';
+import { Spinner } from '../parts/progress.tsx';
+import { agents } from './agents.ts';
+import { hrefOf } from './place.ts';
+
+/** Stands where a view needs an agent and there is none, or none yet. */
+export function NoAgent({ title }: { title: string }) {
+  if (agents.value === undefined) {
+    return (
+      <div class="no-agent-yet">
+        <Spinner label="Asking for agents" />
+      </div>
+    );
+  }
+  return (
+    <EmptyState
+      title={title}
+      actions={
+        <LinkButton kind="main" href={hrefOf('agents')}>
+          Add an agent
+        </LinkButton>
+      }
+    >
+      Add an agent by its address first.
+    </EmptyState>
+  );
+}
