@@ -66,7 +66,9 @@ function optionTable(options: Command['options']): string[] {
 /** What a command does and which flags it has, without those that many share. */
 function section(leaf: Leaf, shared: ReadonlySet<string>): string {
   const { command } = leaf;
-  const own = command.options.filter(({ flags, hidden }) => !hidden && !shared.has(flags));
+  // What has no agent to speak to may have a flag of the same name that does something else.
+  const isSharing = command.options.some(({ long }) => long === '--agent-card');
+  const own = command.options.filter(({ flags, hidden }) => !hidden && !(isSharing && shared.has(flags)));
   return [
     `### \`${usageOf(leaf)}\``,
     '',
@@ -112,8 +114,9 @@ ${rows(theirs).join('\n')}
 
 ${ours.map((leaf) => section(leaf, new Set())).join('\n')}
 These commands end with 0 when all is well, with 1 when something went wrong, and with 2 when the command line is not as it
-should be. \`test\`, \`conformance\` and \`doctor\` end with 1 when what they looked at is not in order, and so do
-\`mock validate\` and \`gateway\` for a file with mistakes; \`mock\`, \`test\` and \`up\` end with 2 for such a file.
+should be, or a file that it names: \`--check\` and \`mock validate\` too. \`test\`, \`conformance\` and \`doctor\` end with 1
+when what they looked at is not in order, and \`conformance\` with 2 when that could not be found out. With \`-o json\` one
+JSON document is all that is on standard output; with \`tap\`, one on each line.
 
 ## The client commands
 

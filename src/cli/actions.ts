@@ -188,7 +188,8 @@ function answered(
 }
 
 function tell(message: string): void {
-  if (message !== '') process.stderr.write(`… ${message}\n`);
+  const line = message.trim();
+  if (line !== '') process.stderr.write(`… ${line}\n`);
 }
 
 function print(text: string): void {

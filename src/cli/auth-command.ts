@@ -13,7 +13,10 @@ Remove the file to log out.`;
 
 /** Adds `dragoman auth`. */
 export function addAuth(program: Command): void {
-  const auth = program.command('auth').description('Gets credentials for agents.');
+  const auth = program
+    .command('auth')
+    .description('Gets credentials for agents.')
+    .addHelpText('after', examples);
   const login = auth
     .command('login')
     .description('Logs in where the card of the agent says, by device code or as a client.')

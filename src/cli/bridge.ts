@@ -8,6 +8,7 @@ import { connect } from '../client/connect.ts';
 import { bearer } from '../client/credentials.ts';
 import { fillIn } from '../documents/environment.ts';
 import { openBridgeFile } from './bridge-file.ts';
+import { listeningMistake } from './listening-mistake.ts';
 import { type LogForm, openLogs } from './log.ts';
 import { complain, Mistake } from './mistake.ts';
 import { stopOnSignals } from './stopping.ts';
@@ -82,9 +83,7 @@ export async function runBridge(flags: BridgeFlags): Promise<void> {
     await running.ended;
   } catch (cause) {
     await stop();
-    if ((cause as { code?: unknown }).code === 'EADDRINUSE')
-      throw new Mistake(`port ${flags.port} is in use`, 'Choose another with --port N, or --port 0.', cause);
-    throw cause;
+    throw listeningMistake(cause, { port: flags.port });
   }
   await stop();
 }

@@ -10,7 +10,7 @@ Examples:
 
 /** Adds `dragoman card`. */
 export function addCard(program: Command): void {
-  const card = program.command('card').description('Looks at agent cards.');
+  const card = program.command('card').description('Looks at agent cards.').addHelpText('after', examples);
   const get = card
     .command('get')
     .description('Fetches the card of an agent and says what is in it.')

@@ -10,7 +10,10 @@ It changes nothing: set environment variables, or write A2ACLI_NAME=value lines 
 
 /** Adds `dragoman config`. */
 export function addConfig(program: Command): void {
-  const config = program.command('config').description('Looks at the configuration of the client commands.');
+  const config = program
+    .command('config')
+    .description('Looks at the configuration of the client commands.')
+    .addHelpText('after', examples);
   const show = config.command('show').description('Shows each setting, and where its value comes from.');
   addClientFlags(show, ['waiting', 'async', 'identifiers', 'metadata'])
     .addOption(new Option('--client-id <id>', 'the id of this client for auth login').hideHelp())

@@ -7,6 +7,7 @@ import type { SelfTestFlags } from './self-test.ts';
 const examples = `
 Examples:
   $ dragoman conformance http://localhost:4000
+  $ dragoman conformance -a localhost:4000 -o json
   $ dragoman conformance https://agents.example.com/echo --header 'Authorization: Bearer …' --report html=report.html
   $ dragoman conformance http://localhost:4000 --fixtures fx --report junit --report sarif --output results
   $ dragoman conformance http://localhost:4000 --only 3.1.1 --only stream --level must
@@ -28,7 +29,8 @@ export function addConformance(program: Command): void {
     .enablePositionalOptions()
     .command('conformance')
     .description('Proves whether an agent speaks A2A, in every version and transport of its card.')
-    .argument('<url>', 'the address of the agent, or of its card')
+    .argument('[url]', 'the address of the agent, or of its card')
+    .option('-a, --agent-card <ref>', 'the same as a flag, as the client commands have it; a host will do')
     .enablePositionalOptions();
   addConnection(command);
   addChoice(command);
@@ -49,7 +51,7 @@ export function addConformance(program: Command): void {
     .option('--baseline <report.json>', 'only what is worse than in this report is a failure')
     .addOption(outputOption())
     .addHelpText('after', examples)
-    .action(async (url: string, flags: ConformanceFlags) => {
+    .action(async (url: string | undefined, flags: ConformanceFlags) => {
       const { checkConformance } = await import('./conformance.ts');
       await checkConformance(url, flags);
     });

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compareReports } from '../conformance/baseline.ts';
 import { examine } from '../conformance/examine.ts';
@@ -11,14 +11,19 @@ import { Secrets } from '../protocol/secrets.ts';
 import { fileNames, type Form, forms, writeReport } from '../conformance/report/write.ts';
 import { readWays } from '../conformance/scenario.ts';
 import { DocumentError } from '../documents/complaint.ts';
+import { type CardReference, readCardReference } from './card-reference.ts';
+import { ClientFailure } from './client-failure.ts';
+import { wrongFile } from './complaints.ts';
 import { conformanceProgress } from './conformance-progress.ts';
 import { differenceText, summaryText } from './conformance-text.ts';
 import { headersOf } from './headers.ts';
 import { Mistake, reasonOf } from './mistake.ts';
+import { textOfFile } from './text-of-file.ts';
 import { versionOfPackage } from './version.ts';
 
 /** What `dragoman conformance` is told. */
 export interface ConformanceFlags {
+  agentCard?: string;
   header: string[];
   otherHeader: string[];
   limitedHeader: string[];
@@ -55,8 +60,8 @@ export interface MatrixFlags {
 }
 
 /** Examines an agent, writes the reports, and ends with 0, 1 or 2. */
-export async function checkConformance(url: string, flags: ConformanceFlags): Promise<void> {
-  expectUrl(url);
+export async function checkConformance(given: string | undefined, flags: ConformanceFlags): Promise<void> {
+  const url = addressOf(given, flags);
   if (flags.second !== undefined) expectUrl(flags.second);
   if (flags.webhookUrl !== undefined) expectUrl(flags.webhookUrl);
   if (flags.delegate !== undefined) expectWords(flags.delegate);
@@ -205,26 +210,19 @@ function waysOf({ fixtures, scenario }: ConformanceFlags): Ways {
   const ways = fixtures === 'fx' ? fxWays : fixtures === 'tck' ? tckWays : {};
   if (scenario === undefined) return ways;
   try {
-    return { ...ways, ...readWays(textOf(scenario), scenario) };
+    return {
+      ...ways,
+      ...readWays(textOfFile(scenario, 'Name a file with messages after --scenario.'), scenario),
+    };
   } catch (error) {
-    if (!(error instanceof DocumentError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    throw new Mistake('the scenario file is not as it should be', 'Nothing was run.');
+    throw error instanceof DocumentError ? wrongFile(error) : error;
   }
 }
 
 function reportIn(file: string): ConformanceReport {
-  const report = readReport(textOf(file));
+  const report = readReport(textOfFile(file, 'Name a file that --report json wrote.'));
   if (!report) throw new Mistake(`${file} is no report`, 'Name a file that --report json wrote.');
   return report;
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new Mistake(`${file} cannot be read`, 'Look at its name and permissions.', error);
-  }
 }
 
 function writeFile(file: string, text: string): void {
@@ -232,6 +230,28 @@ function writeFile(file: string, text: string): void {
     writeFileSync(file, text);
   } catch (error) {
     throw new Mistake(`${file} cannot be written`, 'Name a file in a directory that is there.', error);
+  }
+}
+
+/** The address of the agent, which is an argument or a flag. */
+function addressOf(given: string | undefined, { agentCard }: ConformanceFlags): string {
+  const hint = 'Say dragoman conformance http://localhost:4000, or the same with --agent-card.';
+  if (given !== undefined && agentCard !== undefined) throw new Mistake('two agents are named', hint);
+  if (agentCard !== undefined) {
+    const reference = referenceTo(agentCard, hint);
+    if ('url' in reference) return reference.url.href;
+    throw new Mistake(`${agentCard} is a file, and this needs a living agent`, hint);
+  }
+  if (given === undefined) throw new Mistake('there is no agent to look at', hint);
+  expectUrl(given);
+  return given;
+}
+
+function referenceTo(text: string, hint: string): CardReference {
+  try {
+    return readCardReference(text);
+  } catch (thrown) {
+    throw thrown instanceof ClientFailure ? new Mistake(thrown.message, thrown.hint ?? hint) : thrown;
   }
 }
 

@@ -5,6 +5,7 @@ import { A2AError } from '../protocol/errors.ts';
 import { coloursFor } from './colours.ts';
 import { headersOf } from './headers.ts';
 import { openLogs } from './log.ts';
+import { listeningMistake } from './listening-mistake.ts';
 import { complain, Mistake } from './mistake.ts';
 import { stopOnSignals } from './stopping.ts';
 
@@ -54,12 +55,9 @@ async function listen(flags: ConsoleFlags, options: ConsoleOptions): Promise<Run
   } catch (cause) {
     const { code } = cause as { code?: unknown };
     if (code === 'EADDRINUSE' && mayMovePort) return serveConsole({ ...options, port: 0 });
-    const another = 'Choose another with --port N, or --port 0 for any free one.';
-    if (code === 'EADDRINUSE') throw new Mistake(`port ${port} is in use`, another);
-    if (code === 'EACCES') throw new Mistake(`port ${port} needs more rights than you have`, another);
     if (cause instanceof A2AError && cause.reason === 'INVALID_PARAMS')
       throw new Mistake(cause.message, cause.hint ?? 'dragoman console --help shows what there is.', cause);
-    throw cause;
+    throw listeningMistake(cause, { port });
   }
 }
 

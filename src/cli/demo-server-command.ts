@@ -19,7 +19,7 @@ export function addDemoServer(program: Command): void {
     .description('Serves a small agent on this machine, to try the client commands with.')
     .addOption(new Option('-p, --port <number>', 'the port; 0 for any free one').argParser(portOf).default(0))
     .option('--host <address>', 'the address to listen on', '127.0.0.1')
-    .option('--bearer <token>', 'let only those in who have this token')
+    .option('--bearer <token>', 'let only those in who have this token, and show them the extended card')
     .option('--no-streaming', 'an agent that does not stream')
     .addOption(new Option('-o, --output <form>', 'how to print').choices(['text', 'json']).default('text'))
     .addHelpText('after', examples)

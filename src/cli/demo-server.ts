@@ -5,7 +5,8 @@ import { artifact, chunk, type Output, type Result, status } from '../engine/out
 import { rawPart, textOf } from '../protocol/part.ts';
 import { bearer } from '../server/auth/bearer.ts';
 import { type NodeOptions, type RunningServer, serve } from '../server/node.ts';
-import { complain, Mistake } from './mistake.ts';
+import { listeningMistake } from './listening-mistake.ts';
+import { complain } from './mistake.ts';
 import { grace, stopOnSignals } from './stopping.ts';
 
 /** What `dragoman demo-server` is told. */
@@ -87,7 +88,7 @@ const skills: {
   },
 };
 
-function demoAgent({ streaming }: DemoFlags): LocalAgent {
+function demoAgent({ streaming, bearer: token }: DemoFlags): LocalAgent {
   return defineAgent(
     {
       name: 'Demo',
@@ -102,7 +103,10 @@ function demoAgent({ streaming }: DemoFlags): LocalAgent {
       streaming,
       pushNotifications: true,
       mayAnswerDirectly: true,
-      extendedCard: { description: 'Does what the first word of a message says, and knows you' },
+      // It is for callers that are known, and without a token nobody is.
+      ...(token !== undefined && {
+        extendedCard: { description: 'Does what the first word of a message says, and knows you' },
+      }),
       async *process(context) {
         const [, word = '', rest = ''] = /^\s*(\w*)\s*([^]*)$/.exec(context.text) ?? [];
         const skill = Object.hasOwn(skills, word.toLowerCase()) ? skills[word.toLowerCase()] : undefined;
@@ -142,12 +146,14 @@ export async function serveDemo(flags: DemoFlags): Promise<void> {
   );
 }
 
-async function started(agent: LocalAgent, { port }: DemoFlags, options: NodeOptions): Promise<RunningServer> {
+async function started(
+  agent: LocalAgent,
+  { port, host }: DemoFlags,
+  options: NodeOptions,
+): Promise<RunningServer> {
   try {
     return await serve(agent, { ...options, port });
   } catch (cause) {
-    if ((cause as { code?: unknown }).code === 'EADDRINUSE')
-      throw new Mistake(`port ${port} is taken`, 'Choose another, or --port 0 for any free one.', cause);
-    throw cause;
+    throw listeningMistake(cause, { port, host });
   }
 }

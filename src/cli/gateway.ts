@@ -1,13 +1,15 @@
-import { readFile } from 'node:fs/promises';
 import { DocumentError } from '../documents/complaint.ts';
 import { readGatewayConfig } from '../gateway/config.ts';
 import { type RunningGateway, runGateway } from '../gateway/run.ts';
 import type { AgentSettings, GatewaySettings } from '../gateway/settings.ts';
 import { coloursFor } from './colours.ts';
+import { tellComplaints, tellRight, wrongFile } from './complaints.ts';
+import { listeningMistake } from './listening-mistake.ts';
 import { loadAgent } from './load-agent.ts';
 import { type LogForm, type Logs, openLogs } from './log.ts';
-import { complain, Mistake } from './mistake.ts';
+import { complain } from './mistake.ts';
 import { stopOnSignals } from './stopping.ts';
+import { textOfFile } from './text-of-file.ts';
 
 /** What `dragoman gateway` is told. */
 export interface GatewayFlags {
@@ -21,16 +23,9 @@ export interface GatewayFlags {
 
 /** Runs a gateway until a signal comes, or says what is wrong with its file. */
 export async function gateway(flags: GatewayFlags): Promise<void> {
-  const settings = await read(flags);
-  if (!settings) {
-    process.exitCode = 1;
-    return;
-  }
+  const settings = readOrEnd(flags);
   if (flags.check) {
-    const { agents } = settings;
-    process.stdout.write(
-      `${flags.config} is right: ${agents.length} ${agents.length === 1 ? 'agent' : 'agents'}\n`,
-    );
+    tellRight({ file: flags.config, agents: settings.agents.map(({ name }) => name) }, flags.output);
     return;
   }
   const logs = await openLogs(flags.log);
@@ -39,29 +34,27 @@ export async function gateway(flags: GatewayFlags): Promise<void> {
   process.on('SIGHUP', () => void reload(running, flags, logs));
   // Whoever reads the first line only may close the pipe; the agents are shown on.
   process.stdout.on('error', () => {});
-  if (running.url !== undefined) process.stdout.write(`listening on ${running.url}\n`);
-  process.stdout.write(`${flags.output === 'json' ? jsonSummary(running) : textSummary(running)}\n`);
+  const isJson = flags.output === 'json';
+  const head = isJson ? process.stderr : process.stdout;
+  if (running.url !== undefined) head.write(`listening on ${running.url}\n`);
+  process.stdout.write(`${isJson ? jsonSummary(running) : textSummary(running)}\n`);
 }
 
-/** Reads the file. @returns undefined where it is wrong, which is written to standard error. */
-async function read({ config, port, host }: GatewayFlags): Promise<GatewaySettings | undefined> {
-  let text: string;
+/** @throws DocumentError where the file is wrong. */
+function read({ config, port, host }: GatewayFlags): GatewaySettings {
+  const text = textOfFile(config, 'Name the file of the gateway with -c FILE.');
+  const settings = readGatewayConfig(text, config, process.env);
+  const { listen } = settings;
+  return listen
+    ? { ...settings, listen: { host: host ?? listen.host, port: port ?? listen.port } }
+    : settings;
+}
+
+function readOrEnd(flags: GatewayFlags): GatewaySettings {
   try {
-    text = await readFile(config, 'utf8');
-  } catch (cause) {
-    const why = (cause as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : 'cannot be read';
-    throw new Mistake(`${config} ${why}`, 'Name the file of the gateway with -c FILE.', cause);
-  }
-  try {
-    const settings = readGatewayConfig(text, config, process.env);
-    const { listen } = settings;
-    return listen
-      ? { ...settings, listen: { host: host ?? listen.host, port: port ?? listen.port } }
-      : settings;
+    return read(flags);
   } catch (thrown) {
-    if (!(thrown instanceof DocumentError)) throw thrown;
-    process.stderr.write(`${thrown.message}\n`);
-    return undefined;
+    throw thrown instanceof DocumentError ? wrongFile(thrown) : thrown;
   }
 }
 
@@ -74,26 +67,14 @@ async function started(settings: GatewaySettings, logs: Logs): Promise<RunningGa
       loadModule: loadAgent,
     });
   } catch (cause) {
-    const { code } = cause as { code?: unknown };
-    if (code === 'EADDRINUSE')
-      throw new Mistake(
-        `port ${settings.listen?.port} is in use`,
-        'Choose another with --port N, or --port 0 for any free one.',
-        cause,
-      );
-    throw cause;
+    throw listeningMistake(cause, { port: settings.listen?.port, host: settings.listen?.host });
   }
 }
 
 /** Goes over to what the file says now; what is wrong with it changes nothing. */
 async function reload(running: RunningGateway, flags: GatewayFlags, { agent: log }: Logs): Promise<void> {
   try {
-    const settings = await read(flags);
-    if (!settings) {
-      log({ level: 'error', message: `${flags.config} is wrong, so everything stays as it was` });
-      return;
-    }
-    const { added, removed, changed, later } = await running.reload(settings);
+    const { added, removed, changed, later } = await running.reload(read(flags));
     const told = [
       ...added.map((name) => `+${name}`),
       ...removed.map((name) => `-${name}`),
@@ -109,11 +90,10 @@ async function reload(running: RunningGateway, flags: GatewayFlags, { agent: log
         message: `${each} changed in ${flags.config}, which takes effect after a restart`,
       });
   } catch (error) {
-    log({
-      level: 'error',
-      message: `${flags.config} could not be taken over, so everything stays as it was`,
-      error,
-    });
+    const isTold = error instanceof DocumentError;
+    if (isTold) tellComplaints(error, process.stderr);
+    const message = `${flags.config} ${isTold ? 'is wrong' : 'could not be taken over'}, so everything stays as it was`;
+    log({ level: 'error', message, ...(!isTold && { error }) });
   }
 }
 

@@ -47,7 +47,8 @@ async function askFolder({ yes, output }: InitFlags): Promise<string> {
 /** The name of the project, which has to be the name of a package too. */
 function nameOf(folder: string): string {
   const name = basename(folder);
-  if (/^[a-z0-9][a-z0-9._-]{0,99}$/.test(name)) return name;
+  // A package cannot be called as what it is installed in or what it depends on.
+  if (/^[a-z0-9][a-z0-9._-]{0,99}$/.test(name) && !['node_modules', 'dragoman'].includes(name)) return name;
   throw new Mistake(
     `"${name}" cannot be the name of a project`,
     'Name the folder with small letters, digits, ".", "_" and "-", as in my-agent.',
@@ -67,7 +68,8 @@ function expectFree(folder: string, paths: readonly string[]): void {
 
 function summary(folder: string, paths: readonly string[]): string {
   const { bold, cyan, dim, green } = coloursFor(process.stdout);
-  const way = relative(process.cwd(), folder);
+  const short = relative(process.cwd(), folder);
+  const way = short.startsWith('..') ? folder : short;
   return [
     '',
     `  ${green('●')} ${bold(basename(folder))} ${dim(`in ${folder}`)}`,

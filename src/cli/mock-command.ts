@@ -7,6 +7,7 @@ Examples:
   $ dragoman mock
   $ dragoman mock script.yaml --port 0 --watch
   $ dragoman mock script.yaml --clock virtual --seed 7
+  $ dragoman mock script.yaml -o json | head -1
   $ dragoman mock validate scripts
 
 Without a script the agent plays what messages say themselves ([test_case_id=…] and [responses_json=…]) and what
@@ -35,6 +36,11 @@ export function addMock(program: Command): void {
     .option('--admin <address...>', 'who may use /__admin beside this machine: addresses, or * for everybody')
     .option('--no-admin', 'show no /__admin')
     .option('--watch', 'read the script again whenever it changes')
+    .addOption(
+      new Option('-o, --output <form>', 'what to print once it listens')
+        .choices(['text', 'json'])
+        .default('text'),
+    )
     .addHelpText('after', examples)
     .action(async (script: string | undefined, flags: MockFlags) => {
       const { mock: run } = await import('./mock.ts');

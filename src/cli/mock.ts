@@ -4,10 +4,12 @@ import { DocumentError } from '../documents/complaint.ts';
 import { openScript } from '../testkit/script/script.ts';
 import { TestAgentServer } from '../testkit/test-agent-server.ts';
 import { coloursFor } from './colours.ts';
-import { tellComplaints } from './complaints.ts';
+import { tellComplaints, wrongFile } from './complaints.ts';
 import { filesOf } from './glob.ts';
+import { listeningMistake } from './listening-mistake.ts';
 import { complain, Mistake } from './mistake.ts';
 import { stopOnSignals } from './stopping.ts';
+import { textOfFile } from './text-of-file.ts';
 import { watchFile } from './watch-file.ts';
 
 /** What `dragoman mock` is told. */
@@ -20,14 +22,18 @@ export interface MockFlags {
   /** Addresses; false where there is no admin API. */
   admin?: string[] | boolean;
   watch?: boolean;
+  output: 'text' | 'json';
 }
+
+/** What to name where a script cannot be read. */
+const wanted = 'Give the path of a YAML file with rules.';
 
 /** Runs a test agent until a signal comes. */
 export async function mock(file: string | undefined, flags: MockFlags): Promise<void> {
   const { port, host, basePath, seed, clock, admin } = flags;
   if (flags.watch && file === undefined)
     throw new Mistake('there is no script to watch', 'Name one, as in dragoman mock script.yaml --watch.');
-  const script = file === undefined ? undefined : await readScript(file);
+  const script = file === undefined ? undefined : textOfFile(file, wanted);
   const allowed = Array.isArray(admin) ? admin : [];
   const server = await started(
     () =>
@@ -44,17 +50,21 @@ export async function mock(file: string | undefined, flags: MockFlags): Promise<
       }),
     flags,
   );
-  const stopWatching = flags.watch && file !== undefined ? watchScript(file, server) : () => {};
+  const stopWatching = flags.watch && file !== undefined ? watchScript(file, server, flags) : () => {};
   stopOnSignals(async () => {
     stopWatching();
     await server.stop();
   }, complain);
   // Whoever reads the first line only may close the pipe; the agent goes on.
   process.stdout.on('error', () => {});
-  process.stdout.write(`listening on ${server.url}\n${summaryOf(server, flags)}\n`);
+  process.stdout.write(
+    flags.output === 'json'
+      ? `${jsonOf(server, flags)}\n`
+      : `listening on ${server.url}\n${summaryOf(server, flags)}\n`,
+  );
 }
 
-/** Says what is wrong with each of the files; the exit code is 1 if anything is. */
+/** Says what is wrong with each of the files; the exit code is 2 if anything is. */
 export async function validateScripts(patterns: readonly string[]): Promise<void> {
   const files = new Set<string>();
   for (const pattern of patterns) {
@@ -69,7 +79,7 @@ export async function validateScripts(patterns: readonly string[]): Promise<void
   let wrong = 0;
   for (const file of files) {
     try {
-      openScript(await readScript(file), file, { folder: dirname(file) });
+      openScript(textOfFile(file, wanted), file, { folder: dirname(file) });
     } catch (thrown) {
       if (!(thrown instanceof DocumentError)) throw thrown;
       wrong++;
@@ -83,46 +93,20 @@ export async function validateScripts(patterns: readonly string[]): Promise<void
       ? `${counted}: ${green('nothing is wrong')}\n`
       : `${counted}: ${red(`${wrong} with mistakes`)}\n`,
   );
-  if (wrong > 0) process.exitCode = 1;
-}
-
-async function readScript(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (cause) {
-    const { code } = cause as { code?: unknown };
-    const hint = 'Give the path of a YAML file with rules.';
-    if (code === 'EISDIR') throw new Mistake(`${file} is a folder`, hint);
-    if (code === 'ENOENT') throw new Mistake(`there is no file ${file}`, hint);
-    throw new Mistake(`${file} cannot be read`, hint, cause);
-  }
+  if (wrong > 0) process.exitCode = 2;
 }
 
 async function started(make: () => TestAgentServer, { port, host }: MockFlags): Promise<TestAgentServer> {
   try {
     return await make().start();
   } catch (cause) {
-    if (cause instanceof DocumentError) {
-      tellComplaints(cause, process.stderr);
-      throw new Mistake('the script is wrong', 'Put it right and start again.');
-    }
-    const { code } = cause as { code?: unknown };
-    if (code === 'EADDRINUSE')
-      throw new Mistake(
-        `port ${port} on ${host} is in use`,
-        'Choose another with --port N, or --port 0 for any.',
-      );
-    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-      throw new Mistake(
-        `${host} is no address of this machine`,
-        'Choose one with --host, such as 127.0.0.1.',
-      );
-    throw cause;
+    if (cause instanceof DocumentError) throw wrongFile(cause);
+    throw listeningMistake(cause, { port, host });
   }
 }
 
 /** Loads the script whenever its file changes. @returns what ends that. */
-function watchScript(file: string, server: TestAgentServer): () => void {
+function watchScript(file: string, server: TestAgentServer, { output }: MockFlags): () => void {
   let newest: string | undefined = server.scripts[0]?.text;
   const reload = async (): Promise<void> => {
     try {
@@ -130,7 +114,8 @@ function watchScript(file: string, server: TestAgentServer): () => void {
       if (text === newest) return;
       newest = text;
       server.load(text, file);
-      process.stdout.write(`loaded ${file}: ${countedRules(server)}\n`);
+      const told = output === 'json' ? process.stderr : process.stdout;
+      told.write(`loaded ${file}: ${countedRules(server)}\n`);
     } catch (thrown) {
       const why = thrown instanceof DocumentError ? thrown.message : (thrown as Error).message;
       process.stderr.write(`${why}\nThe rules before are still in force.\n`);
@@ -139,9 +124,18 @@ function watchScript(file: string, server: TestAgentServer): () => void {
   return watchFile(file, () => void reload());
 }
 
-function countedRules({ scripts }: TestAgentServer): string {
-  const count = scripts.reduce((sum, { script }) => sum + script.rules.length, 0);
+function rulesOf({ scripts }: TestAgentServer): number {
+  return scripts.reduce((sum, { script }) => sum + script.rules.length, 0);
+}
+
+function countedRules(server: TestAgentServer): string {
+  const count = rulesOf(server);
   return count === 1 ? '1 rule' : `${count} rules`;
+}
+
+function jsonOf(server: TestAgentServer, { admin }: MockFlags): string {
+  const { url, cardUrl: card, adminUrl } = server;
+  return JSON.stringify({ url, card, ...(admin !== false && { admin: adminUrl }), rules: rulesOf(server) });
 }
 
 function summaryOf(server: TestAgentServer, { admin, watch: isWatching }: MockFlags): string {

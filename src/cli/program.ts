@@ -38,6 +38,9 @@ const all = { ...own, ...ofClients };
 /** The names of the commands of the official specification. */
 export const clientNames: readonly string[] = Object.keys(ofClients);
 
+/** True for the name of a command. */
+export const isCommand = (word: string): boolean => Object.hasOwn(all, word);
+
 /**
  * The program for what was typed. Only the command that was asked for is loaded; whoever asks for help, for completion
  * or for something that is not there sees them all.
@@ -49,8 +52,17 @@ export async function programFor([word = '']: readonly string[]): Promise<Comman
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
     .showHelpAfterError('Run it with --help to see what there is.')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ dragoman up                                        everything at once, with sample agents
+  $ dragoman init my-agent                             a project of your own
+  $ dragoman send -a http://localhost:4000 hello       says something to an agent
+  $ dragoman doctor http://localhost:4000              why does it not answer?`,
+    )
     .exitOverride();
-  const isOne = Object.hasOwn(all, word) && word !== 'completion';
+  const isOne = isCommand(word) && word !== 'completion';
   for (const [name, load] of Object.entries(all)) if (!isOne || name === word) (await load())(program);
   return program;
 }

@@ -1,12 +1,24 @@
 import { CommanderError } from 'commander';
 import { complain, Mistake } from './mistake.ts';
-import { programFor } from './program.ts';
+import { isCommand, programFor } from './program.ts';
+
+/**
+ * What is asked for: `help task get` is `task get --help`, and for a command that is not there no flag is looked at, so
+ * that whoever mistypes it is told so, rather than helped with everything.
+ */
+function askedOf(words: readonly string[]): readonly string[] {
+  const [first = '', ...rest] = words;
+  const asked = first === 'help' ? [...rest, '--help'] : words;
+  const [command = ''] = asked;
+  return command === '' || command.startsWith('-') || isCommand(command) ? asked : [command];
+}
 
 /** Does what was typed, and says with the exit code what became of it. */
 export async function runProgram(words: readonly string[]): Promise<void> {
   try {
-    const program = await programFor(words);
-    await program.parseAsync(words, { from: 'user' });
+    const asked = askedOf(words);
+    const program = await programFor(asked);
+    await program.parseAsync(asked, { from: 'user' });
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) {
       complain(thrown);

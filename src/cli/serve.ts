@@ -3,6 +3,7 @@ import { Metrics } from '../metrics/metrics.ts';
 import type { Agent } from '../protocol/agent.ts';
 import type { AgentCard } from '../protocol/card.ts';
 import { type NodeOptions, type RunningServer, serve } from '../server/node.ts';
+import { listeningMistake } from './listening-mistake.ts';
 import { isLocal, loadAgent } from './load-agent.ts';
 import { type LogForm, type Logs, openLogs } from './log.ts';
 import { complain, Mistake } from './mistake.ts';
@@ -53,7 +54,9 @@ export async function serveModule(module: string, flags: ServeFlags): Promise<vo
   }, complain);
   // Whoever reads the first line only may close the pipe; the agent is served on.
   process.stdout.on('error', () => {});
-  process.stdout.write(`listening on ${server.url}\n`);
+  // What programs read is one document.
+  const head = flags.output === 'json' ? process.stderr : process.stdout;
+  head.write(`listening on ${server.url}\n`);
   const url = `${server.url}${basePath}`;
   if (flags.output === 'json') {
     process.stdout.write(`${jsonSummary(url)}\n`);
@@ -86,16 +89,7 @@ async function listen(agent: Agent, flags: ServeFlags, options: NodeOptions): Pr
       process.stderr.write(`info: port ${port} is in use, so this is port ${server.port}\n`);
       return server;
     }
-    const another = 'Choose another with --port N, or --port 0 for any free one.';
-    if (code === 'EADDRINUSE') throw new Mistake(`port ${port} on ${host} is in use`, another);
-    if (code === 'EACCES') throw new Mistake(`port ${port} needs more rights than you have`, another);
-    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-      throw new Mistake(
-        `${host} is no address of this machine`,
-        'Choose one with --host, such as 127.0.0.1 or 0.0.0.0.',
-      );
-    }
-    throw cause;
+    throw listeningMistake(cause, { port, host });
   }
 }
 

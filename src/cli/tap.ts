@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { A2AError } from '../protocol/errors.ts';
 import { readTapFile } from '../tap/file.ts';
 import type { Passage } from '../tap/passage.ts';
@@ -6,11 +5,13 @@ import { type RunningTap, runTap } from '../tap/proxy/run-tap.ts';
 import { scenarioOf } from '../tap/scenario.ts';
 import { Tape } from '../tap/tape.ts';
 import { coloursFor } from './colours.ts';
+import { listeningMistake } from './listening-mistake.ts';
 import { complain, Mistake } from './mistake.ts';
 import { plain, safeJson } from './plain.ts';
 import { stopOnSignals } from './stopping.ts';
 import { openTapFile, type TapFile } from './tap-file.ts';
 import { Timeline } from './tap-timeline.ts';
+import { textOfFile } from './text-of-file.ts';
 
 /** What `dragoman tap` is told. */
 export interface TapFlags {
@@ -84,10 +85,7 @@ async function started(
         `${to} is no address`,
         'Write it with http:// or https://, as in http://localhost:4000.',
       );
-    const { code } = cause as { code?: unknown };
-    const another = 'Choose another with --port N, or --port 0 for any free one.';
-    if (code === 'EADDRINUSE') throw new Mistake(`port ${port} is in use`, another);
-    throw cause;
+    throw listeningMistake(cause, { port, host });
   }
 }
 
@@ -132,18 +130,13 @@ function show(passages: readonly Passage[], output: TapFlags['output']): void {
 }
 
 function fileOf(file: string): Passage[] {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (cause) {
-    const why = (cause as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : 'cannot be read';
-    throw new Mistake(`${file} ${why}`, 'Name a file that was written by dragoman tap --file.', cause);
-  }
+  const hint = 'Name a file that was written by dragoman tap --file.';
+  const text = textOfFile(file, hint);
   try {
     return readTapFile(text);
   } catch (thrown) {
     const { message } = A2AError.from(thrown);
-    throw new Mistake(`${file}: ${message}`, 'Name a file that was written by dragoman tap --file.');
+    throw new Mistake(`${file}: ${message}`, hint);
   }
 }
 

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { DocumentError } from '../documents/complaint.ts';
 import { junitReport } from '../testkit/scenario/junit.ts';
 import { readScenarios, type Scenario } from '../testkit/scenario/read.ts';
@@ -17,6 +17,7 @@ import { coloursFor } from './colours.ts';
 import { filesOf } from './glob.ts';
 import { loadAgent } from './load-agent.ts';
 import { Mistake } from './mistake.ts';
+import { textOfFile } from './text-of-file.ts';
 
 /** What `dragoman test` is told. */
 export interface TestFlags {
@@ -101,7 +102,11 @@ function readAll(patterns: readonly string[], { compatible }: TestFlags): Scenar
   const complaints: string[] = [];
   const scenarios = [...files].flatMap((file) => {
     try {
-      return readScenarios(readText(file), file, compatible ? 'compatible' : 'strict');
+      return readScenarios(
+        textOfFile(file, 'Look at its permissions.'),
+        file,
+        compatible ? 'compatible' : 'strict',
+      );
     } catch (thrown) {
       if (!(thrown instanceof DocumentError)) throw thrown;
       complaints.push(thrown.message);
@@ -118,14 +123,6 @@ function readAll(patterns: readonly string[], { compatible }: TestFlags): Scenar
     );
   }
   return scenarios;
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (thrown) {
-    throw new Mistake(`${file} cannot be read`, 'Look at its permissions.', thrown);
-  }
 }
 
 function isWanted({ id, words }: Scenario, { filter, tag }: TestFlags): boolean {

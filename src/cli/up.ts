@@ -1,18 +1,19 @@
-import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { DocumentError } from '../documents/complaint.ts';
 import { defineAgent } from '../engine/local-agent.ts';
 import type { Agent } from '../protocol/agent.ts';
+import { A2AError } from '../protocol/errors.ts';
 import type { Log } from '../protocol/log.ts';
 import { asSample, readUpConfig } from '../up/config.ts';
 import { runUp } from '../up/run.ts';
 import type { UpSettings } from '../up/settings.ts';
 import { coloursFor } from './colours.ts';
-import { tellComplaints } from './complaints.ts';
+import { tellRight, wrongFile } from './complaints.ts';
 import { isLocal, loadAgent } from './load-agent.ts';
 import { type LogForm, openLogs } from './log.ts';
 import { complain, Mistake } from './mistake.ts';
 import { stopOnSignals } from './stopping.ts';
+import { textOfFile } from './text-of-file.ts';
 import { jsonOf, textOfUp } from './up-summary.ts';
 import { watchUp } from './up-watch.ts';
 
@@ -31,8 +32,8 @@ const sample = fileURLToPath(new URL('../../examples/up/dragoman.yaml', import.m
 export async function up(flags: UpFlags): Promise<void> {
   const settings = await toldMistakes(() => read(flags.config));
   if (flags.check) {
-    const count = settings.gateway.agents.length;
-    process.stdout.write(`${settings.file} is right: ${count} ${count === 1 ? 'agent' : 'agents'}\n`);
+    const agents = settings.gateway.agents.map(({ name }) => name);
+    tellRight({ file: settings.file, agents }, flags.output);
     return;
   }
   const { agent, requests, fault } = await openLogs(flags.log);
@@ -73,25 +74,20 @@ export async function up(flags: UpFlags): Promise<void> {
 
 async function read(config: string | undefined): Promise<UpSettings> {
   const file = config ?? sample;
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (cause) {
-    const why = (cause as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : 'cannot be read';
-    throw new Mistake(`${file} ${why}`, 'Name a file with -c FILE, or leave it out for the samples.', cause);
-  }
+  const text = textOfFile(file, 'Name a file with -c FILE, or leave it out for the samples.');
   const settings = readUpConfig(text, file, process.env);
   return config === undefined ? asSample(settings) : settings;
 }
 
-/** Does something with a file; what is wrong with the file is told with its place. */
+/** Does something with a file; what a person can put right is told with its place. */
 async function toldMistakes<Done>(work: () => Promise<Done>): Promise<Done> {
   try {
     return await work();
   } catch (thrown) {
-    if (!(thrown instanceof DocumentError)) throw thrown;
-    tellComplaints(thrown, process.stderr);
-    throw new Mistake(`${thrown.file} is wrong`, 'Put it right and start again.');
+    if (thrown instanceof DocumentError) throw wrongFile(thrown);
+    if (thrown instanceof A2AError && thrown.reason === 'INVALID_PARAMS' && thrown.hint !== undefined)
+      throw new Mistake(thrown.message, thrown.hint);
+    throw thrown;
   }
 }
 

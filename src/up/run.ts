@@ -107,7 +107,7 @@ class Running implements RunningUp {
     } catch (thrown) {
       // Everything else is worth having without it.
       if (!(thrown instanceof A2AError) || thrown.reason !== 'UNAVAILABLE') throw thrown;
-      note(`no MCP: ${thrown.message}`);
+      note(`no MCP before: ${thrown.hint ?? thrown.message}`);
     }
   }
 

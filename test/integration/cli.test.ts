@@ -72,6 +72,8 @@ describe('dragoman', () => {
   it.each([
     ['', /Usage: dragoman/],
     ['sevre x.js', /unknown command 'sevre'[^]*Did you mean serve/],
+    ['sevre --help', /unknown command 'sevre'[^]*Did you mean serve/],
+    ['help sevre', /unknown command 'sevre'[^]*Did you mean serve/],
     ['serve', /missing required argument 'module'/],
     ['serve examples/echo.js --prot 1', /unknown option '--prot'[^]*--port/],
     ['serve examples/echo.js --port 70000', /number from 0 .* to 65535/],
@@ -146,12 +148,23 @@ describe('dragoman serve', () => {
   });
 
   it('tells programs in one line of JSON', async () => {
-    const agent = await serve('examples/echo.js', ['-o', 'json', '--base-path', '/echo/']);
-    const [, line = ''] = await agent.prints(/^.*\n(.*)\n$/);
-    const summary = JSON.parse(line) as { url: string; card: string; versions: string[] };
+    const agent = dragoman([
+      'serve',
+      'examples/echo.js',
+      '--port',
+      '0',
+      '-o',
+      'json',
+      '--base-path',
+      '/echo/',
+    ]);
+    running.push(agent);
+    const [, url = ''] = await agent.prints(/^listening on (\S+)\n/, 'stderr');
+    const [document = ''] = await agent.prints(/^.*\n$/);
+    const summary = JSON.parse(document) as { url: string; card: string; versions: string[] };
     expect(summary).toEqual({
-      url: `${agent.url}/echo`,
-      card: `${agent.url}/echo/.well-known/agent-card.json`,
+      url: `${url}/echo`,
+      card: `${url}/echo/.well-known/agent-card.json`,
       versions: ['1.0', '0.3', '0.2', '0.1'],
     });
     expect((await fetch(summary.card)).status).toBe(200);

@@ -137,11 +137,15 @@ describe('dragoman conformance', () => {
   });
 
   it.each([
+    [[], 'there is no agent to look at'],
+    [['http://127.0.0.1:1', '-a', 'localhost'], 'two agents are named'],
+    [['-a', './none.json'], 'the card ./none.json cannot be read'],
+    [['-a', join(import.meta.dirname, '../../package.json')], 'is a file, and this needs a living agent'],
     [['nowhere'], 'is no address'],
     [['http://127.0.0.1:1', '--header', 'x'], 'a header is not as it should be'],
     [['http://127.0.0.1:1', '--report', 'pdf'], 'there is no report as pdf'],
     [['http://127.0.0.1:1', '--report', 'html', '--report', 'json'], 'two reports'],
-    [['http://127.0.0.1:1', '--baseline', 'none.json'], 'none.json cannot be read'],
+    [['http://127.0.0.1:1', '--baseline', 'none.json'], 'there is no file none.json'],
     [['http://127.0.0.1:1', '--timeout', 'soon'], 'It is a number of seconds'],
     [['http://127.0.0.1:1', '--webhook-url', 'here'], 'is no address'],
     [['http://127.0.0.1:1', '--webhook-port', '70000'], 'A port is a number'],

@@ -32,20 +32,20 @@ async function served(): Promise<string> {
 }
 
 describe('dragoman gateway', () => {
-  it('says what is wrong with a file, where, and ends with 1', async () => {
+  it('says what is wrong with a file, where, and ends with 2', async () => {
     const file = join(folder(), 'a.yaml');
     writeFileSync(file, 'listen: 0\nagents:\n  a:\n    url: nowhere\n    foo: 1\n');
     for (const flags of [['--check'], []]) {
       const { code, stdout, stderr } = await run('-c', file, ...flags).ended;
-      expect(code).toBe(1);
+      expect(code).toBe(2);
       expect(stdout).toBe('');
       expect(stderr).toBe(
-        `${file}:4:5: agents.a.url: must be an http or https URL\n${file}:5:5: agents.a.foo: this key is not known here\n`,
+        `${file}:4:5: agents.a.url: must be an http or https URL\n${file}:5:5: agents.a.foo: this key is not known here\ndragoman: ${file} is wrong\n  Put it right; nothing was started.\n`,
       );
     }
     expect(await run('-c', join(folder(), 'none.yaml')).ended).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('none.yaml does not exist'),
+      stderr: expect.stringMatching(/there is no file \S+none\.yaml\n/),
     });
   });
 
@@ -64,8 +64,8 @@ describe('dragoman gateway', () => {
     const file = join(folder(), 'a.yaml');
     writeFileSync(file, `listen: 1\nagents:\n  a: { url: "${url}" }\n`);
     const running = run('-c', file, '--port', '0', '-o', 'json');
-    const [, at = ''] = await running.prints(/^listening on (\S+)\n/);
-    const [, summary = ''] = await running.prints(/\n(\{.*\})\n/);
+    const [, at = ''] = await running.prints(/^listening on (\S+)\n/, 'stderr');
+    const [, summary = ''] = await running.prints(/^(\{.*\})\n$/);
     expect(JSON.parse(summary)).toEqual({
       url: at,
       agents: [{ name: 'a', from: url, at: [`${at}/agents/a`] }],

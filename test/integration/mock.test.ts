@@ -53,6 +53,18 @@ describe('dragoman mock', () => {
     expect((await agent.stop('SIGTERM')).code).toBe(0);
   });
 
+  it('tells programs in one line of JSON', async () => {
+    const started = dragoman(['mock', write('json.yaml', script('hi')), '-o', 'json']);
+    running.push(started);
+    const [document = ''] = await started.prints(/^.*\n$/);
+    const { url, card, admin, rules } = JSON.parse(document) as { [name: string]: string };
+    expect({ card, admin, rules }).toEqual({
+      card: `${url}/.well-known/agent-card.json`,
+      admin: `${url}/__admin`,
+      rules: 1,
+    });
+  });
+
   it('obeys without a script', async () => {
     const agent = await mocked([]);
     await agent.prints(/rules.*none/);
@@ -93,7 +105,7 @@ describe('dragoman mock', () => {
       'a wrong script, line by line',
       () => [write('d.yaml', 'rulez: []\nagnet: {}\n')],
       2,
-      /d\.yaml:1:1: rulez: .*\n.*d\.yaml:2:1: agnet: .*\ndragoman: the script is wrong\n/,
+      /d\.yaml:1:1: rulez: .*\n.*d\.yaml:2:1: agnet: .*\ndragoman: \S*d\.yaml is wrong\n/,
     ],
     ['nothing to watch', () => ['--watch'], 2, /no script to watch/],
     ['a wrong port', () => ['--port', '70000'], 2, /number from 0 .* to 65535/],
@@ -109,7 +121,7 @@ describe('dragoman mock', () => {
     const bad = write('bad.yaml', 'rules:\n  - name: a\n    wehn: {}\n');
     const both = await dragoman(['mock', 'validate', good, bad]).ended;
     expect(both.stdout).toMatch(/^\S*bad\.yaml:3:5: rules\[0\]\.wehn: .+\n$/);
-    expect(both.code).toBe(1);
+    expect(both.code).toBe(2);
     const one = await dragoman(['mock', 'validate', good]).ended;
     expect([one.stdout, one.stderr, one.code]).toEqual(['', '1 script: nothing is wrong\n', 0]);
     const folder = await dragoman(['mock', 'validate', 'examples/scripts']).ended;

@@ -145,7 +145,7 @@ describe('dragoman tap', () => {
       [['--to', 'ftp://x.test'], /ftp:\/\/x\.test is no address/],
       [['--to', 'http://x.test', '--read', wrong], /--to and --read are two things/],
       [['--to', 'http://x.test', '-o', 'scenario'], /Record with --file FILE first/],
-      [['--read', join(folder(), 'none')], /none does not exist/],
+      [['--read', join(folder(), 'none')], /there is no file .*none\n/],
       [['--read', wrong], /wrong\.jsonl: Line 2 is no passage: at: /],
       [['--to', 'http://x.test', '--file', join(folder(), 'no/where')], /no\/where cannot be written/],
     ];

@@ -39,6 +39,8 @@ export async function loadClientLibrary(): Promise<ClientLibrary> {
 }
 
 function missing(what: string, library: string, cause: unknown): A2AError {
-  const hint = `npm install ${library}`;
-  return new A2AError('UNAVAILABLE', `${what} needs a library: ${hint}`, { cause, hint });
+  return new A2AError('UNAVAILABLE', `${what} needs a library that is not installed`, {
+    cause,
+    hint: `npm install ${library}`,
+  });
 }

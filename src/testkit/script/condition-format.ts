@@ -11,7 +11,9 @@ const matcher = {
   regex: z
     .string()
     .optional()
-    .describe('A JavaScript regular expression; templates find its groups as {{match.1}} or {{match.name}}.'),
+    .describe(
+      'A JavaScript regular expression that knows Unicode, such as \\p{L}; templates find its groups as {{match.1}} or {{match.name}}.',
+    ),
   ignore_case: z.boolean().optional().describe('Large and small letters are the same.'),
 };
 

@@ -16,7 +16,7 @@ export class TextMatcher {
       complain(path, 'has to say what is expected: exact, contains, prefix or regex');
     if (regex !== undefined) {
       try {
-        this.#regex = new RegExp(regex, ignoresCase ? 'i' : '');
+        this.#regex = compiled(regex, ignoresCase ? 'i' : '');
       } catch (thrown) {
         complain([...path, 'regex'], (thrown as Error).message);
       }
@@ -45,6 +45,17 @@ export class TextMatcher {
     if (contains !== undefined && !folded.includes(fold(contains))) return false;
     if (prefix !== undefined && !folded.startsWith(fold(prefix))) return false;
     return this.#regex === undefined || this.#regex.test(text);
+  }
+}
+
+/** Reads a pattern by Unicode; those that are right only by the older rules, as `\-` is, keep to these. */
+function compiled(pattern: string, flags: string): RegExp {
+  try {
+    return new RegExp(pattern, `${flags}u`);
+  } catch (thrown) {
+    // With an escape of Unicode in it the older rules would take it for letters, and it would never match.
+    if (/\\(?:[pP]|u)\{/.test(pattern)) throw thrown;
+    return new RegExp(pattern, flags);
   }
 }
 
