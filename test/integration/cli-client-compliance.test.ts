@@ -839,10 +839,10 @@ row(
   'CONFORM_001',
   'checks a live agent',
   async () => {
-    const { code, stdout } = await run(`conformance ${agent.url} --only 3.1.3 --level must`);
+    const { code, stdout } = await run(`conformance -a ${agent.url} --only 3.1.3 --level must`);
     expect(code, stdout).toBe(0);
   },
-  'it runs a suite of its own, which names the requirements of the specification, and not the official kit; the agent is an argument and not --agent-card',
+  'it runs a suite of its own, which names the requirements of the specification, and not the official kit',
 );
 row('CLI_002', 'completion for bash, zsh and fish', async () => {
   for (const shell of ['bash', 'zsh', 'fish']) {
