@@ -37,12 +37,17 @@ async function waiting(probe: Probe): Promise<string> {
 /** Ends a task that has a webhook. */
 async function ended(probe: Probe, token?: string): Promise<{ taskId: string; hook: Hook }> {
   // One that waits does not end by itself before its webhook is there.
-  const { id: taskId = '' } = probe.tools.reach.knows('input-required')
+  const isWaiting = probe.tools.reach.knows('input-required');
+  const { id: taskId = '', contextId = '' } = isWaiting
     ? await probe.reach('input-required')
     : await probe.slow();
   const hook = await probe.tools.receiver.hook();
   await register(probe, taskId, { url: hook.url, ...(token === undefined ? {} : { token }) });
-  const heard = await probe.ask('cancel', { id: taskId });
+  const heard = isWaiting
+    ? await probe.ask('send', {
+        message: { text: 'go on', messageId: crypto.randomUUID(), taskId, contextId },
+      })
+    : await probe.ask('cancel', { id: taskId });
   if (heard.fault || heard.problem !== undefined)
     throw new Inconclusive(`The task could not be ended: ${described(heard)}`);
   return { taskId, hook };
