@@ -1,64 +1,11 @@
-import type { ServerResponse } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
-import { type ConnectOptions, connect, type Problem, type RemoteAgent } from '../../src/client/index.ts';
+import { describe, expect, it } from 'vitest';
+import { connect } from '../../src/client/index.ts';
 import type { StreamEvent } from '../../src/protocol/event.ts';
-import { textOf } from '../../src/protocol/part.ts';
-import { reduce } from '../../src/protocol/reduce.ts';
-import type { Task } from '../../src/protocol/task.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { json, type RawRequest, type RawServer, sse, startRaw } from '../support/raw-server.ts';
-import {
-  artifactUpdate,
-  card,
-  error,
-  isCard,
-  result,
-  status,
-  statusUpdate,
-  task,
-} from '../support/wire-1.0.ts';
-
-const say = { message: { messageId: 'm', role: 'user', parts: [{ text: 'hi' }] } } as const;
-const request = { message: { ...say.message, parts: [...say.message.parts] } };
-
-type Handlers = Partial<Record<string, (asked: RawRequest, response: ServerResponse) => void>>;
-
-let server: RawServer | undefined;
-let agent: RemoteAgent | undefined;
-const problems: Problem[] = [];
-
-/** An agent of 1.0 whose methods are written out in the test. */
-async function open(handlers: Handlers, options: ConnectOptions = {}, cardMore: object = {}) {
-  problems.length = 0;
-  server = await startRaw((asked, response, url) => {
-    if (isCard(asked.path)) return json(response, card(url, cardMore));
-    const handle = handlers[asked.json?.method];
-    if (handle) return handle(asked, response);
-    json(response, error(asked.json?.id, -32601));
-  });
-  agent = connect(server.url, {
-    random: () => 0,
-    onProblem: (problem) => problems.push(problem),
-    ...options,
-  });
-  return agent;
-}
-
-afterEach(async () => {
-  await agent?.close();
-  await server?.close();
-});
-
-async function collect(events: AsyncIterable<StreamEvent>): Promise<StreamEvent[]> {
-  const all: StreamEvent[] = [];
-  for await (const event of events) all.push(event);
-  return all;
-}
-
-const textsOf = (events: StreamEvent[]) =>
-  textOf((reduce(events) as Task).artifacts?.flatMap(({ parts }) => parts) ?? []);
-
-const asked = (method: string) => server?.requests.filter(({ json }) => json?.method === method) ?? [];
+import { json, sse, startRaw } from '../support/raw-server.ts';
+import { artifactUpdate, card, error, isCard, result, statusUpdate, task } from '../support/wire-1.0.ts';
+import { asked, collect, open, problems, request, textsOf } from '../support/client-peer.ts';
+import { closedAfterEach } from '../support/closed-after-each.ts';
 
 describe('a stream that breaks', () => {
   it('goes on after the last id where the agent counts, without loss and without repetition', async () => {
@@ -271,6 +218,7 @@ describe('a stream that breaks', () => {
 });
 
 describe('a stream of 0.3 that breaks', () => {
+  const opened = closedAfterEach();
   const old = (state: string) => ({ taskId: 't1', contextId: 'c1', status: { state } });
   const chunk = (text: string, append = true) => ({
     kind: 'artifact-update',
@@ -298,7 +246,7 @@ describe('a stream of 0.3 that breaks', () => {
   ])(
     'is asked what it missed where it goes on with the next event, %s that event happened',
     async (_when, texts) => {
-      server = await startRaw((asked, response, url) => {
+      const server = await startRaw((asked, response, url) => {
         if (isCard(asked.path)) return json(response, { ...card(url), ...oldCard, url: `${url}/rpc` });
         const { id, method } = asked.json;
         if (method === 'tasks/get') return json(response, result(id, whole('working', ...texts)));
@@ -312,182 +260,11 @@ describe('a stream of 0.3 that breaks', () => {
         stream.event(result(id, { kind: 'status-update', ...old('completed'), final: true }));
         stream.end();
       });
-      agent = connect(server.url, { random: () => 0 });
+      const agent = connect(server.url, { random: () => 0 });
+      opened.push(server, agent);
       const events = await collect(agent.stream(request));
       expect(textsOf(events)).toBe('abc');
       expect(events.at(-1)).toMatchObject({ kind: 'status', status: { state: 'completed' } });
     },
   );
-});
-
-describe('a stream', () => {
-  it('takes events that carry the id of another request, as an agent that shares them leaves it', async () => {
-    const remote = await open({
-      SendStreamingMessage(_asked, response) {
-        const stream = sse(response);
-        stream.event(result('somebody else', { task: task('completed') }));
-        stream.end();
-      },
-    });
-    expect(await collect(remote.stream(request))).toMatchObject([{ kind: 'task' }]);
-  });
-
-  it('refuses an event that is too large', async () => {
-    const remote = await open(
-      {
-        SendStreamingMessage({ json: { id } }, response) {
-          sse(response).event(result(id, { task: task('working', ['x'.repeat(5000)]) }));
-        },
-      },
-      { limits: { frame: 1000 } },
-    );
-    await expect(collect(remote.stream(request))).rejects.toMatchObject({
-      reason: 'INVALID_AGENT_RESPONSE',
-      hint: expect.stringContaining('limits.frame'),
-    });
-  });
-
-  it('goes on after a frame that makes no sense, and reports it', async () => {
-    const remote = await open({
-      SendStreamingMessage({ json: { id } }, response) {
-        const stream = sse(response);
-        stream.event(result(id, { task: task('working') }));
-        stream.write('data: {nonsense\n\n');
-        stream.event(result(id, { statusUpdate: { taskId: 't1' } }));
-        stream.event(result(id, statusUpdate('completed')));
-        stream.end();
-      },
-    });
-    expect((await collect(remote.stream(request))).map(({ kind }) => kind)).toEqual(['task', 'status']);
-    expect(problems.map(({ kind }) => kind)).toEqual(['frame', 'frame']);
-  });
-
-  it('ends with the error that the agent sends in it', async () => {
-    const remote = await open({
-      SendStreamingMessage({ json: { id } }, response) {
-        const stream = sse(response);
-        stream.event(result(id, { task: task('working') }));
-        stream.event(error(id, -32603, 'Out of memory'));
-        stream.end();
-      },
-    });
-    await expect(collect(remote.stream(request))).rejects.toMatchObject({
-      reason: 'INTERNAL_ERROR',
-      message: 'Out of memory',
-    });
-    expect(asked('SubscribeToTask')).toHaveLength(0);
-  });
-
-  it('closes the connection at once when the reader leaves while it waits', async () => {
-    let closed: Promise<void> | undefined;
-    const remote = await open({
-      SendStreamingMessage({ json: { id } }, response) {
-        closed = new Promise((resolve) => response.on('close', resolve));
-        sse(response).event(result(id, { task: task('working') }));
-      },
-    });
-    const events = remote.stream(request)[Symbol.asyncIterator]();
-    await events.next();
-    const waiting = events.next();
-    await events.return?.();
-    expect(await waiting).toEqual({ done: true, value: undefined });
-    await closed;
-  });
-
-  it('closes the connection at once when the caller gives up', async () => {
-    let closed: Promise<void> | undefined;
-    const remote = await open({
-      SendStreamingMessage({ json: { id } }, response) {
-        closed = new Promise((resolve) => response.on('close', resolve));
-        sse(response).event(result(id, { task: task('working') }));
-      },
-    });
-    const stop = new AbortController();
-    const events = remote.stream(request, { signal: stop.signal })[Symbol.asyncIterator]();
-    await events.next();
-    const waiting = events.next();
-    stop.abort();
-    await expect(waiting).rejects.toMatchObject({ reason: 'CANCELED' });
-    await closed;
-  });
-
-  it('is left when an agent does not close it after the end', async () => {
-    const clock = new ManualClock();
-    const remote = await open(
-      {
-        SendStreamingMessage({ json: { id } }, response) {
-          sse(response).event(result(id, { task: task('completed') }));
-        },
-      },
-      { clock },
-    );
-    const waiting = clock.asked((delay) => delay === 2000);
-    const events = collect(remote.stream(request));
-    await waiting;
-    clock.advance(2000);
-    expect(await events).toMatchObject([{ kind: 'task' }]);
-    expect(clock.pending).toBe(0);
-  });
-
-  it('is made by asking where the card says that there are no streams', async () => {
-    const clock = new ManualClock();
-    const remote = await open(
-      {
-        SendMessage: ({ json: { id } }, response) => json(response, result(id, { task: task('working') })),
-        GetTask: ({ json: { id } }, response) => json(response, result(id, task('completed', ['a']))),
-      },
-      { clock },
-      { capabilities: { streaming: false } },
-    );
-    const waiting = clock.asked((delay) => delay === 250);
-    const events = collect(remote.stream(request));
-    await waiting;
-    clock.advance(250);
-    expect((await events).map(({ kind }) => kind)).toEqual(['task', 'artifact', 'status']);
-    expect(asked('SendMessage')[0]?.json.params.configuration).toEqual({ returnImmediately: true });
-    expect(asked('SendStreamingMessage')).toHaveLength(0);
-  });
-
-  it('is made by sending where the agent refuses to stream', async () => {
-    const remote = await open({
-      SendStreamingMessage: ({ json: { id } }, response) => json(response, error(id, -32004)),
-      SendMessage: ({ json: { id } }, response) => json(response, result(id, { task: task('completed') })),
-    });
-    expect(await collect(remote.stream(request))).toMatchObject([{ kind: 'task' }]);
-  });
-
-  it('takes a plain answer as its only event', async () => {
-    const remote = await open({
-      SendStreamingMessage: ({ json: { id } }, response) =>
-        json(response, result(id, { task: { ...task('completed'), status: status('completed') } })),
-    });
-    expect(await collect(remote.stream(request))).toMatchObject([{ kind: 'task' }]);
-  });
-});
-
-describe('a subscription', () => {
-  it('goes on after a number, and skips what the agent repeats', async () => {
-    const remote = await open({
-      SubscribeToTask({ json: { id } }, response) {
-        const stream = sse(response);
-        stream.event(result(id, artifactUpdate('b')), 4);
-        stream.event(result(id, statusUpdate('completed')), 5);
-        stream.end();
-      },
-    });
-    const events = await collect(remote.subscribe({ id: 't1', after: 4 }));
-    expect(events).toMatchObject([{ kind: 'status', sequence: 5 }]);
-    expect(asked('SubscribeToTask')[0]?.headers['last-event-id']).toBe('4');
-  });
-
-  it('to a task that is over is refused as the agent refuses it', async () => {
-    const remote = await open({
-      SubscribeToTask: ({ json: { id } }, response) => json(response, error(id, -32004, 'It is over')),
-      GetTask: ({ json: { id } }, response) => json(response, result(id, task('completed'))),
-    });
-    await expect(collect(remote.subscribe({ id: 't1' }))).rejects.toMatchObject({
-      reason: 'UNSUPPORTED_OPERATION',
-      message: 'It is over',
-    });
-  });
 });
