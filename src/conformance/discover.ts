@@ -1,5 +1,6 @@
 import { readJson } from '../protocol/read-json.ts';
-import { lanesOf, type ShownCard, versionOfCard } from './lanes.ts';
+import { oldOrNew } from './old-or-new.ts';
+import { lanesOf, shapeOf, type ShownCard } from './lanes.ts';
 import { isObject, type Json } from './speech/views.ts';
 import type { Exchange } from './wire/exchange.ts';
 import type { Line } from './wire/line.ts';
@@ -53,8 +54,9 @@ export async function findCards(
     }
   }
   const cards: ShownCard[] = [];
-  for (const { place, card } of found) {
-    const shape = versionOfCard(card);
+  for (const { place, card } of distinct(found)) {
+    const { version: looks, isCertain } = shapeOf(card);
+    const shape = isCertain ? looks : ((await oldOrNew(line, card, place, headers)) ?? looks);
     if (!cards.some(({ version }) => version === shape)) cards.push({ url: place, card, version: shape });
   }
   // One card may have the words of several versions; each is then looked at as its own readers find it.
@@ -65,6 +67,15 @@ export async function findCards(
       cards.push({ url: own.place, card: own.card, version });
   }
   return cards.toSorted((a, b) => b.version.localeCompare(a.version));
+}
+
+/** One card is often found several times, and an agent need not be asked about it again. */
+function distinct(found: readonly FoundCard[]): FoundCard[] {
+  const texts = new Set<string>();
+  return found.filter(({ card }) => {
+    const text = JSON.stringify(card);
+    return !texts.has(text) && texts.add(text);
+  });
 }
 
 function isFor({ place, asked, card }: FoundCard, version: '0.3' | '0.1'): boolean {

@@ -13,11 +13,21 @@ export interface ShownCard {
   readonly version: Version;
 }
 
-/** The version whose shape a card has. */
-export function versionOfCard(card: Json): Version {
-  if (Array.isArray(card.supportedInterfaces)) return '1.0';
-  if (card.protocolVersion !== undefined || card.preferredTransport !== undefined) return '0.3';
-  return isObject(card.authentication) || card.defaultInputModes === undefined ? '0.1' : '0.3';
+/** Members that came with 0.2 and stayed until 0.3. */
+const newer = [
+  'protocolVersion',
+  'preferredTransport',
+  'additionalInterfaces',
+  'securitySchemes',
+  'security',
+];
+
+/** The version whose shape a card has, and whether nothing else could be meant: cards of 0.1 and 0.2 may be the same. */
+export function shapeOf(card: Json): { version: Version; isCertain: boolean } {
+  if (Array.isArray(card.supportedInterfaces)) return { version: '1.0', isCertain: true };
+  if (newer.some((member) => card[member] !== undefined)) return { version: '0.3', isCertain: true };
+  if (isObject(card.authentication)) return { version: '0.1', isCertain: true };
+  return { version: card.defaultInputModes === undefined ? '0.1' : '0.3', isCertain: false };
 }
 
 /** Every way in which a card says that its agent can be spoken to, each once, the preferred one first. */

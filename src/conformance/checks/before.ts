@@ -2,7 +2,7 @@ import { readJson } from '../../protocol/read-json.ts';
 import { defineChecks } from '../check.ts';
 import { Inconclusive, NotApplicable } from '../outcome.ts';
 import type { Probe } from '../probe.ts';
-import { terminal } from '../shadow.ts';
+import { interrupted, terminal } from '../shadow.ts';
 import { isObject, type Json, listIn } from '../speech/views.ts';
 
 const rule = { level: 'MUST', category: 'agent-card', about: 'card' } as const;
@@ -194,7 +194,7 @@ export const beforeChecks = defineChecks([
     versions: ['0.1'],
     needs: ['streaming'],
     sentence:
-      'A stream begins with the status submitted or working, and ends with a final one that ends the task.',
+      'A stream begins with the status submitted or working, and ends with a final one that ends the task or asks.',
     remedy: 'Send a status before artifacts, and final: true with the last.',
     async run(probe) {
       const { events } = await probe.followed('stream', { message: probe.tools.reach.to('completed') });
@@ -206,7 +206,9 @@ export const beforeChecks = defineChecks([
         { actual: JSON.stringify(first?.raw).slice(0, 160) },
       );
       probe.expect(
-        last?.kind === 'status' && last.final === true && terminal.has(last.state),
+        last?.kind === 'status' &&
+          last.final === true &&
+          (terminal.has(last.state) || interrupted.has(last.state)),
         'The last event is not final',
         { actual: JSON.stringify(last?.raw).slice(0, 160) },
       );
@@ -249,7 +251,8 @@ export const beforeChecks = defineChecks([
         actual: task?.id ?? 'none',
       });
       probe.expect(
-        ['submitted', 'working', 'completed'].includes(task?.state ?? ''),
+        // Not every agent can do something with what it is told here: it may ask, or say that it cannot.
+        ['submitted', 'working', 'completed', 'input-required', 'failed'].includes(task?.state ?? ''),
         'The task began in another state',
         { actual: task?.state ?? '' },
       );

@@ -1,7 +1,7 @@
 import { defineChecks } from '../check.ts';
 import { Broken, Inconclusive } from '../outcome.ts';
 import { described, type Followed } from '../probe.ts';
-import { terminal } from '../shadow.ts';
+import { interrupted, terminal } from '../shadow.ts';
 import { type EventView, stateOf, textOfParts } from '../speech/views.ts';
 
 /** What the artifact events of a stream amount to, by artifact. */
@@ -44,8 +44,8 @@ export const streamChecks = defineChecks([
       const states = followed.events.map(stateOf).filter((state) => state !== '');
       const isMessage = followed.events.some(({ kind }) => kind === 'message');
       probe.expect(
-        isMessage || terminal.has(states.at(-1) ?? ''),
-        'The stream did not come to the end of the task',
+        isMessage || terminal.has(states.at(-1) ?? '') || interrupted.has(states.at(-1) ?? ''),
+        'The stream did not come to the end of the task, nor to a question',
         {
           actual: states.join(', '),
         },

@@ -129,7 +129,7 @@ function writeCard(card: AgentCard, losses?: Losses): unknown {
     authentication: keptAuthentication(kept, card) ?? writeAuthentication(card, losses),
     defaultInputModes: card.defaultInputModes,
     defaultOutputModes: card.defaultOutputModes,
-    skills: card.skills.map((skill, i) => writeSkill(skill, `skills[${i}]`, losses)),
+    skills: card.skills.map((skill, i) => writeSkill(withModes(skill, card), `skills[${i}]`, losses)),
     iconUrl: card.iconUrl,
     supportsAuthenticatedExtendedCard: extendedAgentCard,
   };
@@ -158,6 +158,11 @@ function urlOf({ interfaces }: AgentCard, losses: Losses): string {
     losses?.push({ path: 'interfaces', kind: 'guessed', note: '0.1 speaks JSON-RPC, but no address does' });
   }
   return chosen?.url ?? '';
+}
+
+/** A skill that says itself what it takes and gives: readers of 0.1 look for it there, and not at the card. */
+function withModes(skill: AgentSkill, { defaultInputModes, defaultOutputModes }: AgentCard): AgentSkill {
+  return { inputModes: defaultInputModes, outputModes: defaultOutputModes, ...skill };
 }
 
 function writeSkill(skill: AgentSkill, at: string, losses: Losses): unknown {

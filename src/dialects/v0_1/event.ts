@@ -123,6 +123,8 @@ class Reader implements EventReader {
   #contextId: string | undefined;
   #hasBegun = false;
   #last: TaskStatus | undefined;
+  /** The metadata of the last status, as text. */
+  #said: string | undefined;
   #ids = new Map<number, string>();
 
   constructor(opening: StreamOpening) {
@@ -165,8 +167,10 @@ class Reader implements EventReader {
       return [begun, { kind: 'status', ...ids, status }];
     }
     // The mark of the end may come with a status that was told before.
-    if (wire.final === true && this.#last && isSame(this.#last, status)) return [];
+    const said = metadata && JSON.stringify(metadata);
+    if (wire.final === true && this.#last && isSame(this.#last, status) && said === this.#said) return [];
     this.#last = status;
+    this.#said = said;
     const event: StatusEvent = { kind: 'status', ...ids, status };
     if (metadata !== undefined) event.metadata = metadata;
     return [event];
