@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { collect } from '../../test/support/collect.ts';
 import { standIn } from '../../test/support/stand-in.ts';
 import { defineAgent } from '../engine/index.ts';
 import type { Agent, Call } from '../protocol/agent.ts';
@@ -61,16 +62,10 @@ function wrapped({ events, task, options }: Played) {
   return { store, agent: withArtifacts(inner, { store, app: 'helper', namespace: 'ns', ...options }) };
 }
 
-async function all(events: AsyncIterable<StreamEvent>): Promise<StreamEvent[]> {
-  const seen: StreamEvent[] = [];
-  for await (const event of events) seen.push(event);
-  return seen;
-}
-
 /** Plays events, checks that what comes out is as legal as what went in, and gives the files. */
 async function played(given: Played) {
   const { store, agent } = wrapped(given);
-  const seen = await all(agent.stream(request, call));
+  const seen = await collect(agent.stream(request, call));
   expect(JSON.stringify(seen)).not.toContain('"raw"');
   expect(lint(seen).filter(({ level }) => level === 'error')).toEqual(
     lint(given.events).filter(({ level }) => level === 'error'),
@@ -221,8 +216,8 @@ describe('an artifact in chunks', () => {
     expect(produced(seen)).toEqual(list);
     expect(await agent.getTask({ id: 't-1' }, call)).toEqual(end?.kind === 'task' && end.task);
     const [one, two] = await Promise.all([
-      all(agent.subscribe({ id: 't-1' }, call)),
-      all(agent.stream(request, call)),
+      collect(agent.subscribe({ id: 't-1' }, call)),
+      collect(agent.stream(request, call)),
     ]);
     expect(one).toEqual(seen);
     expect(two).toEqual(seen);
@@ -261,7 +256,7 @@ describe('an artifact in chunks', () => {
     };
     const events = [chunk('a', [raw('two'), { text: 't' }], last), status('completed')];
     const { agent, store } = wrapped({ events, task });
-    const seen = await all(agent.subscribe({ id: 't-1', after: 3 }, call));
+    const seen = await collect(agent.subscribe({ id: 't-1', after: 3 }, call));
     expect(seen[0]).toEqual(chunk('a', [{ text: 't' }, link('x.txt')], { lastChunk: true }));
     expect((await store.load({ ...scope, filename: 'x.txt' }))?.size).toBe(7);
     await agent.getTask({ id: 't-1' }, call);
@@ -300,13 +295,15 @@ describe('an artifact in chunks', () => {
   it('is limited in size, and so is the number of files', async () => {
     const events = [begin, chunk('a', [raw('123', x)]), chunk('a', [raw('456')], more)];
     const big = wrapped({ events, options: { limits: { maxBytes: 5 } } });
-    await expect(all(big.agent.stream(request, call))).rejects.toMatchObject({ reason: 'PAYLOAD_TOO_LARGE' });
+    await expect(collect(big.agent.stream(request, call))).rejects.toMatchObject({
+      reason: 'PAYLOAD_TOO_LARGE',
+    });
     expect(await big.store.list(scope)).toEqual([]);
     const many = wrapped({
       events: [begin, status('working', [raw('1')]), status('working', [raw('2')])],
       options: { limits: { maxFilesPerTask: 1 } },
     });
-    await expect(all(many.agent.stream(request, call))).rejects.toMatchObject({
+    await expect(collect(many.agent.stream(request, call))).rejects.toMatchObject({
       reason: 'INVALID_AGENT_RESPONSE',
     });
   });
@@ -343,9 +340,9 @@ describe('a stream', () => {
       },
     });
     const agent = withArtifacts(inner, { store: memoryArtifacts(), app: 'helper' });
-    const asked = await all(agent.stream(request, call));
+    const asked = await collect(agent.stream(request, call));
     expect(produced(asked)).toBeUndefined();
-    expect(produced(await all(agent.stream(request, call)))).toEqual([
+    expect(produced(await collect(agent.stream(request, call)))).toEqual([
       { filename: '1.txt', version: 0 },
       { filename: '2.txt', version: 0 },
     ]);

@@ -19,7 +19,7 @@ import { differenceText, summaryText } from './conformance-text.ts';
 import { headersOf } from './headers.ts';
 import { Mistake, reasonOf } from './mistake.ts';
 import { textOfFile } from './text-of-file.ts';
-import { versionOfPackage } from './version.ts';
+import { packageVersion } from '../documents/package-version.ts';
 
 /** What `dragoman conformance` is told. */
 export interface ConformanceFlags {
@@ -99,7 +99,7 @@ export async function checkConformance(given: string | undefined, flags: Conform
       'Look at --only, --level, --transport and --a2a-version.',
     );
   const report = reportOf(outcome, {
-    suite: `dragoman ${versionOfPackage()}`,
+    suite: `dragoman ${packageVersion()}`,
     command: `dragoman ${process.argv.slice(2).map(quoted).join(' ')}`,
     secrets: new Secrets(headers, otherHeaders, limitedHeaders, secondHeaders),
   });

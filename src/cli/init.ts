@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline/promises';
 import { coloursFor } from './colours.ts';
 import { projectFiles } from './init-files.ts';
 import { Mistake } from './mistake.ts';
-import { versionOfPackage } from './version.ts';
+import { packageVersion } from '../documents/package-version.ts';
 
 /** What `dragoman init` is told. */
 export interface InitFlags {
@@ -17,7 +17,7 @@ const usualFolder = 'my-agent';
 /** Writes an agent project, or says why not; then nothing is written. */
 export async function init(given: string | undefined, flags: InitFlags): Promise<void> {
   const folder = resolve(given ?? (await askFolder(flags)));
-  const files = projectFiles(nameOf(folder), versionOfPackage());
+  const files = projectFiles(nameOf(folder), packageVersion());
   expectFree(folder, Object.keys(files));
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { versionOfPackage } from './version.ts';
+import { packageVersion } from '../documents/package-version.ts';
 
 // Whoever reads the first lines only, as `| head` does, has not made a mistake.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -8,5 +8,5 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 const words = process.argv.slice(2);
 // Whoever asks for the version alone does not wait for the rest.
-if (/^(-v|--version)$/.test(words[0] ?? '')) process.stdout.write(`${versionOfPackage()}\n`);
+if (/^(-v|--version)$/.test(words[0] ?? '')) process.stdout.write(`${packageVersion()}\n`);
 else await (await import('./run-program.ts')).runProgram(words);

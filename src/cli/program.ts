@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { versionOfPackage } from './version.ts';
+import { packageVersion } from '../documents/package-version.ts';
 
 /** Loads what declares a command. */
 type Declaration = () => Promise<(program: Command) => void>;
@@ -48,7 +48,7 @@ export const isCommand = (word: string): boolean => Object.hasOwn(all, word);
 export async function programFor([word = '']: readonly string[]): Promise<Command> {
   const program = new Command('dragoman')
     .description('Builds, connects and tests A2A agents: every protocol version, one port, one client.')
-    .version(versionOfPackage(), '-v, --version', 'print the version')
+    .version(packageVersion(), '-v, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
     .showHelpAfterError('Run it with --help to see what there is.')

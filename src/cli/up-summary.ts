@@ -3,7 +3,7 @@ import type { AgentSettings } from '../gateway/settings.ts';
 import type { RunningUp } from '../up/run.ts';
 import { type coloursFor } from './colours.ts';
 import { plain } from './plain.ts';
-import { versionOfPackage } from './version.ts';
+import { packageVersion } from '../documents/package-version.ts';
 
 type Colours = ReturnType<typeof coloursFor>;
 
@@ -99,7 +99,7 @@ export function textOfUp(running: RunningUp, notes: readonly string[], colours: 
   const { consoleUrl, mcpUrl, gateway } = running;
   const mesh = meshOf(running);
   const row = (label: string, text: string) => `  ${dim(label.padEnd(8))}  ${text}`;
-  const lines = ['', `  ${green('●')} ${bold('Dragoman is up')} ${dim(versionOfPackage())}`, ''];
+  const lines = ['', `  ${green('●')} ${bold('Dragoman is up')} ${dim(packageVersion())}`, ''];
   if (consoleUrl !== undefined) lines.push(row('console', bold(cyan(consoleUrl))));
   if (gateway.url !== undefined)
     lines.push(row('gateway', `${cyan(gateway.url)}  ${dim(`in A2A ${versions.join(', ')}`)}`));

@@ -8,8 +8,8 @@ import { createMemory } from '../client/discovery/memory.ts';
 import { defineAgent } from '../engine/index.ts';
 import { serve } from '../server/node.ts';
 import { authority, hasOpenssl } from '../../test/support/certificates.ts';
-import type { StreamEvent } from '../protocol/event.ts';
 import { closedAfterEach } from '../../test/support/closed-after-each.ts';
+import { collect } from '../../test/support/collect.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { json, type RawRequest, type RawServer, sse, startRaw } from '../../test/support/raw-server.ts';
 import { card, isCard, result, task } from '../../test/support/wire-1.0.ts';
@@ -51,12 +51,6 @@ function upstream(config: Omit<ProxiedAgent, 'name'>, tools: UpstreamTools = {})
 
 const calls = ({ requests }: RawServer) => requests.filter(({ method }) => method === 'POST');
 const cards = ({ requests }: RawServer) => requests.filter(({ method }) => method === 'GET');
-
-async function eventsOf(stream: AsyncIterable<StreamEvent>): Promise<StreamEvent[]> {
-  const events: StreamEvent[] = [];
-  for await (const event of stream) events.push(event);
-  return events;
-}
 
 describe('the address of an upstream', () => {
   it('may end with a slash', async () => {
@@ -115,7 +109,7 @@ describe('the credentials of an upstream', () => {
     const server = await agentThat();
     const { agent } = upstream({ url: server.url, authentication });
     await agent.send(request);
-    await eventsOf(agent.stream(request));
+    await collect(agent.stream(request));
     for (const call of calls(server)) expect(call.headers).toMatchObject(headers);
     expect(calls(server)).toHaveLength(2);
     for (const name of Object.keys(headers)) expect(cards(server)[0]?.headers[name]).toBeUndefined();
@@ -248,7 +242,7 @@ describe('client credentials of OAuth 2', () => {
   it('are exchanged once more after a 401, on streams too', async () => {
     const [tokens, server] = [await tokenServer(), await agentThat(refusing)];
     const { agent } = upstream({ url: server.url, authentication: oauth(tokens) });
-    expect(await eventsOf(agent.stream(request))).toMatchObject([{ kind: 'task' }]);
+    expect(await collect(agent.stream(request))).toMatchObject([{ kind: 'task' }]);
     expect(bearers(server)).toEqual(['Bearer t1', 'Bearer t2']);
     const second = upstream({ url: server.url, authentication: oauth(await tokenServer()) });
     await second.agent.send(request);
@@ -262,7 +256,7 @@ describe('client credentials of OAuth 2', () => {
     ];
     const { agent } = upstream({ url: server.url, authentication: oauth(tokens) });
     await expect(agent.send(request)).rejects.toMatchObject({ reason: 'UNAUTHENTICATED', status: 401 });
-    await expect(eventsOf(agent.stream(request))).rejects.toMatchObject({ status: 401 });
+    await expect(collect(agent.stream(request))).rejects.toMatchObject({ status: 401 });
     expect(calls(server)).toHaveLength(4);
   });
 
@@ -273,7 +267,7 @@ describe('client credentials of OAuth 2', () => {
     const told = { reason: 'UNAUTHENTICATED', message: expect.stringContaining('HTTP 401: invalid_client') };
     await expect(agent.send(request)).rejects.toMatchObject(told);
     expect(tokens.requests).toHaveLength(1);
-    await expect(eventsOf(agent.stream(request))).rejects.toMatchObject(told);
+    await expect(collect(agent.stream(request))).rejects.toMatchObject(told);
     expect(tokens.requests).toHaveLength(2);
     expect(calls(server)).toEqual([]);
   });
@@ -301,7 +295,7 @@ describe('redirects of an upstream', () => {
       task_headers: { 'X-Secret': 's' },
     });
     await agent.send(request);
-    await eventsOf(agent.stream(request));
+    await collect(agent.stream(request));
     expect(calls(target)).toHaveLength(2);
     for (const { headers, json: body } of calls(target)) {
       expect(headers).toMatchObject({ 'content-type': 'application/json', 'a2a-version': '1.0' });

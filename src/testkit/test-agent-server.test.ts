@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { connect } from '../client/connect.ts';
-import type { StreamEvent } from '../protocol/event.ts';
 import type { SendRequest } from '../protocol/requests.ts';
 import type { Task } from '../protocol/task.ts';
 import { VirtualClock } from './clock/virtual-clock.ts';
 import type { TestAgentOptions } from './test-agent-options.ts';
 import { TestAgentServer } from './test-agent-server.ts';
+import { collect } from '../../test/support/collect.ts';
 
 const servers: TestAgentServer[] = [];
 afterEach(async () => {
@@ -53,12 +53,6 @@ async function frames(response: Response): Promise<any[]> {
   return [...text.matchAll(/^data: (.*)$/gm)].map(
     ([, data = '']) => (JSON.parse(data) as { result: unknown }).result,
   );
-}
-
-async function collect(events: AsyncIterable<StreamEvent>): Promise<StreamEvent[]> {
-  const all: StreamEvent[] = [];
-  for await (const event of events) all.push(event);
-  return all;
 }
 
 const status = (state: string, text?: string, more: object = {}): object => ({

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { connect, createMemory } from '../../src/client/index.ts';
-import type { StreamEvent } from '../../src/protocol/event.ts';
 import { textOf } from '../../src/protocol/part.ts';
 import { reduce } from '../../src/protocol/reduce.ts';
 import type { SendRequest } from '../../src/protocol/requests.ts';
 import type { Task } from '../../src/protocol/task.ts';
 import { closedAfterEach } from '../support/closed-after-each.ts';
+import { collect } from '../support/collect.ts';
 import { json, type RawRequest, type RawServer, sse, startRaw } from '../support/raw-server.ts';
 import { artifactUpdate, card, error, isCard, result, statusUpdate, task } from '../support/wire-1.0.ts';
 
@@ -21,12 +21,6 @@ const say = (text: string, more: Partial<SendRequest> = {}): SendRequest => ({
   message: { messageId: crypto.randomUUID(), role: 'user', parts: [{ text }] },
   ...more,
 });
-
-async function collect(events: AsyncIterable<StreamEvent>): Promise<StreamEvent[]> {
-  const all: StreamEvent[] = [];
-  for await (const event of events) all.push(event);
-  return all;
-}
 
 const textsOf = (answer: unknown) => textOf((answer as Task).artifacts?.flatMap(({ parts }) => parts) ?? []);
 

@@ -6,15 +6,10 @@ import { reduce } from '../../src/protocol/reduce.ts';
 import type { SendRequest } from '../../src/protocol/requests.ts';
 import { isTask, type Task } from '../../src/protocol/task.ts';
 import { type Started, start02, start03, start13 } from './official-servers.ts';
+import { collect } from '../support/collect.ts';
 
 function say(text: string, more: Partial<SendRequest['message']> = {}): SendRequest {
   return { message: { messageId: crypto.randomUUID(), role: 'user', parts: [{ text }], ...more } };
-}
-
-async function collect(events: AsyncIterable<StreamEvent>): Promise<StreamEvent[]> {
-  const all: StreamEvent[] = [];
-  for await (const event of events) all.push(event);
-  return all;
 }
 
 function asTask(answer: unknown): Task {

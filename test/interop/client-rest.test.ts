@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { type ConnectOptions, connect, createMemory, type Problem } from '../../src/client/index.ts';
-import type { StreamEvent } from '../../src/protocol/event.ts';
 import { closedAfterEach } from '../support/closed-after-each.ts';
+import { collect } from '../support/collect.ts';
 import { json, type RawRequest, sse, startRaw } from '../support/raw-server.ts';
 import { card, isCard, statusUpdate, task } from '../support/wire-1.0.ts';
 
@@ -26,12 +26,6 @@ async function agentThat(
   const calls = () =>
     server.requests.filter(({ path }) => !isCard(path)).map(({ method, path }) => `${method} ${path}`);
   return { agent, calls };
-}
-
-async function collect(events: AsyncIterable<StreamEvent>): Promise<StreamEvent[]> {
-  const all: StreamEvent[] = [];
-  for await (const event of events) all.push(event);
-  return all;
 }
 
 describe('an agent over REST', () => {

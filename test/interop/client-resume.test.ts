@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../src/client/index.ts';
 import type { StreamEvent } from '../../src/protocol/event.ts';
+import { collect } from '../support/collect.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { json, sse, startRaw } from '../support/raw-server.ts';
 import { artifactUpdate, card, error, isCard, result, statusUpdate, task } from '../support/wire-1.0.ts';
-import { asked, collect, open, problems, request, textsOf } from '../support/client-peer.ts';
+import { asked, open, problems, request, textsOf } from '../support/client-peer.ts';
 import { closedAfterEach } from '../support/closed-after-each.ts';
 
 describe('a stream that breaks', () => {

@@ -2,6 +2,7 @@ import { A2AClient } from 'sdk-0.2/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { LocalAgent } from '../../src/engine/index.ts';
 import { type RunningServer, serve } from '../../src/server/index.ts';
+import { collect } from '../support/collect.ts';
 import { answersOf0_3, SchemaWatch } from '../support/schema-watch.ts';
 import { sampleAgent } from './sample-agent.ts';
 
@@ -9,12 +10,6 @@ import { sampleAgent } from './sample-agent.ts';
 function say(text: string, more: object = {}): any {
   const message = { kind: 'message', messageId: crypto.randomUUID(), role: 'user' };
   return { message: { ...message, parts: [{ kind: 'text', text }], ...more } };
-}
-
-async function collect(events: AsyncIterable<any>): Promise<any[]> {
-  const all: any[] = [];
-  for await (const event of events) all.push(event);
-  return all;
 }
 
 describe('the official client of 0.2', () => {
@@ -82,7 +77,7 @@ describe('the official client of 0.2', () => {
   });
 
   it('streams: the task, its chunks, the end', async () => {
-    const events = await collect(client.sendMessageStream(say('stream')));
+    const events = await collect<any>(client.sendMessageStream(say('stream')));
     const { id: taskId, contextId } = events[0];
     expect(events[0]).toMatchObject({ kind: 'task', status: { state: 'submitted' } });
     expect(events[1]).toMatchObject({ kind: 'status-update', status: { state: 'working' }, final: false });
@@ -122,10 +117,10 @@ describe('the official client of 0.2', () => {
   });
 
   it('sees a stream end when the agent asks', async () => {
-    const events = await collect(client.sendMessageStream(say('ask')));
+    const events = await collect<any>(client.sendMessageStream(say('ask')));
     expect(events.at(-1)).toMatchObject({ status: { state: 'input-required' }, final: true });
     const { taskId, contextId } = events.at(-1);
-    const more = await collect(client.sendMessageStream(say('this', { taskId, contextId })));
+    const more = await collect<any>(client.sendMessageStream(say('this', { taskId, contextId })));
     expect(more[0]).toMatchObject({ kind: 'task', id: taskId });
     expect(more.at(-1)).toMatchObject({ status: { state: 'completed' }, final: true });
   });
@@ -149,7 +144,7 @@ describe('the official client of 0.2', () => {
         if (seen.length === 0) await client.cancelTask({ id: taskId });
         seen.push(other);
       }
-      const after = await collect(client.resubscribeTask({ id: taskId }));
+      const after = await collect<any>(client.resubscribeTask({ id: taskId }));
       expect(after.map(({ kind }) => kind)).toEqual(['task', 'status-update']);
       expect(after[1]).toMatchObject({ status: { state: 'canceled' }, final: true });
       break;
@@ -182,7 +177,7 @@ describe('the official client of 0.2', () => {
     expect(await client.sendMessage({ message: { role: 'user' } } as any)).toMatchObject({
       error: { code: -32602 },
     });
-    await expect(collect(client.resubscribeTask({ id: 'nobody' }))).rejects.toThrow(/-32001|not found/i);
+    await expect(collect<any>(client.resubscribeTask({ id: 'nobody' }))).rejects.toThrow(/-32001|not found/i);
   });
 
   it('was told nothing that its schema forbids', async () => {

@@ -11,6 +11,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalAgent } from '../../src/engine/index.ts';
 import { type RunningServer, serve } from '../../src/server/index.ts';
+import { collect } from '../support/collect.ts';
 import { answersOf0_3, SchemaWatch } from '../support/schema-watch.ts';
 import { sampleAgent } from './sample-agent.ts';
 
@@ -18,12 +19,6 @@ import { sampleAgent } from './sample-agent.ts';
 function say(text: string, more: object = {}): any {
   const message = { kind: 'message', messageId: crypto.randomUUID(), role: 'user' };
   return { message: { ...message, parts: [{ kind: 'text', text }], ...more } };
-}
-
-async function collect(events: AsyncIterable<any>): Promise<any[]> {
-  const all: any[] = [];
-  for await (const event of events) all.push(event);
-  return all;
 }
 
 const watch = new SchemaWatch('a2a-v0.3.0.schema.json', {
@@ -111,7 +106,7 @@ describe.each(bindings)('the official client of 0.3 over $transport', ({ transpo
   });
 
   it('streams: the task, its chunks, the end', async () => {
-    const events = await collect(client.sendMessageStream(say('stream')));
+    const events = await collect<any>(client.sendMessageStream(say('stream')));
     const { id: taskId, contextId } = events[0];
     expect(events[0]).toMatchObject({ kind: 'task', status: { state: 'submitted' } });
     expect(events[1]).toMatchObject({ kind: 'status-update', status: { state: 'working' }, final: false });
@@ -146,7 +141,7 @@ describe.each(bindings)('the official client of 0.3 over $transport', ({ transpo
       parts: [{ kind: 'text', text: 'hi' }],
     };
     expect(await speaker.sendMessage(say('hi'))).toMatchObject(expected);
-    expect(await collect(speaker.sendMessageStream(say('hi')))).toMatchObject([expected]);
+    expect(await collect<any>(speaker.sendMessageStream(say('hi')))).toMatchObject([expected]);
     await other.stop();
     await direct.close();
   });
@@ -184,10 +179,10 @@ describe.each(bindings)('the official client of 0.3 over $transport', ({ transpo
   });
 
   it('sees a stream end when the agent asks, and begin with the task when it answers', async () => {
-    const events = await collect(client.sendMessageStream(say('ask')));
+    const events = await collect<any>(client.sendMessageStream(say('ask')));
     expect(events.at(-1)).toMatchObject({ status: { state: 'input-required' }, final: true });
     const { taskId, contextId } = events.at(-1);
-    const more = await collect(client.sendMessageStream(say('this', { taskId, contextId })));
+    const more = await collect<any>(client.sendMessageStream(say('this', { taskId, contextId })));
     expect(more[0]).toMatchObject({ kind: 'task', id: taskId });
     expect(more.at(-1)).toMatchObject({ status: { state: 'completed' }, final: true });
   });
@@ -208,7 +203,7 @@ describe.each(bindings)('the official client of 0.3 over $transport', ({ transpo
         if (seen.length === 0) await client.cancelTask({ id: taskId });
         seen.push(other);
       }
-      const after = await collect(client.resubscribeTask({ id: taskId }));
+      const after = await collect<any>(client.resubscribeTask({ id: taskId }));
       expect(after).toMatchObject([
         { kind: 'task', id: taskId, status: { state: 'canceled' } },
         { kind: 'status-update', taskId, status: { state: 'canceled' }, final: true },
@@ -268,8 +263,8 @@ describe.each(bindings)('the official client of 0.3 over $transport', ({ transpo
     await expect(client.cancelTask({ id })).rejects.toThrow(TaskNotCancelableError);
     await expect(send('more', { taskId: id })).rejects.toThrow(UnsupportedOperationError);
     await expect(send('hi', { role: 'nobody' })).rejects.toThrow(isRest ? /role/i : /message\.role/);
-    await expect(collect(client.resubscribeTask({ id: 'nobody' }))).rejects.toThrow(/not found/i);
-    await expect(collect(client.sendMessageStream(say('hi', { taskId: 'nobody' })))).rejects.toThrow(
+    await expect(collect<any>(client.resubscribeTask({ id: 'nobody' }))).rejects.toThrow(/not found/i);
+    await expect(collect<any>(client.sendMessageStream(say('hi', { taskId: 'nobody' })))).rejects.toThrow(
       /not found/i,
     );
   });

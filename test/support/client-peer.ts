@@ -41,13 +41,6 @@ afterEach(async () => {
   await server?.close();
 });
 
-/** Reads a stream to its end. */
-export async function collect(events: AsyncIterable<StreamEvent>): Promise<StreamEvent[]> {
-  const all: StreamEvent[] = [];
-  for await (const event of events) all.push(event);
-  return all;
-}
-
 /** The text of all artifacts that events tell of. */
 export const textsOf = (events: StreamEvent[]) =>
   textOf((reduce(events) as Task).artifacts?.flatMap(({ parts }) => parts) ?? []);

@@ -6,6 +6,8 @@ import { textOf } from '../../src/protocol/part.ts';
 import type { SendRequest } from '../../src/protocol/requests.ts';
 import { isTask, type Task } from '../../src/protocol/task.ts';
 
+export { collect as all } from './collect.ts';
+
 let count = 0;
 
 /** A message of a caller, with an id of its own unless one is given. */
@@ -39,13 +41,6 @@ export function artifactTexts(task: Task): string[] {
 /** What the agent said with the newest status. */
 export function saidBy(task: Task): string {
   return textOf(task.status.message?.parts ?? []);
-}
-
-/** Everything a stream gives. */
-export async function all(stream: AsyncIterable<StreamEvent>): Promise<StreamEvent[]> {
-  const events: StreamEvent[] = [];
-  for await (const event of stream) events.push(event);
-  return events;
 }
 
 /** The states that a stream goes through. */

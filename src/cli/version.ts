@@ -1,1 +1,0 @@
-export { packageVersion as versionOfPackage } from '../documents/package-version.ts';
