@@ -1,4 +1,5 @@
 import type { TaskState } from '../protocol/task.ts';
+import type { NamedAgent } from './bridged-agent.ts';
 
 /** A JSON Schema. */
 export type Schema = { readonly [keyword: string]: unknown };
@@ -107,5 +108,7 @@ export interface Bridge extends AsyncDisposable {
     parameters: { readonly [name: string]: unknown },
     meta?: ActionMeta,
   ): Promise<ActionResponse>;
+  /** Goes over to other agents: those that are not among them are let go of, and all cards are looked at. */
+  setAgents(agents: readonly NamedAgent[]): Promise<void>;
   close(): Promise<void>;
 }

@@ -24,6 +24,13 @@ export function bridge({ agentName, agent, ...options }: NamedAgent & BridgeOpti
 
 /** Makes the skills of several agents functions of one bridge. */
 export async function bridges(agents: readonly NamedAgent[], options: BridgeOptions = {}): Promise<Bridge> {
+  expectNames(agents);
+  const made = new AgentBridge(settle(options));
+  await made.open(agents);
+  return made;
+}
+
+function expectNames(agents: readonly NamedAgent[]): void {
   const names = new Set<string>();
   for (const { agentName } of agents) {
     if (agentName === '' || agentName.includes('/')) {
@@ -32,45 +39,74 @@ export async function bridges(agents: readonly NamedAgent[], options: BridgeOpti
     if (names.has(agentName)) throw invalidField('agentName', `${agentName} is there twice`);
     names.add(agentName);
   }
-  const made = new AgentBridge(agents, settle(options));
-  await made.open();
-  return made;
+}
+
+/** An agent whose card could not be had, and why. */
+interface Absence {
+  readonly name: string;
+  readonly error: A2AError;
 }
 
 class AgentBridge implements Bridge {
   readonly #settings: BridgeSettings;
-  readonly #agents: readonly BridgedAgent[];
+  readonly #agents = new Map<string, BridgedAgent>();
   readonly #caller: Caller;
   readonly #listeners = new Set<() => void>();
   #actions: readonly Action[] | undefined;
 
-  constructor(agents: readonly NamedAgent[], settings: BridgeSettings) {
+  constructor(settings: BridgeSettings) {
     this.#settings = settings;
-    this.#agents = agents.map(
-      (each) => new BridgedAgent(each, settings.clock, settings.log, () => this.#changed()),
-    );
-    this.#caller = new Caller(new Map(this.#agents.map((each) => [each.name, each])), settings);
+    this.#caller = new Caller(this.#agents, settings);
   }
 
-  /** Asks for all cards at once. */
-  async open(): Promise<void> {
-    const { whenUnreachable, cardInterval, log } = this.#settings;
-    const looks = await Promise.allSettled(this.#agents.map((each) => each.look()));
-    for (const [index, look] of looks.entries()) {
-      if (look.status === 'fulfilled') continue;
-      const error = A2AError.from(look.reason);
-      if (whenUnreachable === 'fail') {
-        await this.close();
-        throw error;
-      }
-      log?.({ level: 'warn', message: `The card of ${this.#agents[index]?.name} could not be had`, error });
+  async open(agents: readonly NamedAgent[]): Promise<void> {
+    const failures = await this.#take(agents);
+    const [first] = failures;
+    if (first && this.#settings.whenUnreachable === 'fail') {
+      await this.close();
+      throw first.error;
     }
-    for (const each of this.#agents) each.watch(cardInterval);
+    this.#warn(failures);
+  }
+
+  async setAgents(agents: readonly NamedAgent[]): Promise<void> {
+    expectNames(agents);
+    for (const [name, before] of this.#agents) {
+      if (agents.some((each) => each.agentName === name && each.agent === before.agent)) continue;
+      before.close();
+      this.#agents.delete(name);
+    }
+    this.#changed();
+    this.#warn(await this.#take(agents));
+  }
+
+  /** Takes in those that are new, and asks for all cards at once. @returns why some could not be had. */
+  async #take(agents: readonly NamedAgent[]): Promise<Absence[]> {
+    const { clock, cardInterval, log } = this.#settings;
+    for (const each of agents)
+      if (!this.#agents.has(each.agentName))
+        this.#agents.set(each.agentName, new BridgedAgent(each, clock, log, () => this.#changed()));
+    const failures: Absence[] = [];
+    const look = async (each: BridgedAgent): Promise<void> => {
+      try {
+        await each.look();
+      } catch (thrown) {
+        failures.push({ name: each.name, error: A2AError.from(thrown) });
+      }
+      each.watch(cardInterval);
+    };
+    await Promise.all([...this.#agents.values()].map(look));
+    return failures;
+  }
+
+  #warn(failures: readonly Absence[]): void {
+    for (const { name, error } of failures)
+      this.#settings.log?.({ level: 'warn', message: `The card of ${name} could not be had`, error });
   }
 
   actions(): readonly Action[] {
     return (this.#actions ??= [
-      ...this.#agents.flatMap(({ skills }) => [...skills.values()].map(({ action }) => action)),
+      ...[...this.#agents.values()].flatMap(({ skills }) => [...skills.values()].map(({ action }) => action)),
       provideRequiredInput,
     ]);
   }
@@ -87,7 +123,7 @@ class AgentBridge implements Bridge {
   }
 
   async close(): Promise<void> {
-    for (const each of this.#agents) each.close();
+    for (const each of this.#agents.values()) each.close();
     this.#listeners.clear();
     await this.#caller.close();
     this.#settings.release();

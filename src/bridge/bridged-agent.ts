@@ -67,7 +67,8 @@ export class BridgedAgent {
 
   /** Looks at the card again and again. */
   watch(interval: number): void {
-    if (interval <= 0 || interval === Infinity) return;
+    this.#stop();
+    if (interval <= 0 || interval === Infinity || this.#isClosed) return;
     this.#stop = this.#clock.after(interval, () => {
       void this.#lookAgain(interval);
     });
@@ -84,7 +85,7 @@ export class BridgedAgent {
         error: A2AError.from(thrown),
       });
     }
-    if (!this.#isClosed) this.watch(interval);
+    this.watch(interval);
   }
 
   close(): void {

@@ -27,6 +27,17 @@ export class AgentBook {
     for (const each of starting) this.#put(each, false);
   }
 
+  /** Goes over to others of those it began with; what people added stays. */
+  async setStarting(starting: readonly StartingAgent[]): Promise<void> {
+    const wanted = new Map(starting.map((each) => [idOf(each.url), each]));
+    const gone = [...this.#agents.values()].filter(
+      ({ facts }) => !facts.isRemovable && !wanted.has(facts.id),
+    );
+    for (const { facts } of gone) this.#agents.delete(facts.id);
+    for (const [id, each] of wanted) if (!this.#agents.has(id)) this.#put(each, false);
+    await Promise.all(gone.map((each) => each.close()));
+  }
+
   /** @throws {@link A2AError} `NOT_FOUND` */
   get(id: string): KnownAgent {
     const agent = this.#agents.get(id);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpClient } from '../client/http/http.ts';
+import { namedHttp } from '../client/http/named.ts';
 import { undiciClient } from '../client/http/undici.ts';
 import { packageVersion } from '../documents/package-version.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -9,7 +10,7 @@ import { A2AError, errorTable, invalidField } from '../protocol/errors.ts';
 import type { Log } from '../protocol/log.ts';
 import { listen } from '../server/listening.ts';
 import { receive, refuseBody } from '../server/node.ts';
-import { hostName } from '../tap/parties.ts';
+import { hostName, productOfScout } from '../tap/parties.ts';
 import { Tape } from '../tap/tape.ts';
 import { tappedHttp } from '../tap/tapped-http.ts';
 import { type Doorstep, strangeness, Turnstile } from './admission.ts';
@@ -64,6 +65,8 @@ export interface RunningConsole extends AsyncDisposable {
   /** The address without the token. */
   readonly origin: string;
   readonly token: string;
+  /** Shows other agents than those it began with; what people added stays. */
+  setAgents(agents: readonly StartingAgent[]): Promise<void>;
   /** Stops within half a second, whatever is open. */
   stop(): Promise<void>;
 }
@@ -89,7 +92,9 @@ export async function serveConsole(options: ConsoleOptions = {}): Promise<Runnin
     await server.stop(300);
     await closing;
   };
-  return { url: `${origin}/?token=${token}`, origin, token, stop, [Symbol.asyncDispose]: stop };
+  const setAgents = (agents: readonly StartingAgent[]): Promise<void> => desk.setAgents(agents);
+  const url = `${origin}/?token=${token}`;
+  return { url, origin, token, setAgents, stop, [Symbol.asyncDispose]: stop };
 }
 
 function expectLoopback(host: string): void {
@@ -126,8 +131,10 @@ class Desk {
     const tape = options.tape ?? new Tape();
     const isRecorded = options.recordsItself ?? options.tape === undefined;
     const to = (origin: string): string => this.#book.nameAt(origin) ?? hostName(origin);
-    const talking = isRecorded ? tappedHttp(http, tape, { from: 'console', to }) : http;
-    const book = new AgentBook(agents, maxAgents, { http: talking, quietHttp: http });
+    const named = namedHttp(http, 'dragoman-console');
+    const talking = isRecorded ? tappedHttp(named, tape, { from: 'console', to }) : named;
+    const quietHttp = namedHttp(http, productOfScout);
+    const book = new AgentBook(agents, maxAgents, { http: talking, quietHttp });
     this.#book = book;
     this.#load = new Load([options.metrics ?? []].flat(), tape);
     const about: About = {
@@ -172,6 +179,11 @@ class Desk {
         void this.#answer(path.slice('/api/'.length), query, body, request, response);
       else this.#refuse(request, response, body, 413);
     });
+  }
+
+  /** Goes over to other agents. */
+  setAgents(agents: readonly StartingAgent[]): Promise<void> {
+    return this.#book.setStarting(agents);
   }
 
   /** Ends everything that is open. */

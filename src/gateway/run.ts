@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../client/clock.ts';
+import { namedHttp } from '../client/http/named.ts';
 import { undiciClient } from '../client/http/undici.ts';
 import type { HttpClient } from '../client/http/http.ts';
 import type { Link } from '../mesh/link.ts';
@@ -13,7 +14,7 @@ import { createGateway, type Gateway } from './gateway.ts';
 import { MeshPort } from './mesh-port.ts';
 import { type Listeners, serverOptionsOf } from './server-options.ts';
 import type { AgentSettings, GatewaySettings, MeshSettings } from './settings.ts';
-import { GatewayTap } from './tap.ts';
+import { GatewayTap, productOfGateway } from './tap.ts';
 import { type Premises, Unit } from './unit.ts';
 import { UpstreamMetrics } from './upstream-metrics.ts';
 
@@ -100,7 +101,9 @@ class Running implements RunningGateway {
       metrics: this.metrics,
     });
     this.#ownsHttp = options.http === undefined;
-    this.#http = options.http ?? undiciClient({ connectTimeout: 10_000, maxConnections: 256 });
+    this.#http =
+      options.http ??
+      namedHttp(undiciClient({ connectTimeout: 10_000, maxConnections: 256 }), productOfGateway);
     this.#mesh = new MeshPort({ log, clock, file: settings.file, openLink, tap });
     this.#premises = {
       gateway: this.#gateway,

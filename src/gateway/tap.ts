@@ -3,6 +3,7 @@ import type { Loss } from '../dialects/loss.ts';
 import type { Link } from '../mesh/link.ts';
 import type { ServerOptions } from '../server/options.ts';
 import { type LossOccasion, recordLosses } from '../tap/losses.ts';
+import { productOfScout } from '../tap/parties.ts';
 import type { Tape } from '../tap/tape.ts';
 import { tappedHttp } from '../tap/tapped-http.ts';
 import { tappedLink } from '../tap/tapped-link.ts';
@@ -10,6 +11,9 @@ import { tappedServer } from '../tap/tapped-server.ts';
 
 /** What the gateway itself is called on a tape. */
 const name = 'gateway';
+
+/** What the gateway calls itself where it calls others; on a tape that is its name too. */
+export const productOfGateway = `dragoman-${name}`;
 
 /** Records what passes at a gateway. */
 export class GatewayTap {
@@ -19,7 +23,7 @@ export class GatewayTap {
 
   constructor(tape: Tape) {
     this.#tape = tape;
-    this.server = tappedServer(tape, { name });
+    this.server = tappedServer(tape, { name, except: [productOfScout] });
   }
 
   /** The same client, recorded as the way to an agent. */

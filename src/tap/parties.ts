@@ -7,8 +7,14 @@ export function callerName(principal: string | undefined, userAgent: string | un
   if (principal !== undefined && principal !== '') return principal.slice(0, 80);
   const [, product = ''] = /^\s*([\w.-]{1,60})/.exec(userAgent ?? '') ?? [];
   if (product.toLowerCase() === 'mozilla') return 'browser';
+  // Our own parts are known by what they are.
+  const [, part] = /^dragoman-(.+)$/.exec(product) ?? [];
+  if (part !== undefined) return part;
   return product === '' || plumbing.test(product) ? 'caller' : product;
 }
+
+/** What the console calls itself where it looks, unasked, whether agents are there. */
+export const productOfScout = 'dragoman-scout';
 
 /** Names an agent after its address, until anybody knows better. */
 export function hostName(origin: string): string {

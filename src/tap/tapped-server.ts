@@ -10,6 +10,8 @@ import type { Tape } from './tape.ts';
 export interface TappedServerOptions extends RecorderOptions {
   /** What the agent is called on the tape. */
   readonly name: string;
+  /** Callers that are not recorded, by what they call themselves. @defaultValue none */
+  readonly except?: readonly string[];
 }
 
 /** What is asked by machines all the time and says nothing. */
@@ -24,10 +26,12 @@ const reasons: { readonly [E in Exclude<WireEnd, 'whole'>]: string } = {
 /** Records what a server is asked and what it answers; goes into the options of the server. */
 export function tappedServer(tape: Tape, options: TappedServerOptions): Pick<ServerOptions, 'onWire'> {
   const recorder = new Recorder(tape, options);
+  const { except = [] } = options;
   return {
     onWire(exchange) {
       if (silent.test(exchange.path)) return undefined;
       const userAgent = headerOf(exchange.headers, 'user-agent');
+      if (userAgent !== undefined && except.includes(userAgent)) return undefined;
       const from = callerName(exchange.caller?.principal.id, userAgent);
       const { method, headers, body } = exchange;
       const to = (): string => options.name;

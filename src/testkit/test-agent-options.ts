@@ -2,6 +2,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { AuthOptions } from '../server/auth/authenticator.ts';
 import type { Limits } from '../server/limits.ts';
 import type { SoleVersion } from '../server/options.ts';
+import type { WireWatch } from '../server/wire.ts';
 import type { AdminAccess } from './admin/access.ts';
 import type { CardDraft } from './card-draft.ts';
 import type { TestClock } from './clock/test-clock.ts';
@@ -51,6 +52,8 @@ export interface TestAgentOptions {
    * @defaultValue `'task'`; a stream whose first played event is a task begins with that one
    */
   readonly opening?: 'task' | 'played';
+  /** Sees every request and every answer word for word, before any fault. @defaultValue nobody watches */
+  readonly onWire?: WireWatch;
   /** Shows the admin API below `/__admin`. @defaultValue true */
   readonly admin?: boolean;
   /** Who may use the admin API beside this machine: addresses, or `'*'` for everybody. @defaultValue nobody */

@@ -289,7 +289,7 @@ export class TestAgentServer implements AsyncDisposable {
 
   /** Shows the agent anew: who is let in may have changed. Streams that are open go on. */
   #show(): void {
-    const { basePath, publicUrl, limits, lenientVersion, speaks, heartbeat, auth } = this.#options;
+    const { basePath, publicUrl, limits, lenientVersion, speaks, heartbeat, auth, onWire } = this.#options;
     const options: ServerOptions = {
       basePath,
       publicUrl,
@@ -297,6 +297,7 @@ export class TestAgentServer implements AsyncDisposable {
       lenientVersion,
       speaks,
       heartbeat,
+      onWire,
       auth: auth ?? this.#scripts.main?.auth,
       // A card may change with the next script.
       cardMaxAge: 0,

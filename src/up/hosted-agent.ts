@@ -3,6 +3,7 @@ import type { Agent } from '../protocol/agent.ts';
 import type { Log } from '../protocol/log.ts';
 import { type RunningServer, serve } from '../server/node.ts';
 import { TestAgentServer } from '../testkit/test-agent-server.ts';
+import type { WireWatch } from '../server/wire.ts';
 import type { HostedSettings } from './settings.ts';
 
 /** What agents that run here are given. */
@@ -10,6 +11,8 @@ export interface HostTools {
   /** Loads the agent of a JavaScript file. */
   readonly loadModule: (file: string) => Promise<Agent>;
   readonly log: Log;
+  /** Watches what an agent is asked and what it answers. */
+  readonly watch?: (name: string) => WireWatch | undefined;
 }
 
 /** An agent that runs here, on a port of its own. */
@@ -29,12 +32,19 @@ export interface HostedAgent {
  * @throws DocumentError when its script is wrong.
  */
 export function startHosted(settings: HostedSettings, tools: HostTools): Promise<HostedAgent> {
-  return settings.kind === 'script' ? startScript(settings) : startModule(settings, tools);
+  return settings.kind === 'script' ? startScript(settings, tools) : startModule(settings, tools);
 }
 
-async function startScript(settings: HostedSettings): Promise<HostedAgent> {
-  const { file, port, speaks } = settings;
-  const server = await TestAgentServer.start({ scriptFile: file, port, speaks, admin: false });
+async function startScript(settings: HostedSettings, { watch }: HostTools): Promise<HostedAgent> {
+  const { file, port, speaks, name } = settings;
+  const onWire = watch?.(name);
+  const server = await TestAgentServer.start({
+    scriptFile: file,
+    port,
+    speaks,
+    admin: false,
+    ...(onWire && { onWire }),
+  });
   return {
     settings,
     url: server.url,
@@ -49,7 +59,8 @@ async function startModule(settings: HostedSettings, tools: HostTools): Promise<
   const onError = (error: unknown): void => tools.log({ level: 'error', message: name, error });
   let server: RunningServer;
   try {
-    server = await serve(agent, { port, speaks, onError });
+    const onWire = tools.watch?.(name);
+    server = await serve(agent, { port, speaks, onError, ...(onWire && { onWire }) });
   } catch (thrown) {
     await agent.close?.();
     throw thrown;

@@ -1,13 +1,18 @@
 import { memoryArtifacts } from '../artifacts/memory.ts';
+import type { Bridge } from '../bridge/action.ts';
 import { bridges } from '../bridge/bridge.ts';
 import { serveMcp } from '../bridge/mcp/serve-mcp.ts';
-import { connect } from '../client/connect.ts';
-import { serveConsole } from '../console/serve.ts';
+import { connect, type RemoteAgent } from '../client/connect.ts';
+import { type RunningConsole, serveConsole } from '../console/serve.ts';
 import { type Reloaded, type RunningGateway, runGateway } from '../gateway/run.ts';
 import type { Listeners } from '../gateway/server-options.ts';
 import type { AgentSource, GatewaySettings } from '../gateway/settings.ts';
+import { productOfGateway } from '../gateway/tap.ts';
 import { A2AError } from '../protocol/errors.ts';
+import type { WireWatch } from '../server/wire.ts';
+import { productOfScout } from '../tap/parties.ts';
 import { Tape } from '../tap/tape.ts';
+import { tappedServer } from '../tap/tapped-server.ts';
 import { type HostedAgent, type HostTools, startHosted } from './hosted-agent.ts';
 import type { HostedSettings, PortWish, UpSettings } from './settings.ts';
 
@@ -55,13 +60,19 @@ class Running implements RunningUp {
   consoleUrl: string | undefined = undefined;
   readonly #tools: UpTools;
   readonly #tape = new Tape();
+  #console: RunningConsole | undefined = undefined;
+  /** What MCP shows, and the connections that it goes through. */
+  #bridge: { readonly actions: Bridge; agents: ConnectedAgent[] } | undefined = undefined;
   /** What stops what was started, in the order in which it was. */
   readonly #stops: (() => Promise<void>)[] = [];
   #gateway: RunningGateway | undefined = undefined;
 
   constructor(settings: UpSettings, tools: UpTools) {
     this.settings = settings;
-    this.#tools = tools;
+    // What the gateway asks an agent is recorded there, and nobody wants to see the console look around.
+    const watch = (name: string): WireWatch | undefined =>
+      tappedServer(this.#tape, { name, except: [productOfGateway, productOfScout] }).onWire;
+    this.#tools = { ...tools, watch };
   }
 
   get gateway(): RunningGateway {
@@ -91,16 +102,18 @@ class Running implements RunningUp {
 
   async #startMcp(wish: PortWish): Promise<void> {
     const { log, note } = this.#tools;
-    const agents = this.#shownAgents().map(({ name, url }) => ({ agentName: name, agent: connect(url) }));
+    const agents = this.#shownAgents().map(connected);
     const artifacts = memoryArtifacts();
-    const bridge = await bridges(agents, { artifacts, log, whenUnreachable: 'retry' });
+    const actions = await bridges(agents, { artifacts, log, whenUnreachable: 'retry' });
+    const bridge = { actions, agents };
+    this.#bridge = bridge;
     this.#stops.push(async () => {
-      await bridge.close();
-      for (const { agent } of agents) await agent.close();
+      await actions.close();
+      for (const { agent } of bridge.agents) await agent.close();
     });
     try {
       const running = await this.#listening('MCP', wish, (port) =>
-        serveMcp(bridge, { http: { port }, artifacts, log }),
+        serveMcp(actions, { http: { port }, artifacts, log }),
       );
       this.mcpUrl = running.url;
       this.#stops.push(() => running.close());
@@ -113,12 +126,31 @@ class Running implements RunningUp {
 
   async #startConsole(wish: PortWish): Promise<void> {
     const { metrics } = this.gateway;
-    const agents = [...this.#shownAgents(), ...this.hosted].map(({ url }) => ({ url }));
+    const agents = this.#consoleAgents();
     const running = await this.#listening('the console', wish, (port) =>
       serveConsole({ agents, tape: this.#tape, port, log: this.#tools.log, ...(metrics && { metrics }) }),
     );
+    this.#console = running;
     this.consoleUrl = running.url;
     this.#stops.push(() => running.stop());
+  }
+
+  /** The agents as the console shows them: behind the gateway, and themselves. */
+  #consoleAgents(): { url: string }[] {
+    return [...this.#shownAgents(), ...this.hosted].map(({ url }) => ({ url }));
+  }
+
+  /** Lets those that show agents know which there are now. */
+  async #tellOthers(): Promise<void> {
+    await this.#console?.setAgents(this.#consoleAgents());
+    const bridge = this.#bridge;
+    if (!bridge) return;
+    const before = bridge.agents;
+    bridge.agents = this.#shownAgents().map(
+      (shown) => before.find(({ agentName }) => agentName === shown.name) ?? connected(shown),
+    );
+    await bridge.actions.setAgents(bridge.agents);
+    for (const each of before) if (!bridge.agents.includes(each)) await each.agent.close();
   }
 
   /** The agents as the gateway shows them over HTTP. */
@@ -176,6 +208,7 @@ class Running implements RunningUp {
       );
       const later = laterOf(this.settings, settings, reloaded);
       this.settings = settings;
+      await this.#tellOthers();
       await Promise.all(before.filter((each) => !kept.includes(each)).map((each) => each.stop(patience)));
       return { ...reloaded, later };
     } catch (thrown) {
@@ -190,6 +223,16 @@ class Running implements RunningUp {
   }
 }
 
+/** An agent, connected to. */
+interface ConnectedAgent {
+  readonly agentName: string;
+  readonly agent: RemoteAgent;
+}
+
+function connected({ name, url }: { name: string; url: string }): ConnectedAgent {
+  return { agentName: name, agent: connect(url) };
+}
+
 /** Where the gateway finds an agent that runs here. What it speaks need not be found out. */
 function sourceOf({ settings: { name, speaks }, url }: HostedAgent): AgentSource {
   return { kind: 'url', config: { name, url, ...(speaks && { a2a_version: speaks }) } };
@@ -200,12 +243,9 @@ function isSame(a: HostedSettings, b: HostedSettings): boolean {
 }
 
 /** What of a change takes effect after a restart only. */
-function laterOf(before: UpSettings, after: UpSettings, { added, removed, later }: Reloaded): string[] {
+function laterOf(before: UpSettings, after: UpSettings, { later }: Reloaded): string[] {
   const changed = (['gatewayPort', 'mcp', 'console'] as const)
     .filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]))
     .map((key) => (key === 'gatewayPort' ? 'listen' : key === 'mcp' ? 'bridge' : key));
-  const isOtherSet = added.length + removed.length > 0;
-  // Both were told of the agents when they began.
-  if (isOtherSet && after.mcp) changed.push('bridge');
   return [...new Set([...later.filter((key) => key !== 'listen'), ...changed])];
 }

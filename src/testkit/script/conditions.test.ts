@@ -28,6 +28,18 @@ const cases: [when: string, fits: Around, differs: Around, difference: string][]
     'text: expected to match /^a.c$/, was "abd"',
   ],
   [
+    String.raw`text: { regex: '^\p{L}+.$' }`,
+    { text: 'Çağrı😀' },
+    { text: '12' },
+    String.raw`text: expected to match /^\p{L}+.$/, was "12"`,
+  ],
+  [
+    String.raw`text: { regex: '^a\-b$' }`,
+    { text: 'a-b' },
+    { text: 'ab' },
+    String.raw`text: expected to match /^a\-b$/, was "ab"`,
+  ],
+  [
     'text: { contains: b, prefix: a }',
     { text: 'ab' },
     { text: 'cb' },
