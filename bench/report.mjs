@@ -56,6 +56,8 @@ export function table(results) {
   if (of('list')) more.push(...list(of('list').rows));
   if (of('memory')) more.push(...memory(of('memory').rows));
   if (of('client')) more.push(...client(of('client').client));
+  if (of('bridge')) more.push(...bridge(of('bridge').rows));
+  if (of('startup')) more.push(...startup(of('startup').rows));
   if (of('gateway')) more.push(...gateway(of('gateway').rows));
   if (more.length > 0) out.push('| what | figure |', '|---|---|', ...more);
   return out.join('\n').trim();
@@ -69,6 +71,20 @@ function throughput(rows) {
     const one = (a, b) => spread(ratios(rows, rps, at(a), at(b)));
     return `| \`${scenario}\` ${dialect} | ${one('dragoman', 'floor')} | ${one('dragoman', 'official')} | ${one('official', 'floor')} |`;
   });
+}
+
+function bridge(rows) {
+  return rows.map(
+    ({ conc, plain, time, processor }) =>
+      `| an action of the bridge, × the same call by \`${plain}\`, ${conc} at a time | ${round(time)}, by processor time ${round(processor)} |`,
+  );
+}
+
+function startup(rows) {
+  const [bare, ...others] = rows.map(({ name, times }) => ({ name, ms: median(times) }));
+  return others.map(
+    ({ name, ms }) => `| \`${name}\`, × \`${bare.name}\` | ${round(ms / bare.ms)} (${ms.toFixed(0)} ms) |`,
+  );
 }
 
 function fanout(rows) {

@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { gateway } from './gateway.mjs';
 import { clientRows, table } from './report.mjs';
+import { startup } from './startup.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const { values, positionals } = parseArgs({
@@ -52,6 +53,8 @@ const groups = {
 /** Groups that are not a comparison of servers. */
 const others = {
   client: clients,
+  bridge: async () => (await import('./bridge.mjs')).bridgeCost(),
+  startup,
   gateway: () => gateway({ rounds: +values.rounds, seconds: +values.seconds, warmup: +values.warmup }),
 };
 const known = [...Object.keys(groups), ...Object.keys(others)];
