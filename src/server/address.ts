@@ -20,3 +20,8 @@ export function addressKey(address: string): string {
 export function isLoopback(address: string | undefined): boolean {
   return address !== undefined && (address === '::1' || /^(::ffff:)?127\./i.test(address));
 }
+
+/** True for a host, as URLs have it, that is this machine itself. A name that only begins like an address is a stranger's. */
+export function isLoopbackHost(host: string | undefined): boolean {
+  return host !== undefined && /^(?:localhost|127(?:\.\d+){3}|\[::1\]|::1)$/.test(host);
+}

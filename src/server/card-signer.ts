@@ -1,6 +1,7 @@
 import { v1_0 } from '../dialects/v1_0/index.ts';
 import type { AgentCard, AgentCardSignature } from '../protocol/card.ts';
 import { A2AError } from '../protocol/errors.ts';
+import { isLoopbackHost } from './address.ts';
 import type { Exchange } from './exchange.ts';
 import type { ServerOptions } from './options.ts';
 
@@ -41,8 +42,7 @@ export class CardSigner {
   /** A caller that could choose the address would get a signature for its own. This machine is no address to steal. */
   #isOurs(url: string): boolean {
     if (this.#options.publicUrl !== undefined) return true;
-    const { hostname } = new URL(url);
-    return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+    return isLoopbackHost(new URL(url).hostname);
   }
 
   #report(thrown: unknown, exchange: Exchange): void {

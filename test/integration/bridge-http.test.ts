@@ -156,6 +156,7 @@ describe('actions over HTTP', () => {
     expect(await statusWith('localhost:1')).toBe(200);
     expect(await statusWith('[::1]:1')).toBe(200);
     expect(await statusWith('evil.example.com')).toBe(403);
+    expect(await statusWith('127.0.0.1.example.com')).toBe(403);
   });
 
   it('may be below a path', async () => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../../protocol/agent.ts';
 import { A2AError, errorTable } from '../../protocol/errors.ts';
-import { isLoopback } from '../../server/address.ts';
+import { isLoopbackHost } from '../../server/address.ts';
 import { Gate } from '../../server/auth/gate.ts';
 import { withChallenges } from '../../server/auth/refusal.ts';
 import { tooManyHeaders } from '../../server/connections.ts';
@@ -179,16 +179,12 @@ class ActionFace {
    */
   #checkHost({ headers }: Exchange): void {
     const { host = '127.0.0.1' } = this.#options;
-    if (this.#gate || !isOfThisMachine(host)) return;
+    if (this.#gate || !isLoopbackHost(host)) return;
     const url = `http://${headerOf(headers, 'host') ?? ''}`;
-    if (!URL.canParse(url) || !isOfThisMachine(new URL(url).hostname)) {
+    if (!URL.canParse(url) || !isLoopbackHost(new URL(url).hostname)) {
       throw new A2AError('PERMISSION_DENIED', 'The actions are not reached under this host name');
     }
   }
-}
-
-function isOfThisMachine(host: string): boolean {
-  return host === 'localhost' || isLoopback(host.replace(/^\[|\]$/g, ''));
 }
 
 /** Paths may be encoded more than they need to be. */

@@ -1,3 +1,5 @@
+import { isThisMachine } from '../../client/http/gate.ts';
+
 /** What stands in a card that callers go to. */
 export interface ReadAddresses {
   /** The card with the tap in the place of its agent; undefined where nothing had to be changed. */
@@ -68,9 +70,5 @@ function absolute(text: string, base: URL): URL | 'relative' | undefined {
 /** This machine has several names. */
 function isSame(a: URL, b: URL): boolean {
   if (a.protocol !== b.protocol || a.port !== b.port) return false;
-  return a.hostname === b.hostname || (isLoopback(a.hostname) && isLoopback(b.hostname));
-}
-
-function isLoopback(host: string): boolean {
-  return /^(?:localhost|127(?:\.\d+){3}|\[::1\]|0\.0\.0\.0)$/.test(host);
+  return a.hostname === b.hostname || (isThisMachine(a.hostname) && isThisMachine(b.hostname));
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isLoopback } from '../../server/address.ts';
+import { isLoopback, isLoopbackHost } from '../../server/address.ts';
 
 /** Who may use the admin API beside this machine: addresses, or everybody. */
 export type AdminAccess = readonly string[] | '*';
@@ -25,17 +25,13 @@ export function refusalOf(
   const address = (socket.remoteAddress ?? '').replace(/^::ffff:/i, '');
   if (access.includes(address)) return undefined;
   if (!isLoopback(socket.remoteAddress)) return { message: 'The admin API is for this machine only', hint };
-  if (!isOfThisMachine(hostIn(`http://${headers.host ?? ''}`)))
+  if (!isLoopbackHost(hostIn(`http://${headers.host ?? ''}`)))
     return { message: 'The admin API is not reached under this host name', hint };
-  if (headers.origin !== undefined && !isOfThisMachine(hostIn(headers.origin)))
+  if (headers.origin !== undefined && !isLoopbackHost(hostIn(headers.origin)))
     return { message: 'The admin API is not for pages of other origins', hint };
   return undefined;
 }
 
 function hostIn(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).hostname : undefined;
-}
-
-function isOfThisMachine(host: string | undefined): boolean {
-  return host === 'localhost' || isLoopback(host?.replace(/^\[|\]$/g, ''));
 }

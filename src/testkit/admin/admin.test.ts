@@ -189,6 +189,7 @@ describe('the admin API', () => {
     ['this machine', {}, 200],
     ['a page of this machine', { origin: 'http://localhost:3000' }, 200],
     ['another host name', { host: 'agents.example.com' }, 403],
+    ['a host name that begins like an address', { host: '127.0.0.1.example.com' }, 403],
     ['a page of elsewhere', { origin: 'https://example.com' }, 403],
     ['a page without an origin', { origin: 'null' }, 403],
   ])('is for this machine only: %s', async (_who, headers, expected) => {
