@@ -18,7 +18,7 @@ export function readCardReference(reference: string): CardReference {
   const isPath = /^[./~]/.test(reference) || /^[^/]+\.json$/i.test(reference) || /^[a-z]:\\/i.test(reference);
   if (isPath || statSync(reference, { throwIfNoEntry: false })?.isFile())
     return fromFile(reference, reference);
-  const host = /^(localhost|127\.|\[::1\]|0\.0\.0\.0)/i.test(reference) ? 'http' : 'https';
+  const host = /^(localhost|127(\.\d+){3}|\[::1\]|0\.0\.0\.0)(?=[:/]|$)/i.test(reference) ? 'http' : 'https';
   return { url: urlOf(`${host}://${reference}`, reference) };
 }
 

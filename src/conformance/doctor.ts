@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises';
+import { isLoopback } from './checks/loopback.ts';
 import { askForCard, findCards, placesOf } from './discover.ts';
 import { lanesOf, type ShownCard } from './lanes.ts';
 import { shakeHands } from './handshake.ts';
@@ -101,8 +102,7 @@ class Diagnosis {
         'the card names no JSON-RPC or REST address',
         'List them in supportedInterfaces (1.0), or in url and preferredTransport (0.3).',
       );
-    const here = new URL(this.#url).hostname;
-    const lost = lanes.find(({ url }) => isLoopback(new URL(url).hostname) && !isLoopback(here));
+    const lost = lanes.find(({ url }) => isLoopback(url) && !isLoopback(this.#url));
     if (lost)
       return wrong(
         `the card sends callers to ${lost.url}, which is their own machine`,
@@ -239,8 +239,4 @@ async function listen(probe: Probe): Promise<Finding> {
   return isWhole
     ? ok(`${told}, closed after ${Math.round(exchange.endAfter)} ms`)
     : wrong(`${told}, and it did not end (${exchange.end})`, 'Close the stream once the task has ended.');
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || host.startsWith('127.');
 }
