@@ -3,11 +3,13 @@ import { readFileSync } from 'node:fs';
 import ts from 'typescript';
 import { flat } from './text.mjs';
 
+/** What is said of a symbol. */
 export function docOf(symbol) {
   const documented = (symbol.declarations ?? []).map(docOfNode);
   return documented.find(({ text }) => text !== '') ?? documented[0] ?? docOfNode(undefined);
 }
 
+/** What is said of one declaration, in its parts. */
 export function docOfNode(node) {
   /** @type {{ text: string, params: { name: string, text: string }[], returns: string, throws: string[], defaultValue: string, examples: string[] }} */
   const doc = { text: '', params: [], returns: '', throws: [], defaultValue: '', examples: [] };
@@ -57,6 +59,7 @@ export function exampleOf(text) {
   return text.includes('```') ? text : `\`\`\`ts\n${text}\n\`\`\``;
 }
 
+/** The first sentence of a text. */
 export function sentenceOf(text) {
   return /^.*?\.(?=\s|$)/.exec(flat(text))?.[0] ?? flat(text);
 }

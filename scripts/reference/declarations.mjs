@@ -35,6 +35,7 @@ export function headOf(name, symbol, checker) {
   return `const ${name}: ${type}`;
 }
 
+/** The members of a class, an interface or a type that users see. */
 export function membersOf(symbol) {
   const declaration = (symbol.declarations ?? []).find(
     (each) =>
@@ -50,6 +51,7 @@ export function membersOf(symbol) {
   );
 }
 
+/** A member or a function as it is declared, on one line. */
 export function signatureOf(declaration, space, checker) {
   const type = declaration.type
     ? flat(declaration.type.getText())
@@ -99,10 +101,12 @@ function bare(node) {
   return lines.map((line) => line.replace(/\s+$/, '')).join('\n');
 }
 
+/** A source without what is said of it. */
 export function withoutComments(text) {
   return text.replaceAll(/\/\*[^]*?\*\//g, '').replaceAll(/(^|\s)\/\/.*$/gm, '$1');
 }
 
+/** What sort of thing a symbol is. */
 export function kindOf(symbol) {
   const { flags } = symbol;
   if (flags & ts.SymbolFlags.Function) return 'function';

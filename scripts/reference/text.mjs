@@ -1,17 +1,21 @@
 // Texts as Markdown and its tables take them.
 
+/** A text on one line. */
 export function flat(text) {
   return text.replaceAll(/\s*\n\s*/g, ' ').trim();
 }
 
+/** A sentence that goes on where another began; names keep their capitals. */
 export function lower(text) {
   return /^[A-Z][a-z]*\b(?! ?[A-Z])/.test(text) ? text[0].toLowerCase() + text.slice(1) : text;
 }
 
+/** A text for a cell of a table. */
 export function inCell(text) {
   return flat(text).replaceAll('|', '\\|');
 }
 
+/** A text in which nothing means anything to HTML or Markdown. */
 export function escapeHtml(text) {
   return text
     .replaceAll('&', '&amp;')
@@ -22,6 +26,7 @@ export function escapeHtml(text) {
     .replaceAll('_', '&#95;');
 }
 
+/** Sorts names, small letters beside capitals. */
 export function compare(a, b) {
   return a.toLowerCase() < b.toLowerCase() ? -1 : a.toLowerCase() > b.toLowerCase() ? 1 : a < b ? -1 : 1;
 }

@@ -35,7 +35,9 @@ const emptyDraft: Draft = { url: '', kind: 'none', fields: {} };
 
 /** The form for a new agent; undefined while it is closed. */
 export const draft = signal<Draft | undefined>(undefined);
+/** Why the agent in the form could not be added. */
 export const draftTrouble = signal<Trouble | undefined>(undefined);
+/** Whether the agent in the form is being added. */
 export const isAdding = signal(false);
 
 /** Opens the form. */
@@ -68,6 +70,7 @@ export async function submitDraft(): Promise<void> {
   }
 }
 
+/** Why an agent could not be removed. */
 export const removeTrouble = signal<Trouble | undefined>(undefined);
 
 /** Forgets an agent, and looks at the first again. */

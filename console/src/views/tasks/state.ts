@@ -189,7 +189,9 @@ export const canChange = computed(() => {
 
 /** Webhooks that have not got everything. */
 export const pushes = signal<readonly PushEntry[] | undefined>(undefined);
+/** Why webhooks could not be asked for, or tried again. */
 export const pushTrouble = signal<Trouble | undefined>(undefined);
+/** What became of the last try, for those who do not see it. */
 export const pushNews = signal('');
 
 /** Asks for the webhooks. */
