@@ -55,7 +55,7 @@ async function run(to: string, flags: TapFlags, output: 'text' | 'json'): Promis
   const warn = (warning: string): boolean => process.stderr.write(`dragoman: ${plain(warning, 'line')}\n`);
   const running = await started(to, flags, tape, warn);
   const shown = flags.console
-    ? await (await import('../console/serve.ts')).serveConsole({ tape })
+    ? await (await import('../console/serve.ts')).serveConsole({ tape, agents: [{ url: running.url }] })
     : undefined;
   const stop = async (): Promise<void> => {
     await Promise.all([running.stop(), shown?.stop()]);

@@ -37,6 +37,8 @@ export class Tab {
       acceptDownloads: true,
       permissions: ['clipboard-read', 'clipboard-write'],
     });
+    // Less than a test may take, so that it is said what was waited for.
+    context.setDefaultTimeout(20_000);
     return { context, page: await context.newPage() };
   }
 

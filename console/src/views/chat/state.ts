@@ -82,6 +82,8 @@ export async function say(parts: readonly Part[]): Promise<void> {
     keep(withTurn(conversation, turn));
     openConversation(agent.id, conversation.id);
   });
+  // The stream of the question may still be open; what comes of the answer belongs to this turn alone.
+  if (conversation.waiting) followed.get(conversation.turns.at(-1)?.id ?? '')?.abort();
   const heard = new PerFrame<ChatEvent>((events) => tellTurn(conversation.id, turn.id, events));
   const abort = new AbortController();
   followed.set(turn.id, abort);
