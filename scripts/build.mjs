@@ -36,8 +36,8 @@ symlinkSync('../../dist/cli/main.js', 'node_modules/.bin/dragoman');
 
 function swap(from, to) {
   for (let attempt = 1; ; attempt++) {
-    rmSync(to, { recursive: true, force: true });
     try {
+      rmSync(to, { recursive: true, force: true });
       renameSync(from, to);
       return;
     } catch (error) {

@@ -2,6 +2,7 @@ import { sleep, systemClock } from '../client/clock.ts';
 import type { ProcessContext } from '../engine/context.ts';
 import { defineAgent, type LocalAgent } from '../engine/local-agent.ts';
 import { artifact, chunk, type Output, type Result, status } from '../engine/output.ts';
+import type { AgentSkill } from '../protocol/card.ts';
 import { rawPart, textOf } from '../protocol/part.ts';
 import { bearer } from '../server/auth/bearer.ts';
 import { type NodeOptions, type RunningServer, serve } from '../server/node.ts';
@@ -88,18 +89,19 @@ const skills: {
   },
 };
 
+function described(id: string, description: string, example: string): AgentSkill {
+  return { id, name: id, description, tags: ['demo'], examples: [example] };
+}
+
 function demoAgent({ streaming, bearer: token }: DemoFlags): LocalAgent {
   return defineAgent(
     {
       name: 'Demo',
       description: 'Does what the first word of a message says',
-      skills: Object.entries(skills).map(([id, { what }]) => ({
-        id,
-        name: id,
-        description: what,
-        tags: ['demo'],
-        examples: [`${id} me`],
-      })),
+      skills: [
+        described('echo', 'Says back whatever else it hears', 'How are you?'),
+        ...Object.entries(skills).map(([id, { what }]) => described(id, what, `${id} me`)),
+      ],
       streaming,
       pushNotifications: true,
       mayAnswerDirectly: true,

@@ -35,8 +35,9 @@ async function importFile(file: string): Promise<{ [name: string]: unknown }> {
     if (code === 'ERR_UNKNOWN_FILE_EXTENSION') {
       throw new Mistake(
         `Node ${process.versions.node} cannot run ${file}`,
-        'Compile it to JavaScript first; Node 22.18 and later also run TypeScript as it is.',
-        cause,
+        /\.ya?ml$/.test(file)
+          ? 'A script of rules is started by dragoman mock, and a file with several agents by dragoman up -c.'
+          : 'Compile it to JavaScript first; Node 22.18 and later also run TypeScript as it is.',
       );
     }
     throw new A2AError('INTERNAL_ERROR', `${file} could not be loaded`, { cause, hint: placeOf(cause) });

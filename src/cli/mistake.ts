@@ -24,13 +24,17 @@ export function reasonOf(thrown: unknown): string {
   let at: unknown = thrown;
   // A chain of causes may be a ring.
   for (let depth = 0; at !== undefined && depth < 5; depth++) {
-    reasons.push(at instanceof Error ? nameAndMessage(at) : inspect(at, { breakLength: Infinity, depth: 1 }));
+    const reason =
+      at instanceof Error ? nameAndMessage(at) : inspect(at, { breakLength: Infinity, depth: 1 });
+    // What wraps something often says the same.
+    if (!reasons.some((before) => before.endsWith(reason))) reasons.push(reason);
     at = at instanceof Error ? at.cause : undefined;
   }
   return reasons.join(': ').replaceAll(/\s*\n\s*/g, ' ');
 }
 
 function nameAndMessage({ name, message }: Error): string {
-  if (name === 'A2AError' || name === 'Error') return message === '' ? name : message;
+  if (name === 'A2AError' || name === 'HttpFailure' || name === 'Error')
+    return message === '' ? name : message;
   return message === '' ? name : `${name}: ${message}`;
 }

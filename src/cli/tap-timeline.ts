@@ -11,10 +11,13 @@ const arrows: { readonly [K in PassageKind]: string } = {
   request: '──▶',
   response: '◀──',
   frame: '◀┄┄',
-  end: '──╳',
+  end: '──┤',
   message: '══▶',
   loss: '┄┄▶',
 };
+
+/** What broke off, or never came. */
+const broken = '──╳';
 
 /** Writes passages for people: one line each, whoever asked on the left. */
 export class Timeline {
@@ -41,7 +44,7 @@ export class Timeline {
     const head = [
       timeOf(at),
       left.padStart(this.#left),
-      arrows[kind],
+      kind === 'end' && meaning?.isError ? broken : arrows[kind],
       right.padEnd(this.#right),
       badge,
       passed,

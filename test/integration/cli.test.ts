@@ -80,6 +80,10 @@ describe('dragoman', () => {
     ['serve examples/echo.js -o yaml', /text, json/],
     ['serve no/such/file.js', /there is no file .*no\/such\/file\.js\n {2}Give the path/],
     ['serve examples', /is a folder/],
+    [
+      'serve examples/up/caravan.yaml',
+      /cannot run .*caravan\.yaml\n {2}A script of rules is started by dragoman mock/,
+    ],
     ['serve examples/echo.js --store postgres', /"postgres" is no place for tasks\n.*sqlite:FILE/],
     ['serve examples/echo.js --store sqlite:', /"sqlite:" is no place for tasks/],
     ['serve examples/echo.js --base-path echo', /begins with a slash/],

@@ -59,6 +59,26 @@ describe('dragoman conformance', () => {
     expect(readFileSync(file('out/conformance.xml'), 'utf8')).toContain('<testsuites');
   });
 
+  it.each([
+    ['', []],
+    [' with a token', ['--bearer', 's3cret']],
+  ])(
+    'finds nothing broken in the demo agent%s',
+    async (_what, flags) => {
+      const demo = dragoman(['demo-server', '-o', 'json', ...flags]);
+      const [document = ''] = await demo.prints(/^.*\n$/);
+      const { url } = JSON.parse(document) as { url: string };
+      const known = flags.length === 0 ? [] : ['--header', 'Authorization: Bearer s3cret'];
+      const { code, stdout } = await conformance('-a', url, ...known, '--level', 'must', '-o', 'json');
+      await demo.stop();
+      const { summary } = JSON.parse(stdout) as ConformanceReport;
+      expect(summary.failed).toBe(0);
+      expect(summary.passed).toBeGreaterThan(100);
+      expect(code).toBe(0);
+    },
+    120_000,
+  );
+
   it('ends with 1 for one that is wrong, says how to mend it, and forgives what a baseline has', async () => {
     const first = await conformance(
       wrong.url,

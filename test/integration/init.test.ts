@@ -141,6 +141,7 @@ describe('dragoman init', () => {
   });
 
   it.each([
+    ['node_modules', /"node_modules" cannot be the name of a project/],
     ['Bad Name', /"Bad Name" cannot be the name of a project/],
     ['../-x', /"-x" cannot be the name of a project/],
     ['file', /file is a file/],

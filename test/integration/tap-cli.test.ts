@@ -55,7 +55,7 @@ const golden = `12:00:00.000  caller ──▶ Sample  1.0 REST            send:
 12:00:00.000  caller ◀┄┄ Sample  1.0 REST      1 ms  artifact answer (chunk): 3
 12:00:00.000  caller ◀┄┄ Sample  1.0 REST      1 ms  artifact answer (last chunk): 4
 12:00:00.000  caller ◀┄┄ Sample  1.0 REST      1 ms  status completed
-12:00:00.000  caller ──╳ Sample  1.0 REST      1 ms  The stream ended
+12:00:00.000  caller ──┤ Sample  1.0 REST      1 ms  The stream ended
 12:00:00.000  caller ──▶ Sample  0.3 RPC             get task nope
 12:00:00.000  caller ◀── Sample  0.3 RPC       1 ms  task not found
 `;
