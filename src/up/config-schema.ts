@@ -42,7 +42,7 @@ export const upSchema = gatewaySchema
       .optional()
       .describe('Shows the skills of the agents as tools.'),
     console: z
-      .union([z.literal(false), place])
+      .union([z.literal(false), place], { error: 'must be false, or say where, as in { port: 4200 }' })
       .optional()
       .describe('Where the console is; false for none. Default port 4200, or any free one.'),
   })

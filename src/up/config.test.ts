@@ -82,6 +82,11 @@ console: { port: 0 }
     ],
     ['an unknown key', 'agents:\n  mine: { module: agent.js }\nbridges: {}\n', /^up\.yaml:3:1: bridges: /],
     ['a name that is no part of an address', 'agents:\n  a b: { module: agent.js }\n', /^up\.yaml:2:3: /],
+    [
+      'a console that is a number',
+      'agents:\n  mine: { module: agent.js }\nconsole: 0\n',
+      /^up\.yaml:3:1: console: must be false, or say where, as in \{ port: 4200 \}/,
+    ],
     ['no agents', 'agents: {}\n', /^up\.yaml:1:1: agents: must name at least one agent/],
     [
       'a mesh that is not there',

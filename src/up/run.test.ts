@@ -100,7 +100,7 @@ describe('what is up', () => {
     expect(left.some((name) => name.includes('postcard'))).toBe(false);
     await running.reload(settings);
     expect(await agents()).toEqual(['Caravan', 'Caravan', 'Interpreter', 'Interpreter']);
-    expect((await tools()).some((name) => name.includes('postcard'))).toBe(true);
+    await expect.poll(async () => (await tools()).some((name) => name.includes('postcard'))).toBe(true);
   });
 
   it('stops twice as well as once', async () => {

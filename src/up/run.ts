@@ -149,7 +149,11 @@ class Running implements RunningUp {
     bridge.agents = this.#shownAgents().map(
       (shown) => before.find(({ agentName }) => agentName === shown.name) ?? connected(shown),
     );
-    await bridge.actions.setAgents(bridge.agents);
+    // An agent that is not there yet holds up nobody.
+    const following = bridge.actions.setAgents(bridge.agents);
+    following.catch((error: unknown) =>
+      this.#tools.log({ level: 'error', message: 'MCP shows other agents than the file', error }),
+    );
     for (const each of before) if (!bridge.agents.includes(each)) await each.agent.close();
   }
 
