@@ -415,7 +415,7 @@ describe('what dragoman up tells a person', () => {
       .replaceAll(/(http:\/\/127\.0\.0\.1:)\d+(?=\/agents\/|\s+in A2A)/g, '$1GATEWAY')
       .replaceAll(/(itself at http:\/\/127\.0\.0\.1:)\d+/g, '$1OWN')
       .replaceAll(/(curl -s http:\/\/127\.0\.0\.1:)\d+/g, '$1OWN')
-      .replaceAll(/\n {2}! port \d+ is in use.*/g, '')
+      .replaceAll(/\n(?:\n {2}! port \d+ is in use.*)+/g, '')
       .replace('everything.\n\n\n', 'everything.\n\n')
       .replace(packageJson.version, 'VERSION');
   const toldWith = async (env: Record<string, string>): Promise<string> => {
