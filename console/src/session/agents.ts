@@ -1,6 +1,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import type { About, AgentEntry, NewAgent } from '../../../src/console/api.ts';
 import { access } from './access.ts';
+import { agentLabel } from './agent-label.ts';
 import { call } from './call.ts';
 import { place } from './place.ts';
 import { token } from './token.ts';
@@ -17,16 +18,8 @@ export const chosen = computed(() => {
   return agents.value?.find((each) => each.id === id) ?? agents.value?.[0];
 });
 
-/** What to call an agent where only its name is seen; those of one name are told apart by where they are. */
-export function labelOf({ id, name, url }: AgentEntry): string {
-  const isShared = agents.value?.some((each) => each.name === name && each.id !== id) === true;
-  return isShared && name !== url ? `${name} (${placeOf(url)})` : name;
-}
-
-/** An address without what all of them have. */
-function placeOf(url: string): string {
-  return url.replace(/^https?:\/\//, '').replace(/\/$/, '');
-}
+/** What to call one of the agents where only its name is seen. */
+export const labelOf = (entry: AgentEntry): string => agentLabel(entry, agents.value ?? []);
 
 /** Asks for all agents again. */
 export async function refreshAgents(): Promise<void> {

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { agentLabel } from './agent-label.ts';
+
+it('tells agents of one name apart by where they are, in as few letters as it takes', () => {
+  const agent = (name: string, url: string) => ({ id: url, name, url });
+  const all = [
+    agent('Caravan', 'http://127.0.0.1:4000/agents/caravan'),
+    agent('Caravan', 'http://127.0.0.1:4711/'),
+    agent('Interpreter', 'http://127.0.0.1:4712/'),
+    agent('Echo', 'https://one.example/'),
+    agent('Echo', 'https://two.example/echo/'),
+  ];
+  expect(all.map((each) => agentLabel(each, all))).toEqual([
+    'Caravan (:4000/agents/caravan)',
+    'Caravan (:4711)',
+    'Interpreter',
+    'Echo (one.example)',
+    'Echo (two.example/echo)',
+  ]);
+});
