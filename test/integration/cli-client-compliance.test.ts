@@ -479,7 +479,7 @@ row('AUTH_004', 'no secret in what is logged', async () => {
       `send -a ${keyed.url} hi --debug --verbose --api-key k3y-secret --bearer b3arer-secret --svc-param x-own:0wn-secret`,
     );
     expect(code, stderr).toBe(0);
-    expect(stderr).toMatch(/> POST http[^]*x-own: \[redacted\]/);
+    expect(stderr).toMatch(/> POST http[^]*x-own: \[removed\]/);
     expect(stdout + stderr).not.toMatch(/k3y-secret|b3arer-secret|0wn-secret/);
   }
 });
