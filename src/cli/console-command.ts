@@ -8,6 +8,7 @@ Examples:
   $ dragoman console
   $ dragoman console http://localhost:4000 https://agents.example.com/echo
   $ dragoman console http://localhost:4000 -H 'Authorization: Bearer …'
+  $ dragoman console http://localhost:4000 --store sqlite:tasks.db
 
 It is reached from this machine alone, and only with the token in the address that is printed.`;
 
@@ -22,6 +23,7 @@ export function addConsole(program: Command): void {
     )
     .option('--token <text>', 'what the page proves itself with (default: random)')
     .option('-H, --header <header>', "sent to these agents, 'Name: value'; several are possible", collect, [])
+    .option('--store <where>', 'shows push notifications that did not arrive, of the tasks in sqlite:FILE')
     .option('--open', 'open it in the browser', false)
     .addOption(
       new Option('-o, --output <form>', 'what to print once it runs')

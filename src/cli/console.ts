@@ -8,6 +8,7 @@ import { openLogs } from './log.ts';
 import { listeningMistake } from './listening-mistake.ts';
 import { complain, Mistake } from './mistake.ts';
 import { stopOnSignals } from './stopping.ts';
+import { openStore, type Store } from './store.ts';
 
 /** What `dragoman console` is told. */
 export interface ConsoleFlags {
@@ -16,6 +17,7 @@ export interface ConsoleFlags {
   mayMovePort: boolean;
   token?: string;
   header: string[];
+  store?: string;
   open: boolean;
   output: 'text' | 'json';
 }
@@ -30,13 +32,29 @@ export async function showConsole(urls: readonly string[], flags: ConsoleFlags):
   }));
   const { agent: log } = await openLogs(undefined);
   const { token } = flags;
-  const running = await listen(flags, { agents, log, ...(token !== undefined && { token }) });
-  stopOnSignals(() => running.stop(), complain, 1_000);
+  const store = flags.store === undefined ? undefined : await openKept(flags.store);
+  const running = await listen(flags, {
+    agents,
+    log,
+    ...(token !== undefined && { token }),
+    ...(store && { ledger: store.ledger }),
+  });
+  const stop = async (): Promise<void> => {
+    await running.stop();
+    await store?.ledger[Symbol.asyncDispose]();
+  };
+  stopOnSignals(stop, complain, 1_000);
   // Whoever reads the first line only may close the pipe; the console is shown on.
   process.stdout.on('error', () => {});
   const { url, origin } = running;
   process.stdout.write(flags.output === 'json' ? `${JSON.stringify({ url, origin })}\n` : textOf(url));
   if (flags.open) open(url);
+}
+
+/** Opens a ledger that others write to. One in memory would be empty for ever. */
+function openKept(where: string): Promise<Store> {
+  if (where !== 'memory') return openStore(where);
+  throw new Mistake('what is in memory is seen by its own process only', 'Say --store sqlite:FILE.');
 }
 
 function checked(url: string): string {

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { DocumentError } from '../documents/complaint.ts';
 import { defineAgent } from '../engine/local-agent.ts';
+import { memoryLedger } from '../ledger/memory.ts';
 import type { Agent } from '../protocol/agent.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { Log } from '../protocol/log.ts';
@@ -48,7 +49,7 @@ export async function up(flags: UpFlags): Promise<void> {
       log,
       requests: flags.log === undefined ? undefined : requests,
       fault,
-      loadModule: async (file) => withLog(await loadAgent(file), log),
+      loadModule: async (file) => settled(await loadAgent(file), log),
       note: (text) => void notes.push(text),
     }),
   );
@@ -91,9 +92,9 @@ async function toldMistakes<Done>(work: () => Promise<Done>): Promise<Done> {
   }
 }
 
-/** The same agent with somebody who listens to its log. */
-function withLog(agent: Agent, log: Log): Agent {
-  return isLocal(agent) && !agent.options.log
-    ? defineAgent(agent.definition, { ...agent.options, log })
+/** The same agent with somebody who listens to its log, and with a ledger that the console can look into. */
+function settled(agent: Agent, log: Log): Agent {
+  return isLocal(agent)
+    ? defineAgent(agent.definition, { log, ledger: memoryLedger(), ...agent.options })
     : agent;
 }

@@ -6,17 +6,21 @@ import type { PushEntry } from './api.ts';
 import { readBody, retryWish } from './bodies.ts';
 import type { Routes } from './route.ts';
 
-/** Shows push notifications that did not arrive. */
-export function pushRoutes(ledger: Ledger | undefined): Routes {
+/** Shows push notifications that did not arrive, of all agents whose ledgers are known. */
+export function pushRoutes(ledgers: () => readonly Ledger[]): Routes {
   return {
-    'GET pushes': async () => ({ json: ledger ? (await listDeliveries(ledger)).map(entryOf) : [] }),
+    'GET pushes': async () => ({
+      json: (await Promise.all(ledgers().map((each) => listDeliveries(each)))).flat().map(entryOf),
+    }),
     'POST pushes/retry': async ({ body }) => {
       const wish = readBody(retryWish, body);
-      if (!ledger)
+      const known = ledgers();
+      if (known.length === 0)
         throw new A2AError('UNSUPPORTED_OPERATION', 'This console does not see where tasks are kept', {
-          hint: 'Use dragoman push retry --store sqlite:FILE.',
+          hint: 'Start it with --store sqlite:FILE, or use dragoman push retry --store sqlite:FILE.',
         });
-      return { json: { retried: (await retryDeadLetters(ledger, wish)).length } };
+      const retried = await Promise.all(known.map((each) => retryDeadLetters(each, wish)));
+      return { json: { retried: retried.flat().length } };
     },
   };
 }

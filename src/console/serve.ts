@@ -41,8 +41,8 @@ export interface ConsoleOptions {
   readonly recordsItself?: boolean;
   /** Counts what is going on. */
   readonly metrics?: Metrics | readonly Metrics[];
-  /** Where push notifications that did not arrive are kept. */
-  readonly ledger?: Ledger;
+  /** Where push notifications that did not arrive are kept; a function where agents come and go. */
+  readonly ledger?: Ledger | (() => readonly Ledger[]);
   /** @defaultValue 0, any free port */
   readonly port?: number;
   /** An address of this machine that nobody else reaches. @defaultValue `127.0.0.1` */
@@ -95,6 +95,11 @@ export async function serveConsole(options: ConsoleOptions = {}): Promise<Runnin
   const setAgents = (agents: readonly StartingAgent[]): Promise<void> => desk.setAgents(agents);
   const url = `${origin}/?token=${token}`;
   return { url, origin, token, setAgents, stop, [Symbol.asyncDispose]: stop };
+}
+
+function ledgersOf({ ledger }: ConsoleOptions): () => readonly Ledger[] {
+  if (typeof ledger === 'function') return ledger;
+  return () => (ledger ? [ledger] : []);
 }
 
 function expectLoopback(host: string): void {
@@ -150,7 +155,7 @@ class Desk {
       ...wireRoutes(tape),
       ...examinationRoutes({ book, http, version: about.version }),
       ...this.#load.routes,
-      ...pushRoutes(options.ledger),
+      ...pushRoutes(ledgersOf(options)),
     };
   }
 

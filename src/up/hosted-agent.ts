@@ -1,4 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import type { LocalAgent } from '../engine/local-agent.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { Agent } from '../protocol/agent.ts';
 import type { Log } from '../protocol/log.ts';
 import { type RunningServer, serve } from '../server/node.ts';
@@ -20,6 +22,8 @@ export interface HostedAgent {
   readonly settings: HostedSettings;
   /** Where it is itself. */
   readonly url: string;
+  /** Where its tasks are kept, where that is known. */
+  readonly ledger?: Ledger;
   /** Reads its script again; undefined where a change takes effect after a restart only. */
   readonly readAgain?: () => Promise<void>;
   /** Ends what is under way, and stops. */
@@ -65,9 +69,11 @@ async function startModule(settings: HostedSettings, tools: HostTools): Promise<
     await agent.close?.();
     throw thrown;
   }
+  const { options } = agent as Partial<LocalAgent>;
   return {
     settings,
     url: server.url,
+    ...(options?.ledger && { ledger: options.ledger }),
     async stop(within) {
       await server.stop(within);
       await agent.close?.();

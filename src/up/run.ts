@@ -128,7 +128,14 @@ class Running implements RunningUp {
     const { metrics } = this.gateway;
     const agents = this.#consoleAgents();
     const running = await this.#listening('the console', wish, (port) =>
-      serveConsole({ agents, tape: this.#tape, port, log: this.#tools.log, ...(metrics && { metrics }) }),
+      serveConsole({
+        agents,
+        tape: this.#tape,
+        port,
+        log: this.#tools.log,
+        ledger: () => this.hosted.flatMap(({ ledger }) => ledger ?? []),
+        ...(metrics && { metrics }),
+      }),
     );
     this.#console = running;
     this.consoleUrl = running.url;

@@ -1,5 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { defineAgent } from '../../src/engine/local-agent.ts';
+import { sqliteLedger } from '../../src/ledger/sqlite.ts';
 import { serve } from '../../src/server/node.ts';
 import { dragoman, type Running } from '../support/command.ts';
 
@@ -50,6 +54,29 @@ describe('dragoman console', () => {
     await agent.close();
   });
 
+  it('shows the notifications that did not arrive of the tasks in a file, and lets them be tried again', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'dragoman-console-'));
+    const file = join(folder, 'tasks.db');
+    const ledger = await sqliteLedger({ file });
+    const task = { id: 't', contextId: 'c', status: { state: 'completed' as const } };
+    await (await ledger.create('', task)).settled();
+    await ledger.putPushConfig('', { id: 'p', taskId: 't', url: 'https://hooks.example/x' });
+    const deadSince = '2026-01-01T00:00:00.000Z';
+    await ledger.putDelivery('', 't', 'p', { delivered: 0, attempts: 9, deadSince });
+    await ledger[Symbol.asyncDispose]();
+    const started = start('--port', '0', '-o', 'json', '--store', `sqlite:${file}`);
+    const [line = ''] = await started.prints(/^\{.*\}\n/);
+    const { url, origin } = JSON.parse(line);
+    const headers = { authorization: `Bearer ${new URL(url).searchParams.get('token')}` };
+    const ask = async (path: string, body?: string): Promise<any> =>
+      (await fetch(`${origin}/api/${path}`, { headers, method: body ? 'POST' : 'GET', body })).json();
+    expect(await ask('about')).toMatchObject({ hasPushes: true });
+    expect(await ask('pushes')).toMatchObject([{ taskId: 't', configId: 'p', attempts: 9, deadSince }]);
+    expect(await ask('pushes/retry', '{"taskId":"t","configId":"p"}')).toEqual({ retried: 1 });
+    expect((await started.stop('SIGINT')).code).toBe(0);
+    rmSync(folder, { recursive: true });
+  });
+
   it('prints the address with the token for people', async () => {
     const started = start('--port', '0', '--token', 'a-token-for-this-test');
     await started.prints(/Console {2}http:\/\/127\.0\.0\.1:\d+\/\?token=a-token-for-this-test\n/);
@@ -67,6 +94,7 @@ describe('dragoman console', () => {
   it.each([
     [['localhost:4000'], 'localhost:4000 is no address'],
     [['-H', 'nonsense'], 'a header is not as it should be'],
+    [['--store', 'memory'], 'what is in memory is seen by its own process only'],
     [['--token', 'short'], 'token must have at least 16 letters'],
   ])('ends with a word about %j', async (args, message) => {
     const { code, stderr } = await start('--port', '0', ...args).ended;
