@@ -50,11 +50,13 @@ describe('a card of 0.1', () => {
     expect(losses.map((loss) => loss.path)).toContain('defaultInputModes[3]');
   });
 
-  it('is written without what a reader assumes anyway', () => {
+  it('is written without what a reader assumes anyway, but for the modes, which every skill says itself', () => {
+    const modes = ['text/plain'];
     expect(onWire(v0_1.card.write(card))).toEqual({
       ...bare,
-      defaultInputModes: ['text/plain'],
-      defaultOutputModes: ['text/plain'],
+      defaultInputModes: modes,
+      defaultOutputModes: modes,
+      skills: bare.skills.map((skill) => ({ ...skill, inputModes: modes, outputModes: modes })),
     });
   });
 
@@ -93,7 +95,9 @@ describe('a card of 0.1', () => {
     // Either would make a reader take the card for one of 0.2 or 0.3.
     expect(wire).not.toHaveProperty('protocolVersion');
     expect(wire).not.toHaveProperty('securitySchemes');
-    expect(v0_1.card.read(wire, strictly)).toEqual(later);
+    const { defaultInputModes: inputModes, defaultOutputModes: outputModes } = later;
+    const skills = later.skills.map((skill) => ({ ...skill, inputModes, outputModes }));
+    expect(v0_1.card.read(wire, strictly)).toEqual({ ...later, skills });
   });
 });
 
