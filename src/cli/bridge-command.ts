@@ -54,6 +54,11 @@ export function addBridge(program: Command): void {
         .default(60),
     )
     .addOption(
+      new Option('-o, --output <form>', 'what to print once it listens; json only with --mcp http')
+        .choices(['text', 'json'])
+        .default('text'),
+    )
+    .addOption(
       new Option('--log <form>', 'how to write to standard error').choices(['text', 'json']).default('text'),
     )
     .addHelpText('after', examples)

@@ -26,6 +26,7 @@ export interface BridgeFlags {
   token?: string;
   wait: number;
   refresh: number;
+  output: 'text' | 'json';
   log: LogForm;
 }
 
@@ -37,6 +38,8 @@ export async function runBridge(flags: BridgeFlags): Promise<void> {
   const token = flags.token === undefined ? undefined : variable(flags.token, '--token');
   for (const name of ['wait', 'refresh'] as const)
     if (!(flags[name] > 0)) throw new Mistake(`--${name} must be a number of seconds`, `Say --${name} 60.`);
+  if (flags.output === 'json' && flags.mcp === 'stdio')
+    throw new Mistake('standard output is for MCP alone', 'Leave -o json out, or say --mcp http.');
   const agents = places.map(({ name, url }) => {
     const [tokenName] = tokens.get(name) ?? [];
     const options = {
@@ -79,7 +82,7 @@ export async function runBridge(flags: BridgeFlags): Promise<void> {
       log,
     });
     closers.push(() => running.close());
-    tell(running, bridge);
+    tell(running, bridge, flags.output);
     await running.ended;
   } catch (cause) {
     await stop();
@@ -88,8 +91,9 @@ export async function runBridge(flags: BridgeFlags): Promise<void> {
   await stop();
 }
 
-function tell({ url }: RunningMcp, bridge: Bridge): void {
+function tell({ url }: RunningMcp, bridge: Bridge, output: BridgeFlags['output']): void {
   const actions = bridge.actions().map(({ name }) => name);
+  if (output === 'json') process.stdout.write(`${JSON.stringify({ url, actions })}\n`);
   const where = url === undefined ? 'standard input and output' : url;
   process.stderr.write(`listening on ${where}\n${actions.map((name) => `  ${name}\n`).join('')}`);
 }

@@ -196,7 +196,10 @@ function writeAll(report: ConformanceReport, targets: readonly Target[]): boolea
     try {
       const text = writeReport(report, form);
       if (file === undefined) process.stdout.write(text);
-      else writeFileSync(file, text);
+      else {
+        writeFileSync(file, text);
+        process.stderr.write(`report written to ${file}\n`);
+      }
     } catch (error) {
       process.stderr.write(`dragoman: the report as ${form} cannot be written: ${reasonOf(error)}\n`);
       isWritten = false;

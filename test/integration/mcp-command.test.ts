@@ -52,6 +52,22 @@ describe('dragoman bridge', () => {
     await agent.stop();
   });
 
+  it('prints where it listens and what it shows as JSON, but never where MCP is spoken', async () => {
+    const agent = await served(echo);
+    const args = ['bridge', '-a', `echo=${agent.url}`, '-o', 'json', '--mcp'];
+    const running = dragoman([...args, 'http', '--port', '0']);
+    const [line] = await running.prints(/^\{.*\}\n/);
+    expect(JSON.parse(line)).toEqual({
+      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/),
+      actions: ['echo/echo', 'provide_required_input'],
+    });
+    expect((await running.stop()).stdout).toBe(line);
+    const { code, stderr } = await dragoman([...args, 'stdio']).ended;
+    expect(stderr).toContain('standard output is for MCP alone');
+    expect(code).toBe(2);
+    await agent.stop();
+  });
+
   it('listens for HTTP, with a token of the environment, until a signal comes', async () => {
     const agent = await served(echo);
     const running = dragoman(
