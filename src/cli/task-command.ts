@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { taskStates } from '../protocol/task.ts';
 import { addClientFlags } from './client-flags.ts';
 import { addPushConfig } from './push-config-command.ts';
 import type { DownloadFlags } from './download.ts';
@@ -14,16 +15,7 @@ Examples:
   $ dragoman task download 0197a3f2 --out results -a agents.example.com
   $ dragoman task push-config list 0197a3f2 -a agents.example.com`;
 
-const states = [
-  'submitted',
-  'working',
-  'completed',
-  'failed',
-  'canceled',
-  'input-required',
-  'rejected',
-  'auth-required',
-];
+const states = taskStates.filter((state) => state !== 'unknown');
 
 /** Adds `dragoman task`. */
 export function addTask(program: Command): void {
@@ -121,6 +113,6 @@ function stateOf(text: string): string {
     .toLowerCase()
     .replace(/^task_state_/, '')
     .replaceAll('_', '-');
-  if (states.includes(state)) return state;
+  if (states.some((each) => each === state)) return state;
   throw new InvalidArgumentError(`It is one of ${states.join(', ')}.`);
 }

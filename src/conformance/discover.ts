@@ -1,7 +1,7 @@
 import { readJson } from '../protocol/read-json.ts';
 import { oldOrNew } from './old-or-new.ts';
 import { lanesOf, shapeOf, type ShownCard } from './lanes.ts';
-import { isObject, type Json } from './speech/views.ts';
+import { isObject, type Json, textIn } from './speech/views.ts';
 import type { Exchange } from './wire/exchange.ts';
 import type { Line } from './wire/line.ts';
 
@@ -56,7 +56,7 @@ export async function findCards(
   const cards: ShownCard[] = [];
   for (const { place, card } of distinct(found)) {
     const { version: looks, isCertain } = shapeOf(card);
-    const shape = isCertain ? looks : ((await oldOrNew(line, card, place, headers)) ?? looks);
+    const shape = isCertain ? looks : ((await spokenAt(line, card, place, headers)) ?? looks);
     if (!cards.some(({ version }) => version === shape)) cards.push({ url: place, card, version: shape });
   }
   // One card may have the words of several versions; each is then looked at as its own readers find it.
@@ -71,11 +71,23 @@ export async function findCards(
 
 /** One card is often found several times, and an agent need not be asked about it again. */
 function distinct(found: readonly FoundCard[]): FoundCard[] {
-  const texts = new Set<string>();
-  return found.filter(({ card }) => {
-    const text = JSON.stringify(card);
-    return !texts.has(text) && texts.add(text);
-  });
+  return [
+    ...new Map(found.toReversed().map((each) => [JSON.stringify(each.card), each])).values(),
+  ].toReversed();
+}
+
+/** The version that an agent speaks at the address of its card, if its answers tell. */
+async function spokenAt(
+  line: Line,
+  card: Json,
+  place: string,
+  given: Readonly<Record<string, string>>,
+): Promise<'0.1' | '0.3' | undefined> {
+  const at = textIn(card.url);
+  if (at === undefined || !URL.canParse(at, place)) return undefined;
+  const url = new URL(at, place).href;
+  const headers = { 'content-type': 'application/json', accept: 'application/json', ...given };
+  return oldOrNew(async (body) => (await line.send({ method: 'POST', url, headers, body })).body);
 }
 
 function isFor({ place, asked, card }: FoundCard, version: '0.3' | '0.1'): boolean {

@@ -1,6 +1,8 @@
 import { readJson } from '../protocol/read-json.ts';
-import { isObject, type Json, textIn } from './speech/views.ts';
-import type { Line } from './wire/line.ts';
+import { isObject } from './speech/views.ts';
+
+/** Posts a JSON-RPC request to an agent. @returns the body of the answer; empty where there is none. */
+export type Post = (body: string) => Promise<string>;
 
 /**
  * Finds out which version an agent speaks whose card could be of either: it is asked for the methods by which each of
@@ -8,37 +10,15 @@ import type { Line } from './wire/line.ts';
  *
  * @returns undefined where the answers do not tell.
  */
-export async function oldOrNew(
-  line: Line,
-  card: Json,
-  place: string,
-  headers: Readonly<Record<string, string>>,
-): Promise<'0.1' | '0.3' | undefined> {
-  const at = textIn(card.url);
-  if (at === undefined || !URL.canParse(at, place)) return undefined;
-  const url = new URL(at, place).href;
-  const [later, first] = await Promise.all([
-    isUnknown(line, url, headers, 'message/send'),
-    isUnknown(line, url, headers, 'tasks/send'),
-  ]);
+export async function oldOrNew(post: Post): Promise<'0.1' | '0.3' | undefined> {
+  const [later, first] = await Promise.all([isUnknown(post, 'message/send'), isUnknown(post, 'tasks/send')]);
   if (later === undefined || first === undefined || later === first) return undefined;
   return later ? '0.1' : '0.3';
 }
 
 /** True when an agent says that there is no such method; undefined when it says nothing that could be understood. */
-async function isUnknown(
-  line: Line,
-  url: string,
-  headers: Readonly<Record<string, string>>,
-  method: string,
-): Promise<boolean | undefined> {
-  const { body } = await line.send({
-    method: 'POST',
-    url,
-    headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
-    body: JSON.stringify({ jsonrpc: '2.0', id: method, method, params: {} }),
-  });
-  const answer = readJson(body);
+async function isUnknown(post: Post, method: string): Promise<boolean | undefined> {
+  const answer = readJson(await post(JSON.stringify({ jsonrpc: '2.0', id: method, method, params: {} })));
   if (!isObject(answer) || answer.jsonrpc !== '2.0') return undefined;
   return isObject(answer.error) && answer.error.code === -32601;
 }

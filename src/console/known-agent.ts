@@ -2,12 +2,12 @@ import { connect, type RemoteAgent } from '../client/connect.ts';
 import type { Credentials } from '../client/credentials.ts';
 import { createMemory } from '../client/discovery/memory.ts';
 import type { HttpClient } from '../client/http/http.ts';
+import { oldOrNew, type Post } from '../conformance/old-or-new.ts';
 import { chooseForCard } from '../dialects/choose-card.ts';
 import type { AgentCard, SecurityScheme } from '../protocol/card.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { AgentEntry, Way } from './api.ts';
 import { headersFor } from './credentials.ts';
-import { speaksOldest } from './oldest-version.ts';
 import { wayText, waysOf } from './ways.ts';
 
 /** What the console needs to speak to an agent. */
@@ -151,10 +151,29 @@ export class KnownAgent {
     if (this.#isUncertain && transport === 'JSONRPC') {
       const http = this.#tools.quietHttp;
       const headers = await headersFor(this.facts.credentials, url, http);
-      if (await speaksOldest(url, { http, headers, signal })) return [{ version: '0.1', transport }];
+      const post = poster(url, { http, headers, signal });
+      if ((await oldOrNew(post)) === '0.1') return [{ version: '0.1', transport }];
     }
     return waysOf(card, { version, transport });
   }
+}
+
+/** Posts to an agent; one that does not answer says nothing. */
+function poster(
+  url: string,
+  { http, headers, signal }: { http: HttpClient; headers: Record<string, string>; signal: AbortSignal },
+): Post {
+  const { origin, pathname, search } = new URL(url);
+  const all = { 'content-type': 'application/json', accept: 'application/json', ...headers };
+  return async (body) => {
+    try {
+      const path = pathname + search;
+      const response = await http.request({ method: 'POST', origin, path, headers: all, body, signal });
+      return await response.text(64 * 1_024);
+    } catch {
+      return '';
+    }
+  };
 }
 
 /** How much of what an agent says went wrong is told. */

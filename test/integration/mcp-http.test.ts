@@ -13,8 +13,10 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close();
 });
 
-async function started(http: NonNullable<ServeMcpOptions['http']>): Promise<RunningMcp> {
-  const { agent } = demoAgent();
+async function started(
+  http: NonNullable<ServeMcpOptions['http']>,
+  { agent } = demoAgent(),
+): Promise<RunningMcp> {
   const actions = await bridge({ agentName: 'demo', agent });
   const running = await serveMcp(actions, { http });
   closers.push(
@@ -116,16 +118,10 @@ describe('MCP over HTTP', () => {
 
   it('keeps the calls of one session in one context, and those of others apart', async () => {
     const demo = demoAgent();
-    const actions = await bridge({ agentName: 'demo', agent: demo.agent });
-    const running = await serveMcp(actions, { http: true });
-    closers.push(
-      () => demo.agent.close(),
-      () => actions.close(),
-      () => running.close(),
-    );
+    const { url = '' } = await started(true, demo);
     const [, kind] = clientKinds as [ClientKind, ClientKind];
     for (let i = 0; i < 2; i++) {
-      const client = await kind.connect({ url: running.url ?? '' });
+      const client = await kind.connect({ url });
       await client.call('demo_do', { prompt: 'a' });
       await client.call('demo_do', { prompt: 'b' });
       await client.close();
@@ -140,14 +136,8 @@ describe('MCP over HTTP', () => {
     'cancels the task of the $name when that goes away in the middle',
     async ({ kind }) => {
       const demo = demoAgent();
-      const actions = await bridge({ agentName: 'demo', agent: demo.agent });
-      const running = await serveMcp(actions, { http: true });
-      closers.push(
-        () => demo.agent.close(),
-        () => actions.close(),
-        () => running.close(),
-      );
-      const client = await kind.connect({ url: running.url ?? '' });
+      const { url = '' } = await started(true, demo);
+      const client = await kind.connect({ url });
       await new Promise<void>((resolve) => {
         const onprogress = ({ message }: any) => message === 'begun' && resolve();
         client.call('demo_do', { prompt: 'slow' }, { onprogress }).catch(() => {});
