@@ -9,16 +9,20 @@ export interface Complaint {
   readonly column: number;
 }
 
-/** A file that is not as it should be. Its message has one line for each complaint, as an editor can jump to it. */
+/**
+ * A file that is not as it should be. Its message has one line for each complaint, as an editor can jump to it, from
+ * the top of the file to its bottom.
+ */
 export class DocumentError extends Error {
   override readonly name = 'DocumentError';
   readonly file: string;
   readonly complaints: readonly Complaint[];
 
   constructor(file: string, complaints: readonly Complaint[]) {
-    super(complaints.map((each) => `${file}:${each.line}:${each.column}: ${told(each)}`).join('\n'));
+    const sorted = complaints.toSorted((a, b) => a.line - b.line || a.column - b.column);
+    super(sorted.map((each) => `${file}:${each.line}:${each.column}: ${told(each)}`).join('\n'));
     this.file = file;
-    this.complaints = complaints;
+    this.complaints = sorted;
   }
 }
 

@@ -54,6 +54,18 @@ describe('a document', () => {
     expect(complaintsOf(text)).toEqual([complaint]);
   });
 
+  it('complains from top to bottom, whatever was found first', () => {
+    const text =
+      'rulez: []\nrules:\n  - { txt: c, kind: wait, seconds: soon }\n  - kind: text\n    text: 1\nname: 2\n';
+    expect(complaintsOf(text)).toEqual([
+      'a.yaml:1:1: rulez: this key is not known here',
+      'a.yaml:3:7: rules[0].txt: this key is not known here',
+      'a.yaml:3:27: rules[0].seconds: expected number, received string',
+      'a.yaml:5:5: rules[1].text: expected string, received number',
+      'a.yaml:6:1: name: expected string, received number',
+    ]);
+  });
+
   it('complains about what is no YAML', () => {
     expect(complaintsOf('name: "a\n')[0]).toMatch(/^a\.yaml:\d+:\d+: /);
     expect(complaintsOf('name: a\nname: b\n')[0]).toMatch(/^a\.yaml:2:1: /);

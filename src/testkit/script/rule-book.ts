@@ -37,9 +37,7 @@ export class Reading {
 
   /** @throws DocumentError with everything that is wrong. */
   finish(): void {
-    if (this.#complaints.length === 0) return;
-    const sorted = this.#complaints.toSorted((a, b) => a.line - b.line || a.column - b.column);
-    throw new DocumentError(this.#document.file, sorted);
+    if (this.#complaints.length > 0) throw new DocumentError(this.#document.file, this.#complaints);
   }
 }
 
