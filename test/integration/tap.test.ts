@@ -439,4 +439,69 @@ describe('a card through a tap', () => {
       expect.stringContaining('https://else.test'),
     ]);
   });
+
+  const rpc = (url: string) => ({ url: `${url}/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' });
+  const grpc = { url: 'grpc.test:443', protocolBinding: 'GRPC', protocolVersion: '1.0' };
+  const olderRpc = (url: string) => ({ url: `${url}/a2a`, transport: 'JSONRPC' });
+  const olderGrpc = { url: 'https://grpc.test', transport: 'GRPC' };
+  const withGrpc: [string, (url: string) => object, (url: string) => object, RegExp][] = [
+    [
+      'of 1.0, where it is the first',
+      (url) => ({ supportedInterfaces: [grpc, rpc(url)] }),
+      (url) => ({ supportedInterfaces: [rpc(url)] }),
+      /^The card offers gRPC too, which the tap cannot record/,
+    ],
+    [
+      'of 1.0 that has a relative address beside it',
+      () => ({ supportedInterfaces: [grpc, rpc('')] }),
+      () => ({ supportedInterfaces: [rpc('')] }),
+      /^The card offers gRPC too/,
+    ],
+    [
+      'of 1.0 that has nothing else',
+      () => ({ supportedInterfaces: [grpc] }),
+      () => ({ supportedInterfaces: [] }),
+      /^The card offers nothing but gRPC, which the tap cannot record/,
+    ],
+    [
+      'of 0.3, as an additional interface',
+      (url) => ({ url: `${url}/a2a`, additionalInterfaces: [olderGrpc, olderRpc(url)] }),
+      (url) => ({ url: `${url}/a2a`, additionalInterfaces: [olderRpc(url)] }),
+      /^The card offers gRPC too/,
+    ],
+    [
+      'of 0.3 that prefers it',
+      (url) => ({
+        url: olderGrpc.url,
+        preferredTransport: 'GRPC',
+        additionalInterfaces: [olderGrpc, olderRpc(url)],
+      }),
+      (url) => ({
+        url: `${url}/a2a`,
+        preferredTransport: 'JSONRPC',
+        additionalInterfaces: [olderRpc(url)],
+      }),
+      /^The card offers gRPC too/,
+    ],
+    [
+      'of 0.3 that has nothing else',
+      () => ({ url: olderGrpc.url, preferredTransport: 'GRPC' }),
+      () => ({}),
+      /^The card offers nothing but gRPC/,
+    ],
+  ];
+
+  it.each(withGrpc)('does not lead past it by gRPC: one %s', async (_which, written, expected, warning) => {
+    const raw = await startRaw((_request, response, url) =>
+      response.end(JSON.stringify({ name: 'A', ...written(url) })),
+    );
+    open.push(raw);
+    const warnings: string[] = [];
+    const { tape, url } = await tapped(raw.url, { onWarning: (each) => warnings.push(each) });
+    for (let i = 0; i < 2; i++)
+      expect((await get(`${url}/.well-known/agent-card.json`)).json).toEqual({ name: 'A', ...expected(url) });
+    expect(warnings).toEqual([expect.stringMatching(warning)]);
+    const { text } = await seenOn(tape, ({ kind }) => kind === 'response');
+    expect(text).not.toContain('grpc.test');
+  });
 });

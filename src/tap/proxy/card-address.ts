@@ -9,10 +9,11 @@ export interface ReadAddresses {
   readonly isSigned: boolean;
 }
 
-type Wire = { [member: string]: unknown };
+/** A card or a part of one, as it was written. */
+export type Wire = { [member: string]: unknown };
 
 /** The lists of interfaces that cards of any version may have. */
-const lists = [
+export const interfaceLists = [
   'additionalInterfaces',
   'additional_interfaces',
   'supportedInterfaces',
@@ -36,7 +37,7 @@ export function withAddress(card: unknown, target: URL, tap: string): ReadAddres
   };
   const place = (wire: Wire): Wire => ('url' in wire ? { ...wire, url: moved(wire.url) } : wire);
   const wire = place(card as Wire);
-  for (const name of lists) {
+  for (const name of interfaceLists) {
     const list = wire[name];
     if (Array.isArray(list)) wire[name] = list.map((each: unknown) => (isObject(each) ? place(each) : each));
   }
@@ -51,10 +52,11 @@ export function withAddress(card: unknown, target: URL, tap: string): ReadAddres
 /** True for a JSON object that looks like the card of an agent, in any version. */
 export function isCard(body: unknown): body is Wire {
   if (!isObject(body) || typeof body.name !== 'string') return false;
-  return 'url' in body || lists.some((name) => Array.isArray(body[name]));
+  return 'url' in body || interfaceLists.some((name) => Array.isArray(body[name]));
 }
 
-function isObject(value: unknown): value is Wire {
+/** True for a JSON object. */
+export function isObject(value: unknown): value is Wire {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

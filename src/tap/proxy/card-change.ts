@@ -3,6 +3,7 @@ import { readJson } from '../../protocol/read-json.ts';
 import { askedByRpc, isCardPath } from '../meaning/asked.ts';
 import { isCard, withAddress } from './card-address.ts';
 import { wholeOf } from './encoded.ts';
+import { withoutGrpc, type WithoutGrpc } from './without-grpc.ts';
 
 /** What became of a card on its way through the tap. */
 export interface CardChange {
@@ -14,9 +15,17 @@ export interface CardChange {
   readonly elsewhere: readonly string[];
   /** True when a signature was on it that fits no more. */
   readonly isUnsigned: boolean;
+  /** How much of the card was gRPC, which cannot pass, and is left out. */
+  readonly grpc: WithoutGrpc['grpc'];
 }
 
-const nothing: CardChange = { body: undefined, name: undefined, elsewhere: [], isUnsigned: false };
+const nothing: CardChange = {
+  body: undefined,
+  name: undefined,
+  elsewhere: [],
+  isUnsigned: false,
+  grpc: 'none',
+};
 
 /** Tells whether an answer may be a card: by the address, or, for JSON-RPC, by what was asked. */
 export function mayBeCard(
@@ -50,13 +59,16 @@ export function changedCard(
   const inside = (body as { result?: unknown } | undefined)?.result;
   const card = isCard(inside) ? inside : body;
   if (!isCard(card)) return nothing;
-  const { changed, elsewhere, isSigned } = withAddress(card, target, tap);
+  const { card: passable, grpc } = withoutGrpc(card);
+  const { changed: moved, elsewhere, isSigned } = withAddress(passable, target, tap);
+  const changed = moved ?? (grpc === 'none' ? undefined : passable);
   const written = changed === undefined || card === body ? changed : { ...(body as object), result: changed };
   return {
     body: written === undefined ? undefined : Buffer.from(JSON.stringify(written)),
     name: typeof card.name === 'string' ? card.name : undefined,
     elsewhere,
     isUnsigned: isSigned && changed !== undefined,
+    grpc,
   };
 }
 

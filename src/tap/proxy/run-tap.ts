@@ -34,6 +34,11 @@ export interface RunningTap extends AsyncDisposable {
   stop(within?: number): Promise<void>;
 }
 
+const grpcWarnings = {
+  some: 'The card offers gRPC too, which the tap cannot record: it is left out of the card that callers get, so that they come through the tap by another way.',
+  all: 'The card offers nothing but gRPC, which the tap cannot record: it is left out of the card that callers get, and they find no way to the agent in it.',
+};
+
 /**
  * Runs a transparent recorder in front of an agent. Paths stay as they are; cards that name the target are changed so
  * that callers keep coming through the tap.
@@ -60,6 +65,7 @@ export async function runTap(options: RunTapOptions): Promise<RunningTap> {
         warn(
           'The card is signed, and the signature does not fit the address of the tap: callers that verify it refuse it.',
         );
+      if (card.grpc !== 'none') warn(grpcWarnings[card.grpc]);
       for (const origin of card.elsewhere)
         warn(
           `The card sends callers to ${origin} as well; who goes there goes past the tap. Start it with --to ${origin} to see them.`,
