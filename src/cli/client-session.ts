@@ -14,6 +14,7 @@ import { configure, type Configuration } from './client-configuration.ts';
 import { ClientFailure, reportFailure } from './client-failure.ts';
 import type { ClientFlags } from './client-flags.ts';
 import { ClientOutput } from './client-output.ts';
+import { agentsBehind } from './gateway-listing.ts';
 import { plain } from './plain.ts';
 import { Secrets } from '../protocol/secrets.ts';
 import { freshToken } from './token-request.ts';
@@ -68,7 +69,7 @@ export function withAgent(
   { isTalk = false }: { isTalk?: boolean } = {},
 ): Promise<void> {
   return asClient(command, async ({ flags }) => {
-    const opening = new Opening(flags, isTalk);
+    const opening = new Opening(flags, { isTalk, words: wordsOf(command) });
     try {
       await work(await opening.session());
     } catch (thrown) {
@@ -99,10 +100,13 @@ class Opening {
   #oddCard: string | undefined;
 
   readonly #isTalk: boolean;
+  /** What was typed to get here, such as `dragoman task get`. */
+  readonly #words: string;
 
-  constructor(flags: ClientFlags, isTalk: boolean) {
+  constructor(flags: ClientFlags, { isTalk, words }: { isTalk: boolean; words: string }) {
     this.#flags = flags;
     this.#isTalk = isTalk;
+    this.#words = words;
     const { bearer, apiKey } = flags;
     this.#proofs = { bearer, apiKey };
     this.#credentials = new DeclaredCredentials(() => this.#proofs);
@@ -144,7 +148,7 @@ class Opening {
     const call: Call = { signal: this.#ending.signal, extensions: flags.extension };
     const description = await this.#found(agent, call, reference);
     const [wireCard] = cards;
-    if (wireCard === undefined) throw this.#noCard(reference);
+    if (wireCard === undefined) throw await this.#noCard(reference);
     const card = await agent.card(call);
     const agentKey =
       description.cardUrl ?? ('file' in reference ? `file:${reference.file}` : reference.url.href);
@@ -228,7 +232,7 @@ class Opening {
     }
   }
 
-  #noCard(reference: CardReference): ClientFailure {
+  async #noCard(reference: CardReference): Promise<ClientFailure> {
     const where = 'url' in reference ? reference.url.href : reference.file;
     if (this.#oddCard !== undefined)
       return new ClientFailure(
@@ -236,10 +240,14 @@ class Opening {
         `what is at ${this.#oddCard} is no agent card`,
         undefined,
       );
+    const atRoot = 'url' in reference && reference.url.pathname === '/' ? reference.url.origin : undefined;
+    const agents = atRoot === undefined ? [] : await agentsBehind(this.#http, atRoot, this.#ending.signal);
     return new ClientFailure(
       'A2ACLI_ERR_CARD_NOT_FOUND',
-      `there is no agent card at ${where}`,
-      'Give the URL of the card itself, or of the agent it belongs to.',
+      `there is no agent card at ${where}${agents.length === 0 ? '' : `, but a gateway to ${listed(agents)}`}`,
+      agents.length === 0
+        ? 'Give the URL of the card itself, or of the agent it belongs to.'
+        : `Name one of its agents: ${this.#words} -a ${atRoot}/agents/${agents[0]} …`,
     );
   }
 
@@ -305,6 +313,15 @@ class Opening {
     await this.#agent?.close();
     await this.#http.close();
   }
+}
+
+function wordsOf(command: Command): string {
+  return command.parent ? `${wordsOf(command.parent)} ${command.name()}` : command.name();
+}
+
+function listed(agents: readonly string[]): string {
+  const shown = agents.slice(0, 10).join(', ');
+  return agents.length > 10 ? `${shown} and ${agents.length - 10} more` : shown;
 }
 
 function withValidate(reference: CardReference): string {

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { serve } from '../../src/server/node.ts';
 import { sampleAgent } from '../interop/sample-agent.ts';
 import { main, node, root, type Running } from '../support/command.ts';
+import { json, startRaw } from '../support/raw-server.ts';
 import { get, rpc } from '../support/wire.ts';
 
 const open: { close(): Promise<unknown> }[] = [];
@@ -95,5 +96,52 @@ describe('dragoman gateway', () => {
     );
     expect((await get(`${at}/agents`)).json.agents).toHaveLength(2);
     expect(await running.stop()).toMatchObject({ code: 0 });
+  });
+});
+
+describe('a client command that is given the root of a gateway', () => {
+  const client = (...args: string[]) => node([main, ...args], { env: { NO_COLOR: '1' } }).ended;
+
+  it('says which agents are there, and how to name one', async () => {
+    const file = join(folder(), 'a.yaml');
+    const url = await served();
+    writeFileSync(file, `agents:\n  echo: { url: "${url}" }\n  weather: { url: "${url}" }\n`);
+    const [, at = ''] = await run('-c', file, '--port', '0').prints(/^listening on (\S+)\n/);
+    expect(await client('send', '-a', `${at}/`, 'hello')).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: `Error: there is no agent card at ${at}/, but a gateway to echo, weather
+Code: A2ACLI_ERR_CARD_NOT_FOUND
+Hint: Name one of its agents: dragoman send -a ${at}/agents/echo …
+`,
+    });
+    const { error } = JSON.parse((await client('task', 'get', 'x', '-o', 'json', '-a', at)).stdout);
+    expect(error).toMatchObject({
+      code: 'A2ACLI_ERR_CARD_NOT_FOUND',
+      hint: `Name one of its agents: dragoman task get -a ${at}/agents/echo …`,
+    });
+    expect((await client('send', '-a', `${at}/agents/echo`, 'hello')).code).toBe(0);
+  });
+
+  it.each([
+    ['many', Array.from({ length: 12 }, (_, i) => ({ name: `a${i}` })), /to a0, a1, .*, a9 and 2 more\n/],
+    ['odd', [{ name: 'a; rm -rf ~' }, { name: 1 }, null, { name: 'b' }], /but a gateway to b\n/],
+    ['none', [], /there is no agent card at \S+\n.*\nHint: Give the URL of the card/],
+    ['no list', 'agents', /there is no agent card at \S+\n.*\nHint: Give the URL of the card/],
+  ])('takes a listing as it finds it: %s', async (_what, agents, told) => {
+    const raw = await startRaw(({ path }, response) =>
+      json(response, { agents }, path === '/agents' ? 200 : 404),
+    );
+    open.push(raw);
+    expect((await client('send', '-a', raw.url, 'hello')).stderr).toMatch(told);
+  });
+
+  it('asks nobody for agents where it was given more than a root', async () => {
+    const raw = await startRaw((_request, response) => json(response, { agents: [{ name: 'a' }] }, 404));
+    open.push(raw);
+    expect((await client('send', '-a', `${raw.url}/x`, 'hello')).stderr).toContain(
+      'Give the URL of the card',
+    );
+    expect(raw.requests.map(({ path }) => path)).not.toContain('/agents');
   });
 });
