@@ -6,6 +6,7 @@ import { invalidField } from '../protocol/errors.ts';
 import { isLoopback } from '../server/address.ts';
 import type { Face } from '../server/face.ts';
 import { HttpFace } from '../server/handler.ts';
+import type { Answerer } from '../server/lane/answerer.ts';
 import { listen, type NodeOptions, type RunningServer } from '../server/listening.ts';
 import { nodeListener } from '../server/node.ts';
 import { publicUrlOf } from '../server/public-url.ts';
@@ -34,6 +35,8 @@ interface Entry {
   readonly shown: ShownAgent;
   readonly httpFace: HttpFace;
   readonly listener: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Answers those of its requests that do not come through the listener. */
+  readonly answerer: Answerer;
   /** Requests that have not got their whole answer. */
   active: number;
   /** Called when the last of them has. */
@@ -108,7 +111,23 @@ class Desk implements Gateway {
     const httpFace = new HttpFace(shown.agent, own);
     httpFace.isReady = true;
     const listener = nodeListener(httpFace, own);
-    this.#entries.set(name, { name, shown, httpFace, listener, active: 0, idle: undefined });
+    const entry: Entry = {
+      name,
+      shown,
+      httpFace,
+      listener,
+      answerer: {
+        answer(exchange) {
+          entry.active++;
+          return httpFace.answer(exchange);
+        },
+        streamEnded: (stream) => httpFace.streamEnded(stream),
+        left: () => leave(entry),
+      },
+      active: 0,
+      idle: undefined,
+    };
+    this.#entries.set(name, entry);
     this.#observe();
   }
 
@@ -140,6 +159,7 @@ class Desk implements Gateway {
         listener: (request, response) => this.#receive(request, response),
         faces: () => this.#faces(),
         metrics,
+        answererAt: (target) => this.#entryAt(target)?.answerer,
       },
       options,
     );
@@ -149,16 +169,18 @@ class Desk implements Gateway {
 
   #receive(request: IncomingMessage, response: ServerResponse): void {
     const url = request.url ?? '/';
-    const entry = url.startsWith(prefix) ? this.#entries.get(nameIn(url)) : undefined;
+    const entry = this.#entryAt(url);
     if (!entry) {
       this.#own(request, response, url.split('?', 1)[0] ?? '/');
       return;
     }
     entry.active++;
-    response.on('close', () => {
-      if (--entry.active === 0) entry.idle?.();
-    });
+    response.on('close', () => leave(entry));
     entry.listener(request, response);
+  }
+
+  #entryAt(target: string): Entry | undefined {
+    return target.startsWith(prefix) ? this.#entries.get(nameIn(target)) : undefined;
   }
 
   /** What the gateway itself has to say. */
@@ -275,6 +297,11 @@ function withoutSlash(url: string | undefined): string | undefined {
 }
 
 /** The name behind `/agents/`. */
+/** A request has its whole answer, or nobody who waits for it. */
+function leave(entry: Entry): void {
+  if (--entry.active === 0) entry.idle?.();
+}
+
 function nameIn(url: string): string {
   for (let i = prefix.length; i < url.length; i++) {
     const at = url.charCodeAt(i);

@@ -124,7 +124,8 @@ function toResponse({ status, headers, body }: Reply, { face }: HttpFace): Respo
         once: (_event, callback) => {
           drained = callback;
         },
-        end() {
+        end(last) {
+          if (last !== undefined) controller.enqueue(encoder.encode(last));
           controller.close();
           face.streamEnded(stream);
         },

@@ -102,6 +102,11 @@ export class HttpFace {
     return path === undefined || isPublic(exchange, path) ? gate.hide(exchange) : gate.admit(exchange);
   }
 
+  /** A stream that it opened is over. May be told twice. */
+  streamEnded(stream: SseStream): void {
+    this.face.streamEnded(stream);
+  }
+
   /** True when callers have to prove who they are. */
   get isGuarded(): boolean {
     return this.face.gate !== undefined;

@@ -1,9 +1,18 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions as HttpOptions,
+  type ServerResponse,
+} from 'node:http';
 import type { Server as SecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Metrics } from '../metrics/metrics.ts';
 import { boundHeaders, boundsOf, complaintOf, countBytes } from './connections.ts';
 import type { Face } from './face.ts';
+import type { Answerer } from './lane/answerer.ts';
+import { LaneServer } from './lane/lane-server.ts';
+import { defaultLimits } from './limits.ts';
 import type { ServerOptions } from './options.ts';
 import { secureServer, type TlsOptions } from './tls.ts';
 
@@ -15,6 +24,13 @@ export interface NodeOptions extends ServerOptions {
   host?: string;
   /** Encrypts connections. @defaultValue plain HTTP, for use behind a proxy or on one machine */
   tls?: TlsOptions;
+  /**
+   * Answers plain requests on their sockets, in half the time. Whatever is not plain, and everything once somebody else
+   * listens to the server or watches Node's requests, goes through `node:http`; with `false` all of it does. Encrypted
+   * connections always do.
+   * @defaultValue true
+   */
+  fastLane?: boolean;
 }
 
 /** An agent that is being served. */
@@ -38,7 +54,12 @@ export interface Reception {
   /** Those whose streams are open. */
   readonly faces: () => Iterable<Face>;
   readonly metrics: Metrics | undefined;
+  /** Whoever answers a plain request for a path and query without `listener`; undefined where nobody does. */
+  readonly answererAt?: (target: string) => Answerer | undefined;
 }
+
+/** What is larger than this comes in many pieces anyway. */
+const mostInLane = 64 * 1_024;
 
 /** Listens at a port for whoever receives. */
 export async function listen(reception: Reception, options: NodeOptions): Promise<RunningServer> {
@@ -47,7 +68,7 @@ export async function listen(reception: Reception, options: NodeOptions): Promis
   const bounds = boundsOf(limits);
   const server = options.tls
     ? await secureServer(options.tls, listener, bounds)
-    : createServer(bounds, listener);
+    : plainServer(reception, options, bounds);
   boundHeaders(server, limits);
   if (metrics) countBytes(server, metrics);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
@@ -77,6 +98,17 @@ export async function listen(reception: Reception, options: NodeOptions): Promis
     stop,
     [Symbol.asyncDispose]: () => stop(),
   };
+}
+
+function plainServer(
+  { listener, answererAt }: Reception,
+  { limits = {}, maxBodyBytes = defaultLimits.maxBodyBytes, fastLane = true }: NodeOptions,
+  bounds: HttpOptions,
+): Server {
+  if (!answererAt || !fastLane) return createServer(bounds, listener);
+  const { headerBytes, headers } = { ...defaultLimits, ...limits };
+  const bodyBytes = Math.min(maxBodyBytes, mostInLane);
+  return new LaneServer(bounds, listener, answererAt, { headerBytes, headers, bodyBytes });
 }
 
 function urlOf({ address, family, port }: AddressInfo, scheme: string): string {

@@ -24,7 +24,10 @@ export async function serve(agent: Agent, options: NodeOptions = {}): Promise<Ru
   const httpFace = new HttpFace(agent, options);
   const { face } = httpFace;
   const listener = nodeListener(httpFace, options);
-  const server = await listen({ listener, faces: () => [face], metrics: face.watch?.metrics }, options);
+  const server = await listen(
+    { listener, faces: () => [face], metrics: face.watch?.metrics, answererAt: () => httpFace },
+    options,
+  );
   try {
     await agent.ready?.();
   } catch (error) {

@@ -12,7 +12,8 @@ export interface Sink {
   write(text: string): boolean;
   /** Calls back once when the reader has caught up. */
   once(event: 'drain', callback: () => void): unknown;
-  end(): unknown;
+  /** @param last - what is still to be written. */
+  end(last?: string): unknown;
   /** Breaks the connection off. */
   destroy(): unknown;
 }
@@ -149,10 +150,13 @@ export class SseStream implements Waiter {
   /** Ends the stream now, at the end of a frame. */
   end(): void {
     if (this.#isOver) return;
-    this.#flush();
+    const last = this.#text;
+    this.#text = '';
+    this.#isFlushing = false;
     this.wire?.ended(this.fault ? 'failed' : 'whole');
     this.leave();
-    this.#sink?.end();
+    if (last === '') this.#sink?.end();
+    else this.#sink?.end(last);
   }
 
   /** Gives a reader up that does not read. */

@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defineAgent, type LocalAgent } from '../../src/engine/local-agent.ts';
 import { HttpFace } from '../../src/server/handler.ts';
+import { LaneServer } from '../../src/server/lane/lane-server.ts';
 import { nodeListener, type RunningServer, serve } from '../../src/server/node.ts';
 import { onlyTaskOf } from '../support/conversation.ts';
 import { guardedServer, until } from '../support/guarded-server.ts';
@@ -150,7 +151,15 @@ it('serves others while somebody speaks slowly', async () => {
   slow.destroy();
 });
 
-describe('a caller that hangs up', () => {
+const bounds = { headerBytes: 10_000, headers: 100, bodyBytes: 10_000 };
+
+/** Both ways that a request may take. */
+const ways: [string, (face: HttpFace) => Server][] = [
+  ['through the server of Node', (face) => createServer(nodeListener(face))],
+  ['in the lane', (face) => new LaneServer({}, nodeListener(face), () => face, bounds)],
+];
+
+describe.each(ways)('a caller that hangs up %s', (_way, makeServer) => {
   let agent: LocalAgent;
   let httpFace: HttpFace;
   let server: Server;
@@ -169,7 +178,7 @@ describe('a caller that hangs up', () => {
       },
     });
     httpFace = new HttpFace(agent);
-    server = createServer(nodeListener(httpFace));
+    server = makeServer(httpFace);
     server.on('connection', (socket) => {
       sockets.add(socket);
       socket.on('close', () => sockets.delete(socket));
@@ -247,7 +256,7 @@ describe('a caller that hangs up', () => {
         line.socket.on('close', () => resolve());
         line.socket.on('end', () => resolve());
       });
-      line.write(rawRequest('POST', '/', stream(`cut-${bytes}`), { ...modern, Connection: 'close' }));
+      line.write(rawRequest('POST', '/', stream(`cut-${bytes}`), modern));
       await enough;
       line.destroy();
     }

@@ -1,0 +1,12 @@
+import type { Exchange, Reply } from '../exchange.ts';
+import type { SseStream } from '../sse.ts';
+
+/** Answers requests, however they were received. */
+export interface Answerer {
+  /** Answers one request, at once if it can. Never rejects. */
+  answer(exchange: Exchange): Promise<Reply> | Reply;
+  /** A stream that it opened is over. */
+  streamEnded(stream: SseStream): void;
+  /** Hears that a request is answered, or that its caller is gone. */
+  left?(): void;
+}

@@ -1,0 +1,281 @@
+import { isUtf8 } from 'node:buffer';
+import type { Socket } from 'node:net';
+import type { Reply } from '../exchange.ts';
+import { type Sink, SseStream } from '../sse.ts';
+import type { Answerer } from './answerer.ts';
+import type { LaneServer } from './lane-server.ts';
+import { PlainExchange } from './plain-exchange.ts';
+import { type PlainHead, readPlainHead } from './plain-head.ts';
+import { responseHead } from './response-head.ts';
+
+/** How many bytes may come while something else is answered. */
+const mostHeld = 16 * 1_024;
+
+/** Where a socket keeps its connection, so that all of them share their listeners. */
+const ownConnection = Symbol('connection');
+
+interface LaneSocket extends Socket {
+  [ownConnection]?: Connection;
+}
+
+/** One connection whose requests are answered here for as long as they are plain. */
+export class Connection implements Sink {
+  readonly #lane: LaneServer;
+  readonly #socket: LaneSocket;
+  /** The request that is being answered. */
+  #exchange: PlainExchange | undefined = undefined;
+  #answerer: Answerer | undefined = undefined;
+  #stream: SseStream | undefined = undefined;
+  /** The head of a stream, until its first words go out. */
+  #head = '';
+  /** What came too early, or is not all there. */
+  #held: Buffer | undefined = undefined;
+  /** True until the caller has read what was written. */
+  #isStalled = false;
+  /** When it was last made or answered something, in milliseconds. */
+  #since = Date.now();
+  #hasAnswered = false;
+
+  constructor(lane: LaneServer, socket: LaneSocket) {
+    this.#lane = lane;
+    this.#socket = socket;
+    socket[ownConnection] = this;
+    socket.on('data', onData);
+    socket.on('drain', onDrain);
+    socket.on('end', onEnd);
+    socket.on('close', onClose);
+    socket.on('error', onError);
+  }
+
+  /** True while nothing is asked and nothing has to be sent. */
+  get isIdle(): boolean {
+    return !this.#exchange && !this.#isStalled;
+  }
+
+  /** Something came in. */
+  receive(chunk: Buffer): void {
+    const before = this.#held;
+    const bytes = before ? Buffer.concat([before, chunk]) : chunk;
+    if (this.isIdle) {
+      this.#held = undefined;
+      this.#take(bytes, before !== undefined);
+      return;
+    }
+    this.#held = bytes;
+    if (!mayBeRequest(bytes)) this.#socket.destroy();
+    else if (bytes.length > mostHeld) this.#socket.pause();
+  }
+
+  /**
+   * Answers what is plain and all there, and leaves everything else to Node.
+   *
+   * @param isLate - true where it was waited for already: whoever sends in pieces could make us read them for ever.
+   */
+  #take(bytes: Buffer, isLate: boolean): void {
+    const head = this.#lane.isOpen ? readPlainHead(bytes, this.#lane.limits) : undefined;
+    const answerer = head && this.#lane.answererAt(head.target);
+    if (!answerer || head.end < bytes.length) {
+      this.handOver(bytes);
+    } else if (head.end > bytes.length) {
+      if (isLate) this.handOver(bytes);
+      else this.#held = bytes;
+    } else {
+      const body = bytes.subarray(head.bodyAt);
+      if (isUtf8(body)) this.#ask(answerer, head, body.toString('utf8'));
+      else this.handOver(bytes);
+    }
+  }
+
+  #ask(answerer: Answerer, head: PlainHead, body: string): void {
+    const exchange = new PlainExchange(head, body, this.#socket);
+    this.#exchange = exchange;
+    this.#answerer = answerer;
+    const reply = answerer.answer(exchange);
+    if (reply instanceof Promise) void reply.then((each) => this.#deliver(exchange, answerer, each));
+    else this.#deliver(exchange, answerer, reply);
+  }
+
+  #deliver(exchange: PlainExchange, answerer: Answerer, reply: Reply): void {
+    const { body } = reply;
+    const isStream = body instanceof SseStream;
+    if (this.#exchange === exchange) {
+      if (isStream) this.#open(reply, body, exchange);
+      else this.#send(reply, body ?? '');
+    } else if (isStream) {
+      body.leave();
+      answerer.streamEnded(body);
+    }
+  }
+
+  #headOf({ status, headers }: Reply): string {
+    this.#since = Date.now();
+    return responseHead(status, headers, this.#lane.keeping, this.#since);
+  }
+
+  #open(reply: Reply, stream: SseStream, exchange: PlainExchange): void {
+    exchange.body = '';
+    this.#stream = stream;
+    this.#head = `${this.#headOf(reply)}Transfer-Encoding: chunked\r\n\r\n`;
+    stream.pipe(this);
+  }
+
+  /** Sends a reply that is all there; a 204 and a 304 have no length. */
+  #send(reply: Reply, body: string): void {
+    const { status, length = Buffer.byteLength(body) } = reply;
+    const head = this.#headOf(reply);
+    this.#write(
+      status !== 204 && status !== 304 ? `${head}Content-Length: ${length}\r\n\r\n` : `${head}\r\n`,
+      body,
+    );
+    this.#done();
+  }
+
+  /** Writes in one piece what can be. @returns false when the reader should catch up first. */
+  #write(head: string, body: string): boolean {
+    const socket = this.#socket;
+    const text = head + body;
+    let isRead: boolean;
+    // Where both lengths are the same there is nothing to encode.
+    if (Buffer.byteLength(text) === text.length) isRead = socket.write(text, 'latin1');
+    else {
+      socket.cork();
+      socket.write(head, 'latin1');
+      isRead = socket.write(body, 'utf8');
+      socket.uncork();
+    }
+    if (!isRead) this.#isStalled = true;
+    return isRead;
+  }
+
+  /** Writes a piece of a stream. */
+  write(text: string): boolean {
+    const head = `${this.#head}${Buffer.byteLength(text).toString(16)}\r\n`;
+    this.#head = '';
+    return this.#write(head, `${text}\r\n`);
+  }
+
+  once(event: 'drain', callback: () => void): void {
+    this.#socket.once(event, callback);
+  }
+
+  /** The stream is over. */
+  end(last = ''): void {
+    const piece = last === '' ? '' : `${Buffer.byteLength(last).toString(16)}\r\n`;
+    this.#write(this.#head + piece, last === '' ? '0\r\n\r\n' : `${last}\r\n0\r\n\r\n`);
+    this.#head = '';
+    this.#since = Date.now();
+    this.#done();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  /** The answer is written. */
+  #done(): void {
+    const exchange = this.#exchange;
+    this.#leave();
+    exchange?.release();
+    this.#hasAnswered = true;
+    if (!this.#lane.listening) this.#socket.end();
+    else if (this.#held && !this.#isStalled) this.#next();
+  }
+
+  /** Takes what came meanwhile. */
+  #next(): void {
+    const held = this.#held;
+    this.#held = undefined;
+    if (this.#socket.isPaused()) this.#socket.resume();
+    if (held) this.#take(held, false);
+  }
+
+  /** Nobody is answered any more. */
+  #leave(): void {
+    const stream = this.#stream;
+    const answerer = this.#answerer;
+    this.#exchange = undefined;
+    this.#answerer = undefined;
+    this.#stream = undefined;
+    if (stream) {
+      stream.leave();
+      answerer?.streamEnded(stream);
+    }
+    answerer?.left?.();
+  }
+
+  /** The caller has read what was written. */
+  drained(): void {
+    this.#isStalled = false;
+    if (!this.#exchange && this.#held) this.#next();
+  }
+
+  /** The caller sends nothing more, which is how most of them leave. */
+  ended(): void {
+    const socket = this.#socket;
+    if (!this.#held || !this.isIdle) socket.end();
+    else if (!this.#lane.emit('clientError', endedEarly(), socket)) socket.destroy();
+  }
+
+  closed(): void {
+    const exchange = this.#exchange;
+    this.#lane.inLane.delete(this);
+    this.#held = undefined;
+    exchange?.gone();
+    if (exchange) this.#leave();
+  }
+
+  /** Leaves the connection to Node, for good, with what was read of it. */
+  handOver(bytes: Buffer | undefined): void {
+    const socket = this.#socket;
+    this.#lane.inLane.delete(this);
+    this.#held = undefined;
+    delete socket[ownConnection];
+    socket.off('data', onData);
+    socket.off('drain', onDrain);
+    socket.off('end', onEnd);
+    socket.off('close', onClose);
+    socket.off('error', onError);
+    socket.pause();
+    if (bytes) socket.unshift(bytes);
+    this.#lane.toNode(socket);
+    socket.resume();
+  }
+
+  /** Looks whether it waits for too long. Node has its own limits for what has not become a request. */
+  sweep(now: number, interval: number, keepAliveTimeout: number): void {
+    if (!this.isIdle) return;
+    const age = now - this.#since;
+    if (!this.#hasAnswered || this.#held) {
+      if (age >= interval / 2) this.handOver(this.#held);
+    } else if (keepAliveTimeout > 0 && age > keepAliveTimeout) this.#socket.destroy();
+  }
+}
+
+/** Where one answer is on its way there is no place for another that says what is wrong. */
+function mayBeRequest([first = 0]: Buffer): boolean {
+  return first >= 0x41 && first <= 0x5a;
+}
+
+/** A request of which the caller did not send all, in the words of Node. */
+function endedEarly(): Error {
+  return Object.assign(new Error('The request is not all there'), { code: 'HPE_INVALID_EOF_STATE' });
+}
+
+function onData(this: LaneSocket, chunk: Buffer): void {
+  this[ownConnection]?.receive(chunk);
+}
+
+function onDrain(this: LaneSocket): void {
+  this[ownConnection]?.drained();
+}
+
+function onEnd(this: LaneSocket): void {
+  this[ownConnection]?.ended();
+}
+
+function onClose(this: LaneSocket): void {
+  this[ownConnection]?.closed();
+}
+
+/** What is broken is closed by Node, and that is heard. */
+function onError(): void {}

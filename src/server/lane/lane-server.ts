@@ -1,0 +1,88 @@
+import { channel } from 'node:diagnostics_channel';
+import { EventEmitter } from 'node:events';
+import { type RequestListener, Server, type ServerOptions } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Answerer } from './answerer.ts';
+import { Connection } from './connection.ts';
+import type { PlainLimits } from './plain-head.ts';
+
+/**
+ * A server with a lane for plain requests. Those that came whole and can be read in one way only are answered on their
+ * sockets, which costs half of what Node's own way does. Everything else is left to Node, with its connection: odd heads,
+ * long bodies, requests behind each other, upgrades, whatever is slow or wrong.
+ */
+export class LaneServer extends Server {
+  readonly limits: PlainLimits;
+  /** Whoever answers a plain request for a path and query; undefined where only Node knows. */
+  readonly answererAt: (target: string) => Answerer | undefined;
+  /** The connections that were not left to Node. */
+  readonly inLane = new Set<Connection>();
+  readonly #toNode: (socket: Socket) => void;
+  readonly #keepAlive: string;
+  /** False once somebody else takes part in answering. */
+  #isOpen = true;
+
+  constructor(
+    bounds: ServerOptions,
+    listener: RequestListener,
+    answererAt: (target: string) => Answerer | undefined,
+    limits: PlainLimits,
+  ) {
+    super(bounds, listener);
+    this.limits = limits;
+    this.answererAt = answererAt;
+    const seconds = Math.floor(this.keepAliveTimeout / 1_000);
+    const hint = this.keepAliveTimeout > 0 ? `Keep-Alive: timeout=${seconds}\r\n` : '';
+    this.#keepAlive = `Connection: keep-alive\r\n${hint}`;
+    const [ofNode] = this.listeners('connection') as ((socket: Socket) => void)[];
+    this.#toNode = (socket) => ofNode?.call(this, socket);
+    this.removeAllListeners('connection');
+    this.on('connection', (socket: Socket) => this.#accept(socket));
+    this.on('newListener', (event) => this.#shut(event));
+    this.on('removeListener', (event) => this.#shut(event));
+    const interval = bounds.connectionsCheckingInterval ?? 30_000;
+    const sweeper = setInterval(() => this.#sweep(interval), interval).unref();
+    this.on('close', () => clearInterval(sweeper));
+  }
+
+  /** True while nobody else has to see the requests: other listeners, and tools that watch the server of Node. */
+  get isOpen(): boolean {
+    return this.#isOpen && this.emit === EventEmitter.prototype.emit && !requestStart.hasSubscribers;
+  }
+
+  /** What a response says about its connection. */
+  get keeping(): string {
+    return this.listening ? this.#keepAlive : 'Connection: close\r\n';
+  }
+
+  #accept(socket: Socket): void {
+    if (this.isOpen) this.inLane.add(new Connection(this, socket));
+    else this.#toNode(socket);
+  }
+
+  #shut(event: string | symbol): void {
+    if (event === 'request') this.#isOpen = false;
+  }
+
+  /** Leaves a connection to Node. */
+  toNode(socket: Socket): void {
+    this.#toNode(socket);
+  }
+
+  #sweep(interval: number): void {
+    const now = Date.now();
+    for (const connection of this.inLane) connection.sweep(now, interval, this.keepAliveTimeout);
+  }
+
+  override closeIdleConnections(): void {
+    super.closeIdleConnections();
+    for (const connection of this.inLane) if (connection.isIdle) connection.destroy();
+  }
+
+  override closeAllConnections(): void {
+    super.closeAllConnections();
+    for (const connection of this.inLane) connection.destroy();
+  }
+}
+
+const requestStart = channel('http.server.request.start');

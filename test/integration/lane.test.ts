@@ -1,0 +1,315 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { EventEmitter } from 'node:events';
+import { Server } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import { defineAgent, type LocalAgent } from '../../src/engine/local-agent.ts';
+import type { LaneServer } from '../../src/server/lane/lane-server.ts';
+import { type NodeOptions, type RunningServer, serve } from '../../src/server/node.ts';
+import { say, taskIn } from '../support/conversation.ts';
+import { until } from '../support/guarded-server.ts';
+import { Dice, mutate } from '../support/mutator.ts';
+import { exchangeRaw, RawConnection, type RawReply, rawRequest } from '../support/raw-http.ts';
+import { bytesOf, seedsFor } from '../support/seeds.ts';
+
+const modern = { 'A2A-Version': '1.0' };
+const health = rawRequest('GET', '/healthz');
+
+const opened: { server: RunningServer; agent: LocalAgent }[] = [];
+afterEach(async () => {
+  for (const { server, agent } of opened.splice(0)) {
+    await server.stop(50);
+    await agent.close();
+  }
+});
+
+/** Lets the agent go on that was asked to wait; undefined while it does not. */
+let release: (() => void) | undefined;
+
+/** Says it back, and waits in its middle if it is asked to. */
+async function* echo({ text }: { text: string }) {
+  yield text;
+  if (text !== 'wait') return;
+  await new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  yield ' over';
+}
+
+const agentWaits = () => until(() => release !== undefined, 'the agent waits');
+
+async function open(options: NodeOptions = {}) {
+  release = undefined;
+  let drawn = 0;
+  const agent = defineAgent(
+    { name: 'Echo', description: 'Says it back', pushNotifications: true, process: echo },
+    { newId: () => `id-${++drawn}`, push: { egress: { resolve: async () => [] } } },
+  );
+  const server = await serve(agent, options);
+  opened.push({ server, agent });
+  return { agent, server, port: server.port, lane: server.server as LaneServer };
+}
+
+function asked(method: string, text: string, id = 1): Buffer {
+  const message = { messageId: `${method}-${text}-${id}`, role: 'ROLE_USER', parts: [{ text }] };
+  return rawRequest('POST', '/', JSON.stringify({ jsonrpc: '2.0', id, method, params: { message } }), modern);
+}
+
+const idOf = (reply: RawReply | undefined): unknown =>
+  (JSON.parse(reply?.body ?? '{}') as { id?: unknown }).id;
+
+describe('a plain request', () => {
+  it('never reaches the server of Node, and its connection is kept for the next', async () => {
+    const { port, lane } = await open();
+    const line = new RawConnection(port);
+    for (let i = 0; i < 3; i++) {
+      line.write(asked('SendMessage', 'hi', i));
+      expect(idOf(await line.next())).toBe(i);
+      expect(lane.inLane.size).toBe(1);
+    }
+    line.write(asked('SendStreamingMessage', 'stream', 4));
+    expect((await line.next())?.headers.get('content-type')).toBe('text/event-stream');
+    line.write(health);
+    expect((await line.next())?.status).toBe(200);
+    expect(lane.inLane.size).toBe(1);
+    line.destroy();
+    await until(() => lane.inLane.size === 0, 'the lane is empty');
+  });
+
+  it('is waited for once if its head came alone, as many clients send it', async () => {
+    const { port, lane } = await open();
+    const request = asked('SendMessage', 'two packets');
+    const line = new RawConnection(port);
+    const body = request.indexOf('\r\n\r\n') + 4;
+    line.write(request.subarray(0, body));
+    await until(() => lane.inLane.size === 1, 'it is connected');
+    await new Promise(setImmediate);
+    line.write(request.subarray(body));
+    expect((await line.next())?.status).toBe(200);
+    line.destroy();
+  });
+
+  it('may be cut into two at any byte', async () => {
+    const { port } = await open();
+    const request = rawRequest('POST', '/', '{"jsonrpc":"2.0","id":7,"method":"nothing"}', modern);
+    for (let at = 1; at < request.length; at++) {
+      const line = new RawConnection(port);
+      line.write(request.subarray(0, at));
+      await new Promise(setImmediate);
+      await new Promise(setImmediate);
+      line.write(request.subarray(at));
+      expect(idOf(await line.next()), `cut at ${at}`).toBe(7);
+      line.destroy();
+    }
+  });
+
+  it('may be sent while another one is answered, and waits for its turn', async () => {
+    const { port, lane } = await open();
+    const line = new RawConnection(port);
+    line.write(asked('SendStreamingMessage', 'wait', 1));
+    await agentWaits();
+    line.write(asked('SendMessage', 'second', 2));
+    line.write(asked('SendMessage', 'third', 3));
+    await new Promise(setImmediate);
+    release?.();
+    expect((await line.next())?.body).toContain(' over');
+    expect([idOf(await line.next()), idOf(await line.next())]).toEqual([2, 3]);
+    // Those that came together were left to Node.
+    expect(lane.inLane.size).toBeLessThanOrEqual(1);
+    line.destroy();
+  });
+
+  it('is answered with its length in bytes, whatever it is written in', async () => {
+    const { port } = await open();
+    const line = new RawConnection(port);
+    for (const text of ['ä', '日本語 😀', '\u{fffd} half', 'x'.repeat(30_000)]) {
+      line.write(asked('SendMessage', text));
+      expect((await line.next())?.body).toContain(text);
+      line.write(asked('SendStreamingMessage', text));
+      expect((await line.next())?.body).toContain(text);
+    }
+    line.destroy();
+  });
+});
+
+describe('whoever wants to see requests at the server of Node', () => {
+  it('by listening to them sees them from then on', async () => {
+    const { port, server } = await open();
+    const line = new RawConnection(port);
+    line.write(health);
+    await line.next();
+    let seen = 0;
+    server.server.on('request', () => seen++);
+    line.write(health);
+    expect((await line.next())?.status).toBe(200);
+    expect((await exchangeRaw(port, health))?.status).toBe(200);
+    expect(seen).toBe(2);
+    line.destroy();
+  });
+
+  it('through the channel of Node sees them', async () => {
+    const { port } = await open();
+    const seen: unknown[] = [];
+    const note = (message: unknown): unknown => seen.push(message);
+    subscribe('http.server.request.start', note);
+    expect((await exchangeRaw(port, health))?.status).toBe(200);
+    unsubscribe('http.server.request.start', note);
+    expect(seen).toHaveLength(1);
+  });
+
+  it('by taking the place of `emit`, as tools that trace do, sees them', async () => {
+    const { port } = await open();
+    const events: string[] = [];
+    Server.prototype.emit = function (this: Server, event: string | symbol, ...told: unknown[]) {
+      events.push(String(event));
+      return EventEmitter.prototype.emit.call(this, event, ...told);
+    };
+    expect((await exchangeRaw(port, health))?.status).toBe(200);
+    delete (Server.prototype as Partial<Server>).emit;
+    expect(events).toContain('request');
+  });
+
+  it('by asking for it has no lane at all', async () => {
+    const { port, lane } = await open({ fastLane: false });
+    expect((await exchangeRaw(port, health))?.status).toBe(200);
+    expect(lane.inLane).toBeUndefined();
+  });
+});
+
+describe('a connection', () => {
+  it('that is idle for too long is closed', async () => {
+    const { port } = await open({ limits: { keepAliveTimeout: 100, headersTimeout: 200 } });
+    const line = new RawConnection(port);
+    line.write(health);
+    expect((await line.next())?.status).toBe(200);
+    await line.ended();
+  });
+
+  it('that says nothing is closed', async () => {
+    const { port } = await open({ limits: { headersTimeout: 200, requestTimeout: 300 } });
+    const line = new RawConnection(port);
+    expect((await line.next())?.status).toBe(408);
+  });
+
+  it('of a caller that leaves in the middle of its request says so to the caller', async () => {
+    const { port, lane } = await open();
+    const line = new RawConnection(port);
+    line.socket.end(asked('SendMessage', 'half').subarray(0, -5));
+    expect((await line.rest()).map(({ status }) => status)).toEqual([400]);
+    await until(() => lane.inLane.size === 0, 'the lane is empty');
+  });
+
+  it('of a caller that does not read gets no second answer, and holds little', async () => {
+    const { port, lane } = await open();
+    let answers = 0;
+    const big = 'x'.repeat(50_000);
+    const { answererAt } = lane;
+    Object.assign(lane, {
+      answererAt: (target: string) => {
+        const answerer = answererAt(target);
+        return (
+          answerer && {
+            answer: async () => {
+              answers++;
+              return { status: 200, headers: [], body: big.repeat(200) };
+            },
+            streamEnded: answerer.streamEnded.bind(answerer),
+          }
+        );
+      },
+    });
+    const line = new RawConnection(port);
+    line.socket.pause();
+    line.write(health);
+    await until(() => answers === 1, 'the first is answered');
+    for (let i = 0; i < 200; i++) line.write(health);
+    // Whoever comes later is answered, so that there was time enough.
+    expect((await exchangeRaw(port, health))?.status).toBe(200);
+    expect(answers).toBe(2);
+    line.destroy();
+  });
+
+  it('that is idle is closed when the server stops, and the others when they are answered', async () => {
+    const { port, server, lane } = await open();
+    const idle = new RawConnection(port);
+    idle.write(health);
+    await idle.next();
+    const busy = new RawConnection(port);
+    busy.write(asked('SendMessage', 'wait'));
+    await agentWaits();
+    expect(lane.inLane.size).toBe(2);
+    const stopped = server.stop(10_000);
+    await idle.ended();
+    expect(busy.isClosed).toBe(false);
+    release?.();
+    const reply = await busy.next();
+    expect(reply?.body).toContain('"TASK_STATE_COMPLETED"');
+    expect(reply?.headers.get('connection')).toBe('close');
+    await stopped;
+  });
+
+  it('that is still busy when the time to stop is over is cut', async () => {
+    const { port, server } = await open();
+    const busy = new RawConnection(port);
+    busy.write(asked('SendMessage', 'wait'));
+    await agentWaits();
+    await server.stop(20);
+    await busy.ended();
+    release?.();
+  });
+});
+
+describe('beside a server without the lane', () => {
+  /** What is the same for both: not when and where it was made, nor which message of a test was the first. */
+  function comparable({ status, headers, body }: RawReply) {
+    const { date, ...others } = Object.fromEntries(headers);
+    // Only what is no HTTP at all is answered without.
+    if (status < 300) expect(date).toMatch(/ GMT$/);
+    return {
+      status,
+      headers: others,
+      body: body
+        .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+        .replaceAll(/"m-\d+"/g, '"M"')
+        .replaceAll(/127\.0\.0\.1:\d+|localhost:\d+/g, 'HOST'),
+    };
+  }
+
+  it('everything that was changed a little gets the same answer', { timeout: 120_000 }, async () => {
+    const seed = Number(process.env.DRAGOMAN_SEED ?? Date.now() % 1_000_000);
+    const options = { maxBodyBytes: 100_000 };
+    const twins = [await open(options), await open({ ...options, fastLane: false })] as const;
+    const seeds = await Promise.all(
+      twins.map(async ({ agent }) => seedsFor(taskIn(await agent.send(say('hi'))).id)),
+    );
+    let compared = 0;
+    let inLane = 0;
+    for (let i = 0; i < 3_000; i++) {
+      const at = i % (seeds[0]?.length ?? 1);
+      const mutants = seeds.map((each) => {
+        const chosen = each[at];
+        if (!chosen) throw new Error('there is a seed');
+        // The same dice fall in the same way.
+        return i < each.length
+          ? { bytes: bytesOf(chosen), isFramed: true, how: 'as it is' }
+          : mutate(chosen, new Dice(seed + i));
+      });
+      const [ours, theirs] = await Promise.all(
+        twins.map(async ({ port }, twin) => {
+          const line = new RawConnection(port);
+          line.write(mutants[twin]?.bytes ?? '');
+          // What is not framed may be waited for until it is known that nothing follows.
+          if (!mutants[twin]?.isFramed) line.socket.end();
+          const reply = await line.next();
+          if (twin === 0) inLane += twins[0].lane.inLane.size;
+          line.destroy();
+          return reply && comparable(reply);
+        }),
+      );
+      const what = `seed ${seed + i}: ${mutants[0]?.how} ${mutants[0]?.bytes.toString('latin1').slice(0, 400)}`;
+      expect(ours, what).toEqual(theirs);
+      if (ours) compared++;
+    }
+    expect(compared).toBeGreaterThan(2_500);
+    expect(inLane).toBeGreaterThan(1_000);
+  });
+});
