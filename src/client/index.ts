@@ -29,6 +29,7 @@ export type {
   ConnectOptions,
   Limits,
   LossContext,
+  Polling,
   Problem,
   Redirects,
   Timeouts,

@@ -75,6 +75,20 @@ export interface Timeouts {
   idle: number;
 }
 
+/** How long to wait between two looks at a task that cannot be followed, in milliseconds. */
+export interface Polling {
+  /**
+   * Before the first look. Each wait is twice the last one, and where there was news at most four times this.
+   * @defaultValue 50
+   */
+  first: number;
+  /**
+   * At most.
+   * @defaultValue 5 000
+   */
+  longest: number;
+}
+
 /** How large a thing may be, in bytes. */
 export interface Limits {
   /**
@@ -133,6 +147,8 @@ export interface ConnectOptions {
    */
   egress?: EgressOptions | EgressPolicy | false;
   timeouts?: Partial<Timeouts>;
+  /** How often a task is asked for where the agent cannot stream. */
+  polling?: Partial<Polling>;
   limits?: Partial<Limits>;
   /**
    * How often a request is repeated where that is safe.
@@ -196,6 +212,7 @@ export interface Settings {
   readonly tenant: string | undefined;
   readonly gate: Gate;
   readonly timeouts: Readonly<Timeouts>;
+  readonly polling: Readonly<Polling>;
   readonly limits: Readonly<Limits>;
   readonly retries: number;
   readonly resumes: number;
@@ -218,6 +235,10 @@ export function settle(options: ConnectOptions): Settings {
   const timeouts = { connect: 10_000, read: 30_000, send: 300_000, idle: 60_000, ...options.timeouts };
   const { verifyCard, requireVerified = verifyCard !== undefined } = options;
   if (requireVerified && !verifyCard) throw invalidField('requireVerified', 'needs verifyCard');
+  const polling = { first: 50, longest: 5_000, ...options.polling };
+  // An agent must not be asked without a pause.
+  for (const name of ['first', 'longest'] as const)
+    if (!(polling[name] >= 1)) throw invalidField(`polling.${name}`, 'must be 1 or more');
   return {
     auth: options.auth,
     cardAuth: options.cardAuth,
@@ -231,6 +252,7 @@ export function settle(options: ConnectOptions): Settings {
     tenant: options.tenant,
     gate: new Gate(options.egress),
     timeouts,
+    polling,
     limits: { body: bytes64M, frame: bytes64M, ...options.limits },
     retries: options.retries ?? 3,
     resumes: options.resumes ?? 5,

@@ -130,15 +130,15 @@ describe('a stream that breaks', () => {
     );
     void clock.asked((delay) => delay === 0).then(() => clock.advance(0));
     const events: StreamEvent[] = [];
-    const polled = clock.asked((delay) => delay === 250);
+    const polled = clock.asked((delay) => delay === 50);
     const following = (async () => {
       for await (const event of remote.stream(request)) events.push(event);
     })();
     await polled;
-    const again = clock.asked((delay) => delay === 250);
-    clock.advance(250);
+    const again = clock.asked((delay) => delay === 100);
+    clock.advance(50);
     await again;
-    clock.advance(250);
+    clock.advance(100);
     await following;
     expect(textsOf(events)).toBe('ab');
     expect(problems.map(({ kind }) => kind)).toEqual(['resume', 'poll']);

@@ -124,10 +124,10 @@ describe('a stream', () => {
       { clock },
       { capabilities: { streaming: false } },
     );
-    const waiting = clock.asked((delay) => delay === 250);
+    const waiting = clock.asked((delay) => delay === 50);
     const events = collect(remote.stream(request));
     await waiting;
-    clock.advance(250);
+    clock.advance(50);
     expect((await events).map(({ kind }) => kind)).toEqual(['task', 'artifact', 'status']);
     expect(asked('SendMessage')[0]?.json.params.configuration).toEqual({ returnImmediately: true });
     expect(asked('SendStreamingMessage')).toHaveLength(0);

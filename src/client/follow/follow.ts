@@ -113,15 +113,17 @@ export class Follower {
     }
   }
 
-  /** Asks for the task again and again until it ends or waits. */
+  /** Asks for the task again and again until it ends or waits: soon at first, and less often while nothing happens. */
   async *poll(task: Task): Batches {
     yield this.#takeAll(this.#newsOf(task));
-    let round = 0;
+    const { first, longest } = this.#settings.polling;
+    let wait = Math.min(first, longest);
     while (!this.#isSettled()) {
-      await sleep(this.#settings.clock, Math.min(5000, 250 * 1.5 ** round), this.#signal);
+      await sleep(this.#settings.clock, wait, this.#signal);
       const news = this.#newsOf(await this.#followed.getTask(task.id, this.#signal));
       yield this.#takeAll(news);
-      round = news.length > 0 ? 0 : round + 1;
+      // The first looks are for tasks that end at once; one that has much to tell is not asked that often all the time.
+      wait = Math.min(wait * 2, news.length > 0 ? first * 4 : longest, longest);
     }
   }
 
