@@ -22,6 +22,11 @@ export interface Reading {
 /** Reads a request: everything wrong is the caller's fault and says where. */
 export const strictly: Reading = { lenient: false, losses: undefined };
 
+/** Reads a request of a version whose messages have no ids. */
+export function strictlyFor(requestId: string | number | null): Reading {
+  return { lenient: false, losses: undefined, requestId };
+}
+
 /** Reads an answer: what cannot be understood is noted, not refused. */
 export function leniently(losses?: Loss[]): Reading {
   return { lenient: true, losses };

@@ -1,6 +1,6 @@
 import { ChoiceError, chooseForMethod, dialectOf, type MethodChoice, versionOf } from '../dialects/choose.ts';
 import type { Dialect } from '../dialects/dialect.ts';
-import { strictly } from '../dialects/loss.ts';
+import { strictly, strictlyFor } from '../dialects/loss.ts';
 import { v0_1 } from '../dialects/v0_1/index.ts';
 import { v1_0 } from '../dialects/v1_0/index.ts';
 import { A2AError, errorTable } from '../protocol/errors.ts';
@@ -142,7 +142,7 @@ function readAsked(
   { dialect, operation }: MethodChoice,
 ): Asked {
   // Messages of 0.1 have no ids, so their requests tell them apart.
-  const reading = dialect === v0_1 ? { ...strictly, requestId: id } : strictly;
+  const reading = dialect === v0_1 ? strictlyFor(id) : strictly;
   const request = dialect.requests[operation].read(params, reading);
   const tenant = dialect.version === '1.0' ? tenantOf(params) : undefined;
   const call = new HttpCall(exchange, dialect.version, tenant);

@@ -1,22 +1,26 @@
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { isMadeUp, messageIdOf, sha1, uuidOf } from './message-id.ts';
+import { isMadeUp, messageIdOf, uuidOf } from './message-id.ts';
 
-it('hashes as the standard says, whatever the length', () => {
+/** The first half and a quarter of a SHA-1, with the marks of version 5. */
+function standard(text: string): string {
+  const bytes = createHash('sha1').update(text).digest().subarray(0, 16);
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x50;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+it('makes UUIDs of version 5 as the standard says, whatever the length', () => {
   for (const length of [0, 1, 55, 56, 63, 64, 65, 119, 120, 128, 2047, 2048, 2049, 10_000]) {
     const text = 'x'.repeat(length);
-    expect(sha1(text)).toBe(createHash('sha1').update(text).digest('hex'));
+    expect(uuidOf(text)).toBe(standard(text));
   }
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (text) => {
-      expect(sha1(text)).toBe(createHash('sha1').update(text).digest('hex'));
+      expect(uuidOf(text)).toBe(standard(text));
     }),
   );
-});
-
-it('makes UUIDs of version 5', () => {
-  expect(uuidOf('x')).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
 });
 
 it('knows an id that it made, and only for the same words in the same task', () => {
