@@ -2,8 +2,8 @@ import type { ArtifactStore } from '../artifacts/store.ts';
 import type { Clock } from '../client/clock.ts';
 import type { EgressOptions } from '../egress/options.ts';
 import { type EgressPolicy, egressPolicy } from '../egress/policy.ts';
+import { idleClock } from '../protocol/clock.ts';
 import type { Log } from '../protocol/log.ts';
-import { idleClock } from './clock.ts';
 import { type FollowUps, memoryFollowUps } from './follow-ups.ts';
 
 /** How a bridge behaves. Everything has a default. */

@@ -53,7 +53,7 @@ export async function showConsole(urls: readonly string[], flags: ConsoleFlags):
 
 /** Opens a ledger that others write to. One in memory would be empty for ever. */
 function openKept(where: string): Promise<Store> {
-  if (where !== 'memory') return openStore(where);
+  if (where !== 'memory') return openStore(where, { guest: true });
   throw new Mistake('what is in memory is seen by its own process only', 'Say --store sqlite:FILE.');
 }
 

@@ -45,7 +45,7 @@ async function withLedger(store: string, use: (ledger: Ledger) => Promise<void>)
   if (file !== undefined && !existsSync(file)) {
     throw new Mistake(`there is no file ${file}`, 'Give the file that the agent is served with.');
   }
-  const { ledger } = await openStore(store);
+  const { ledger } = await openStore(store, { guest: true });
   try {
     await use(ledger);
   } finally {

@@ -2,6 +2,7 @@ import { defineAgent, type LocalAgent } from '../engine/local-agent.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import type { Agent } from '../protocol/agent.ts';
 import type { AgentCard } from '../protocol/card.ts';
+import type { A2AError } from '../protocol/errors.ts';
 import { type NodeOptions, type RunningServer, serve } from '../server/node.ts';
 import { listeningMistake } from './listening-mistake.ts';
 import { isLocal, loadAgent } from './load-agent.ts';
@@ -34,7 +35,7 @@ export async function serveModule(module: string, flags: ServeFlags): Promise<vo
   const loaded = await loadAgent(module);
   const logs = await openLogs(flags.log);
   const metrics = flags.metrics ? new Metrics() : undefined;
-  const store = flags.store === undefined ? undefined : await openStore(flags.store);
+  const store = flags.store === undefined ? undefined : await openStore(flags.store, { onLost: giveUp });
   const agent = isLocal(loaded)
     ? rehouse(loaded, store, flags, { logs, metrics })
     : unlessStored(loaded, flags.store);
@@ -65,6 +66,12 @@ export async function serveModule(module: string, flags: ServeFlags): Promise<vo
   const isInMemory = isLocal(agent) && !agent.options.ledger;
   const tasks = store?.place ?? (isInMemory ? 'in memory, until this stops' : undefined);
   process.stdout.write(`${textSummary({ url, card: await cardOf(agent, logs), tasks })}\n`);
+}
+
+/** Ends, because another process took the tasks over: nothing that is done here could be kept. */
+function giveUp(fault: A2AError): never {
+  complain(fault);
+  process.exit(1);
 }
 
 /** The card, if it can be had: an agent elsewhere may come up later than this one. */

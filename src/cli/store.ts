@@ -1,4 +1,6 @@
 import type { Ledger } from '../ledger/ledger.ts';
+import type { SqliteLedgerOptions } from '../ledger/sqlite.ts';
+import { A2AError } from '../protocol/errors.ts';
 import { Mistake } from './mistake.ts';
 
 /** A ledger as somebody asked for it, with words for where it is. */
@@ -11,9 +13,12 @@ export interface Store {
 /**
  * Opens the ledger that `--store` names.
  *
- * @throws {@link Mistake} when it names none.
+ * @throws {@link Mistake} when it names none, or one that is in use.
  */
-export async function openStore(where: string): Promise<Store> {
+export async function openStore(
+  where: string,
+  options: Pick<SqliteLedgerOptions, 'guest' | 'onLost'> = {},
+): Promise<Store> {
   if (where === 'memory') {
     const { memoryLedger } = await import('../ledger/memory.ts');
     return { ledger: memoryLedger(), place: 'in memory, until this stops' };
@@ -26,5 +31,10 @@ export async function openStore(where: string): Promise<Store> {
     );
   }
   const { sqliteLedger } = await import('../ledger/sqlite.ts');
-  return { ledger: await sqliteLedger({ file }), place: `in ${file}` };
+  try {
+    return { ledger: await sqliteLedger({ file, ...options }), place: `in ${file}` };
+  } catch (thrown) {
+    if (!(thrown instanceof A2AError) || thrown.reason !== 'CONFLICT') throw thrown;
+    throw new Mistake(thrown.message, thrown.hint ?? 'Use another file.');
+  }
 }

@@ -81,8 +81,8 @@ export interface AgentOptions {
    */
   deadline?: number;
   /**
-   * Ends or resumes, at the start, the tasks that the ledger says are running. Turn it off where several processes
-   * share a ledger.
+   * Ends or resumes, at the start, the tasks that the ledger says are running. Turn it off where several agents share
+   * a ledger.
    * @defaultValue true
    */
   recovers?: boolean;

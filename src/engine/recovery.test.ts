@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { artifactTexts, gate, reasonOf, saidBy, say, taskIn } from '../../test/support/conversation.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { memoryLedger } from '../ledger/memory.ts';
+import { openDatabase } from '../ledger/sqlite/database.ts';
 import { sqliteLedger } from '../ledger/sqlite.ts';
 import type { AgentDefinition, LogEntry, Process } from './definition.ts';
 import { defineAgent, type LocalAgent } from './local-agent.ts';
@@ -28,7 +29,16 @@ const places: [string, () => Place][] = [
     'SQLite',
     () => {
       const file = join(folder, `${++files}.db`);
-      return { first: () => sqliteLedger({ file }), second: () => sqliteLedger({ file }) };
+      return {
+        first: () => sqliteLedger({ file }),
+        async second() {
+          // Of the first nothing was heard for long.
+          const database = await openDatabase(file);
+          database.exec('update lease set seen = 0');
+          database.close();
+          return sqliteLedger({ file });
+        },
+      };
     },
   ],
 ];

@@ -107,7 +107,7 @@ describe('a ledger file that is opened again', () => {
       expect(database.prepare('select count(*) as n from tasks').get([])?.['n']).toBe(1);
       database.close();
     }
-    expect(versions).toEqual([2, 2]);
+    expect(versions).toEqual([3, 3]);
   });
 
   it('takes over webhooks of an older file without telling them what is past', async () => {
@@ -123,6 +123,7 @@ describe('a ledger file that is opened again', () => {
     database.exec('drop index push_configs_unfinished');
     for (const column of ['delivered', 'trouble', 'finished'])
       database.exec(`alter table push_configs drop column ${column}`);
+    database.exec('drop table lease');
     database.exec('pragma user_version = 1');
     database.close();
     const after = await open();
@@ -221,59 +222,118 @@ describe('a change that is no JSON', () => {
   });
 });
 
-describe('two ledgers on one file', () => {
-  it('do not overwrite each other', async () => {
-    const [one, two] = [await open(), await open()];
-    const mine = await one.create('ann', newTask('t'));
-    await mine.settled();
-    const theirs = await two.open('ann', 't');
-    if (!theirs) throw new Error('the other ledger does not see the task');
+describe('a file that something else changes', () => {
+  it('is not overwritten', async () => {
+    const ledger = await open();
+    const log = await ledger.create('ann', newTask('t'));
+    const bystander = await ledger.create('ann', newTask('bystander'));
+    await log.settled();
+    const other = await openDatabase(file);
+    other.exec("update tasks set sequence = 2, previous = 1 where id = 't'");
+    other.exec("insert into texts select key, 2, '[]' from tasks where id = 't'");
+    other.close();
 
-    mine.append(status(mine, 'working'));
-    theirs.append(status(theirs, 'failed'));
-    const bystander = await two.create('ann', newTask('bystander'));
-    const results = await Promise.allSettled([mine.settled(), theirs.settled(), bystander.settled()]);
-    expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-    expect(results[1]).toMatchObject({ reason: { reason: 'CONFLICT', details: { taskId: 't' } } });
-    const again = await two.open('ann', 't');
-    expect(again).toMatchObject({ sequence: 2, state: 'working' });
-    expect((await two.list('ann', { status: 'working' })).totalSize).toBe(1);
-    expect((await two.list('ann', { status: 'failed' })).totalSize).toBe(0);
-    expect((await two.list('ann', {})).totalSize).toBe(2);
+    log.append(status(log, 'failed'));
+    bystander.append(status(bystander, 'working'));
+    const results = await Promise.allSettled([log.settled(), bystander.settled()]);
+    expect(results.map((result) => result.status)).toEqual(['rejected', 'fulfilled']);
+    expect(results[0]).toMatchObject({ reason: { reason: 'CONFLICT', details: { taskId: 't' } } });
+    expect(await ledger.open('ann', 't')).toMatchObject({ sequence: 2, state: 'submitted' });
+    expect((await ledger.list('ann', { status: 'working' })).totalSize).toBe(1);
+    expect((await ledger.list('ann', { status: 'failed' })).totalSize).toBe(0);
+    expect((await ledger.list('ann', {})).totalSize).toBe(2);
   });
 
-  it('do not both make the same task', async () => {
-    const [one, two] = [await open(), await open()];
-    const mine = await one.create('ann', newTask('t'));
-    const theirs = await two.create('ann', newTask('t'));
-    const results = await Promise.allSettled([mine.settled(), theirs.settled()]);
-    expect(results.map((result) => result.status).sort()).toEqual(['fulfilled', 'rejected']);
-    expect((await one.list('ann', {})).totalSize).toBe(1);
+  it('does not get a second task of the same id', async () => {
+    const ledger = await open();
+    const log = await ledger.create('ann', newTask('t'));
+    const other = await openDatabase(file);
+    other.exec(`insert into tasks select 99, key, 't', 'c', null, 'working', 99, 0, 1, 0, 1 from owners`);
+    other.close();
+    await expect(log.settled()).rejects.toMatchObject({ reason: 'CONFLICT' });
+  });
+});
+
+describe('a file that is held', () => {
+  it('is not opened a second time, and is free when it is closed', async () => {
+    const ledger = await open();
+    await expect(sqliteLedger({ file })).rejects.toMatchObject({
+      reason: 'CONFLICT',
+      message: expect.stringContaining(`${file} is open in this process already, since 20`),
+      hint: expect.stringContaining('guest: true'),
+    });
+    await (await ledger.create('ann', newTask('t'))).settled();
+    await ledger[Symbol.asyncDispose]();
+    expect(await (await open()).open('ann', 't')).toBeDefined();
   });
 
-  it('see each other’s changes when they open a task', async () => {
-    const [one, two] = [await open(), await open()];
-    const mine = await one.create('ann', newTask('t'));
+  it('is left alone by who has lost it, with words for its people and none for strangers', async () => {
+    const ledger = await open();
+    const log = await ledger.create('ann', newTask('t'));
+    const other = await ledger.create('ann', newTask('other'));
+    await log.settled();
+    const following = other.follow(1).next();
+    const database = await openDatabase(file);
+    database.exec("update lease set token = 'x', pid = 4711, host = 'elsewhere', since = 0");
+
+    const fault = {
+      reason: 'UNAVAILABLE',
+      message: 'The task store is not available',
+      hint: expect.stringContaining('Restart'),
+      cause: { message: expect.stringMatching(/process 4711 on elsewhere took .* over at 1970/) },
+    };
+    // One commit only adds to a task, and the other moves one as well.
+    log.append(chunk(log, 'x'));
+    await expect(log.settled()).rejects.toMatchObject(fault);
+    other.append(status(other, 'working'));
+    await expect(other.settled()).rejects.toMatchObject(fault);
+    await expect(following).rejects.toMatchObject(fault);
+    expect(() => ledger.create('ann', newTask('new'))).toThrow(fault.message);
+    await expect(
+      ledger.putPushConfig('ann', { taskId: 't', id: 'p', url: 'https://example.com' }),
+    ).rejects.toMatchObject(fault);
+    await expect(ledger.expire(new Date())).rejects.toMatchObject(fault);
+    expect((await ledger.open('ann', 't'))?.sequence).toBe(1);
+    await ledger[Symbol.asyncDispose]();
+    expect(database.prepare('select token from lease').get([])?.['token']).toBe('x');
+    expect(database.prepare('select touched from clock').get([])?.['touched']).toBe(2);
+    database.close();
+  });
+
+  it('is lost at the first commit that moves a task, too', async () => {
+    const ledger = await open();
+    const database = await openDatabase(file);
+    database.exec('delete from lease');
+    database.close();
+    const log = await ledger.create('ann', newTask('t'));
+    await expect(log.settled()).rejects.toMatchObject({
+      reason: 'UNAVAILABLE',
+      cause: { message: expect.stringContaining('took') },
+    });
+    expect((await ledger.list('ann', {})).totalSize).toBe(0);
+  });
+});
+
+describe('a guest', () => {
+  it('sees the changes of a task when it opens it', async () => {
+    const [holder, guest] = [await open(), await open({ guest: true })];
+    const mine = await holder.create('ann', newTask('t'));
     await mine.settled();
-    const theirs = await two.open('ann', 't');
+    const theirs = await guest.open('ann', 't');
     mine.append(status(mine, 'working'));
     mine.append(chunk(mine, 'x'));
     await mine.settled();
     await nextTurn();
-    const again = await two.open('ann', 't');
+    const again = await guest.open('ann', 't');
     expect(again).toBe(theirs);
     expect(again?.task()).toEqual(mine.task());
-    again?.append(status(again, 'completed'));
-    await again?.settled();
-    await nextTurn();
-    expect((await one.open('ann', 't'))?.state).toBe('completed');
   });
 
-  it('let followers see what the other one does', async () => {
-    const [one, two] = [await open(), await open({ pollInterval: 1 })];
-    const mine = await one.create('ann', newTask('t'));
+  it('follows what the holder does', async () => {
+    const [holder, guest] = [await open(), await open({ guest: true, pollInterval: 1 })];
+    const mine = await holder.create('ann', newTask('t'));
     await mine.settled();
-    const theirs = await two.open('ann', 't');
+    const theirs = await guest.open('ann', 't');
     const events = (async () => {
       const seen: (number | undefined)[] = [];
       for await (const event of theirs?.follow(1) ?? []) seen.push(event.sequence);
@@ -285,6 +345,39 @@ describe('two ledgers on one file', () => {
     }
     mine.append(status(mine, 'completed'));
     expect(await events).toEqual([2, 3, 4, 5]);
+  });
+
+  it('changes no task, be the file held or not', async () => {
+    const holder = await open();
+    await (await holder.create('ann', newTask('t'))).settled();
+    await holder[Symbol.asyncDispose]();
+    const guest = await open({ guest: true });
+    const fault = { reason: 'UNSUPPORTED_OPERATION', message: expect.stringContaining('guest') };
+    expect(() => guest.create('ann', newTask('new'))).toThrow(expect.objectContaining(fault));
+    const log = await guest.open('ann', 't');
+    log?.append(status(log, 'failed'));
+    await expect(log?.settled()).rejects.toMatchObject(fault);
+    expect((await guest.open('ann', 't'))?.state).toBe('submitted');
+    await expect(
+      guest.putPushConfig('ann', { taskId: 't', id: 'p', url: 'https://example.com' }),
+    ).rejects.toMatchObject(fault);
+    // It was never in the way of the next holder.
+    expect((await (await open()).open('ann', 't'))?.sequence).toBe(1);
+  });
+
+  it('lets webhooks be tried again and tasks expire, and the holder notices', async () => {
+    const holder = await open();
+    const log = await holder.create('ann', newTask('t'));
+    log.append(status(log, 'completed'));
+    await log.settled();
+    await holder.putPushConfig('ann', { taskId: 't', id: 'p', url: 'https://example.com' });
+    const guest = await open({ guest: true });
+    const state = { delivered: 1, attempts: 0 };
+    expect(await guest.putDelivery('ann', 't', 'p', state)).toBe(true);
+    expect(await holder.deliveries()).toMatchObject([{ state }]);
+    expect(await guest.expire(new Date(Date.now() + 1_000))).toBe(1);
+    await nextTurn();
+    expect(await holder.open('ann', 't')).toBeUndefined();
   });
 });
 

@@ -5,15 +5,34 @@
  *
  * @module
  */
+import type { A2AError } from '../protocol/errors.ts';
 import type { Ledger } from './ledger.ts';
 import { openDatabase } from './sqlite/database.ts';
+import { Lease } from './sqlite/lease.ts';
 import { migrate } from './sqlite/schema.ts';
 import { SqliteLedger } from './sqlite/sqlite-ledger.ts';
 
 /** Where a ledger in a file is, and how careful it is. */
 export interface SqliteLedgerOptions {
-  /** The path of the file, which is made if it does not exist. Several processes may share one. */
+  /** The path of the file, which is made if it does not exist. One ledger at a time changes the tasks in it. */
   file: string;
+  /**
+   * Opens a file that another process may hold, to look at it: tasks are read and followed, finished ones expire and
+   * deliveries are noted, but no task is made or changed, and so no agent runs on it.
+   * @defaultValue false
+   */
+  guest?: boolean;
+  /**
+   * After how many milliseconds without a sign of life another may take the file. Where it can be seen that the
+   * process is gone, as on the same machine, nobody waits for that. At least 1,000.
+   * @defaultValue 10,000
+   */
+  leaseTimeout?: number;
+  /**
+   * Is told, once, that another process took the file over, as it may when this one slept. From then on everything
+   * that would change a task fails with this error.
+   */
+  onLost?: (error: A2AError) => void;
   /**
    * `normal` survives the end of the process at any moment; after a power failure the newest commits may be missing.
    * `full` waits for the disk with every commit.
@@ -47,10 +66,12 @@ export interface SqliteLedgerOptions {
 /**
  * Opens a ledger in a file.
  *
- * @throws {@link A2AError} `UNAVAILABLE` when the file cannot be opened.
+ * @throws {@link A2AError} `UNAVAILABLE` when the file cannot be opened; `CONFLICT` when another process, or another
+ * ledger of this one, has it.
  */
 export async function sqliteLedger(options: SqliteLedgerOptions): Promise<Ledger> {
-  const database = await openDatabase(options.file);
+  const { file, guest = false, leaseTimeout: timeout = 10_000, onLost } = options;
+  const database = await openDatabase(file);
   try {
     database.exec(`pragma busy_timeout = ${options.busyTimeout ?? 5_000}`);
     database.prepare('pragma journal_mode = wal').get([]);
@@ -65,6 +86,7 @@ export async function sqliteLedger(options: SqliteLedgerOptions): Promise<Ledger
       maxCachedTasks: options.maxCachedTasks ?? 4_096,
       maxCachedBytes: options.maxCachedBytes ?? 64 * 1_024 * 1_024,
       pollInterval: options.pollInterval ?? 250,
+      lease: guest ? undefined : new Lease(database, { file, timeout, onLost }),
     });
   } catch (fault) {
     database.close();

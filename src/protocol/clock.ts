@@ -14,3 +14,17 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/** The longest delay that a timer of Node can have; longer ones would end at once. */
+const longest = 2 ** 31 - 1;
+
+/** The clock of the machine; what waits for it does not keep the process alive. */
+export const idleClock: Clock = {
+  now: () => Date.now(),
+  after(milliseconds, run) {
+    const timer = setTimeout(run, Math.min(longest, milliseconds));
+    // In a browser it is a number.
+    timer.unref?.();
+    return () => clearTimeout(timer);
+  },
+};

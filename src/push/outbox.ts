@@ -1,7 +1,8 @@
 import type { Delivery, DeliveryState, Ledger } from '../ledger/ledger.ts';
+import { idleClock } from '../protocol/clock.ts';
 import type { PushConfig } from '../protocol/push.ts';
 import { egressPolicy, type EgressPolicy } from '../egress/policy.ts';
-import { type PushClock, systemClock } from './clock.ts';
+import type { PushClock } from './clock.ts';
 import { Courier, type CourierHost } from './courier.ts';
 import { Lanes } from './lanes.ts';
 import type { PushOptions, Report } from './options.ts';
@@ -28,7 +29,7 @@ export class Outbox {
   #isClosed = false;
 
   constructor(ledger: Ledger, options: PushOptions = {}, report: Report = () => {}) {
-    const { egress, timeout = 15_000, clock = systemClock } = options;
+    const { egress, timeout = 15_000, clock = idleClock } = options;
     this.#ledger = ledger;
     // Nobody reads the answer of a webhook.
     this.#policy = egressPolicy({ timeout, maxBytes: 1_048_576, ...egress });

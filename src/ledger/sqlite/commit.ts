@@ -17,6 +17,14 @@ interface Share {
   snapshot: string | undefined;
 }
 
+/** What stands between a process that has lost its file and the file. */
+export interface Fence {
+  /** The token of the lease; of a guest, none that there is. */
+  readonly token: string;
+  /** @throws {@link A2AError} when nothing may be written. */
+  check(): void;
+}
+
 const columns = 11;
 
 const upsert = (assigned: readonly string[]): { head: string; tail: string } => ({
@@ -30,6 +38,7 @@ const upsert = (assigned: readonly string[]): { head: string; tail: string } => 
 export class GroupCommit {
   readonly #database: Database;
   readonly #now: () => number;
+  readonly #fence: Fence;
   readonly #afterwards: (log: DiskLog) => void;
   readonly #moved: RowWriter;
   readonly #grown: RowWriter;
@@ -42,9 +51,10 @@ export class GroupCommit {
   #scheduled: NodeJS.Immediate | undefined = undefined;
 
   /** @param afterwards - is told of each log whose changes are stored or lost. */
-  constructor(database: Database, now: () => number, afterwards: (log: DiskLog) => void) {
+  constructor(database: Database, now: () => number, fence: Fence, afterwards: (log: DiskLog) => void) {
     this.#database = database;
     this.#now = now;
+    this.#fence = fence;
     this.#afterwards = afterwards;
     const grown = ['sequence', 'previous', 'snapshot_at'];
     const moved = upsert(['state', 'touched', 'changed_at', ...grown]);
@@ -54,7 +64,10 @@ export class GroupCommit {
     this.#texts = new RowWriter(database, 3, 'insert or replace into texts values');
     this.#begin = database.prepare('begin immediate');
     this.#end = database.prepare('commit');
-    this.#clock = database.prepare('update clock set touched = touched + ? returning touched');
+    // Whether the file is still held is asked with it, which costs nothing.
+    this.#clock = database.prepare(
+      'update clock set touched = touched + ? where (select token from lease) = ? returning touched',
+    );
     this.#count = database.prepare(
       'insert into counts values (?, ?, ?) on conflict (owner, state) do update set n = n + excluded.n',
     );
@@ -160,12 +173,16 @@ export class GroupCommit {
     return written;
   }
 
-  /** Gives those that move their places in the order of all tasks. */
+  /** Gives those that move their places in the order of all tasks, and throws when the file is lost. */
   #stamp(shares: readonly Share[]): void {
     let moving = 0;
     for (const { log } of shares) if (log.isMoved) moving++;
-    if (moving === 0) return;
-    let touched = Number(this.#clock.get([moving])?.['touched']) - moving;
+    const clock = moving === 0 ? undefined : this.#clock.get([moving, this.#fence.token]);
+    if (!clock) {
+      this.#fence.check();
+      return;
+    }
+    let touched = Number(clock['touched']) - moving;
     for (const share of shares) if (share.log.isMoved) share.touched = ++touched;
   }
 

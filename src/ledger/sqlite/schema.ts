@@ -67,6 +67,18 @@ const steps: readonly string[] = [
     finished = coalesce((select state in ('completed', 'failed', 'canceled', 'rejected') from tasks where key = task), 1);
   create index push_configs_unfinished on push_configs (position) where finished = 0;
   `,
+  `
+  create table lease (
+    id integer primary key check (id = 1),
+    token text not null,
+    pid integer not null,
+    host text not null,
+    pid_space text not null,
+    since integer not null,
+    seen integer not null,
+    timeout integer not null
+  );
+  `,
 ];
 
 function versionOf(database: Database): number {

@@ -12,6 +12,7 @@ import { GroupCommit } from './commit.ts';
 import type { Database } from './database.ts';
 import { DiskLog } from './disk-log.ts';
 import { Expiry } from './expiry.ts';
+import type { Lease } from './lease.ts';
 import { Owners } from './owners.ts';
 import { PushConfigs } from './push-configs.ts';
 import { Reader } from './reader.ts';
@@ -26,6 +27,8 @@ export interface Settings {
   maxCachedTasks: number;
   maxCachedBytes: number;
   pollInterval: number;
+  /** The right to change tasks; undefined for a guest. */
+  lease: Lease | undefined;
 }
 
 /** The ledger in a file. Reads happen at once; writes wait for the end of the turn and are then written together. */
@@ -38,6 +41,7 @@ export class SqliteLedger implements Ledger, LogKeeper {
   readonly #configs: PushConfigs;
   readonly #strangers: Strangers;
   readonly #expiry: Expiry;
+  readonly #lease: Lease | undefined;
   /** The messages of tasks that are not stored yet. */
   #messages = new Map<string, string>();
   #isClosed = false;
@@ -47,7 +51,10 @@ export class SqliteLedger implements Ledger, LogKeeper {
     this.#owners = new Owners(database);
     this.#reader = new Reader(database);
     this.#cache = new LogCache(settings.maxCachedTasks, settings.maxCachedBytes);
-    this.#commits = new GroupCommit(database, settings.now, (log) => this.#committed(log));
+    const { lease } = settings;
+    this.#lease = lease;
+    const fence = { token: lease?.token ?? '', check: () => this.#checkHeld() };
+    this.#commits = new GroupCommit(database, settings.now, fence, (log) => this.#committed(log));
     this.#configs = new PushConfigs(database);
     this.#expiry = new Expiry(database);
     this.#strangers = new Strangers(database, settings.pollInterval, () => this.#refreshFollowed());
@@ -55,6 +62,8 @@ export class SqliteLedger implements Ledger, LogKeeper {
 
   create(owner: string, task: Task, messageId?: string): TaskLog {
     this.#checkOpen();
+    // Whether it was lost a moment ago is asked by the commit.
+    if (!this.#lease || this.#lease.fault) this.#checkHeld();
     const ownerRow = this.#owners.enrol(owner);
     if (this.#cache.get(owner, task.id) || this.#reader.exists(ownerRow, task.id)) {
       throw new A2AError('CONFLICT', undefined, { details: { taskId: task.id } });
@@ -133,6 +142,7 @@ export class SqliteLedger implements Ledger, LogKeeper {
 
   async expire(before: Date): Promise<number> {
     this.#checkOpen();
+    this.#lease?.check();
     this.#commits.flush();
     const forget = (owner: string, id: string): void => {
       const log = this.#cache.get(owner, id);
@@ -142,7 +152,7 @@ export class SqliteLedger implements Ledger, LogKeeper {
   }
 
   async putPushConfig(owner: string, config: PushConfig, delivered = 0): Promise<DeliveryState> {
-    this.#checkOpen();
+    this.#checkHeld();
     await this.#cache.get(owner, config.taskId)?.settled();
     const ownerRow = this.#owners.find(owner);
     const state = ownerRow === undefined ? undefined : this.#configs.put(ownerRow, config, delivered);
@@ -157,13 +167,14 @@ export class SqliteLedger implements Ledger, LogKeeper {
   }
 
   deletePushConfig(owner: string, taskId: string, id: string): void {
-    this.#checkOpen();
+    this.#checkHeld();
     const ownerRow = this.#owners.find(owner);
     if (ownerRow !== undefined) this.#configs.delete(ownerRow, taskId, id);
   }
 
   putDelivery(owner: string, taskId: string, id: string, state: DeliveryState): boolean {
     this.#checkOpen();
+    this.#lease?.check();
     const ownerRow = this.#owners.find(owner);
     return ownerRow !== undefined && this.#configs.deliver(ownerRow, taskId, id, state);
   }
@@ -199,6 +210,7 @@ export class SqliteLedger implements Ledger, LogKeeper {
     this.#strangers.stop();
     this.#commits.flush();
     this.#isClosed = true;
+    this.#lease?.release();
     try {
       this.#database.prepare('pragma wal_checkpoint(truncate)').all([]);
     } finally {
@@ -208,6 +220,20 @@ export class SqliteLedger implements Ledger, LogKeeper {
 
   #checkOpen(): void {
     if (this.#isClosed) throw new A2AError('UNAVAILABLE', 'The ledger is closed');
+  }
+
+  #checkHeld(): void {
+    this.#checkOpen();
+    if (!this.#lease) {
+      throw new A2AError(
+        'UNSUPPORTED_OPERATION',
+        'The ledger was opened as a guest, which changes no tasks',
+        {
+          hint: 'Open the file without guest: true.',
+        },
+      );
+    }
+    this.#lease.check();
   }
 
   #committed(log: DiskLog): void {
