@@ -6,14 +6,22 @@ interface CodeBlockProps {
   /** What it is, above it and for those who listen. */
   label?: string;
   isWrapped?: boolean;
+  /** As high as its text, for what is around it scrolls. */
+  isWhole?: boolean;
   /** How many characters are shown; all are copied. @defaultValue 100000 */
   maxShown?: number;
 }
 
 /** Text as it was written, to read and to copy. */
-export function CodeBlock({ text, label = 'Text', isWrapped = false, maxShown = 100_000 }: CodeBlockProps) {
+export function CodeBlock({
+  text,
+  label = 'Text',
+  isWrapped = false,
+  isWhole = false,
+  maxShown = 100_000,
+}: CodeBlockProps) {
   return (
-    <div class={isWrapped ? 'code code-wrap' : 'code'}>
+    <div class={`code${isWrapped ? ' code-wrap' : ''}${isWhole ? ' code-whole' : ''}`}>
       <div class="code-bar">
         <span>{label}</span>
         <CopyButton text={text} />

@@ -1,3 +1,6 @@
+import { signal } from '@preact/signals';
+import { createContext } from 'preact';
+
 /** What is looked at: a box that scrolls. */
 interface ScrollBox {
   readonly scrollTop: number;
@@ -11,7 +14,16 @@ interface ScrollBox {
  */
 export class EndWatch {
   #top = 0;
-  isAtEnd = true;
+  readonly #isAtEnd = signal(true);
+
+  /** Whoever reads it while a part is drawn, draws it again when it changes. */
+  get isAtEnd(): boolean {
+    return this.#isAtEnd.value;
+  }
+
+  set isAtEnd(isSo: boolean) {
+    this.#isAtEnd.value = isSo;
+  }
 
   /** Looks at the box after it was scrolled, by whomever. */
   see({ scrollTop, scrollHeight, clientHeight }: ScrollBox, slack = 40): void {
@@ -19,4 +31,15 @@ export class EndWatch {
     else if (scrollTop < this.#top - 1) this.isAtEnd = false;
     this.#top = scrollTop;
   }
+
+  /** Brings a box that has changed to its end, unless somebody left it. */
+  keep(box: { scrollTop: number; readonly scrollHeight: number }): void {
+    if (!this.#isAtEnd.peek()) return;
+    box.scrollTop = box.scrollHeight;
+    // What became shorter has moved up by itself, and nobody scrolled.
+    this.#top = box.scrollTop;
+  }
 }
+
+/** The end of the box that a part stands in, where somebody watches it. */
+export const SurroundingEnd = createContext<EndWatch | undefined>(undefined);

@@ -48,7 +48,7 @@ export function VirtualList<Item>({
   }, [height]);
 
   useLayoutEffect(() => {
-    if (isFollowing && end.current.isAtEnd && box.current) box.current.scrollTop = box.current.scrollHeight;
+    if (isFollowing && box.current) end.current.keep(box.current);
   }, [isFollowing, items.length]);
 
   useEffect(() => {

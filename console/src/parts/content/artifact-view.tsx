@@ -49,7 +49,7 @@ export function ArtifactView({ artifact, isGrowing = false }: { artifact: Artifa
         })}
       </header>
       <div class="artifact-body">
-        <PartsView parts={artifact.parts} title={title} />
+        <PartsView parts={artifact.parts} title={title} isGrowing={isGrowing} />
       </div>
     </article>
   );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readFences } from './fences.ts';
+import { fenceOpenAt, readFences } from './fences.ts';
 
 describe('fences in a text', () => {
   it('take code out of prose', () => {
@@ -21,5 +21,11 @@ describe('fences in a text', () => {
   it('leave everything else as it was written', () => {
     const text = '<b>no</b> [link](javascript:alert(1)) **not bold**';
     expect(readFences(text)).toEqual([{ kind: 'prose', text }]);
+  });
+
+  it('are known at any place, so that a text can be shown from there', () => {
+    const text = 'a\n````js\nb\n```\nc\n````\nd';
+    const openAt = (mark: string) => fenceOpenAt(text, text.indexOf(mark));
+    expect(['a', 'b', 'c', 'd'].map(openAt)).toEqual(['', '````js', '````js', '']);
   });
 });

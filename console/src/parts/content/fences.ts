@@ -8,11 +8,37 @@ export interface Piece {
 
 const fence = /^(`{3,})[ \t]*([\w+#.-]{0,40})[^\n`]*$/;
 
+/** A fence that was opened. */
+interface Opened {
+  readonly ticks: string;
+  readonly language: string;
+}
+
+/** Reads the line of a fence; undefined where it is none. */
+function fenceIn(line: string): Opened | undefined {
+  const [found, ticks = '', language = ''] = fence.exec(line.trimEnd()) ?? [];
+  return found === undefined ? undefined : { ticks, language };
+}
+
+const closes = (found: Opened, open: Opened): boolean =>
+  found.ticks.length >= open.ticks.length && found.language === '';
+
+/** The line that would open again the fence that is open at a place of a text; empty where none is. */
+export function fenceOpenAt(text: string, at: number): string {
+  let open: Opened | undefined;
+  for (const [line] of text.slice(0, at).matchAll(/^```.*$/gm)) {
+    const found = fenceIn(line);
+    if (!open) open = found;
+    else if (found && closes(found, open)) open = undefined;
+  }
+  return open ? open.ticks + open.language : '';
+}
+
 /** Takes a text apart at its fences of three backticks; a fence that is never closed reaches to the end. */
 export function readFences(text: string): Piece[] {
   const pieces: Piece[] = [];
   let lines: string[] = [];
-  let open: { ticks: string; language: string } | undefined;
+  let open: Opened | undefined;
   const end = (kind: Piece['kind']) => {
     const piece = kind === 'prose' ? lines.join('\n').replace(/^\n+|\s+$/g, '') : lines.join('\n');
     if (piece !== '') {
@@ -21,12 +47,12 @@ export function readFences(text: string): Piece[] {
     lines = [];
   };
   for (const line of text.split('\n')) {
-    const found = fence.exec(line.trimEnd());
+    const found = fenceIn(line);
     if (!found) lines.push(line);
     else if (!open) {
       end('prose');
-      open = { ticks: found[1] ?? '```', language: found[2] ?? '' };
-    } else if ((found[1] ?? '').length >= open.ticks.length && found[2] === '') {
+      open = found;
+    } else if (closes(found, open)) {
       end('code');
       open = undefined;
     } else lines.push(line);

@@ -11,23 +11,30 @@ import { PlainText } from './plain-text.tsx';
 import { visible } from './visible.ts';
 import './content.css';
 
+interface PartViewProps {
+  part: Part;
+  title?: string;
+  /** More comes at its end. */
+  isGrowing?: boolean;
+}
+
 /** Shows one part of a message or an artifact. */
-export function PartView({ part, title }: { part: Part; title?: string }) {
+export function PartView({ part, title, isGrowing = false }: PartViewProps) {
   const form = useMemo(() => formOf(part), [part]);
   return (
     <div class="content">
       {part.filename !== undefined && part.filename !== title && !('url' in part) ? (
         <div class="content-note">{visible(part.filename)}</div>
       ) : null}
-      <Shown form={form} name={part.filename ?? 'image'} />
+      <Shown form={form} name={part.filename ?? 'image'} isGrowing={isGrowing} />
     </div>
   );
 }
 
-function Shown({ form, name }: { form: Form; name: string }) {
+function Shown({ form, name, isGrowing }: { form: Form; name: string; isGrowing: boolean }) {
   switch (form.kind) {
     case 'text':
-      return <PlainText text={form.text} />;
+      return <PlainText text={form.text} isGrowing={isGrowing} />;
     case 'csv':
       return <CsvTable text={form.text} />;
     case 'json':

@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { AgentEntry } from '../../../../src/console/api.ts';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { EndWatch } from '../../parts/end-watch.ts';
+import { EndWatch, SurroundingEnd } from '../../parts/end-watch.ts';
 import { labelOf } from '../../session/agents.ts';
 import { cards, loadCards } from '../agents/state.ts';
 import type { Conversation } from './conversation.ts';
@@ -29,7 +29,7 @@ export function Transcript({
     if (!box.current || !turns.current) return;
     // Whatever makes the page longer: a chunk, an image that is ready, a tree that is opened.
     const observer = new ResizeObserver(() => {
-      if (end.current.isAtEnd && box.current) box.current.scrollTop = box.current.scrollHeight;
+      if (box.current) end.current.keep(box.current);
     });
     observer.observe(box.current);
     observer.observe(turns.current);
@@ -46,9 +46,11 @@ export function Transcript({
     >
       {conversation ? (
         <div class="chat-turns" ref={turns} role="log" aria-label="Conversation">
-          {conversation.turns.map((turn) => (
-            <TurnView key={turn.id} conversation={conversation} turn={turn} />
-          ))}
+          <SurroundingEnd.Provider value={end.current}>
+            {conversation.turns.map((turn) => (
+              <TurnView key={turn.id} conversation={conversation} turn={turn} />
+            ))}
+          </SurroundingEnd.Provider>
         </div>
       ) : (
         <Welcome agent={agent} />

@@ -77,7 +77,7 @@ function Made({ artifact, isGrowing }: { artifact: Artifact; isGrowing: boolean 
   if (!isPlainAnswer(artifact)) return <ArtifactView artifact={artifact} isGrowing={isGrowing} />;
   return (
     <div class={isGrowing ? 'chat-bubble chat-growing' : 'chat-bubble'}>
-      <PartsView parts={artifact.parts} />
+      <PartsView parts={artifact.parts} isGrowing={isGrowing} />
     </div>
   );
 }
