@@ -228,6 +228,22 @@ describe('a connection', () => {
     line.destroy();
   });
 
+  it('of a caller that leaves before its answer is there is counted and noted all the same', async () => {
+    const outcomes: unknown[] = [];
+    const { port, lane } = await open({
+      metrics: true,
+      log: ({ fields }) => outcomes.push([fields?.operation, fields?.outcome]),
+    });
+    const line = new RawConnection(port);
+    line.write(asked('SendMessage', 'wait'));
+    await agentWaits();
+    line.destroy();
+    await until(() => lane.inLane.size === 0, 'the lane is empty');
+    release?.();
+    await until(() => outcomes.length > 0, 'it is noted');
+    expect(outcomes).toEqual([['send', 'OK']]);
+  });
+
   it('that is idle is closed when the server stops, and the others when they are answered', async () => {
     const { port, server, lane } = await open();
     const idle = new RawConnection(port);

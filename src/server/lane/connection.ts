@@ -101,7 +101,9 @@ export class Connection implements Sink {
     if (this.#exchange === exchange) {
       if (isStream) this.#open(reply, body, exchange);
       else this.#send(reply, body ?? '');
-    } else if (isStream) {
+    } else {
+      exchange.release();
+      if (!isStream) return;
       body.leave();
       answerer.streamEnded(body);
     }
@@ -113,7 +115,7 @@ export class Connection implements Sink {
   }
 
   #open(reply: Reply, stream: SseStream, exchange: PlainExchange): void {
-    exchange.body = '';
+    exchange.shrink();
     this.#stream = stream;
     this.#head = `${this.#headOf(reply)}Transfer-Encoding: chunked\r\n\r\n`;
     stream.pipe(this);
@@ -123,10 +125,8 @@ export class Connection implements Sink {
   #send(reply: Reply, body: string): void {
     const { status, length = Buffer.byteLength(body) } = reply;
     const head = this.#headOf(reply);
-    this.#write(
-      status !== 204 && status !== 304 ? `${head}Content-Length: ${length}\r\n\r\n` : `${head}\r\n`,
-      body,
-    );
+    if (status === 204 || status === 304) this.#write(`${head}\r\n`, '');
+    else this.#write(`${head}Content-Length: ${length}\r\n\r\n`, body);
     this.#done();
   }
 

@@ -39,17 +39,23 @@ export class PlainExchange implements Exchange {
     if (this.#from) (this.#onGone ??= []).push(callback);
   }
 
-  /** The caller left before it had its answer. */
+  /** The caller left before it had its answer, which is finished and counted all the same. */
   gone(): void {
     const callbacks = this.#onGone ?? [];
-    this.release();
+    this.#from = undefined;
+    this.#onGone = undefined;
     for (const callback of callbacks) callback();
+  }
+
+  /** Lets go of what only answering needs, because a stream may stay open for hours. */
+  shrink(): void {
+    this.body = '';
+    this.visit = undefined;
   }
 
   /** Lets go of the connection: a task may outlive it by hours, and holds the call that it came with. */
   release(): void {
-    this.body = '';
-    this.visit = undefined;
+    this.shrink();
     this.#from = undefined;
     this.#onGone = undefined;
   }
