@@ -1,6 +1,8 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { EventEmitter } from 'node:events';
 import { Server } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { defineAgent, type LocalAgent } from '../../src/engine/local-agent.ts';
 import type { LaneServer } from '../../src/server/lane/lane-server.ts';
@@ -102,6 +104,21 @@ describe('a plain request', () => {
     }
   });
 
+  it('may be followed by an empty line while it is answered, as old clients do', async () => {
+    const { port } = await open();
+    const line = new RawConnection(port);
+    line.write(asked('SendMessage', 'wait', 1));
+    await agentWaits();
+    line.write('\r\n');
+    // Whoever comes later is answered, so that there was time enough.
+    expect((await exchangeRaw(port, health))?.status).toBe(200);
+    release?.();
+    expect(idOf(await line.next())).toBe(1);
+    line.write(asked('SendMessage', 'next', 2));
+    expect(idOf(await line.next())).toBe(2);
+    line.destroy();
+  });
+
   it('may be sent while another one is answered, and waits for its turn', async () => {
     const { port, lane } = await open();
     const line = new RawConnection(port);
@@ -115,6 +132,33 @@ describe('a plain request', () => {
     expect([idOf(await line.next()), idOf(await line.next())]).toEqual([2, 3]);
     // Those that came together were left to Node.
     expect(lane.inLane.size).toBeLessThanOrEqual(1);
+    line.destroy();
+  });
+
+  it('sees nothing of what an agent keeps for another one on the same connection', async () => {
+    const kept = new AsyncLocalStorage<string>();
+    const seen: unknown[] = [];
+    const agent = defineAgent({
+      name: 'Keeper',
+      description: 'Keeps what it was told for as long as the request is there',
+      async process({ text }) {
+        seen.push(kept.getStore());
+        kept.enterWith(text);
+        await new Promise(setImmediate);
+        return kept.getStore() ?? '';
+      },
+    });
+    const server = await serve(agent);
+    opened.push({ server, agent });
+    const line = new RawConnection(server.port);
+    line.write(asked('SendMessage', 'one', 1));
+    expect((await line.next())?.body).toContain('"one"');
+    // The second waits until the first is answered.
+    line.write(asked('SendMessage', 'two', 2));
+    await until(() => seen.length === 2, 'the second is there');
+    line.write(asked('SendMessage', 'three', 3));
+    expect([idOf(await line.next()), idOf(await line.next())]).toEqual([2, 3]);
+    expect(seen).toEqual([undefined, undefined, undefined]);
     line.destroy();
   });
 
@@ -166,6 +210,16 @@ describe('whoever wants to see requests at the server of Node', () => {
     expect((await exchangeRaw(port, health))?.status).toBe(200);
     delete (Server.prototype as Partial<Server>).emit;
     expect(events).toContain('request');
+  });
+
+  it.each([{ timeout: 60_000 }, { maxRequestsPerSocket: 5 }])('for the sake of %o has it', async (limit) => {
+    const { port, server, lane } = await open();
+    Object.assign(server.server, limit);
+    const line = new RawConnection(port);
+    line.write(health);
+    expect((await line.next())?.status).toBe(200);
+    expect(lane.inLane.size).toBe(0);
+    line.destroy();
   });
 
   it('by asking for it has no lane at all', async () => {
@@ -242,6 +296,35 @@ describe('a connection', () => {
     release?.();
     await until(() => outcomes.length > 0, 'it is noted');
     expect(outcomes).toEqual([['send', 'OK']]);
+  });
+
+  it('that somebody made of another stream is left to Node', async () => {
+    const { port, lane } = await open();
+    const doorman = createServer((socket) => {
+      lane.emit('connection', Object.assign(socket, { encrypted: true }));
+    });
+    await new Promise<void>((resolve) => doorman.listen(0, '127.0.0.1', resolve));
+    const line = new RawConnection((doorman.address() as AddressInfo).port);
+    line.write(rawRequest('GET', '/.well-known/agent-card.json', '', modern));
+    expect((await line.next())?.body).toContain('"https://localhost');
+    line.destroy();
+    doorman.close();
+    expect((await exchangeRaw(port, health))?.status).toBe(200);
+  });
+
+  it('with half a request is not closed when the server stops, because it is no idle one', async () => {
+    const { port, server, lane } = await open();
+    const request = asked('SendMessage', 'half');
+    const line = new RawConnection(port);
+    line.write(request.subarray(0, -5));
+    await until(() => lane.inLane.size === 1, 'it is connected');
+    expect((await exchangeRaw(port, health))?.status).toBe(200);
+    const stopped = server.stop(10_000);
+    line.write(request.subarray(-5));
+    const reply = await line.next();
+    expect(reply?.body).toContain('"TASK_STATE_COMPLETED"');
+    expect(reply?.headers.get('connection')).toBe('close');
+    await stopped;
   });
 
   it('that is idle is closed when the server stops, and the others when they are answered', async () => {

@@ -47,8 +47,13 @@ export class Connection implements Sink {
     socket.on('error', onError);
   }
 
-  /** True while nothing is asked and nothing has to be sent. */
+  /** True while nothing is asked, not even half, and nothing has to be sent. */
   get isIdle(): boolean {
+    return !this.#exchange && !this.#held && this.#socket.writableLength === 0;
+  }
+
+  /** True while a request can be taken. */
+  get #isFree(): boolean {
     return !this.#exchange && !this.#isStalled;
   }
 
@@ -56,7 +61,7 @@ export class Connection implements Sink {
   receive(chunk: Buffer): void {
     const before = this.#held;
     const bytes = before ? Buffer.concat([before, chunk]) : chunk;
-    if (this.isIdle) {
+    if (this.#isFree) {
       this.#held = undefined;
       this.#take(bytes, before !== undefined);
       return;
@@ -90,6 +95,12 @@ export class Connection implements Sink {
     const exchange = new PlainExchange(head, body, this.#socket);
     this.#exchange = exchange;
     this.#answerer = answerer;
+    // In a turn of its own, or what an agent keeps for a request (`AsyncLocalStorage`) would be there for the next one.
+    process.nextTick(answerLater, this, exchange, answerer);
+  }
+
+  /** Has the request answered, at once if that is possible. */
+  answer(exchange: PlainExchange, answerer: Answerer): void {
     const reply = answerer.answer(exchange);
     if (reply instanceof Promise) void reply.then((each) => this.#deliver(exchange, answerer, each));
     else this.#deliver(exchange, answerer, reply);
@@ -186,7 +197,8 @@ export class Connection implements Sink {
     const held = this.#held;
     this.#held = undefined;
     if (this.#socket.isPaused()) this.#socket.resume();
-    if (held) this.#take(held, false);
+    // This may be a turn of the one that was answered before.
+    if (held) this.#lane.own.runInAsyncScope(() => this.#take(held, false));
   }
 
   /** Nobody is answered any more. */
@@ -212,7 +224,7 @@ export class Connection implements Sink {
   /** The caller sends nothing more, which is how most of them leave. */
   ended(): void {
     const socket = this.#socket;
-    if (!this.#held || !this.isIdle) socket.end();
+    if (!this.#held || !this.#isFree) socket.end();
     else if (!this.#lane.emit('clientError', endedEarly(), socket)) socket.destroy();
   }
 
@@ -241,24 +253,34 @@ export class Connection implements Sink {
     socket.resume();
   }
 
-  /** Looks whether it waits for too long. Node has its own limits for what has not become a request. */
-  sweep(now: number, interval: number, keepAliveTimeout: number): void {
-    if (!this.isIdle) return;
-    const age = now - this.#since;
+  /**
+   * Looks whether it waits for too long. Node has its own limits for what has not become a request.
+   *
+   * @param since - what has waited for a request since then is left to Node.
+   * @param keptSince - what has been idle since then is closed.
+   */
+  sweep(since: number, keptSince: number): void {
     if (!this.#hasAnswered || this.#held) {
-      if (age >= interval / 2) this.handOver(this.#held);
-    } else if (keepAliveTimeout > 0 && age > keepAliveTimeout) this.#socket.destroy();
+      if (this.#isFree && this.#since <= since) this.handOver(this.#held);
+    } else if (this.isIdle && this.#since < keptSince) this.#socket.destroy();
   }
 }
 
-/** Where one answer is on its way there is no place for another that says what is wrong. */
+/**
+ * Where one answer is on its way there is no place for another that says what is wrong. An empty line may stand before a
+ * request.
+ */
 function mayBeRequest([first = 0]: Buffer): boolean {
-  return first >= 0x41 && first <= 0x5a;
+  return (first >= 0x41 && first <= 0x5a) || first === 0x0d || first === 0x0a;
 }
 
 /** A request of which the caller did not send all, in the words of Node. */
 function endedEarly(): Error {
   return Object.assign(new Error('The request is not all there'), { code: 'HPE_INVALID_EOF_STATE' });
+}
+
+function answerLater(connection: Connection, exchange: PlainExchange, answerer: Answerer): void {
+  connection.answer(exchange, answerer);
 }
 
 function onData(this: LaneSocket, chunk: Buffer): void {

@@ -1,7 +1,9 @@
+import { AsyncResource } from 'node:async_hooks';
 import { channel } from 'node:diagnostics_channel';
 import { EventEmitter } from 'node:events';
 import { type RequestListener, Server, type ServerOptions } from 'node:http';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import type { Answerer } from './answerer.ts';
 import { Connection } from './connection.ts';
 import type { PlainLimits } from './plain-head.ts';
@@ -17,6 +19,8 @@ export class LaneServer extends Server {
   readonly answererAt: (target: string) => Answerer | undefined;
   /** The connections that were not left to Node. */
   readonly inLane = new Set<Connection>();
+  /** What belongs to no request is done in here. */
+  readonly own = new AsyncResource('LaneServer');
   readonly #toNode: (socket: Socket) => void;
   readonly #keepAlive: string;
   /** False once somebody else takes part in answering. */
@@ -40,14 +44,27 @@ export class LaneServer extends Server {
     this.on('connection', (socket: Socket) => this.#accept(socket));
     this.on('newListener', (event) => this.#shut(event));
     this.on('removeListener', (event) => this.#shut(event));
-    const interval = bounds.connectionsCheckingInterval ?? 30_000;
-    const sweeper = setInterval(() => this.#sweep(interval), interval).unref();
+    // More often than Node, whose limits begin when a connection is left to it.
+    const interval = Math.max(50, (bounds.connectionsCheckingInterval ?? 30_000) / 4);
+    let sweeper: NodeJS.Timeout | undefined;
+    this.on('listening', () => {
+      sweeper = setInterval(() => this.#sweep(interval), interval).unref();
+    });
     this.on('close', () => clearInterval(sweeper));
   }
 
-  /** True while nobody else has to see the requests: other listeners, and tools that watch the server of Node. */
+  /**
+   * True while nobody else has to see the requests: other listeners, tools that watch the server of Node, and limits that
+   * only Node keeps.
+   */
   get isOpen(): boolean {
-    return this.#isOpen && this.emit === EventEmitter.prototype.emit && !requestStart.hasSubscribers;
+    return (
+      this.#isOpen &&
+      this.emit === EventEmitter.prototype.emit &&
+      !requestStart.hasSubscribers &&
+      !this.timeout &&
+      !this.maxRequestsPerSocket
+    );
   }
 
   /** What a response says about its connection. */
@@ -56,7 +73,9 @@ export class LaneServer extends Server {
   }
 
   #accept(socket: Socket): void {
-    if (this.isOpen) this.inLane.add(new Connection(this, socket));
+    // Anybody may hand a connection to the server of Node, of any kind.
+    const isPlain = socket instanceof Socket && !(socket as Partial<TLSSocket>).encrypted;
+    if (isPlain && this.isOpen) this.inLane.add(new Connection(this, socket));
     else this.#toNode(socket);
   }
 
@@ -71,7 +90,8 @@ export class LaneServer extends Server {
 
   #sweep(interval: number): void {
     const now = Date.now();
-    for (const connection of this.inLane) connection.sweep(now, interval, this.keepAliveTimeout);
+    const keptSince = this.keepAliveTimeout > 0 ? now - this.keepAliveTimeout - grace : 0;
+    for (const connection of this.inLane) connection.sweep(now - interval, keptSince);
   }
 
   override closeIdleConnections(): void {
@@ -84,5 +104,8 @@ export class LaneServer extends Server {
     for (const connection of this.inLane) connection.destroy();
   }
 }
+
+/** For how many milliseconds more than it was told a caller may count on its connection, as with Node. */
+const grace = 1_000;
 
 const requestStart = channel('http.server.request.start');

@@ -67,6 +67,7 @@ describe('a head that is not plain', () => {
     ['wants to be told to go on', post('Content-Length: 1', 'Expect: 100-continue')],
     ['wants to change over', post('Content-Length: 0', 'Upgrade: websocket')],
     ['wants to be the last', post('Content-Length: 0', 'Connection: close')],
+    ['wants so of a proxy, as Node reads it too', post('Content-Length: 0', 'Proxy-Connection: close')],
     ['wants more than one thing', post('Content-Length: 0', 'Connection: keep-alive, x')],
     ['is longer than may be', post('Content-Length: 101')],
     ['has too many headers', post('Content-Length: 0', 'A: 1', 'B: 2', 'C: 3', 'D: 4')],

@@ -24,8 +24,8 @@ const blankLine = Buffer.from('\r\n\r\n');
 /** Whatever a reader could take in two ways is left out: other blanks, other line ends, folded lines, odd names. */
 const plainForm = /^(?:GET|POST|DELETE) \/[\x21-\x7e]* HTTP\/1\.1(?:\r\n[A-Za-z0-9-]+:[\x20-\x7e]*)+$/;
 
-/** Headers that ask for more than an answer. */
-const demanding = new Set(['transfer-encoding', 'upgrade', 'expect', 'trailer']);
+/** Headers that ask for more than an answer, and one that Node reads as `Connection`. */
+const demanding = new Set(['transfer-encoding', 'upgrade', 'expect', 'trailer', 'proxy-connection']);
 
 const lengthForm = /^\d{1,10}$/;
 
