@@ -7,7 +7,12 @@ interface Row {
   commands: readonly Command[];
   options: readonly Option[];
   choices: readonly string[];
+  /** An argument of it may be a file. */
+  takesFiles: boolean;
 }
+
+/** The names of arguments that are never files. */
+const noFile = /^(urls?|text|action|parameters|\w+Id)$/;
 
 /** Writes the completion script of a shell, out of the commands there are. */
 export function completionFor(program: Command, shell: 'bash' | 'zsh' | 'fish'): string {
@@ -23,6 +28,9 @@ function rowsOf(command: Command, path: readonly string[]): Row[] {
       commands,
       options: command.options.filter(({ hidden }) => !hidden),
       choices: command.registeredArguments.flatMap(({ argChoices }: Argument) => argChoices ?? []),
+      takesFiles: command.registeredArguments.some(
+        (each: Argument) => each.argChoices === undefined && !noFile.test(each.name()),
+      ),
     },
     ...commands.flatMap((each) => rowsOf(each, [...path, each.name()])),
   ];
@@ -41,16 +49,16 @@ function wordsOf({ commands, options, choices }: Row): string[] {
   ];
 }
 
-/** Both shells walk the words that were typed, and stop at the last one that is a command. */
+/** All shells walk the words that were typed, and stop at the last one that is a command. */
 function bash(name: string, rows: readonly Row[]): string {
-  const func = `_${name.replaceAll(/\W/g, '_')}`;
+  const func = `_${functionName(name)}`;
   const cases = rows.map((row) => `    ${quoted(row.path)}) words=${quoted(wordsOf(row).join(' '))} ;;`);
   const values = choiceCases(rows).map(
     ({ path, flag, words }) => `    ${quoted(`${path}|${flag}`)}) words=${quoted(words.join(' '))} ;;`,
   );
   return `# bash completion for ${name}
 ${func}() {
-  local word path='' words='' known=' ${rows.map(({ path }) => path.replaceAll(' ', '/')).join(' ')} '
+  local word path='' words='' known=' ${knownPaths(rows)} '
   local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}"
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$known" in *" \${path:+\${path// //}/}$word "*) path="\${path:+$path }$word" ;; esac
@@ -70,7 +78,7 @@ complete -o default -F ${func} ${name}
 }
 
 function zsh(name: string, rows: readonly Row[]): string {
-  const func = `_${name.replaceAll(/\W/g, '_')}`;
+  const func = `_${functionName(name)}`;
   const cases = rows.map(
     (row) => `    ${quoted(row.path)}) offers=(${describedWords(row).map(quoted).join(' ')}) ;;`,
   );
@@ -80,7 +88,7 @@ function zsh(name: string, rows: readonly Row[]): string {
   );
   return `#compdef ${name}
 ${func}() {
-  local word at='' known=' ${rows.map(({ path }) => path.replaceAll(' ', '/')).join(' ')} '
+  local word at='' known=' ${knownPaths(rows)} '
   local -a words_given offers
   words_given=("\${(@)words[2,CURRENT-1]}")
   local previous="\${words_given[-1]}"
@@ -100,26 +108,44 @@ if [ "$funcstack[1]" = ${quoted(func)} ]; then ${func} "$@"; else compdef ${func
 }
 
 function fish(name: string, rows: readonly Row[]): string {
-  const lines = [`# fish completion for ${name}`, `complete -c ${name} -f`];
-  for (const row of rows) {
-    const words = row.path === '' ? [] : row.path.split(' ');
-    const isHere = [
-      ...words.map((word) => `__fish_seen_subcommand_from ${word}`),
-      ...(row.commands.length === 0
-        ? []
-        : [`not __fish_seen_subcommand_from ${row.commands.map((each) => each.name()).join(' ')}`]),
-    ].join('; and ');
-    const when = isHere === '' ? '' : ` -n ${quoted(isHere)}`;
-    for (const each of row.commands)
-      lines.push(`complete -c ${name}${when} -a ${each.name()} -d ${quoted(each.description())}`);
-    for (const choice of row.choices) lines.push(`complete -c ${name}${when} -a ${quoted(choice)}`);
-    for (const { long, short, description, argChoices, required } of row.options) {
-      const flags = `${short ? ` -s ${short.slice(1)}` : ''}${long ? ` -l ${long.slice(2)}` : ''}`;
-      const values = argChoices ? ` -xa ${quoted(argChoices.join(' '))}` : required ? ' -rF' : '';
-      lines.push(`complete -c ${name}${when}${flags}${values} -d ${quoted(description)}`);
-    }
-  }
-  return `${lines.join('\n')}\n`;
+  const at = `__${functionName(name)}_at`;
+  const lines = rows.flatMap((row) => {
+    const complete = `complete -c ${name} -n ${quoted(`${at} ${row.path}`.trimEnd())}`;
+    return [
+      // Files are offered unless it is said that they are not.
+      ...(row.takesFiles ? [] : [`${complete} -f`]),
+      ...row.commands.map((each) => `${complete} -a ${each.name()} -d ${quoted(each.description())}`),
+      ...row.choices.map((choice) => `${complete} -a ${quoted(choice)}`),
+      ...row.options.map(({ long, short, description, argChoices, required }) => {
+        const flags = `${short ? ` -s ${short.slice(1)}` : ''}${long ? ` -l ${long.slice(2)}` : ''}`;
+        const values = argChoices ? ` -xa ${quoted(argChoices.join(' '))}` : required ? ' -rF' : '';
+        return `${complete}${flags}${values} -d ${quoted(description)}`;
+      }),
+    ];
+  });
+  return `# fish completion for ${name}
+function ${at}
+  set -l known ${knownPaths(rows)}
+  set -l path
+  for word in (commandline -opc)[2..-1]
+    if contains -- (string join -- / $path $word) $known
+      set path $path $word
+    end
+  end
+  test "$path" = "$argv"
+end
+complete -c ${name} -s h -l help -d 'print this help'
+${lines.join('\n')}
+`;
+}
+
+function functionName(name: string): string {
+  return name.replaceAll(/\W/g, '_');
+}
+
+/** The ways to commands, each as one word such as `task/get`. */
+function knownPaths(rows: readonly Row[]): string {
+  return rows.flatMap(({ path }) => (path === '' ? [] : path.replaceAll(' ', '/'))).join(' ');
 }
 
 function describedWords({ commands, choices, options }: Row): string[] {
