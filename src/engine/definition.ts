@@ -83,7 +83,7 @@ export interface AgentOptions {
   /**
    * Ends or resumes, at the start, the tasks that the ledger says are running. Turn it off where several agents share
    * a ledger.
-   * @defaultValue true
+   * @defaultValue true, unless other processes share the ledger
    */
   recovers?: boolean;
   /** How many push configurations one task may have. @defaultValue 10 */

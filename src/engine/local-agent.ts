@@ -92,7 +92,7 @@ class Engine implements LocalAgent, RunHost {
     this.#process = watched(definition.process, new LazyTracing(options.tracing));
     this.entered = options.metrics?.taskEntered;
     options.metrics?.watchRuns(() => this.#runs.size);
-    this.#recovers = options.recovers ?? true;
+    this.#recovers = options.recovers ?? !this.#ledger.isShared;
     this.#entrance = new Entrance(definition);
     this.#stopWatching = watch(this.#runs, clock, options);
     this.#push = new PushDesk(this.#ledger, definition, options, this);

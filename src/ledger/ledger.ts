@@ -87,6 +87,8 @@ export interface Delivery {
  * One port is one transaction: an event and what it makes of the task are stored together.
  */
 export interface Ledger extends AsyncDisposable {
+  /** True when other processes run tasks on it too, so that one that is running need not have lost its agent. */
+  readonly isShared?: boolean;
   /**
    * Makes a task, whose first event is the task itself with sequence number 1.
    *

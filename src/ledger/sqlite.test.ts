@@ -47,6 +47,24 @@ const chunk = ({ id, contextId }: TaskLog, text: string): TaskChange => ({
   append: true,
 });
 
+/** Follows with one ledger what another one does. */
+async function followed(writer: Ledger, reader: Ledger): Promise<void> {
+  const mine = await writer.create('ann', newTask('t'));
+  await mine.settled();
+  const theirs = await reader.open('ann', 't');
+  const events = (async () => {
+    const seen: (number | undefined)[] = [];
+    for await (const event of theirs?.follow(1) ?? []) seen.push(event.sequence);
+    return seen;
+  })();
+  for (let n = 0; n < 3; n++) {
+    mine.append(chunk(mine, 'x'));
+    await mine.settled();
+  }
+  mine.append(status(mine, 'completed'));
+  expect(await events).toEqual([2, 3, 4, 5]);
+}
+
 describe('a ledger file that is opened again', () => {
   it('has everything that was stored, in the same order', async () => {
     const before = await open();
@@ -222,35 +240,82 @@ describe('a change that is no JSON', () => {
   });
 });
 
-describe('a file that something else changes', () => {
-  it('is not overwritten', async () => {
-    const ledger = await open();
-    const log = await ledger.create('ann', newTask('t'));
-    const bystander = await ledger.create('ann', newTask('bystander'));
-    await log.settled();
-    const other = await openDatabase(file);
-    other.exec("update tasks set sequence = 2, previous = 1 where id = 't'");
-    other.exec("insert into texts select key, 2, '[]' from tasks where id = 't'");
-    other.close();
+describe('two ledgers that share a file', () => {
+  const shared = true;
 
-    log.append(status(log, 'failed'));
-    bystander.append(status(bystander, 'working'));
-    const results = await Promise.allSettled([log.settled(), bystander.settled()]);
-    expect(results.map((result) => result.status)).toEqual(['rejected', 'fulfilled']);
-    expect(results[0]).toMatchObject({ reason: { reason: 'CONFLICT', details: { taskId: 't' } } });
-    expect(await ledger.open('ann', 't')).toMatchObject({ sequence: 2, state: 'submitted' });
-    expect((await ledger.list('ann', { status: 'working' })).totalSize).toBe(1);
-    expect((await ledger.list('ann', { status: 'failed' })).totalSize).toBe(0);
-    expect((await ledger.list('ann', {})).totalSize).toBe(2);
+  it('do not overwrite each other', async () => {
+    const [one, two] = [await open({ shared }), await open({ shared })];
+    const mine = await one.create('ann', newTask('t'));
+    await mine.settled();
+    const theirs = await two.open('ann', 't');
+    if (!theirs) throw new Error('the other ledger does not see the task');
+
+    mine.append(status(mine, 'working'));
+    theirs.append(status(theirs, 'failed'));
+    const bystander = await two.create('ann', newTask('bystander'));
+    const results = await Promise.allSettled([mine.settled(), theirs.settled(), bystander.settled()]);
+    expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(results[1]).toMatchObject({ reason: { reason: 'CONFLICT', details: { taskId: 't' } } });
+    const again = await two.open('ann', 't');
+    expect(again).toMatchObject({ sequence: 2, state: 'working' });
+    expect((await two.list('ann', { status: 'working' })).totalSize).toBe(1);
+    expect((await two.list('ann', { status: 'failed' })).totalSize).toBe(0);
+    expect((await two.list('ann', {})).totalSize).toBe(2);
   });
 
-  it('does not get a second task of the same id', async () => {
-    const ledger = await open();
-    const log = await ledger.create('ann', newTask('t'));
-    const other = await openDatabase(file);
-    other.exec(`insert into tasks select 99, key, 't', 'c', null, 'working', 99, 0, 1, 0, 1 from owners`);
-    other.close();
-    await expect(log.settled()).rejects.toMatchObject({ reason: 'CONFLICT' });
+  it('do not both make the same task', async () => {
+    const [one, two] = [await open({ shared }), await open({ shared })];
+    const mine = await one.create('ann', newTask('t'));
+    const theirs = await two.create('ann', newTask('t'));
+    const results = await Promise.allSettled([mine.settled(), theirs.settled()]);
+    expect(results.map((result) => result.status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect((await one.list('ann', {})).totalSize).toBe(1);
+  });
+
+  it('see each other’s changes when they open a task', async () => {
+    const [one, two] = [await open({ shared }), await open({ shared })];
+    const mine = await one.create('ann', newTask('t'));
+    await mine.settled();
+    const theirs = await two.open('ann', 't');
+    mine.append(status(mine, 'working'));
+    mine.append(chunk(mine, 'x'));
+    await mine.settled();
+    await nextTurn();
+    const again = await two.open('ann', 't');
+    expect(again).toBe(theirs);
+    expect(again?.task()).toEqual(mine.task());
+    again?.append(status(again, 'completed'));
+    await again?.settled();
+    await nextTurn();
+    expect((await one.open('ann', 't'))?.state).toBe('completed');
+  });
+
+  it('let followers see what the other one does', async () => {
+    const [one, two] = [await open({ shared }), await open({ shared, pollInterval: 1 })];
+    await followed(one, two);
+  });
+
+  it('refuse who wants the file alone, and the other way round', async () => {
+    const [one, two] = [await open({ shared }), await open({ shared })];
+    expect([one.isShared, two.isShared]).toEqual([true, true]);
+    await one[Symbol.asyncDispose]();
+    await expect(sqliteLedger({ file })).rejects.toMatchObject({ reason: 'CONFLICT' });
+    await two[Symbol.asyncDispose]();
+    expect((await open()).isShared).toBe(false);
+    await expect(sqliteLedger({ file, shared })).rejects.toMatchObject({
+      reason: 'CONFLICT',
+      hint: expect.stringContaining('shared: true'),
+    });
+  });
+
+  it('lose it one by one', async () => {
+    const [one, two] = [await open({ shared }), await open({ shared })];
+    const database = await openDatabase(file);
+    database.exec('delete from lease where token = (select min(token) from lease)');
+    database.close();
+    const [mine, theirs] = [await one.create('ann', newTask('1')), await two.create('ann', newTask('2'))];
+    const results = await Promise.allSettled([mine.settled(), theirs.settled()]);
+    expect(results.map((result) => result.status).sort()).toEqual(['fulfilled', 'rejected']);
   });
 });
 
@@ -331,20 +396,7 @@ describe('a guest', () => {
 
   it('follows what the holder does', async () => {
     const [holder, guest] = [await open(), await open({ guest: true, pollInterval: 1 })];
-    const mine = await holder.create('ann', newTask('t'));
-    await mine.settled();
-    const theirs = await guest.open('ann', 't');
-    const events = (async () => {
-      const seen: (number | undefined)[] = [];
-      for await (const event of theirs?.follow(1) ?? []) seen.push(event.sequence);
-      return seen;
-    })();
-    for (let n = 0; n < 3; n++) {
-      mine.append(chunk(mine, 'x'));
-      await mine.settled();
-    }
-    mine.append(status(mine, 'completed'));
-    expect(await events).toEqual([2, 3, 4, 5]);
+    await followed(holder, guest);
   });
 
   it('changes no task, be the file held or not', async () => {

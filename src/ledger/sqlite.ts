@@ -14,8 +14,17 @@ import { SqliteLedger } from './sqlite/sqlite-ledger.ts';
 
 /** Where a ledger in a file is, and how careful it is. */
 export interface SqliteLedgerOptions {
-  /** The path of the file, which is made if it does not exist. One ledger at a time changes the tasks in it. */
+  /**
+   * The path of the file, which is made if it does not exist. One ledger at a time changes the tasks in it, unless all
+   * that are open say `shared`.
+   */
   file: string;
+  /**
+   * Has the file together with other processes that say so too, to use more cores or to follow a task from elsewhere.
+   * Each runs the tasks that it began; an agent leaves those of others alone unless its `recovers` says otherwise.
+   * @defaultValue false
+   */
+  shared?: boolean;
   /**
    * Opens a file that another process may hold, to look at it: tasks are read and followed, finished ones expire and
    * deliveries are noted, but no task is made or changed, and so no agent runs on it.
@@ -67,10 +76,10 @@ export interface SqliteLedgerOptions {
  * Opens a ledger in a file.
  *
  * @throws {@link A2AError} `UNAVAILABLE` when the file cannot be opened; `CONFLICT` when another process, or another
- * ledger of this one, has it.
+ * ledger of this one, has it and not both share it.
  */
 export async function sqliteLedger(options: SqliteLedgerOptions): Promise<Ledger> {
-  const { file, guest = false, leaseTimeout: timeout = 10_000, onLost } = options;
+  const { file, guest = false, shared, leaseTimeout: timeout = 10_000, onLost } = options;
   const database = await openDatabase(file);
   try {
     database.exec(`pragma busy_timeout = ${options.busyTimeout ?? 5_000}`);
@@ -86,7 +95,7 @@ export async function sqliteLedger(options: SqliteLedgerOptions): Promise<Ledger
       maxCachedTasks: options.maxCachedTasks ?? 4_096,
       maxCachedBytes: options.maxCachedBytes ?? 64 * 1_024 * 1_024,
       pollInterval: options.pollInterval ?? 250,
-      lease: guest ? undefined : new Lease(database, { file, timeout, onLost }),
+      lease: guest ? undefined : new Lease(database, { file, shared, timeout, onLost }),
     });
   } catch (fault) {
     database.close();

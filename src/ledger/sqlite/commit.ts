@@ -66,7 +66,8 @@ export class GroupCommit {
     this.#end = database.prepare('commit');
     // Whether the file is still held is asked with it, which costs nothing.
     this.#clock = database.prepare(
-      'update clock set touched = touched + ? where (select token from lease) = ? returning touched',
+      `update clock set touched = touched + ? where exists (select 1 from lease where token = ?)
+       returning touched`,
     );
     this.#count = database.prepare(
       'insert into counts values (?, ?, ?) on conflict (owner, state) do update set n = n + excluded.n',

@@ -35,8 +35,18 @@ const processOf = (pid: number, more: Partial<ProcessIdentity> = {}): ProcessIde
   ...more,
 });
 
-const take = (self: ProcessIdentity): Lease =>
-  new Lease(database, { file: 'tasks.db', timeout, clock, self });
+const take = (self: ProcessIdentity, shared = false): Lease =>
+  new Lease(database, { file: 'tasks.db', shared, timeout, clock, self });
+
+const share = (self: ProcessIdentity): Lease => take(self, true);
+
+const hint = 'Stop that process, use another file, or open it with shared: true in all of them.';
+
+const pids = (): unknown[] =>
+  database
+    .prepare('select pid from lease order by pid')
+    .all([])
+    .map(({ pid }) => pid);
 
 const isHeld = (lease: Lease): boolean => {
   try {
@@ -54,10 +64,94 @@ it('is refused while its holder lives, with who that is and what to do', () => {
     expect.objectContaining({
       reason: 'CONFLICT',
       message: 'tasks.db is in use by process 1 on here since 1970-01-01T00:16:40.000Z',
-      hint: 'Stop that process, or use another file.',
+      hint,
     }),
   );
   expect(isHeld(first)).toBe(true);
+});
+
+it('is had by all who share it, each for itself', () => {
+  const [first, second, again] = [share(processOf(1)), share(processOf(2)), share(processOf(1))];
+  expect([first, second, again].map(isHeld)).toEqual([true, true, true]);
+  first.release();
+  expect([first, second, again].map(isHeld)).toEqual([false, true, true]);
+});
+
+it('is refused to who shares while somebody has it alone', () => {
+  const first = take(processOf(1));
+  expect(() => share(processOf(2))).toThrow(
+    expect.objectContaining({
+      reason: 'CONFLICT',
+      message: 'tasks.db is in use by process 1 on here since 1970-01-01T00:16:40.000Z',
+      hint,
+    }),
+  );
+  first.release();
+  expect(isHeld(share(processOf(2)))).toBe(true);
+});
+
+it('is refused to who wants it alone while others share it', () => {
+  const first = share(processOf(1));
+  expect(() => take(processOf(2))).toThrow(
+    expect.objectContaining({
+      reason: 'CONFLICT',
+      message: 'tasks.db is shared by process 1 on here since 1970-01-01T00:16:40.000Z',
+      hint,
+    }),
+  );
+  alive.add(3);
+  clock.advance(1);
+  share(processOf(3));
+  expect(() => take(processOf(2))).toThrow(
+    expect.objectContaining({
+      message: expect.stringContaining('tasks.db is shared by process 1 on here and 1 more since'),
+      hint: hint.replace('that process', 'those processes'),
+    }),
+  );
+  first.release();
+  alive.delete(3);
+  const alone = take(processOf(2));
+  expect(isHeld(alone)).toBe(true);
+  expect(pids()).toEqual([2]);
+});
+
+it('goes from one who had it alone and is dead to all who share', () => {
+  const first = take(processOf(1));
+  alive.delete(1);
+  expect([share(processOf(2)), share(processOf(2))].map(isHeld)).toEqual([true, true]);
+  expect(isHeld(first)).toBe(false);
+});
+
+it('is swept of those who are gone by everybody who opens it, and of nobody when it is refused', () => {
+  share(processOf(1));
+  share(processOf(2));
+  alive = new Set([2, 3]);
+  expect(() => take(processOf(3))).toThrow('shared by process 2 on here since');
+  expect(pids()).toEqual([1, 2]);
+  share(processOf(3));
+  expect(pids()).toEqual([2, 3]);
+});
+
+it('is kept by one who shares and is silent but there, until somebody wants it alone', () => {
+  const first = share(processOf(1));
+  database.exec(`update lease set seen = ${clock.now() - timeout}`);
+  const second = share(processOf(2));
+  expect(isHeld(first)).toBe(true);
+  second.release();
+  take(processOf(2));
+  expect(isHeld(first)).toBe(false);
+  expect(first.fault?.hint).toMatch(/when the other has ended/);
+});
+
+it('is lost by one who shares elsewhere and is silent, because nobody can see that it is there', () => {
+  const first = share(processOf(1, { host: 'there' }));
+  database.exec(`update lease set seen = ${clock.now() - timeout}`);
+  share(processOf(2));
+  expect(isHeld(first)).toBe(false);
+  expect(first.fault).toMatchObject({
+    cause: { message: expect.stringContaining('process 2 on here took tasks.db over') },
+    hint: 'Restart this process.',
+  });
 });
 
 it('is held for as long as signs of life are given', () => {

@@ -69,15 +69,15 @@ const steps: readonly string[] = [
   `,
   `
   create table lease (
-    id integer primary key check (id = 1),
-    token text not null,
+    token text primary key,
+    shared integer not null,
     pid integer not null,
     host text not null,
     pid_space text not null,
     since integer not null,
     seen integer not null,
     timeout integer not null
-  );
+  ) without rowid;
   `,
 ];
 

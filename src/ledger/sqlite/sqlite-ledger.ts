@@ -33,6 +33,7 @@ export interface Settings {
 
 /** The ledger in a file. Reads happen at once; writes wait for the end of the turn and are then written together. */
 export class SqliteLedger implements Ledger, LogKeeper {
+  readonly isShared: boolean;
   readonly #database: Database;
   readonly #owners: Owners;
   readonly #reader: Reader;
@@ -53,6 +54,7 @@ export class SqliteLedger implements Ledger, LogKeeper {
     this.#cache = new LogCache(settings.maxCachedTasks, settings.maxCachedBytes);
     const { lease } = settings;
     this.#lease = lease;
+    this.isShared = lease?.isShared ?? false;
     const fence = { token: lease?.token ?? '', check: () => this.#checkHeld() };
     this.#commits = new GroupCommit(database, settings.now, fence, (log) => this.#committed(log));
     this.#configs = new PushConfigs(database);
