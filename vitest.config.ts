@@ -1,10 +1,41 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Files that take longest, the longest first: whatever of them began last would leave the other cores without work. */
+const longest = [
+  'src/conformance/broken/self-test.test.ts',
+  'src/conformance/broken/variants.test.ts',
+  'test/integration/broker-kill.test.ts',
+  'test/integration/conformance-official.test.ts',
+  'test/integration/report-page.test.ts',
+].map((file) => resolve(import.meta.dirname, file));
+
+for (const file of longest) if (!existsSync(file)) throw new Error(`vitest.config.ts names ${file}`);
+
+/** Begins with what takes longest, also where no run before this one is remembered. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number =>
+      longest.includes(moduleId) ? longest.indexOf(moduleId) : longest.length;
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
+  }
+}
+
+const parts = ['src/**/*.test.ts', 'console/src/**/*.test.ts'];
+const selfTests = 'src/conformance/broken/{self-test,variants}.test.ts';
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'console/src/**/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
+    projects: [
+      { extends: true, test: { name: 'apart', include: ['test/**/*.test.ts', selfTests] } },
+      // Tests of one part leave nothing behind, so they need no process of their own; starting one takes longer than they do.
+      { extends: true, test: { name: 'together', include: parts, exclude: [selfTests], isolate: false } },
+    ],
   },
 });

@@ -69,7 +69,13 @@ export interface RunOutcome {
   readonly began: string;
 }
 
-/** How many checks are under way at once on one lane. */
+/** A check that is run on a lane. */
+interface Trial {
+  readonly check: Check;
+  readonly tools: ProbeTools;
+}
+
+/** How many checks are under way at once, on all lanes together. */
 const width = 8;
 
 /** Runs every check against an agent. Never rejects: an agent that cannot be reached is an outcome too. */
@@ -108,12 +114,14 @@ class Run {
       if (lanes.length === 0) return this.#outcome(cards, [], await this.#unreachable(cards));
       const byVersion = groupBy(lanes, ({ version }) => version);
       const checks = this.#options.checks.filter((each) => this.#isWanted(each));
-      this.#total = lanes.reduce(
-        (sum, lane) => sum + checks.filter((each) => isFor(each, lane, lanes)).length,
-        0,
-      );
-      for (const lane of lanes)
-        await this.#runLane(lane, checks, cards, byVersion.get(lane.version) ?? [], lanes);
+      const trials: Trial[] = [];
+      for (const lane of lanes) {
+        const tools = this.#toolsFor(lane, cards, byVersion.get(lane.version) ?? []);
+        if (this.#options.warmUp) await this.#warmUp(tools);
+        trials.push(...checks.filter((each) => isFor(each, lane, lanes)).map((check) => ({ check, tools })));
+      }
+      this.#total = trials.length;
+      await this.#runAll(trials);
       this.#results.push(...this.#watch.results(lanes));
       return this.#outcome(cards, lanes, undefined);
     } finally {
@@ -149,17 +157,10 @@ class Run {
     return `There is no agent card at ${this.#url} (${seen}).`;
   }
 
-  async #runLane(
-    speech: Speech,
-    checks: readonly Check[],
-    cards: readonly ShownCard[],
-    siblings: readonly Speech[],
-    lanes: readonly Speech[],
-  ): Promise<void> {
+  #toolsFor(speech: Speech, cards: readonly ShownCard[], siblings: readonly Speech[]): ProbeTools {
     const shown = cards.find(({ version }) => version === speech.version) ?? cards[0];
     const card: Json = shown?.card ?? {};
-    const shadows = new Shadows();
-    const tools: ProbeTools = {
+    return {
       line: this.#line,
       speech,
       headers: this.#options.headers ?? {},
@@ -168,22 +169,24 @@ class Run {
       card,
       cardUrl: shown?.url ?? this.#url,
       reach: new Reach(this.#options.ways ?? {}, examplesIn(card, this.#options.skills)),
-      shadows,
+      shadows: new Shadows(),
       receiver: this.#receiver,
       others: siblings.filter((each) => each !== speech),
       deadline: this.#timeout,
       spend: () => this.#spend(),
       see: (sighting) => this.#watch.see(sighting),
     };
-    if (this.#options.warmUp) await this.#warmUp(tools);
-    const mine = checks.filter((each) => isFor(each, speech, lanes));
-    const together = mine.filter(({ alone }) => !alone);
+  }
+
+  /** Lane after lane, but no lane waits for the slow checks of the one before: most of their time is the agent's. */
+  async #runAll(trials: readonly Trial[]): Promise<void> {
+    const together = trials.filter(({ check }) => !check.alone);
     let next = 0;
     const work = async (): Promise<void> => {
-      for (let check = together[next++]; check; check = together[next++]) await this.#try(check, tools);
+      for (let each = together[next++]; each; each = together[next++]) await this.#try(each);
     };
     await Promise.all(Array.from({ length: width }, work));
-    for (const check of mine.filter(({ alone }) => alone)) await this.#try(check, tools);
+    for (const each of trials.filter(({ check }) => check.alone)) await this.#try(each);
   }
 
   /** Says something that the agent says it understands, and notes where that leads. */
@@ -201,7 +204,7 @@ class Run {
     if (task?.state === 'input-required') reach.learn('input-required', way);
   }
 
-  async #try(check: Check, tools: ProbeTools): Promise<void> {
+  async #try({ check, tools }: Trial): Promise<void> {
     const probe = new Probe(tools);
     const began = performance.now();
     const { version, transport } = tools.speech;

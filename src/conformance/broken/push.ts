@@ -231,10 +231,9 @@ export const brokenPush = defineBroken([
     return {
       answer(answer, { operation, path }) {
         const isRpc = path === '/';
-        const text = JSON.stringify(answer.json ?? '');
-        const [, id = ''] = /"id":"([\w-]{36})","taskId"|"taskId":"[\w-]+","id":"([\w-]+)"/.exec(text) ?? [];
-        if (create.test(operation)) made.set(id, isRpc);
-        if (get.test(operation) && made.has(id) && made.get(id) !== isRpc) answer.json = {};
+        const [, task = ''] = /"taskId":"([\w-]+)"/.exec(JSON.stringify(answer.json ?? '')) ?? [];
+        if (create.test(operation)) made.set(task, isRpc);
+        if (get.test(operation) && made.has(task) && made.get(task) !== isRpc) answer.json = {};
       },
     };
   }),
