@@ -1,6 +1,6 @@
-import type { A2AError } from '../../protocol/errors.ts';
+import { A2AError } from '../../protocol/errors.ts';
 import type { TaskChange } from '../../protocol/reduce.ts';
-import type { TaskState } from '../../protocol/task.ts';
+import { isTerminal, type TaskState } from '../../protocol/task.ts';
 import { LiveLog } from '../live-log.ts';
 
 /** What is known of a task on disk. */
@@ -45,6 +45,15 @@ export class DiskLog extends LiveLog {
   /** About how much memory it takes. */
   get size(): number {
     return 1_000 + 2 * (this.snapshotSize + this.changesSize);
+  }
+
+  /** As it is in every log; but what another process has ended stays ended, whoever still works on it here. */
+  override append(change: TaskChange, expected?: number): number {
+    const { state } = this.stored;
+    if (state !== undefined && isTerminal(state)) {
+      throw new A2AError('CONFLICT', undefined, { details: { taskId: this.id } });
+    }
+    return super.append(change, expected);
   }
 
   /** See {@link LiveLog.settled}. */
