@@ -18,6 +18,8 @@ interface Place {
   first(): Promise<Ledger>;
   /** What the process after it finds. */
   second(first: Ledger): Promise<Ledger>;
+  /** What it must say to take up what is there. */
+  recovers?: boolean;
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-recovery-'));
@@ -39,6 +41,14 @@ const places: [string, () => Place][] = [
           return sqliteLedger({ file });
         },
       };
+    },
+  ],
+  [
+    'SQLite that is shared',
+    () => {
+      const file = join(folder, `${++files}.db`);
+      const open = (): Promise<Ledger> => sqliteLedger({ file, shared: true });
+      return { first: open, second: open, recovers: true };
     },
   ],
 ];
@@ -65,7 +75,7 @@ describe.each(places)('an agent that begins again, with tasks in %s', (_where, m
   const define = (process: Process, ledger: Ledger, more: Partial<AgentDefinition> = {}): LocalAgent =>
     defineAgent(
       { name: 'T', description: 'T', process, ...more },
-      { ledger, log: (entry) => entries.push(entry) },
+      { ledger, recovers: place.recovers, log: (entry) => entries.push(entry) },
     );
 
   /** The agent of the next process; the one before is simply not there any more. */
