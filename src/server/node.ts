@@ -45,6 +45,7 @@ export function nodeListener(
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const { maxBodyBytes = defaultLimits.maxBodyBytes, limits = {} } = options;
   return (request, response) => {
+    if (!response.socket) closeWithConnection(request, response);
     const tooMany = tooManyHeaders(request, limits);
     if (tooMany) {
       const reply = httpFace.refuse(new NodeExchange(request, response, ''), tooMany);
@@ -66,6 +67,18 @@ export function nodeListener(
       else refuseBody(httpFace.refuse(exchange, body), request, response, maxBodyBytes);
     });
   };
+}
+
+/** Closes a response that waits behind others with its connection: Node tells only the first of them. */
+function closeWithConnection({ socket }: IncomingMessage, response: ServerResponse): void {
+  const close = (): void => {
+    if (response.socket) return;
+    response.destroy();
+    response.emit('close');
+  };
+  // As many wait as the caller likes.
+  socket.setMaxListeners(0).once('close', close);
+  response.once('close', () => socket.off('close', close));
 }
 
 /** How large a body may say it is for its connection to be kept although nobody wants it. */

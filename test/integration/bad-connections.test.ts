@@ -264,6 +264,17 @@ describe.each(ways)('a caller that hangs up %s', (_way, makeServer) => {
     const after = await agent.listTasks({ status: 'completed', pageSize: 100 });
     expect(after.totalSize - before).toBe(Math.ceil(5_999 / 211));
   });
+
+  it('with requests behind each other leaves none of their streams open', async () => {
+    const requests = Array.from({ length: 20 }, (_, i) =>
+      rawRequest('POST', '/', stream(`row-${i}`), modern),
+    );
+    const line = new RawConnection(port);
+    line.write(Buffer.concat(requests));
+    await until(() => httpFace.face.openStreams > 1, 'the streams begin');
+    line.destroy();
+    await expectNothingLeft();
+  });
 });
 
 describe('a caller that does not read', () => {
