@@ -98,6 +98,18 @@ describe('agents that share a file', () => {
     expect(artifactTexts(taskIn(await two.send(say('L', { taskId: id }))))).toEqual(['L']);
   });
 
+  it('answer a question of the other one, which is not told', async () => {
+    const one = await agentOf(async (context) => {
+      await context.ask('Which?');
+      return 'of one';
+    });
+    const two = await agentOf(({ text }) => `of two: ${text}`);
+    const { id } = taskIn(await one.send(say('hi')));
+    expect(artifactTexts(taskIn(await two.send(say('L', { taskId: id }))))).toEqual(['of two: L']);
+    await one.close();
+    expect((await two.getTask({ id })).status.state).toBe('completed');
+  });
+
   it.each([true, false])(
     'cancel a task of the other one, be it followed there (%s) or not',
     async (isFollowed) => {
