@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { EventEmitter } from 'node:events';
 import { Server } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { defineAgent, type LocalAgent } from '../../src/engine/local-agent.ts';
 import type { LaneServer } from '../../src/server/lane/lane-server.ts';
@@ -296,6 +296,37 @@ describe('a connection', () => {
     release?.();
     await until(() => outcomes.length > 0, 'it is noted');
     expect(outcomes).toEqual([['send', 'OK']]);
+  });
+
+  it('with the end of an answer still to send is not idle', async () => {
+    let theirs: Socket | undefined;
+    const agent = defineAgent({
+      name: 'Talker',
+      description: 'Speaks until nobody takes any more',
+      async *process() {
+        while (theirs?.writableLength === 0) {
+          yield 'x'.repeat(4_000);
+          await new Promise(setImmediate);
+        }
+      },
+    });
+    const server = await serve(agent, { limits: { keepAliveTimeout: 50, headersTimeout: 200 } });
+    opened.push({ server, agent });
+    server.server.once('connection', (socket: Socket) => {
+      theirs = socket;
+    });
+    const slow = new RawConnection(server.port);
+    slow.socket.pause();
+    slow.write(asked('SendStreamingMessage', 'go on'));
+    await until(async () => (await agent.listTasks({ status: 'completed' })).totalSize === 1, 'all is said');
+    expect(theirs?.writableLength).toBeGreaterThan(0);
+    // One that is idle for as long is closed.
+    const idle = new RawConnection(server.port);
+    idle.write(health);
+    await idle.ended();
+    slow.socket.resume();
+    expect((await slow.next())?.body).toContain('TASK_STATE_COMPLETED');
+    slow.destroy();
   });
 
   it('that somebody made of another stream is left to Node', async () => {
