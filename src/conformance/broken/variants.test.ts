@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { allChecks } from '../checks/index.ts';
 import { allInvariants } from '../invariants/index.ts';
+import type { BrokenAgent } from './broken-agent.ts';
 import { falseAlarms } from './self-test.ts';
 import { correctVariants } from './variants.ts';
 
@@ -22,4 +23,16 @@ describe.concurrent('the suite', () => {
     },
     120_000,
   );
+
+  it('has nothing against an agent that asks its caller something while a webhook hangs', async () => {
+    const hangs = { checks: allChecks.filter(({ id }) => id === 'push.hangs'), invariants: [] };
+    const asks: Partial<BrokenAgent> = {
+      definition: {
+        async *process({ ask }) {
+          yield await ask('Which one?');
+        },
+      },
+    };
+    expect(await falseAlarms(hangs, [asks])).toEqual([]);
+  }, 60_000);
 });
