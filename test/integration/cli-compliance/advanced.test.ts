@@ -1,0 +1,4 @@
+import { advanced } from './advanced.ts';
+import { tryRows } from './try-rows.ts';
+
+tryRows(advanced);

@@ -1,0 +1,4 @@
+import { output } from './core-output.ts';
+import { tryRows } from './try-rows.ts';
+
+tryRows(output);

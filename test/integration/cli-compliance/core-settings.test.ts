@@ -1,0 +1,4 @@
+import { settings } from './core-settings.ts';
+import { tryRows } from './try-rows.ts';
+
+tryRows(settings);
