@@ -26,7 +26,10 @@ export function addServe(program: Command): void {
       new Option('-p, --port <number>', 'the port; 0 for any free one').argParser(portOf).default(4000),
     )
     .option('--host <address>', 'the address to listen on; 0.0.0.0 to be reached from elsewhere', '127.0.0.1')
-    .option('--store <where>', 'where tasks are kept: memory, or sqlite:FILE (default: as the agent says)')
+    .option(
+      '--store <where>',
+      'where tasks are kept: memory, sqlite:FILE, or sqlite:FILE?shared where several processes share it (default: as the agent says)',
+    )
     .option('--base-path <path>', 'the path everything is served below')
     .option('--public-url <url>', 'the address that the card gives, base path included')
     .option('--allow-loopback-webhooks', 'send push notifications to this machine too, for development')

@@ -23,18 +23,22 @@ export async function openStore(
     const { memoryLedger } = await import('../ledger/memory.ts');
     return { ledger: memoryLedger(), place: 'in memory, until this stops' };
   }
-  const file = /^sqlite:(.+)$/.exec(where)?.[1];
+  const [, file, mark] = /^sqlite:(.+?)(\?shared)?$/.exec(where) ?? [];
   if (file === undefined) {
     throw new Mistake(
       `"${where}" is no place for tasks`,
       'Say --store memory, or --store sqlite:FILE, as in --store sqlite:tasks.db.',
     );
   }
+  const shared = mark !== undefined;
   const { sqliteLedger } = await import('../ledger/sqlite.ts');
   try {
-    return { ledger: await sqliteLedger({ file, ...options }), place: `in ${file}` };
+    return { ledger: await sqliteLedger({ file, shared, ...options }), place: `in ${file}` };
   } catch (thrown) {
     if (!(thrown instanceof A2AError) || thrown.reason !== 'CONFLICT') throw thrown;
-    throw new Mistake(thrown.message, thrown.hint ?? 'Use another file.');
+    throw new Mistake(
+      thrown.message,
+      `${thrown.hint ?? ''} To share it, say --store sqlite:${file}?shared.`.trim(),
+    );
   }
 }

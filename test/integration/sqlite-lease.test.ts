@@ -58,7 +58,7 @@ it('refuses a second process, lets the first go on, and is taken over when that 
   expect(second.stderr).toMatch(
     new RegExp(
       `^dragoman: ${file} is in use by process ${first.process.pid} on ${hostname()} since 20.*Z\n` +
-        '  Stop that process, use another file, or open it with shared: true in all of them\\.\n$',
+        '  Stop that process, use another file, or let all of them share it \\(shared: true\\)\\. To share it, say --store sqlite:[^ ]+\\?shared\\.\n$',
     ),
   );
   expect(second.code).toBe(2);

@@ -66,7 +66,7 @@ it('lets one process read and follow to its end what another one does, and cance
   expect(alone.stderr).toContain(
     `${file} is shared by process ${first.process.pid} on ${hostname()} and 1 more since 20`,
   );
-  expect(alone.stderr).toContain('open it with shared: true in all of them');
+  expect(alone.stderr).toContain('let all of them share it');
   expect(alone.code).toBe(2);
 
   expect((await second.agent.cancelTask({ id: doomed })).status.state).toBe('canceled');

@@ -40,7 +40,7 @@ const take = (self: ProcessIdentity, shared = false): Lease =>
 
 const share = (self: ProcessIdentity): Lease => take(self, true);
 
-const hint = 'Stop that process, use another file, or open it with shared: true in all of them.';
+const hint = 'Stop that process, use another file, or let all of them share it (shared: true).';
 
 const pids = (): unknown[] =>
   database

@@ -174,7 +174,7 @@ export class Lease {
       ? ''
       : ` If ${isOne ? 'it is' : 'they are'} gone already, the file is free in ${Math.ceil(Math.max(...waits) / 1_000)} seconds.`;
     return new A2AError('CONFLICT', `${this.#file} is ${use} by ${who} since ${since}`, {
-      hint: `${stop}, use another file, or open it with shared: true in all of them.${wait}`,
+      hint: `${stop}, use another file, or let all of them share it (shared: true).${wait}`,
     });
   }
 
