@@ -8,8 +8,16 @@ const longest = [
   'src/conformance/broken/self-test.test.ts',
   'src/conformance/broken/variants.test.ts',
   'test/integration/broker-kill.test.ts',
-  'test/integration/conformance-official.test.ts',
+  'test/integration/cli-compliance/core-messages.test.ts',
+  'test/integration/cli-compliance/standard.test.ts',
+  'test/integration/cli-compliance/core-settings.test.ts',
+  'test/integration/supervisor.test.ts',
   'test/integration/report-page.test.ts',
+  'test/integration/mutator.test.ts',
+  'test/integration/conformance-command.test.ts',
+  'test/integration/cli.test.ts',
+  'test/guides.test.ts',
+  'test/console/console.test.ts',
 ].map((file) => resolve(import.meta.dirname, file));
 
 for (const file of longest) if (!existsSync(file)) throw new Error(`vitest.config.ts names ${file}`);
@@ -30,7 +38,8 @@ export default defineConfig({
   test: {
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    // One more than the cores that are sure to be there: files that start processes and brokers wait for half of their time.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     projects: [
       { extends: true, test: { name: 'apart', include: ['test/**/*.test.ts', selfTests] } },
