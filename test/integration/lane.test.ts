@@ -190,13 +190,14 @@ describe('whoever wants to see requests at the server of Node', () => {
     line.destroy();
   });
 
-  it('through the channel of Node sees them', async () => {
+  it.each(['request.start', 'response.finish'])('through the channel %s of Node sees them', async (name) => {
     const { port } = await open();
     const seen: unknown[] = [];
     const note = (message: unknown): unknown => seen.push(message);
-    subscribe('http.server.request.start', note);
+    subscribe(`http.server.${name}`, note);
     expect((await exchangeRaw(port, health))?.status).toBe(200);
-    unsubscribe('http.server.request.start', note);
+    await until(() => seen.length > 0, 'it is seen');
+    unsubscribe(`http.server.${name}`, note);
     expect(seen).toHaveLength(1);
   });
 

@@ -61,7 +61,7 @@ export class LaneServer extends Server {
     return (
       this.#isOpen &&
       this.emit === EventEmitter.prototype.emit &&
-      !requestStart.hasSubscribers &&
+      !isWatched() &&
       !this.timeout &&
       !this.maxRequestsPerSocket
     );
@@ -108,4 +108,12 @@ export class LaneServer extends Server {
 /** For how many milliseconds more than it was told a caller may count on its connection, as with Node. */
 const grace = 1_000;
 
-const requestStart = channel('http.server.request.start');
+const channels = ['request.start', 'response.created', 'response.finish'].map((name) =>
+  channel(`http.server.${name}`),
+);
+
+/** True where somebody wants to hear what the servers of Node do. */
+function isWatched(): boolean {
+  for (const each of channels) if (each.hasSubscribers) return true;
+  return false;
+}
