@@ -117,9 +117,9 @@ class Desk implements Gateway {
       httpFace,
       listener,
       answerer: {
-        answer(exchange) {
+        answerWhole(exchange) {
           entry.active++;
-          return httpFace.answer(exchange);
+          return httpFace.answerWhole(exchange);
         },
         streamEnded: (stream) => httpFace.streamEnded(stream),
         left: () => leave(entry),

@@ -39,6 +39,24 @@ export class HttpFace {
     return this.#options.onWire ? this.#answerInView(exchange) : this.#answer(exchange);
   }
 
+  /** Answers one request that came with its body, at once if it can: of callers that are not let in, nobody sees that. */
+  answerWhole(exchange: Exchange & { body: string }): Promise<Reply> | Reply {
+    return this.isGuarded ? this.#answerKnown(exchange) : this.answer(exchange);
+  }
+
+  async #answerKnown(exchange: Exchange & { body: string }): Promise<Reply> {
+    const { body } = exchange;
+    exchange.body = '';
+    let admitted: Exchange;
+    try {
+      admitted = await this.admit(exchange);
+    } catch (thrown) {
+      return this.refuse(exchange, A2AError.from(thrown));
+    }
+    exchange.body = body;
+    return this.answer(admitted);
+  }
+
   /** Who calls is known before anybody sees the request, and its credentials are gone. */
   async #answerInView(exchange: Exchange): Promise<Reply> {
     let admitted: Exchange;

@@ -263,7 +263,7 @@ describe('a connection', () => {
         const answerer = answererAt(target);
         return (
           answerer && {
-            answer: async () => {
+            answerWhole: async () => {
               answers++;
               return { status: 200, headers: [], body: big.repeat(200) };
             },
@@ -305,7 +305,8 @@ describe('a connection', () => {
       name: 'Talker',
       description: 'Speaks until nobody takes any more',
       async *process() {
-        while (theirs?.writableLength === 0) {
+        const isTaken = (): boolean => theirs?.writableLength === 0;
+        while (isTaken()) {
           yield 'x'.repeat(4_000);
           await new Promise(setImmediate);
         }

@@ -3,8 +3,8 @@ import type { SseStream } from '../sse.ts';
 
 /** Answers requests, however they were received. */
 export interface Answerer {
-  /** Answers one request, at once if it can. Never rejects. */
-  answer(exchange: Exchange): Promise<Reply> | Reply;
+  /** Answers one request that came with its body, at once if it can. Never rejects. */
+  answerWhole(exchange: Exchange & { body: string }): Promise<Reply> | Reply;
   /** A stream that it opened is over. */
   streamEnded(stream: SseStream): void;
   /** Hears that a request is answered, or that its caller is gone. */

@@ -101,7 +101,7 @@ export class Connection implements Sink {
 
   /** Has the request answered, at once if that is possible. */
   answer(exchange: PlainExchange, answerer: Answerer): void {
-    const reply = answerer.answer(exchange);
+    const reply = answerer.answerWhole(exchange);
     if (reply instanceof Promise) void reply.then((each) => this.#deliver(exchange, answerer, each));
     else this.#deliver(exchange, answerer, reply);
   }
