@@ -190,7 +190,7 @@ export class SseStream implements Waiter {
       this.#lastStatus = { kind: 'status', taskId: id, contextId, status };
     }
     if (this.#texts) this.#frame(this.#texts.ofEvent(event), event.sequence);
-    else this.#frameAll(this.#writer.write(event), event.sequence);
+    else this.#frameAll(textsOf(this.#writer, event), event.sequence);
     if (this.#text.length > maxGathered) this.#flush();
     else if (!this.#isFlushing && this.#text !== '') {
       this.#isFlushing = true;
@@ -199,10 +199,9 @@ export class SseStream implements Waiter {
   }
 
   /** Only the last of several forms carries the number: whoever has it has them all. */
-  #frameAll(wires: readonly unknown[], sequence: number | undefined): void {
-    const last = wires.length - 1;
-    for (const [i, wire] of wires.entries())
-      this.#frame(JSON.stringify(wire), i === last ? sequence : undefined);
+  #frameAll(texts: readonly string[], sequence: number | undefined): void {
+    const last = texts.length - 1;
+    for (let i = 0; i <= last; i++) this.#frame(texts[i] as string, i === last ? sequence : undefined);
   }
 
   #frame(text: string, sequence?: number): void {
@@ -237,4 +236,8 @@ export class SseStream implements Waiter {
       if (!this.#isOver) this.#go();
     });
   }
+}
+
+function textsOf(writer: EventWriter, event: StreamEvent): readonly string[] {
+  return writer.texts?.(event) ?? writer.write(event).map((wire) => JSON.stringify(wire));
 }
