@@ -1,3 +1,5 @@
+// Loaded first, as by a client in the same process: its dispatcher is the one of `fetch` then.
+import 'undici';
 import { afterEach, expect, it, vi } from 'vitest';
 import { type S3Server, startS3 } from '../../test/support/s3.ts';
 import type { LogEntry } from '../protocol/log.ts';

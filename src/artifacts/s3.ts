@@ -234,6 +234,9 @@ function writeOnce(send: typeof fetch, isWanted: () => boolean): typeof fetch {
     if (isWrite && isWanted()) headers.set('if-none-match', '*');
     const { body } = init;
     if (!isPart || !(body instanceof Uint8Array)) {
+      // `fetch` counts what it does not stream. Said twice it is refused by the newer undici, which becomes everybody's in a
+      // process of Node 20 that loads it first.
+      if (!(body instanceof ReadableStream)) headers.delete('content-length');
       const response = await send(input, { ...init, headers });
       const seen = heads.getStore();
       if (seen) seen.headers = response.headers;
