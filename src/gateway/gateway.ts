@@ -117,9 +117,9 @@ class Desk implements Gateway {
       httpFace,
       listener,
       answerer: {
-        answerWhole(exchange) {
+        answerWhole: (exchange) => httpFace.answerWhole(exchange),
+        entered: () => {
           entry.active++;
-          return httpFace.answerWhole(exchange);
         },
         streamEnded: (stream) => httpFace.streamEnded(stream),
         left: () => leave(entry),

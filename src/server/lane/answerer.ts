@@ -7,6 +7,8 @@ export interface Answerer {
   answerWhole(exchange: Exchange & { body: string }): Promise<Reply> | Reply;
   /** A stream that it opened is over. */
   streamEnded(stream: SseStream): void;
-  /** Hears that a request is answered, or that its caller is gone. */
+  /** Hears that a request is there, before it is answered. */
+  entered?(): void;
+  /** Hears that it is answered, or that its caller is gone. */
   left?(): void;
 }

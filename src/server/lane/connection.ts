@@ -98,6 +98,7 @@ export class Connection implements Sink {
     const exchange = new PlainExchange(head, body, this.#socket);
     this.#exchange = exchange;
     this.#answerer = answerer;
+    answerer.entered?.();
     // In a turn of its own, or what an agent keeps for a request (`AsyncLocalStorage`) would be there for the next one.
     process.nextTick(answerLater, this, exchange, answerer);
   }
