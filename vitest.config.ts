@@ -31,9 +31,6 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-const parts = ['src/**/*.test.ts', 'console/src/**/*.test.ts'];
-const selfTests = 'src/conformance/broken/{self-test,variants}.test.ts';
-
 export default defineConfig({
   test: {
     testTimeout: 30_000,
@@ -41,10 +38,6 @@ export default defineConfig({
     // One more than the cores that are sure to be there: files that start processes and brokers wait for half of their time.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
-    projects: [
-      { extends: true, test: { name: 'apart', include: ['test/**/*.test.ts', selfTests] } },
-      // Tests of one part leave nothing behind, so they need no process of their own; starting one takes longer than they do.
-      { extends: true, test: { name: 'together', include: parts, exclude: [selfTests], isolate: false } },
-    ],
+    include: ['test/**/*.test.ts', 'src/**/*.test.ts', 'console/src/**/*.test.ts'],
   },
 });

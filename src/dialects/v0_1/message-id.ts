@@ -119,16 +119,7 @@ export function messageIdOf(
   message: Omit<Message, 'messageId'>,
   salt: string | number = 0,
 ): string {
-  return uuidOf(`${taskId}\n${salt}\n${wordsOf(message)}`);
-}
-
-/** Everything that makes a message what it is. Most are one text, for which a list of JSON would be half of the work. */
-function wordsOf({ role, parts, metadata }: Omit<Message, 'messageId'>): string {
-  const [part] = parts;
-  const isPlain = metadata === undefined && parts.length === 1 && part !== undefined && 'text' in part;
-  return isPlain && Object.keys(part).length === 1
-    ? `${role} ${part.text}`
-    : JSON.stringify([role, parts, metadata]);
+  return uuidOf(`${taskId}\n${salt}\n${JSON.stringify([message.role, message.parts, message.metadata])}`);
 }
 
 /** True when the id is the one that a reader would make up anyway. */
