@@ -296,12 +296,12 @@ function withoutSlash(url: string | undefined): string | undefined {
   return url?.replace(/\/+$/, '');
 }
 
-/** The name behind `/agents/`. */
 /** A request has its whole answer, or nobody who waits for it. */
 function leave(entry: Entry): void {
   if (--entry.active === 0) entry.idle?.();
 }
 
+/** The name behind `/agents/`. */
 function nameIn(url: string): string {
   for (let i = prefix.length; i < url.length; i++) {
     const at = url.charCodeAt(i);

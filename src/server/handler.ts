@@ -41,32 +41,32 @@ export class HttpFace {
 
   /** Answers one request that came with its body, at once if it can: of callers that are not let in, nobody sees that. */
   answerWhole(exchange: Exchange & { body: string }): Promise<Reply> | Reply {
-    return this.isGuarded ? this.#answerKnown(exchange) : this.answer(exchange);
-  }
-
-  async #answerKnown(exchange: Exchange & { body: string }): Promise<Reply> {
+    if (!this.isGuarded) return this.answer(exchange);
     const { body } = exchange;
     exchange.body = '';
-    let admitted: Exchange;
-    try {
-      admitted = await this.admit(exchange);
-    } catch (thrown) {
-      return this.refuse(exchange, A2AError.from(thrown));
-    }
-    exchange.body = body;
-    return this.answer(admitted);
+    return this.#letIn(exchange, (admitted) => {
+      exchange.body = body;
+      return this.answer(admitted);
+    });
   }
 
   /** Who calls is known before anybody sees the request, and its credentials are gone. */
-  async #answerInView(exchange: Exchange): Promise<Reply> {
+  #answerInView(exchange: Exchange): Promise<Reply> {
+    return this.#letIn(exchange, async (admitted) => {
+      const show = inView(this.#options.onWire, admitted);
+      return show(await this.#answer(admitted));
+    });
+  }
+
+  /** Goes on with a request whose caller is let in, and refuses all others. */
+  async #letIn(exchange: Exchange, goOn: (admitted: Exchange) => Promise<Reply> | Reply): Promise<Reply> {
     let admitted: Exchange;
     try {
       admitted = await this.admit(exchange);
     } catch (thrown) {
       return this.refuse(exchange, A2AError.from(thrown));
     }
-    const show = inView(this.#options.onWire, admitted);
-    return show(await this.#answer(admitted));
+    return goOn(admitted);
   }
 
   #answer(exchange: Exchange): Promise<Reply> | Reply {

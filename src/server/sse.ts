@@ -155,8 +155,7 @@ export class SseStream implements Waiter {
     this.#isFlushing = false;
     this.wire?.ended(this.fault ? 'failed' : 'whole');
     this.leave();
-    if (last === '') this.#sink?.end();
-    else this.#sink?.end(last);
+    this.#sink?.end(last === '' ? undefined : last);
   }
 
   /** Gives a reader up that does not read. */
