@@ -56,7 +56,8 @@ export interface Link extends AsyncDisposable {
   publish(topic: string, payload: string, properties?: Properties): Promise<void>;
   /**
    * Hands over messages whose topic matches, each once its predecessors were handed over. A message is acknowledged
-   * when the promise of `work` settles, not before; one that was not acknowledged comes again.
+   * when the promise of `work` settles, not before; one that was not acknowledged comes again. A redelivered message
+   * may arrive after newer ones: brokers do not keep the order of a topic across redelivery.
    */
   subscribe(
     patterns: string | readonly string[],

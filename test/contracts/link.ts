@@ -161,8 +161,9 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       mortal.kill();
       await two.subscribe(topic('a'), got.take, { queue: queue() });
       await got.until(2);
-      // The broker may not have heard of the first, which was finished just before.
-      expect(got.payloads.filter((payload) => payload !== '0')).toEqual(['1', '2']);
+      // The broker may have missed the acknowledgement of the first message. Redelivery does not keep the order:
+      // JetStream appends a message to the tail if the broker notices the dead subscriber late.
+      expect(got.payloads.filter((payload) => payload !== '0').toSorted()).toEqual(['1', '2']);
       expect(got.all.every(({ redelivered }) => redelivered)).toBe(true);
     });
 
