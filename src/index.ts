@@ -5,8 +5,8 @@
  */
 
 // To build an agent and to show it.
-export type { ProcessContext } from './engine/context.ts';
-export type { AgentDefinition, AgentOptions, LogEntry, Process, SkillDraft } from './engine/definition.ts';
+export type { ProcessContext } from './engine/process-context.ts';
+export type { AgentDefinition, AgentOptions, LogEntry, Process, SkillDraft } from './engine/agent-definition.ts';
 export { defineAgent, type LocalAgent } from './engine/local-agent.ts';
 export {
   type ArtifactDraft,
@@ -18,24 +18,24 @@ export {
   type Saying,
   type StatusOutput,
   status,
-} from './engine/output.ts';
-export type { Ledger } from './ledger/ledger.ts';
-export { type MemoryLedgerOptions, memoryLedger } from './ledger/memory.ts';
-export { type NodeOptions, type RunningServer, serve } from './server/node.ts';
-export type { Limits } from './server/limits.ts';
-export type { ServerOptions } from './server/options.ts';
+} from './engine/agent-output.ts';
+export type { Ledger } from './store/task-store.ts';
+export { type MemoryLedgerOptions, memoryLedger } from './store/memory-task-store.ts';
+export { type NodeOptions, type RunningServer, serve } from './server/node/serve.ts';
+export type { Limits } from './server/limits/limits.ts';
+export type { ServerOptions } from './server/server-options.ts';
 
 // To call one.
 export { connect, type Description, type RemoteAgent } from './client/connect.ts';
 export { apiKey, bearer, clientCredentials, type Credentials } from './client/credentials.ts';
-export type { ConnectOptions } from './client/options.ts';
+export type { ConnectOptions } from './client/connect-options.ts';
 
 // What both speak of.
 export type { Agent, Call, Principal } from './protocol/agent.ts';
 export type { AgentCapabilities, AgentCard, AgentInterface, AgentSkill, Version } from './protocol/card.ts';
 export { A2AError, type Reason } from './protocol/errors.ts';
 export type { ArtifactEvent, MessageEvent, StatusEvent, StreamEvent, TaskEvent } from './protocol/event.ts';
-export { type Finding, lint } from './protocol/lint.ts';
+export { type Finding, lint } from './protocol/lint-stream.ts';
 export type { Message, Role } from './protocol/message.ts';
 export {
   bytesOf,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { root } from './support/command.ts';
+import { root } from './support/cli/run-command.ts';
 
 /** A file of `src/`, its path with forward slashes and below `src/`. */
 interface Source {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { clientNames, programFor } from '../src/cli/program.ts';
-import { pages, textOfPage } from './support/fences.ts';
+import { pages, textOfPage } from './support/docs/code-blocks.ts';
 
 let program: Command;
 

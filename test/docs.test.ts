@@ -7,8 +7,8 @@ import packageJson from '../package.json' with { type: 'json' };
 import { v0_1 } from '../src/dialects/v0_1/index.ts';
 import { v0_3 } from '../src/dialects/v0_3/index.ts';
 import { A2AError, errorTable, type Reason } from '../src/protocol/errors.ts';
-import { node, root } from './support/command.ts';
-import { anchorsOf, type Fence, fencesOf, pages, textOfPage } from './support/fences.ts';
+import { node, root } from './support/cli/run-command.ts';
+import { anchorsOf, type Fence, fencesOf, pages, textOfPage } from './support/docs/code-blocks.ts';
 
 /** Checks code against the sources, as a program outside would import them. */
 async function typeCheck(fences: readonly Fence[]): Promise<string> {

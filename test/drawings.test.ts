@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { taskStates } from '../src/protocol/task.ts';
-import { node, root } from './support/command.ts';
+import { node, root } from './support/cli/run-command.ts';
 
 const images = join(root, 'docs/images');
 const drawing = (name: string) => readFileSync(join(images, name), 'utf8');

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { node, root } from './support/command.ts';
-import { fencesOf } from './support/fences.ts';
+import { node, root } from './support/cli/run-command.ts';
+import { fencesOf } from './support/docs/code-blocks.ts';
 
 const folder = join(root, 'examples/testing');
 const textOf = (file: string): string => readFileSync(join(folder, file), 'utf8');

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { connect } from '../src/client/connect.ts';
 import type { StreamEvent } from '../src/protocol/event.ts';
-import { lint } from '../src/protocol/lint.ts';
+import { lint } from '../src/protocol/lint-stream.ts';
 import { textOf } from '../src/protocol/part.ts';
 import { reduce } from '../src/protocol/reduce.ts';
 import type { SendRequest } from '../src/protocol/requests.ts';
 import type { Task } from '../src/protocol/task.ts';
-import { node, root, type Running, served } from './support/command.ts';
+import { node, root, type Running, served } from './support/cli/run-command.ts';
 
 const say = (text: string, more: object = {}): SendRequest => ({
   message: { messageId: crypto.randomUUID(), role: 'user', parts: [{ text }], ...more },

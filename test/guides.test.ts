@@ -3,9 +3,9 @@ import { spawn, spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { main, root, Running } from './support/command.ts';
-import { type Fence, fencesOf, pages, textOfPage } from './support/fences.ts';
-import { freePort } from './support/free-port.ts';
+import { main, root, Running } from './support/cli/run-command.ts';
+import { type Fence, fencesOf, pages, textOfPage } from './support/docs/code-blocks.ts';
+import { freePort } from './support/http/free-port.ts';
 
 /** The pages that are run from the first line to the last; the code of all others is type-checked or run elsewhere. */
 const guides = pages().filter((page) => dirname(page) === join('docs', 'for'));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { metricNames } from '../src/metrics/metrics.ts';
-import { defaultLimits } from '../src/server/limits.ts';
-import { textOfPage } from './support/fences.ts';
+import { defaultLimits } from '../src/server/limits/limits.ts';
+import { textOfPage } from './support/docs/code-blocks.ts';
 
 const page = textOfPage('docs/guide/operations.md');
 

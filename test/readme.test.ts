@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
-import { node, root, type Running, served } from './support/command.ts';
-import { fencesOf, textOfPage } from './support/fences.ts';
+import { node, root, type Running, served } from './support/cli/run-command.ts';
+import { fencesOf, textOfPage } from './support/docs/code-blocks.ts';
 
 const [agent, client] = fencesOf('README.md').filter(({ language }) => language === 'js');
 

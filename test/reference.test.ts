@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
-import { node, root } from './support/command.ts';
-import { anchorsOf, pages, textOfPage } from './support/fences.ts';
+import { node, root } from './support/cli/run-command.ts';
+import { anchorsOf, pages, textOfPage } from './support/docs/code-blocks.ts';
 
 const script = join(root, 'scripts/reference.mjs');
 const folder = 'docs/reference/api';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Dialect } from '../src/dialects/dialect.ts';
-import { leniently, strictly } from '../src/dialects/loss.ts';
+import { leniently, strictly } from '../src/dialects/translation-loss.ts';
 import { v0_3 } from '../src/dialects/v0_3/index.ts';
 import { v0_3_rest } from '../src/dialects/v0_3_rest/index.ts';
 import { v1_0 } from '../src/dialects/v1_0/index.ts';

@@ -1,19 +1,19 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { Button } from './parts/button.tsx';
-import { Denied } from './session/denied.tsx';
-import { access } from './session/access.ts';
+import { Button } from './components/button.tsx';
+import { Denied } from './session/access-denied.tsx';
+import { access } from './session/access-state.ts';
 import { about, chosen, refreshAgents, startSession } from './session/agents.ts';
-import { KeysDialog } from './session/keys-dialog.tsx';
-import { areKeysShown } from './session/keys.ts';
-import { hrefOf, place, type View, views } from './session/place.ts';
+import { KeysDialog } from './session/shortcuts-dialog.tsx';
+import { areKeysShown } from './session/shortcuts.ts';
+import { hrefOf, place, type View, views } from './session/router.ts';
 import { ThemeButton } from './session/theme-button.tsx';
 import { AgentsView } from './views/agents/index.tsx';
 import { ChatView } from './views/chat/index.tsx';
 import { ConformanceView } from './views/conformance/index.tsx';
 import { LoadView } from './views/load/index.tsx';
 import { TasksView } from './views/tasks/index.tsx';
-import { WireView } from './views/wire/index.tsx';
+import { WireView } from './views/traffic/index.tsx';
 import './app.css';
 
 const pages: { readonly [view in View]: { readonly title: string; readonly Page: ComponentType } } = {

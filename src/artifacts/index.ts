@@ -4,9 +4,9 @@
  *
  * @module
  */
-export { findArtifactUris, type FoundUri } from './find-uris.ts';
-export { filesystemArtifacts, type FilesystemArtifactsOptions } from './filesystem.ts';
-export { memoryArtifacts, type MemoryArtifactsOptions } from './memory.ts';
+export { findArtifactUris, type FoundUri } from './find-artifact-uris.ts';
+export { filesystemArtifacts, type FilesystemArtifactsOptions } from './stores/filesystem.ts';
+export { memoryArtifacts, type MemoryArtifactsOptions } from './stores/memory.ts';
 export {
   type ArtifactDetails,
   type ArtifactMetadata,
@@ -14,8 +14,8 @@ export {
   loadMetadata,
   type SavedWithMetadata,
   saveWithMetadata,
-} from './metadata.ts';
-export { s3Artifacts, type S3ArtifactsOptions } from './s3.ts';
-export type { ArtifactContent, ArtifactKey, ArtifactStore, SavedArtifact, StoredArtifact } from './store.ts';
-export { type ArtifactUri, readArtifactUri, writeArtifactUri } from './uri.ts';
+} from './artifact-metadata.ts';
+export { s3Artifacts, type S3ArtifactsOptions } from './stores/s3.ts';
+export type { ArtifactContent, ArtifactKey, ArtifactStore, SavedArtifact, StoredArtifact } from './artifact-store.ts';
+export { type ArtifactUri, readArtifactUri, writeArtifactUri } from './artifact-uri.ts';
 export { type ArtifactLimits, withArtifacts, type WithArtifactsOptions } from './with-artifacts.ts';

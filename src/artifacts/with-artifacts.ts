@@ -1,17 +1,17 @@
 import type { Agent, Call } from '../protocol/agent.ts';
 import { invalidField } from '../protocol/errors.ts';
-import type { Log } from '../protocol/log.ts';
+import type { Log } from '../primitives/log.ts';
 import type { UrlPart } from '../protocol/part.ts';
 import type { SendRequest } from '../protocol/requests.ts';
 import { isTask, type Task } from '../protocol/task.ts';
-import { defaultMaxBytes } from './content.ts';
-import { type RequestScope, resolveRequest } from './inbound.ts';
-import { safeSegment } from './names.ts';
-import { Outbound, withProduced } from './outbound.ts';
-import { outboundStream, type StreamScope } from './outbound-stream.ts';
-import { Publisher, TaskFiles } from './publisher.ts';
-import { Recent } from './recent.ts';
-import type { ArtifactKey, ArtifactStore } from './store.ts';
+import { defaultMaxBytes } from './stores/content.ts';
+import { type RequestScope, resolveRequest } from './middleware/resolve-request.ts';
+import { safeSegment } from './stores/storage-path.ts';
+import { Outbound, withProduced } from './middleware/rewrite-response.ts';
+import { outboundStream, type StreamScope } from './middleware/rewrite-stream.ts';
+import { Publisher, TaskFiles } from './middleware/file-publisher.ts';
+import { Recent } from './middleware/lru-cache.ts';
+import type { ArtifactKey, ArtifactStore } from './artifact-store.ts';
 
 /** How much {@link withArtifacts} takes and remembers. */
 export interface ArtifactLimits {

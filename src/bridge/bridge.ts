@@ -1,10 +1,10 @@
 import { A2AError, invalidField } from '../protocol/errors.ts';
-import type { Action, ActionMeta, ActionResponse, Bridge } from './action.ts';
-import { BridgedAgent, type NamedAgent } from './bridged-agent.ts';
-import { Caller } from './caller.ts';
-import { type BridgeOptions, type BridgeSettings, settle } from './options.ts';
-import type { Parameters } from './parameters.ts';
-import { provideRequiredInput } from './skill.ts';
+import type { Action, ActionMeta, ActionResponse, Bridge } from './action-types.ts';
+import { BridgedAgent, type NamedAgent } from './actions/bridged-agent.ts';
+import { Caller } from './actions/action-invoker.ts';
+import { type BridgeOptions, type BridgeSettings, settle } from './bridge-options.ts';
+import type { Parameters } from './actions/parameter-check.ts';
+import { provideRequiredInput } from './actions/skill-actions.ts';
 
 /**
  * Makes the skills of an agent functions: one action for each, named `agent_name/skill_id`, and one to answer its

@@ -13,29 +13,29 @@ export type {
   FileParameter,
   Progress,
   Schema,
-} from './action.ts';
+} from './action-types.ts';
 export { bridge, bridges } from './bridge.ts';
-export type { NamedAgent } from './bridged-agent.ts';
+export type { NamedAgent } from './actions/bridged-agent.ts';
 export {
   type FollowUp,
   type FollowUpCaller,
   type FollowUps,
   memoryFollowUps,
   type MemoryFollowUpsOptions,
-} from './follow-ups.ts';
-export type { BridgeOptions } from './options.ts';
-export { provideRequiredInput, schemasExtension } from './skill.ts';
-export { sqliteFollowUps, type SqliteFollowUpsOptions } from './sqlite-follow-ups.ts';
+} from './follow-ups/follow-up-store.ts';
+export type { BridgeOptions } from './bridge-options.ts';
+export { provideRequiredInput, schemasExtension } from './actions/skill-actions.ts';
+export { sqliteFollowUps, type SqliteFollowUpsOptions } from './follow-ups/sqlite-follow-up-store.ts';
 export { openApi, type OpenApiOptions } from './http/open-api.ts';
 export { serveActions, type ServeActionsOptions } from './http/serve-actions.ts';
-export { type AgentConfig, bridgeConfigFromEnvironment, readBridgeConfig } from './config.ts';
+export { type AgentConfig, bridgeConfigFromEnvironment, readBridgeConfig } from './bridge-config.ts';
 export { openAgent, type OpenAgentOptions, type OpenedAgent } from './open-agent.ts';
-export type { OutputLine } from './supervisor/output.ts';
-export type { SuperviseOptions } from './supervisor/options.ts';
+export type { OutputLine } from './supervisor/process-output.ts';
+export type { SuperviseOptions } from './supervisor/supervise-options.ts';
 export { supervise, type Supervised, type SupervisedState } from './supervisor/supervise.ts';
 export { supervisedAgent, type SupervisedAgentOptions } from './supervisor/supervised-agent.ts';
-export type { McpHttpOptions } from './mcp/http-options.ts';
-export { mcpAgent, type McpAgentOptions } from './mcp/mcp-agent.ts';
-export type { McpServerAddress } from './mcp/mcp-server-address.ts';
-export type { ResourceLimits } from './mcp/resource-shelf.ts';
-export { type McpStreams, type RunningMcp, serveMcp, type ServeMcpOptions } from './mcp/serve-mcp.ts';
+export type { McpHttpOptions } from './mcp/server/mcp-http-options.ts';
+export { mcpAgent, type McpAgentOptions } from './mcp/client/mcp-agent.ts';
+export type { McpServerAddress } from './mcp/client/mcp-server-address.ts';
+export type { ResourceLimits } from './mcp/server/resource-cache.ts';
+export { type McpStreams, type RunningMcp, serveMcp, type ServeMcpOptions } from './mcp/server/serve-mcp.ts';

@@ -1,8 +1,8 @@
 import { connect, type RemoteAgent } from '../client/connect.ts';
 import { bearer } from '../client/credentials.ts';
-import type { ConnectOptions } from '../client/options.ts';
-import type { AgentConfig } from './config.ts';
-import type { SuperviseOptions } from './supervisor/options.ts';
+import type { ConnectOptions } from '../client/connect-options.ts';
+import type { AgentConfig } from './bridge-config.ts';
+import type { SuperviseOptions } from './supervisor/supervise-options.ts';
 import { type Supervised, supervise } from './supervisor/supervise.ts';
 import { supervisedAgent } from './supervisor/supervised-agent.ts';
 

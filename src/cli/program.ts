@@ -6,31 +6,31 @@ type Declaration = () => Promise<(program: Command) => void>;
 
 /** The commands that are our own, in the order of the help. */
 const own: { readonly [name: string]: Declaration } = {
-  up: async () => (await import('./up-command.ts')).addUp,
-  init: async () => (await import('./init-command.ts')).addInit,
-  serve: async () => (await import('./serve-command.ts')).addServe,
-  push: async () => (await import('./push-command.ts')).addPush,
-  test: async () => (await import('./test-command.ts')).addTest,
-  mock: async () => (await import('./mock-command.ts')).addMock,
-  gateway: async () => (await import('./gateway-command.ts')).addGateway,
-  conformance: async () => (await import('./conformance-command.ts')).addConformance,
-  doctor: async () => (await import('./doctor-command.ts')).addDoctor,
-  bridge: async () => (await import('./bridge-command.ts')).addBridge,
-  actions: async () => (await import('./actions-command.ts')).addActions,
-  console: async () => (await import('./console-command.ts')).addConsole,
-  tap: async () => (await import('./tap-command.ts')).addTap,
+  up: async () => (await import('./commands/up/command.ts')).addUp,
+  init: async () => (await import('./commands/init/command.ts')).addInit,
+  serve: async () => (await import('./commands/serve/command.ts')).addServe,
+  push: async () => (await import('./commands/push/command.ts')).addPush,
+  test: async () => (await import('./commands/test/command.ts')).addTest,
+  mock: async () => (await import('./commands/mock/command.ts')).addMock,
+  gateway: async () => (await import('./commands/gateway/command.ts')).addGateway,
+  conformance: async () => (await import('./commands/conformance/command.ts')).addConformance,
+  doctor: async () => (await import('./commands/doctor/command.ts')).addDoctor,
+  bridge: async () => (await import('./commands/bridge/command.ts')).addBridge,
+  actions: async () => (await import('./commands/actions/command.ts')).addActions,
+  console: async () => (await import('./commands/console/command.ts')).addConsole,
+  tap: async () => (await import('./commands/tap/command.ts')).addTap,
 };
 
 /** The commands that speak to an agent as the official specification has it, and what goes with them. */
 const ofClients: { readonly [name: string]: Declaration } = {
-  send: async () => (await import('./send-command.ts')).addSend,
-  card: async () => (await import('./card-command.ts')).addCard,
-  task: async () => (await import('./task-command.ts')).addTask,
-  chat: async () => (await import('./chat-command.ts')).addChat,
-  auth: async () => (await import('./auth-command.ts')).addAuth,
-  config: async () => (await import('./config-command.ts')).addConfig,
-  'demo-server': async () => (await import('./demo-server-command.ts')).addDemoServer,
-  completion: async () => (await import('./completion-command.ts')).addCompletion,
+  send: async () => (await import('./commands/send/command.ts')).addSend,
+  card: async () => (await import('./commands/card/command.ts')).addCard,
+  task: async () => (await import('./commands/task/command.ts')).addTask,
+  chat: async () => (await import('./commands/chat/command.ts')).addChat,
+  auth: async () => (await import('./commands/auth/command.ts')).addAuth,
+  config: async () => (await import('./commands/config/command.ts')).addConfig,
+  'demo-server': async () => (await import('./commands/demo-server/command.ts')).addDemoServer,
+  completion: async () => (await import('./commands/completion/command.ts')).addCompletion,
 };
 
 const all = { ...own, ...ofClients };

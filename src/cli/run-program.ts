@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { complain, Mistake } from './mistake.ts';
+import { complain, Mistake } from './terminal/usage-error.ts';
 import { isCommand, programFor } from './program.ts';
 
 /**
@@ -26,6 +26,6 @@ export async function runProgram(words: readonly string[]): Promise<void> {
     }
     // Help and version are no mistakes; commander has said everything else already.
     process.exitCode = thrown.exitCode === 0 ? 0 : 2;
-    if (thrown.exitCode !== 0) (await import('./usage.ts')).tellUsage(words, thrown.message);
+    if (thrown.exitCode !== 0) (await import('./terminal/print-usage-error.ts')).tellUsage(words, thrown.message);
   }
 }

@@ -16,15 +16,15 @@ import type {
   TaskPage,
 } from '../protocol/requests.ts';
 import { isTask, type Task, withHistory } from '../protocol/task.ts';
-import { type Alias, Aliases, claimedTask } from './aliases.ts';
-import { cardWithout, Finder } from './discovery/finder.ts';
+import { type Alias, Aliases, claimedTask } from './task-id-aliases.ts';
+import { cardWithout, Finder } from './discovery/agent-resolver.ts';
 import { extendedCardBeside } from './extended-card.ts';
-import { Streams } from './follow/streams.ts';
-import { type ConnectOptions, type Settings, settle, type Transport } from './options.ts';
-import type { Route } from './discovery/route.ts';
-import { Speaker } from './discovery/speaker.ts';
-import type { CardVerdict } from './discovery/verification.ts';
-import { Sending } from './sending.ts';
+import { Streams } from './streaming/agent-streams.ts';
+import { type ConnectOptions, type Settings, settle, type Transport } from './connect-options.ts';
+import type { Route } from './discovery/endpoint-selection.ts';
+import { Speaker } from './discovery/operation-caller.ts';
+import type { CardVerdict } from './discovery/card-verification.ts';
+import { Sending } from './aliased-send.ts';
 
 /** How an agent is spoken to. */
 export interface Description {

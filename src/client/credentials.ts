@@ -1,7 +1,7 @@
 import type { Call, Operation } from '../protocol/agent.ts';
 import type { AgentCard } from '../protocol/card.ts';
 import { A2AError } from '../protocol/errors.ts';
-import type { HttpClient } from './http/http.ts';
+import type { HttpClient } from './http/http-client.ts';
 
 /** What a provider of credentials may look at. */
 export interface CredentialRequest {

@@ -1,12 +1,12 @@
 import type { Call } from '../protocol/agent.ts';
 import type { AgentCard } from '../protocol/card.ts';
 import { A2AError } from '../protocol/errors.ts';
-import { readJson } from '../protocol/read-json.ts';
-import { type Endpoint, unreadable } from './bindings/binding.ts';
-import { readNoting } from './bindings/losses.ts';
-import type { Route } from './discovery/route.ts';
-import { askWhole, targetOf } from './http/exchange.ts';
-import type { Settings } from './options.ts';
+import { readJson } from '../primitives/json.ts';
+import { type Endpoint, unreadable } from './transports/transport-binding.ts';
+import { readNoting } from './transports/loss-reporting.ts';
+import type { Route } from './discovery/endpoint-selection.ts';
+import { askWhole, targetOf } from './http/send-request.ts';
+import type { Settings } from './connect-options.ts';
 
 const path = 'agent/authenticatedExtendedCard';
 

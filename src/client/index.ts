@@ -3,7 +3,7 @@
  *
  * @module
  */
-export type { Clock } from './clock.ts';
+export type { Clock } from './abortable-sleep.ts';
 export { connect, type Description, type RemoteAgent } from './connect.ts';
 export {
   apiKey,
@@ -14,16 +14,16 @@ export {
   type Credentials,
   type Secret,
 } from './credentials.ts';
-export type { Fetch } from './http/fetch.ts';
+export type { Fetch } from './http/fetch-driver.ts';
 export {
   BodyTooLarge,
   type HttpClient,
   HttpFailure,
   type HttpRequest,
   type HttpResponse,
-} from './http/http.ts';
-export { createMemory, type Memory } from './discovery/memory.ts';
-export type { CardVerdict, KeySetLike, Verification, VerifyCard } from './discovery/verification.ts';
+} from './http/http-client.ts';
+export { createMemory, type Memory } from './discovery/endpoint-cache.ts';
+export type { CardVerdict, KeySetLike, Verification, VerifyCard } from './discovery/card-verification.ts';
 export type {
   ClientTls,
   ConnectOptions,
@@ -34,4 +34,4 @@ export type {
   Redirects,
   Timeouts,
   Transport,
-} from './options.ts';
+} from './connect-options.ts';

@@ -1,4 +1,4 @@
-import type { Rule, Transport, Version } from './model.ts';
+import type { Rule, Transport, Version } from './rule-model.ts';
 import type { Probe } from './probe.ts';
 
 /** What an agent must offer, by its card or by the options of the run, for a check to make sense. */

@@ -6,11 +6,11 @@
 export { type Check, defineChecks, type Need } from './check.ts';
 export { allChecks } from './checks/index.ts';
 export { allInvariants } from './invariants/index.ts';
-export { compareReports, type Difference } from './baseline.ts';
-export { diagnose, type DoctorOptions, type Step } from './doctor.ts';
-export { examine, type ExamineOptions } from './examine.ts';
-export { type Lane, levelOf, type ConformanceLevel } from './level.ts';
-export { meetAll, type Meeting, type Meetings } from './meetings.ts';
+export { compareReports, type Difference } from './report/compare-reports.ts';
+export { diagnose, type DoctorOptions, type Step } from './doctor/diagnose.ts';
+export { examine, type ExamineOptions } from './test-conformance.ts';
+export { type Lane, levelOf, type ConformanceLevel } from './conformance-level.ts';
+export { meetAll, type Meeting, type Meetings } from './interop/interop-matrix.ts';
 export type {
   Category,
   Level,
@@ -20,11 +20,11 @@ export type {
   Verdict,
   Version,
   Violation,
-} from './model.ts';
-export { Broken, type Evidence, Inconclusive, NotApplicable } from './outcome.ts';
+} from './rule-model.ts';
+export { Broken, type Evidence, Inconclusive, NotApplicable } from './check-errors.ts';
 export type { Probe } from './probe.ts';
-export { fxWays, tckWays, type Wanted, type Ways } from './reach.ts';
-export { matrixPage } from './report/matrix.ts';
+export { fxWays, tckWays, type Wanted, type Ways } from './prompts/prompt-catalog.ts';
+export { matrixPage } from './report/matrix-page.ts';
 export {
   type About,
   type ConformanceReport,
@@ -34,11 +34,11 @@ export {
   readReport,
   reportOf,
   resultsOf,
-} from './report/report.ts';
-export { Secrets } from '../protocol/secrets.ts';
+} from './report/build-report.ts';
+export { Secrets } from '../primitives/redaction.ts';
 export type { Turn } from './report/transcript.ts';
-export { type Form, forms, writeReport } from './report/write.ts';
-export { runConformance, type RunOptions, type RunOutcome } from './run.ts';
-export { readWays } from './scenario.ts';
-export { defineInvariants, type Invariant, type Sighting } from './sighting.ts';
-export type { Exchange, Frame } from './wire/exchange.ts';
+export { type Form, forms, writeReport } from './report/report-formats.ts';
+export { runConformance, type RunOptions, type RunOutcome } from './run-checks.ts';
+export { readWays } from './prompts/read-prompts.ts';
+export { defineInvariants, type Invariant, type Sighting } from './observation/observation.ts';
+export type { Exchange, Frame } from './wire/http-exchange.ts';

@@ -1,14 +1,14 @@
-import type { Level } from './model.ts';
-import { Broken, type Evidence, Inconclusive } from './outcome.ts';
-import type { Reach, Wanted } from './reach.ts';
-import { interrupted, type Shadows, terminal } from './shadow.ts';
-import type { Sighting } from './sighting.ts';
-import { type Fault, type FaultName, mismatch } from './speech/faults.ts';
-import type { Asking, Draft, Heard, Manner, Operation, Speech } from './speech/speech.ts';
-import { type EventView, isObject, type Json, type TaskView } from './speech/views.ts';
-import { type Exchange, isEventStream, keepsakeOf } from './wire/exchange.ts';
-import type { Line, RawRequest } from './wire/line.ts';
-import type { Receiver } from './wire/receiver.ts';
+import type { Level } from './rule-model.ts';
+import { Broken, type Evidence, Inconclusive } from './check-errors.ts';
+import type { Reach, Wanted } from './prompts/prompt-catalog.ts';
+import { interrupted, type Shadows, terminal } from './observation/task-tracker.ts';
+import type { Sighting } from './observation/observation.ts';
+import { type Fault, type FaultName, mismatch } from './drivers/error-response.ts';
+import type { Asking, Draft, Heard, Manner, Operation, Speech } from './drivers/protocol-driver.ts';
+import { type EventView, isObject, type Json, type TaskView } from './drivers/normalized-views.ts';
+import { type Exchange, isEventStream, keepsakeOf } from './wire/http-exchange.ts';
+import type { Line, RawRequest } from './wire/raw-http-client.ts';
+import type { Receiver } from './wire/webhook-receiver.ts';
 
 /** A stream that was read. */
 export interface Followed {

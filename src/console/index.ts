@@ -3,6 +3,6 @@
  *
  * @module
  */
-export type { StartingAgent } from './agent-book.ts';
-export type * from './api.ts';
-export { type ConsoleOptions, type RunningConsole, serveConsole } from './serve.ts';
+export type { StartingAgent } from './agents/agent-registry.ts';
+export type * from './console-api.ts';
+export { type ConsoleOptions, type RunningConsole, serveConsole } from './serve-console.ts';

@@ -1,7 +1,7 @@
 import type { Part } from '../protocol/part.ts';
 import type { Artifact } from '../protocol/task.ts';
-import { readMetadata, readName, readObject, readStrings, readText, under } from './fields.ts';
-import type { Reading } from './loss.ts';
+import { readMetadata, readName, readObject, readStrings, readText, under } from './field-readers.ts';
+import type { Reading } from './translation-loss.ts';
 
 /** Reads an artifact as every version since 0.2 has it; only its parts differ between them. */
 export function readArtifactWith(

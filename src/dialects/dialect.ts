@@ -16,7 +16,7 @@ import type {
   TaskPage,
 } from '../protocol/requests.ts';
 import type { Task } from '../protocol/task.ts';
-import type { Losses, Reading } from './loss.ts';
+import type { Losses, Reading } from './translation-loss.ts';
 
 /** What each operation asks, in the model. */
 export interface RequestOf {

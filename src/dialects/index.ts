@@ -15,8 +15,8 @@ export {
   type MethodHints,
   versionOf,
   versions,
-} from './choose.ts';
-export { compatKey } from './compat.ts';
+} from './negotiation.ts';
+export { compatKey } from './compat-metadata.ts';
 export {
   type Codec,
   type Dialect,
@@ -34,7 +34,7 @@ export {
   type StreamOpening,
   type Unary,
 } from './dialect.ts';
-export { leniently, type Loss, type Losses, type Reading, strictly } from './loss.ts';
+export { leniently, type Loss, type Losses, type Reading, strictly } from './translation-loss.ts';
 export { read, type ReadOptions, type Translatable, type TranslatableName, write } from './translate.ts';
 export { v0_1 } from './v0_1/index.ts';
 export { v0_3 } from './v0_3/index.ts';

@@ -1,7 +1,7 @@
 import { invalidField } from '../protocol/errors.ts';
 import type { Part } from '../protocol/part.ts';
-import { readList } from './fields.ts';
-import type { Reading } from './loss.ts';
+import { readList } from './field-readers.ts';
+import type { Reading } from './translation-loss.ts';
 
 /** Reads a list of parts, which must not be empty in a request. */
 export function readPartsWith(

@@ -4,7 +4,7 @@ import type { StatusEvent, StreamEvent } from '../protocol/event.ts';
 import type { Message } from '../protocol/message.ts';
 import type { Task } from '../protocol/task.ts';
 import type { Codec, Dialect, RequestOf, ResultOf, StreamOpening, Unary } from './dialect.ts';
-import type { Loss, Losses, Reading } from './loss.ts';
+import type { Loss, Losses, Reading } from './translation-loss.ts';
 
 type Requests = { [O in Operation as `${O}.request`]: RequestOf[O] };
 type Results = { [O in Unary as `${O}.result`]: ResultOf[O] };

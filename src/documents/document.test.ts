@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { DocumentError } from './complaint.ts';
+import { DocumentError } from './diagnostic.ts';
 import { Document } from './document.ts';
-import { fillIn } from './environment.ts';
+import { fillIn } from './interpolate.ts';
 
 const schema = z.strictObject({
   name: z.string(),

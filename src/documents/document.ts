@@ -8,8 +8,8 @@ import {
   type Document as Yaml,
 } from 'yaml';
 import type * as z from 'zod';
-import { type Complaint, DocumentError } from './complaint.ts';
-import { complaintsOf, type Path, textOfPath } from './issues.ts';
+import { type Complaint, DocumentError } from './diagnostic.ts';
+import { complaintsOf, type Path, textOfPath } from './schema-issues.ts';
 
 /** What a person may write in a file at most. */
 const maxCharacters = 5_000_000;

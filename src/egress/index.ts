@@ -4,9 +4,9 @@
  *
  * @module
  */
-export type { Method } from './exchange.ts';
+export type { Method } from './send-once.ts';
 export type { Headers } from './headers.ts';
-export type { EgressOptions, Purpose, Refusal, Resolve } from './options.ts';
-export { type EgressLimits, type EgressPolicy, egressPolicy } from './policy.ts';
-export type { PortRange } from './judge/ports.ts';
-export { type GuardedRequest, type GuardedResponse, guardedRequest } from './request.ts';
+export type { EgressOptions, Purpose, Refusal, Resolve } from './egress-options.ts';
+export { type EgressLimits, type EgressPolicy, egressPolicy } from './egress-policy.ts';
+export type { PortRange } from './rules/ports.ts';
+export { type GuardedRequest, type GuardedResponse, guardedRequest } from './egress-request.ts';

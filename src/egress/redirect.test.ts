@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { EgressOptions } from './options.ts';
-import { type EgressPolicy, egressPolicy } from './policy.ts';
-import { type GuardedRequest, guardedRequest } from './request.ts';
+import type { EgressOptions } from './egress-options.ts';
+import { type EgressPolicy, egressPolicy } from './egress-policy.ts';
+import { type GuardedRequest, guardedRequest } from './egress-request.ts';
 
 interface Visit {
   method: string;

@@ -9,10 +9,10 @@ import {
   say,
   statesOf,
   taskIn,
-} from '../../test/support/conversation.ts';
-import type { LogEntry, Process } from './definition.ts';
+} from '../../test/support/engine/conversation.ts';
+import type { LogEntry, Process } from './agent-definition.ts';
 import { defineAgent, type LocalAgent } from './local-agent.ts';
-import { status } from './output.ts';
+import { status } from './agent-output.ts';
 
 /** Begins a task and cancels it as soon as its agent works. */
 async function cancelAtWork(process: (started: () => void) => Process, log?: (entry: LogEntry) => void) {

@@ -3,9 +3,9 @@
  *
  * @module
  */
-export { type Clock, systemClock } from './clock.ts';
-export type { ProcessContext } from './context.ts';
-export type { AgentDefinition, AgentOptions, LogEntry, Process, SkillDraft } from './definition.ts';
+export { type Clock, systemClock } from './interval-clock.ts';
+export type { ProcessContext } from './process-context.ts';
+export type { AgentDefinition, AgentOptions, LogEntry, Process, SkillDraft } from './agent-definition.ts';
 export { defineAgent, type LocalAgent } from './local-agent.ts';
 export {
   type ArtifactDraft,
@@ -17,4 +17,4 @@ export {
   type Saying,
   type StatusOutput,
   status,
-} from './output.ts';
+} from './agent-output.ts';

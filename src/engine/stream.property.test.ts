@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { all, say } from '../../test/support/conversation.ts';
-import { lint } from '../protocol/lint.ts';
+import { all, say } from '../../test/support/engine/conversation.ts';
+import { lint } from '../protocol/lint-stream.ts';
 import type { Message } from '../protocol/message.ts';
 import { reduce } from '../protocol/reduce.ts';
 import { isInterrupted, isTerminal, type Task, taskStates } from '../protocol/task.ts';
 import { defineAgent } from './local-agent.ts';
-import { artifact, chunk, type Output, status } from './output.ts';
+import { artifact, chunk, type Output, status } from './agent-output.ts';
 
 const text = fc.string({ maxLength: 5 });
 const message = (said: string): Message => ({ messageId: '', role: 'agent', parts: [{ text: said }] });

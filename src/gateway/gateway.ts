@@ -3,15 +3,15 @@ import { metricNames, type Metrics } from '../metrics/metrics.ts';
 import { expositionType } from '../metrics/registry.ts';
 import type { Agent } from '../protocol/agent.ts';
 import { invalidField } from '../protocol/errors.ts';
-import { isLoopback } from '../server/address.ts';
-import type { Face } from '../server/face.ts';
-import { HttpFace } from '../server/handler.ts';
-import type { Answerer } from '../server/lane/answerer.ts';
-import { listen, type NodeOptions, type RunningServer } from '../server/listening.ts';
-import { nodeListener } from '../server/node.ts';
-import { publicUrlOf } from '../server/public-url.ts';
+import { isLoopback } from '../server/limits/client-address.ts';
+import type { Face } from '../server/http/server-context.ts';
+import { HttpFace } from '../server/http/agent-http-handler.ts';
+import type { Answerer } from '../server/fast-path/buffered-handler.ts';
+import { listen, type NodeOptions, type RunningServer } from '../server/node/listen.ts';
+import { nodeListener } from '../server/node/serve.ts';
+import { publicUrlOf } from '../server/cards/public-url.ts';
 import { openTracing } from '../tracing/tracing.ts';
-import type { Health } from './upstream.ts';
+import type { Health } from './agents/upstream.ts';
 
 /** How many agents are shown under one host. */
 export interface GatewayOptions extends Omit<NodeOptions, 'basePath' | 'metrics'> {

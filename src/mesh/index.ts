@@ -3,13 +3,13 @@
  *
  * @module
  */
-export { displayNameOf } from './card.ts';
+export { displayNameOf } from './mesh-card.ts';
 export {
   type MeshDirectory,
   meshDirectory,
   type MeshDirectoryOptions,
   type MeshPeer,
-} from './discovery.ts';
+} from './mesh-directory.ts';
 export {
   type BatchOptions,
   type MeshFace,
@@ -18,7 +18,7 @@ export {
   type MeshLossContext,
   type MeshTimeouts,
   showOnMesh,
-} from './face.ts';
+} from './server/serve-on-mesh.ts';
 export type {
   Delivery,
   Link,
@@ -27,12 +27,12 @@ export type {
   Property,
   SubscribeOptions,
   Subscription,
-} from './link.ts';
-export { MemoryBroker } from './memory-broker.ts';
-export { type MemoryLink, memoryLink, type MemoryLinkOptions } from './memory-link.ts';
-export type { MqttLinkOptions } from './mqtt/options.ts';
-export { mqttLink } from './mqtt-link.ts';
-export { natsLink, type NatsLinkOptions } from './nats-link.ts';
-export { openLink, type OpenLinkOptions } from './open-link.ts';
-export { meshSessionOf } from './session.ts';
-export { meshAgent, type MeshAgentOptions, type MeshAgentTimeouts } from './source.ts';
+} from './brokers/broker-connection.ts';
+export { MemoryBroker } from './brokers/memory/memory-broker.ts';
+export { type MemoryLink, memoryLink, type MemoryLinkOptions } from './brokers/memory/connect-memory.ts';
+export type { MqttLinkOptions } from './brokers/mqtt/mqtt-options.ts';
+export { mqttLink } from './brokers/mqtt/connect-mqtt.ts';
+export { natsLink, type NatsLinkOptions } from './brokers/nats/connect-nats.ts';
+export { openLink, type OpenLinkOptions } from './brokers/connect-broker.ts';
+export { meshSessionOf } from './mesh-session.ts';
+export { meshAgent, type MeshAgentOptions, type MeshAgentTimeouts } from './client/mesh-agent.ts';

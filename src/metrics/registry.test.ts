@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseExposition } from '../../test/support/exposition.ts';
+import { parseExposition } from '../../test/support/metrics/exposition.ts';
 import { Metrics, metricNames } from './metrics.ts';
 import { Registry } from './registry.ts';
 

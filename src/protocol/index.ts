@@ -28,8 +28,8 @@ export {
   taskNotFound,
 } from './errors.ts';
 export type { ArtifactEvent, MessageEvent, StatusEvent, StreamEvent, TaskEvent } from './event.ts';
-export { type Finding, lint, type LintRule, StreamLinter } from './lint.ts';
-export type { Log, LogEntry } from './log.ts';
+export { type Finding, lint, type LintRule, StreamLinter } from './lint-stream.ts';
+export type { Log, LogEntry } from '../primitives/log.ts';
 export type { Message, Role } from './message.ts';
 export {
   bytesOf,

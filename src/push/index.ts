@@ -4,10 +4,10 @@
  * @module
  */
 export type { PushClock } from './clock.ts';
-export { deadLetters, type DeliveryFilter, listDeliveries, retryDeadLetters } from './dead-letters.ts';
-export type { FetchKeys } from './key-ring.ts';
-export { type HandleNews, type ListenerOptions, pushListener } from './listener.ts';
-export type { PushOptions } from './options.ts';
+export { deadLetters, type DeliveryFilter, listDeliveries, retryDeadLetters } from './sending/dead-letters.ts';
+export type { FetchKeys } from './receiving/jwks-resolver.ts';
+export { type HandleNews, type ListenerOptions, pushListener } from './receiving/listener.ts';
+export type { PushOptions } from './push-options.ts';
 export {
   type Incoming,
   type News,
@@ -15,11 +15,11 @@ export {
   type PushReceiver,
   type ReceiverOptions,
   type Refused,
-} from './receiver.ts';
+} from './receiving/receiver.ts';
 export {
   type PublicKeys,
   type PushSigner,
   pushSigner,
   type PushSignerOptions,
   type Signable,
-} from './signer.ts';
+} from './sending/signer.ts';

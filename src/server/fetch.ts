@@ -5,11 +5,11 @@
  */
 import type { Agent } from '../protocol/agent.ts';
 import { A2AError } from '../protocol/errors.ts';
-import type { Exchange, Reply } from './exchange.ts';
-import { HttpFace } from './handler.ts';
-import { defaultLimits } from './limits.ts';
-import type { ServerOptions } from './options.ts';
-import { type Sink, SseStream } from './sse.ts';
+import type { Exchange, Reply } from './http/http-message.ts';
+import { HttpFace } from './http/agent-http-handler.ts';
+import { defaultLimits } from './limits/limits.ts';
+import type { ServerOptions } from './server-options.ts';
+import { type Sink, SseStream } from './http/sse-stream.ts';
 
 /** Makes a function that answers a `Request` with a `Response`. */
 export function fetchHandler(

@@ -4,7 +4,7 @@
  * @module
  */
 export { cardAlgorithms, type SigningKey } from './algorithms.ts';
-export { canonicalCard, type PayloadForm, type WireCard } from './canonical.ts';
-export type { KeySet, KeySources } from './keys.ts';
-export { signCard, type SignOptions } from './sign.ts';
-export { type Verdict, verifyCard, type VerifyOptions } from './verify.ts';
+export { canonicalCard, type PayloadForm, type WireCard } from './canonical-card.ts';
+export type { KeySet, KeySources } from './key-lookup.ts';
+export { signCard, type SignOptions } from './sign-card.ts';
+export { type Verdict, verifyCard, type VerifyOptions } from './verify-card.ts';

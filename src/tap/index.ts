@@ -4,13 +4,13 @@
  *
  * @module
  */
-export { curlOf } from './curl.ts';
-export { readTapFile, writeTapFile } from './file.ts';
-export type { Binding, HttpPart, Meaning, MeshPart, Passage, PassageKind } from './passage.ts';
-export type { RecorderOptions } from './recorder.ts';
+export { curlOf } from './to-curl.ts';
+export { readTapFile, writeTapFile } from './traffic-file.ts';
+export type { Binding, HttpPart, Meaning, MeshPart, Passage, PassageKind } from './traffic-record.ts';
+export type { RecorderOptions } from './recorders/traffic-recorder.ts';
 export { runTap, type RunningTap, type RunTapOptions } from './proxy/run-tap.ts';
-export { scenarioOf } from './scenario.ts';
-export { Tape, type TapeOptions } from './tape.ts';
-export { tappedHttp, type TappedHttpOptions } from './tapped-http.ts';
-export { tappedLink, type TappedLinkOptions } from './tapped-link.ts';
-export { tappedServer, type TappedServerOptions } from './tapped-server.ts';
+export { scenarioOf } from './scenario/export-scenario.ts';
+export { Tape, type TapeOptions } from './traffic-log.ts';
+export { tappedHttp, type TappedHttpOptions } from './recorders/tap-http-client.ts';
+export { tappedLink, type TappedLinkOptions } from './recorders/tap-broker.ts';
+export { tappedServer, type TappedServerOptions } from './recorders/tap-server.ts';

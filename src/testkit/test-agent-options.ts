@@ -1,10 +1,10 @@
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Ledger } from '../store/task-store.ts';
 import type { AuthOptions } from '../server/auth/authenticator.ts';
-import type { Limits } from '../server/limits.ts';
-import type { SoleVersion } from '../server/options.ts';
-import type { WireWatch } from '../server/wire.ts';
-import type { AdminAccess } from './admin/access.ts';
-import type { CardDraft } from './card-draft.ts';
+import type { Limits } from '../server/limits/limits.ts';
+import type { SoleVersion } from '../server/server-options.ts';
+import type { WireWatch } from '../server/telemetry/traffic-observer.ts';
+import type { AdminAccess } from './admin/admin-access.ts';
+import type { CardDraft } from './agent/card-draft.ts';
 import type { TestClock } from './clock/test-clock.ts';
 import type { JournalOptions } from './journal/journal.ts';
 

@@ -5,7 +5,7 @@ import type { Task } from '../protocol/task.ts';
 import { VirtualClock } from './clock/virtual-clock.ts';
 import type { TestAgentOptions } from './test-agent-options.ts';
 import { TestAgentServer } from './test-agent-server.ts';
-import { collect } from '../../test/support/collect.ts';
+import { collect } from '../../test/support/collect-stream.ts';
 
 const servers: TestAgentServer[] = [];
 afterEach(async () => {

@@ -4,7 +4,7 @@
  * @module
  */
 import { expect, test } from 'vitest';
-import { withTestAgent } from './fixtures.ts';
+import { withTestAgent } from './with-test-agent.ts';
 import type { TestkitMatchers } from './matchers/matcher-types.ts';
 import { matchers } from './matchers/matchers.ts';
 import type { TestAgentOptions } from './test-agent-options.ts';

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import type { LocalAgent } from '../engine/local-agent.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Ledger } from '../store/task-store.ts';
 import type { Agent } from '../protocol/agent.ts';
-import type { Log } from '../protocol/log.ts';
-import { type RunningServer, serve } from '../server/node.ts';
+import type { Log } from '../primitives/log.ts';
+import { type RunningServer, serve } from '../server/node/serve.ts';
 import { TestAgentServer } from '../testkit/test-agent-server.ts';
-import type { WireWatch } from '../server/wire.ts';
-import type { HostedSettings } from './settings.ts';
+import type { WireWatch } from '../server/telemetry/traffic-observer.ts';
+import type { HostedSettings } from './up-settings.ts';
 
 /** What agents that run here are given. */
 export interface HostTools {

@@ -3,11 +3,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningConsole, serveConsole } from '../../src/console/serve.ts';
+import { type RunningConsole, serveConsole } from '../../src/console/serve-console.ts';
 import { defineAgent } from '../../src/engine/local-agent.ts';
-import type { LogEntry } from '../../src/protocol/log.ts';
-import { type RunningServer, serve } from '../../src/server/node.ts';
-import { chromiumBrowser } from '../support/chromium.ts';
+import type { LogEntry } from '../../src/primitives/log.ts';
+import { type RunningServer, serve } from '../../src/server/node/serve.ts';
+import { chromiumBrowser } from '../support/console/chromium.ts';
 import { Tab } from './tab.ts';
 
 const browser: Browser | undefined = await chromiumBrowser();

@@ -3,11 +3,11 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { defineAgent } from '../../src/engine/local-agent.ts';
-import { artifact, status } from '../../src/engine/output.ts';
-import { type RunningServer, serve } from '../../src/server/node.ts';
+import { artifact, status } from '../../src/engine/agent-output.ts';
+import { type RunningServer, serve } from '../../src/server/node/serve.ts';
 import { writeTapFile } from '../../src/tap/index.ts';
-import type { Passage } from '../../src/tap/passage.ts';
-import { chromiumBrowser } from '../support/chromium.ts';
+import type { Passage } from '../../src/tap/traffic-record.ts';
+import { chromiumBrowser } from '../support/console/chromium.ts';
 import { problemsOf } from './accessibility.ts';
 import { Stage } from './page.ts';
 

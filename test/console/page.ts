@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { dragoman, type Running } from '../support/command.ts';
+import { dragoman, type Running } from '../support/cli/run-command.ts';
 import { Tab } from './tab.ts';
 
 /** What `dragoman up -o json` says, as far as the page is concerned. */

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { filesystemArtifacts } from '../../src/artifacts/filesystem.ts';
-import { type Compiled, compiled } from '../support/compiled.ts';
-import { startS3 } from '../support/s3.ts';
+import { filesystemArtifacts } from '../../src/artifacts/stores/filesystem.ts';
+import { type Compiled, compiled } from '../support/compile-sources.ts';
+import { startS3 } from '../support/artifacts/s3-server.ts';
 
 const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}.mjs`, import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-artifacts-'));

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { filesystemArtifacts } from '../../src/artifacts/filesystem.ts';
-import { memoryArtifacts } from '../../src/artifacts/memory.ts';
-import { s3Artifacts } from '../../src/artifacts/s3.ts';
-import { startS3 } from '../support/s3.ts';
+import { filesystemArtifacts } from '../../src/artifacts/stores/filesystem.ts';
+import { memoryArtifacts } from '../../src/artifacts/stores/memory.ts';
+import { s3Artifacts } from '../../src/artifacts/stores/s3.ts';
+import { startS3 } from '../support/artifacts/s3-server.ts';
 import { describeArtifacts, maxBytes } from './artifacts.ts';
 
 describeArtifacts('memory', async () => ({ store: memoryArtifacts({ maxBytes }) }));

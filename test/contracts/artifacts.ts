@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { A2AError } from '../../src/protocol/errors.ts';
-import { loadMetadata, saveWithMetadata } from '../../src/artifacts/metadata.ts';
-import type { ArtifactContent, ArtifactKey, ArtifactStore } from '../../src/artifacts/store.ts';
+import { loadMetadata, saveWithMetadata } from '../../src/artifacts/artifact-metadata.ts';
+import type { ArtifactContent, ArtifactKey, ArtifactStore } from '../../src/artifacts/artifact-store.ts';
 
 /** A store to be tried. */
 export interface Tried {

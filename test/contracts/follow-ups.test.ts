@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type FollowUp, type FollowUps, memoryFollowUps } from '../../src/bridge/follow-ups.ts';
-import { sqliteFollowUps } from '../../src/bridge/sqlite-follow-ups.ts';
-import { sqliteLedger } from '../../src/ledger/sqlite.ts';
+import { type FollowUp, type FollowUps, memoryFollowUps } from '../../src/bridge/follow-ups/follow-up-store.ts';
+import { sqliteFollowUps } from '../../src/bridge/follow-ups/sqlite-follow-up-store.ts';
+import { sqliteLedger } from '../../src/store/sqlite.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

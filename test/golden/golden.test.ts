@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Dialect, Unary } from '../../src/dialects/dialect.ts';
-import { leniently, strictly } from '../../src/dialects/loss.ts';
+import { leniently, strictly } from '../../src/dialects/translation-loss.ts';
 import type { Operation } from '../../src/protocol/agent.ts';
 import { A2AError, type A2AErrorOptions, type Reason } from '../../src/protocol/errors.ts';
 import type { StreamEvent } from '../../src/protocol/event.ts';

@@ -15,16 +15,16 @@ import {
   clientCredentials,
   type Credentials,
 } from '../../src/client/credentials.ts';
-import type { Transport } from '../../src/client/options.ts';
+import type { Transport } from '../../src/client/connect-options.ts';
 import type { LocalAgent } from '../../src/engine/index.ts';
 import type { Version } from '../../src/protocol/card.ts';
-import { apiKey } from '../../src/server/auth/api-key.ts';
-import { jwt } from '../../src/server/auth/jwt.ts';
+import { apiKey } from '../../src/server/auth/schemes/api-key.ts';
+import { jwt } from '../../src/server/auth/schemes/jwt.ts';
 import { type RunningServer, serve } from '../../src/server/index.ts';
-import { all, reasonOf, say as says, statesOf, taskIn } from '../support/conversation.ts';
-import { type Issuer, issuer } from '../support/tokens.ts';
+import { all, reasonOf, say as says, statesOf, taskIn } from '../support/engine/conversation.ts';
+import { type Issuer, issuer } from '../support/server/token-issuer.ts';
 import { sampleAgent } from './sample-agent.ts';
-import { collect, say } from './sdk-1.3-words.ts';
+import { collect, say } from './sdk-1.3-messages.ts';
 
 let agent: LocalAgent;
 let server: RunningServer;

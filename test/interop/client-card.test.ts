@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { type ConnectOptions, connect, createMemory, type LossContext } from '../../src/client/index.ts';
-import type { Loss } from '../../src/dialects/loss.ts';
-import { closedAfterEach } from '../support/closed-after-each.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { json, type RawRequest, sse, startRaw } from '../support/raw-server.ts';
-import { artifactUpdate, card, error, isCard, result, statusUpdate, task } from '../support/wire-1.0.ts';
+import type { Loss } from '../../src/dialects/translation-loss.ts';
+import { closedAfterEach } from '../support/close-after-each.ts';
+import { ManualClock } from '../support/clocks/manual-clock.ts';
+import { json, type RawRequest, sse, startRaw } from '../support/http/raw-server.ts';
+import { artifactUpdate, card, error, isCard, result, statusUpdate, task } from '../support/http/wire-fixtures-1_0.ts';
 
 const request = { message: { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] } };
 

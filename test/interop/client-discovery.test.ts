@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { type ConnectOptions, connect, createMemory, type Problem } from '../../src/client/index.ts';
-import { closedAfterEach } from '../support/closed-after-each.ts';
-import { json, type RawRequest, type RawServer, startRaw } from '../support/raw-server.ts';
-import { card, error, isCard, result, task } from '../support/wire-1.0.ts';
+import { closedAfterEach } from '../support/close-after-each.ts';
+import { json, type RawRequest, type RawServer, startRaw } from '../support/http/raw-server.ts';
+import { card, error, isCard, result, task } from '../support/http/wire-fixtures-1_0.ts';
 
 const request = { message: { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] } };
 

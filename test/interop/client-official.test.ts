@@ -6,7 +6,7 @@ import { reduce } from '../../src/protocol/reduce.ts';
 import type { SendRequest } from '../../src/protocol/requests.ts';
 import { isTask, type Task } from '../../src/protocol/task.ts';
 import { type Started, start02, start03, start13 } from './official-servers.ts';
-import { collect } from '../support/collect.ts';
+import { collect } from '../support/collect-stream.ts';
 
 function say(text: string, more: Partial<SendRequest['message']> = {}): SendRequest {
   return { message: { messageId: crypto.randomUUID(), role: 'user', parts: [{ text }], ...more } };

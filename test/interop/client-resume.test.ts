@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../src/client/index.ts';
 import type { StreamEvent } from '../../src/protocol/event.ts';
-import { collect } from '../support/collect.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { json, sse, startRaw } from '../support/raw-server.ts';
-import { artifactUpdate, card, error, isCard, result, statusUpdate, task } from '../support/wire-1.0.ts';
-import { asked, open, problems, request, textsOf } from '../support/client-peer.ts';
-import { closedAfterEach } from '../support/closed-after-each.ts';
+import { collect } from '../support/collect-stream.ts';
+import { ManualClock } from '../support/clocks/manual-clock.ts';
+import { json, sse, startRaw } from '../support/http/raw-server.ts';
+import { artifactUpdate, card, error, isCard, result, statusUpdate, task } from '../support/http/wire-fixtures-1_0.ts';
+import { asked, open, problems, request, textsOf } from '../support/client/scripted-peer.ts';
+import { closedAfterEach } from '../support/close-after-each.ts';
 
 describe('a stream that breaks', () => {
   it('goes on after the last id where the agent counts, without loss and without repetition', async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { collect } from '../support/collect.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { json, sse } from '../support/raw-server.ts';
-import { artifactUpdate, error, result, status, statusUpdate, task } from '../support/wire-1.0.ts';
-import { asked, open, problems, request } from '../support/client-peer.ts';
+import { collect } from '../support/collect-stream.ts';
+import { ManualClock } from '../support/clocks/manual-clock.ts';
+import { json, sse } from '../support/http/raw-server.ts';
+import { artifactUpdate, error, result, status, statusUpdate, task } from '../support/http/wire-fixtures-1_0.ts';
+import { asked, open, problems, request } from '../support/client/scripted-peer.ts';
 
 describe('a stream', () => {
   it('takes events that carry the id of another request, as an agent that shares them leaves it', async () => {

@@ -7,10 +7,10 @@ import { connect } from '../../src/client/connect.ts';
 import { defineAgent } from '../../src/engine/local-agent.ts';
 import { textOf } from '../../src/protocol/part.ts';
 import { isTask } from '../../src/protocol/task.ts';
-import { serve } from '../../src/server/node.ts';
-import { answer } from './deed.ts';
+import { serve } from '../../src/server/node/serve.ts';
+import { answer } from './agent-commands.ts';
 import { type Started, start13 } from './official-servers.ts';
-import { say } from './sdk-1.3-words.ts';
+import { say } from './sdk-1.3-messages.ts';
 
 const skill = {
   id: 'ask',

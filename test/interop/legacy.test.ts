@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalAgent } from '../../src/engine/index.ts';
 import { type RunningServer, serve } from '../../src/server/index.ts';
-import { frames, readFrames } from '../support/frames.ts';
-import { answersOf0_1, SchemaWatch } from '../support/schema-watch.ts';
+import { frames, readFrames } from '../support/http/sse-frames.ts';
+import { answersOf0_1, SchemaWatch } from '../support/interop/schema-checking-fetch.ts';
 import { sampleAgent } from './sample-agent.ts';
 
 const watch = new SchemaWatch('a2a-legacy-v0.1.0.schema.json', answersOf0_1);

@@ -3,8 +3,8 @@
  */
 import { TaskState } from 'sdk-1.3';
 import * as sdk13 from 'sdk-1.3/server';
-import { type Plan, play } from './deed.ts';
-import { text as textPart } from './sdk-1.3-words.ts';
+import { type Plan, play } from './agent-commands.ts';
+import { text as textPart } from './sdk-1.3-messages.ts';
 
 const time = (): string => new Date().toISOString();
 const ends = new Set(['completed', 'failed', 'canceled', 'rejected', 'input-required', 'auth-required']);

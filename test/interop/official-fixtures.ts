@@ -1,4 +1,4 @@
-import { answer, type Deed } from './deed.ts';
+import { answer, type Deed } from './agent-commands.ts';
 import type { Persona } from './official-servers.ts';
 
 const steps = Array.from({ length: 8 }, (_, i): Deed[] => [

@@ -11,7 +11,7 @@ import * as sdk03 from 'sdk-0.3/server';
 import * as express03 from 'sdk-0.3/server/express';
 import * as sdk13 from 'sdk-1.3/server';
 import * as express13 from 'sdk-1.3/server/express';
-import { answer, type Deed, type Plan, untilCanceled } from './deed.ts';
+import { answer, type Deed, type Plan, untilCanceled } from './agent-commands.ts';
 import { TaggedExecutor, WrappedExecutor } from './official-executors.ts';
 
 /** A server that was started, and how to stop it. */

@@ -4,7 +4,7 @@
  * `reject` refuses, and everything else is echoed, part by part.
  */
 import { defineAgent, type LocalAgent, type Output, type ProcessContext } from '../../src/engine/index.ts';
-import type { AgentDefinition, AgentOptions } from '../../src/engine/definition.ts';
+import type { AgentDefinition, AgentOptions } from '../../src/engine/agent-definition.ts';
 
 async function* work(context: ProcessContext): AsyncGenerator<Output> {
   const { text, message, signal } = context;

@@ -11,8 +11,8 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalAgent } from '../../src/engine/index.ts';
 import { type RunningServer, serve } from '../../src/server/index.ts';
-import { collect } from '../support/collect.ts';
-import { answersOf0_3, SchemaWatch } from '../support/schema-watch.ts';
+import { collect } from '../support/collect-stream.ts';
+import { answersOf0_3, SchemaWatch } from '../support/interop/schema-checking-fetch.ts';
 import { sampleAgent } from './sample-agent.ts';
 
 /** A message in the words of 0.3. */

@@ -3,7 +3,7 @@ import { ClientFactory, JsonRpcTransportFactory, RestTransportFactory } from 'sd
 import { describe, expect, it } from 'vitest';
 import { serve } from '../../src/server/index.ts';
 import { sampleAgent } from './sample-agent.ts';
-import { collect, say, text } from './sdk-1.3-words.ts';
+import { collect, say, text } from './sdk-1.3-messages.ts';
 
 describe.each([
   { transport: 'JSONRPC', factory: new JsonRpcTransportFactory({ legacyCompat: { enabled: true } }) },

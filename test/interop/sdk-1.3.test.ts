@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalAgent } from '../../src/engine/index.ts';
 import { type RunningServer, serve } from '../../src/server/index.ts';
 import { sampleAgent } from './sample-agent.ts';
-import { collect, say, text } from './sdk-1.3-words.ts';
+import { collect, say, text } from './sdk-1.3-messages.ts';
 
 const bindings = [
   { transport: 'JSONRPC', version: '1.0', factory: new JsonRpcTransportFactory() },

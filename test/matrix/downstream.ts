@@ -1,4 +1,4 @@
-import { json, type RawRequest, sse, startRaw } from '../support/raw-server.ts';
+import { json, type RawRequest, sse, startRaw } from '../support/http/raw-server.ts';
 import { hear, partsOf, type Said, stateOf, type Version } from './versions.ts';
 
 /** An agent that speaks one version only. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { mosquitto, startMosquitto } from '../support/broker.ts';
+import { mosquitto, startMosquitto } from '../support/mesh/broker.ts';
 import { cellsOf, describeMatrix } from './matrix.ts';
 
 it('has a cell for each caller, downstream and doing', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { natsServer, startNats } from '../support/broker.ts';
+import { natsServer, startNats } from '../support/mesh/broker.ts';
 import { cellsOf, describeMatrix } from './matrix.ts';
 
 it('has a cell for each caller, downstream and doing', () => {

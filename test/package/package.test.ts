@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { root, Running } from '../support/command.ts';
+import { root, Running } from '../support/cli/run-command.ts';
 
 const run = promisify(execFile);
 

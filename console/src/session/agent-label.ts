@@ -1,4 +1,4 @@
-import type { AgentEntry } from '../../../src/console/api.ts';
+import type { AgentEntry } from '../../../src/console/console-api.ts';
 
 type Named = Pick<AgentEntry, 'id' | 'name' | 'url'>;
 

@@ -1,6 +1,6 @@
-import { Select } from '../parts/field.tsx';
+import { Select } from '../components/form-fields.tsx';
 import { agents, chosen, labelOf } from './agents.ts';
-import { go, place } from './place.ts';
+import { go, place } from './router.ts';
 
 /** Chooses the agent that the view speaks of; the address says which. */
 export function AgentPicker({ isLabelHidden = false }: { isLabelHidden?: boolean }) {

@@ -1,9 +1,9 @@
 import { computed, effect, signal } from '@preact/signals';
-import type { About, AgentEntry, NewAgent } from '../../../src/console/api.ts';
-import { access } from './access.ts';
+import type { About, AgentEntry, NewAgent } from '../../../src/console/console-api.ts';
+import { access } from './access-state.ts';
 import { agentLabel } from './agent-label.ts';
-import { call } from './call.ts';
-import { place } from './place.ts';
+import { call } from './api-client.ts';
+import { place } from './router.ts';
 import { token } from './token.ts';
 
 /** What the server is; undefined until it has said so. */

@@ -1,8 +1,8 @@
-import { LinkButton } from '../parts/button.tsx';
-import { EmptyState } from '../parts/empty-state.tsx';
-import { Spinner } from '../parts/progress.tsx';
+import { LinkButton } from '../components/button.tsx';
+import { EmptyState } from '../components/empty-state.tsx';
+import { Spinner } from '../components/progress.tsx';
 import { agents } from './agents.ts';
-import { hrefOf } from './place.ts';
+import { hrefOf } from './router.ts';
 
 /** Stands where a view needs an agent and there is none, or none yet. */
 export function NoAgent({ title }: { title: string }) {

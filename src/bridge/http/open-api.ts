@@ -1,6 +1,6 @@
 import type { SecurityScheme } from '../../protocol/card.ts';
 import type { Authenticator } from '../../server/auth/authenticator.ts';
-import type { Action, Schema } from '../action.ts';
+import type { Action, Schema } from '../action-types.ts';
 
 /** What the document says beside the actions. */
 export interface OpenApiOptions {

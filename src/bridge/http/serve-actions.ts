@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../../protocol/agent.ts';
 import { A2AError, errorTable } from '../../protocol/errors.ts';
-import { isLoopbackHost } from '../../server/address.ts';
-import { Gate } from '../../server/auth/gate.ts';
-import { withChallenges } from '../../server/auth/refusal.ts';
-import { tooManyHeaders } from '../../server/connections.ts';
-import { type Exchange, headerOf, jsonReply, type Reply } from '../../server/exchange.ts';
-import { Guard } from '../../server/guard.ts';
-import { defaultLimits, withRetryAfter } from '../../server/limits.ts';
-import { listen, type NodeOptions, type RunningServer } from '../../server/listening.ts';
-import { NodeExchange, receive, refuseBody } from '../../server/node.ts';
-import type { ActionMeta, Bridge } from '../action.ts';
-import { type ActionCall, readCall } from './call.ts';
-import { EventStream } from './event-stream.ts';
+import { isLoopbackHost } from '../../server/limits/client-address.ts';
+import { Gate } from '../../server/auth/authenticator-chain.ts';
+import { withChallenges } from '../../server/auth/auth-error.ts';
+import { tooManyHeaders } from '../../server/node/connection-limits.ts';
+import { type Exchange, headerOf, jsonReply, type Reply } from '../../server/http/http-message.ts';
+import { Guard } from '../../server/limits/client-limiter.ts';
+import { defaultLimits, withRetryAfter } from '../../server/limits/limits.ts';
+import { listen, type NodeOptions, type RunningServer } from '../../server/node/listen.ts';
+import { NodeExchange, receive, refuseBody } from '../../server/node/serve.ts';
+import type { ActionMeta, Bridge } from '../action-types.ts';
+import { type ActionCall, readCall } from './parse-action-call.ts';
+import { EventStream } from './action-event-stream.ts';
 import { openApi, pathOf } from './open-api.ts';
 
 /** How actions are served over HTTP. */

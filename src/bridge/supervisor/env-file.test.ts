@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DocumentError } from '../../documents/complaint.ts';
+import { DocumentError } from '../../documents/diagnostic.ts';
 import { readEnvFile } from './env-file.ts';
 
 describe('an environment file', () => {

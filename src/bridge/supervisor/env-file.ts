@@ -1,4 +1,4 @@
-import { type Complaint, DocumentError } from '../../documents/complaint.ts';
+import { type Complaint, DocumentError } from '../../documents/diagnostic.ts';
 
 const assignment = /^[ \t]*(?:export[ \t]+)?([A-Za-z_][\w.-]*)[ \t]*=[ \t]*/;
 const escapes: { readonly [letter: string]: string } = { n: '\n', r: '\r', t: '\t' };

@@ -1,7 +1,7 @@
 import type { Credentials } from '../../client/credentials.ts';
-import { canceled, type Clock, sleep } from '../../client/clock.ts';
+import { canceled, type Clock, sleep } from '../../client/abortable-sleep.ts';
 import { connect } from '../../client/connect.ts';
-import { createMemory } from '../../client/discovery/memory.ts';
+import { createMemory } from '../../client/discovery/endpoint-cache.ts';
 import { A2AError } from '../../protocol/errors.ts';
 
 /** Asks once whether an agent is there. Rejects with the reason when it is not. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../test/support/manual-clock.ts';
+import { ManualClock } from '../../../test/support/clocks/manual-clock.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import type { Ending, Heard } from './launch.ts';
-import type { SuperviseOptions } from './options.ts';
+import type { Ending, Heard } from './launch-process.ts';
+import type { SuperviseOptions } from './supervise-options.ts';
 import { type SupervisedState, supervise } from './supervise.ts';
 
 const url = 'http://localhost:4000';

@@ -1,8 +1,8 @@
-import { canceled, sleep } from '../../client/clock.ts';
+import { canceled, sleep } from '../../client/abortable-sleep.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import type { Ending, Running } from './launch.ts';
-import { type SuperviseOptions, type SupervisorSettings, settleSupervisor } from './options.ts';
-import { lastWords, Output, type OutputLine } from './output.ts';
+import type { Ending, Running } from './launch-process.ts';
+import { type SuperviseOptions, type SupervisorSettings, settleSupervisor } from './supervise-options.ts';
+import { lastWords, Output, type OutputLine } from './process-output.ts';
 import { untilReady } from './readiness.ts';
 
 /** How an agent is that is looked after. `failed` and `stopped` are for good. */

@@ -1,6 +1,6 @@
-import { canceled, type Clock, systemClock } from '../../client/clock.ts';
+import { canceled, type Clock, systemClock } from '../../client/abortable-sleep.ts';
 import type { RemoteAgent } from '../../client/connect.ts';
-import { closable } from '../../client/follow/closable.ts';
+import { closable } from '../../client/streaming/abortable-stream.ts';
 import type { Call } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { Supervised } from './supervise.ts';

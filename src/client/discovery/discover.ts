@@ -5,13 +5,13 @@
  */
 import type { AgentCard } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import { type Endpoint, unreadable } from '../bindings/binding.ts';
-import { readNoting } from '../bindings/losses.ts';
-import type { Settings } from '../options.ts';
-import { endpointsOf, guessedEndpoints } from './endpoint.ts';
+import { type Endpoint, unreadable } from '../transports/transport-binding.ts';
+import { readNoting } from '../transports/loss-reporting.ts';
+import type { Settings } from '../connect-options.ts';
+import { endpointsOf, guessedEndpoints } from './endpoints.ts';
 import { type FetchedCard, fetchCard, refetchCard } from './fetch-card.ts';
-import { namesPath, type ReadCard, readCard } from './read-card.ts';
-import { type CardVerdict, nothingToVerify, verified } from './verification.ts';
+import { namesPath, type ReadCard, readCard } from './parse-card.ts';
+import { type CardVerdict, nothingToVerify, verified } from './card-verification.ts';
 
 /** What is known of an agent before anybody spoke to it. */
 export interface Found {

@@ -1,8 +1,8 @@
 import type { A2AError } from '../../protocol/errors.ts';
-import { readJson } from '../../protocol/read-json.ts';
-import { askWhole, targetOf, type Whole } from '../http/exchange.ts';
-import { hintOf, oddAnswer, withHint } from '../http/hint.ts';
-import type { Settings } from '../options.ts';
+import { readJson } from '../../primitives/json.ts';
+import { askWhole, targetOf, type Whole } from '../http/send-request.ts';
+import { hintOf, oddAnswer, withHint } from '../http/response-errors.ts';
+import type { Settings } from '../connect-options.ts';
 
 /** A card as it came, and for how long it is good. */
 export interface FetchedCard {

@@ -1,9 +1,9 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { fetchClient } from './fetch.ts';
-import { BodyTooLarge, type HttpClient, HttpFailure, type HttpRequest } from './http.ts';
-import { undiciClient } from './undici.ts';
+import { fetchClient } from './fetch-driver.ts';
+import { BodyTooLarge, type HttpClient, HttpFailure, type HttpRequest } from './http-client.ts';
+import { undiciClient } from './undici-driver.ts';
 
 /** What every driver does. */
 describe.each<[string, () => HttpClient]>([

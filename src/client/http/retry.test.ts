@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HttpFailure } from './http.ts';
+import { HttpFailure } from './http-client.ts';
 import { delayAfter, jitter, mayRepeat, readRetryAfter } from './retry.ts';
 
 const answer = (status: number, retryAfter?: string) => ({

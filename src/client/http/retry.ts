@@ -1,5 +1,5 @@
 import type { Operation } from '../../protocol/agent.ts';
-import type { HttpFailure } from './http.ts';
+import type { HttpFailure } from './http-client.ts';
 
 /** How often and how patiently something is tried again. */
 export interface Backoff {

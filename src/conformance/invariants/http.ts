@@ -1,7 +1,7 @@
-import { readJson } from '../../protocol/read-json.ts';
-import { defineInvariants } from '../sighting.ts';
-import { isObject } from '../speech/views.ts';
-import { isEventStream } from '../wire/exchange.ts';
+import { readJson } from '../../primitives/json.ts';
+import { defineInvariants } from '../observation/observation.ts';
+import { isObject } from '../drivers/normalized-views.ts';
+import { isEventStream } from '../wire/http-exchange.ts';
 
 /** What every answer over HTTP must be, whatever is in it. */
 export const httpInvariants = defineInvariants([

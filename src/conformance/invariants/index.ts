@@ -1,9 +1,9 @@
-import type { Invariant } from '../sighting.ts';
+import type { Invariant } from '../observation/observation.ts';
 import { envelopeInvariants } from './envelope.ts';
 import { httpInvariants } from './http.ts';
 import { modelInvariants } from './model-1_0.ts';
 import { pushInvariants } from './push.ts';
-import { modelBeforeInvariants } from './model-before.ts';
+import { modelBeforeInvariants } from './model-pre-1_0.ts';
 import { streamInvariants } from './stream.ts';
 import { taskInvariants } from './tasks.ts';
 import { versionInvariants } from './version.ts';

@@ -1,7 +1,7 @@
-import type { Level } from '../model.ts';
-import { defineInvariants, type Sighting } from '../sighting.ts';
-import type { Flaw, Shape } from './shape.ts';
-import { event, page, pushConfig, pushConfigs, sent, task } from './shapes-1_0.ts';
+import type { Level } from '../rule-model.ts';
+import { defineInvariants, type Sighting } from '../observation/observation.ts';
+import type { Flaw, Shape } from './schema.ts';
+import { event, page, pushConfig, pushConfigs, sent, task } from './schemas-1_0.ts';
 
 /** Flaws are looked for once, whichever rules ask. */
 const known = new WeakMap<Sighting, readonly Flaw[] | undefined>();

@@ -1,6 +1,6 @@
-import type { Rule } from '../model.ts';
-import { defineInvariants, type Sighting } from '../sighting.ts';
-import { type EventView, isObject } from '../speech/views.ts';
+import type { Rule } from '../rule-model.ts';
+import { defineInvariants, type Sighting } from '../observation/observation.ts';
+import { type EventView, isObject } from '../drivers/normalized-views.ts';
 
 type Push = Sighting & { readonly kind: 'push' };
 

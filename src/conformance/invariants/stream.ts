@@ -1,6 +1,6 @@
-import { interrupted, terminal } from '../shadow.ts';
-import { defineInvariants } from '../sighting.ts';
-import { type EventView, stateOf } from '../speech/views.ts';
+import { interrupted, terminal } from '../observation/task-tracker.ts';
+import { defineInvariants } from '../observation/observation.ts';
+import { type EventView, stateOf } from '../drivers/normalized-views.ts';
 
 const remedies = {
   first: 'Send the task as it stands before anything else.',

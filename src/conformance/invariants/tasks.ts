@@ -1,6 +1,6 @@
-import { contentOf, terminal } from '../shadow.ts';
-import { defineInvariants, type Sighting } from '../sighting.ts';
-import { isObject } from '../speech/views.ts';
+import { contentOf, terminal } from '../observation/task-tracker.ts';
+import { defineInvariants, type Sighting } from '../observation/observation.ts';
+import { isObject } from '../drivers/normalized-views.ts';
 
 /** What must hold between two looks at one task, wherever they were taken. */
 export const taskInvariants = defineInvariants([

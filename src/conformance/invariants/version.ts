@@ -1,4 +1,4 @@
-import { defineInvariants } from '../sighting.ts';
+import { defineInvariants } from '../observation/observation.ts';
 
 /** What answers say about their version. */
 export const versionInvariants = defineInvariants([

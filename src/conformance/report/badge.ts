@@ -1,5 +1,5 @@
-import { escaped } from './escape.ts';
-import type { ConformanceReport } from './report.ts';
+import { escaped } from './escape-xml.ts';
+import type { ConformanceReport } from './build-report.ts';
 
 const colours = {
   full: '#1a7f37',

@@ -1,8 +1,8 @@
-import { escaped as e } from './escape.ts';
-import { pageOf } from './page.ts';
-import { type ConformanceReport, type ConformanceResult, laneOf, resultsOf } from './report.ts';
+import { escaped as e } from './escape-xml.ts';
+import { pageOf } from './html-page.ts';
+import { type ConformanceReport, type ConformanceResult, laneOf, resultsOf } from './build-report.ts';
 import type { Turn } from './transcript.ts';
-import { type Finding, findingsOf, specificationOf } from './words.ts';
+import { type Finding, findingsOf, specificationOf } from './report-text.ts';
 
 /** The report as one page for people: what it is worth, what to mend first, and the evidence. */
 export function htmlReport(report: ConformanceReport): string {

@@ -1,5 +1,5 @@
-import { escaped } from './escape.ts';
-import { type ConformanceReport, type ConformanceResult, laneOf } from './report.ts';
+import { escaped } from './escape-xml.ts';
+import { type ConformanceReport, type ConformanceResult, laneOf } from './build-report.ts';
 
 /** The report as build servers read it: a suite for each chapter, a case for each rule and place. */
 export function junitReport(report: ConformanceReport): string {

@@ -1,5 +1,5 @@
-import { type ConformanceReport, laneOf, resultsOf } from './report.ts';
-import { findingsOf, verdictLine } from './words.ts';
+import { type ConformanceReport, laneOf, resultsOf } from './build-report.ts';
+import { findingsOf, verdictLine } from './report-text.ts';
 
 /** The report for people who read it beside code. */
 export function markdownReport(report: ConformanceReport): string {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type ConformanceReport, type ConformanceResult, laneOf, resultsOf } from './report.ts';
-import { specificationOf } from './words.ts';
+import { type ConformanceReport, type ConformanceResult, laneOf, resultsOf } from './build-report.ts';
+import { specificationOf } from './report-text.ts';
 
 /** The report as code scanning reads it: SARIF 2.1.0. */
 export function sarifReport(report: ConformanceReport): string {

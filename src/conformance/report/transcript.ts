@@ -1,6 +1,6 @@
-import { type Exchange, isEventStream } from '../wire/exchange.ts';
-import { curlCommand } from '../../protocol/curl.ts';
-import type { Secrets } from '../../protocol/secrets.ts';
+import { type Exchange, isEventStream } from '../wire/http-exchange.ts';
+import { curlCommand } from '../../primitives/formats/curl-command.ts';
+import type { Secrets } from '../../primitives/redaction.ts';
 
 /** One request and its answer, as a report shows them: without secrets, and not endless. */
 export interface Turn {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentCard, SecurityScheme } from '../../protocol/card.ts';
-import { compatKey } from '../compat.ts';
-import { type Loss, leniently, strictly } from '../loss.ts';
+import { compatKey } from '../compat-metadata.ts';
+import { type Loss, leniently, strictly } from '../translation-loss.ts';
 import { v0_1 } from './index.ts';
 
 const onWire = (value: unknown): { [key: string]: unknown } =>

@@ -1,5 +1,5 @@
 import type { AgentCapabilities, AgentCard, AgentExtension, AgentSkill } from '../../protocol/card.ts';
-import { compatKey } from '../compat.ts';
+import { compatKey } from '../compat-metadata.ts';
 import type { Codec } from '../dialect.ts';
 import {
   readFlag,
@@ -10,8 +10,8 @@ import {
   readStrings,
   readText,
   type Wire,
-} from '../fields.ts';
-import type { Losses, Reading } from '../loss.ts';
+} from '../field-readers.ts';
+import type { Losses, Reading } from '../translation-loss.ts';
 import { readExtensions } from '../v1_0/card.ts';
 import { readAuthentication, writeAuthentication } from './security.ts';
 

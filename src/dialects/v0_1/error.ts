@@ -1,6 +1,6 @@
 import { A2AError, errorTable, type FieldViolation, type Reason } from '../../protocol/errors.ts';
 import type { RestErrorCodec, RpcError, RpcErrorCodec } from '../dialect.ts';
-import type { Wire } from '../fields.ts';
+import type { Wire } from '../field-readers.ts';
 import { reasonOfCode, reasonOfStatus } from '../v1_0/error.ts';
 
 /** Faults that have a code of their own later, and the code that 0.1 knows instead. */

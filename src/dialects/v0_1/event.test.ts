@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { StreamEvent } from '../../protocol/event.ts';
 import { reduce } from '../../protocol/reduce.ts';
 import type { Task } from '../../protocol/task.ts';
-import { compatKey } from '../compat.ts';
-import { type Loss, leniently } from '../loss.ts';
+import { compatKey } from '../compat-metadata.ts';
+import { type Loss, leniently } from '../translation-loss.ts';
 import { v0_1 } from './index.ts';
 
 type Wire = { [key: string]: unknown };

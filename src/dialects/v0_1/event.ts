@@ -2,14 +2,14 @@ import { invalidField } from '../../protocol/errors.ts';
 import type { ArtifactEvent, StatusEvent, StreamEvent } from '../../protocol/event.ts';
 import type { Metadata } from '../../protocol/part.ts';
 import { type Artifact, isTerminal, type Task, type TaskStatus } from '../../protocol/task.ts';
-import { compatOf, withCompat, withoutCompat } from '../compat.ts';
+import { compatOf, withCompat, withoutCompat } from '../compat-metadata.ts';
 import type { EventReader, EventWriter, StreamOpening } from '../dialect.ts';
-import { readFlag, readMetadata, readName, readObject, readText, type Wire } from '../fields.ts';
-import type { Losses, Reading } from '../loss.ts';
+import { readFlag, readMetadata, readName, readObject, readText, type Wire } from '../field-readers.ts';
+import type { Losses, Reading } from '../translation-loss.ts';
 import { ArtifactIndex, idOfIndex } from './artifact-index.ts';
 import type { Surroundings } from './message.ts';
 import { foldedState, readArtifact, readStatus, readTask, writeArtifact, writeStatus } from './task.ts';
-import { readWrapped, writeWrapped } from './wrapped-message.ts';
+import { readWrapped, writeWrapped } from './message-as-task.ts';
 
 const eventNames = ['contextId', 'state', 'wrappedMessage'];
 

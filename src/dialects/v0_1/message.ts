@@ -1,9 +1,9 @@
 import { invalidField } from '../../protocol/errors.ts';
 import type { Message, Role } from '../../protocol/message.ts';
 import type { Metadata } from '../../protocol/part.ts';
-import { type Compat, compatKey, compatOf, withoutCompat } from '../compat.ts';
-import { readMetadata, readObject, under } from '../fields.ts';
-import type { Losses, Reading } from '../loss.ts';
+import { type Compat, compatKey, compatOf, withoutCompat } from '../compat-metadata.ts';
+import { readMetadata, readObject, under } from '../field-readers.ts';
+import type { Losses, Reading } from '../translation-loss.ts';
 import { isMadeUp, messageIdOf } from './message-id.ts';
 import { readParts, writeParts } from './part.ts';
 

@@ -1,8 +1,8 @@
 import { invalidField } from '../../protocol/errors.ts';
 import type { DataPart, Metadata, Part } from '../../protocol/part.ts';
-import { type Compat, compatKey, compatOf, dataPartFlag, withCompat, withoutCompat } from '../compat.ts';
-import { readBase64, readMetadata, readObject, readString, readText, type Wire } from '../fields.ts';
-import type { Losses, Reading } from '../loss.ts';
+import { type Compat, compatKey, compatOf, dataPartFlag, withCompat, withoutCompat } from '../compat-metadata.ts';
+import { readBase64, readMetadata, readObject, readString, readText, type Wire } from '../field-readers.ts';
+import type { Losses, Reading } from '../translation-loss.ts';
 import { readPartsWith } from '../parts.ts';
 
 const labels = ['filename', 'mediaType'] as const;

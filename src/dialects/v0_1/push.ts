@@ -1,7 +1,7 @@
 import type { PushAuthentication, PushConfig } from '../../protocol/push.ts';
 import type { SendConfiguration } from '../../protocol/requests.ts';
-import { readName, readObject, readStrings, readText, under, type Wire } from '../fields.ts';
-import type { Losses, Reading } from '../loss.ts';
+import { readName, readObject, readStrings, readText, under, type Wire } from '../field-readers.ts';
+import type { Losses, Reading } from '../translation-loss.ts';
 
 type Target = Omit<PushConfig, 'taskId' | 'id'>;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { A2AError } from '../../protocol/errors.ts';
-import { compatKey } from '../compat.ts';
-import { type Loss, leniently, strictly } from '../loss.ts';
+import { compatKey } from '../compat-metadata.ts';
+import { type Loss, leniently, strictly } from '../translation-loss.ts';
 import { v0_1 } from './index.ts';
 import { wholeHistory } from './requests.ts';
 

@@ -9,8 +9,8 @@ import {
   readStrings,
   readText,
   type Wire,
-} from '../fields.ts';
-import type { Losses, Reading } from '../loss.ts';
+} from '../field-readers.ts';
+import type { Losses, Reading } from '../translation-loss.ts';
 import { readModes } from './card.ts';
 import { readMessage, writeMessage } from './message.ts';
 import { uuidOf } from './message-id.ts';

@@ -1,10 +1,10 @@
 import { isTask } from '../../protocol/task.ts';
 import type { Dialect } from '../dialect.ts';
-import { readObject } from '../fields.ts';
+import { readObject } from '../field-readers.ts';
 import { readPushConfig, writePushConfig } from './push.ts';
 import { unsupported } from './requests.ts';
 import { readTask, writeTask } from './task.ts';
-import { readWrapped, writeWrapped } from './wrapped-message.ts';
+import { readWrapped, writeWrapped } from './message-as-task.ts';
 
 const task: Dialect['results']['getTask'] = {
   read: (wire, reading) => readTask(wire, 'task', reading),

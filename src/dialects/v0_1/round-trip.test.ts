@@ -8,7 +8,7 @@ import type { Message } from '../../protocol/message.ts';
 import type { Metadata, Part } from '../../protocol/part.ts';
 import { reduce } from '../../protocol/reduce.ts';
 import { type Artifact, type Task, type TaskStatus, taskStates } from '../../protocol/task.ts';
-import { strictly } from '../loss.ts';
+import { strictly } from '../translation-loss.ts';
 import { v0_1 } from './index.ts';
 
 const onWire = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;

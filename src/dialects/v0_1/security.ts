@@ -5,8 +5,8 @@ import type {
   SecurityRequirement,
   SecurityScheme,
 } from '../../protocol/card.ts';
-import { readObject, readStrings, readText, type Wire } from '../fields.ts';
-import type { Losses } from '../loss.ts';
+import { readObject, readStrings, readText, type Wire } from '../field-readers.ts';
+import type { Losses } from '../translation-loss.ts';
 import { readFlows } from '../v1_0/security.ts';
 
 type Security = Pick<AgentCard, 'securitySchemes' | 'securityRequirements'>;

@@ -2,7 +2,7 @@ import { invalidField } from '../../protocol/errors.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { Metadata } from '../../protocol/part.ts';
 import type { Artifact, Task, TaskState, TaskStatus } from '../../protocol/task.ts';
-import { type Compat, compatOf, withCompat, withoutCompat } from '../compat.ts';
+import { type Compat, compatOf, withCompat, withoutCompat } from '../compat-metadata.ts';
 import {
   readCount,
   readList,
@@ -14,8 +14,8 @@ import {
   readTimestamp,
   under,
   type Wire,
-} from '../fields.ts';
-import type { Losses, Reading } from '../loss.ts';
+} from '../field-readers.ts';
+import type { Losses, Reading } from '../translation-loss.ts';
 import { ArtifactIndex, idOfIndex } from './artifact-index.ts';
 import { readMessageWithin, type Surroundings, writeMessage } from './message.ts';
 import { messageIdOf } from './message-id.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Part } from '../../protocol/part.ts';
 import type { Task } from '../../protocol/task.ts';
-import { compatKey } from '../compat.ts';
-import { type Loss, leniently, strictly } from '../loss.ts';
+import { compatKey } from '../compat-metadata.ts';
+import { type Loss, leniently, strictly } from '../translation-loss.ts';
 import { v0_1 } from './index.ts';
 
 /** What a peer would see: undefined members do not travel. */

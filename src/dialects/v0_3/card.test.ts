@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentCard, AgentInterface } from '../../protocol/card.ts';
-import { type Loss, leniently, strictly } from '../loss.ts';
+import { type Loss, leniently, strictly } from '../translation-loss.ts';
 import { v0_3 } from './index.ts';
 
 const plain = (value: unknown): Record<string, unknown> =>

@@ -5,8 +5,8 @@ import type {
   SecurityScheme,
 } from '../../protocol/card.ts';
 import type { Codec } from '../dialect.ts';
-import { readFlag, readList, readName, readObject, readString, readStrings, type Wire } from '../fields.ts';
-import type { Losses, Reading } from '../loss.ts';
+import { readFlag, readList, readName, readObject, readString, readStrings, type Wire } from '../field-readers.ts';
+import type { Losses, Reading } from '../translation-loss.ts';
 import { readExtensions, readExtras, readSkill } from '../v1_0/card.ts';
 import { readRequirements } from '../v1_0/security.ts';
 import { readInterfaces, writeInterfaces } from './interfaces.ts';

@@ -1,6 +1,6 @@
 import { A2AError, errorTable, type Reason } from '../../protocol/errors.ts';
 import type { RestErrorCodec, RpcErrorCodec } from '../dialect.ts';
-import type { Wire } from '../fields.ts';
+import type { Wire } from '../field-readers.ts';
 import { reasonOfCode, reasonOfStatus, rpcError as newer } from '../v1_0/error.ts';
 
 /** The HTTP statuses of 0.3 that are not those of 1.0. The text has none; these are what its SDKs agree on most. */

@@ -1,10 +1,10 @@
 import { invalidField } from '../../protocol/errors.ts';
 import type { ArtifactEvent, StatusEvent, StreamEvent, TaskEvent } from '../../protocol/event.ts';
 import { isInterrupted, isTerminal } from '../../protocol/task.ts';
-import { compatOf, withCompat, withoutCompat } from '../compat.ts';
+import { compatOf, withCompat, withoutCompat } from '../compat-metadata.ts';
 import type { EventReader, EventWriter, StreamOpening } from '../dialect.ts';
-import { readFlag, readMetadata, readName, readObject, under, type Wire } from '../fields.ts';
-import type { Reading } from '../loss.ts';
+import { readFlag, readMetadata, readName, readObject, under, type Wire } from '../field-readers.ts';
+import type { Reading } from '../translation-loss.ts';
 import { strangeState } from '../v1_0/task.ts';
 import { readMessage, writeMessage } from './message.ts';
 import {

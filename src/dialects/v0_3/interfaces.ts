@@ -1,6 +1,6 @@
 import type { AgentInterface } from '../../protocol/card.ts';
-import { readList, readName, readObject, readText, type Wire } from '../fields.ts';
-import type { Losses, Reading } from '../loss.ts';
+import { readList, readName, readObject, readText, type Wire } from '../field-readers.ts';
+import type { Losses, Reading } from '../translation-loss.ts';
 import { readInterfaces as readSupported } from '../v1_0/card.ts';
 
 /** Major and minor of a version text: `0.3.0` is `0.3`. */

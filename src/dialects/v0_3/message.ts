@@ -1,8 +1,8 @@
 import { invalidField } from '../../protocol/errors.ts';
 import type { Message, Role } from '../../protocol/message.ts';
-import { compatOf, withoutCompat } from '../compat.ts';
-import { readMetadata, readName, readObject, readStrings, readText, under } from '../fields.ts';
-import type { Reading } from '../loss.ts';
+import { compatOf, withoutCompat } from '../compat-metadata.ts';
+import { readMetadata, readName, readObject, readStrings, readText, under } from '../field-readers.ts';
+import type { Reading } from '../translation-loss.ts';
 import { readParts, writePart } from './part.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { PushAuthentication, PushConfig } from '../../protocol/push.ts';
 import type { SendConfiguration } from '../../protocol/requests.ts';
-import { readName, readObject, readStrings, readText, under, type Wire } from '../fields.ts';
-import type { Reading } from '../loss.ts';
+import { readName, readObject, readStrings, readText, under, type Wire } from '../field-readers.ts';
+import type { Reading } from '../translation-loss.ts';
 
 /**
  * Reads a push configuration in any form of 0.3: nested in `pushNotificationConfig`, nested once more in `config`, or

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { A2AError } from '../../protocol/errors.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
-import { type Loss, leniently, strictly } from '../loss.ts';
+import { type Loss, leniently, strictly } from '../translation-loss.ts';
 import { v0_3 } from './index.ts';
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value)) as unknown;

@@ -14,8 +14,8 @@ import {
   readStrings,
   readText,
   type Wire,
-} from '../fields.ts';
-import type { Losses, Reading } from '../loss.ts';
+} from '../field-readers.ts';
+import type { Losses, Reading } from '../translation-loss.ts';
 import { requests as newer } from '../v1_0/requests.ts';
 import { readMessage, writeMessage } from './message.ts';
 import { readPushConfig, readSendPushConfig, writePushConfig, writePushTarget } from './push.ts';

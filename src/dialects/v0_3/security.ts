@@ -1,7 +1,7 @@
 import type { OAuthFlow, SecurityScheme } from '../../protocol/card.ts';
 import { invalidField } from '../../protocol/errors.ts';
-import { readObject, readString, readText, type Wire } from '../fields.ts';
-import type { Reading } from '../loss.ts';
+import { readObject, readString, readText, type Wire } from '../field-readers.ts';
+import type { Reading } from '../translation-loss.ts';
 import { readFlows, readSecurityScheme as readWrapped } from '../v1_0/security.ts';
 
 /** Reads a scheme by its `type`, or by its wrapper key as the protocol buffers have it. */

@@ -1,5 +1,5 @@
 import type { Artifact, Task, TaskStatus } from '../../protocol/task.ts';
-import { withCompat } from '../compat.ts';
+import { withCompat } from '../compat-metadata.ts';
 import { readArtifactWith } from '../artifact.ts';
 import {
   readList,
@@ -10,8 +10,8 @@ import {
   readTimestamp,
   under,
   type Wire,
-} from '../fields.ts';
-import type { Reading } from '../loss.ts';
+} from '../field-readers.ts';
+import type { Reading } from '../translation-loss.ts';
 import { readState, strangeState } from '../v1_0/task.ts';
 import { readMessage, writeMessage } from './message.ts';
 import { readParts, writePart } from './part.ts';

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { StatusEvent } from '../../protocol/event.ts';
 import type { Part } from '../../protocol/part.ts';
 import { taskStates } from '../../protocol/task.ts';
-import { compatKey } from '../compat.ts';
+import { compatKey } from '../compat-metadata.ts';
 import { methodOf } from '../dialect.ts';
-import { type Loss, leniently, strictly } from '../loss.ts';
+import { type Loss, leniently, strictly } from '../translation-loss.ts';
 import { v0_3 } from './index.ts';
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value)) as unknown;

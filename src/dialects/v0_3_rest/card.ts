@@ -1,6 +1,6 @@
 import type { AgentCard } from '../../protocol/card.ts';
 import type { Codec } from '../dialect.ts';
-import type { Losses, Reading } from '../loss.ts';
+import type { Losses, Reading } from '../translation-loss.ts';
 import { readCard as readEither, writeCardWith } from '../v0_3/card.ts';
 import { mergeSecurity } from '../v1_0/security.ts';
 import { wrapped } from './security.ts';

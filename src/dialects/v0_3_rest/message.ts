@@ -1,5 +1,5 @@
 import type { Message } from '../../protocol/message.ts';
-import { withCompat } from '../compat.ts';
+import { withCompat } from '../compat-metadata.ts';
 import { writePart } from './part.ts';
 
 /**

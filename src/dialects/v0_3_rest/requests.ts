@@ -1,7 +1,7 @@
 import type { PushConfigRef, SendRequest } from '../../protocol/requests.ts';
 import type { Dialect } from '../dialect.ts';
-import { readCount, readMetadata, readName, readObject, readText, type Wire } from '../fields.ts';
-import type { Losses, Reading } from '../loss.ts';
+import { readCount, readMetadata, readName, readObject, readText, type Wire } from '../field-readers.ts';
+import type { Losses, Reading } from '../translation-loss.ts';
 import { readPushConfig, readResourceName, writePushTarget } from '../v0_3/push.ts';
 import { noteMetadata, noteSendLosses, readListTasks, readSend, writeListTasks } from '../v0_3/requests.ts';
 import { writeMessage } from './message.ts';

@@ -3,8 +3,8 @@ import { A2AError } from '../../protocol/errors.ts';
 import type { StatusEvent } from '../../protocol/event.ts';
 import type { Part } from '../../protocol/part.ts';
 import { taskStates } from '../../protocol/task.ts';
-import { compatKey } from '../compat.ts';
-import { type Loss, leniently, strictly } from '../loss.ts';
+import { compatKey } from '../compat-metadata.ts';
+import { type Loss, leniently, strictly } from '../translation-loss.ts';
 import { v0_3 } from '../v0_3/index.ts';
 import { v0_3_rest } from './index.ts';
 

@@ -7,7 +7,7 @@ import type {
   AgentSkill,
 } from '../../protocol/card.ts';
 import { invalidField } from '../../protocol/errors.ts';
-import { compatKey } from '../compat.ts';
+import { compatKey } from '../compat-metadata.ts';
 import type { Codec } from '../dialect.ts';
 import {
   readFlag,
@@ -19,8 +19,8 @@ import {
   readStrings,
   readText,
   type Wire,
-} from '../fields.ts';
-import type { Losses, Reading } from '../loss.ts';
+} from '../field-readers.ts';
+import type { Losses, Reading } from '../translation-loss.ts';
 import {
   mergeSecurity,
   readRequirements,

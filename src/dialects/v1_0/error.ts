@@ -1,6 +1,6 @@
 import { A2AError, errorTable, type FieldViolation, type Reason } from '../../protocol/errors.ts';
 import type { RestErrorCodec, RpcErrorCodec } from '../dialect.ts';
-import type { Wire } from '../fields.ts';
+import type { Wire } from '../field-readers.ts';
 
 const errorInfo = 'type.googleapis.com/google.rpc.ErrorInfo';
 const badRequest = 'type.googleapis.com/google.rpc.BadRequest';

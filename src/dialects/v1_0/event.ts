@@ -1,9 +1,9 @@
 import { invalidField } from '../../protocol/errors.ts';
 import type { ArtifactEvent, StatusEvent, StreamEvent } from '../../protocol/event.ts';
-import { withCompat } from '../compat.ts';
+import { withCompat } from '../compat-metadata.ts';
 import type { EventReader, EventWriter } from '../dialect.ts';
-import { readFlag, readMetadata, readName, readObject, readText, under, type Wire } from '../fields.ts';
-import type { Reading } from '../loss.ts';
+import { readFlag, readMetadata, readName, readObject, readText, under, type Wire } from '../field-readers.ts';
+import type { Reading } from '../translation-loss.ts';
 import { readMessage, writeMessage } from './message.ts';
 import {
   readArtifact,

@@ -1,7 +1,7 @@
 import { invalidField } from '../../protocol/errors.ts';
 import type { Message, Role } from '../../protocol/message.ts';
-import { readMetadata, readName, readObject, readStrings, readText, under } from '../fields.ts';
-import type { Reading } from '../loss.ts';
+import { readMetadata, readName, readObject, readStrings, readText, under } from '../field-readers.ts';
+import type { Reading } from '../translation-loss.ts';
 import { readParts, writeParts } from './part.ts';
 
 /** Reads a message as 1.0 has it; names in snake case are understood too. */

@@ -1,7 +1,7 @@
 import { invalidField } from '../../protocol/errors.ts';
 import type { Part } from '../../protocol/part.ts';
-import { readBase64, readMetadata, readObject, readString, readText, type Wire } from '../fields.ts';
-import type { Reading } from '../loss.ts';
+import { readBase64, readMetadata, readObject, readString, readText, type Wire } from '../field-readers.ts';
+import type { Reading } from '../translation-loss.ts';
 import { readPartsWith } from '../parts.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { PushAuthentication, PushConfig } from '../../protocol/push.ts';
 import type { SendConfiguration } from '../../protocol/requests.ts';
-import { readName, readObject, readText, under, type Wire } from '../fields.ts';
+import { readName, readObject, readText, under, type Wire } from '../field-readers.ts';
 
 /** Reads a push configuration as 1.0 has it: flat, with one authentication scheme. */
 export function readPushConfig(value: unknown, at: string): PushConfig {

@@ -11,8 +11,8 @@ import {
   readText,
   readTimestamp,
   type Wire,
-} from '../fields.ts';
-import { type Reading, strictly } from '../loss.ts';
+} from '../field-readers.ts';
+import { type Reading, strictly } from '../translation-loss.ts';
 import { readMessage, writeMessage } from './message.ts';
 import { readPushConfig, readSendPushConfig, writePushConfig } from './push.ts';
 import { readState, wireStates } from './task.ts';

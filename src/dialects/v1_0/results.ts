@@ -1,7 +1,7 @@
 import { invalidField } from '../../protocol/errors.ts';
 import { isTask } from '../../protocol/task.ts';
 import type { Dialect } from '../dialect.ts';
-import { readCount, readList, readObject, readText } from '../fields.ts';
+import { readCount, readList, readObject, readText } from '../field-readers.ts';
 import { card } from './card.ts';
 import { readMessage, writeMessage } from './message.ts';
 import { readPushConfig, writePushConfig } from './push.ts';

@@ -6,8 +6,8 @@ import type {
   SecurityScheme,
 } from '../../protocol/card.ts';
 import { invalidField } from '../../protocol/errors.ts';
-import { readFlag, readList, readObject, readString, readStrings, readText, type Wire } from '../fields.ts';
-import type { Reading } from '../loss.ts';
+import { readFlag, readList, readObject, readString, readStrings, readText, type Wire } from '../field-readers.ts';
+import type { Reading } from '../translation-loss.ts';
 
 const flowNames: readonly OAuthFlowName[] = [
   'authorizationCode',

@@ -1,7 +1,7 @@
 import { invalidField } from '../../protocol/errors.ts';
 import type { Artifact, Task, TaskState, TaskStatus } from '../../protocol/task.ts';
 import { taskStates } from '../../protocol/task.ts';
-import { withCompat } from '../compat.ts';
+import { withCompat } from '../compat-metadata.ts';
 import { readArtifactWith } from '../artifact.ts';
 import {
   readList,
@@ -12,8 +12,8 @@ import {
   readTimestamp,
   under,
   type Wire,
-} from '../fields.ts';
-import type { Reading } from '../loss.ts';
+} from '../field-readers.ts';
+import type { Reading } from '../translation-loss.ts';
 import { readMessage, writeMessage } from './message.ts';
 import { readParts, writeParts } from './part.ts';
 

@@ -1,7 +1,7 @@
 import type { Operation, Principal } from '../../protocol/agent.ts';
 import type { SecurityScheme } from '../../protocol/card.ts';
 import type { A2AError } from '../../protocol/errors.ts';
-import type { Exchange } from '../exchange.ts';
+import type { Exchange } from '../http/http-message.ts';
 
 /** A value at once, or a promise of it. */
 export type Maybe<T> = T | Promise<T>;

@@ -3,15 +3,15 @@
  *
  * @module
  */
-export { type ApiKeyOptions, apiKey } from './api-key.ts';
+export { type ApiKeyOptions, apiKey } from './schemes/api-key.ts';
 export type { Authenticator, AuthOptions, Head, Intent, SchemeNaming, Secrets } from './authenticator.ts';
-export { type BasicOptions, basic } from './basic.ts';
-export { type BearerOptions, bearer } from './bearer.ts';
-export { custom } from './custom.ts';
-export { type JwtOptions, jwt, type TokenOptions } from './jwt.ts';
-export type { Fetch, KeySet } from './key-set.ts';
-export { type MutualTlsOptions, mutualTls } from './mutual-tls.ts';
-export { type OAuth2Options, oauth2 } from './oauth2.ts';
-export { type OpenIdConnectOptions, openIdConnect } from './open-id-connect.ts';
-export { badCredentials } from './refusal.ts';
-export type { SecretHolders } from './secret-table.ts';
+export { type BasicOptions, basic } from './schemes/basic.ts';
+export { type BearerOptions, bearer } from './schemes/bearer.ts';
+export { custom } from './schemes/custom.ts';
+export { type JwtOptions, jwt, type TokenOptions } from './schemes/jwt.ts';
+export type { Fetch, KeySet } from './jwks.ts';
+export { type MutualTlsOptions, mutualTls } from './schemes/mutual-tls.ts';
+export { type OAuth2Options, oauth2 } from './schemes/oauth2.ts';
+export { type OpenIdConnectOptions, openIdConnect } from './schemes/open-id-connect.ts';
+export { badCredentials } from './auth-error.ts';
+export type { SecretHolders } from './secret-lookup.ts';

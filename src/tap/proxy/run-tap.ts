@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { invalidField } from '../../protocol/errors.ts';
-import { listen } from '../../server/listening.ts';
-import { hostName } from '../parties.ts';
-import { Recorder, type RecorderOptions } from '../recorder.ts';
-import type { Tape } from '../tape.ts';
-import { type CardChange, changedCard } from './card-change.ts';
-import { firstCard } from './first-card.ts';
-import { relay } from './relay.ts';
+import { listen } from '../../server/node/listen.ts';
+import { hostName } from '../participants.ts';
+import { Recorder, type RecorderOptions } from '../recorders/traffic-recorder.ts';
+import type { Tape } from '../traffic-log.ts';
+import { type CardChange, changedCard } from './rewrite-card.ts';
+import { firstCard } from './prefetch-card.ts';
+import { relay } from './proxy-request.ts';
 
 /** How a tap is run. */
 export interface RunTapOptions extends RecorderOptions {

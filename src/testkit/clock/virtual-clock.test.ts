@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Clock as ClientClock } from '../../client/clock.ts';
-import type { Clock as EngineClock } from '../../engine/clock.ts';
-import { startRaw } from '../../../test/support/raw-server.ts';
+import type { Clock as ClientClock } from '../../client/abortable-sleep.ts';
+import type { Clock as EngineClock } from '../../engine/interval-clock.ts';
+import { startRaw } from '../../../test/support/http/raw-server.ts';
 import { systemTestClock, type TestClock } from './test-clock.ts';
 import { VirtualClock } from './virtual-clock.ts';
 

@@ -1,6 +1,6 @@
-import { sleep } from '../../client/clock.ts';
+import { sleep } from '../../client/abortable-sleep.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import { quiet } from './quiet.ts';
+import { quiet } from './wait-for-idle.ts';
 import type { TestClock } from './test-clock.ts';
 import { TimerList } from './timer-list.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { seeded } from '../random.ts';
+import { seeded } from '../seeded-random.ts';
 import { drawDuration } from './duration.ts';
 
 const many = <T>(draw: () => T): T[] => Array.from({ length: 10_000 }, draw);

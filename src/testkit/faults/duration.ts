@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Random } from '../random.ts';
+import type { Random } from '../seeded-random.ts';
 import type { Duration } from './fault.ts';
 
 const factors = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;

@@ -1,8 +1,8 @@
-import { padded, withBadUtf8, half } from './damage.ts';
+import { padded, withBadUtf8, half } from './corrupt-json.ts';
 import type { Fault } from './fault.ts';
-import { FrameSplitter, isEvent, isTerminalEvent } from './frames.ts';
-import type { Line } from './line.ts';
-import type { FaultTools } from './tools.ts';
+import { FrameSplitter, isEvent, isTerminalEvent } from './sse-frames.ts';
+import type { Line } from './response-writer.ts';
+import type { FaultTools } from './fault-context.ts';
 
 /** A comment, which keeps a connection alive and means nothing. */
 const heartbeat = ':\n\n';

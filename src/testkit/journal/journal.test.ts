@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { bearer } from '../../server/auth/bearer.ts';
+import { bearer } from '../../server/auth/schemes/bearer.ts';
 import { VirtualClock } from '../clock/virtual-clock.ts';
 import type { TestAgentOptions } from '../test-agent-options.ts';
 import { TestAgentServer } from '../test-agent-server.ts';

@@ -1,7 +1,7 @@
 import { A2AError } from '../../protocol/errors.ts';
 import type { TestClock } from '../clock/test-clock.ts';
-import { type CapturedRequest, isWanted, type JournalEntry, type JournalFilter } from './entry.ts';
-import { Recording, type RecordingLimits } from './recording.ts';
+import { type CapturedRequest, isWanted, type JournalEntry, type JournalFilter } from './journal-entry.ts';
+import { Recording, type RecordingLimits } from './exchange-capture.ts';
 
 /** How much a journal keeps. What is oldest goes first. */
 export interface JournalOptions {

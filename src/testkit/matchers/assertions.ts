@@ -1,15 +1,15 @@
 import { AssertionError } from 'node:assert';
 import type { Message } from '../../protocol/message.ts';
 import type { Task } from '../../protocol/task.ts';
-import { beenCanceled } from './been-canceled.ts';
-import type { Captured } from './captured.ts';
-import type { Events } from './gathered.ts';
-import { legalStream } from './legal-stream.ts';
+import { beenCanceled } from './match-canceled.ts';
+import type { Captured } from './request-capture.ts';
+import type { Events } from './collect-events.ts';
+import { legalStream } from './match-valid-stream.ts';
 import type { Settled } from './matcher-types.ts';
-import { type ExpectedContent, producedArtifact } from './produced-artifact.ts';
-import { type ExpectedMessage, receivedMessage } from './received-message.ts';
-import { type EventGist, streamed } from './streamed.ts';
-import type { Verdict } from './verdict.ts';
+import { type ExpectedContent, producedArtifact } from './match-artifact.ts';
+import { type ExpectedMessage, receivedMessage } from './match-received-message.ts';
+import { type EventGist, streamed } from './match-stream.ts';
+import type { Verdict } from './matcher-result.ts';
 
 /** Throws unless a test agent has received such a message. */
 export function assertReceivedMessage(server: Captured, expected?: ExpectedMessage): void {

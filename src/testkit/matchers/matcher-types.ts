@@ -1,6 +1,6 @@
-import type { ExpectedContent } from './produced-artifact.ts';
-import type { ExpectedMessage } from './received-message.ts';
-import type { EventGist } from './streamed.ts';
+import type { ExpectedContent } from './match-artifact.ts';
+import type { ExpectedMessage } from './match-received-message.ts';
+import type { EventGist } from './match-stream.ts';
 
 /** What a matcher gives for something that has to be read first, and for what is there. */
 export type Settled<Actual> = Actual extends AsyncIterable<unknown> ? Promise<void> : void;

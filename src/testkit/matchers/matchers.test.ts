@@ -4,7 +4,7 @@ import { connect } from '../../client/connect.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Task } from '../../protocol/task.ts';
-import { withTestAgent } from '../fixtures.ts';
+import { withTestAgent } from '../with-test-agent.ts';
 import {
   assertCanceled,
   assertLegalStream,
@@ -12,10 +12,10 @@ import {
   assertReceivedMessage,
   assertStreamed,
 } from './assertions.ts';
-import { legalStream } from './legal-stream.ts';
-import { producedArtifact } from './produced-artifact.ts';
-import { receivedMessage } from './received-message.ts';
-import { type EventGist, streamed } from './streamed.ts';
+import { legalStream } from './match-valid-stream.ts';
+import { producedArtifact } from './match-artifact.ts';
+import { receivedMessage } from './match-received-message.ts';
+import { type EventGist, streamed } from './match-stream.ts';
 
 const ids = { taskId: 't', contextId: 'c' };
 const says = (text: string) => ({ messageId: 'm', role: 'agent' as const, parts: [{ text }] });

@@ -1,8 +1,8 @@
-import { beenCanceled } from './been-canceled.ts';
-import { legalStream } from './legal-stream.ts';
-import { producedArtifact } from './produced-artifact.ts';
-import { receivedMessage } from './received-message.ts';
-import { streamed } from './streamed.ts';
+import { beenCanceled } from './match-canceled.ts';
+import { legalStream } from './match-valid-stream.ts';
+import { producedArtifact } from './match-artifact.ts';
+import { receivedMessage } from './match-received-message.ts';
+import { streamed } from './match-stream.ts';
 
 /**
  * The matchers, for `expect.extend` of vitest and of jest.

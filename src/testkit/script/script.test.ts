@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { talkWith } from '../../../test/support/scripted-talk.ts';
+import { talkWith } from '../../../test/support/testkit/scripted-conversation.ts';
 
 const rule = (...actions: string[]): string =>
   `rules:\n  - then:\n${actions.map((each) => `      - ${each}\n`).join('')}`;

@@ -2,18 +2,18 @@ import * as z from 'zod';
 import { Document } from '../../documents/document.ts';
 import type { AuthOptions } from '../../server/auth/authenticator.ts';
 import { BoundedMap } from '../bounded-map.ts';
-import type { CardDraft } from '../card-draft.ts';
+import type { CardDraft } from '../agent/card-draft.ts';
 import type { Fault } from '../faults/fault.ts';
-import type { Director, Incoming, Plan, Unmatched } from '../plan.ts';
-import { seeded } from '../random.ts';
-import { agentOf } from './agent.ts';
-import type { Conversation } from './conversations.ts';
-import { type RuleForm, scriptFormat, type ScriptForm } from './format.ts';
-import { Reaction } from './reaction.ts';
-import { closest } from './rule.ts';
-import { Reading, RuleBook } from './rule-book.ts';
-import { authOf } from './security.ts';
-import { type Sizes, Visit } from './visit.ts';
+import type { Director, Incoming, Plan, Unmatched } from '../agent/response-plan.ts';
+import { seeded } from '../seeded-random.ts';
+import { agentOf } from './compile-card.ts';
+import type { Conversation } from './rules/conversation-state.ts';
+import { type RuleForm, scriptFormat, type ScriptForm } from './schema/script-schema.ts';
+import { Reaction } from './rules/reaction.ts';
+import { closest } from './rules/script-rule.ts';
+import { Reading, RuleBook } from './rules/rule-set.ts';
+import { authOf } from './compile-security.ts';
+import { type Sizes, Visit } from './rules/rule-context.ts';
 
 /** How much a script may take, and where it is. */
 export interface ScriptOptions {

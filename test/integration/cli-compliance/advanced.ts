@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { signCard } from '../../../src/signing/sign.ts';
-import { cardAt, Person, wireTask } from '../../support/client-command.ts';
-import { json, startRaw } from '../../support/raw-server.ts';
-import { makePair } from '../../support/signed-card.ts';
+import { signCard } from '../../../src/signing/sign-card.ts';
+import { cardAt, Person, wireTask } from '../../support/cli/client-command.ts';
+import { json, startRaw } from '../../support/http/raw-server.ts';
+import { makePair } from '../../support/signing/signed-card.ts';
 import { type Row, row, without } from './row.ts';
 
 /** Tier 3. */

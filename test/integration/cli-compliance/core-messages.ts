@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { Person, wireTask } from '../../support/client-command.ts';
+import { Person, wireTask } from '../../support/cli/client-command.ts';
 import { type Row, row } from './row.ts';
 
 /** What a person says to an agent, and what becomes of it: tier 1. */

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { wireTask } from '../../support/client-command.ts';
+import { wireTask } from '../../support/cli/client-command.ts';
 import { type Row, row } from './row.ts';
 
 /** What is printed, and how a command ends: tier 1. */

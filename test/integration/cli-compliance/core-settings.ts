@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { apiKey } from '../../../src/server/auth/api-key.ts';
-import { bearer } from '../../../src/server/auth/bearer.ts';
-import { cardAt, Person, wireTask } from '../../support/client-command.ts';
-import { root } from '../../support/command.ts';
+import { apiKey } from '../../../src/server/auth/schemes/api-key.ts';
+import { bearer } from '../../../src/server/auth/schemes/bearer.ts';
+import { cardAt, Person, wireTask } from '../../support/cli/client-command.ts';
+import { root } from '../../support/cli/run-command.ts';
 import { type Row, row } from './row.ts';
 
 /** Credentials, transports, versions, configuration and help: tier 1. */

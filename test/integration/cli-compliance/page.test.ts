@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { root } from '../../support/command.ts';
+import { root } from '../../support/cli/run-command.ts';
 import { advanced } from './advanced.ts';
 import { messages } from './core-messages.ts';
 import { output } from './core-output.ts';

@@ -2,10 +2,10 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { defineAgent } from '../../../src/engine/local-agent.ts';
 import type { SendRequest } from '../../../src/protocol/requests.ts';
-import { type NodeOptions, serve } from '../../../src/server/node.ts';
-import { authority } from '../../support/certificates.ts';
-import { cardAt, type Script, scripted, wireTask } from '../../support/client-command.ts';
-import { json, type RawServer, startRaw } from '../../support/raw-server.ts';
+import { type NodeOptions, serve } from '../../../src/server/node/serve.ts';
+import { authority } from '../../support/http/certificates.ts';
+import { cardAt, type Script, scripted, wireTask } from '../../support/cli/client-command.ts';
+import { json, type RawServer, startRaw } from '../../support/http/raw-server.ts';
 
 /** Keeps what is to be closed in the end. */
 export type Later = (close: () => unknown) => void;

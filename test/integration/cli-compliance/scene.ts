@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import type { NodeOptions } from '../../../src/server/node.ts';
-import { demo, Person, type Script } from '../../support/client-command.ts';
-import type { Ended } from '../../support/command.ts';
+import type { NodeOptions } from '../../../src/server/node/serve.ts';
+import { demo, Person, type Script } from '../../support/cli/client-command.ts';
+import type { Ended } from '../../support/cli/run-command.ts';
 import * as peers from './peers.ts';
 
 type Options = Parameters<Person['run']>[1];

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { Person, wireTask } from '../../support/client-command.ts';
+import { Person, wireTask } from '../../support/cli/client-command.ts';
 import { type Row, row } from './row.ts';
 
 const oauth = (flows: object): object => ({ oauth2SecurityScheme: { flows } });

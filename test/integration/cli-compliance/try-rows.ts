@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { hasOpenssl } from '../../support/certificates.ts';
+import { hasOpenssl } from '../../support/http/certificates.ts';
 import type { Row } from './row.ts';
 import { type Scene, setScene } from './scene.ts';
 

@@ -1,8 +1,8 @@
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { ErrorNote } from '../../parts/error-note.tsx';
-import { Select, TextField } from '../../parts/field.tsx';
-import { type CredentialsKind, credentialFields, type Draft } from './credentials.ts';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { Select, TextField } from '../../components/form-fields.tsx';
+import { type CredentialsKind, credentialFields, type Draft } from './credentials-form.ts';
 import { closeDraft, draft, draftTrouble, isAdding, submitDraft } from './state.ts';
 
 const kinds: readonly { readonly value: CredentialsKind; readonly text: string }[] = [

@@ -1,13 +1,13 @@
 import type { ComponentChildren } from 'preact';
-import type { CardFinding, ShownCard } from '../../../../src/console/api.ts';
+import type { CardFinding, ShownCard } from '../../../../src/console/console-api.ts';
 import type { AgentCard } from '../../../../src/protocol/card.ts';
-import { Badge, VersionBadge, WayBadge } from '../../parts/badge.tsx';
-import { CopyButton } from '../../parts/copy-button.tsx';
-import { JsonView } from '../../parts/json-view.tsx';
-import { SafeLink } from '../../parts/safe-link.tsx';
+import { Badge, VersionBadge, WayBadge } from '../../components/badge.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { JsonView } from '../../components/json-view.tsx';
+import { SafeLink } from '../../components/links/safe-link.tsx';
 import { FindingMarks } from './finding-marks.tsx';
-import { findingsAt, findingsElsewhere, placesOf } from './marks.ts';
-import { Modes } from './modes.tsx';
+import { findingsAt, findingsElsewhere, placesOf } from './findings-by-field.ts';
+import { Modes } from './media-types.tsx';
 import { Security } from './security.tsx';
 import { Skills } from './skills.tsx';
 

@@ -1,5 +1,5 @@
-import type { CardFinding } from '../../../../src/console/api.ts';
-import { LevelBadge } from '../../parts/badge.tsx';
+import type { CardFinding } from '../../../../src/console/console-api.ts';
+import { LevelBadge } from '../../components/badge.tsx';
 
 /** What is wrong, right where it is. */
 export function FindingMarks({ findings }: { findings: readonly CardFinding[] }) {

@@ -1,11 +1,11 @@
 import { useEffect } from 'preact/hooks';
-import { Button } from '../../parts/button.tsx';
-import { EmptyState } from '../../parts/empty-state.tsx';
-import { Spinner } from '../../parts/progress.tsx';
+import { Button } from '../../components/button.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { Spinner } from '../../components/progress.tsx';
 import { agents, chosen, refreshAgents } from '../../session/agents.ts';
 import { AddDialog } from './add-dialog.tsx';
-import { AgentDetail } from './detail.tsx';
-import { AgentList } from './list.tsx';
+import { AgentDetail } from './agent-detail.tsx';
+import { AgentList } from './agent-list.tsx';
 import { openDraft } from './state.ts';
 import './agents.css';
 

@@ -1,5 +1,5 @@
 import type { AgentCard, SecurityScheme } from '../../../../src/protocol/card.ts';
-import { SafeLink } from '../../parts/safe-link.tsx';
+import { SafeLink } from '../../components/links/safe-link.tsx';
 
 function wordsOf(scheme: SecurityScheme): string {
   switch (scheme.type) {

@@ -1,9 +1,9 @@
-import type { CardFinding } from '../../../../src/console/api.ts';
+import type { CardFinding } from '../../../../src/console/console-api.ts';
 import type { AgentSkill } from '../../../../src/protocol/card.ts';
-import { Badge } from '../../parts/badge.tsx';
+import { Badge } from '../../components/badge.tsx';
 import { FindingMarks } from './finding-marks.tsx';
-import { findingsAt } from './marks.ts';
-import { Modes } from './modes.tsx';
+import { findingsAt } from './findings-by-field.ts';
+import { Modes } from './media-types.tsx';
 
 /** How many skills are shown of one card. */
 const maxShown = 100;

@@ -1,10 +1,10 @@
 import { signal } from '@preact/signals';
-import type { Cards } from '../../../../src/console/api.ts';
-import { type Trouble, troubleOf } from '../../parts/error-note.tsx';
+import type { Cards } from '../../../../src/console/console-api.ts';
+import { type Trouble, troubleOf } from '../../components/error-note.tsx';
 import { addAgent, removeAgent } from '../../session/agents.ts';
-import { call } from '../../session/call.ts';
-import { go } from '../../session/place.ts';
-import { credentialsOf, type Draft } from './credentials.ts';
+import { call } from '../../session/api-client.ts';
+import { go } from '../../session/router.ts';
+import { credentialsOf, type Draft } from './credentials-form.ts';
 
 /** What is known of the cards of one agent. */
 export interface CardsState {

@@ -1,5 +1,5 @@
 import { type Part, rawPart } from '../../../../src/protocol/part.ts';
-import { byteSize } from '../../parts/time.ts';
+import { byteSize } from '../../components/format-units.ts';
 
 /** Bounds of what is sent with one message; the server of the console takes about as much. */
 const maxFiles = 10;

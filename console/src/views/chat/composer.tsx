@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import type { AgentEntry } from '../../../../src/console/api.ts';
+import type { AgentEntry } from '../../../../src/console/console-api.ts';
 import type { Part } from '../../../../src/protocol/part.ts';
-import { Button } from '../../parts/button.tsx';
-import { Toggle } from '../../parts/field.tsx';
-import { FileDrop, FilePicker } from '../../parts/file-picker.tsx';
-import { byteSize } from '../../parts/time.ts';
+import { Button } from '../../components/button.tsx';
+import { Toggle } from '../../components/form-fields.tsx';
+import { FileDrop, FilePicker } from '../../components/file-picker.tsx';
+import { byteSize } from '../../components/format-units.ts';
 import { type Attachment, attachmentOf, refusalOf } from './attachments.ts';
 import type { Conversation } from './conversation.ts';
 import { leaveQuestion, say } from './state.ts';

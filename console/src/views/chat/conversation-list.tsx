@@ -1,5 +1,5 @@
-import { StateBadge } from '../../parts/badge.tsx';
-import { clockTime } from '../../parts/time.ts';
+import { StateBadge } from '../../components/badge.tsx';
+import { clockTime } from '../../components/format-units.ts';
 import { titleOf } from './conversation.ts';
 import { current, openConversation, ours } from './state.ts';
 

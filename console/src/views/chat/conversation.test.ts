@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { all, heard, ids, says, task } from '../../../../test/support/heard.ts';
-import { beginTurn, hear } from '../../parts/task/turn.ts';
+import { all, heard, ids, says, task } from '../../../../test/support/console/turn-fixtures.ts';
+import { beginTurn, hear } from '../../components/task/chat-turn.ts';
 import {
   artifactsOf,
   type Conversation,

@@ -1,6 +1,6 @@
 import { textOf } from '../../../../src/protocol/part.ts';
 import { type Artifact, isInterrupted, isTerminal, type Task } from '../../../../src/protocol/task.ts';
-import type { Turn } from '../../parts/task/turn.ts';
+import type { Turn } from '../../components/task/chat-turn.ts';
 
 /** Turns with one agent that belong together. */
 export interface Conversation {

@@ -1,10 +1,10 @@
-import { Button } from '../../parts/button.tsx';
+import { Button } from '../../components/button.tsx';
 import { chosen, labelOf } from '../../session/agents.ts';
 import { NoAgent } from '../../session/no-agent.tsx';
 import { Composer } from './composer.tsx';
 import { ConversationList } from './conversation-list.tsx';
 import { current, startAnew } from './state.ts';
-import { Toolbar } from './toolbar.tsx';
+import { Toolbar } from './chat-toolbar.tsx';
 import { Transcript } from './transcript.tsx';
 import './chat.css';
 

@@ -1,12 +1,12 @@
 import { batch, computed, signal } from '@preact/signals';
-import type { ChatEvent, Saying, Way } from '../../../../src/console/api.ts';
+import type { ChatEvent, Saying, Way } from '../../../../src/console/console-api.ts';
 import type { Part } from '../../../../src/protocol/part.ts';
 import type { Task } from '../../../../src/protocol/task.ts';
-import { troubleOf } from '../../parts/error-note.tsx';
-import { beginTurn, hear, type Turn } from '../../parts/task/turn.ts';
+import { troubleOf } from '../../components/error-note.tsx';
+import { beginTurn, hear, type Turn } from '../../components/task/chat-turn.ts';
 import { chosen } from '../../session/agents.ts';
-import { call, follow } from '../../session/call.ts';
-import { PerFrame } from '../../session/per-frame.ts';
+import { call, follow } from '../../session/api-client.ts';
+import { PerFrame } from '../../session/frame-batcher.ts';
 import { type Conversation, withTurn } from './conversation.ts';
 
 /** How many conversations are kept of all agents together. */

@@ -1,8 +1,8 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { AgentEntry } from '../../../../src/console/api.ts';
-import { Button } from '../../parts/button.tsx';
-import { EmptyState } from '../../parts/empty-state.tsx';
-import { EndWatch, SurroundingEnd } from '../../parts/end-watch.ts';
+import type { AgentEntry } from '../../../../src/console/console-api.ts';
+import { Button } from '../../components/button.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { EndWatch, SurroundingEnd } from '../../components/auto-scroll.ts';
 import { labelOf } from '../../session/agents.ts';
 import { cards, loadCards } from '../agents/state.ts';
 import type { Conversation } from './conversation.ts';

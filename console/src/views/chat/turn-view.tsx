@@ -1,16 +1,16 @@
 import { type Artifact, isInterrupted, isTerminal } from '../../../../src/protocol/task.ts';
-import { StateBadge } from '../../parts/badge.tsx';
-import { Button, LinkButton } from '../../parts/button.tsx';
-import { ArtifactView } from '../../parts/content/artifact-view.tsx';
-import { PartsView } from '../../parts/content/parts-view.tsx';
-import { ErrorNote } from '../../parts/error-note.tsx';
-import { Spinner } from '../../parts/progress.tsx';
-import { FindingNotes } from '../../parts/task/finding-notes.tsx';
-import { Steps } from '../../parts/task/steps.tsx';
-import type { Step, Turn } from '../../parts/task/turn.ts';
-import { clockTime } from '../../parts/time.ts';
-import { hrefOf } from '../../session/place.ts';
-import { adviceFor } from './advice.ts';
+import { StateBadge } from '../../components/badge.tsx';
+import { Button, LinkButton } from '../../components/button.tsx';
+import { ArtifactView } from '../../components/content/artifact-view.tsx';
+import { PartsView } from '../../components/content/parts-view.tsx';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { Spinner } from '../../components/progress.tsx';
+import { FindingNotes } from '../../components/task/finding-notes.tsx';
+import { Steps } from '../../components/task/state-timeline.tsx';
+import type { Step, Turn } from '../../components/task/chat-turn.ts';
+import { clockTime } from '../../components/format-units.ts';
+import { hrefOf } from '../../session/router.ts';
+import { adviceFor } from './error-advice.ts';
 import { artifactsOf, type Conversation, isCancelable, isPlainAnswer } from './conversation.ts';
 import { cancel } from './state.ts';
 

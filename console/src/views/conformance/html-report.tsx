@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { Button } from '../../parts/button.tsx';
+import { Button } from '../../components/button.tsx';
 
 /** The report as its own page, in a frame that can reach nothing. */
 export function HtmlReport({ html, onClose }: { html: string; onClose: () => void }) {

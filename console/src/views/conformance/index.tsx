@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
-import { EmptyState } from '../../parts/empty-state.tsx';
-import { ErrorNote } from '../../parts/error-note.tsx';
-import { Form } from './form.tsx';
-import { Going } from './going.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { Form } from './run-form.tsx';
+import { Going } from './run-progress.tsx';
 import { HtmlReport } from './html-report.tsx';
-import { Outcome } from './outcome.tsx';
+import { Outcome } from './run-outcome.tsx';
 import { ResultDetail } from './result-detail.tsx';
 import { ResultList } from './result-list.tsx';
 import { chosen, found, running, trouble } from './state.ts';

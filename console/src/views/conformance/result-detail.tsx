@@ -1,12 +1,12 @@
 import type { Turn } from '../../../../src/conformance/report/transcript.ts';
-import type { ConformanceResult } from '../../../../src/conformance/report/report.ts';
-import { Badge, VersionBadge } from '../../parts/badge.tsx';
-import { Button } from '../../parts/button.tsx';
-import { CodeBlock } from '../../parts/code-block.tsx';
-import { CopyButton } from '../../parts/copy-button.tsx';
+import type { ConformanceResult } from '../../../../src/conformance/report/build-report.ts';
+import { Badge, VersionBadge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { CodeBlock } from '../../components/code-block.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
 import { verdicts } from './results.ts';
 import { chosen } from './state.ts';
-import { askedIn, answeredIn } from './turn.ts';
+import { askedIn, answeredIn } from './format-transcript.ts';
 
 /** One result in full: what must hold, what was seen, and what to do. */
 export function ResultDetail({ result }: { result: ConformanceResult }) {

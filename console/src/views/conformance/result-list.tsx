@@ -1,7 +1,7 @@
-import { transportName, VersionBadge } from '../../parts/badge.tsx';
-import { EmptyState } from '../../parts/empty-state.tsx';
-import { Select, TextField } from '../../parts/field.tsx';
-import { VirtualList } from '../../parts/virtual-list.tsx';
+import { transportName, VersionBadge } from '../../components/badge.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { Select, TextField } from '../../components/form-fields.tsx';
+import { VirtualList } from '../../components/virtual-list/virtual-list.tsx';
 import { choicesOf, laneOf, type ResultFilter, verdicts } from './results.ts';
 import { chosen, filter, results, shown } from './state.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ConformanceReport, ConformanceResult } from '../../../../src/conformance/report/report.ts';
-import { advanced, type Examination } from './examination.ts';
+import type { ConformanceReport, ConformanceResult } from '../../../../src/conformance/report/build-report.ts';
+import { advanced, type Examination } from './conformance-run.ts';
 import { choicesOf, everything, filtered, laneOf, sortedResults } from './results.ts';
 
 function result(test: string, more: Partial<ConformanceResult> = {}): ConformanceResult {

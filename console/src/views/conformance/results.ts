@@ -1,6 +1,6 @@
-import type { ConformanceReport, ConformanceResult } from '../../../../src/conformance/report/report.ts';
-import type { Verdict } from '../../../../src/conformance/model.ts';
-import type { Tone } from '../../parts/badge.tsx';
+import type { ConformanceReport, ConformanceResult } from '../../../../src/conformance/report/build-report.ts';
+import type { Verdict } from '../../../../src/conformance/rule-model.ts';
+import type { Tone } from '../../components/badge.tsx';
 
 /** The verdicts, the worst first, as people read them. */
 export const verdicts: {

@@ -1,9 +1,9 @@
 import { batch, computed, signal } from '@preact/signals';
-import type { ConformanceEvent, ConformanceWish } from '../../../../src/console/api.ts';
-import type { ConformanceReport, ConformanceResult } from '../../../../src/conformance/report/report.ts';
-import { type Trouble, troubleOf } from '../../parts/error-note.tsx';
-import { follow } from '../../session/call.ts';
-import { advanced, type Examination } from './examination.ts';
+import type { ConformanceEvent, ConformanceWish } from '../../../../src/console/console-api.ts';
+import type { ConformanceReport, ConformanceResult } from '../../../../src/conformance/report/build-report.ts';
+import { type Trouble, troubleOf } from '../../components/error-note.tsx';
+import { follow } from '../../session/api-client.ts';
+import { advanced, type Examination } from './conformance-run.ts';
 import { everything, filtered, type ResultFilter, sortedResults } from './results.ts';
 
 /** What is asked for, beside the agent. */

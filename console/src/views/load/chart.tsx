@@ -1,8 +1,8 @@
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import type { LoadSample } from '../../../../src/console/api.ts';
-import type { Tone } from '../../parts/badge.tsx';
+import type { LoadSample } from '../../../../src/console/console-api.ts';
+import type { Tone } from '../../components/badge.tsx';
 import { theme } from '../../session/theme.ts';
 import { columnsOf, highlights, type Measure, short, span } from './samples.ts';
 

@@ -1,5 +1,5 @@
-import type { LoadSample } from '../../../../src/console/api.ts';
-import { clockTime } from '../../parts/time.ts';
+import type { LoadSample } from '../../../../src/console/console-api.ts';
+import { clockTime } from '../../components/format-units.ts';
 
 const rows = 60;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LoadSample } from '../../../../src/console/api.ts';
+import type { LoadSample } from '../../../../src/console/console-api.ts';
 import { columnsOf, highlights, short, span, withSample } from './samples.ts';
 
 const sample = (at: number, more: Partial<LoadSample> = {}): LoadSample => ({

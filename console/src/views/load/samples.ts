@@ -1,4 +1,4 @@
-import type { LoadSample } from '../../../../src/console/api.ts';
+import type { LoadSample } from '../../../../src/console/console-api.ts';
 
 /** How long samples are kept, in milliseconds. */
 export const span = 5 * 60_000;

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
-import type { LoadSample } from '../../../../src/console/api.ts';
-import { keepFollowing } from '../../session/keep-following.ts';
+import type { LoadSample } from '../../../../src/console/console-api.ts';
+import { keepFollowing } from '../../session/reconnecting-stream.ts';
 import { withSample } from './samples.ts';
 
 /** What happened in the last minutes, one sample for each second. */

@@ -1,9 +1,9 @@
 import { useEffect } from 'preact/hooks';
-import { Tabs } from '../../parts/tabs.tsx';
+import { Tabs } from '../../components/tabs.tsx';
 import { about, chosen } from '../../session/agents.ts';
 import { NoAgent } from '../../session/no-agent.tsx';
-import { Filters } from './filters.tsx';
-import { Pushes } from './pushes.tsx';
+import { Filters } from './task-filters.tsx';
+import { Pushes } from './push-deliveries.tsx';
 import { change, detail, filter, loadAnew, openTask, stopFollowing } from './state.ts';
 import { TaskDetailView } from './task-detail.tsx';
 import { TaskTable } from './task-table.tsx';

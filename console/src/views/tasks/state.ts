@@ -1,13 +1,13 @@
 import { computed, signal } from '@preact/signals';
-import type { ChatEvent, PushEntry } from '../../../../src/console/api.ts';
+import type { ChatEvent, PushEntry } from '../../../../src/console/console-api.ts';
 import type { TaskPage } from '../../../../src/protocol/requests.ts';
 import { isTerminal, type Task } from '../../../../src/protocol/task.ts';
-import { type Trouble, troubleOf } from '../../parts/error-note.tsx';
-import { beginTurn, hear, type Turn } from '../../parts/task/turn.ts';
+import { type Trouble, troubleOf } from '../../components/error-note.tsx';
+import { beginTurn, hear, type Turn } from '../../components/task/chat-turn.ts';
 import { chosen } from '../../session/agents.ts';
-import { call, follow } from '../../session/call.ts';
-import { PerFrame } from '../../session/per-frame.ts';
-import { type Details, go, place } from '../../session/place.ts';
+import { call, follow } from '../../session/api-client.ts';
+import { PerFrame } from '../../session/frame-batcher.ts';
+import { type Details, go, place } from '../../session/router.ts';
 
 /** Which tasks are shown, as the address says. */
 export interface Filter {

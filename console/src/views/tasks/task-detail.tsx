@@ -1,16 +1,16 @@
 import { isTerminal, type Task } from '../../../../src/protocol/task.ts';
-import { Badge, StateBadge } from '../../parts/badge.tsx';
-import { Button, LinkButton } from '../../parts/button.tsx';
-import { ArtifactView } from '../../parts/content/artifact-view.tsx';
-import { PartsView } from '../../parts/content/parts-view.tsx';
-import { CopyButton } from '../../parts/copy-button.tsx';
-import { ErrorNote } from '../../parts/error-note.tsx';
-import { JsonView } from '../../parts/json-view.tsx';
-import { Spinner } from '../../parts/progress.tsx';
-import { FindingNotes } from '../../parts/task/finding-notes.tsx';
-import { Steps } from '../../parts/task/steps.tsx';
-import type { Turn } from '../../parts/task/turn.ts';
-import { hrefOf } from '../../session/place.ts';
+import { Badge, StateBadge } from '../../components/badge.tsx';
+import { Button, LinkButton } from '../../components/button.tsx';
+import { ArtifactView } from '../../components/content/artifact-view.tsx';
+import { PartsView } from '../../components/content/parts-view.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { JsonView } from '../../components/json-view.tsx';
+import { Spinner } from '../../components/progress.tsx';
+import { FindingNotes } from '../../components/task/finding-notes.tsx';
+import { Steps } from '../../components/task/state-timeline.tsx';
+import type { Turn } from '../../components/task/chat-turn.ts';
+import { hrefOf } from '../../session/router.ts';
 import { canChange, cancelTask, change, detail, filter, followTask, stopFollowing } from './state.ts';
 
 /** How many messages of the history are shown, the newest. */

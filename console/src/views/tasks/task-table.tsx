@@ -1,12 +1,12 @@
 import type { Task } from '../../../../src/protocol/task.ts';
 import { textOf } from '../../../../src/protocol/part.ts';
-import { StateBadge } from '../../parts/badge.tsx';
-import { Button } from '../../parts/button.tsx';
-import { EmptyState } from '../../parts/empty-state.tsx';
-import { ErrorNote } from '../../parts/error-note.tsx';
-import { Spinner } from '../../parts/progress.tsx';
-import { dayTime } from '../../parts/time.ts';
-import { hrefOf, place } from '../../session/place.ts';
+import { StateBadge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { Spinner } from '../../components/progress.tsx';
+import { dayTime } from '../../components/format-units.ts';
+import { hrefOf, place } from '../../session/router.ts';
 import { filter, page, tokens, turnPage } from './state.ts';
 
 /** One page of tasks. */

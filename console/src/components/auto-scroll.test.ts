@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import { EndWatch } from './auto-scroll.ts';
+
+const box = (at: number, scrollHeight: number) => ({
+  // As a browser has it: nothing scrolls further than to the end.
+  get scrollTop() {
+    return Math.min(at, scrollHeight - 100);
+  },
+  set scrollTop(to: number) {
+    at = to;
+  },
+  scrollHeight,
+  clientHeight: 100,
+});
+
+it('stays at the end while the box grows faster than it scrolls', () => {
+  const watch = new EndWatch();
+  watch.see(box(400, 500));
+  watch.see(box(450, 900));
+  expect(watch.isAtEnd).toBe(true);
+});
+
+it('leaves the end with whoever scrolls up, and comes back with them', () => {
+  const watch = new EndWatch();
+  watch.see(box(400, 500));
+  watch.see(box(200, 500));
+  expect(watch.isAtEnd).toBe(false);
+  watch.see(box(250, 900));
+  expect(watch.isAtEnd).toBe(false);
+  watch.see(box(790, 900));
+  expect(watch.isAtEnd).toBe(true);
+});
+
+it('does not take a box that became shorter for somebody who scrolls up', () => {
+  const watch = new EndWatch();
+  watch.see(box(400, 500));
+  const shorter = box(300, 400);
+  watch.keep(shorter);
+  watch.see(box(shorter.scrollTop, 900));
+  expect(watch.isAtEnd).toBe(true);
+});
+
+it('leaves a box where it is once somebody has scrolled up', () => {
+  const watch = new EndWatch();
+  watch.see(box(400, 500));
+  watch.see(box(200, 500));
+  const grown = box(200, 900);
+  watch.keep(grown);
+  expect(grown.scrollTop).toBe(200);
+});

@@ -1,0 +1,35 @@
+import { useMemo } from 'preact/hooks';
+import { readCsv } from './parse-csv.ts';
+import './content.css';
+
+/** Comma-separated values as a table, the first rows of it. */
+export function CsvTable({ text }: { text: string }) {
+  const { head, rows, isCut } = useMemo(() => readCsv(text), [text]);
+  return (
+    <>
+      <div class="content-table" role="region" aria-label="Table" tabIndex={0}>
+        <table>
+          <thead>
+            <tr>
+              {head.map((cell, at) => (
+                <th key={at} scope="col">
+                  {cell}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row, at) => (
+              <tr key={at}>
+                {head.map((_, column) => (
+                  <td key={column}>{row[column]}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {isCut ? <div class="content-note">The first {rows.length} rows. Download gives all.</div> : null}
+    </>
+  );
+}

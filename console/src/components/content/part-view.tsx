@@ -1,0 +1,53 @@
+import { useMemo } from 'preact/hooks';
+import type { Part } from '../../../../src/protocol/part.ts';
+import { CopyButton } from '../copy-button.tsx';
+import { JsonView } from '../json-view.tsx';
+import { SafeLink } from '../links/safe-link.tsx';
+import { byteSize } from '../format-units.ts';
+import { CsvTable } from './csv-table.tsx';
+import { type Form, formOf } from './part-display.ts';
+import { ImageView } from './image-view.tsx';
+import { PlainText } from './plain-text.tsx';
+import { visible } from './escape-invisible.ts';
+import './content.css';
+
+interface PartViewProps {
+  part: Part;
+  title?: string;
+  /** More comes at its end. */
+  isGrowing?: boolean;
+}
+
+/** Shows one part of a message or an artifact. */
+export function PartView({ part, title, isGrowing = false }: PartViewProps) {
+  const form = useMemo(() => formOf(part), [part]);
+  return (
+    <div class="content">
+      {part.filename !== undefined && part.filename !== title && !('url' in part) ? (
+        <div class="content-note">{visible(part.filename)}</div>
+      ) : null}
+      <Shown form={form} name={part.filename ?? 'image'} isGrowing={isGrowing} />
+    </div>
+  );
+}
+
+function Shown({ form, name, isGrowing }: { form: Form; name: string; isGrowing: boolean }) {
+  switch (form.kind) {
+    case 'text':
+      return <PlainText text={form.text} isGrowing={isGrowing} />;
+    case 'csv':
+      return <CsvTable text={form.text} />;
+    case 'json':
+      return <JsonView value={form.value} />;
+    case 'image':
+      return <ImageView bytes={form.bytes} mediaType={form.mediaType} name={name} />;
+    case 'link':
+      return (
+        <div class="content-text">
+          <SafeLink href={form.url} /> <CopyButton text={form.url} />
+        </div>
+      );
+    case 'bytes':
+      return <div class="content-note">{byteSize(form.bytes.length)} of bytes</div>;
+  }
+}

@@ -1,0 +1,124 @@
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+import './form-fields.css';
+
+interface FieldProps {
+  label: string;
+  /** Stands below, and is no part of the name. */
+  hint?: ComponentChildren;
+  /** Hears the label, does not see it. */
+  isLabelHidden?: boolean;
+  children: ComponentChildren;
+}
+
+/** A label with the input that it names; inputs have the class `input`. */
+function Field({ label, hint, isLabelHidden = false, children }: FieldProps) {
+  return (
+    <div class="field">
+      <label class="field">
+        <span class={isLabelHidden ? 'heard-only' : 'field-label'}>{label}</span>
+        {children}
+      </label>
+      {hint}
+    </div>
+  );
+}
+
+interface TextFieldProps {
+  label: string;
+  value: string;
+  onValue: (value: string) => void;
+  type?: 'text' | 'url' | 'password' | 'search' | 'number';
+  placeholder?: string;
+  hint?: ComponentChildren;
+  required?: boolean;
+  isLabelHidden?: boolean;
+}
+
+/** A line of text to fill in. */
+export function TextField({
+  label,
+  value,
+  onValue,
+  hint,
+  isLabelHidden,
+  type = 'text',
+  ...rest
+}: TextFieldProps) {
+  const id = useId();
+  return (
+    <Field
+      label={label}
+      isLabelHidden={isLabelHidden}
+      hint={
+        hint === undefined ? undefined : (
+          <span class="field-hint" id={id}>
+            {hint}
+          </span>
+        )
+      }
+    >
+      <input
+        aria-describedby={hint === undefined ? undefined : id}
+        {...rest}
+        {...({ type } as object)}
+        class="input"
+        autocomplete="off"
+        spellcheck={false}
+        value={value}
+        onInput={(event) => onValue(event.currentTarget.value)}
+      />
+    </Field>
+  );
+}
+
+interface SelectProps {
+  label: string;
+  value: string;
+  onValue: (value: string) => void;
+  choices: readonly { readonly value: string; readonly text: string }[];
+  isLabelHidden?: boolean;
+  disabled?: boolean;
+}
+
+/** One of several. */
+export function Select({ label, value, onValue, choices, isLabelHidden, disabled }: SelectProps) {
+  return (
+    <Field label={label} isLabelHidden={isLabelHidden}>
+      <select
+        class="input"
+        value={value}
+        disabled={disabled}
+        onChange={(event) => onValue(event.currentTarget.value)}
+      >
+        {choices.map((each) => (
+          <option key={each.value} value={each.value} selected={each.value === value}>
+            {each.text}
+          </option>
+        ))}
+      </select>
+    </Field>
+  );
+}
+
+interface ToggleProps {
+  label: string;
+  isOn: boolean;
+  onTurn: (isOn: boolean) => void;
+  disabled?: boolean;
+}
+
+/** On or off. */
+export function Toggle({ label, isOn, onTurn, disabled }: ToggleProps) {
+  return (
+    <label class="toggle">
+      <input
+        type="checkbox"
+        checked={isOn}
+        disabled={disabled}
+        onChange={(event) => onTurn(event.currentTarget.checked)}
+      />
+      <span>{label}</span>
+    </label>
+  );
+}

@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import { safeFileName } from './download.ts';
+import { byteSize, clockTime, duration } from './format-units.ts';
+
+it('says how long something took', () => {
+  expect([120.4, 3400, 125_000].map(duration)).toEqual(['120 ms', '3.4 s', '2 min 5 s']);
+});
+
+it('says how large something is', () => {
+  expect([0, 999, 12_345, 5e6, 3e12].map(byteSize)).toEqual([
+    '0 B',
+    '999 B',
+    '12.3 kB',
+    '5.0 MB',
+    '3000.0 GB',
+  ]);
+});
+
+it('gives back what is no time, but not all of it', () => {
+  expect(clockTime('yesterday')).toBe('yesterday');
+  expect(clockTime('x'.repeat(1000))).toHaveLength(40);
+});
+
+it('makes harmless names of files', () => {
+  expect(safeFileName('../../etc/passwd')).toBe('_.._etc_passwd');
+  expect(safeFileName('a\u0000b\n.txt')).toBe('a_b_.txt');
+  expect(safeFileName('...')).toBe('download');
+  expect(safeFileName('x'.repeat(500))).toHaveLength(120);
+});

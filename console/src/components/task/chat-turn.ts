@@ -1,0 +1,155 @@
+import type { ChatEvent } from '../../../../src/console/console-api.ts';
+import type { ArtifactEvent, StreamEvent } from '../../../../src/protocol/event.ts';
+import type { Finding } from '../../../../src/protocol/lint-stream.ts';
+import type { Message } from '../../../../src/protocol/message.ts';
+import { type Part, textOf } from '../../../../src/protocol/part.ts';
+import { beginFold, type TaskFold } from '../../../../src/protocol/reduce.ts';
+import { isTask, type Task, type TaskState, type TaskStatus } from '../../../../src/protocol/task.ts';
+
+/** A state that a task came to, and what the agent said with it. */
+export interface Step {
+  readonly state: TaskState;
+  readonly parts?: readonly Part[];
+  readonly at?: string;
+  readonly findings: readonly Finding[];
+}
+
+/** What a person said and all that came of it. */
+export interface Turn {
+  readonly id: string;
+  readonly said: readonly Part[];
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly isRunning: boolean;
+  readonly steps: readonly Step[];
+  /** Steps that came first and are no longer kept. */
+  readonly lostSteps: number;
+  readonly task?: Task;
+  /** A direct answer, without a task. */
+  readonly message?: Message;
+  /** Ids of artifacts that changed in this turn. */
+  readonly touched: ReadonlySet<string>;
+  /** Ids of artifacts of which more may come. */
+  readonly growing: ReadonlySet<string>;
+  /** Findings of no step: of artifacts, messages, and of the stream as a whole. */
+  readonly findings: readonly Finding[];
+  readonly trouble?: { readonly reason: string; readonly message: string };
+  /** The question that this turn answers; told again with the task, it is not asked again. */
+  readonly question?: TaskStatus;
+  /** What the task is made with; never shown. */
+  readonly fold?: TaskFold;
+}
+
+/** How many steps of a turn are kept. */
+const maxSteps = 300;
+const maxFindings = 100;
+
+/** Begins a turn. */
+export function beginTurn(id: string, said: readonly Part[], at: number, question?: TaskStatus): Turn {
+  return {
+    ...(question && { question }),
+    id,
+    said,
+    at,
+    isRunning: true,
+    steps: [],
+    lostSteps: 0,
+    touched: new Set(),
+    growing: new Set(),
+    findings: [],
+  };
+}
+
+function withStep(turn: Turn, step: Step): Turn {
+  const last = turn.steps.at(-1);
+  // A state that is told again, without words, tells nothing.
+  if (last && last.state === step.state && !step.parts && step.findings.length === 0) return turn;
+  // Nor does one that had no words before it has some.
+  const isFirstWord = last?.state === step.state && !last.parts && last.findings.length === 0;
+  const steps = [...(isFirstWord ? turn.steps.slice(0, -1) : turn.steps), step];
+  if (steps.length <= maxSteps) return { ...turn, steps };
+  return { ...turn, steps: steps.slice(1), lostSteps: turn.lostSteps + 1 };
+}
+
+function withStatus(turn: Turn, { status }: Pick<Task, 'status'>, findings: readonly Finding[]): Turn {
+  return withStep(turn, {
+    state: status.state,
+    findings,
+    ...(status.message && { parts: status.message.parts }),
+    ...(status.timestamp !== undefined && { at: status.timestamp }),
+  });
+}
+
+const withFindings = (turn: Turn, findings: readonly Finding[]): Turn =>
+  findings.length === 0 ? turn : { ...turn, findings: [...turn.findings, ...findings].slice(-maxFindings) };
+
+/** Whether two statuses say the same; ids and times are not the same in every version. */
+function isSame({ state, message }: TaskStatus, other: TaskState, said: readonly Part[] = []): boolean {
+  return state === other && textOf(message?.parts ?? []) === textOf(said);
+}
+
+const isQuestion = (status: TaskStatus, question: TaskStatus | undefined): boolean =>
+  question !== undefined && isSame(status, question.state, question.message?.parts);
+
+/** What the agent said since the person spoke last; in an answer of one piece it is history already. */
+function saidSince(task: Task): Message[] {
+  const history = task.history ?? [];
+  const last = history.findLastIndex(({ role }) => role === 'user');
+  const said = history.slice(last + 1);
+  return said.filter(({ messageId }) => messageId !== task.status.message?.messageId);
+}
+
+function hearAnswer(turn: Turn, answer: Task | Message): Turn {
+  if (!isTask(answer)) return { ...turn, message: answer };
+  let { fold: _over, ...next } = turn;
+  for (const { parts } of saidSince(answer)) next = withStep(next, { state: 'working', parts, findings: [] });
+  next = withStatus(next, answer, []);
+  return { ...next, task: answer };
+}
+
+function hearArtifact(turn: Turn, { artifact, append, lastChunk }: ArtifactEvent): Turn {
+  const id = artifact.artifactId;
+  const growing = new Set(turn.growing);
+  // Without a word about the last chunk an artifact is whole when it came in one piece.
+  if (lastChunk === true) growing.delete(id);
+  else if (append || lastChunk === false) growing.add(id);
+  return { ...turn, touched: new Set(turn.touched).add(id), growing };
+}
+
+/** The whole task, told at the beginning and again when somebody comes back: only what is new in it is a step. */
+function hearTask(turn: Turn, task: Task, findings: readonly Finding[]): Turn {
+  const last = turn.steps.at(-1);
+  const known = last ? isSame(task.status, last.state, last.parts) : isQuestion(task.status, turn.question);
+  return known ? withFindings(turn, findings) : withStatus(turn, task, findings);
+}
+
+function hearEvent(turn: Turn, event: StreamEvent, findings: readonly Finding[]): Turn {
+  if (event.kind === 'message') return withFindings({ ...turn, message: event.message }, findings);
+  const fold = turn.fold ?? beginFold(event);
+  if (turn.fold || event.kind !== 'task') fold?.apply(event);
+  const next: Turn = fold ? { ...turn, fold } : turn;
+  if (event.kind === 'task') return hearTask(next, event.task, findings);
+  if (event.kind === 'status') return withStatus(next, event, findings);
+  return withFindings(hearArtifact(next, event), findings);
+}
+
+function hearOne(turn: Turn, heard: ChatEvent): Turn {
+  switch (heard.kind) {
+    case 'done':
+      return { ...turn, isRunning: false, growing: new Set() };
+    case 'error': {
+      const { reason, message } = heard;
+      return { ...turn, isRunning: false, growing: new Set(), trouble: { reason, message } };
+    }
+    case 'answer':
+      return hearAnswer(turn, heard.answer);
+    case 'event':
+      return hearEvent(turn, heard.event, heard.findings);
+  }
+}
+
+/** Adds to a turn what became of it. Many events at once cost less than one by one: the task is made once. */
+export function hear(turn: Turn, heard: readonly ChatEvent[]): Turn {
+  const next = heard.reduce(hearOne, turn);
+  return next.fold ? { ...next, task: next.fold.task() } : next;
+}

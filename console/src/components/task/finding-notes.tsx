@@ -1,0 +1,17 @@
+import type { Finding } from '../../../../src/protocol/lint-stream.ts';
+import { LevelBadge } from '../badge.tsx';
+import './task.css';
+
+/** What is not legal about a stream, where it was not. */
+export function FindingNotes({ findings }: { findings: readonly Finding[] }) {
+  if (findings.length === 0) return null;
+  return (
+    <ul class="task-findings">
+      {findings.map((finding, at) => (
+        <li key={at}>
+          <LevelBadge level={finding.level} /> <code>{finding.rule}</code> {finding.message}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,41 @@
+import { useSignal } from '@preact/signals';
+import { stateTones } from '../badge.tsx';
+import { Button } from '../button.tsx';
+import { PartsView } from '../content/parts-view.tsx';
+import { clockTime } from '../format-units.ts';
+import type { Step } from './chat-turn.ts';
+import { FindingNotes } from './finding-notes.tsx';
+import './task.css';
+
+/** How many steps are shown before somebody asks for all. */
+const maxShown = 6;
+
+/** The states that a task came to, as a small timeline. */
+export function Steps({ steps, lost }: { steps: readonly Step[]; lost: number }) {
+  const isOpen = useSignal(false);
+  if (steps.length === 0) return null;
+  const shown = isOpen.value ? steps : steps.slice(-maxShown);
+  const hidden = steps.length - shown.length;
+  return (
+    <div class="task-steps">
+      {hidden > 0 ? (
+        <Button small kind="quiet" onClick={() => (isOpen.value = true)}>
+          {hidden} earlier steps
+        </Button>
+      ) : null}
+      {lost > 0 && hidden === 0 ? (
+        <div class="task-step-time">{lost} earlier steps are no longer kept</div>
+      ) : null}
+      <ol>
+        {shown.map((step, at) => (
+          <li key={steps.length - shown.length + at} class={`task-step task-step-${stateTones[step.state]}`}>
+            <span class="task-step-state">{step.state}</span>
+            {step.at === undefined ? null : <time class="task-step-time">{clockTime(step.at)}</time>}
+            {step.parts ? <PartsView parts={step.parts} /> : null}
+            <FindingNotes findings={step.findings} />
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}

@@ -1,0 +1,22 @@
+import { signal } from '@preact/signals';
+import { chosen } from './agents.ts';
+import { go, views } from './router.ts';
+
+/** Whether the list of keys is shown. */
+export const areKeysShown = signal(false);
+
+/** True where what is typed is text, or belongs to something open above the page. */
+function isTaken(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  return target.closest('input, textarea, select, dialog, [contenteditable]') !== null;
+}
+
+addEventListener('keydown', (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey || isTaken(event.target)) return;
+  if (event.key === '?') {
+    areKeysShown.value = true;
+    return;
+  }
+  const view = /^[1-9]$/.test(event.key) ? views[Number(event.key) - 1] : undefined;
+  if (view) go(view, { agent: chosen.peek()?.id });
+});

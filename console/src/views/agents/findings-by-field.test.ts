@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { findingsAt, findingsElsewhere } from './findings-by-field.ts';
+
+const at = (path: string) => ({ level: 'error' as const, path, message: 'wrong' });
+
+it('finds what is wrong at a place and within it, not beside it', () => {
+  const findings = [at('skills[0]'), at('skills[0].tags'), at('skills[1].id'), at('skillset')];
+  expect(findingsAt(findings, 'skills[0]').map(({ path }) => path)).toEqual(['skills[0]', 'skills[0].tags']);
+  expect(findingsAt(findings, 'skills')).toHaveLength(3);
+});
+
+it('keeps what is wrong at no place that is rendered', () => {
+  const findings = [at('name'), at('supportedInterfaces[0].url'), at(''), at('made.up')];
+  expect(findingsElsewhere(findings).map(({ path }) => path)).toEqual(['', 'made.up']);
+});

@@ -1,0 +1,30 @@
+import type { Verdict } from '../../../../src/conformance/rule-model.ts';
+import type { ConformanceEvent } from '../../../../src/console/console-api.ts';
+import { isVerdict } from './results.ts';
+
+/** An examination: how far it is while it goes on. */
+export interface Examination {
+  readonly agentName: string;
+  readonly done: number;
+  readonly total: number;
+  readonly counts: { readonly [verdict in Verdict]?: number };
+  /** The rules that were looked at last, the newest first. */
+  readonly latest: readonly { readonly rule: string; readonly verdict: Verdict }[];
+}
+
+const maxLatest = 6;
+
+/** An examination after one more rule. */
+export function advanced(
+  before: Examination,
+  { done, total, rule, verdict }: Extract<ConformanceEvent, { kind: 'progress' }>,
+): Examination {
+  if (rule === undefined || !isVerdict(verdict)) return { ...before, done, total };
+  return {
+    ...before,
+    done,
+    total,
+    counts: { ...before.counts, [verdict]: (before.counts[verdict] ?? 0) + 1 },
+    latest: [{ rule, verdict }, ...before.latest].slice(0, maxLatest),
+  };
+}

@@ -1,0 +1,65 @@
+import { Button } from '../../components/button.tsx';
+import { Select, TextField } from '../../components/form-fields.tsx';
+import { AgentPicker } from '../../session/agent-picker.tsx';
+import { chosen as agent } from '../../session/agents.ts';
+import type { ConformanceWish } from '../../../../src/console/console-api.ts';
+import { cancel, examine, running, wish } from './state.ts';
+
+type Wish = Omit<ConformanceWish, 'agentId'>;
+
+/** Sets a member, or takes it out where nothing is asked for. */
+function change<Name extends keyof Wish>(name: Name, value: Wish[Name] | undefined): void {
+  const { [name]: _, ...others } = wish.value;
+  wish.value = value === undefined ? others : { ...others, [name]: value };
+}
+
+/** What to examine, and how. */
+export function Form() {
+  const { level = '', fixtures = '', timeout } = wish.value;
+  const who = agent.value;
+  return (
+    <form
+      class="exam-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (who) void examine(who);
+      }}
+    >
+      <AgentPicker />
+      <Select
+        label="Rules"
+        value={level}
+        onValue={(value) => change('level', value === '' ? undefined : (value as Wish['level']))}
+        choices={[
+          { value: '', text: 'MUST, SHOULD and MAY' },
+          { value: 'SHOULD', text: 'MUST and SHOULD' },
+          { value: 'MUST', text: 'MUST only' },
+        ]}
+      />
+      <Select
+        label="The agent understands"
+        value={fixtures}
+        onValue={(value) => change('fixtures', value === '' ? undefined : (value as Wish['fixtures']))}
+        choices={[
+          { value: '', text: 'its own skills' },
+          { value: 'fx', text: 'fx texts' },
+          { value: 'tck', text: 'tck message ids' },
+        ]}
+      />
+      <TextField
+        label="Seconds for a task"
+        type="number"
+        placeholder="as usual"
+        value={timeout === undefined ? '' : String(timeout / 1_000)}
+        onValue={(text) => change('timeout', Number(text) > 0 ? Math.round(Number(text) * 1_000) : undefined)}
+      />
+      {running.value ? (
+        <Button onClick={cancel}>Cancel</Button>
+      ) : (
+        <Button kind="main" type="submit" disabled={!who}>
+          Examine
+        </Button>
+      )}
+    </form>
+  );
+}

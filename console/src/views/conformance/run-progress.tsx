@@ -1,0 +1,35 @@
+import { Badge } from '../../components/badge.tsx';
+import { Progress } from '../../components/progress.tsx';
+import { order, verdicts } from './results.ts';
+import type { Examination } from './conformance-run.ts';
+
+/** How far an examination is. */
+export function Going({ examination }: { examination: Examination }) {
+  const { agentName, done, total, counts, latest } = examination;
+  return (
+    <section class="exam-going" aria-label="Progress">
+      <Progress
+        label={total === 0 ? `Looking at ${agentName}` : `${agentName}: ${done} of ${total} checks`}
+        done={done}
+        total={total}
+      />
+      <div class="exam-counts">
+        {order
+          .filter((verdict) => counts[verdict] !== undefined)
+          .map((verdict) => (
+            <Badge key={verdict} tone={verdicts[verdict].tone}>
+              {counts[verdict]} {verdicts[verdict].name}
+            </Badge>
+          ))}
+      </div>
+      <ul class="exam-latest">
+        {latest.map(({ rule, verdict }, at) => (
+          <li key={done - at}>
+            <span class={`exam-sign exam-${verdicts[verdict].tone}`}>{verdicts[verdict].sign}</span>
+            <code>{rule}</code>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

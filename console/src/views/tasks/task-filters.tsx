@@ -1,0 +1,61 @@
+import { useSignal } from '@preact/signals';
+import { taskStates } from '../../../../src/protocol/task.ts';
+import { Button } from '../../components/button.tsx';
+import { Select, TextField } from '../../components/form-fields.tsx';
+import { AgentPicker } from '../../session/agent-picker.tsx';
+import { change, filter, loadAnew } from './state.ts';
+
+const states = [
+  { value: '', text: 'Any state' },
+  ...taskStates.filter((state) => state !== 'unknown').map((state) => ({ value: state, text: state })),
+];
+
+/** Says which tasks are wanted: of which agent, in which state, of which context; or one by its id. */
+export function Filters() {
+  const context = useSignal(filter.value.contextId);
+  const id = useSignal('');
+  return (
+    <form
+      class="tasks-filters"
+      onSubmit={(event) => {
+        event.preventDefault();
+        change({
+          context: context.value.trim(),
+          ...(id.value.trim() === '' ? {} : { task: id.value.trim() }),
+        });
+        id.value = '';
+      }}
+    >
+      <AgentPicker />
+      <Select
+        label="State"
+        value={filter.value.state}
+        choices={states}
+        onValue={(state) => change({ state })}
+      />
+      <TextField
+        label="Context"
+        type="search"
+        placeholder="any"
+        value={context.value}
+        onValue={(value) => {
+          context.value = value;
+          if (value === '') change({ context: undefined });
+        }}
+      />
+      <TextField
+        label="Open by id"
+        type="search"
+        placeholder="id of a task"
+        value={id.value}
+        onValue={(value) => (id.value = value)}
+      />
+      <div class="tasks-filters-end">
+        <Button type="submit">Apply</Button>
+        <Button kind="quiet" onClick={loadAnew}>
+          Refresh
+        </Button>
+      </div>
+    </form>
+  );
+}

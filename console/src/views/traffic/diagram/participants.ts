@@ -1,0 +1,77 @@
+import type { Passage } from '../../../../../src/tap/traffic-record.ts';
+
+/**
+ * The parties, one column each, in the order in which they were first seen; but who calls somebody already known stands
+ * to the left of them, so that requests run to the right. Hiding rows hides parties and moves none past another.
+ */
+export class Parties {
+  #order: string[] = [];
+  readonly #kept = new Map<string, number>();
+  readonly #shown = new Map<string, number>();
+  #names: readonly string[] | undefined;
+  #columns: ReadonlyMap<string, number> | undefined;
+
+  /** The names of those that are shown, from left to right. */
+  get names(): readonly string[] {
+    this.#names ??= this.#order.filter((name) => this.#shown.has(name));
+    return this.#names;
+  }
+
+  /** The column of a party, counted from 0. */
+  columnOf(name: string): number {
+    this.#columns ??= new Map(this.names.map((each, index) => [each, index]));
+    return this.#columns.get(name) ?? 0;
+  }
+
+  /** Takes note of the parties of a passage. */
+  add({ from, to, kind }: Passage): void {
+    if (!this.#kept.has(from)) {
+      const called = kind === 'request' ? this.#order.indexOf(to) : -1;
+      this.#order.splice(called < 0 ? this.#order.length : called, 0, from);
+      this.#change();
+    }
+    if (!this.#kept.has(to) && to !== from) {
+      this.#order.push(to);
+      this.#change();
+    }
+    for (const name of new Set([from, to])) this.#count(this.#kept, name, 1);
+  }
+
+  /** Forgets a passage; a party whose last one goes is gone. */
+  remove({ from, to }: Passage): void {
+    for (const name of new Set([from, to])) {
+      this.#count(this.#kept, name, -1);
+      if (this.#kept.has(name)) continue;
+      this.#order = this.#order.filter((each) => each !== name);
+      this.#change();
+    }
+  }
+
+  /** Shows the parties of a passage that was added. */
+  show({ from, to }: Passage): void {
+    for (const name of new Set([from, to])) this.#count(this.#shown, name, 1);
+  }
+
+  /** Hides the parties of a passage, unless others show them. */
+  hide({ from, to }: Passage): void {
+    for (const name of new Set([from, to])) this.#count(this.#shown, name, -1);
+  }
+
+  /** Hides all parties. */
+  hideAll(): void {
+    this.#shown.clear();
+    this.#change();
+  }
+
+  #count(counts: Map<string, number>, name: string, by: number): void {
+    const before = counts.get(name) ?? 0;
+    if (before + by > 0) counts.set(name, before + by);
+    else counts.delete(name);
+    if (before === 0 || before + by <= 0) this.#change();
+  }
+
+  #change(): void {
+    this.#names = undefined;
+    this.#columns = undefined;
+  }
+}

@@ -1,0 +1,169 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { rowAfterKey, scrollToShow, windowOf } from '../../../components/virtual-list/virtual-window.ts';
+import { columnsIn, columnWidth, lineOf } from './layout.ts';
+import { Row } from './row.tsx';
+import {
+  isFollowing,
+  isOpen,
+  other,
+  passage,
+  pointed,
+  select,
+  selected,
+  tick,
+  timeline,
+  togglePause,
+} from '../state.ts';
+import './sequence-diagram.css';
+
+/** Pixels; `diagram.css` has the same. */
+const timeWidth = 104;
+const marksWidth = 196;
+const headHeight = 34;
+const leastColumn = 150;
+/** Below this, rows are told in words. */
+const leastDiagram = 560;
+const hues = 6;
+/** Rows above and below what is seen. */
+const beyond = 6;
+
+/** The sequence diagram: a column for each party, a row for each passage. Only what can be seen is made. */
+export function Diagram() {
+  const frame = useRef<HTMLDivElement>(null);
+  const size = useSignal({ width: 900, height: 500 });
+  const scroll = useSignal({ left: 0, top: 0 });
+  const forgotten = useRef(0);
+  void tick.value;
+  const kept = timeline.value;
+  const { shown, parties, threads } = kept;
+  const isDrawn = size.value.width >= leastDiagram;
+  const height = isDrawn ? 38 : 58;
+  const count = shown.length;
+
+  useEffect(() => {
+    const box = frame.current;
+    if (!box) return;
+    const observer = new ResizeObserver(() => {
+      size.value = { width: box.clientWidth, height: box.clientHeight };
+    });
+    observer.observe(box);
+    return () => observer.disconnect();
+  }, [size]);
+
+  useLayoutEffect(() => {
+    const box = frame.current;
+    if (!box) return;
+    const gone = kept.forgotten - forgotten.current;
+    forgotten.current = kept.forgotten;
+    if (isFollowing.value) box.scrollTop = box.scrollHeight;
+    // What is being read stays where it is while older rows go away above it.
+    else if (gone > 0) box.scrollTop -= gone * height;
+  });
+
+  // The row that was chosen comes into sight when it is chosen, not whenever something passes.
+  useLayoutEffect(() => {
+    const box = frame.current;
+    const row = selected.value === undefined ? -1 : kept.rowOf(selected.value);
+    if (!box || row < 0) return;
+    const room = box.clientHeight - headHeight;
+    box.scrollTop = scrollToShow(row, height, box.scrollTop, room);
+  }, [selected.value, isOpen.value, height, size.value.height, kept]);
+
+  const onScroll = () => {
+    const box = frame.current;
+    if (!box) return;
+    const isAtEnd = box.scrollTop + box.clientHeight >= box.scrollHeight - 4;
+    if (isAtEnd) isFollowing.value = true;
+    // Only going up says that somebody wants to stay; the list itself only ever moves down.
+    else if (box.scrollTop < scroll.value.top - 1) isFollowing.value = false;
+    scroll.value = { left: box.scrollLeft, top: box.scrollTop };
+  };
+
+  const column = columnWidth(size.value.width - timeWidth - marksWidth, parties.names.length, leastColumn);
+  const width = isDrawn ? timeWidth + marksWidth + column * parties.names.length : size.value.width;
+  const { first, end } = windowOf(count, height, scroll.value.top, size.value.height, beyond);
+  const columns = columnsIn(scroll.value.left, size.value.width, column, parties.names.length);
+  // A row that goes out of sight lends what it is made of to one that comes in: making elements costs most.
+  const slots = end - first + 1;
+  const chosen = passage.value?.trip;
+
+  return (
+    <div class="wire-diagram" ref={frame} onScroll={onScroll}>
+      {isDrawn ? (
+        <div class="wire-head" style={{ width: `${width}px` }}>
+          <span class="wire-corner">time</span>
+          {parties.names.slice(columns.first, columns.end).map((name, at) => (
+            <span
+              key={name}
+              class="wire-party"
+              title={name}
+              style={{ left: `${timeWidth + (columns.first + at) * column}px`, width: `${column}px` }}
+            >
+              <span>{name}</span>
+            </span>
+          ))}
+        </div>
+      ) : null}
+      <div
+        class="wire-body"
+        style={{ width: `${width}px`, height: `${count * height}px`, '--column': `${column}px` }}
+      >
+        <div
+          class="wire-rows"
+          role="listbox"
+          tabIndex={0}
+          aria-label="Timeline"
+          aria-activedescendant={selected.value === undefined ? undefined : `passage-${selected.value}`}
+          onKeyDown={(event) => onKey(event, Math.max(1, Math.floor(size.value.height / height) - 2))}
+          onClick={(event) => {
+            const sequence = rowUnder(event)?.dataset.sequence;
+            if (sequence !== undefined) select(Number(sequence), { open: true });
+          }}
+          onMouseOver={(event) => (pointed.value = rowUnder(event)?.dataset.trip)}
+          onMouseLeave={() => (pointed.value = undefined)}
+        >
+          {shown.slice(first, end).map((each, at) => (
+            <Row
+              key={(kept.forgotten + first + at) % slots}
+              passage={each}
+              index={first + at}
+              count={count}
+              height={height}
+              lines={
+                isDrawn
+                  ? {
+                      from: lineOf(parties.columnOf(each.from), column),
+                      to: lineOf(parties.columnOf(each.to), column),
+                    }
+                  : undefined
+              }
+              hue={threads.hueOf(each.trip, hues)}
+              isSelected={each.sequence === selected.value}
+              isRelated={each.trip === chosen || each.trip === pointed.value}
+              isOther={each === other.value}
+            />
+          ))}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function rowUnder({ target }: Event): HTMLElement | undefined {
+  const row = target instanceof Element ? target.closest('.wire-row') : null;
+  return row instanceof HTMLElement ? row : undefined;
+}
+
+function onKey(event: KeyboardEvent, rowsPerPage: number): void {
+  if (event.ctrlKey || event.altKey || event.metaKey) return;
+  const { shown } = timeline.value;
+  const row = selected.value === undefined ? -1 : timeline.value.rowOf(selected.value);
+  const next = rowAfterKey(event.key, row, shown.length, rowsPerPage);
+  if (next !== undefined) select(shown.at(next)?.sequence);
+  else if (event.key === 'Enter') isOpen.value = selected.value !== undefined;
+  else if (event.key === 'Escape') isOpen.value = false;
+  else if (event.key === ' ') togglePause();
+  else return;
+  event.preventDefault();
+}

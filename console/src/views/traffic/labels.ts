@@ -1,0 +1,55 @@
+import type { Passage, PassageKind } from '../../../../src/tap/traffic-record.ts';
+import { clockTime } from '../../components/format-units.ts';
+import { findingCount, isError, lossCount } from './filter.ts';
+
+/** The kinds of passages as people read them. */
+export const kindNames: { readonly [kind in PassageKind]: string } = {
+  request: 'request',
+  response: 'answer',
+  frame: 'stream event',
+  end: 'end',
+  message: 'mesh message',
+  loss: 'loss',
+};
+
+/** What a passage says, in a few words. */
+export function gistOf({ kind, meaning, http, mesh, text }: Passage): string {
+  if (meaning?.gist) return meaning.gist;
+  if (kind === 'end') return text || 'end';
+  if (kind === 'request' && http) return `${http.method} ${pathOf(http.url)}`;
+  if (http?.status !== undefined) return `HTTP ${http.status}`;
+  return mesh?.topic ?? kindNames[kind];
+}
+
+function pathOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).pathname : url;
+}
+
+const plain = new Intl.NumberFormat('en');
+
+/** A count that can be read: `20,000`. */
+export function grouped(count: number): string {
+  return plain.format(count);
+}
+
+/** A count with its noun: `1 loss`, `2 losses`. */
+export function counted(count: number, one: string, many: string): string {
+  return `${grouped(count)} ${count === 1 ? one : many}`;
+}
+
+/** One row in one sentence, for those who hear the timeline. */
+export function spoken(passage: Passage): string {
+  const { at, kind, from, to, http, meaning } = passage;
+  const losses = lossCount(passage);
+  const findings = findingCount(passage);
+  return [
+    clockTime(at),
+    `${from} to ${to}`,
+    `${kindNames[kind]} ${gistOf(passage)}`,
+    ...(meaning?.version === undefined ? [] : [`version ${meaning.version}`]),
+    ...(http?.status === undefined ? [] : [`status ${http.status}`]),
+    ...(isError(passage) ? ['error'] : []),
+    ...(losses > 0 ? [counted(losses, 'loss', 'losses')] : []),
+    ...(findings > 0 ? [counted(findings, 'finding', 'findings')] : []),
+  ].join(', ');
+}

@@ -1,0 +1,152 @@
+import type { Passage } from '../../../../../src/tap/traffic-record.ts';
+import { type Filter, isHousekeeping, matcher } from '../filter.ts';
+import { Parties } from '../diagram/participants.ts';
+import { Roll } from './ring-buffer.ts';
+import { Threads } from './task-correlation.ts';
+
+/** How much a timeline keeps. */
+export interface TimelineOptions {
+  /** @defaultValue 20,000 */
+  readonly maxPassages?: number;
+  /** Of text. @defaultValue 64 Mi */
+  readonly maxCharacters?: number;
+}
+
+/** Keeps the newest passages, and of them those that are to be seen, at a constant cost for each new one. */
+export class Timeline {
+  readonly #all: Roll<Passage>;
+  readonly #shown = new Roll<Passage>();
+  readonly #threads = new Threads();
+  readonly #parties = new Parties();
+  #filter: Filter = {};
+  #matches: (passage: Passage) => boolean = () => true;
+  #forgotten = 0;
+  #housekeeping = 0;
+
+  constructor({ maxPassages = 20_000, maxCharacters = 64 * 1_024 * 1_024 }: TimelineOptions = {}) {
+    this.#all = new Roll({
+      maxItems: maxPassages,
+      maxWeight: maxCharacters,
+      weigh: ({ text }) => text.length,
+    });
+  }
+
+  /** How many passages are kept. */
+  get length(): number {
+    return this.#all.length;
+  }
+
+  /** How many of them are cards and the like. */
+  get housekeeping(): number {
+    return this.#housekeeping;
+  }
+
+  /** What is to be seen, oldest first. */
+  get shown(): Pick<Roll<Passage>, 'at' | 'slice' | 'length'> {
+    return this.#shown;
+  }
+
+  /** How many rows went away at the top since the filter was last set; whoever scrolls takes them off. */
+  get forgotten(): number {
+    return this.#forgotten;
+  }
+
+  get threads(): Omit<Threads, 'add' | 'remove'> {
+    return this.#threads;
+  }
+
+  /** The parties of what is to be seen. */
+  get parties(): Pick<Parties, 'names' | 'columnOf'> {
+    return this.#parties;
+  }
+
+  /** The sequence number of the newest passage; 0 before the first. */
+  get last(): number {
+    return this.#all.at(this.#all.length - 1)?.sequence ?? 0;
+  }
+
+  /** Adds what was seen next. */
+  add(passages: Iterable<Passage>): void {
+    let isLate = false;
+    for (const passage of passages) {
+      this.#parties.add(passage);
+      if (isHousekeeping(passage)) this.#housekeeping++;
+      const learned = this.#threads.add(passage);
+      // What a trip is about comes to light after its first rows were passed over.
+      isLate ||= learned && passage.meaning?.taskId === this.#filter.task;
+      for (const old of this.#all.push(passage)) this.#forget(old);
+      if (this.#matches(passage)) this.#show(passage);
+    }
+    if (isLate) this.#look();
+  }
+
+  /** Shows what a filter lets through. */
+  filter(filter: Filter): void {
+    this.#filter = filter;
+    this.#matches = matcher(filter, this.#threads);
+    this.#look();
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    for (const passage of this.#all.slice()) {
+      this.#threads.remove(passage);
+      this.#parties.remove(passage);
+    }
+    this.#all.clear();
+    this.#housekeeping = 0;
+    this.#look();
+  }
+
+  /** All passages of a trip, or of everything, oldest first. */
+  passages(isWanted: (passage: Passage) => boolean = () => true): Passage[] {
+    return this.#all.slice().filter(isWanted);
+  }
+
+  /** The passage of a sequence number, if it is kept. */
+  find(sequence: number): Passage | undefined {
+    const index = placeOf(this.#all, sequence);
+    return index < 0 ? undefined : this.#all.at(index);
+  }
+
+  /** The row of a passage among those that are to be seen; -1 if it is not. */
+  rowOf(sequence: number): number {
+    return placeOf(this.#shown, sequence);
+  }
+
+  #show(passage: Passage): void {
+    this.#shown.push(passage);
+    this.#parties.show(passage);
+  }
+
+  #forget(passage: Passage): void {
+    this.#threads.remove(passage);
+    this.#parties.remove(passage);
+    if (isHousekeeping(passage)) this.#housekeeping--;
+    if (this.#shown.at(0) !== passage) return;
+    this.#shown.shift();
+    this.#parties.hide(passage);
+    this.#forgotten++;
+  }
+
+  #look(): void {
+    this.#shown.clear();
+    this.#parties.hideAll();
+    this.#forgotten = 0;
+    for (const passage of this.#all.slice()) if (this.#matches(passage)) this.#show(passage);
+  }
+}
+
+/** Sequence numbers rise, but with gaps: halving finds one. */
+function placeOf(passages: Pick<Roll<Passage>, 'at' | 'length'>, sequence: number): number {
+  let low = 0;
+  let high = passages.length - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const found = passages.at(middle)?.sequence ?? 0;
+    if (found === sequence) return middle;
+    if (found < sequence) low = middle + 1;
+    else high = middle - 1;
+  }
+  return -1;
+}

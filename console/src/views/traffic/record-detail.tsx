@@ -1,0 +1,200 @@
+import { useSignal } from '@preact/signals';
+import { curlOf } from '../../../../src/tap/to-curl.ts';
+import type { Passage } from '../../../../src/tap/traffic-record.ts';
+import { Badge, LevelBadge, StateBadge, TransportBadge, VersionBadge } from '../../components/badge.tsx';
+import { Button, LinkButton } from '../../components/button.tsx';
+import { CodeBlock } from '../../components/code-block.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { ErrorNote, type Trouble, troubleOf } from '../../components/error-note.tsx';
+import { JsonView } from '../../components/json-view.tsx';
+import { clockTime, duration } from '../../components/format-units.ts';
+import { hrefOf } from '../../session/router.ts';
+import { saveScenario } from './files.ts';
+import { laidOut } from './pretty-print.ts';
+import { isOpen, other, passage, select, timeline } from './state.ts';
+import { gistOf, grouped, kindNames } from './labels.ts';
+import './record-detail.css';
+
+/** The selected passage in full. */
+export function Detail() {
+  const shown = passage.value;
+  if (!isOpen.value || !shown) return null;
+  return (
+    <section
+      class="wire-detail"
+      aria-label={`Passage ${shown.sequence}`}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        isOpen.value = false;
+        document.querySelector<HTMLElement>('.wire-rows')?.focus();
+      }}
+    >
+      <Title passage={shown} />
+      <div class="wire-sheet">
+        <Remarks passage={shown} />
+        <div class="wire-sides">
+          <Raw key={`raw-${shown.sequence}`} passage={shown} />
+          <Decoded key={`decoded-${shown.sequence}`} passage={shown} />
+        </div>
+      </div>
+    </section>
+  );
+}
+
+function Title({ passage: shown }: { passage: Passage }) {
+  const { sequence, at, from, to, kind, after, http, meaning } = shown;
+  return (
+    <header class="wire-title">
+      <h2>
+        <span class="wire-number">#{sequence}</span> {gistOf(shown)}
+      </h2>
+      <span class="wire-badges">
+        {meaning?.version === undefined ? null : <VersionBadge version={meaning.version} />}
+        {meaning?.binding === undefined ? null : <TransportBadge transport={meaning.binding} />}
+        {http?.status === undefined || kind !== 'response' ? null : (
+          <Badge tone={http.status < 400 ? 'green' : 'red'}>HTTP {http.status}</Badge>
+        )}
+        {meaning?.state === undefined ? null : <StateBadge state={meaning.state} />}
+      </span>
+      <Button small kind="quiet" aria-label="Close" title="Esc" onClick={() => (isOpen.value = false)}>
+        ✕
+      </Button>
+      <span class="wire-facts">
+        {kindNames[kind]}, {from} → {to}, {clockTime(at)}
+        {after === undefined || kind === 'request' ? '' : `, ${duration(after)} after the request`}
+      </span>
+      <Actions key={sequence} passage={shown} />
+    </header>
+  );
+}
+
+function Actions({ passage: shown }: { passage: Passage }) {
+  const trouble = useSignal<Trouble | undefined>(undefined);
+  const task = timeline.value.threads.taskOf(shown.trip);
+  const same = other.value;
+  const curl = curlOf(shown);
+  const save = () =>
+    saveScenario(
+      timeline.value.passages((each) => each.trip === shown.trip),
+      `trip-${shown.trip}`,
+    ).catch((error: unknown) => {
+      trouble.value = troubleOf(error);
+    });
+  return (
+    <>
+      <span class="wire-actions">
+        {same ? (
+          <Button small onClick={() => select(same.sequence)}>
+            Other side: {same.from} → {same.to}
+            {same.meaning?.version === undefined ? null : <VersionBadge version={same.meaning.version} />}
+          </Button>
+        ) : null}
+        {curl === undefined ? null : <CopyButton label="Copy as curl" text={curl} />}
+        <LinkButton small kind="quiet" href={hrefOf('wire', { trip: shown.trip })}>
+          Show trip
+        </LinkButton>
+        {task === undefined ? null : (
+          <LinkButton small kind="quiet" href={hrefOf('wire', { task })}>
+            Show task
+          </LinkButton>
+        )}
+        <Button small kind="quiet" onClick={() => void save()}>
+          Save trip as scenario
+        </Button>
+      </span>
+      {trouble.value ? <ErrorNote trouble={trouble.value} /> : null}
+    </>
+  );
+}
+
+const lossWords = { dropped: 'dropped', guessed: 'guessed', defaulted: 'filled in' } as const;
+
+function Remarks({ passage: { meaning } }: { passage: Passage }) {
+  const { losses = [], findings = [] } = meaning ?? {};
+  if (losses.length + findings.length === 0) return null;
+  return (
+    <ul class="wire-remarks">
+      {findings.map((each, at) => (
+        <li key={`finding-${at}`}>
+          <LevelBadge level={each.level} /> {each.message} <code>{each.rule}</code>
+        </li>
+      ))}
+      {losses.map((each, at) => (
+        <li key={`loss-${at}`}>
+          <Badge tone="amber">{lossWords[each.kind]}</Badge> <code>{each.path}</code> {each.note}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Raw({ passage: shown }: { passage: Passage }) {
+  const isAsSent = useSignal(false);
+  const { http, mesh, text, cut, kind } = shown;
+  const laid = laidOut(text);
+  const properties = Object.entries(http?.headers ?? mesh?.properties ?? {});
+  const lines = properties.map(
+    ([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
+  const first = http
+    ? kind === 'request'
+      ? `${http.method} ${http.url}`
+      : `HTTP ${http.status ?? ''}`
+    : mesh?.topic;
+  return (
+    <section class="wire-side" aria-label="Raw">
+      <div class="wire-side-bar">
+        <h3>Raw</h3>
+        {laid.isJson ? (
+          <Button
+            small
+            kind="quiet"
+            aria-pressed={isAsSent.value}
+            onClick={() => (isAsSent.value = !isAsSent.value)}
+          >
+            As sent
+          </Button>
+        ) : null}
+      </div>
+      {first === undefined || kind === 'frame' ? null : (
+        <details class="wire-headers" open={lines.length > 0 && lines.length < 7}>
+          <summary>
+            <code>{first}</code>
+          </summary>
+          <pre>{lines.join('\n')}</pre>
+        </details>
+      )}
+      {text === '' ? (
+        <p class="wire-nothing">No body</p>
+      ) : (
+        <CodeBlock
+          label={laid.isJson ? 'JSON' : 'Text'}
+          text={isAsSent.value ? text : laid.text}
+          isWrapped
+          maxShown={50_000}
+        />
+      )}
+      {cut === undefined || cut === 0 ? null : (
+        <p class="wire-nothing">{grouped(cut)} characters more were not kept.</p>
+      )}
+    </section>
+  );
+}
+
+function Decoded({ passage: { meaning } }: { passage: Passage }) {
+  return (
+    <section class="wire-side" aria-label="Decoded">
+      <div class="wire-side-bar">
+        <h3>Decoded</h3>
+        {meaning?.operation === undefined ? null : <code>{meaning.operation}</code>}
+      </div>
+      {meaning?.model === undefined ? (
+        <p class="wire-nothing">
+          {meaning ? 'The model has no more to say about this.' : 'This is not a word of the protocol.'}
+        </p>
+      ) : (
+        <JsonView value={meaning.model} openLevels={4} label="In the words of the model" />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,85 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { findArtifactUris } from './find-artifact-uris.ts';
+import { readArtifactUri, writeArtifactUri } from './artifact-uri.ts';
+
+const file = { app: 'Agent', user: 'user@example.com', session: 's-1', filename: 'a b.txt' };
+
+describe('the URI of a file', () => {
+  it('is written encoded, and read encoded or not', () => {
+    const uri = 'artifact://Agent/user@example.com/s-1/a%20b.txt?version=3';
+    expect(writeArtifactUri({ ...file, version: 3 })).toBe(uri);
+    expect(readArtifactUri(uri)).toEqual({ ...file, version: 3 });
+    expect(readArtifactUri('artifact://Agent/user%40example.com/s-1/a b.txt?version=3')).toEqual({
+      ...file,
+      version: 3,
+    });
+  });
+
+  it('may leave the version open', () => {
+    expect(writeArtifactUri(file)).toBe('artifact://Agent/user@example.com/s-1/a%20b.txt');
+    for (const end of ['', '?version=', '?version=latest', '?other=1', '#top']) {
+      expect(readArtifactUri(`artifact://Agent/user@example.com/s-1/a%20b.txt${end}`)).toEqual(file);
+    }
+  });
+
+  it.each([
+    ['another scheme', 'https://a/b/c/d'],
+    ['too few segments', 'artifact://a/b/c'],
+    ['too many segments', 'artifact://a/b/c/d/e'],
+    ['an empty segment', 'artifact://a//c/d'],
+    ['no application', 'artifact:///b/c/d'],
+    ['no name', 'artifact://a/b/c/'],
+    ['a version that is none', 'artifact://a/b/c/d?version=-1'],
+    ['a version that is a word', 'artifact://a/b/c/d?version=one'],
+  ])('is not one with %s', (_what, uri) => {
+    expect(readArtifactUri(uri)).toBeUndefined();
+  });
+
+  it('keeps a percent sign that nobody encoded', () => {
+    expect(readArtifactUri('artifact://a/b/c/100%.txt')?.filename).toBe('100%.txt');
+  });
+
+  it('comes back as it was written, whatever the names are', () => {
+    const name = fc.string({ minLength: 1, unit: 'grapheme' });
+    fc.assert(
+      fc.property(
+        name,
+        name,
+        name,
+        name,
+        fc.option(fc.nat(), { nil: undefined }),
+        (app, user, session, filename, version) => {
+          const uri = { app, user, session, filename, ...(version !== undefined && { version }) };
+          expect(readArtifactUri(writeArtifactUri(uri))).toEqual(uri);
+        },
+      ),
+    );
+  });
+});
+
+describe('URIs in a text', () => {
+  const found = (text: string) => findArtifactUris(text).map((one) => one.text);
+
+  it.each([
+    ['artifact://a/b/c/d.txt', ['artifact://a/b/c/d.txt']],
+    ['Please process artifact://a/b/c/d.txt.', ['artifact://a/b/c/d.txt']],
+    [
+      '(artifact://a/b/c/d?version=1), "artifact://a/b/c/e"!',
+      ['artifact://a/b/c/d?version=1', 'artifact://a/b/c/e'],
+    ],
+    ['<artifact://a/b/c/d>\nartifact://a/b/c/e?', ['artifact://a/b/c/d', 'artifact://a/b/c/e']],
+    ['[report](artifact://a/b/c/d.pdf)…', ['artifact://a/b/c/d.pdf']],
+    ['ARTIFACT://a/b/c/d', ['ARTIFACT://a/b/c/d']],
+    ['artifact://.../input.txt', []],
+    ['artifact://a/b and artifact://', []],
+    ['nothing at all', []],
+  ])('of %j are %j', (text, uris) => {
+    expect(found(text)).toEqual(uris);
+  });
+
+  it('are found up to a limit, and quickly in long texts', () => {
+    expect(findArtifactUris('artifact://a/b/c/d '.repeat(100), 3)).toHaveLength(3);
+    expect(found(`artifact://${'a'.repeat(1_000_000)}`)).toEqual([]);
+  });
+});

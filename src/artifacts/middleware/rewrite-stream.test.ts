@@ -1,0 +1,364 @@
+import { describe, expect, it } from 'vitest';
+import { collect } from '../../../test/support/collect-stream.ts';
+import { standIn } from '../../../test/support/agent-stub.ts';
+import { defineAgent } from '../../engine/index.ts';
+import type { Agent, Call } from '../../protocol/agent.ts';
+import type { ArtifactEvent, StreamEvent } from '../../protocol/event.ts';
+import { lint } from '../../protocol/lint-stream.ts';
+import type { Part, RawPart } from '../../protocol/part.ts';
+import { reduce } from '../../protocol/reduce.ts';
+import type { Task, TaskState } from '../../protocol/task.ts';
+import { memoryArtifacts } from '../stores/memory.ts';
+import { withArtifacts, type WithArtifactsOptions } from '../with-artifacts.ts';
+
+const call: Call = { owner: 'alice' };
+const ids = { taskId: 't-1', contextId: 's-1' };
+const scope = { app: 'ns', user: 'alice', session: 's-1' };
+const request = {
+  message: { messageId: 'm-1', role: 'user' as const, contextId: 's-1', parts: [{ text: 'go' }] },
+};
+
+const raw = (text: string, labels: Partial<RawPart> = {}): RawPart => ({
+  raw: Buffer.from(text).toString('base64'),
+  ...labels,
+});
+const begin: StreamEvent = {
+  kind: 'task',
+  task: { id: 't-1', contextId: 's-1', status: { state: 'working' } },
+};
+const status = (state: TaskState, parts?: Part[]): StreamEvent => ({
+  kind: 'status',
+  ...ids,
+  status: { state, ...(parts && { message: { messageId: 'a-1', role: 'agent', parts } }) },
+});
+const chunk = (artifactId: string, parts: Part[], flags: Partial<ArtifactEvent> = {}): ArtifactEvent => ({
+  kind: 'artifact',
+  ...ids,
+  artifact: { artifactId, parts },
+  ...flags,
+});
+const more = { append: true };
+const last = { append: true, lastChunk: true };
+
+interface Played {
+  events: StreamEvent[];
+  task?: Task;
+  options?: Partial<WithArtifactsOptions>;
+}
+
+function wrapped({ events, task, options }: Played) {
+  const store = options?.store ?? memoryArtifacts();
+  async function* play() {
+    yield* events;
+  }
+  const inner: Agent = standIn(defineAgent({ name: 'helper', description: '', process: () => 'ok' }), {
+    stream: play,
+    subscribe: play,
+    async getTask() {
+      if (!task) throw new Error('nobody asked for this');
+      return task;
+    },
+  });
+  return { store, agent: withArtifacts(inner, { store, app: 'helper', namespace: 'ns', ...options }) };
+}
+
+/** Plays events, checks that what comes out is as legal as what went in, and gives the files. */
+async function played(given: Played) {
+  const { store, agent } = wrapped(given);
+  const seen = await collect(agent.stream(request, call));
+  expect(JSON.stringify(seen)).not.toContain('"raw"');
+  expect(lint(seen).filter(({ level }) => level === 'error')).toEqual(
+    lint(given.events).filter(({ level }) => level === 'error'),
+  );
+  const content = async (filename: string, version?: number) =>
+    Buffer.from((await (await store.load({ ...scope, filename }, version))?.bytes()) ?? []).toString();
+  return { seen, store, agent, content };
+}
+
+const link = (filename: string, version = 0) => ({
+  url: `artifact://helper/alice/s-1/${filename}?version=${version}`,
+  filename,
+  mediaType: 'text/plain',
+});
+const produced = (events: StreamEvent[]): unknown => {
+  const event = events.at(-1);
+  if (event?.kind === 'task') return event.task.metadata?.produced_artifacts;
+  if (event?.kind === 'message') return event.message.metadata?.produced_artifacts;
+  return event?.metadata?.produced_artifacts;
+};
+
+describe('an artifact in chunks', () => {
+  const x = { filename: 'x.txt', mediaType: 'text/plain' };
+
+  it('becomes one file and one version, told when its last chunk came', async () => {
+    const { seen, store, content } = await played({
+      events: [
+        begin,
+        chunk('a', [raw('one ', x)]),
+        status('working'),
+        chunk('a', [raw('two ')], more),
+        chunk('a', [raw('three', x)], last),
+        status('completed'),
+      ],
+    });
+    expect(seen.map(({ kind }) => kind)).toEqual(['task', 'status', 'artifact', 'status']);
+    expect(seen[2]).toEqual({ ...chunk('a', [link('x.txt')]), lastChunk: true });
+    expect(await content('x.txt')).toBe('one two three');
+    expect(await store.versions({ ...scope, filename: 'x.txt' })).toEqual([0]);
+    expect(await store.versions({ ...scope, filename: 'x.txt.metadata.json' })).toEqual([0]);
+    expect(produced(seen)).toEqual([{ filename: 'x.txt', version: 0 }]);
+  });
+
+  it('lets texts and data pass as they come, and what follows adds to them', async () => {
+    const { seen } = await played({
+      events: [
+        begin,
+        chunk('a', [raw('one', x), { text: 'first' }]),
+        chunk('a', [{ text: ' second' }], more),
+        chunk('a', [raw('two'), { data: { n: 1 } }], last),
+        status('completed'),
+      ],
+    });
+    expect(seen.slice(1, -1)).toEqual([
+      chunk('a', [{ text: 'first' }]),
+      chunk('a', [{ text: ' second' }], more),
+      chunk('a', [{ data: { n: 1 } }, link('x.txt')], last),
+    ]);
+  });
+
+  it('begins with whatever is passed on first', async () => {
+    const { seen } = await played({
+      events: [begin, chunk('a', [raw('1', x)]), chunk('a', [{ text: 't' }], more), status('completed')],
+    });
+    expect(seen.slice(1, -1)).toEqual([
+      chunk('a', [{ text: 't' }]),
+      { ...chunk('a', [link('x.txt')]), ...last },
+    ]);
+  });
+
+  it('is whole when the task rests, if nobody says so before', async () => {
+    for (const state of ['completed', 'failed', 'input-required'] as const) {
+      const { seen } = await played({
+        events: [begin, chunk('a', [raw('1', x)]), status('working'), status(state)],
+      });
+      expect(seen.map((event) => event.kind)).toEqual(['task', 'status', 'artifact', 'status']);
+    }
+  });
+
+  it('keeps its name, description and metadata although its first event is held back', async () => {
+    const event = chunk('a', [raw('1', x)], { metadata: { e: 1 } });
+    Object.assign(event.artifact, { name: 'N', description: 'D', metadata: { k: 1 } });
+    const { seen } = await played({
+      events: [begin, event, chunk('a', [raw('2')], more), status('completed')],
+    });
+    expect(seen[1]).toMatchObject({ artifact: { name: 'N', description: 'D', metadata: { k: 1 } } });
+  });
+
+  it('may hold several files, and several may come at once', async () => {
+    const y = { filename: 'y.txt', mediaType: 'text/plain' };
+    const { seen, content } = await played({
+      events: [
+        begin,
+        chunk('a', [raw('x1', x)]),
+        chunk('b', [raw('b1', { filename: 'b.txt' })]),
+        chunk('a', [raw('x2'), raw('y1', y)], more),
+        chunk('b', [raw('b2')], last),
+        chunk('a', [raw('y2', y)], last),
+        status('completed'),
+      ],
+    });
+    expect([await content('x.txt'), await content('y.txt'), await content('b.txt')]).toEqual([
+      'x1x2',
+      'y1y2',
+      'b1b2',
+    ]);
+    expect(produced(seen)).toEqual([
+      { filename: 'b.txt', version: 0 },
+      { filename: 'x.txt', version: 0 },
+      { filename: 'y.txt', version: 0 },
+    ]);
+  });
+
+  it('that begins anew leaves what was there as a version of its own', async () => {
+    const { content } = await played({
+      events: [
+        begin,
+        chunk('a', [raw('old', x)]),
+        chunk('a', [raw('new', x)], { lastChunk: true }),
+        status('completed'),
+      ],
+    });
+    expect([await content('x.txt', 0), await content('x.txt', 1)]).toEqual(['old', 'new']);
+  });
+
+  it('is not saved again when the task is told at the end, or asked for, or watched by another', async () => {
+    const parts = [raw('one ', x), raw('two')];
+    const task: Task = {
+      id: 't-1',
+      contextId: 's-1',
+      status: { state: 'completed' },
+      artifacts: [{ artifactId: 'a', parts }],
+    };
+    const events = [
+      begin,
+      chunk('a', [raw('one ', x)]),
+      chunk('a', [raw('two')], last),
+      status('working', [raw('s', { filename: 's.txt' })]),
+      { kind: 'task' as const, task },
+    ];
+    const { seen, agent, store } = await played({ events, task });
+    const end = seen.at(-1);
+    expect(end).toMatchObject({ task: { artifacts: [{ artifactId: 'a', parts: [link('x.txt')] }] } });
+    const list = [
+      { filename: 'x.txt', version: 0 },
+      { filename: 's.txt', version: 0 },
+    ];
+    expect(produced(seen)).toEqual(list);
+    expect(await agent.getTask({ id: 't-1' }, call)).toEqual(end?.kind === 'task' && end.task);
+    const [one, two] = await Promise.all([
+      collect(agent.subscribe({ id: 't-1' }, call)),
+      collect(agent.stream(request, call)),
+    ]);
+    expect(one).toEqual(seen);
+    expect(two).toEqual(seen);
+    expect(await store.list(scope)).toEqual(['s.txt', 's.txt.metadata.json', 'x.txt', 'x.txt.metadata.json']);
+    expect(await store.versions({ ...scope, filename: 'x.txt' })).toEqual([0]);
+  });
+
+  it('goes on from what the task tells when somebody joins in the middle', async () => {
+    const task: Task = {
+      id: 't-1',
+      contextId: 's-1',
+      status: { state: 'working' },
+      artifacts: [
+        { artifactId: 'a', parts: [{ text: 't' }, raw('one ', x)] },
+        { artifactId: 'b', parts: [raw('b', { filename: 'b' })] },
+      ],
+    };
+    const { seen, content } = await played({
+      events: [{ kind: 'task', task }, chunk('a', [raw('two')], last), status('completed')],
+    });
+    expect(seen[0]).toMatchObject({ task: { artifacts: [{ artifactId: 'a', parts: [{ text: 't' }] }] } });
+    expect(seen[1]).toEqual(chunk('a', [link('x.txt')], last));
+    expect(seen[2]).toMatchObject({ artifact: { artifactId: 'b' }, lastChunk: true });
+    expect(await content('x.txt')).toBe('one two');
+    expect(reduce(seen)).toMatchObject({
+      artifacts: [{ artifactId: 'a', parts: [{ text: 't' }, link('x.txt')] }, {}],
+    });
+  });
+
+  it('is taken from the task when its beginning was never seen', async () => {
+    const task: Task = {
+      id: 't-1',
+      contextId: 's-1',
+      status: { state: 'working' },
+      artifacts: [{ artifactId: 'a', parts: [{ text: 't' }, raw('one ', x), raw('two')] }],
+    };
+    const events = [chunk('a', [raw('two'), { text: 't' }], last), status('completed')];
+    const { agent, store } = wrapped({ events, task });
+    const seen = await collect(agent.subscribe({ id: 't-1', after: 3 }, call));
+    expect(seen[0]).toEqual(chunk('a', [{ text: 't' }, link('x.txt')], { lastChunk: true }));
+    expect((await store.load({ ...scope, filename: 'x.txt' }))?.size).toBe(7);
+    await agent.getTask({ id: 't-1' }, call);
+    expect(await store.versions({ ...scope, filename: 'x.txt' })).toEqual([0]);
+  });
+
+  it('keeps the numbers of its events', async () => {
+    const events = [
+      { ...begin, sequence: 1 },
+      chunk('a', [raw('1', x)], { sequence: 2 }),
+      chunk('a', [raw('2')], { ...last, sequence: 3 }),
+      { ...status('completed'), sequence: 4 },
+    ];
+    const { seen } = await played({ events });
+    expect(seen.map(({ sequence }) => sequence)).toEqual([1, 3, 4]);
+  });
+
+  it('is let go when the caller leaves or the stream breaks', async () => {
+    const { agent, store } = wrapped({
+      events: [begin, chunk('a', [raw('1', x)]), status('working'), status('completed')],
+    });
+    for await (const event of agent.stream(request, call)) if (event.kind === 'status') break;
+    expect(await store.list(scope)).toEqual([]);
+  });
+
+  it('counts as whole when too many others are under way', async () => {
+    const { seen } = await played({
+      events: [begin, ...[1, 2, 3].map((n) => chunk(`a${n}`, [raw(`${n}`)])), status('completed')],
+      options: { limits: { maxOpen: 2 } },
+    });
+    expect(seen.map((event) => (event.kind === 'artifact' ? event.artifact.artifactId : event.kind))).toEqual(
+      ['task', 'a1', 'a2', 'a3', 'status'],
+    );
+  });
+
+  it('is limited in size, and so is the number of files', async () => {
+    const events = [begin, chunk('a', [raw('123', x)]), chunk('a', [raw('456')], more)];
+    const big = wrapped({ events, options: { limits: { maxBytes: 5 } } });
+    await expect(collect(big.agent.stream(request, call))).rejects.toMatchObject({
+      reason: 'PAYLOAD_TOO_LARGE',
+    });
+    expect(await big.store.list(scope)).toEqual([]);
+    const many = wrapped({
+      events: [begin, status('working', [raw('1')]), status('working', [raw('2')])],
+      options: { limits: { maxFilesPerTask: 1 } },
+    });
+    await expect(collect(many.agent.stream(request, call))).rejects.toMatchObject({
+      reason: 'INVALID_AGENT_RESPONSE',
+    });
+  });
+});
+
+describe('a stream', () => {
+  it('passes events without bytes as they are', async () => {
+    const events = [
+      begin,
+      status('working', [{ text: 'x' }]),
+      chunk('a', [{ text: 'y' }]),
+      chunk('a', [{ text: 'z' }], last),
+      status('completed'),
+    ];
+    const { seen } = await played({ events });
+    seen.forEach((event, index) => expect(event).toBe(events[index]));
+  });
+
+  it('may be one message', async () => {
+    const message = { messageId: 'a-1', role: 'agent' as const, parts: [raw('x', { filename: 'x.txt' })] };
+    const { seen } = await played({ events: [{ kind: 'message', message }] });
+    expect(seen).toMatchObject([{ kind: 'message', message: { parts: [link('x.txt')] } }]);
+    expect(produced(seen)).toEqual([{ filename: 'x.txt', version: 0 }]);
+  });
+
+  it('tells at its end what was produced in all its turns', async () => {
+    const turns = [
+      [begin, chunk('a', [raw('1', { filename: '1.txt' })]), status('input-required')],
+      [begin, chunk('b', [raw('2', { filename: '2.txt' })], { lastChunk: true }), status('completed')],
+    ];
+    const inner = standIn(defineAgent({ name: 'helper', description: '', process: () => 'ok' }), {
+      async *stream() {
+        yield* turns.shift() ?? [];
+      },
+    });
+    const agent = withArtifacts(inner, { store: memoryArtifacts(), app: 'helper' });
+    const asked = await collect(agent.stream(request, call));
+    expect(produced(asked)).toBeUndefined();
+    expect(produced(await collect(agent.stream(request, call)))).toEqual([
+      { filename: '1.txt', version: 0 },
+      { filename: '2.txt', version: 0 },
+    ]);
+  });
+
+  it('never shows one user the files of another, not even by memory', async () => {
+    const task: Task = {
+      id: 't-1',
+      contextId: 's-1',
+      status: { state: 'completed' },
+      artifacts: [{ artifactId: 'a', parts: [raw('x')] }],
+    };
+    const { agent, store } = wrapped({ events: [], task });
+    await agent.getTask({ id: 't-1' }, call);
+    const other = await agent.getTask({ id: 't-1' }, { owner: 'bob' });
+    expect(JSON.stringify(other)).toContain('artifact://helper/bob/s-1/');
+    expect(await store.list({ ...scope, user: 'bob' })).toHaveLength(2);
+  });
+});

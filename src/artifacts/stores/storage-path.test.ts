@@ -1,0 +1,61 @@
+import * as fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { basename, placeOf, safeFilename, safeSegment } from './storage-path.ts';
+
+const text = fc.oneof(
+  fc.string(),
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom(
+    '.',
+    '..',
+    'user',
+    'CON',
+    'a.',
+    'b ',
+    '',
+    'x'.repeat(300),
+    'é'.repeat(130),
+    '\uD800',
+    'a/b',
+    '%2F',
+    'x/',
+  ),
+);
+
+it('makes a folder of any text, and of two texts two', () => {
+  fc.assert(
+    fc.property(text, text, (one, two) => {
+      const [first, second] = [safeSegment(one), safeSegment(two)];
+      expect(placeOf({ app: 'a', user: first, session: first, filename: 'f' }).folder).toBe(first);
+      expect(first === second).toBe(one === two);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+it('leaves most texts as they are', () => {
+  for (const plain of ['alice', 'user@example.com', 'a|b', '3f0c-11', 'é'])
+    expect(safeSegment(plain)).toBe(plain);
+});
+
+it('makes a file name of any text that every store takes, with room for its companion', () => {
+  fc.assert(
+    fc.property(text, text, (name, fallback) => {
+      const filename = safeFilename(name, fallback);
+      const { folder } = placeOf({
+        app: 'a',
+        user: 'u',
+        session: 's',
+        filename: `${filename}.metadata.json`,
+      });
+      expect(folder).toBe('s');
+      expect(placeOf({ app: 'a', user: 'u', session: 's', filename }).name).toBe(filename);
+      expect(filename).not.toMatch(/\.metadata\.json$/i);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+it('takes the end of a path as Python does', () => {
+  expect(['a/b', 'a/', 'a', '', '/'].map(basename)).toEqual(['b', '', 'a', '', '']);
+});

@@ -1,0 +1,201 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { fencesOf } from '../../test/support/docs/code-blocks.ts';
+import { Document } from '../documents/document.ts';
+import { bridgeConfigFromEnvironment, bridgeJsonSchema, readBridgeConfig } from './bridge-config.ts';
+
+const defaults = {
+  command: undefined,
+  workingDir: undefined,
+  envFile: undefined,
+  startupTimeout: 30_000,
+  restartOnCrash: true,
+  bearerToken: undefined,
+  inputRequiredTtl: 300,
+};
+
+const complaintsOf = (text: string, environment = {}): string[] => {
+  try {
+    readBridgeConfig(text, 'bridge.yaml', environment);
+    return [];
+  } catch (thrown) {
+    return (thrown as Error).message.split('\n');
+  }
+};
+
+describe('the file of a bridge', () => {
+  it('may hold one agent, with defaults for everything but its name and address', () => {
+    const text = 'agent_name: weather\na2a_server_url: http://localhost:4000\n';
+    expect(readBridgeConfig(text, 'bridge.yaml', {})).toEqual([
+      { ...defaults, agentName: 'weather', url: 'http://localhost:4000' },
+    ]);
+  });
+
+  it('may say everything about several', () => {
+    const text = `agents:
+  - agent_name: images
+    a2a_server_url: http://localhost:10001
+    a2a_server_command: uv run . --port 10001
+    a2a_server_working_dir: ./agents/images
+    a2a_server_env_file: .env
+    a2a_server_startup_timeout: 60
+    a2a_server_restart_on_crash: false
+    a2a_bearer_token: \${IMAGES_TOKEN}
+    input_required_ttl: "\${TTL, 600}"
+  - agent_name: other
+    a2a_server_url: https://example.com/a2a
+    a2a_server_command: [node, my agent.js]
+`;
+    expect(readBridgeConfig(text, '/etc/bridge/bridge.yaml', { IMAGES_TOKEN: 'secret' })).toEqual([
+      {
+        agentName: 'images',
+        url: 'http://localhost:10001',
+        command: 'uv run . --port 10001',
+        workingDir: '/etc/bridge/agents/images',
+        envFile: '/etc/bridge/.env',
+        startupTimeout: 60_000,
+        restartOnCrash: false,
+        bearerToken: 'secret',
+        inputRequiredTtl: 600,
+      },
+      {
+        ...defaults,
+        agentName: 'other',
+        url: 'https://example.com/a2a',
+        command: ['node', 'my agent.js'],
+      },
+    ]);
+  });
+
+  it('leaves to the environment what it does not say', () => {
+    const environment = {
+      CREW_AI_A2A_SERVER_URL: 'http://localhost:1',
+      CREW_AI_A2A_SERVER_COMMAND: 'not this one',
+      CREW_AI_A2A_SERVER_STARTUP_TIMEOUT: '5',
+      CREW_AI_A2A_SERVER_RESTART_ON_CRASH: 'false',
+      CREW_AI_A2A_BEARER_TOKEN: '',
+    };
+    const text = 'agent_name: crew-ai\na2a_server_command: node agent.js\na2a_bearer_token: ""\n';
+    expect(readBridgeConfig(text, 'bridge.yaml', environment)).toEqual([
+      {
+        ...defaults,
+        agentName: 'crew-ai',
+        url: 'http://localhost:1',
+        command: 'node agent.js',
+        startupTimeout: 5000,
+        restartOnCrash: false,
+      },
+    ]);
+  });
+
+  it.each<[string, string, string[]]>([
+    ['a missing address', 'agent_name: a\n', ['bridge.yaml:1:1: a2a_server_url: is missing']],
+    [
+      'what is no address',
+      'agent_name: a\na2a_server_url: localhost:4000\n',
+      ['bridge.yaml:2:1: a2a_server_url: must be a whole address, such as http://localhost:4000'],
+    ],
+    [
+      'an unknown key',
+      'agent_name: a\na2a_server_url: http://a\na2a_server_timeout: 3\n',
+      ['bridge.yaml:3:1: a2a_server_timeout: this key is not known here'],
+    ],
+    [
+      'a name with a slash',
+      'agent_name: a/b\na2a_server_url: http://a\n',
+      ['bridge.yaml:1:1: agent_name: must be a name without spaces and slashes'],
+    ],
+    [
+      'a time that is none',
+      'agents:\n  - agent_name: a\n    a2a_server_url: http://a\n    input_required_ttl: soon\n',
+      ['bridge.yaml:4:5: agents[0].input_required_ttl: expected number, received string'],
+    ],
+    [
+      'two of one name',
+      'agents:\n  - { agent_name: a, a2a_server_url: http://a }\n  - { agent_name: a, a2a_server_url: http://b }\n',
+      ['bridge.yaml:3:7: agents[1].agent_name: is the name of another agent too'],
+    ],
+    [
+      'a name of the environment that is not set',
+      'agent_name: a\na2a_server_url: ${URL}\n',
+      ['bridge.yaml:2:1: a2a_server_url: URL is not set, and there is no default'],
+    ],
+    ['nobody at all', 'agents: []\n', ['bridge.yaml:1:1: agents: must name at least one agent']],
+  ])('is complained about for %s', (_what, text, complaints) => {
+    expect(complaintsOf(text)).toEqual(complaints);
+  });
+});
+
+describe('the environment', () => {
+  it('is enough for an agent', () => {
+    const environment = {
+      WEATHER_A2A_SERVER_URL: 'http://localhost:4000',
+      WEATHER_A2A_SERVER_COMMAND: 'node agent.js',
+      WEATHER_A2A_SERVER_WORKING_DIR: 'agents',
+      WEATHER_A2A_SERVER_ENV_FILE: '/etc/weather.env',
+      WEATHER_A2A_SERVER_STARTUP_TIMEOUT: '10',
+      WEATHER_A2A_SERVER_RESTART_ON_CRASH: 'true',
+      WEATHER_A2A_BEARER_TOKEN: 'secret',
+      WEATHER_INPUT_REQUIRED_TTL: '60',
+    };
+    const config = {
+      agentName: 'weather',
+      url: 'http://localhost:4000',
+      command: 'node agent.js',
+      workingDir: resolve('agents'),
+      envFile: '/etc/weather.env',
+      startupTimeout: 10_000,
+      restartOnCrash: true,
+      bearerToken: 'secret',
+      inputRequiredTtl: 60,
+    };
+    expect(bridgeConfigFromEnvironment('weather', environment)).toEqual(config);
+    const { WEATHER_A2A_BEARER_TOKEN, WEATHER_INPUT_REQUIRED_TTL, ...rest } = environment;
+    expect(
+      bridgeConfigFromEnvironment('weather', {
+        ...rest,
+        WEATHER_A2A_SERVER_BEARER_TOKEN: WEATHER_A2A_BEARER_TOKEN,
+        WEATHER_A2A_SERVER_INPUT_REQUIRED_TTL: WEATHER_INPUT_REQUIRED_TTL,
+      }),
+    ).toEqual(config);
+  });
+
+  it('is complained about by its own names', () => {
+    expect(() => bridgeConfigFromEnvironment('weather', {})).toThrow('WEATHER_A2A_SERVER_URL is missing');
+    expect(() =>
+      bridgeConfigFromEnvironment('weather', {
+        WEATHER_A2A_SERVER_URL: 'http://localhost:4000',
+        WEATHER_INPUT_REQUIRED_TTL: '-1',
+      }),
+    ).toThrow('WEATHER_INPUT_REQUIRED_TTL must be more than 0 seconds');
+    expect(() => bridgeConfigFromEnvironment('a/b', { A_B_A2A_SERVER_URL: 'http://a' })).toThrow(
+      'agent_name must be a name without spaces and slashes',
+    );
+  });
+});
+
+describe('the schema of the file', () => {
+  const fits = new Ajv2020({ strict: false, validateFormats: false }).compile(bridgeJsonSchema());
+
+  it('is published; `npm run build` writes it anew', () => {
+    const published = new URL('../../schemas/bridge.schema.json', import.meta.url);
+    expect(JSON.parse(readFileSync(published, 'utf8'))).toEqual(bridgeJsonSchema());
+  });
+
+  it('takes what the guide shows, and what leaves the address to the environment', () => {
+    const [fence] = fencesOf('docs/guide/supervisor.md').filter(({ language }) => language === 'yaml');
+    expect(fits(Document.parse(fence?.code ?? '', 'bridge.yaml').value)).toBe(true);
+    expect(
+      fits({ agents: [{ agent_name: 'a' }, { agent_name: 'b', a2a_server_command: ['node', 'b.js'] }] }),
+    ).toBe(true);
+  });
+
+  it.each([{}, { agents: [] }, { agent_name: 'a', a2a_server_ulr: 'http://a' }, { agent_name: 'a/b' }])(
+    'refuses %j',
+    (wrong) => {
+      expect(fits(wrong)).toBe(false);
+    },
+  );
+});

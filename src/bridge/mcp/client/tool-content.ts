@@ -1,0 +1,48 @@
+import type { CallToolResult } from '@modelcontextprotocol/client';
+import type { Part } from '../../../protocol/part.ts';
+import { nameIn } from '../server/resource-name.ts';
+
+/** Writes what a tool gave as parts: texts, bytes, links, and structured content as data. */
+export function partsOf({ content, structuredContent }: CallToolResult): Part[] {
+  const parts: Part[] = [];
+  const data = structuredContent === undefined ? undefined : JSON.stringify(structuredContent);
+  for (const block of content ?? []) {
+    switch (block.type) {
+      case 'text':
+        // Servers repeat structured content as text, for clients that do not know it.
+        if (data === undefined || compact(block.text) !== data) parts.push({ text: block.text });
+        break;
+      case 'image':
+      case 'audio':
+        parts.push({ raw: block.data, mediaType: block.mimeType });
+        break;
+      case 'resource_link':
+        parts.push({
+          url: block.uri,
+          filename: block.name,
+          ...(block.mimeType !== undefined && { mediaType: block.mimeType }),
+        });
+        break;
+      case 'resource': {
+        const { resource } = block;
+        const labels = {
+          filename: nameIn(resource.uri),
+          ...(resource.mimeType !== undefined && { mediaType: resource.mimeType }),
+        };
+        parts.push(
+          'text' in resource ? { text: resource.text, ...labels } : { raw: resource.blob, ...labels },
+        );
+      }
+    }
+  }
+  if (structuredContent !== undefined) parts.push({ data: structuredContent, mediaType: 'application/json' });
+  return parts;
+}
+
+function compact(text: string): string | undefined {
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,40 @@
+import { diagnose, type Step } from '../../../conformance/doctor/diagnose.ts';
+import { Secrets } from '../../../primitives/redaction.ts';
+import { coloursFor } from '../../terminal/colors.ts';
+import { headersOf } from '../../inputs/parse-headers.ts';
+
+/** What `dragoman doctor` is told. */
+export interface DoctorFlags {
+  header: string[];
+  timeout: number;
+  text?: string;
+  insecure: boolean;
+  o: 'text' | 'json';
+}
+
+/** Says step by step whether an agent can be reached, and what to do where it cannot. */
+export async function consultDoctor(
+  url: string,
+  { header, timeout, text, insecure, o }: DoctorFlags,
+): Promise<void> {
+  const headers = headersOf(header);
+  const found = await diagnose(url, { headers, timeout, insecure, ...(text === undefined ? {} : { text }) });
+  const steps = new Secrets(headers).everywhere(found);
+  process.stdout.write(o === 'json' ? `${JSON.stringify({ url, steps })}\n` : textOf(steps));
+  if (steps.some(({ state }) => state === 'trouble')) process.exitCode = 1;
+}
+
+function textOf(steps: readonly Step[]): string {
+  const { green, red, dim, bold } = coloursFor(process.stdout);
+  const signs = { ok: green('ok     '), trouble: red('trouble'), 'left-out': dim('-      ') };
+  const lines = steps.flatMap(({ name, state, what, fix }) => [
+    `${signs[state]}  ${name.padEnd(7)}  ${what.replaceAll(/\s+/g, ' ').slice(0, 300)}`,
+    ...(fix === undefined ? [] : [`         ${bold('to do')}    ${fix}`]),
+  ]);
+  const isWell = steps.every(({ state }) => state !== 'trouble');
+  return [
+    ...lines,
+    isWell ? 'It works. `dragoman conformance` says how well.' : 'Mend that, and ask again.',
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,73 @@
+import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { LocalAgent } from '../../engine/local-agent.ts';
+import { A2AError } from '../../protocol/errors.ts';
+import type { Agent } from '../../protocol/agent.ts';
+import { Mistake } from '../terminal/usage-error.ts';
+
+/**
+ * Imports a module and gives its agent: the default export, or the one named `agent`.
+ *
+ * @throws {@link Mistake} when there is no such file or no agent in it.
+ */
+export async function loadAgent(module: string): Promise<Agent> {
+  const file = module.startsWith('file:') ? fileURLToPath(module) : resolve(module);
+  if (!existsSync(file)) {
+    throw new Mistake(
+      `there is no file ${file}`,
+      'Give the path of a JavaScript file that exports an agent.',
+    );
+  }
+  if (statSync(file).isDirectory()) {
+    throw new Mistake(`${file} is a folder`, 'Give the path of the file in it that exports an agent.');
+  }
+  const exported = await importFile(file);
+  for (const candidate of [exported.default, exported.agent]) if (isAgent(candidate)) return candidate;
+  throw new Mistake(`${file} exports no agent`, adviceFor(exported));
+}
+
+async function importFile(file: string): Promise<{ [name: string]: unknown }> {
+  try {
+    return (await import(pathToFileURL(file).href)) as { [name: string]: unknown };
+  } catch (cause) {
+    const { code } = cause as { code?: unknown };
+    if (code === 'ERR_UNKNOWN_FILE_EXTENSION') {
+      throw new Mistake(
+        `Node ${process.versions.node} cannot run ${file}`,
+        /\.ya?ml$/.test(file)
+          ? 'A script of rules is started by dragoman mock, and a file with several agents by dragoman up -c.'
+          : 'Compile it to JavaScript first; Node 22.18 and later also run TypeScript as it is.',
+      );
+    }
+    throw new A2AError('INTERNAL_ERROR', `${file} could not be loaded`, { cause, hint: placeOf(cause) });
+  }
+}
+
+/** Where in whose file it happened, as far as the error knows. */
+function placeOf(cause: unknown): string | undefined {
+  const stack = cause instanceof Error ? (cause.stack ?? '') : '';
+  return /file:\/\/[^\s)]+:\d+/.exec(stack)?.[0].replace(/^file:\/\//, 'at ');
+}
+
+function isAgent(candidate: unknown): candidate is Agent {
+  if (typeof candidate !== 'object' || candidate === null) return false;
+  const agent = candidate as { [name in keyof Agent]?: unknown };
+  return [agent.card, agent.send, agent.stream, agent.getTask].every((each) => typeof each === 'function');
+}
+
+function adviceFor(exported: { [name: string]: unknown }): string {
+  const candidate = exported.default ?? exported.agent;
+  if (typeof candidate === 'object' && candidate !== null && 'process' in candidate) {
+    return 'What it exports is a definition: wrap it, as in `export default defineAgent({ … })`.';
+  }
+  const names = Object.keys(exported);
+  const found = names.length === 0 ? 'nothing' : names.join(', ');
+  return `It exports ${found}. Export the agent by \`export default defineAgent({ … })\`.`;
+}
+
+/** True for an agent that was made by `defineAgent`, of whichever copy of this package. */
+export function isLocal(agent: Agent): agent is LocalAgent {
+  const { definition, options } = agent as Partial<LocalAgent>;
+  return typeof definition?.process === 'function' && typeof options === 'object';
+}

@@ -1,0 +1,116 @@
+import type { AgentCard } from '../../protocol/card.ts';
+import { A2AError } from '../../protocol/errors.ts';
+import { canceled } from '../abortable-sleep.ts';
+import type { Settings } from '../connect-options.ts';
+import { discover, type Found, rediscover } from './discover.ts';
+import { Route } from './endpoint-selection.ts';
+
+/** Finds an agent when it is first needed, and keeps what was found. */
+export class Finder {
+  readonly #where: string | URL | object;
+  readonly #settings: Settings;
+  #finding: Promise<Route> | undefined;
+  #renewing: Promise<void> | undefined;
+  #closed = false;
+  /** What was found, once it was. */
+  route: Route | undefined;
+
+  constructor(where: string | URL | object, settings: Settings) {
+    this.#where = where;
+    this.#settings = settings;
+  }
+
+  /** Finds the agent once for everybody who asks; one who gives up does not end it for the others. */
+  found(signal: AbortSignal | undefined): Promise<Route> {
+    if (this.#closed) return Promise.reject(closed());
+    if (signal?.aborted) return Promise.reject(canceled(signal));
+    if (this.route) return Promise.resolve(this.route);
+    this.#finding ??= discover(this.#settings, this.#where)
+      .then((found) => (this.route = new Route(found, this.#settings)))
+      .finally(() => {
+        this.#finding = undefined;
+      });
+    return signal ? whileWanted(this.#finding, signal) : this.#finding;
+  }
+
+  /** Finds the agent with a card that is not too old. */
+  async fresh(signal: AbortSignal | undefined): Promise<Route> {
+    const isKnown = this.route !== undefined;
+    const route = await this.found(signal);
+    const { fetched } = route.found;
+    if (!isKnown || !fetched || this.#settings.clock.now() < fetched.freshUntil) return route;
+    this.#renewing ??= this.#renew(route).finally(() => {
+      this.#renewing = undefined;
+    });
+    await (signal ? whileWanted(this.#renewing, signal) : this.#renewing);
+    return this.route ?? route;
+  }
+
+  /** Finds the agent with a card that was asked for just now. */
+  async renewed(signal: AbortSignal | undefined): Promise<Route> {
+    const isKnown = this.route !== undefined;
+    const route = await this.found(signal);
+    if (!isKnown || !route.found.fetched) return route;
+    const work = rediscover(this.#settings, route.found);
+    this.#replace(route, await (signal ? whileWanted(work, signal) : work));
+    return this.route ?? route;
+  }
+
+  #replace(route: Route, found: Found): void {
+    if (found !== route.found && this.route === route) this.route = new Route(found, this.#settings);
+  }
+
+  /** Asks for the card again. One that cannot be had does not take away the old one; one that may not be used does. */
+  async #renew(route: Route): Promise<void> {
+    try {
+      this.#replace(route, await rediscover(this.#settings, route.found));
+    } catch (thrown) {
+      const error = A2AError.from(thrown);
+      if (error.reason === 'PERMISSION_DENIED') {
+        this.forget();
+        throw error;
+      }
+      const message = `The card at ${route.found.cardUrl} is too old and could not be had again`;
+      this.#settings.report({ kind: 'stale', message, error });
+    }
+  }
+
+  /** Looks again at the next call. */
+  forget(): void {
+    this.route = undefined;
+  }
+
+  /** Finds nothing any more. */
+  close(): void {
+    this.#closed = true;
+    this.route = undefined;
+  }
+}
+
+/** The error of a call after the end. */
+export function closed(): A2AError {
+  return new A2AError('CANCELED', 'The connection to the agent was closed here');
+}
+
+/** All that can be said of an agent without a card. */
+export function cardWithout({ endpoint }: Route): AgentCard {
+  const { url, transport, dialect } = endpoint;
+  return {
+    name: new URL(url).host,
+    description: 'An agent without a card',
+    version: '',
+    interfaces: [{ url, protocolBinding: transport, protocolVersion: dialect.version }],
+    capabilities: { streaming: true },
+    defaultInputModes: ['text/plain'],
+    defaultOutputModes: ['text/plain'],
+    skills: [],
+  };
+}
+
+function whileWanted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(canceled(signal));
+    signal.addEventListener('abort', giveUp, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
+  });
+}

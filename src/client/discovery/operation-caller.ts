@@ -1,0 +1,62 @@
+import type { RequestOf, ResultOf, Unary } from '../../dialects/dialect.ts';
+import type { Call } from '../../protocol/agent.ts';
+import { A2AError } from '../../protocol/errors.ts';
+import type { Binding } from '../transports/transport-binding.ts';
+import { withHint } from '../http/response-errors.ts';
+import type { Finder } from './agent-resolver.ts';
+import type { Route } from './endpoint-selection.ts';
+
+/** Nobody at the agent knows what was asked. */
+const isUnknown: ReadonlySet<string> = new Set(['METHOD_NOT_FOUND', 'NOT_FOUND', 'METHOD_NOT_ALLOWED']);
+
+/** Speaks to an agent that may still have to be found. */
+export class Speaker {
+  readonly finder: Finder;
+
+  constructor(finder: Finder) {
+    this.finder = finder;
+  }
+
+  /** Asks once and gives the answer. */
+  async ask<O extends Unary>(operation: O, request: RequestOf[O], call: Call): Promise<ResultOf[O]> {
+    const route = this.finder.route ?? (await this.finder.found(call.signal));
+    return this.through(route, operation, (binding) => binding.unary(operation, request, call));
+  }
+
+  /** Asks in the way that the agent understands. */
+  async through<T>(
+    route: Route,
+    operation: keyof RequestOf,
+    attempt: (binding: Binding) => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await route.ask(operation, attempt);
+    } catch (thrown) {
+      throw this.#inContext(A2AError.from(thrown), route, operation);
+    }
+  }
+
+  /** An agent that is known to speak this version and does not know the method does not do this. */
+  #inContext(error: A2AError, route: Route, operation: keyof RequestOf): A2AError {
+    if (!route.confirmed) {
+      // Nothing is known of this agent yet: it may be there, with a card, at the next call.
+      if (!route.found.card) this.finder.forget();
+      return error;
+    }
+    const isBasic = operation === 'send';
+    if (error.reason === 'VERSION_NOT_SUPPORTED' || (isBasic && error.reason === 'METHOD_NOT_FOUND')) {
+      // It was replaced by something else: look again at the next call.
+      this.finder.forget();
+      return error;
+    }
+    if (isBasic || !isUnknown.has(error.reason)) return error;
+    const { dialect } = route.endpoint;
+    return withHint(
+      new A2AError('UNSUPPORTED_OPERATION', `The agent has no ${operation}`, {
+        cause: error,
+        status: error.status,
+      }),
+      `It speaks A2A ${dialect.version}, where ${operation} may be missing.`,
+    );
+  }
+}

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { hintOf, noAnswer, oddAnswer } from './response-errors.ts';
+import { HttpFailure } from './http-client.ts';
+
+const failure = (code: string) => new HttpFailure(Object.assign(new Error('no'), { code }), false);
+
+describe('an error that a person can act on', () => {
+  it.each([
+    ['ECONNREFUSED', 'UNAVAILABLE', /Is the agent running/],
+    ['ENOTFOUND', 'UNAVAILABLE', /does not resolve/],
+    ['UND_ERR_CONNECT_TIMEOUT', 'TIMEOUT', /firewall/],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'UNAVAILABLE', /NODE_EXTRA_CA_CERTS/],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', 'UNAVAILABLE', /plain HTTP/],
+    ['HPE_INVALID_CONSTANT', 'UNAVAILABLE', /https/],
+    ['ECONNRESET', 'UNAVAILABLE', /ECONNRESET/],
+  ])('comes of %s', (code, reason, hint) => {
+    const error = noAnswer(failure(code), 'https://agent.test:8443/rpc');
+    expect(error).toMatchObject({ reason, hint: expect.stringMatching(hint) });
+    expect(error.cause).toBeInstanceOf(HttpFailure);
+  });
+
+  it.each([
+    [401, 'UNAUTHENTICATED', /Basic realm/],
+    [404, 'NOT_FOUND', /The card at X said to look there/],
+    [405, 'METHOD_NOT_ALLOWED', /another transport/],
+    [502, 'UNAVAILABLE', /proxy/],
+  ])('comes of HTTP %i', (status, reason, hint) => {
+    const error = oddAnswer({
+      status,
+      url: 'http://a.test/rpc',
+      contentType: 'text/html',
+      authenticate: 'Basic realm="x"',
+      body: '<html></html>',
+      toldBy: 'The card at X',
+    });
+    expect(error).toMatchObject({ reason, status, hint: expect.stringMatching(hint) });
+    expect(error.message).toContain('web page');
+  });
+
+  it('says nothing where there is nothing to say', () => {
+    expect(hintOf({ status: 418, url: 'http://a.test', authenticate: undefined })).toBeUndefined();
+  });
+});

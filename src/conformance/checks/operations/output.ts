@@ -1,0 +1,117 @@
+import { defineChecks } from '../../check.ts';
+import { Broken, Inconclusive, NotApplicable } from '../../check-errors.ts';
+import { described } from '../../probe.ts';
+import type { Heard } from '../../drivers/protocol-driver.ts';
+import { isObject, listIn, textIn } from '../../drivers/normalized-views.ts';
+
+const bindings = ['JSONRPC', 'HTTP+JSON', 'GRPC'];
+
+/** What an agent gives, and what it names itself: rules of several sections that belong to no operation alone. */
+export const outputChecks = defineChecks([
+  {
+    id: 'output.artifact',
+    requirements: ['MSG-001', 'MSG-002'],
+    section: '3.7',
+    level: 'SHOULD',
+    category: 'lifecycle',
+    sentence: 'What a task leads to is in its artifacts, and not in a message.',
+    remedy: 'Put the result into an artifact; messages are for talking about the task.',
+    versions: ['1.0'],
+    async run(probe) {
+      const { id = '' } = await probe.completed();
+      const task = await probe.get(id);
+      if ((task.artifacts ?? []).length > 0) return;
+      const { status } = task.raw as { status?: unknown };
+      const message = isObject(status) && isObject(status.message) ? status.message : {};
+      if ((listIn(message.parts) ?? []).length > 0)
+        throw new Broken('A completed task has no artifact, and its result is in a message', {
+          expected: 'an artifact',
+          actual: JSON.stringify(message).slice(0, 200),
+        });
+      throw new Inconclusive(
+        'The task that was completed has no result at all; name one that has in a scenario file.',
+      );
+    },
+  },
+  {
+    id: 'stream.media-type',
+    requirements: ['STRM-012'],
+    section: '3.1.2',
+    level: 'MUST',
+    category: 'error-handling',
+    sentence: 'A part of a media type that the agent does not take opens no stream: ContentTypeNotSupported.',
+    remedy: 'Compare the media types of parts with the input modes of the card before you stream.',
+    versions: ['1.0'],
+    needs: ['streaming'],
+    async run(probe) {
+      const skills = (listIn(probe.card.skills) ?? []).filter(isObject);
+      const modes = [probe.card, ...skills]
+        .flatMap((each) => listIn(each.defaultInputModes) ?? listIn(each.inputModes) ?? [])
+        .filter((mode) => typeof mode === 'string');
+      if (
+        modes.length === 0 ||
+        modes.some((mode) => mode.includes('*') || mode.startsWith('application/octet'))
+      )
+        throw new NotApplicable('The card does not say that any type is not taken.');
+      const parts = [{ raw: 'AAEC', mediaType: 'application/x-a2a-probe', filename: 'probe.bin' }];
+      const { exchange, fault } = await probe.follow('stream', { message: { parts } });
+      if (!fault)
+        throw new Broken('A part of an unknown type was taken', { expected: 'ContentTypeNotSupported' });
+      probe.refusal({ exchange, fault }, 'ContentTypeNotSupported', 'The part');
+    },
+  },
+  {
+    id: 'rpc.no-params',
+    requirements: ['RPC-010'],
+    section: '9.4.8',
+    level: 'MUST',
+    category: 'agent-card',
+    sentence: 'GetExtendedAgentCard needs no params.',
+    remedy: 'Take a missing params for an empty one.',
+    versions: ['1.0'],
+    transports: ['JSONRPC'],
+    needs: ['extended-card'],
+    async run(probe) {
+      const call = { jsonrpc: '2.0', id: crypto.randomUUID(), method: 'GetExtendedAgentCard' };
+      const asked = probe.speech.say('extendedCard', {});
+      if (!asked) throw new Inconclusive('There is no such method.');
+      const ask = async (body: object): Promise<Heard> =>
+        probe.speech.hear(await probe.raw({ ...asked, body: JSON.stringify(body) }));
+      const usual = await ask({ ...call, params: {} });
+      if (!isObject(usual.result))
+        throw new Inconclusive(`The extended card could not be had: ${described(usual)}`);
+      const without = await ask(call);
+      probe.expect(isObject(without.result), 'Without params there is no extended card', {
+        expected: 'a card',
+        actual: described(without),
+      });
+    },
+  },
+  {
+    id: 'card.custom-binding',
+    requirements: ['JSON-012', 'JSON-013', 'CBIND-022', 'CBIND-023'],
+    section: '5.8',
+    level: 'SHOULD',
+    category: 'agent-card',
+    sentence: 'A binding of somebody’s own is named by a URI, and has a whole address.',
+    remedy:
+      'Let protocolBinding be the URI of the document that describes it, and url the address of its endpoint.',
+    versions: ['1.0'],
+    about: 'card',
+    async run(probe) {
+      const own = (listIn(probe.card.supportedInterfaces) ?? [])
+        .filter(isObject)
+        .filter(({ protocolBinding }) => !bindings.includes(textIn(protocolBinding) ?? ''));
+      if (own.length === 0) throw new NotApplicable('The card has no binding of somebody’s own.');
+      for (const { protocolBinding, url } of own) {
+        const name = textIn(protocolBinding) ?? '';
+        if (!/^[a-z][\w+.-]*:\S/i.test(name))
+          probe.complain(`The binding ${JSON.stringify(name)} is no URI`, {
+            expected: 'JSONRPC, HTTP+JSON, GRPC or a URI',
+          });
+        if (!/^[a-z][\w+.-]*:\/\/\S/i.test(textIn(url) ?? ''))
+          probe.complain(`The binding ${JSON.stringify(name)} has no whole address`, { actual: String(url) });
+      }
+    },
+  },
+]);

@@ -1,0 +1,388 @@
+import { defineChecks } from '../../check.ts';
+import { Broken, Inconclusive, NotApplicable } from '../../check-errors.ts';
+import { described, type Probe } from '../../probe.ts';
+import { isObject, listIn, textIn, textOfParts } from '../../drivers/normalized-views.ts';
+
+/** The media types that the card says are taken. */
+function inputModes({ card }: Probe): string[] {
+  const skills = (listIn(card.skills) ?? []).filter(isObject);
+  return [card, ...skills]
+    .flatMap((each) => listIn(each.defaultInputModes) ?? listIn(each.inputModes) ?? [])
+    .filter((mode) => typeof mode === 'string');
+}
+
+/** SendMessage: section 3.1.1. */
+export const sendChecks = defineChecks([
+  {
+    id: 'send.answers',
+    requirements: ['SEND-001', 'SEND-002', 'SEND-003'],
+    section: '3.1.1',
+    level: 'MUST',
+    category: 'lifecycle',
+    sentence: 'A message is answered with a task or with a message.',
+    remedy: 'Answer every message that can be read.',
+    versions: ['1.0', '0.3', '0.1'],
+    async run(probe) {
+      const heard = await probe.ask('send', { message: probe.tools.reach.any() });
+      probe.expect(
+        heard.fault === undefined && heard.problem === undefined,
+        `A plain message failed: ${described(heard)}`,
+        {
+          expected: 'a task or a message',
+          actual: described(heard),
+        },
+      );
+      const { speech } = probe;
+      const isOne = speech.taskOf(heard.result) !== undefined || speech.messageOf(heard.result) !== undefined;
+      probe.expect(isOne, 'The answer holds neither a task nor a message', { actual: described(heard) });
+    },
+  },
+  {
+    id: 'send.terminal-completed',
+    requirements: ['SEND-005'],
+    section: '3.1.1',
+    level: 'MUST',
+    category: 'error-handling',
+    sentence: 'A message to a task that is completed is refused with UnsupportedOperation.',
+    remedy: 'Refuse messages to tasks that have ended: -32004, HTTP 400.',
+    versions: ['1.0'],
+    async run(probe) {
+      const task = await probe.completed();
+      const message = { text: 'go on', taskId: task.id ?? '' };
+      await probe.refused('send', { message }, 'UnsupportedOperation');
+      const after = await probe.get(task.id ?? '');
+      probe.expect(after.state === 'completed', 'The refused message changed the task', {
+        expected: 'completed',
+        actual: after.state,
+      });
+    },
+  },
+  {
+    id: 'send.terminal-failed',
+    requirements: ['SEND-005'],
+    section: '3.1.1',
+    level: 'MUST',
+    category: 'error-handling',
+    sentence: 'A message to a task that is failed is refused with UnsupportedOperation.',
+    remedy: 'Refuse messages to tasks that have ended: -32004, HTTP 400.',
+    versions: ['1.0'],
+    async run(probe) {
+      const task = await probe.reach('failed');
+      const message = { text: 'go on', taskId: task.id ?? '' };
+      await probe.refused('send', { message }, 'UnsupportedOperation');
+      const after = await probe.get(task.id ?? '');
+      probe.expect(after.state === 'failed', 'The refused message changed the task', {
+        expected: 'failed',
+        actual: after.state,
+      });
+    },
+  },
+  {
+    id: 'send.terminal-rejected',
+    requirements: ['SEND-005'],
+    section: '3.1.1',
+    level: 'MUST',
+    category: 'error-handling',
+    sentence: 'A message to a task that is rejected is refused with UnsupportedOperation.',
+    remedy: 'Refuse messages to tasks that have ended: -32004, HTTP 400.',
+    versions: ['1.0'],
+    async run(probe) {
+      const task = await probe.reach('rejected');
+      const message = { text: 'go on', taskId: task.id ?? '' };
+      await probe.refused('send', { message }, 'UnsupportedOperation');
+      const after = await probe.get(task.id ?? '');
+      probe.expect(after.state === 'rejected', 'The refused message changed the task', {
+        expected: 'rejected',
+        actual: after.state,
+      });
+    },
+  },
+  {
+    id: 'send.terminal-canceled',
+    requirements: ['SEND-005'],
+    section: '3.1.1',
+    level: 'MUST',
+    category: 'error-handling',
+    sentence: 'A message to a task that is canceled is refused with UnsupportedOperation.',
+    remedy: 'Refuse messages to tasks that have ended: -32004, HTTP 400.',
+    versions: ['1.0'],
+    async run(probe) {
+      const task = await probe.slow();
+      await probe.ok('cancel', { id: task.id ?? '' });
+      await probe.rest(task.id ?? '');
+      await probe.refused(
+        'send',
+        { message: { text: 'go on', taskId: task.id ?? '' } },
+        'UnsupportedOperation',
+      );
+    },
+  },
+  {
+    id: 'send.terminal-0.3',
+    requirements: ['0.3/terminal'],
+    section: '7.1',
+    level: 'MUST',
+    category: 'error-handling',
+    sentence: 'A message to a task that has ended is refused.',
+    remedy: 'Answer with an error: tasks that have ended do not go on.',
+    versions: ['0.3'],
+    async run(probe) {
+      const task = await probe.completed();
+      const heard = await probe.ask('send', { message: { text: 'go on', taskId: task.id ?? '' } });
+      probe.expect(heard.fault !== undefined, 'A message to a finished task was taken', {
+        expected: 'an error',
+        actual: described(heard),
+      });
+    },
+  },
+  {
+    id: 'send.unknown-task',
+    requirements: ['SEND-007', 'TID-004'],
+    section: '3.1.1',
+    level: 'MUST',
+    category: 'error-handling',
+    sentence:
+      'A message to a task that does not exist is refused with TaskNotFound, and no task is made under that id.',
+    remedy: 'Answer -32001 (HTTP 404), and make ids yourself.',
+    versions: ['1.0', '0.3'],
+    async run(probe) {
+      const taskId = crypto.randomUUID();
+      await probe.refused('send', { message: { text: 'go on', taskId } }, 'TaskNotFound');
+      await probe.refused('get', { id: taskId }, 'TaskNotFound');
+    },
+  },
+  {
+    id: 'send.media-type',
+    requirements: ['SEND-006', 'SEC-007'],
+    section: '3.1.1',
+    level: 'MUST',
+    category: 'error-handling',
+    sentence: 'A part of a media type that the agent does not take is refused with ContentTypeNotSupported.',
+    remedy: 'Compare the media types of parts with the input modes of the card, and answer -32005.',
+    versions: ['1.0'],
+    async run(probe) {
+      const modes = inputModes(probe);
+      if (
+        modes.length === 0 ||
+        modes.some((mode) => mode.includes('*') || mode.startsWith('application/octet'))
+      )
+        throw new NotApplicable('The card does not say that any type is not taken.');
+      const parts = [{ raw: 'AAEC', mediaType: 'application/x-a2a-probe', filename: 'probe.bin' }];
+      const heard = await probe.ask('send', { message: { parts } });
+      if (!heard.fault)
+        throw new Broken('A part of an unknown type was taken', {
+          expected: 'ContentTypeNotSupported',
+          actual: described(heard),
+          exchanges: [heard.exchange],
+        });
+      probe.refusal(heard, 'ContentTypeNotSupported', 'The part');
+    },
+  },
+  {
+    id: 'send.several',
+    requirements: ['TID-001'],
+    section: '3.4.2',
+    level: 'MUST',
+    category: 'lifecycle',
+    sentence: 'Every new task has an id of its own.',
+    remedy: 'Make a new id for each task, such as a UUID.',
+    versions: ['1.0', '0.3'],
+    async run(probe) {
+      const tasks = await Promise.all([1, 2, 3, 4].map(() => probe.reach('completed')));
+      const ids = new Set(tasks.map(({ id }) => id));
+      probe.expect(ids.size === tasks.length, 'Two messages got a task of the same id', {
+        actual: [...ids].join(', '),
+      });
+    },
+  },
+  {
+    id: 'send.parallel',
+    requirements: ['BIND-002', 'GET-001'],
+    section: '3.1.1',
+    level: 'MUST',
+    category: 'lifecycle',
+    sentence: 'Tasks that run at the same time do not mix: each answer belongs to its own message.',
+    remedy: 'Keep nothing about a request in a place that requests share.',
+    versions: ['1.0', '0.3', '0.1'],
+    async run(probe) {
+      const texts = Array.from(
+        { length: 6 },
+        (_, index) =>
+          `${probe.tools.reach.to('echo').text ?? 'hello'} marker-${index}-${crypto.randomUUID()}`,
+      );
+      const answers = await Promise.all(
+        texts.map((text) =>
+          probe.ask('send', {
+            message: { ...probe.tools.reach.any(), text, messageId: crypto.randomUUID() },
+          }),
+        ),
+      );
+      for (const [index, heard] of answers.entries()) {
+        const answer = JSON.stringify(heard.result ?? heard.fault?.raw ?? '');
+        const foreign = texts.find(
+          (text, other) => other !== index && answer.includes(text.split(' ').at(-1) ?? '-'),
+        );
+        probe.expect(foreign === undefined, 'An answer holds the text of another message', {
+          exchanges: [heard.exchange],
+        });
+      }
+    },
+  },
+  {
+    id: 'send.echo',
+    requirements: ['MODEL-001', 'IANA-001'],
+    section: '4',
+    level: 'MUST',
+    category: 'lifecycle',
+    sentence: 'Text of every language and every kind of character comes back as it was sent.',
+    remedy: 'Read and write UTF-8, and escape nothing twice.',
+    versions: ['1.0', '0.3', '0.1'],
+    async run(probe) {
+      const words = 'Grüße, 你好, مرحبا, 🌍 \\u0041 "quoted" <b>&amp;</b> \\ tab\\t end';
+      const draft = probe.tools.reach.to('echo');
+      const heard = await probe.ask('send', { message: { ...draft, text: `${draft.text ?? ''} ${words}` } });
+      const task = probe.speech.taskOf(heard.result);
+      if (!task?.id) throw new Inconclusive(`There is nothing to compare: ${described(heard)}`);
+      const rested = await probe.rest(task.id);
+      const all = (rested.artifacts ?? []).map((each) => textOfParts(each.parts)).join('');
+      probe.expect(all.includes(words), 'The text came back changed', {
+        expected: words,
+        actual: all.slice(0, 200),
+      });
+    },
+  },
+  {
+    id: 'send.data',
+    requirements: ['MODEL-008', 'MODEL-001'],
+    section: '4.1.6',
+    level: 'MUST',
+    category: 'lifecycle',
+    sentence: 'Data of every JSON type comes back as it was sent, null included.',
+    remedy: 'Keep data as it is; test for the member, not for its truth.',
+    versions: ['1.0'],
+    async run(probe) {
+      const draft = probe.tools.reach.to('echo');
+      const values = [
+        { nested: { list: [1, 2.5, true, null, 'x'] }, empty: {} },
+        [1, 'two'],
+        null,
+        0,
+        false,
+        '',
+      ];
+      const parts = [{ text: draft.text ?? '' }, ...values.map((data) => ({ data }))];
+      const heard = await probe.ask('send', { message: { ...draft, parts } });
+      const task = probe.speech.taskOf(heard.result);
+      if (!task?.id) throw new Inconclusive(`There is nothing to compare: ${described(heard)}`);
+      const { artifacts = [] } = await probe.rest(task.id);
+      const back = artifacts.flatMap((each) => each.parts).filter((part) => isObject(part) && 'data' in part);
+      probe.expect(back.length === values.length, 'Some data got lost', {
+        expected: String(values.length),
+        actual: String(back.length),
+      });
+      for (const [index, part] of back.entries()) {
+        const got = JSON.stringify((part as { data: unknown }).data);
+        probe.expect(got === JSON.stringify(values[index]), 'Data came back changed', {
+          expected: JSON.stringify(values[index]),
+          actual: got,
+        });
+      }
+    },
+  },
+  {
+    id: 'send.bytes',
+    requirements: ['MODEL-008'],
+    section: '4.1.6',
+    level: 'MUST',
+    category: 'lifecycle',
+    sentence: 'Bytes come back as they were sent, in standard base64, with their name and media type.',
+    remedy: 'Encode bytes in standard base64 with padding, and keep filename and mediaType with them.',
+    versions: ['1.0'],
+    async run(probe) {
+      const draft = probe.tools.reach.to('echo');
+      // Every byte, and a length that needs padding.
+      const raw = Buffer.from([...Array.from({ length: 256 }, (_, byte) => byte), 255, 254]).toString(
+        'base64',
+      );
+      const modes = listIn(probe.card.defaultInputModes) ?? [];
+      // Some agents look at the media type, and take only what their card names.
+      const mediaType = modes.map(textIn).find((mode) => mode?.includes('/') && !mode.includes('*'));
+      const file = { raw, filename: 'bytes.bin', mediaType: mediaType ?? 'application/octet-stream' };
+      const message = { ...draft, parts: [{ text: draft.text ?? '' }, file] };
+      const heard = await probe.ask('send', { message });
+      const task = probe.speech.taskOf(heard.result);
+      if (!task?.id) throw new Inconclusive(`There is nothing to compare: ${described(heard)}`);
+      const { artifacts = [] } = await probe.rest(task.id);
+      const back = artifacts.flatMap((each) => each.parts).find((part) => isObject(part) && 'raw' in part);
+      if (!isObject(back))
+        throw new Inconclusive('The agent gave no bytes back, so nothing can be compared.');
+      for (const [name, value] of Object.entries(file))
+        probe.expect(back[name] === value, `${name} came back changed`, {
+          expected: value,
+          actual: JSON.stringify(back[name]) ?? 'nothing',
+        });
+    },
+  },
+  {
+    id: 'send.no-task-for-message',
+    requirements: ['SEND-002'],
+    section: '3.1.1',
+    level: 'MUST',
+    category: 'lifecycle',
+    sentence: 'A direct message makes no task.',
+    remedy: 'Make a task only when you answer with one.',
+    versions: ['1.0'],
+    async run(probe) {
+      const contextId = crypto.randomUUID();
+      const heard = await probe.ask('send', { message: { ...probe.tools.reach.to('message'), contextId } });
+      if (!probe.speech.messageOf(heard.result))
+        throw new Inconclusive(`The answer is no direct message: ${described(heard)}`);
+      const listed = await probe.ask('list', { contextId });
+      const { tasks } = (listed.result ?? {}) as { tasks?: unknown[] };
+      probe.expect((tasks ?? []).length === 0, 'There is a task for a direct message', {
+        actual: String(tasks?.length),
+      });
+    },
+  },
+  {
+    id: 'send.message-context',
+    requirements: ['CTX-002', 'MODEL-005'],
+    section: '3.4.1',
+    level: 'MUST',
+    category: 'lifecycle',
+    sentence: 'A direct message says which context it belongs to.',
+    remedy: 'Put contextId into every message of the agent.',
+    versions: ['1.0'],
+    async run(probe) {
+      const heard = await probe.ask('send', { message: probe.tools.reach.to('message') });
+      const answer = probe.speech.messageOf(heard.result);
+      if (!answer) throw new Inconclusive(`The answer is no direct message: ${described(heard)}`);
+      const { contextId, role } = answer.raw as { contextId?: unknown; role?: unknown };
+      probe.expect(typeof contextId === 'string' && contextId !== '', 'The message has no contextId');
+      probe.expect(role === 'ROLE_AGENT', "The message is not the agent's", {
+        expected: 'ROLE_AGENT',
+        actual: String(role),
+      });
+    },
+  },
+  {
+    id: 'send.repeated',
+    requirements: ['IDEM-001'],
+    section: '3.3.1',
+    level: 'MAY',
+    category: 'lifecycle',
+    sentence: 'A message that is sent again runs again, or is known again.',
+    remedy: 'Answer a repeated messageId with the same task, or with a new one.',
+    versions: ['1.0'],
+    async run(probe) {
+      const message = { ...probe.tools.reach.to('completed'), messageId: `again-${crypto.randomUUID()}` };
+      for (const time of ['first', 'second']) {
+        const heard = await probe.ask('send', { message });
+        probe.expect(
+          heard.result !== undefined,
+          `The ${time} of two equal messages failed: ${described(heard)}`,
+        );
+      }
+    },
+  },
+]);

@@ -1,0 +1,100 @@
+import { defineChecks } from '../../check.ts';
+import { NotApplicable } from '../../check-errors.ts';
+import type { Probe } from '../../probe.ts';
+import { contentOf } from '../../observation/task-tracker.ts';
+import type { TaskView } from '../../drivers/normalized-views.ts';
+
+/** The same agent over its other transport. */
+function other(probe: Probe): Probe {
+  const [speech] = probe.tools.others;
+  if (!speech) throw new NotApplicable('The agent has one transport only.');
+  return probe.over(speech);
+}
+
+function gist({ id, contextId, state, artifacts = [] }: TaskView): string {
+  return JSON.stringify({
+    id,
+    contextId,
+    state,
+    artifacts: artifacts.map((each) => [each.id, contentOf(each)]),
+  });
+}
+
+const rule = { section: '5.1', level: 'MUST', category: 'lifecycle', versions: ['1.0'] } as const;
+
+/** All transports show the same agent: section 5.1. */
+export const bindingChecks = defineChecks([
+  {
+    ...rule,
+    id: 'binding.same-task',
+    requirements: ['BIND-002', 'MODEL-001', 'BIND-001'],
+    sentence: 'A task that was made over one transport is the same over the other.',
+    remedy: 'Let all transports share one store.',
+    async run(probe) {
+      const made = await probe.completed({ message: probe.tools.reach.to('artifact') });
+      const here = await probe.get(made.id ?? '');
+      const there = await other(probe).get(made.id ?? '');
+      probe.expect(gist(here) === gist(there), 'The task differs between transports', {
+        expected: gist(here).slice(0, 300),
+        actual: gist(there).slice(0, 300),
+        exchanges: probe.exchanges.slice(-2),
+      });
+    },
+  },
+  {
+    ...rule,
+    id: 'binding.same-list',
+    requirements: ['BIND-002'],
+    sentence: 'A list is the same over both transports.',
+    remedy: 'Let all transports share one store.',
+    async run(probe) {
+      const { contextId } = await probe.completed();
+      const beside = other(probe);
+      await beside.completed({ message: { contextId: contextId ?? '' } });
+      const ids = async (side: Probe): Promise<string> => {
+        const page = (await side.ok('list', { contextId: contextId ?? '' })) as { tasks?: { id?: string }[] };
+        return (page.tasks ?? []).map(({ id }) => id).join();
+      };
+      const [here, there] = [await ids(probe), await ids(beside)];
+      probe.expect(here === there, 'The lists differ between transports', { expected: here, actual: there });
+    },
+  },
+  {
+    ...rule,
+    id: 'binding.same-cancel',
+    requirements: ['BIND-001', 'BIND-002'],
+    sentence: 'A task of one transport can be canceled over the other.',
+    remedy: 'Let all transports share one store.',
+    async run(probe) {
+      const task = await probe.slow();
+      await other(probe).ok('cancel', { id: task.id ?? '' });
+      const after = await probe.rest(task.id ?? '');
+      probe.expect(after.state === 'canceled', 'The cancellation did not reach the task', {
+        expected: 'canceled',
+        actual: after.state,
+      });
+    },
+  },
+  {
+    ...rule,
+    id: 'binding.same-errors',
+    requirements: ['BIND-003', 'ERR-020', 'ERR-021', 'ERR-012', 'ERR-001'],
+    category: 'error-handling',
+    sentence: 'The same mistake is the same error over both transports.',
+    remedy: 'Map errors in one place.',
+    async run(probe) {
+      const beside = other(probe);
+      const done = await probe.completed();
+      for (const side of [probe, beside]) {
+        await side.refused('get', { id: crypto.randomUUID() }, 'TaskNotFound');
+        await side.refused('cancel', { id: done.id ?? '' }, 'TaskNotCancelable');
+        await side.refused(
+          'send',
+          { message: { text: 'go on', taskId: done.id ?? '' } },
+          'UnsupportedOperation',
+        );
+        await side.refused('list', { pageSize: 101 }, 'InvalidParams');
+      }
+    },
+  },
+]);

@@ -1,0 +1,230 @@
+import { type Check, defineChecks } from '../../check.ts';
+import { requiredExtensions, speak, versionNamed, withExtensions } from '../../discovery/card-variants.ts';
+import type { Level, Transport } from '../../rule-model.ts';
+import { NotApplicable } from '../../check-errors.ts';
+import { described, type Probe } from '../../probe.ts';
+import type { Asking, Heard, Manner, Operation } from '../../drivers/protocol-driver.ts';
+import { isObject, listIn, textIn } from '../../drivers/normalized-views.ts';
+
+/** A check about versions: id, requirements, section, level, sentence, remedy, and what it does. */
+function about(
+  id: string,
+  requirements: readonly string[],
+  section: string,
+  level: Level,
+  sentence: string,
+  remedy: string,
+  run: (probe: Probe) => Promise<void>,
+  transports?: readonly Transport[],
+): Check {
+  return {
+    id,
+    requirements,
+    section,
+    level,
+    category: 'interop',
+    sentence,
+    remedy,
+    versions: ['1.0'],
+    ...(transports ? { transports } : {}),
+    run,
+  };
+}
+
+const asking = (version: string): Manner => ({ headers: { 'a2a-version': version } });
+
+/** Without the header, which an empty text removes. */
+const silent: Manner = asking('');
+
+/** True for an answer that holds a task in the words of 1.0. */
+function isNew({ result }: Heard): boolean {
+  const task = isObject(result) && isObject(result.task) ? result.task : result;
+  const status = isObject(task) ? task.status : undefined;
+  return (
+    isObject(status) && String(status.state).startsWith('TASK_STATE_') && !(isObject(task) && 'kind' in task)
+  );
+}
+
+/** The versions that are spoken at the same address, and that address. */
+function versionsAt({ card, speech }: Probe): Map<string, string> {
+  const same = (listIn(card.supportedInterfaces) ?? [])
+    .filter(isObject)
+    .filter((each) => each.protocolBinding === speech.transport && sameAddress(textIn(each.url), speech.url));
+  return new Map(
+    same.flatMap(({ protocolVersion, url }) => {
+      const named = versionNamed(protocolVersion);
+      return named === undefined ? [] : [[named, textIn(url) ?? ''] as const];
+    }),
+  );
+}
+
+/** The address of REST may have a tenant at its end. */
+function sameAddress(a = '', b = ''): boolean {
+  const [outer, inner] = [`${a.replace(/\/+$/, '')}/`, `${b.replace(/\/+$/, '')}/`];
+  return inner.startsWith(outer);
+}
+
+async function likeNew(probe: Probe, id: string, manner: Manner, how: string): Promise<void> {
+  const heard = await probe.ask('get', { id }, manner);
+  probe.expect(isNew(heard), `${how} is not served as 1.0`, {
+    expected: 'the task, in the words of 1.0',
+    actual: described(heard),
+  });
+}
+
+/** Versions: section 3.6. */
+export const versionChecks = defineChecks([
+  about(
+    'version.patch',
+    ['VER-002'],
+    '3.6',
+    'MUST',
+    'The patch number of a version plays no part.',
+    'Compare Major.Minor only: 1.0.0, 1.0.1 and 1.0 are the same.',
+    async (probe) => {
+      const { id = '' } = await probe.completed();
+      for (const version of ['1.0', '1.0.0', '1.0.1', '1.0.27'])
+        await likeNew(probe, id, asking(version), `A2A-Version: ${version}`);
+    },
+  ),
+  about(
+    'version.parameter',
+    ['VER-002', 'VER-005'],
+    '3.6.1',
+    'MUST',
+    'The version may come as a parameter of the request instead of as a header.',
+    'Read A2A-Version from the query where there is no header.',
+    async (probe) => {
+      const { id = '' } = await probe.completed();
+      await likeNew(probe, id, { ...silent, query: 'A2A-Version=1.0' }, '?A2A-Version=1.0');
+    },
+    ['HTTP+JSON'],
+  ),
+  about(
+    'version.parameter-rpc',
+    ['VER-005'],
+    '3.6.1',
+    'SHOULD',
+    'The version may come as a parameter of the address, for JSON-RPC as well.',
+    'Read A2A-Version from the query where there is no header.',
+    async (probe) => {
+      const { id = '' } = await probe.completed();
+      await likeNew(probe, id, { ...silent, query: 'A2A-Version=1.0' }, '?A2A-Version=1.0');
+    },
+    ['JSONRPC'],
+  ),
+  about(
+    'version.unknown',
+    ['VER-006'],
+    '3.6.2',
+    'MUST',
+    'A version that the interface does not speak is refused with VersionNotSupported.',
+    'Answer -32009 with the reason VERSION_NOT_SUPPORTED before anything is done.',
+    async (probe) => {
+      const { id = '' } = await probe.completed();
+      const operations: [Operation, Asking][] = [
+        ['get', { id }],
+        ['send', { message: probe.tools.reach.any() }],
+        ['list', {}],
+        ['cancel', { id }],
+      ];
+      for (const [operation, what] of operations)
+        await probe.refused(operation, what, 'VersionNotSupported', asking('9.9'));
+      // 10.0 begins like 1.0 to those who do not read on.
+      for (const version of ['2.0', '10.0'])
+        await probe.refused('get', { id }, 'VersionNotSupported', asking(version));
+    },
+  ),
+  {
+    ...about(
+      'version.unknown-stream',
+      ['VER-006'],
+      '3.6.2',
+      'MUST',
+      'No stream is opened in a version that the interface does not speak.',
+      'Look at the version before the stream is opened.',
+      async (probe) => {
+        const { fault, exchange } = await probe.follow(
+          'stream',
+          { message: probe.tools.reach.any() },
+          { manner: asking('9.9') },
+        );
+        probe.refusal({ exchange, ...(fault ? { fault } : {}) }, 'VersionNotSupported', 'A stream in 9.9');
+      },
+    ),
+    needs: ['streaming'],
+  },
+  about(
+    'version.missing',
+    ['VER-007'],
+    '3.6.2',
+    'MUST',
+    'A request without a version, or with an empty one, is one of 0.3.',
+    'Answer -32009 where the interface does not speak 0.3, and as 0.3 where it does.',
+    async (probe) => {
+      const speaksOld = versionsAt(probe).has('0.3');
+      // There, REST of both versions may be told apart by its paths, and looks the same.
+      if (speaksOld && probe.speech.transport === 'HTTP+JSON')
+        throw new NotApplicable('REST of 0.3 is spoken at this address as well.');
+      const { id = '' } = await probe.completed();
+      for (const [manner, how] of [
+        [silent, 'without A2A-Version'],
+        [asking(' '), 'with an empty A2A-Version'],
+      ] as const) {
+        const heard = await probe.ask('get', { id }, manner);
+        probe.expect(!isNew(heard), `A request ${how} is served as 1.0`, {
+          expected: speaksOld ? 'an answer as in 0.3, or an error' : 'VersionNotSupported',
+          actual: described(heard),
+        });
+        // Where 0.3 is spoken there is no such method or path; where it is not, there is one error only.
+        if (!speaksOld) probe.refusal(heard, 'VersionNotSupported', `A request ${how}`);
+      }
+    },
+  ),
+  about(
+    'version.semantics',
+    ['VER-005'],
+    '3.6.2',
+    'MUST',
+    'A request of 1.0 is understood as one of 1.0, whatever else the agent speaks.',
+    'Choose methods and shapes by the version of the request: 1.0 has no tasks/get.',
+    async (probe) => {
+      const { id = '' } = await probe.completed();
+      const older = speak('0.3', 'JSONRPC', probe.speech.url);
+      const request = older.say('get', { id }, { headers: { 'a2a-version': '1.0' } });
+      if (!request) throw new NotApplicable('0.3 has no such method.');
+      const heard = probe.speech.hear(await probe.raw(request));
+      probe.expect(heard.result === undefined, 'A method of 0.3 is served to a caller of 1.0', {
+        expected: 'MethodNotFound',
+        actual: described(heard),
+      });
+    },
+    ['JSONRPC'],
+  ),
+  about(
+    'version.older',
+    ['VER-005', 'VER-008'],
+    '3.6.2',
+    'MUST',
+    'Where the card says that 0.3 is spoken at the same address, requests of 0.3 are answered as 0.3.',
+    'Choose methods and shapes by the version of the request.',
+    async (probe) => {
+      const url = versionsAt(probe).get('0.3');
+      if (url === undefined) throw new NotApplicable('0.3 is not spoken at this address.');
+      const speech = speak('0.3', probe.speech.transport, url);
+      const older = probe.over(withExtensions(speech, requiredExtensions(probe.card)));
+      for (const version of ['0.3', '0.3.0', '']) {
+        const heard = await older.ask('send', { message: probe.tools.reach.any() }, asking(version));
+        const found = older.speech.taskOf(heard.result) ?? older.speech.messageOf(heard.result);
+        probe.expect(
+          found !== undefined,
+          `A message of 0.3 with A2A-Version "${version}" is not understood`,
+          {
+            expected: 'a task or a message in the words of 0.3',
+            actual: described(heard),
+          },
+        );
+      }
+    },
+  ),
+]);

@@ -1,0 +1,231 @@
+import { readJson } from '../../../primitives/json.ts';
+import { defineChecks } from '../../check.ts';
+import { Inconclusive } from '../../check-errors.ts';
+import type { Probe } from '../../probe.ts';
+import { terminal } from '../../observation/task-tracker.ts';
+import type { Hook, Notification } from '../../wire/webhook-receiver.ts';
+import { pushCheck } from './push-config.ts';
+import { arrivals, idOf, patience, register, stateOf } from './webhook-steps.ts';
+
+const some = (received: readonly Notification[]): boolean => received.length > 0;
+
+/** Waits until a webhook was told that its task has ended, or something that nobody understands: that is another rule's. */
+function heardTheEnd(probe: Probe, hook: Hook): Promise<boolean> {
+  const isEnd = ({ body }: Notification): boolean => {
+    const event = probe.speech.eventOf(readJson(body));
+    return event.kind === 'unknown' || terminal.has(stateOf(event) ?? '');
+  };
+  return hook.arrived((received) => received.some(isEnd), patience(probe));
+}
+
+const pause = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+/** The notifications themselves: sections 3.1.7, 4.3.3 and 13.2. */
+export const pushDeliveryChecks = defineChecks([
+  pushCheck(
+    'push.delivers',
+    ['PUSH-001', 'PUSH-012'],
+    '3.1.7',
+    'MUST',
+    'A webhook that is registered for a running task is told what becomes of it.',
+    'Post each update of the task to its webhooks, the last one included.',
+    async (probe) => {
+      const { id: taskId = '' } = await probe.slow();
+      const hook = await probe.tools.receiver.hook();
+      await register(probe, taskId, { url: hook.url });
+      const isTold = await hook.arrived(some, patience(probe));
+      await probe.ask('cancel', { id: taskId });
+      const isAll = isTold && (await heardTheEnd(probe, hook));
+      arrivals(probe, hook, taskId);
+      probe.expect(isTold, 'No notification arrived', {
+        expected: `a POST to ${hook.url}; where the agent cannot reach it, give --webhook-url`,
+        actual: 'nothing',
+      });
+      probe.expect(isAll, 'The webhook was not told how the task ended', {
+        expected: 'a notification with the last state',
+        actual: `${hook.received.length} notifications without it`,
+      });
+    },
+  ),
+  pushCheck(
+    'push.inline',
+    ['PUSH-001', 'PUSH-017'],
+    '3.2.2',
+    'MUST',
+    'A webhook that comes with a message is told what becomes of its task.',
+    'Register configuration.taskPushNotificationConfig for the task that the message makes.',
+    async (probe) => {
+      const hook = await probe.tools.receiver.hook();
+      const task = await probe.completed({ webhook: { url: hook.url } });
+      const isTold = await heardTheEnd(probe, hook);
+      arrivals(probe, hook, task.id ?? '');
+      probe.expect(some(hook.received), 'No notification arrived', {
+        expected: `a POST to ${hook.url}`,
+        actual: 'nothing',
+      });
+      probe.expect(isTold, 'The webhook was not told how the task ended');
+    },
+  ),
+  pushCheck(
+    'push.lives',
+    ['PUSH-002'],
+    '3.1.7',
+    'MUST',
+    'A webhook lives until its task has ended, through every turn of the conversation.',
+    'Keep configurations while a task waits.',
+    async (probe) => {
+      const { id: taskId = '' } = await probe.reach('input-required');
+      const hook = await probe.tools.receiver.hook();
+      const config = await register(probe, taskId, { url: hook.url });
+      await probe.ok('getPush', { taskId, id: idOf(config) });
+      await probe.ask('send', { message: { text: 'this one', taskId } });
+      const isTold = await heardTheEnd(probe, hook);
+      arrivals(probe, hook, taskId);
+      probe.expect(isTold, 'The webhook of a task that waited was not told of its end', {
+        actual: `${hook.received.length} notifications`,
+      });
+    },
+  ),
+  pushCheck(
+    'push.credentials',
+    ['PUSH-011', 'PUSH-021'],
+    '4.3.3',
+    'MUST',
+    'A notification carries the credentials of its webhook.',
+    'Send Authorization: {scheme} {credentials} as the configuration says, each webhook its own.',
+    async (probe) => {
+      const secrets = [crypto.randomUUID(), Buffer.from(`me:${crypto.randomUUID()}`).toString('base64')];
+      const schemes = ['Bearer', 'Basic'];
+      const { id: taskId = '' } = await probe.slow();
+      const hooks: Hook[] = [];
+      for (const [index, scheme] of schemes.entries()) {
+        const hook = await probe.tools.receiver.hook();
+        await register(probe, taskId, { url: hook.url, scheme, credentials: secrets[index] ?? '' });
+        hooks.push(hook);
+      }
+      await Promise.all(hooks.map((hook) => hook.arrived(some, patience(probe))));
+      await probe.ask('cancel', { id: taskId });
+      for (const [index, hook] of hooks.entries()) {
+        arrivals(probe, hook, taskId);
+        probe.expect(some(hook.received), 'No notification arrived at a webhook with credentials');
+        const wanted = `${schemes[index]} ${secrets[index]}`;
+        for (const { headers } of hook.received) {
+          const said = String(headers.authorization ?? '');
+          const [scheme = '', ...rest] = said.split(' ');
+          probe.expect(
+            scheme.toLowerCase() === schemes[index]?.toLowerCase() && rest.join(' ') === secrets[index],
+            'A notification has not the credentials of its webhook',
+            { expected: `Authorization: ${wanted}`, actual: said === '' ? 'no Authorization' : said },
+          );
+        }
+      }
+    },
+  ),
+  pushCheck(
+    'push.two',
+    ['PUSH-017'],
+    '4.3.3',
+    'MUST',
+    'Every webhook of a task is told, and one that fails does not keep the others from it.',
+    'Deliver to each webhook by itself.',
+    async (probe) => {
+      const { receiver } = probe.tools;
+      const { id: taskId = '' } = await probe.slow();
+      const hooks = [await receiver.hook(() => 500), await receiver.hook(), await receiver.hook()];
+      for (const hook of hooks) await register(probe, taskId, { url: hook.url });
+      const all = hooks.map((hook) => hook.arrived(some, patience(probe)));
+      const told = await Promise.all(all);
+      await probe.ask('cancel', { id: taskId });
+      for (const hook of hooks) arrivals(probe, hook, taskId);
+      probe.expect(told.every(Boolean), 'Not every webhook of a task was told', {
+        expected: `${hooks.length} webhooks`,
+        actual: `${told.filter(Boolean).length} were told`,
+      });
+    },
+  ),
+  pushCheck(
+    'push.delete-stops',
+    ['PUSH-009'],
+    '3.1.10',
+    'MUST',
+    'A webhook that was deleted is told nothing more.',
+    'Look up the webhooks of a task whenever there is news, and drop what waits for a deleted one.',
+    async (probe) => {
+      const { id: taskId = '' } = await probe.slow();
+      const [goes, stays] = [await probe.tools.receiver.hook(), await probe.tools.receiver.hook()];
+      const config = await register(probe, taskId, { url: goes.url });
+      await register(probe, taskId, { url: stays.url });
+      await goes.arrived(some, patience(probe));
+      await probe.ok('deletePush', { taskId, id: idOf(config) });
+      // What was on its way may arrive.
+      await pause(150);
+      const before = goes.received.length;
+      await probe.ask('cancel', { id: taskId });
+      const isTold = await heardTheEnd(probe, stays);
+      await pause(250);
+      for (const hook of [goes, stays]) arrivals(probe, hook, taskId);
+      probe.expect(isTold, 'The webhook that stayed was not told of the end');
+      probe.expect(goes.received.length === before, 'A deleted webhook was told of something', {
+        expected: `${before} notifications`,
+        actual: `${goes.received.length} notifications`,
+      });
+    },
+  ),
+  pushCheck(
+    'push.retries',
+    ['PUSH-018', 'PUSH-023'],
+    '13.2',
+    'SHOULD',
+    'A notification that failed is sent again.',
+    'Try again with growing pauses when a webhook answers 5xx or not at all.',
+    async (probe) => {
+      const refused = new Set<string>();
+      const hook = await probe.tools.receiver.hook(({ body }) => {
+        // Whatever comes is refused once.
+        if (refused.has(body)) return 200;
+        refused.add(body);
+        return 503;
+      });
+      const task = await probe.completed({ webhook: { url: hook.url } });
+      const isAgain = await hook.arrived(
+        (received) =>
+          received.some(({ body }, index) => received.some((each, i) => i < index && each.body === body)),
+        patience(probe),
+      );
+      arrivals(probe, hook, task.id ?? '');
+      probe.expect(isAgain, 'A notification that was answered with 503 was not sent again', {
+        expected: `a second attempt within ${patience(probe)} ms`,
+        actual: `${hook.received.length} notifications, each once`,
+      });
+    },
+  ),
+  pushCheck(
+    'push.hangs',
+    ['PUSH-019', 'PUSH-022'],
+    '4.3.3',
+    'SHOULD',
+    'A webhook that does not answer does not hold up its task.',
+    'Deliver beside the work, and give up on an answer after 10 to 30 seconds.',
+    async (probe) => {
+      const hook = await probe.tools.receiver.hook(() => 'hang');
+      const began = performance.now();
+      const heard = await probe.ask('send', {
+        message: probe.tools.reach.to('completed'),
+        webhook: { url: hook.url },
+      });
+      if (probe.speech.messageOf(heard.result))
+        throw new Inconclusive(
+          'The agent answers with a message and makes no task, so nothing can be held up.',
+        );
+      const id = probe.speech.taskOf(heard.result)?.id;
+      // A task that waits for its caller is not held up by its webhook.
+      if (id !== undefined) await probe.rest(id);
+      hook.release();
+      arrivals(probe, hook, id ?? '');
+      probe.expect(id !== undefined, 'No task was made while its webhook hung', {
+        actual: `${heard.problem ?? 'no answer'} after ${Math.round(performance.now() - began)} ms`,
+      });
+    },
+  ),
+]);

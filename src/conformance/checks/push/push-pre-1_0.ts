@@ -1,0 +1,228 @@
+import { readJson } from '../../../primitives/json.ts';
+import { type Check, defineChecks } from '../../check.ts';
+import type { Rule, Version } from '../../rule-model.ts';
+import { Inconclusive } from '../../check-errors.ts';
+import { described, type Probe } from '../../probe.ts';
+import { terminal } from '../../observation/task-tracker.ts';
+import { isObject, type Json, listIn, textIn } from '../../drivers/normalized-views.ts';
+import type { Hook, Notification } from '../../wire/webhook-receiver.ts';
+import { arrivals, patience, register, stateOf } from './webhook-steps.ts';
+
+/** A check about webhooks before 1.0. Over REST nobody agrees how they are written, so JSON-RPC is looked at. */
+function before(
+  rule: Pick<Rule, 'id' | 'section' | 'level' | 'sentence' | 'remedy'> & Partial<Check>,
+  run: (probe: Probe) => Promise<void>,
+  versions: readonly Version[] = ['0.3', '0.1'],
+): Check {
+  const what = rule.id.split('.').slice(1).join('.');
+  return {
+    requirements: versions.map((version) => `${version}/push-${what}`),
+    category: 'lifecycle',
+    versions,
+    transports: ['JSONRPC'],
+    needs: ['push'],
+    ...rule,
+    run,
+  };
+}
+
+/** A task that will not move while its webhooks are looked at. */
+async function waiting(probe: Probe): Promise<string> {
+  const task = probe.tools.reach.knows('input-required')
+    ? await probe.reach('input-required')
+    : await probe.completed();
+  return task.id ?? '';
+}
+
+/** Ends a task that has a webhook. */
+async function ended(probe: Probe, token?: string): Promise<{ taskId: string; hook: Hook }> {
+  // One that waits does not end by itself before its webhook is there.
+  const isWaiting = probe.tools.reach.knows('input-required');
+  const { id: taskId = '', contextId = '' } = isWaiting
+    ? await probe.reach('input-required')
+    : await probe.slow();
+  const hook = await probe.tools.receiver.hook();
+  await register(probe, taskId, { url: hook.url, ...(token === undefined ? {} : { token }) });
+  const heard = isWaiting
+    ? await probe.ask('send', {
+        message: { text: 'go on', messageId: crypto.randomUUID(), taskId, contextId },
+      })
+    : await probe.ask('cancel', { id: taskId });
+  if (heard.fault || heard.problem !== undefined)
+    throw new Inconclusive(`The task could not be ended: ${described(heard)}`);
+  return { taskId, hook };
+}
+
+/** The webhook in an answer, which is nested before 1.0. */
+function webhookIn(result: unknown): Json {
+  const nested = isObject(result) ? result.pushNotificationConfig : undefined;
+  return isObject(nested) ? nested : {};
+}
+
+async function registered(probe: Probe, taskId: string): Promise<{ url: string; config: Json }> {
+  const { url } = await probe.tools.receiver.hook();
+  return { url, config: webhookIn(await register(probe, taskId, { url })) };
+}
+
+/** Webhooks of 0.3 and 0.1. */
+export const pushBeforeChecks = defineChecks([
+  before(
+    {
+      id: 'push-before.create',
+      section: '7.5',
+      level: 'MUST',
+      sentence: 'A webhook that is set comes back, at once and when it is asked for.',
+      remedy: 'Store the configuration with its task, and answer with it.',
+    },
+    async (probe) => {
+      const taskId = await waiting(probe);
+      const { url, config } = await registered(probe, taskId);
+      probe.expect(config.url === url, 'The answer has another url', {
+        expected: url,
+        actual: String(config.url),
+      });
+      const id = textIn(config.id);
+      const got = webhookIn(await probe.ok('getPush', { taskId, ...(id === undefined ? {} : { id }) }));
+      probe.expect(got.url === url, 'Another url is given back when it is asked for', {
+        expected: url,
+        actual: String(got.url),
+      });
+    },
+  ),
+  before(
+    {
+      id: 'push-before.unknown',
+      section: '7.5',
+      level: 'MUST',
+      category: 'error-handling',
+      sentence: 'A webhook of a task that does not exist is refused with TaskNotFound.',
+      remedy: 'Look for the task first, and answer -32001.',
+    },
+    async (probe) => {
+      const { url } = await probe.tools.receiver.hook();
+      await probe.refused('createPush', { taskId: crypto.randomUUID(), webhook: { url } }, 'TaskNotFound');
+      await probe.refused('getPush', { taskId: crypto.randomUUID() }, 'TaskNotFound');
+    },
+  ),
+  before(
+    {
+      id: 'push-before.list',
+      section: '7.7',
+      level: 'MUST',
+      sentence: 'All webhooks of a task are listed, and those of others are not.',
+      remedy: 'Keep webhooks by task, several for each.',
+    },
+    async (probe) => {
+      const [taskId, other] = [await waiting(probe), await waiting(probe)];
+      const { url } = await registered(probe, taskId);
+      await registered(probe, other);
+      const configs = listIn(await probe.ok('listPush', { taskId }));
+      const urls = (configs ?? []).map((each) => webhookIn(each).url);
+      probe.expect(urls.length === 1 && urls[0] === url, 'The list is not that of the task', {
+        expected: url,
+        actual: JSON.stringify(urls),
+      });
+    },
+    ['0.3'],
+  ),
+  before(
+    {
+      id: 'push-before.delete',
+      section: '7.8',
+      level: 'MUST',
+      sentence: 'A webhook that was deleted is gone.',
+      remedy: 'Take the configuration out of the store.',
+    },
+    async (probe) => {
+      const taskId = await waiting(probe);
+      const { url, config } = await registered(probe, taskId);
+      // Whoever gives no id names the webhook after its task.
+      await probe.ok('deletePush', { taskId, id: textIn(config.id) ?? taskId });
+      const left = listIn(await probe.ok('listPush', { taskId })) ?? [];
+      probe.expect(
+        left.every((each) => webhookIn(each).url !== url),
+        'The webhook is still listed',
+      );
+    },
+    ['0.3'],
+  ),
+  before(
+    {
+      id: 'push-before.delivers',
+      section: '9.5',
+      level: 'MUST',
+      sentence: 'A webhook is told how its task ended, in JSON and by POST, and of no other task.',
+      remedy: 'Post the task to its webhook when it has ended.',
+    },
+    async (probe) => {
+      const { taskId, hook } = await ended(probe);
+      const isEnd = ({ body }: Notification): boolean => terminal.has(stateIn(probe, readJson(body)) ?? '');
+      const isTold = await hook.arrived((received) => received.some(isEnd), patience(probe));
+      arrivals(probe, hook, taskId);
+      probe.expect(hook.received.length > 0, 'No notification arrived', {
+        expected: `a POST to ${hook.url}; where the agent cannot reach it, give --webhook-url`,
+        actual: 'nothing',
+      });
+      for (const { method, headers, body } of hook.received) {
+        probe.expect(method === 'POST', `The method was ${method}`);
+        const type = String(headers['content-type']);
+        probe.expect(/^application\/json\b/i.test(type), `The media type was ${type}`);
+        const told = idIn(readJson(body));
+        probe.expect(told === taskId, 'The notification is about another task', {
+          expected: taskId,
+          actual: String(told),
+        });
+      }
+      probe.expect(isTold, 'The webhook was not told how the task ended');
+    },
+  ),
+  before(
+    {
+      id: 'push-before.token',
+      section: '9.5',
+      level: 'SHOULD',
+      sentence: 'A webhook with a token is called with that token.',
+      remedy: 'Send X-A2A-Notification-Token with what the configuration has.',
+    },
+    async (probe) => {
+      const token = crypto.randomUUID();
+      const { hook } = await ended(probe, token);
+      const isTold = await hook.arrived((received) => received.length > 0, patience(probe));
+      probe.expect(isTold, 'No notification arrived');
+      const sent = hook.received.map(({ headers }) => headers['x-a2a-notification-token']);
+      probe.expect(
+        sent.every((each) => each === token),
+        'The token was not sent',
+        { expected: 'x-a2a-notification-token with the token', actual: JSON.stringify(sent) },
+      );
+    },
+    ['0.3'],
+  ),
+  before(
+    {
+      id: 'push-before.unsupported',
+      section: '8.2',
+      level: 'MUST',
+      category: 'error-handling',
+      sentence: 'An agent without webhooks says so.',
+      remedy: 'Answer -32003.',
+      needs: ['no-push'],
+    },
+    async (probe) => {
+      const task = await probe.completed();
+      const asking = { taskId: task.id ?? '', webhook: { url: 'https://webhook.example.com/a2a' } };
+      await probe.refused('createPush', asking, ['PushNotificationNotSupported', 'MethodNotFound']);
+    },
+  ),
+]);
+
+/** Notifications of these versions are a task, or an event in any of their forms. */
+function stateIn(probe: Probe, body: unknown): string | undefined {
+  return probe.speech.taskOf(body)?.state ?? stateOf(probe.speech.eventOf(body));
+}
+
+function idIn(body: unknown): unknown {
+  if (!isObject(body)) return undefined;
+  const inner = [body.task, body.statusUpdate, body.artifactUpdate, body.result].find(isObject) ?? body;
+  return inner.taskId ?? inner.id;
+}

@@ -1,0 +1,237 @@
+import { type Check, defineChecks, type Need } from '../../check.ts';
+import type { Level } from '../../rule-model.ts';
+import { Inconclusive } from '../../check-errors.ts';
+import { described, type Probe } from '../../probe.ts';
+import type { Asking, Heard, Operation } from '../../drivers/protocol-driver.ts';
+import { isObject, listIn, type TaskView } from '../../drivers/normalized-views.ts';
+import { idOf, register } from '../push/webhook-steps.ts';
+
+/** A check with two callers: id, requirements, section, level, sentence, remedy, and what it does with somebody else. */
+function between(
+  id: string,
+  requirements: readonly string[],
+  section: string,
+  level: Level,
+  sentence: string,
+  remedy: string,
+  run: (probe: Probe, other: Probe) => Promise<void>,
+  needs: readonly Need[] = [],
+): Check {
+  const rule = { id, requirements, section, level, category: 'error-handling' as const, sentence, remedy };
+  return {
+    ...rule,
+    versions: ['1.0'],
+    needs: ['credentials', 'second-identity', ...needs],
+    async run(probe) {
+      const other = probe.as(probe.tools.otherHeaders ?? {});
+      // Who may do nothing at all proves nothing.
+      const heard = await other.ask('send', { message: probe.tools.reach.any() });
+      if (heard.fault || heard.problem !== undefined)
+        throw new Inconclusive(`The other caller cannot even send a message: ${described(heard)}`);
+      await run(probe, other);
+    },
+  };
+}
+
+async function asked(probe: Probe, operation: Operation, asking: Asking): Promise<Heard> {
+  if (operation !== 'stream' && operation !== 'subscribe') return probe.ask(operation, asking);
+  const { exchange, fault, events } = await probe.follow(operation, asking, { until: () => true });
+  return { exchange, ...(fault ? { fault } : { result: events[0]?.raw }) };
+}
+
+/** Expects that somebody else gets nothing. */
+function kept(probe: Probe, heard: Heard, what: string): void {
+  probe.expect(heard.fault !== undefined || heard.exchange.status >= 400, `Somebody else can ${what}`, {
+    expected: 'TaskNotFound',
+    actual: described(heard),
+    exchanges: [heard.exchange],
+  });
+}
+
+async function unchanged(probe: Probe, before: TaskView, what: string): Promise<void> {
+  const after = await probe.get(before.id ?? '');
+  probe.expect(
+    after.state === before.state || (before.state !== 'canceled' && after.state === 'completed'),
+    `Somebody else changed the task with ${what}`,
+    { expected: before.state, actual: after.state },
+  );
+}
+
+/** An answer without what must differ: the ids that were asked with, and moments. */
+function gist({ exchange, fault, result }: Heard, ids: readonly string[]): string {
+  const known = { status: exchange.status, fault: fault?.raw, result };
+  const text = ids.reduce((all, id) => all.replaceAll(id, '{id}'), JSON.stringify(known));
+  return text
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z?/g, '{moment}')
+    .replaceAll(/"(requestId|request_id|traceId|trace_id|timestamp)":"?[^",}]*"?/g, '"$1":""');
+}
+
+/** Operations on one task, and on one webhook of it. */
+function operations(probe: Probe, taskId: string, configId: string): [Operation, Asking][] {
+  const { streaming, pushNotifications } = probe.capabilities;
+  const text = 'a word of somebody else';
+  return [
+    ['get', { id: taskId }],
+    ['cancel', { id: taskId }],
+    ['send', { message: { text, taskId } }],
+    ...(streaming === true
+      ? ([
+          ['subscribe', { id: taskId }],
+          ['stream', { message: { text, taskId } }],
+        ] as [Operation, Asking][])
+      : []),
+    ...(pushNotifications === true
+      ? ([
+          ['createPush', { taskId, webhook: { url: 'https://webhook.example.com/a2a' } }],
+          ['getPush', { taskId, id: configId }],
+          ['listPush', { taskId }],
+          ['deletePush', { taskId, id: configId }],
+        ] as [Operation, Asking][])
+      : []),
+  ];
+}
+
+function idsIn(result: unknown): unknown[] {
+  return isObject(result) ? (listIn(result.tasks) ?? []).filter(isObject).map(({ id }) => id) : [];
+}
+
+/** What callers see of each other: sections 3.3.2 and 13.1. */
+export const authorizationChecks = defineChecks([
+  between(
+    'authorization.get',
+    ['AUTHZ-007', 'AUTHZ-001', 'IANA-006'],
+    '13.1',
+    'MUST',
+    'A task cannot be read by somebody else.',
+    'Look tasks up by owner and id.',
+    async (probe, other) => {
+      const { id = '' } = await probe.completed();
+      kept(probe, await other.ask('get', { id }), 'read the task');
+    },
+  ),
+  between(
+    'authorization.list',
+    ['AUTHZ-003', 'AUTHZ-004', 'AUTHZ-006', 'LIST-004', 'LIST-007'],
+    '13.1',
+    'MUST',
+    'The tasks of somebody else are not listed, with a filter or without one, and not counted.',
+    'Filter by owner before everything else.',
+    async (probe, other) => {
+      const { id, contextId } = await probe.completed();
+      const all = await other.ok('list', { pageSize: 100 });
+      probe.expect(!idsIn(all).includes(id), 'The list of somebody else has the task');
+      if (contextId === undefined) return;
+      const heard = await other.ask('list', { contextId });
+      if (heard.fault) return;
+      probe.expect(idsIn(heard.result).length === 0, 'Somebody else can list the tasks of a context');
+      const total = isObject(heard.result) ? heard.result.totalSize : undefined;
+      probe.expect(total === undefined || total === 0, 'Somebody else learns how many tasks a context has', {
+        expected: '0',
+        actual: String(total),
+      });
+    },
+  ),
+  between(
+    'authorization.cancel',
+    ['AUTHZ-008', 'AUTHZ-002'],
+    '13.1',
+    'MUST',
+    'A task cannot be canceled by somebody else.',
+    'Look tasks up by owner and id.',
+    async (probe, other) => {
+      const task = await probe.slow();
+      const id = task.id ?? '';
+      const heard = await other.ask('cancel', { id });
+      const after = await probe.get(id);
+      await probe.ask('cancel', { id });
+      kept(probe, heard, 'cancel the task');
+      probe.expect(after.state !== 'canceled', 'Somebody else canceled the task, although it was refused');
+    },
+  ),
+  between(
+    'authorization.send',
+    ['AUTHZ-002', 'AUTHZ-001'],
+    '13.1',
+    'MUST',
+    'Nobody else can go on with a task.',
+    'Look the task of a message up by owner and id.',
+    async (probe, other) => {
+      const task = await probe.reach('input-required');
+      const message = { text: 'a word of somebody else', taskId: task.id ?? '' };
+      kept(probe, await other.ask('send', { message }), 'send a message to the task');
+      await unchanged(probe, task, 'a message');
+    },
+  ),
+  between(
+    'authorization.stream',
+    ['AUTHZ-002', 'AUTHZ-008'],
+    '13.1',
+    'MUST',
+    'Nobody else can follow a task, or go on with it in a stream.',
+    'Look the task up by owner and id before the stream is opened.',
+    async (probe, other) => {
+      const task = await probe.reach('input-required');
+      const taskId = task.id ?? '';
+      const message = { text: 'a word of somebody else', taskId };
+      kept(probe, await asked(other, 'subscribe', { id: taskId }), 'follow the task');
+      kept(probe, await asked(other, 'stream', { message }), 'go on with the task');
+      await unchanged(probe, task, 'a stream');
+    },
+    ['streaming'],
+  ),
+  between(
+    'authorization.push',
+    ['AUTHZ-008', 'AUTHZ-003', 'PUSH-006'],
+    '13.1',
+    'MUST',
+    'Nobody else can see, make or delete the webhooks of a task.',
+    'Look the task up by owner and id before its webhooks.',
+    async (probe, other) => {
+      const { id: taskId = '' } = await probe.reach('input-required');
+      const hook = await probe.tools.receiver.hook();
+      const id = idOf(await register(probe, taskId, { url: hook.url }));
+      kept(probe, await other.ask('getPush', { taskId, id }), 'read a webhook');
+      const listed = await other.ask('listPush', { taskId });
+      kept(probe, listed, 'list the webhooks');
+      const webhook = { url: hook.url };
+      kept(probe, await other.ask('createPush', { taskId, webhook }), 'add a webhook');
+      const gone = await other.ask('deletePush', { taskId, id });
+      await probe.ok('getPush', { taskId, id });
+      kept(probe, gone, 'delete a webhook');
+    },
+    ['push'],
+  ),
+  between(
+    'authorization.alike',
+    ['ERR-008', 'ERR-013', 'AUTHZ-009'],
+    '3.3.2',
+    'MUST',
+    'What belongs to somebody else looks exactly like what does not exist.',
+    'Answer TaskNotFound for both, with the same status, code and words, before anything else is looked at.',
+    async (probe, other) => {
+      const waiting = await probe.reach('input-required').catch(() => undefined);
+      const tasks = [waiting, await probe.completed()].flatMap((task) => task?.id ?? []);
+      const webhook = { url: (await probe.tools.receiver.hook()).url };
+      const made =
+        probe.capabilities.pushNotifications === true
+          ? await probe.ask('createPush', { taskId: tasks[0] ?? '', webhook })
+          : undefined;
+      const config = isObject(made?.result) ? String(made.result.id) : crypto.randomUUID();
+      for (const id of tasks) {
+        const nowhere = crypto.randomUUID();
+        const none = operations(probe, nowhere, config);
+        for (const [index, [operation, asking]] of operations(probe, id, config).entries()) {
+          const foreign = await asked(other, operation, asking);
+          const unknown = await asked(other, operation, none[index]?.[1] ?? {});
+          const [a, b] = [gist(foreign, [id, config]), gist(unknown, [nowhere, config])];
+          if (a !== b)
+            probe.complain(`${operation} tells a task of somebody else from none`, {
+              expected: b.slice(0, 300),
+              actual: a.slice(0, 300),
+              exchanges: [foreign.exchange, unknown.exchange],
+            });
+        }
+      }
+    },
+  ),
+]);

@@ -1,0 +1,96 @@
+import { readJson } from '../../primitives/json.ts';
+import { oldOrNew } from './probe-version.ts';
+import { lanesOf, shapeOf, type ShownCard } from './card-variants.ts';
+import { isObject, type Json, textIn } from '../drivers/normalized-views.ts';
+import type { Exchange } from '../wire/http-exchange.ts';
+import type { Line } from '../wire/raw-http-client.ts';
+
+/** Where a card may be. */
+export function placesOf(url: string): string[] {
+  const base = url.replace(/\/+$/, '');
+  return base.endsWith('.json')
+    ? [base]
+    : [`${base}/.well-known/agent-card.json`, `${base}/.well-known/agent.json`];
+}
+
+/** Asks for the card at a place, as a caller of a version; callers of 0.1 name none. */
+export function askForCard(
+  line: Line,
+  place: string,
+  version: '1.0' | '0.3' | undefined,
+  headers: Readonly<Record<string, string>>,
+): Promise<Exchange> {
+  return line.send({
+    method: 'GET',
+    url: place,
+    headers: {
+      accept: 'application/json',
+      ...(version === undefined ? {} : { 'a2a-version': version }),
+      ...headers,
+    },
+  });
+}
+
+/** A card that was found, and how it was asked for. */
+interface FoundCard {
+  readonly place: string;
+  /** The version that was named; the first readers named none. */
+  readonly asked: '1.0' | '0.3' | undefined;
+  readonly card: Json;
+}
+
+/** The cards at both well-known places, asked for as every version would; the one of the newest version first. */
+export async function findCards(
+  line: Line,
+  url: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<ShownCard[]> {
+  const found: FoundCard[] = [];
+  for (const place of placesOf(url)) {
+    for (const asked of ['1.0', '0.3', undefined] as const) {
+      const exchange = await askForCard(line, place, asked, headers);
+      const card = exchange.status === 200 ? readJson(exchange.body) : undefined;
+      if (isObject(card)) found.push({ place, asked, card });
+    }
+  }
+  const cards: ShownCard[] = [];
+  for (const { place, card } of distinct(found)) {
+    const { version: looks, isCertain } = shapeOf(card);
+    const shape = isCertain ? looks : ((await spokenAt(line, card, place, headers)) ?? looks);
+    if (!cards.some(({ version }) => version === shape)) cards.push({ url: place, card, version: shape });
+  }
+  // One card may have the words of several versions; each is then looked at as its own readers find it.
+  const spoken = new Set(cards.flatMap(lanesOf).map(({ version }) => version));
+  for (const version of ['0.3', '0.1'] as const) {
+    const own = found.find((each) => isFor(each, version));
+    if (own && spoken.has(version) && !cards.some((each) => each.version === version))
+      cards.push({ url: own.place, card: own.card, version });
+  }
+  return cards.toSorted((a, b) => b.version.localeCompare(a.version));
+}
+
+/** One card is often found several times, and an agent need not be asked about it again. */
+function distinct(found: readonly FoundCard[]): FoundCard[] {
+  return [
+    ...new Map(found.toReversed().map((each) => [JSON.stringify(each.card), each])).values(),
+  ].toReversed();
+}
+
+/** The version that an agent speaks at the address of its card, if its answers tell. */
+async function spokenAt(
+  line: Line,
+  card: Json,
+  place: string,
+  given: Readonly<Record<string, string>>,
+): Promise<'0.1' | '0.3' | undefined> {
+  const at = textIn(card.url);
+  if (at === undefined || !URL.canParse(at, place)) return undefined;
+  const url = new URL(at, place).href;
+  const headers = { 'content-type': 'application/json', accept: 'application/json', ...given };
+  return oldOrNew(async (body) => (await line.send({ method: 'POST', url, headers, body })).body);
+}
+
+function isFor({ place, asked, card }: FoundCard, version: '0.3' | '0.1'): boolean {
+  if (typeof card.url !== 'string') return false;
+  return version === '0.3' ? asked === '0.3' : asked === undefined && place.endsWith('/agent.json');
+}

@@ -1,0 +1,37 @@
+import { askForCard, placesOf } from './find-cards.ts';
+import { Line } from '../wire/raw-http-client.ts';
+
+/** How to find out whether an agent is awake. */
+export interface HealthOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Milliseconds until it is given up. */
+  readonly patience: number;
+  readonly insecure?: boolean;
+}
+
+/**
+ * Asks for the card until somebody answers, because agents that were just started take a while.
+ *
+ * @returns why nobody does; undefined when somebody did, be it with an error.
+ */
+export async function findSilence(url: string, options: HealthOptions): Promise<string | undefined> {
+  const { patience, headers = {}, insecure = false } = options;
+  const line = new Line({ deadline: patience, insecure });
+  const [place = url] = placesOf(url);
+  const until = performance.now() + patience;
+  try {
+    for (let wait = 100; ; wait *= 2) {
+      const exchange = await askForCard(line, place, '1.0', headers);
+      const { status, end, trouble } = exchange;
+      const isStarting = status === 0 || status === 502 || status === 503;
+      if (!isStarting) return undefined;
+      if (performance.now() + wait > until)
+        return status > 0
+          ? `It answers HTTP ${status} only.`
+          : `Nobody answers at ${place} (${end === 'timeout' ? `no answer in ${patience} ms` : (trouble ?? end)}).`;
+      await new Promise((resolve) => setTimeout(resolve, wait));
+    }
+  } finally {
+    line.close();
+  }
+}

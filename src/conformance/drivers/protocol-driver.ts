@@ -1,0 +1,104 @@
+import type { Transport, Version } from '../rule-model.ts';
+import type { Exchange, Frame } from '../wire/http-exchange.ts';
+import type { RawRequest } from '../wire/raw-http-client.ts';
+import type { Fault } from './error-response.ts';
+import type { EventView, TaskView } from './normalized-views.ts';
+
+/** The operations of the protocol, whatever a version calls them. */
+export type Operation =
+  | 'send'
+  | 'stream'
+  | 'get'
+  | 'list'
+  | 'cancel'
+  | 'subscribe'
+  | 'createPush'
+  | 'getPush'
+  | 'listPush'
+  | 'deletePush'
+  | 'extendedCard';
+
+/** A message to send, in the words of no version. */
+export interface Draft {
+  readonly text?: string;
+  readonly messageId?: string;
+  readonly taskId?: string;
+  readonly contextId?: string;
+  /** Parts on the wire of the version instead of the text. */
+  readonly parts?: readonly unknown[];
+  readonly metadata?: object;
+}
+
+/** A webhook, in the words of no version. */
+export interface Webhook {
+  readonly id?: string;
+  readonly url: string;
+  readonly token?: string;
+  readonly scheme?: string;
+  readonly credentials?: string;
+}
+
+/** What an operation is asked with, in the words of no version. Each operation takes what it knows. */
+export interface Asking {
+  readonly message?: Draft;
+  readonly id?: string;
+  readonly taskId?: string;
+  readonly historyLength?: number;
+  readonly returnImmediately?: boolean;
+  readonly acceptedOutputModes?: readonly string[];
+  readonly webhook?: Webhook;
+  readonly contextId?: string;
+  /** On the wire of the version. */
+  readonly status?: string;
+  readonly pageSize?: number;
+  readonly pageToken?: string;
+  readonly statusTimestampAfter?: string;
+  readonly includeArtifacts?: boolean;
+}
+
+/** How to ask. */
+export interface Manner {
+  /** The id of the JSON-RPC request. */
+  readonly rpcId?: string | number | null;
+  /** Headers beside those of the version; an empty text removes one. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Changes the JSON that is sent: on JSON-RPC its `params`, on REST its body. */
+  readonly alter?: (wire: Record<string, unknown>) => unknown;
+  /** Added to the query. */
+  readonly query?: string;
+}
+
+/** What an answer says, once its envelope is off. */
+export interface Heard {
+  readonly exchange: Exchange;
+  /** What the version has for a success; undefined when it failed or could not be read. */
+  readonly result?: unknown;
+  readonly fault?: Fault;
+  /** Why there is neither. */
+  readonly problem?: string;
+}
+
+/** One version over one transport, as it is spoken on the wire. It knows only what the specification says. */
+export interface Speech {
+  readonly version: Version;
+  readonly transport: Transport;
+  /** Where requests go. */
+  readonly url: string;
+  /** The version header and the like. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** @returns undefined when the version has no such operation. */
+  say(operation: Operation, asking: Asking, manner?: Manner): RawRequest | undefined;
+  hear(exchange: Exchange): Heard;
+  /** What a frame of a stream says. */
+  hearFrame(
+    frame: Frame,
+    exchange: Pick<Exchange, 'frames'>,
+  ): { event?: unknown; fault?: Fault; problem?: string };
+  /** The task that an answer holds, however it is wrapped. */
+  taskOf(result: unknown): TaskView | undefined;
+  /** The direct message that an answer holds. */
+  messageOf(result: unknown): { parts: readonly unknown[]; raw: object } | undefined;
+  eventOf(event: unknown): EventView;
+  /** The states by their short names, as they are on the wire. */
+  readonly states: Readonly<Record<string, string>>;
+}

@@ -1,0 +1,222 @@
+import type { Transport } from '../rule-model.ts';
+import { hearRest, hearRestFrame, type RestSaying, sayRest } from './rest-encoding.ts';
+import { hearRpc, hearRpcFrame, sayRpc } from './rpc-encoding.ts';
+import type { Asking, Draft, Operation, Speech, Webhook } from './protocol-driver.ts';
+import {
+  artifactView,
+  type EventView,
+  given,
+  isObject,
+  type Json,
+  listIn,
+  taskView,
+  type TaskView,
+  textIn,
+} from './normalized-views.ts';
+
+const words = ['submitted', 'working', 'input-required', 'completed', 'canceled', 'failed', 'rejected'];
+const states: Readonly<Record<string, string>> = Object.fromEntries(
+  [...words, 'auth-required', 'unknown'].map((word) => [word, word]),
+);
+const names = { context: 'contextId', artifactId: 'artifactId' };
+
+/** REST of 0.3 has the enumerations of its protocol buffers. */
+const shortState = (state: unknown): string => {
+  const text = String(state);
+  const word = text
+    .replace(/^TASK_STATE_/, '')
+    .toLowerCase()
+    .replaceAll('_', '-');
+  return text.startsWith('TASK_STATE_') ? (word === 'cancelled' ? 'canceled' : word) : text;
+};
+const viewOf = (raw: Json): TaskView => taskView(raw, names, shortState);
+
+const methods: Readonly<Record<Operation, string | undefined>> = {
+  send: 'message/send',
+  stream: 'message/stream',
+  get: 'tasks/get',
+  list: undefined,
+  cancel: 'tasks/cancel',
+  subscribe: 'tasks/resubscribe',
+  createPush: 'tasks/pushNotificationConfig/set',
+  getPush: 'tasks/pushNotificationConfig/get',
+  listPush: 'tasks/pushNotificationConfig/list',
+  deletePush: 'tasks/pushNotificationConfig/delete',
+  extendedCard: 'agent/getAuthenticatedExtendedCard',
+};
+
+function rpcMessage({ text = 'hello', messageId, taskId, contextId, parts, metadata }: Draft): Json {
+  return {
+    kind: 'message',
+    messageId: messageId ?? crypto.randomUUID(),
+    role: 'user',
+    parts: parts ?? [{ kind: 'text', text }],
+    ...given({ taskId, contextId, metadata }),
+  };
+}
+
+function restMessage({ text = 'hello', messageId, taskId, contextId, parts, metadata }: Draft): Json {
+  return {
+    messageId: messageId ?? crypto.randomUUID(),
+    role: 'ROLE_USER',
+    content: parts ?? [{ text }],
+    ...given({ taskId, contextId, metadata }),
+  };
+}
+
+function webhookOf({ id, url, token, scheme, credentials }: Webhook): Json {
+  const authentication = scheme === undefined ? undefined : { schemes: [scheme], ...given({ credentials }) };
+  return { url, ...given({ id, token, authentication }) };
+}
+
+function configuration(asking: Asking, pushName: string): Record<string, unknown> {
+  const { historyLength, returnImmediately, acceptedOutputModes, webhook } = asking;
+  return given({
+    // Whoever leaves it out is waited for by some servers and not by others.
+    blocking: returnImmediately !== true,
+    historyLength,
+    acceptedOutputModes,
+    [pushName]: webhook && webhookOf(webhook),
+  });
+}
+
+function params(operation: Operation, asking: Asking): Record<string, unknown> | undefined {
+  const { id, taskId, historyLength, webhook, message = {} } = asking;
+  switch (operation) {
+    case 'send':
+    case 'stream':
+      return {
+        message: rpcMessage(message),
+        configuration: configuration(asking, 'pushNotificationConfig'),
+      };
+    case 'get':
+      return given({ id, historyLength });
+    case 'cancel':
+    case 'subscribe':
+      return given({ id });
+    case 'createPush':
+      return given({ taskId, pushNotificationConfig: webhook && webhookOf(webhook) });
+    case 'getPush':
+    case 'deletePush':
+      return given({ id: taskId, pushNotificationConfigId: id });
+    case 'listPush':
+      return given({ id: taskId });
+    case 'list':
+    case 'extendedCard':
+      return undefined;
+  }
+}
+
+function rest(operation: Operation, asking: Asking): RestSaying | undefined {
+  const { historyLength, webhook, message = {} } = asking;
+  const id = encodeURIComponent(asking.id ?? '');
+  const configs = `/v1/tasks/${encodeURIComponent(asking.taskId ?? '')}/pushNotificationConfigs`;
+  switch (operation) {
+    case 'send':
+    case 'stream': {
+      const body = {
+        message: restMessage(message),
+        configuration: configuration(asking, 'pushNotification'),
+      };
+      return { verb: 'POST', path: `/v1/message:${operation}`, body };
+    }
+    case 'get':
+      return { verb: 'GET', path: `/v1/tasks/${id}`, query: { historyLength } };
+    case 'cancel':
+      return { verb: 'POST', path: `/v1/tasks/${id}:cancel`, body: {} };
+    case 'subscribe':
+      return { verb: 'POST', path: `/v1/tasks/${id}:subscribe`, body: {} };
+    case 'createPush':
+      return { verb: 'POST', path: configs, body: webhook ? { ...webhookOf(webhook) } : {} };
+    case 'getPush':
+      return { verb: 'GET', path: `${configs}/${id}` };
+    case 'listPush':
+      return { verb: 'GET', path: configs };
+    case 'deletePush':
+      return { verb: 'DELETE', path: `${configs}/${id}` };
+    case 'extendedCard':
+      return { verb: 'GET', path: '/v1/card' };
+    case 'list':
+      return undefined;
+  }
+}
+
+function kindOf(event: Json): { kind: unknown; body: Json } {
+  for (const [name, kind] of wrappers) if (isObject(event[name])) return { kind, body: event[name] };
+  return { kind: event.kind, body: event };
+}
+
+/** REST of 0.3 wraps what JSON-RPC marks with its kind. */
+const wrappers: readonly (readonly [string, string])[] = [
+  ['task', 'task'],
+  ['message', 'message'],
+  ['msg', 'message'],
+  ['statusUpdate', 'status-update'],
+  ['artifactUpdate', 'artifact-update'],
+];
+
+function eventOf(event: unknown, isRpc: boolean): EventView {
+  if (!isObject(event)) return { kind: 'unknown', why: 'It is no object', raw: event };
+  const { kind, body } = isRpc ? { kind: event.kind, body: event } : kindOf(event);
+  const raw = event;
+  const ids = { taskId: textIn(body.taskId), contextId: textIn(body.contextId) };
+  if (kind === 'task') return { kind, task: viewOf(body), raw };
+  if (kind === 'message') return { kind, parts: listIn(body.parts) ?? listIn(body.content) ?? [], raw };
+  if (kind === 'status-update') {
+    const status = isObject(body.status) ? body.status : {};
+    return {
+      kind: 'status',
+      ...ids,
+      state: shortState(status.state),
+      timestamp: textIn(status.timestamp),
+      final: body.final === true,
+      raw,
+    };
+  }
+  if (kind === 'artifact-update') {
+    return {
+      kind: 'artifact',
+      ...ids,
+      artifact: isObject(body.artifact) ? artifactView(body.artifact, 'artifactId') : undefined,
+      append: body.append === true,
+      lastChunk: body.lastChunk === true,
+      raw,
+    };
+  }
+  return { kind: 'unknown', why: `Its kind is ${JSON.stringify(kind)}`, raw };
+}
+
+/** 0.3, and the versions 0.2 that share its wire, over one of its transports. */
+export function speak0_3(transport: Transport, url: string): Speech {
+  const isRpc = transport === 'JSONRPC';
+  return {
+    version: '0.3',
+    transport,
+    url,
+    headers: {},
+    states,
+    say(operation, asking, manner) {
+      if (isRpc) {
+        const method = methods[operation];
+        return method === undefined ? undefined : sayRpc(url, {}, method, params(operation, asking), manner);
+      }
+      const saying = rest(operation, asking);
+      return saying && sayRest(url.replace(/\/v1\/?$/, ''), {}, saying, manner);
+    },
+    hear: isRpc ? hearRpc : hearRest,
+    hearFrame: isRpc ? hearRpcFrame : hearRestFrame,
+    taskOf(result) {
+      if (!isObject(result)) return undefined;
+      if (isObject(result.task)) return viewOf(result.task);
+      return isObject(result.status) ? viewOf(result) : undefined;
+    },
+    messageOf(result) {
+      if (!isObject(result)) return undefined;
+      const { body, kind } = kindOf(result);
+      return kind === 'message'
+        ? { parts: listIn(body.parts) ?? listIn(body.content) ?? [], raw: body }
+        : undefined;
+    },
+    eventOf: (event) => eventOf(event, isRpc),
+  };
+}

@@ -1,0 +1,187 @@
+import { resultOf } from '../observation/invariant-monitor.ts';
+import { delegate, delegateAtOnce } from './delegation.ts';
+import type { Level, Rule, RuleResult } from '../rule-model.ts';
+import { Broken, Inconclusive, NotApplicable } from '../check-errors.ts';
+import { answerOf, meet, openCompany, type Partner, speaking, wordsFor } from './interop-peer.ts';
+import { described } from '../probe.ts';
+import type { RunOptions } from '../run-checks.ts';
+import type { Speech } from '../drivers/protocol-driver.ts';
+
+function rule(what: string, level: Level, sentence: string, remedy: string): Rule {
+  const id = `interop.${what}`;
+  return { id, requirements: [], section: '8.2', level, category: 'interop', sentence, remedy };
+}
+
+const rules = {
+  discovers: rule(
+    'discovers',
+    'MUST',
+    'The other agent can be found by its card, and the card names a way to speak to it.',
+    'Serve the card at /.well-known/agent-card.json, with the addresses that others can reach.',
+  ),
+  language: rule(
+    'language',
+    'SHOULD',
+    'Both speak the same version over the same transport.',
+    'Offer the version and transport of the other agent as well, or put a gateway between the two.',
+  ),
+  there: rule(
+    'first-to-second',
+    'MUST',
+    'What the first agent answers can be sent to the second, which answers it.',
+    'Look at the message that was relayed: the second agent does not take it.',
+  ),
+  back: rule(
+    'second-to-first',
+    'MUST',
+    'What the second agent answers can be sent to the first, which answers it.',
+    'Look at the message that was relayed: the first agent does not take it.',
+  ),
+  thereDirectly: rule(
+    'first-asks-second',
+    'MUST',
+    'The first agent, told the address of the second, asks it by itself and gives its answer back.',
+    'Let the skill that is tagged delegation send the text to the agent at the address, wait for the end of its task, and answer with what it said; else take the tag away.',
+  ),
+  backDirectly: rule(
+    'second-asks-first',
+    'MUST',
+    'The second agent, told the address of the first, asks it by itself and gives its answer back.',
+    'Let the skill that is tagged delegation send the text to the agent at the address, wait for the end of its task, and answer with what it said; else take the tag away.',
+  ),
+  concurrentDirectly: rule(
+    'concurrent-delegation',
+    'MUST',
+    'Tasks that are handed to the other agent at the same time each get their own answer.',
+    'Keep the connection to the other agent and what it answers with the task that it is for.',
+  ),
+  concurrent: rule(
+    'concurrent',
+    'MUST',
+    'Tasks that both agents work at at the same time do not get mixed up.',
+    'Keep everything that belongs to a task with the task, and nothing of it in variables of the process.',
+  ),
+};
+
+/** How two agents are tried together. */
+export interface TogetherOptions extends Partial<RunOptions> {
+  /** A skill that hands work to other agents, or the words that ask for it, with `{url}` and `{text}`. */
+  readonly delegate?: string;
+  /** The credentials for the second agent. */
+  readonly secondHeaders?: Readonly<Record<string, string>>;
+}
+
+/** Tries two agents together: each finds the other, each answers what the other said, and both at once. */
+export async function tryTogether(
+  firstUrl: string,
+  secondUrl: string,
+  options: TogetherOptions,
+): Promise<RuleResult[]> {
+  const { delegate: words, secondHeaders = {} } = options;
+  const company = openCompany(options);
+  try {
+    const first = await meet(firstUrl, company, options);
+    // Credentials are for the agent that they were given for.
+    const { skills: _ofTheFirst, ...others } = options;
+    const second = await meet(secondUrl, company, { ...others, headers: secondHeaders });
+    return [
+      await judge(rules.discovers, second, () => expectFound(second)),
+      await judge(rules.language, second, () => expectCommon(first, second)),
+      await judge(rules.there, second, () => relay(first, second)),
+      await judge(rules.back, first, () => relay(second, first)),
+      await judge(rules.concurrent, first, () => tryAtOnce([first, second])),
+      await judge(rules.thereDirectly, first, () => delegate(first, second, words)),
+      // Whoever names words means the agent under test; the other is only asked when its card says that it can.
+      await judge(rules.backDirectly, second, () => delegate(second, first, words, 'only-if-declared')),
+      await judge(rules.concurrentDirectly, first, () => delegateAtOnce(first, second, words)),
+    ];
+  } finally {
+    company.close();
+  }
+}
+
+/** Sends what one agent answers to the other, over the raw wire. */
+export async function relay(from: Partner, to: Partner): Promise<void> {
+  const { text } = await answerOf(from, wordsFor(from));
+  // An agent that says nothing in words still gives the other something to answer.
+  await answerOf(to, text === '' ? wordsFor(to) : text);
+}
+
+/** Lets every agent work at several tasks at once, each with a mark of its own, and looks for marks elsewhere. */
+async function tryAtOnce(partners: readonly Partner[]): Promise<void> {
+  const marks = partners.flatMap((partner) =>
+    Array.from({ length: 4 }, () => ({ partner, mark: `m${crypto.randomUUID().slice(0, 8)}` })),
+  );
+  const seen = await Promise.all(
+    marks.map(async ({ partner, mark }) => {
+      const probe = speaking(partner);
+      const text = `${wordsFor(partner)} ${mark}`;
+      const heard = await probe.ask('send', { message: { text, messageId: crypto.randomUUID() } });
+      if (heard.fault || heard.problem !== undefined)
+        throw new Broken(`${partner.name} did not answer while others were asked: ${described(heard)}`, {
+          exchanges: [heard.exchange],
+        });
+      const id = probe.speech.taskOf(heard.result)?.id;
+      return { partner, mark, id, heard, answer: JSON.stringify(heard.result) };
+    }),
+  );
+  for (const { partner, mark, answer, id, heard } of seen) {
+    const strange = marks.find((other) => other.mark !== mark && answer.includes(other.mark));
+    const evidence = { exchanges: [heard.exchange] };
+    if (strange)
+      throw new Broken(`${partner.name} answered "${mark}" with words of "${strange.mark}"`, evidence);
+    const isShared =
+      seen.filter((other) => other.partner === partner && id !== undefined && other.id === id).length > 1;
+    if (isShared) throw new Broken(`${partner.name} gave two tasks the id ${id}`, evidence);
+  }
+}
+
+function expectFound({ url, shown, lanes }: Partner): void {
+  if (!shown) throw new Broken(`There is no agent card at ${url}`);
+  if (lanes.length === 0) throw new Broken(`The card at ${shown.url} names no way to speak to the agent`);
+}
+
+/** The ways in which both can be spoken to. */
+export function commonLanes(first: Partner, second: Partner): string[] {
+  const named = (each: Speech): string => `${each.version} ${each.transport}`;
+  const theirs = new Set(second.lanes.map(named));
+  return first.lanes.map(named).filter((each) => theirs.has(each));
+}
+
+function expectCommon(first: Partner, second: Partner): void {
+  if (commonLanes(first, second).length > 0) return;
+  const named = ({ lanes }: Partner): string =>
+    lanes.map(({ version, transport }) => `${version} ${transport}`).join(', ') || 'nothing';
+  throw new Broken('The two have no version and transport in common', {
+    expected: named(first),
+    actual: named(second),
+  });
+}
+
+async function judge(rule: Rule, partner: Partner, work: () => unknown): Promise<RuleResult> {
+  const began = performance.now();
+  const { version = '1.0', transport } = partner.lanes[0] ?? {};
+  const where = { version, transport };
+  try {
+    await work();
+    return resultOf(rule, where, { verdict: 'pass', message: '', milliseconds: performance.now() - began });
+  } catch (error) {
+    const { message } = error as Error;
+    const milliseconds = performance.now() - began;
+    if (error instanceof NotApplicable)
+      return resultOf(rule, where, { verdict: 'not-applicable', message, milliseconds });
+    if (error instanceof Inconclusive)
+      return resultOf(rule, where, { verdict: 'inconclusive', message, milliseconds });
+    if (!(error instanceof Broken)) return resultOf(rule, where, { verdict: 'error', message, milliseconds });
+    const { expected, actual, exchanges = [] } = error.evidence;
+    const violations = [
+      { message, exchanges, ...(expected ? { expected } : {}), ...(actual ? { actual } : {}) },
+    ];
+    return resultOf(rule, where, {
+      verdict: rule.level === 'MUST' ? 'fail' : 'warn',
+      message,
+      violations,
+      milliseconds,
+    });
+  }
+}

@@ -1,0 +1,190 @@
+import type { Transport, Version } from '../rule-model.ts';
+import { defineInvariants, type Invariant, type Sighting } from '../observation/observation.ts';
+import { type Flaw, list, type Shape } from './schema.ts';
+import { event0_1, pushConfig0_1, task0_1 } from './schemas-0_1.ts';
+import { task0_3Rest, wrapped } from './schemas-0_3-rest.ts';
+import { byKind, pushConfig0_3, task0_3 } from './schemas-0_3.ts';
+
+const known = new WeakMap<Sighting, readonly Flaw[] | undefined>();
+
+/** The shapes of one version over one transport; undefined where no text says what they are. */
+interface Shapes {
+  readonly event: Shape;
+  readonly sent: Shape;
+  readonly task: Shape;
+  readonly push?: Shape;
+}
+
+const shapes: { readonly [lane: string]: Shapes } = {
+  '0.3 JSONRPC': { event: byKind, sent: byKind, task: task0_3, push: pushConfig0_3 },
+  '0.3 HTTP+JSON': { event: wrapped, sent: wrapped, task: task0_3Rest },
+  '0.1 JSONRPC': { event: event0_1, sent: task0_1, task: task0_1, push: pushConfig0_1 },
+};
+
+function shapeFor(sighting: Sighting): { shape: Shape; value: unknown } | undefined {
+  const { version, transport } = sighting.speech;
+  const known = shapes[`${version} ${transport}`];
+  if (!known) return undefined;
+  if (sighting.kind === 'event') return { shape: known.event, value: sighting.event.raw };
+  if (sighting.kind !== 'answer' || sighting.heard.result === undefined) return undefined;
+  const { operation, heard } = sighting;
+  const ofOperation: Partial<Record<typeof operation, Shape | undefined>> = {
+    send: known.sent,
+    get: known.task,
+    cancel: known.task,
+    createPush: known.push,
+    getPush: known.push,
+    listPush: known.push && list('push-config', known.push),
+  };
+  const shape = ofOperation[operation];
+  return shape && { shape, value: heard.result };
+}
+
+function flawsOf(sighting: Sighting): readonly Flaw[] | undefined {
+  if (known.has(sighting)) return known.get(sighting);
+  const found = shapeFor(sighting);
+  let flaws: Flaw[] | undefined;
+  if (found) found.shape(found.value, 'result', (flaws = []));
+  known.set(sighting, flaws);
+  return flaws;
+}
+
+type Row = readonly [tag: string, section: string, sentence: string, remedy: string];
+
+/** What only one transport of 0.3 can break; REST of 0.3 leaves out what is false or empty. */
+const only: { readonly [tag: string]: Transport } = {
+  kind: 'JSONRPC',
+  final: 'JSONRPC',
+  timestamp: 'JSONRPC',
+  'push-config': 'JSONRPC',
+  wrapped: 'HTTP+JSON',
+};
+
+const rows: { readonly [version in Exclude<Version, '1.0'>]: readonly Row[] } = {
+  '0.3': [
+    ['task', '6.1', 'A task has an id, a contextId and a status.', 'Send all three with every task.'],
+    ['status', '6.2', 'A status has a state that the protocol knows.', 'Use the names of TaskState.'],
+    [
+      'message',
+      '6.4',
+      'A message has a messageId, a role and parts.',
+      'Give every message of the agent a messageId.',
+    ],
+    [
+      'part',
+      '6.5',
+      'A part has a kind, and what that kind names; a file has either bytes or a uri.',
+      'Send {"kind": "text", "text": …} and the like.',
+    ],
+    ['artifact', '6.7', 'An artifact has an artifactId and parts.', 'Give each artifact an id of its own.'],
+    [
+      'kind',
+      '6',
+      'Everything that can be told apart says its kind.',
+      'Send kind: task, message, status-update or artifact-update.',
+    ],
+    [
+      'event',
+      '7.2.2',
+      'An update names its task and its context.',
+      'Send taskId and contextId with every update.',
+    ],
+    [
+      'final',
+      '7.2.2',
+      'A status update says whether it is the last.',
+      'Send final with every status update.',
+    ],
+    ['timestamp', '6.2', 'Moments are texts of ISO 8601.', 'Write 2026-01-31T12:00:00.000Z.'],
+    ['metadata', '6', 'Metadata is an object.', 'Send an object, or nothing.'],
+    [
+      'wrapped',
+      '7.1',
+      'REST gives one of task and message, and in streams one of four, under its name.',
+      'Send {"task": …}, not the task by itself.',
+    ],
+    [
+      'push-config',
+      '7.5',
+      'A webhook is given back with the id of its task and its address.',
+      'Send taskId and pushNotificationConfig with its url.',
+    ],
+  ],
+  '0.1': [
+    ['task', 'Task', 'A task has an id and a status.', 'Send both with every task.'],
+    [
+      'status',
+      'TaskStatus',
+      'A status has a state that the protocol knows.',
+      'Use submitted, working, input-required, completed, canceled, failed or unknown.',
+    ],
+    ['message', 'Message', 'A message has a role and parts.', 'Send both.'],
+    [
+      'part',
+      'Part',
+      'A part has a type, and what that type names.',
+      'Send {"type": "text", "text": …} and the like.',
+    ],
+    ['artifact', 'Artifact', 'An artifact has parts.', 'Send parts with every artifact.'],
+    [
+      'event',
+      'Streaming',
+      'An update names its task, and has a status or an artifact.',
+      'Send the id of the task with every update.',
+    ],
+    ['timestamp', 'TaskStatus', 'Moments are texts of ISO 8601.', 'Write 2026-01-31T12:00:00.000Z.'],
+    ['metadata', 'Task', 'Metadata is an object.', 'Send an object, or nothing.'],
+    [
+      'push-config',
+      'tasks/pushNotification/set',
+      'A webhook is given back with the id of its task and its address.',
+      'Send id and pushNotificationConfig with its url.',
+    ],
+  ],
+};
+
+function invariantsOf(version: Exclude<Version, '1.0'>): Invariant[] {
+  return rows[version].map(([tag, section, sentence, remedy]) => ({
+    id: `${version}.${tag}`,
+    requirements: [`${version}/${tag}`],
+    section,
+    level: 'MUST',
+    category: 'lifecycle',
+    sentence,
+    remedy,
+    versions: [version],
+    ...(only[tag] ? { transports: [only[tag]] } : {}),
+    look: (sighting) =>
+      flawsOf(sighting)
+        ?.filter((flaw) => flaw.tag === tag)
+        .map(({ message }) => message),
+  }));
+}
+
+/** What the data models of the versions before 1.0 ask of everything that is sent. */
+export const modelBeforeInvariants = defineInvariants([
+  ...invariantsOf('0.3'),
+  ...invariantsOf('0.1'),
+  {
+    id: 'stream.final',
+    requirements: ['0.3/final-last', '0.1/final-last'],
+    section: '7.2.2',
+    level: 'MUST',
+    category: 'streaming',
+    sentence: 'The last event of a stream is a status with final true, and no other event has it.',
+    remedy: 'Mark the status that ends the stream, and that one alone.',
+    versions: ['0.3', '0.1'],
+    look(sighting) {
+      if (sighting.kind !== 'stream' || sighting.events.length === 0 || !sighting.isWhole) return undefined;
+      const { events } = sighting;
+      if (events.some(({ kind }) => kind === 'message')) return undefined;
+      const marks = events.map((event) => event.kind === 'status' && event.final === true);
+      const last = events.at(-1);
+      // REST of 0.3 leaves out what is false, and some close with the task.
+      if (last?.kind === 'task') return [];
+      const wrong = marks.at(-1) ? [] : ['The last event is not marked as final'];
+      if (marks.slice(0, -1).includes(true)) wrong.push('An event before the last one is marked as final');
+      return wrong;
+    },
+  },
+]);

@@ -1,0 +1,100 @@
+import type { Agent } from '../../../protocol/agent.ts';
+import { bendResult, type Loose } from '../harness/mutations.ts';
+import { type BrokenAgent, defineBroken, type WireFault } from '../harness/mutant-agent.ts';
+import { callers } from '../harness/serve-mutant.ts';
+import { otherwise, wrap } from '../harness/override-agent.ts';
+
+const operation = /^GetExtendedAgentCard|GET .*\/extendedAgentCard/;
+
+/** A broken agent with an extended card in one line: the rule, how, what, and its wire. */
+function wired(breaks: string, how: string, what: string, wire: WireFault): BrokenAgent {
+  return {
+    id: `${breaks}:${how}`,
+    breaks,
+    what,
+    versions: ['1.0'],
+    isGuarded: true,
+    definition: { extendedCard: { description: 'More of it' } },
+    wire: () => wire,
+  };
+}
+
+const bent = (bend: (card: Loose) => unknown): WireFault => bendResult(operation, bend);
+
+/** Agents whose extended card is wrong in one thing. */
+export const brokenExtendedCard = defineBroken([
+  {
+    id: 'extended-card.unsupported:not-configured',
+    breaks: 'extended-card.unsupported',
+    what: 'An extended card that is not declared is said not to be configured.',
+    versions: ['1.0'],
+    agent: (agent: Agent) =>
+      wrap(agent, {
+        extendedCard: (call) =>
+          otherwise(agent.extendedCard(call), 'UNSUPPORTED_OPERATION', 'EXTENDED_AGENT_CARD_NOT_CONFIGURED'),
+      }),
+  },
+  {
+    id: 'extended-card.unsupported:public',
+    breaks: 'extended-card.unsupported',
+    what: 'Where there is no extended card, the public one is shown.',
+    versions: ['1.0'],
+    agent: (agent: Agent) => wrap(agent, { extendedCard: (call) => agent.card(call) }),
+  },
+  {
+    ...wired(
+      'extended-card.answers',
+      'unsupported',
+      'An extended card that is declared is not supported.',
+      {},
+    ),
+    agent: (agent: Agent) =>
+      wrap(agent, {
+        extendedCard: async () => {
+          const { A2AError } = await import('../../../protocol/errors.ts');
+          throw new A2AError('UNSUPPORTED_OPERATION');
+        },
+      }),
+  },
+  wired(
+    'extended-card.answers',
+    'wrapped',
+    'The extended card is wrapped.',
+    bent((card) => ({ card })),
+  ),
+  wired(
+    'extended-card.answers',
+    'only-more',
+    'The extended card has only what is more.',
+    bent(({ skills }) => ({ skills })),
+  ),
+  wired('extended-card.anonymous', 'shown', 'Anybody sees the extended card.', {
+    request(request) {
+      if (operation.test(request.operation)) request.headers.authorization ??= `Bearer ${callers.ann}`;
+    },
+  }),
+  wired('extended-card.bad-credentials', 'shown', 'Any credentials open the extended card.', {
+    request(request) {
+      if (operation.test(request.operation) && request.headers.authorization)
+        request.headers.authorization = `Bearer ${callers.ann}`;
+    },
+  }),
+  wired('extended-card.cache', 'public', 'Anybody may keep the extended card.', {
+    answer({ headers }, request) {
+      if (operation.test(request.operation)) headers['cache-control'] = 'public, max-age=300';
+    },
+  }),
+  wired('extended-card.cache', 'none', 'Nothing is said about keeping the extended card.', {
+    answer({ headers }) {
+      delete headers['cache-control'];
+    },
+  }),
+  wired(
+    'extended-card.secrets',
+    'token',
+    'The extended card holds a token.',
+    bent((card) => {
+      card.description = 'Call with Bearer abcdefghijklmnop123456';
+    }),
+  ),
+]);

@@ -1,0 +1,32 @@
+import type { BrokenAgent } from './harness/mutant-agent.ts';
+import { bendCard1_0 } from './card/card.ts';
+import { signedVariants } from './card/card-signature.ts';
+import type { Loose } from './harness/mutations.ts';
+
+/** Agents that are correct, each in its own way: nothing may be said against any of them. */
+export const correctVariants: Readonly<Record<string, Partial<BrokenAgent>>> = {
+  open: {},
+  guarded: { isGuarded: true },
+  'without streaming': { definition: { streaming: false } },
+  'without push notifications': { definition: { pushNotifications: false } },
+  'with an extended card': {
+    isGuarded: true,
+    definition: { extendedCard: { description: 'Does what a text of the fixtures says, and more' } },
+  },
+  'with extensions': {
+    definition: {
+      extensions: [
+        { uri: 'https://example.com/ext/steps/v1', required: true },
+        { uri: 'https://example.com/ext/notes/v2' },
+      ],
+    },
+  },
+  'for a tenant': {
+    wire: () =>
+      bendCard1_0((card) => {
+        for (const each of card.supportedInterfaces as Loose[])
+          if (each.protocolVersion === '1.0') each.tenant = 'acme';
+      }),
+  },
+  ...signedVariants,
+};

@@ -1,0 +1,45 @@
+import { serve } from '../../../server/node/serve.ts';
+import { bearer } from '../../../server/auth/schemes/bearer.ts';
+import { bendWire } from './mutating-proxy.ts';
+import type { BrokenAgent } from './mutant-agent.ts';
+import { fixtureAgent } from './fixture-agent.ts';
+
+/** The callers that a guarded agent tells apart; the last one may do nothing. */
+export const callers = { ann: 'token-of-ann', ben: 'token-of-ben', cat: 'token-of-cat' } as const;
+
+const scopes = ['talk'];
+
+const holders = {
+  [callers.ann]: { id: 'ann', scopes },
+  [callers.ben]: { id: 'ben', scopes },
+  [callers.cat]: { id: 'cat', scopes: [] },
+};
+
+/** An agent that is served to be looked at. */
+export interface Served {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Serves the correct agent of the fixtures, or one that is broken in one way. */
+export async function serveBroken(broken: Partial<BrokenAgent> = {}): Promise<Served> {
+  const wire = await bendWire(broken.wire?.() ?? {});
+  const { definition = {} } = broken;
+  const correct = fixtureAgent({ definition, push: { egress: { allowLoopback: true } } });
+  const agent = broken.agent ? broken.agent(correct) : correct;
+  const server = await serve(agent, {
+    publicUrl: wire.url,
+    limits: { requestsPerCaller: Number.POSITIVE_INFINITY, streamsPerCaller: Number.POSITIVE_INFINITY },
+    ...(broken.isGuarded ? { auth: { any: [{ ...bearer({ tokens: holders }), scopes }] } } : {}),
+    ...broken.server,
+  });
+  wire.to(server.url);
+  return {
+    url: wire.url,
+    async close() {
+      wire.close();
+      await server.stop(0);
+      await correct.close();
+    },
+  };
+}

@@ -1,0 +1,354 @@
+import {
+  bendEvery,
+  bendResult,
+  type Bend,
+  isLoose,
+  type Loose,
+  type Thing,
+  drop,
+  onText,
+  set,
+} from '../harness/mutations.ts';
+import { type BrokenAgent, defineBroken } from '../harness/mutant-agent.ts';
+
+/** A broken agent in one line: how, which rule, what, of which things, and the bend. */
+function bent(id: string, breaks: string, what: string, kind: Thing, bend: Bend): BrokenAgent {
+  return { id: `${breaks}:${id}`, breaks, what, versions: ['1.0'], wire: () => bendEvery(kind, bend) };
+}
+
+const rename =
+  (from: string, to: string): Bend =>
+  (thing) => {
+    if (!(from in thing)) return;
+    thing[to] = thing[from];
+    delete thing[from];
+  };
+const stamp =
+  (change: (text: string) => unknown): Bend =>
+  (status) => {
+    if (typeof status.timestamp === 'string') status.timestamp = change(status.timestamp);
+  };
+const states =
+  (change: (state: string) => unknown): Bend =>
+  (status) => {
+    status.state = change(String(status.state));
+  };
+const sendOnly = /SendMessage|POST \/message:send/;
+
+/** Agents whose data model is wrong in one thing. */
+export const brokenModel = defineBroken([
+  bent('no-id', 'model.task', 'A task has no id.', 'task', drop('id')),
+  bent('no-status', 'model.task', 'A task has no status.', 'task', drop('status')),
+  bent(
+    'history-object',
+    'model.task',
+    'History is an object instead of a list.',
+    'task',
+    set('history', { first: {} }),
+  ),
+  bent('empty-id', 'model.task', 'A task has an empty id.', 'task', set('id', '')),
+  bent('numeric-id', 'model.task', 'A task has a number for its id.', 'task', set('id', 17)),
+  bent('no-context', 'model.task-context', 'A task names no context.', 'task', drop('contextId')),
+  bent(
+    'strange-state',
+    'model.status',
+    'A state is none of the protocol.',
+    'status',
+    set('state', 'TASK_STATE_DONE'),
+  ),
+  bent('no-state', 'model.status', 'A status has no state.', 'status', drop('state')),
+  bent(
+    'unspecified',
+    'model.status',
+    'A status is unspecified.',
+    'status',
+    set('state', 'TASK_STATE_UNSPECIFIED'),
+  ),
+  bent(
+    'two-l',
+    'model.status',
+    'Canceled is spelt with two l.',
+    'status',
+    states((state) => (state === 'TASK_STATE_CANCELED' ? 'TASK_STATE_CANCELLED' : state)),
+  ),
+  bent('no-message-id', 'model.message', 'A message has no id.', 'message', drop('messageId')),
+  bent('no-role', 'model.message', 'A message has no role.', 'message', drop('role')),
+  bent('no-parts', 'model.message', 'A message has no parts.', 'message', drop('parts')),
+  bent(
+    'content',
+    'model.message',
+    'The parts of a message are called content.',
+    'message',
+    rename('parts', 'content'),
+  ),
+  bent('strange-role', 'model.role', 'The role is assistant.', 'message', set('role', 'ROLE_ASSISTANT')),
+  bent(
+    'two-contents',
+    'model.part',
+    'A part has a text and data.',
+    'part',
+    onText((part) => Object.assign(part, { data: {} })),
+  ),
+  bent(
+    'no-content',
+    'model.part',
+    'A part has no content.',
+    'part',
+    onText((part) => {
+      delete part.text;
+    }),
+  ),
+  bent(
+    'text-object',
+    'model.part',
+    'A text is an object.',
+    'part',
+    onText((part) => Object.assign(part, { text: { value: part.text } })),
+  ),
+  bent(
+    'raw-text',
+    'model.raw',
+    'Bytes are sent as they are.',
+    'part',
+    onText((part) => {
+      part.raw = `${String(part.text)}!`;
+      delete part.text;
+    }),
+  ),
+  bent(
+    'raw-url-safe',
+    'model.raw',
+    'Bytes are in the alphabet for addresses, without padding.',
+    'part',
+    onText((part) => {
+      part.raw = '-_8';
+      delete part.text;
+    }),
+  ),
+  bent('no-artifact-id', 'model.artifact', 'An artifact has no id.', 'artifact', drop('artifactId')),
+  bent('no-artifact-parts', 'model.artifact', 'An artifact has no parts.', 'artifact', drop('parts')),
+  bent('same-ids', 'model.artifact', 'Two artifacts have the same id.', 'task', (task) => {
+    if (Array.isArray(task.artifacts) && task.artifacts.length > 0)
+      task.artifacts.push({ ...(task.artifacts[0] as Loose) });
+  }),
+  bent('no-task-id', 'model.status-event', 'A status update names no task.', 'statusUpdate', drop('taskId')),
+  bent(
+    'no-context-id',
+    'model.status-event',
+    'A status update names no context.',
+    'statusUpdate',
+    drop('contextId'),
+  ),
+  bent(
+    'no-event-status',
+    'model.status-event',
+    'A status update has no status.',
+    'statusUpdate',
+    drop('status'),
+  ),
+  bent(
+    'no-artifact-task',
+    'model.artifact-event',
+    'An artifact update names no task.',
+    'artifactUpdate',
+    drop('taskId'),
+  ),
+  bent(
+    'no-artifact',
+    'model.artifact-event',
+    'An artifact update has no artifact.',
+    'artifactUpdate',
+    drop('artifact'),
+  ),
+  bent('append-text', 'model.artifact-event', 'append is a text.', 'artifactUpdate', (update) =>
+    Object.assign(update, { append: 'false' }),
+  ),
+  {
+    id: 'model.payload:two',
+    breaks: 'model.payload',
+    what: 'An event has two payloads.',
+    versions: ['1.0'],
+    wire: () => ({
+      frame(data) {
+        const frame = data as Loose;
+        const payload = isLoose(frame.result) ? frame.result : frame;
+        if (isLoose(payload.statusUpdate))
+          payload.message = { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'x' }] };
+        return [frame];
+      },
+    }),
+  },
+  {
+    id: 'model.payload:bare',
+    breaks: 'model.payload',
+    what: 'An event is not wrapped.',
+    versions: ['1.0'],
+    wire: () => ({
+      frame(data) {
+        const frame = data as Loose;
+        if (isLoose(frame.result) && isLoose(frame.result.statusUpdate))
+          return [{ ...frame, result: frame.result.statusUpdate }];
+        return [isLoose(frame.statusUpdate) ? frame.statusUpdate : frame];
+      },
+    }),
+  },
+  {
+    id: 'model.sent:bare',
+    breaks: 'model.sent',
+    what: 'The answer to a send is a bare task.',
+    versions: ['1.0'],
+    wire: () => bendResult(sendOnly, ({ task, message }) => task ?? message),
+  },
+  {
+    id: 'model.sent:both',
+    breaks: 'model.sent',
+    what: 'The answer to a send has a task and a message.',
+    versions: ['1.0'],
+    wire: () =>
+      bendResult(sendOnly, (result) => ({
+        ...result,
+        message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'x' }] },
+      })),
+  },
+  {
+    id: 'model.sent:empty',
+    breaks: 'model.sent',
+    what: 'The answer to a send is empty.',
+    versions: ['1.0'],
+    wire: () => bendResult(sendOnly, () => ({})),
+  },
+  {
+    id: 'model.task:wrapped',
+    breaks: 'model.task',
+    what: 'The answer to a get is wrapped.',
+    versions: ['1.0'],
+    wire: () => bendResult(/^GetTask$|^GET \/tasks\/\{id\}$/, (task) => ({ task })),
+  },
+  bent('no-total', 'model.page', 'A page does not say how many there are.', 'page', drop('totalSize')),
+  bent('no-size', 'model.page', 'A page does not say its size.', 'page', drop('pageSize')),
+  bent('null-tasks', 'model.page', 'A page without tasks has null.', 'page', (page) => {
+    if ((page.tasks as unknown[]).length === 0) page.tasks = null;
+  }),
+  bent('no-token', 'model.page-token', 'The last page has no token.', 'page', (page) => {
+    if (page.nextPageToken === '') delete page.nextPageToken;
+  }),
+  bent(
+    'snake-context',
+    'model.camel',
+    'contextId is written in snake case.',
+    'task',
+    rename('contextId', 'context_id'),
+  ),
+  bent(
+    'snake-artifact',
+    'model.camel',
+    'artifactId is written in snake case.',
+    'artifact',
+    rename('artifactId', 'artifact_id'),
+  ),
+  bent(
+    'snake-message',
+    'model.camel',
+    'messageId is written in snake case.',
+    'message',
+    rename('messageId', 'message_id'),
+  ),
+  bent(
+    'snake-token',
+    'model.camel',
+    'nextPageToken is written in snake case.',
+    'page',
+    rename('nextPageToken', 'next_page_token'),
+  ),
+  bent(
+    'short-states',
+    'model.enum',
+    'States have the names of 0.3.',
+    'status',
+    states((state) => state.replace('TASK_STATE_', '').toLowerCase().replace('_', '-')),
+  ),
+  bent('numbers', 'model.enum', 'States are numbers.', 'status', set('state', 3)),
+  bent('short-roles', 'model.enum', 'Roles have the names of 0.3.', 'message', set('role', 'agent')),
+  bent(
+    'seconds',
+    'model.timestamp',
+    'Moments are seconds since 1970.',
+    'status',
+    stamp((text) => Math.floor(Date.parse(text) / 1000)),
+  ),
+  bent(
+    'date-text',
+    'model.timestamp',
+    'Moments are written for people.',
+    'status',
+    stamp((text) => new Date(text).toUTCString()),
+  ),
+  bent(
+    'offset',
+    'model.utc',
+    'Moments have an offset.',
+    'status',
+    stamp((text) => text.replace('Z', '+00:00')),
+  ),
+  bent(
+    'no-zone',
+    'model.utc',
+    'Moments have no zone.',
+    'status',
+    stamp((text) => text.replace('Z', '')),
+  ),
+  bent(
+    'no-milliseconds',
+    'model.milliseconds',
+    'Moments end with the seconds.',
+    'status',
+    stamp((text) => text.replace(/\.\d+/, '')),
+  ),
+  bent(
+    'no-parts-at-all',
+    'model.empty',
+    'A message has an empty list of parts.',
+    'message',
+    set('parts', []),
+  ),
+  bent(
+    'empty-artifact',
+    'model.empty',
+    'An artifact has an empty list of parts.',
+    'artifact',
+    set('parts', []),
+  ),
+  bent('metadata-text', 'model.metadata', 'Metadata is a text.', 'task', (task) =>
+    Object.assign(task, { metadata: 'none' }),
+  ),
+  bent('extensions-text', 'model.extensions', 'Extensions are one text.', 'message', (message) =>
+    Object.assign(message, { extensions: 'urn:x' }),
+  ),
+  bent('kind', 'model.foreign', 'A task has its kind, as in 0.3.', 'task', (task) =>
+    Object.assign(task, { kind: 'task' }),
+  ),
+  bent('final', 'model.foreign', 'A status update has final, as in 0.3.', 'statusUpdate', (update) =>
+    Object.assign(update, { final: false }),
+  ),
+  bent(
+    'part-kind',
+    'model.foreign',
+    'A part has its kind, as in 0.3.',
+    'part',
+    onText((part) => Object.assign(part, { kind: 'text' })),
+  ),
+  {
+    id: 'model.push-config:nested',
+    breaks: 'model.push-config',
+    what: 'A push configuration is nested, as in 0.3.',
+    versions: ['1.0'],
+    wire: () =>
+      bendResult(
+        /^CreateTaskPushNotificationConfig$|^POST .*pushNotificationConfigs$/,
+        ({ taskId, ...config }) => ({
+          taskId,
+          pushNotificationConfig: config,
+        }),
+      ),
+  },
+]);

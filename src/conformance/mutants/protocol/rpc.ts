@@ -1,0 +1,294 @@
+import { bendError, isLoose, type Loose } from '../harness/mutations.ts';
+import { type BrokenAgent, defineBroken, type WireAnswer, type WireRequest } from '../harness/mutant-agent.ts';
+import { all } from '../harness/operation-mutant.ts';
+
+/** Answers instead of the agent. */
+function rpcAnswer(id: unknown, body: object, status = 200): WireAnswer {
+  return {
+    status,
+    headers: { 'content-type': 'application/json' },
+    text: JSON.stringify({ jsonrpc: '2.0', id, ...body }),
+    json: undefined,
+  };
+}
+
+/** An agent that answers requests that fit otherwise. */
+function answers(
+  id: string,
+  breaks: string,
+  what: string,
+  fits: (request: WireRequest) => boolean,
+  instead: (request: WireRequest) => WireAnswer,
+  versions: BrokenAgent['versions'] = ['1.0'],
+): BrokenAgent {
+  return {
+    id: `${breaks}:${id}`,
+    breaks,
+    what,
+    versions,
+    transports: ['JSONRPC'],
+    wire: () => ({
+      request: (request) => (request.method === 'POST' && fits(request) ? instead(request) : undefined),
+    }),
+  };
+}
+
+/** An agent that gives another code than it should. */
+function code(
+  id: string,
+  breaks: string,
+  what: string,
+  from: number,
+  to: number,
+  versions: BrokenAgent['versions'] = ['1.0'],
+): BrokenAgent {
+  return {
+    id: `${breaks}:${id}`,
+    breaks,
+    what,
+    versions,
+    transports: ['JSONRPC'],
+    wire: () =>
+      bendError((error) => {
+        if (error.code === from) error.code = to;
+      }),
+  };
+}
+
+const error = (value: number): object => ({ error: { code: value, message: 'No' } });
+const idOf = ({ json }: WireRequest): unknown => (isLoose(json) ? json.id : null);
+const paramsOf = ({ json }: WireRequest): Loose => (isLoose(json) && isLoose(json.params) ? json.params : {});
+
+/** Agents whose JSON-RPC is wrong in one thing. */
+export const brokenRpc = defineBroken([
+  code('as-request', 'rpc.parse', 'What is no JSON is refused as an invalid request.', -32700, -32600, all),
+  answers(
+    'crash',
+    'rpc.parse',
+    'What is no JSON is a page of HTML.',
+    ({ json, body }) => json === undefined && body !== '',
+    () => ({
+      status: 400,
+      headers: { 'content-type': 'text/html' },
+      text: '<html>Bad request</html>',
+      json: undefined,
+    }),
+    all,
+  ),
+  code(
+    'as-params',
+    'rpc.invalid-request',
+    'What is no request is refused as wrong parameters.',
+    -32600,
+    -32602,
+    all,
+  ),
+  answers(
+    'takes',
+    'rpc.version-mark',
+    'A request without its mark is taken.',
+    ({ json }) => isLoose(json) && json.jsonrpc !== '2.0' && typeof json.method === 'string',
+    (request) => rpcAnswer(idOf(request), error(-32001)),
+  ),
+  answers(
+    'breaks',
+    'rpc.batch',
+    'A batch is answered with a code of its own.',
+    ({ json }) => Array.isArray(json),
+    () => rpcAnswer(null, error(-32602)),
+  ),
+  answers(
+    'takes',
+    'rpc.object-id',
+    'An object is taken as an id.',
+    ({ json }) => isLoose(json) && typeof json.id === 'object' && json.id !== null,
+    (request) => rpcAnswer(idOf(request), error(-32001)),
+  ),
+  code(
+    'as-request',
+    'rpc.unknown-method',
+    'An unknown method is refused as an invalid request.',
+    -32601,
+    -32600,
+    all,
+  ),
+  answers(
+    'takes',
+    'rpc.old-methods',
+    'The methods of 0.3 are taken from callers of 1.0.',
+    ({ operation }) => operation === 'message/send' || operation === 'tasks/get',
+    (request) => rpcAnswer(idOf(request), error(-32001)),
+  ),
+  answers(
+    'no-list',
+    'rpc.methods',
+    'ListTasks does not exist.',
+    ({ operation }) => operation === 'ListTasks',
+    (request) => rpcAnswer(idOf(request), error(-32601)),
+  ),
+  answers(
+    'no-push',
+    'rpc.methods',
+    'Push configurations cannot be listed.',
+    ({ operation }) => operation === 'ListTaskPushNotificationConfigs',
+    (request) => rpcAnswer(idOf(request), error(-32601)),
+  ),
+  code('as-internal', 'rpc.params', 'Wrong parameters are an internal error.', -32602, -32603, all),
+  answers(
+    'number-id',
+    'rpc.params',
+    'A number is taken as the id of a task.',
+    (request) => typeof paramsOf(request).id === 'number',
+    (request) => rpcAnswer(idOf(request), error(-32001)),
+    all,
+  ),
+  {
+    id: 'rpc.ids:as-text',
+    breaks: 'rpc.ids',
+    what: 'Ids come back as texts.',
+    versions: all,
+    transports: ['JSONRPC'],
+    wire: () => ({
+      answer(answer) {
+        if (isLoose(answer.json) && 'jsonrpc' in answer.json)
+          answer.json = { ...answer.json, id: String(answer.json.id) };
+      },
+    }),
+  },
+  {
+    id: 'rpc.status:text-code',
+    breaks: 'rpc.status',
+    what: 'The code of an error is a text.',
+    versions: all,
+    transports: ['JSONRPC'],
+    wire: () =>
+      bendError((each) => {
+        each.code = String(each.code);
+      }),
+  },
+  {
+    id: 'rpc.status:no-message',
+    breaks: 'rpc.status',
+    what: 'An error has no message.',
+    versions: all,
+    transports: ['JSONRPC'],
+    wire: () =>
+      bendError((each) => {
+        delete each.message;
+      }),
+  },
+  {
+    id: 'rpc.details:object',
+    breaks: 'rpc.details',
+    what: 'The data of an error is an object.',
+    versions: ['1.0'],
+    transports: ['JSONRPC'],
+    wire: () =>
+      bendError((each) => {
+        each.data = { reason: 'TASK_NOT_FOUND' };
+      }),
+  },
+  {
+    id: 'rpc.details:untyped',
+    breaks: 'rpc.details',
+    what: 'Details do not say their type.',
+    versions: ['1.0'],
+    transports: ['JSONRPC'],
+    wire: () =>
+      bendError((each) => {
+        if (Array.isArray(each.data)) for (const detail of each.data as Loose[]) delete detail['@type'];
+      }),
+  },
+  {
+    id: 'rpc.error-info:none',
+    breaks: 'rpc.error-info',
+    what: 'Errors have no details.',
+    versions: ['1.0'],
+    transports: ['JSONRPC'],
+    wire: () =>
+      bendError((each) => {
+        delete each.data;
+      }),
+  },
+  {
+    id: 'rpc.error-info:reason',
+    breaks: 'rpc.error-info',
+    what: 'The reason is the name of a class.',
+    versions: ['1.0'],
+    transports: ['JSONRPC'],
+    wire: () =>
+      bendError((each) => {
+        if (Array.isArray(each.data))
+          for (const detail of each.data as Loose[])
+            if ('reason' in detail) detail.reason = 'TaskNotFoundError';
+      }),
+  },
+  {
+    id: 'rpc.error-info:domain',
+    breaks: 'rpc.error-info',
+    what: 'The domain is another one.',
+    versions: ['1.0'],
+    transports: ['JSONRPC'],
+    wire: () =>
+      bendError((each) => {
+        if (Array.isArray(each.data))
+          for (const detail of each.data as Loose[]) if ('domain' in detail) detail.domain = 'example.com';
+      }),
+  },
+  {
+    id: 'rpc.content-type:takes',
+    breaks: 'rpc.content-type',
+    what: 'Requests of every type are taken.',
+    versions: ['1.0'],
+    transports: ['JSONRPC'],
+    wire: () => ({
+      request: (request) => {
+        request.headers['content-type'] = 'application/json';
+      },
+    }),
+  },
+  {
+    id: 'rpc.get-verb:page',
+    breaks: 'rpc.get-verb',
+    what: 'A GET is answered with a page.',
+    versions: ['1.0'],
+    transports: ['JSONRPC'],
+    wire: () => ({
+      request: ({ method, path }) =>
+        method === 'GET' && !path.includes('well-known')
+          ? {
+              status: 200,
+              headers: { 'content-type': 'text/html' },
+              text: '<html>Hello</html>',
+              json: undefined,
+            }
+          : undefined,
+    }),
+  },
+  {
+    id: 'rpc.parse:no-id',
+    breaks: 'rpc.parse',
+    what: 'What is no JSON is answered without an id.',
+    versions: all,
+    transports: ['JSONRPC'],
+    wire: () => ({
+      answer(answer) {
+        if (!isLoose(answer.json) || !isLoose(answer.json.error) || answer.json.error.code !== -32700) return;
+        const { id: _id, ...others } = answer.json;
+        answer.json = others;
+      },
+    }),
+  },
+  {
+    id: 'rpc.envelope:error-null',
+    breaks: 'rpc.envelope',
+    what: 'A result comes with an error that is null.',
+    versions: ['1.0', '0.3'],
+    transports: ['JSONRPC'],
+    wire: () => ({
+      answer(answer) {
+        if (isLoose(answer.json) && 'result' in answer.json) answer.json = { ...answer.json, error: null };
+      },
+    }),
+  },
+]);

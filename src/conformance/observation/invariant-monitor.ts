@@ -1,0 +1,92 @@
+import type { Rule, RuleResult, Transport, Verdict, Version, Violation } from '../rule-model.ts';
+import { verdictOf } from '../probe.ts';
+import type { Invariant, Sighting } from './observation.ts';
+import { keepsakeOf } from '../wire/http-exchange.ts';
+
+/** How many violations of one rule are kept with their evidence. */
+const kept = 5;
+
+interface Watched {
+  readonly invariant: Invariant;
+  readonly version: Version;
+  readonly transport: Transport;
+  looked: number;
+  broken: number;
+  readonly violations: Violation[];
+}
+
+/** Looks at everything that comes over the wire with the eyes of every invariant. */
+export class Watch {
+  readonly #invariants: readonly Invariant[];
+  readonly #watched = new Map<string, Watched>();
+
+  constructor(invariants: readonly Invariant[]) {
+    this.#invariants = invariants;
+  }
+
+  see(sighting: Sighting): void {
+    const { version, transport } = sighting.speech;
+    for (const invariant of this.#invariants) {
+      if (!invariant.versions.includes(version)) continue;
+      if (invariant.transports && !invariant.transports.includes(transport)) continue;
+      const wrong = invariant.look(sighting);
+      if (wrong === undefined) continue;
+      const watched = this.#of(invariant, version, transport);
+      watched.looked++;
+      if (wrong.length > 0) watched.broken++;
+      for (const message of wrong) {
+        if (watched.violations.length >= kept) break;
+        if (watched.violations.some((each) => each.message === message)) continue;
+        watched.violations.push({ message, exchanges: [keepsakeOf(sighting.exchange)] });
+      }
+    }
+  }
+
+  /** What became of every invariant, those of which nothing was ever seen included. */
+  results(lanes: readonly { version: Version; transport: Transport }[]): RuleResult[] {
+    return lanes.flatMap(({ version, transport }) =>
+      this.#invariants
+        .filter((each) => each.versions.includes(version) && (each.transports?.includes(transport) ?? true))
+        .map((invariant) => {
+          const { looked, broken, violations } = this.#of(invariant, version, transport);
+          const verdict: Verdict =
+            looked === 0 ? 'inconclusive' : broken > 0 ? verdictOf(invariant.level) : 'pass';
+          const message =
+            looked === 0
+              ? 'Nothing came over the wire that this could be seen at.'
+              : broken > 0
+                ? `${violations[0]?.message ?? ''} (${broken} of ${looked})`
+                : '';
+          return {
+            rule: invariant,
+            version,
+            transport,
+            verdict,
+            message,
+            violations,
+            looked,
+            milliseconds: 0,
+          };
+        }),
+    );
+  }
+
+  #of(invariant: Invariant, version: Version, transport: Transport): Watched {
+    const key = `${invariant.id} ${version} ${transport}`;
+    let watched = this.#watched.get(key);
+    if (!watched) {
+      watched = { invariant, version, transport, looked: 0, broken: 0, violations: [] };
+      this.#watched.set(key, watched);
+    }
+    return watched;
+  }
+}
+
+/** A result of a rule for which nothing more is to be said. */
+export function resultOf(
+  rule: Rule,
+  where: { version: Version; transport: Transport | undefined },
+  outcome: Pick<RuleResult, 'verdict' | 'message'> & Partial<RuleResult>,
+): RuleResult {
+  return { rule, ...where, violations: [], looked: 1, milliseconds: 0, ...outcome };
+}

@@ -1,0 +1,93 @@
+import type { ArtifactView, EventView, State, TaskView } from '../drivers/normalized-views.ts';
+import { textOfParts } from '../drivers/normalized-views.ts';
+
+/** States that nothing follows. */
+export const terminal: ReadonlySet<State> = new Set(['completed', 'failed', 'canceled', 'rejected']);
+
+/** States in which a task waits for its caller. */
+export const interrupted: ReadonlySet<State> = new Set(['input-required', 'auth-required']);
+
+/** What is known of one task, from everything that was seen of it. */
+export interface Shadow {
+  readonly id: string;
+  contextId: string | undefined;
+  /** The newest state, and the newest timestamp. */
+  state: State;
+  timestamp: string | undefined;
+  /** Every state, as it was first seen. */
+  readonly seen: State[];
+  /** The text of each artifact once it was complete, by id. */
+  readonly artifacts: Map<string, string>;
+  /** How many messages we sent to it. */
+  sent: number;
+  /** When we learned that it had ended, by the clock of `performance`. */
+  endedAt: number | undefined;
+}
+
+/** What the suite knows of the tasks that it made. */
+export class Shadows {
+  readonly #tasks = new Map<string, Shadow>();
+
+  of(id: string | undefined): Shadow | undefined {
+    return id === undefined ? undefined : this.#tasks.get(id);
+  }
+
+  get size(): number {
+    return this.#tasks.size;
+  }
+
+  /** Notes a task that was seen. Older news than what is known do not count, because answers overtake each other. */
+  see(task: TaskView): void {
+    if (task.id === undefined) return;
+    const shadow = this.#shadow(task.id, task.contextId, task.state);
+    this.#note(shadow, task.state, task.timestamp);
+    if (terminal.has(task.state))
+      for (const artifact of task.artifacts ?? []) shadow.artifacts.set(artifact.id, contentOf(artifact));
+  }
+
+  /** Notes an event that was seen. */
+  follow(event: EventView): void {
+    if (event.kind === 'task') this.see(event.task);
+    if (event.kind === 'status' && event.taskId !== undefined)
+      this.#note(this.#shadow(event.taskId, event.contextId, event.state), event.state, event.timestamp);
+  }
+
+  /** Notes that a message was sent to a task. */
+  sent(id: string | undefined): void {
+    const shadow = this.of(id);
+    if (shadow) shadow.sent++;
+  }
+
+  #shadow(id: string, contextId: string | undefined, state: State): Shadow {
+    let shadow = this.#tasks.get(id);
+    if (!shadow) {
+      shadow = {
+        id,
+        contextId,
+        state,
+        timestamp: undefined,
+        seen: [],
+        artifacts: new Map(),
+        sent: 1,
+        endedAt: undefined,
+      };
+      this.#tasks.set(id, shadow);
+    }
+    shadow.contextId ??= contextId;
+    return shadow;
+  }
+
+  #note(shadow: Shadow, state: State, timestamp: string | undefined): void {
+    if (!shadow.seen.includes(state)) shadow.seen.push(state);
+    if (terminal.has(shadow.state)) return;
+    shadow.state = state;
+    if (terminal.has(state)) shadow.endedAt = performance.now();
+    shadow.timestamp = timestamp ?? shadow.timestamp;
+  }
+}
+
+/** What an artifact holds, as one text to compare. */
+export function contentOf({ parts }: ArtifactView): string {
+  const text = textOfParts(parts);
+  return text === '' ? JSON.stringify(parts) : text;
+}

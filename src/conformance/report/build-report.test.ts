@@ -1,0 +1,363 @@
+import { describe, expect, it } from 'vitest';
+import type { Rule, RuleResult } from '../rule-model.ts';
+import type { RunOutcome } from '../run-checks.ts';
+import type { Exchange } from '../wire/http-exchange.ts';
+import { compareReports } from './compare-reports.ts';
+import { type ConformanceReport, isConformant, readReport, reportOf, resultsOf } from './build-report.ts';
+import { Secrets } from '../../primitives/redaction.ts';
+import { forms, writeReport } from './report-formats.ts';
+import { junitFaults } from '../../../test/support/reports/junit-schema.ts';
+import { sarifFaults } from '../../../test/support/reports/sarif-schema.ts';
+import { readXml } from '../../../test/support/reports/parse-xml.ts';
+
+const secret = 'tok_live_4711_"quoted"';
+const headers = { authorization: `Bearer ${secret}`, 'x-tenant-pass': 'p4ssw0rd-of-them' };
+const nasty = `<script>alert(1)</script> | \`tick\` ]]> & ${secret} \u0000\u001B[2J`;
+
+const exchange: Exchange = {
+  number: 1,
+  method: 'POST',
+  url: 'https://user:hunter22@agent.example/rpc?api_key=abcdefgh&x=1',
+  requestHeaders: { ...headers, 'content-type': 'application/json', cookie: 'sid=1234567890' },
+  requestBody: JSON.stringify({ params: { text: "it's", echo: secret, token: 'hook-token-1' } }),
+  status: 200,
+  headers: { 'set-cookie': 'sid=999999', 'content-type': 'application/json' },
+  body: JSON.stringify({ result: { said: nasty, accessToken: 'at-123', note: 'p4ssw0rd-of-them' } }),
+  isBroken: false,
+  frames: [],
+  end: 'complete',
+  trouble: undefined,
+  headAfter: 1,
+  endAfter: 2.4,
+};
+
+function result(id: string, verdict: RuleResult['verdict'], more: Partial<Rule> = {}): RuleResult {
+  const rule: Rule = {
+    id,
+    requirements: ['SEND-001'],
+    section: '3.1.1',
+    level: 'MUST',
+    category: 'lifecycle',
+    sentence: 'It is answered.',
+    remedy: 'Answer it.',
+    ...more,
+  };
+  const isBroken = verdict === 'fail' || verdict === 'warn';
+  return {
+    rule,
+    version: '1.0',
+    transport: rule.category === 'agent-card' ? undefined : 'JSONRPC',
+    verdict,
+    message: verdict === 'pass' ? '' : `Seen: ${nasty}`,
+    violations: isBroken
+      ? [
+          { message: nasty, expected: 'a task', actual: nasty, exchanges: [exchange] },
+          { message: 'and again', exchanges: [] },
+        ]
+      : [],
+    looked: 1,
+    milliseconds: 12.4,
+  };
+}
+
+const outcome: RunOutcome = {
+  url: 'https://agent.example',
+  cards: [
+    { url: 'https://agent.example/card.json', version: '1.0', card: { name: nasty, version: '1.2.3' } },
+  ],
+  lanes: [{ version: '1.0', transport: 'JSONRPC', url: 'https://agent.example/rpc' }],
+  results: [
+    result('card.members', 'pass', { category: 'agent-card' }),
+    result('send.answers', 'pass'),
+    result('cancel.running', 'fail'),
+    result('validation.role', 'warn', { level: 'SHOULD', category: 'error-handling' }),
+    result('stream.opens', 'not-applicable', { category: 'streaming' }),
+    result('turn.goes-on', 'inconclusive'),
+    result('list.finds', 'error'),
+  ],
+  warnings: [nasty],
+  unreachable: undefined,
+  messages: 3,
+  requests: 9,
+  milliseconds: 1_234.5,
+  began: '2026-01-02T03:04:05.678Z',
+};
+const about = {
+  suite: 'dragoman 0.1.0',
+  command: `dragoman conformance --header 'Authorization: Bearer ${secret}'`,
+  secrets: new Secrets(headers),
+};
+const report = reportOf(outcome, about);
+
+describe('a report', () => {
+  it('has what other tools read', () => {
+    expect(report).toMatchObject({
+      agentUrl: 'https://agent.example',
+      agentVersion: '1.2.3',
+      testDate: '2026-01-02T03:04:05.678Z',
+      summary: { total: 7, passed: 3, failed: 1, skipped: 3 },
+      conformanceLevel: 'minimal',
+    });
+    expect(Object.keys(report.categories)).toEqual([
+      'agentCard',
+      'lifecycle',
+      'streaming',
+      'errorHandling',
+      'interop',
+    ]);
+    expect(report.categories.errorHandling[0]).toMatchObject({
+      test: 'validation.role',
+      category: 'error-handling',
+      status: 'pass',
+      verdict: 'warn',
+      duration_ms: 12,
+    });
+    expect(report.categories.streaming[0]).toMatchObject({ status: 'skip', verdict: 'not-applicable' });
+    expect(report.categories.lifecycle.map(({ status }) => status)).toEqual(['pass', 'fail', 'skip', 'skip']);
+    expect(isConformant(report)).toBe(false);
+  });
+
+  it('shows how to see it again, with secrets as variables of the shell', () => {
+    const { curl = '' } = report.categories.lifecycle[1] ?? {};
+    expect(curl).toContain('-X POST');
+    expect(curl).toContain('-H "authorization: $AUTHORIZATION"');
+    expect(curl).toContain(String.raw`it'\''s`);
+  });
+
+  it.each(forms)('as %s holds no secret', (form) => {
+    const text = writeReport(report, form);
+    for (const each of [
+      'tok_live',
+      'p4ssw0rd',
+      'hunter22',
+      'abcdefgh',
+      '1234567890',
+      '999999',
+      'hook-token',
+      'at-123',
+    ])
+      expect(text).not.toContain(each);
+  });
+
+  it('can be read again, and anything else cannot', () => {
+    expect(readReport(writeReport(report, 'json'))).toEqual(report);
+    expect(readReport('{}')).toBeUndefined();
+    expect(readReport('no')).toBeUndefined();
+    expect(readReport('{"categories":{"agentCard":[1]}}')).toBeUndefined();
+  });
+
+  it('of an agent that is not there has no verdict in any form', () => {
+    const none = reportOf(
+      { ...outcome, results: [], lanes: [], cards: [], unreachable: 'Nobody answers.' },
+      about,
+    );
+    expect(isConformant(none)).toBe(false);
+    for (const form of forms.filter((each) => each !== 'badge'))
+      expect(writeReport(none, form)).toContain('Nobody answers.');
+    expect(writeReport(none, 'badge')).toContain('no answer');
+  });
+});
+
+describe('markdown', () => {
+  it('has the table of failures, and no markup of the agent', () => {
+    const text = writeReport(report, 'markdown');
+    expect(text).toContain('| Test | Category | Message | Recommendation | Where |');
+    expect(text).toMatch(
+      /^\| cancel\.running \| lifecycle \| Seen: \\<script\\>.* \| Answer it\. \| 1\.0 JSONRPC \|$/m,
+    );
+    const outside = text.replaceAll(/(`+)[^`]?.*?\1/gs, '');
+    expect(outside).not.toContain('<script>'.replace('<', ' <'));
+  });
+});
+
+describe('HTML', () => {
+  const html = writeReport(report, 'html');
+
+  it('lets no text of an agent become a part of the page', () => {
+    expect(html.match(/<script/g)).toHaveLength(1);
+    expect(html).toContain('&lt;script&gt;');
+    expect(html).toContain(`default-src 'none'`);
+  });
+
+  it('loads nothing and asks nobody', () => {
+    expect(html).not.toMatch(/<(?:link|img|iframe|object|embed)\b|\bsrc=|@import|url\(/);
+  });
+
+  it('has every part, dark and light, on paper too', () => {
+    for (const id of ['fix', 'matrix', 'open', 'card', 'timings', 'provenance'])
+      expect(html).toContain(`<section id="${id}">`);
+    expect(html).toContain('prefers-color-scheme:dark');
+    expect(html).toContain('@media print');
+    expect(html).toContain('Read this first');
+  });
+});
+
+/** What makes documents break: markup, ends of sections, characters that are none, halves of characters. */
+const hostile = [
+  '<![CDATA[x]]> ]]> <!-- --> <?pi?> &amp; &#0; &unknown; "\'',
+  '\u0000\u0001\u0008\u000B\u001F\u007F\u0085\u009F\uFFFE\uFFFF',
+  '\uD800 alone, \uDC00 alone, \u{1F30D} whole, \uDC00\uD800 turned',
+  'line\r\nline\rline\u2028line\tend',
+  '\uFEFFmark [[PROPERTY|level=MAY]]',
+];
+const hostileReport = reportOf(
+  {
+    ...outcome,
+    url: `https://agent.example/${hostile[0] ?? ''}`,
+    cards: [
+      {
+        url: `https://agent.example/ü ${hostile[2] ?? ''}`,
+        version: '1.0',
+        card: { name: hostile.join('') },
+      },
+    ],
+    results: hostile.flatMap((text, index) =>
+      (['fail', 'warn', 'inconclusive', 'error'] as const).map((verdict) => ({
+        ...result(`send.hostile-${index}-${verdict}`, verdict),
+        message: text,
+        violations: [
+          {
+            message: text,
+            expected: text,
+            actual: text,
+            exchanges: [{ ...exchange, url: text, body: text }],
+          },
+        ],
+      })),
+    ),
+  },
+  about,
+);
+const noReport = reportOf(
+  { ...outcome, results: [], lanes: [], cards: [], unreachable: hostile.join('') },
+  about,
+);
+
+describe('JUnit', () => {
+  const xml = writeReport(report, 'junit');
+
+  it.each([
+    ['of every verdict', report],
+    ['with hostile texts', hostileReport],
+    ['of an agent that is not there', noReport],
+  ])('%s is well-formed, and as Jenkins wants it', (_what, each) => {
+    expect(junitFaults(writeReport(each, 'junit'))).toEqual([]);
+  });
+
+  it('keeps of hostile texts what can be kept', () => {
+    const [, suite] = [...readXml(writeReport(hostileReport, 'junit')).children, undefined].toReversed();
+    const [first] = suite?.children.filter(({ name }) => name === 'testcase') ?? [];
+    expect(first?.children[0]?.attributes.message).toContain(']]> <!-- -->');
+  });
+
+  it('has a case for each rule and place, with what it is about', () => {
+    expect(xml.match(/<testcase /g)).toHaveLength(7);
+    expect(xml.match(/\[\[PROPERTY\|section=/g)).toHaveLength(7);
+  });
+
+  it.each([
+    ['<testsuites skipped="1"></testsuites>', 'testsuites: the attribute skipped is not allowed'],
+    ['<testsuite tests="0" failures="0" errors="0"/>', 'testsuite: name! is missing'],
+    [
+      '<testsuite name="a" tests="1" failures="0" errors="0"><testcase name="x"><properties/></testcase></testsuite>',
+      'testsuite/testcase[0]: <properties> is not allowed',
+    ],
+    [
+      '<testsuite name="a" tests="2" failures="0" errors="0"><testcase name="x"/></testsuite>',
+      'testsuite: tests is 2, there are 1',
+    ],
+    ['<testsuite name="a" tests="0" failures="0" errors="0" time="soon"/>', 'testsuite: the time is soon'],
+  ])('%s is not as Jenkins wants it', (wrong, fault) => {
+    expect(junitFaults(`<?xml version="1.0"?>${wrong}`)).toContain(fault);
+  });
+
+  it.each([
+    '<a>]]></a>',
+    '<a b="1" b="2"/>',
+    '<a>&nbsp;</a>',
+    '<a></b>',
+    '<a/><b/>',
+    '<a>\u0001</a>',
+    '<a b="<"/>',
+  ])('%j is not well-formed', (wrong) => {
+    expect(() => readXml(wrong)).toThrow('line 1');
+  });
+});
+
+describe('SARIF', () => {
+  const logOf = (each: ConformanceReport) => JSON.parse(writeReport(each, 'sarif'));
+
+  it.each([
+    ['of every verdict', report],
+    ['with hostile texts', hostileReport],
+    ['of an agent that is not there', noReport],
+  ])('%s is as 2.1.0 wants it, and what refers to something finds it', (_what, each) => {
+    expect(sarifFaults(logOf(each))).toEqual([]);
+  });
+
+  it('has a result for everything that is broken', () => {
+    expect(logOf(report).runs[0].results).toHaveLength(2);
+  });
+
+  it.each([
+    ['a member that nobody knows', (run: any) => (run.results[0].severity = 'high'), 'severity is not known'],
+    [
+      'a rule that is not there',
+      (run: any) => (run.results[0].ruleIndex = 99),
+      'points behind the last rule',
+    ],
+    ['another rule', (run: any) => (run.results[0].ruleId = 'x'), 'result 0 is of x and points at'],
+    [
+      'a rule twice',
+      (run: any) => run.tool.driver.rules.push({ ...run.tool.driver.rules[0], name: 'b' }),
+      'two rules',
+    ],
+    ['no message', (run: any) => delete run.results[0].message, 'message is missing'],
+    ['another level', (run: any) => (run.results[0].level = 'fatal'), '"fatal", not none|note|warning|error'],
+    [
+      'a space in an address',
+      (run: any) => (run.results[0].locations[0].physicalLocation.artifactLocation.uri = 'a b'),
+      'not reference',
+    ],
+    [
+      'a base that nobody knows',
+      (run: any) =>
+        (run.results[0].locations[0].physicalLocation.artifactLocation = { uri: 'a', uriBaseId: 'ROOT' }),
+      'nobody says what ROOT is',
+    ],
+    [
+      'a region without a place',
+      (run: any) => (run.results[0].locations[0].physicalLocation.region = { endLine: 1 }),
+      'has none of startLine',
+    ],
+  ])('with %s is not', (_what, spoil, fault) => {
+    const log = logOf(report);
+    spoil(log.runs[0]);
+    expect(sarifFaults(log).join('\n')).toContain(fault);
+  });
+});
+
+describe('two reports', () => {
+  const change = (verdict: RuleResult['verdict']): ConformanceReport =>
+    reportOf({ ...outcome, results: [result('send.answers', verdict)] }, about);
+
+  it.each([
+    ['pass', 'fail', { worse: 1, mended: 0, known: 0, lost: 0 }],
+    ['fail', 'pass', { worse: 0, mended: 1, known: 0, lost: 0 }],
+    ['fail', 'fail', { worse: 0, mended: 0, known: 1, lost: 0 }],
+    ['pass', 'inconclusive', { worse: 0, mended: 0, known: 0, lost: 1 }],
+    ['fail', 'inconclusive', { worse: 0, mended: 0, known: 0, lost: 1 }],
+    ['pass', 'warn', { worse: 1, mended: 0, known: 0, lost: 0 }],
+  ] as const)('from %s to %s', (before, after, counts) => {
+    const found = compareReports(change(before), change(after));
+    expect(Object.fromEntries(Object.entries(found).map(([name, list]) => [name, list.length]))).toEqual(
+      counts,
+    );
+  });
+
+  it('take what nobody looked at before for worse when it is broken', () => {
+    const empty = reportOf({ ...outcome, results: [] }, about);
+    expect(compareReports(empty, change('fail')).worse).toHaveLength(1);
+    expect(resultsOf(empty)).toEqual([]);
+  });
+});

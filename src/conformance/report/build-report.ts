@@ -1,0 +1,236 @@
+import { createHash } from 'node:crypto';
+import { type ConformanceLevel, levelOf } from '../conformance-level.ts';
+import type { Category, Level, RuleResult, Transport, Verdict, Version } from '../rule-model.ts';
+import type { RunOutcome } from '../run-checks.ts';
+import { isObject, type Json, textIn } from '../drivers/normalized-views.ts';
+import type { Secrets } from '../../primitives/redaction.ts';
+import { type Turn, turnOf } from './transcript.ts';
+
+/** What became of one rule, as other tools read it; what follows `duration_ms` is beside that. */
+export interface ConformanceResult {
+  readonly test: string;
+  readonly category: Category;
+  readonly status: 'pass' | 'fail' | 'skip';
+  readonly message?: string;
+  readonly duration_ms?: number;
+  /** Finer than the status: a broken SHOULD is a pass that says `warn`. */
+  readonly verdict: Verdict;
+  readonly level: Level;
+  readonly section: string;
+  /** What must hold. */
+  readonly rule: string;
+  readonly requirements: readonly string[];
+  readonly version: Version;
+  /** Missing for what is about the card alone. */
+  readonly transport?: Transport;
+  /** How often it was looked at. */
+  readonly looked: number;
+  readonly remediation: string;
+  readonly expected?: string;
+  readonly actual?: string;
+  readonly transcript?: readonly Turn[];
+  readonly curl?: string;
+  /** Every way in which it was broken, where there is more than one. */
+  readonly also?: readonly string[];
+}
+
+/** What a run found, as other tools read it; what follows `conformanceLevel` is beside that. */
+export interface ConformanceReport {
+  readonly agentUrl: string;
+  readonly agentName: string;
+  readonly agentVersion: string;
+  readonly testDate: string;
+  readonly summary: {
+    readonly total: number;
+    readonly passed: number;
+    readonly failed: number;
+    readonly skipped: number;
+    /** Of those passed. */
+    readonly warned: number;
+    /** Of those skipped. */
+    readonly inconclusive: number;
+    readonly notApplicable: number;
+    readonly errors: number;
+  };
+  readonly categories: {
+    readonly agentCard: readonly ConformanceResult[];
+    readonly lifecycle: readonly ConformanceResult[];
+    readonly streaming: readonly ConformanceResult[];
+    readonly errorHandling: readonly ConformanceResult[];
+    readonly interop: readonly ConformanceResult[];
+  };
+  readonly conformanceLevel: ConformanceLevel;
+  /** What makes the results worth less than they look. */
+  readonly warnings: readonly string[];
+  /** Why there is no verdict at all. */
+  readonly unreachable?: string;
+  readonly lanes: readonly {
+    readonly version: Version;
+    readonly transport: Transport;
+    readonly url: string;
+  }[];
+  readonly cards: readonly { readonly url: string; readonly version: Version; readonly card: Json }[];
+  readonly provenance: Provenance;
+}
+
+/** Which suite looked at what, so that a report can be checked. */
+export interface Provenance {
+  readonly suite: string;
+  /** Changes with the rules. */
+  readonly rulesDigest: string;
+  readonly cardDigest: string;
+  readonly command: string;
+  readonly messages: number;
+  readonly requests: number;
+  readonly duration_ms: number;
+}
+
+/** What a report says beside what was found. */
+export interface About {
+  /** Such as `dragoman 0.1.0`. */
+  readonly suite: string;
+  readonly command: string;
+  readonly secrets: Secrets;
+}
+
+const chapters: { readonly [category in Category]: keyof ConformanceReport['categories'] } = {
+  'agent-card': 'agentCard',
+  lifecycle: 'lifecycle',
+  streaming: 'streaming',
+  'error-handling': 'errorHandling',
+  interop: 'interop',
+};
+
+const statuses: { readonly [verdict in Verdict]: ConformanceResult['status'] } = {
+  pass: 'pass',
+  warn: 'pass',
+  fail: 'fail',
+  'not-applicable': 'skip',
+  inconclusive: 'skip',
+  // The agent is not to blame for the suite.
+  error: 'skip',
+};
+
+/** The report of a run. No secret is in it. */
+export function reportOf(outcome: RunOutcome, about: About): ConformanceReport {
+  const { secrets } = about;
+  const results = outcome.results.map((each) => resultOf(each, secrets));
+  const categories: { -readonly [chapter in keyof ConformanceReport['categories']]: ConformanceResult[] } = {
+    agentCard: [],
+    lifecycle: [],
+    streaming: [],
+    errorHandling: [],
+    interop: [],
+  };
+  for (const each of results) categories[chapters[each.category]].push(each);
+  const count = (isIt: (result: ConformanceResult) => boolean): number => results.filter(isIt).length;
+  const card = outcome.cards[0]?.card ?? {};
+  return {
+    agentUrl: secrets.url(outcome.url),
+    agentName: secrets.text(textIn(card.name) ?? 'unknown'),
+    agentVersion: secrets.text(textIn(card.version) ?? 'unknown'),
+    testDate: outcome.began,
+    summary: {
+      total: results.length,
+      passed: count(({ status }) => status === 'pass'),
+      failed: count(({ status }) => status === 'fail'),
+      skipped: count(({ status }) => status === 'skip'),
+      warned: count(({ verdict }) => verdict === 'warn'),
+      inconclusive: count(({ verdict }) => verdict === 'inconclusive'),
+      notApplicable: count(({ verdict }) => verdict === 'not-applicable'),
+      errors: count(({ verdict }) => verdict === 'error'),
+    },
+    categories,
+    conformanceLevel: levelOf(outcome.results, outcome.lanes),
+    warnings: outcome.warnings.map((each) => secrets.text(each)),
+    ...(outcome.unreachable === undefined ? {} : { unreachable: secrets.text(outcome.unreachable) }),
+    lanes: outcome.lanes.map((each) => ({ ...each, url: secrets.url(each.url) })),
+    cards: outcome.cards.map(({ url, version, card: shown }) => ({
+      url: secrets.url(url),
+      version,
+      card: secrets.everywhere(shown),
+    })),
+    provenance: {
+      suite: about.suite,
+      rulesDigest: digestOf(
+        [
+          ...new Set(
+            outcome.results.map(({ rule }) => `${rule.id} ${rule.level} ${rule.section} ${rule.sentence}`),
+          ),
+        ].toSorted(),
+      ),
+      cardDigest: digestOf(outcome.cards.map((each) => each.card)),
+      command: secrets.text(about.command),
+      messages: outcome.messages,
+      requests: outcome.requests,
+      duration_ms: Math.round(outcome.milliseconds),
+    },
+  };
+}
+
+/** Every result of a report, chapter by chapter. */
+export function resultsOf({ categories }: Pick<ConformanceReport, 'categories'>): ConformanceResult[] {
+  return Object.values(categories).flat();
+}
+
+/** What tells results of the same rule apart. */
+export function laneOf({ version, transport }: Pick<ConformanceResult, 'version' | 'transport'>): string {
+  return `${version} ${transport ?? 'card'}`;
+}
+
+/** True when no MUST is broken. */
+export function isConformant({ summary, unreachable }: ConformanceReport): boolean {
+  return unreachable === undefined && summary.failed === 0;
+}
+
+/** A report that another run wrote. @returns undefined when it is none. */
+export function readReport(text: string): ConformanceReport | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  return isReport(value) ? value : undefined;
+}
+
+function isReport(value: unknown): value is ConformanceReport {
+  return (
+    isObject(value) &&
+    isObject(value.categories) &&
+    Object.values(value.categories).every((each) => Array.isArray(each) && each.every(isObject))
+  );
+}
+
+function resultOf(result: RuleResult, secrets: Secrets): ConformanceResult {
+  const { rule, verdict, violations, version, transport, milliseconds } = result;
+  const [first] = violations;
+  const turns = first?.exchanges.map((each) => turnOf(each, secrets)) ?? [];
+  const last = turns.at(-1);
+  const also = violations.slice(1).map(({ message }) => secrets.text(message));
+  return {
+    test: rule.id,
+    category: rule.category,
+    status: statuses[verdict],
+    ...(result.message === '' ? {} : { message: secrets.text(result.message) }),
+    duration_ms: Math.round(milliseconds),
+    verdict,
+    level: rule.level,
+    section: rule.section,
+    rule: rule.sentence,
+    requirements: rule.requirements,
+    version,
+    ...(transport === undefined ? {} : { transport }),
+    looked: result.looked,
+    remediation: rule.remedy,
+    ...(first?.expected === undefined ? {} : { expected: secrets.text(first.expected) }),
+    ...(first?.actual === undefined ? {} : { actual: secrets.text(first.actual) }),
+    ...(turns.length === 0 ? {} : { transcript: turns }),
+    ...(last ? { curl: last.curl } : {}),
+    ...(also.length === 0 ? {} : { also }),
+  };
+}
+
+function digestOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);
+}

@@ -1,0 +1,31 @@
+import { type ConformanceReport, type ConformanceResult, laneOf, resultsOf } from './build-report.ts';
+
+/** How two reports differ. */
+export interface Difference {
+  /** What is broken now and was not before, a rule that nobody had looked at included. */
+  readonly worse: readonly ConformanceResult[];
+  /** What was broken and holds now. */
+  readonly mended: readonly ConformanceResult[];
+  /** What is broken as it was. */
+  readonly known: readonly ConformanceResult[];
+  /** What was learned before and could not be learned now. */
+  readonly lost: readonly ConformanceResult[];
+}
+
+/** What changed from one report to the next. */
+export function compareReports(before: ConformanceReport, after: ConformanceReport): Difference {
+  const keyOf = (each: ConformanceResult): string => `${each.test} ${laneOf(each)}`;
+  const old = new Map(resultsOf(before).map((each) => [keyOf(each), each]));
+  const now = resultsOf(after);
+  const rank = (each: ConformanceResult | undefined): number =>
+    each?.status === 'fail' ? 2 : each?.verdict === 'warn' ? 1 : 0;
+  const was = (each: ConformanceResult): ConformanceResult | undefined => old.get(keyOf(each));
+  return {
+    worse: now.filter((each) => rank(each) > rank(was(each))),
+    mended: now.filter((each) => each.status === 'pass' && rank(each) < rank(was(each))),
+    known: now.filter((each) => rank(each) > 0 && rank(each) <= rank(was(each))),
+    lost: now.filter(
+      (each) => each.status === 'skip' && was(each) !== undefined && was(each)?.status !== 'skip',
+    ),
+  };
+}

@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto';
+import { escaped } from './escape-xml.ts';
+import { script, style } from './html-style.ts';
+
+/**
+ * A page that is one file: it loads nothing, and no text of an agent can become a part of it, because only the style
+ * and the script that are named by their digests are let through.
+ */
+export function pageOf(title: string, body: string): string {
+  const digest = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+  const policy = `default-src 'none'; style-src ${digest(style)}; script-src ${digest(script)}; base-uri 'none'; form-action 'none'`;
+  return [
+    '<!doctype html>',
+    '<html lang="en">',
+    '<head>',
+    '<meta charset="utf-8">',
+    `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<meta name="referrer" content="no-referrer">',
+    `<title>${escaped(title)}</title>`,
+    `<style>${style}</style>`,
+    '</head>',
+    `<body>${body}`,
+    `<script>${script}</script>`,
+    '</body>',
+    '</html>',
+    '',
+  ].join('\n');
+}

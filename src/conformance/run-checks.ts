@@ -1,0 +1,387 @@
+import type { Check, Need } from './check.ts';
+import { resultOf, Watch } from './observation/invariant-monitor.ts';
+import { findCards } from './discovery/find-cards.ts';
+import { lanesOf, type ShownCard, speak } from './discovery/card-variants.ts';
+import type { Level, RuleResult, Transport, Verdict, Version } from './rule-model.ts';
+import { Broken, Inconclusive, NotApplicable } from './check-errors.ts';
+import { Probe, type ProbeTools, verdictOf } from './probe.ts';
+import { examplesIn, Reach, type Ways } from './prompts/prompt-catalog.ts';
+import { Shadows } from './observation/task-tracker.ts';
+import type { Invariant } from './observation/observation.ts';
+import type { Speech } from './drivers/protocol-driver.ts';
+import { isObject, type Json, listIn, textIn } from './drivers/normalized-views.ts';
+import { type Exchange, keepsakeOf } from './wire/http-exchange.ts';
+import { Line } from './wire/raw-http-client.ts';
+import { Receiver } from './wire/webhook-receiver.ts';
+
+/** How a run is made. */
+export interface RunOptions {
+  readonly checks: readonly Check[];
+  readonly invariants: readonly Invariant[];
+  /** Milliseconds for one task. @defaultValue 60,000 */
+  readonly timeout?: number;
+  /** Sent with every request: credentials. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The credentials of somebody else, for checks of isolation. */
+  readonly otherHeaders?: Readonly<Record<string, string>>;
+  /** The credentials of somebody who is known to the agent and may not send messages. */
+  readonly limitedHeaders?: Readonly<Record<string, string>>;
+  /** Messages that lead to states. */
+  readonly ways?: Ways;
+  readonly versions?: readonly Version[];
+  readonly transports?: readonly Transport[];
+  /** Ids, sections or beginnings of them. */
+  readonly only?: readonly string[];
+  /** The weakest level that is looked at. @defaultValue `MAY` */
+  readonly level?: Level;
+  /** Only these skills' examples are used. */
+  readonly skills?: readonly string[];
+  /** How many messages may be sent in all. @defaultValue 2,000 */
+  readonly maxMessages?: number;
+  /** How the agent reaches our webhooks. */
+  readonly webhookUrl?: string;
+  /** Where we listen for them. @defaultValue the port in `webhookUrl`, or any that is free */
+  readonly webhookPort?: number;
+  readonly insecure?: boolean;
+  /** Milliseconds for everything; what is left then stays open. @defaultValue ten minutes */
+  readonly maxTime?: number;
+  /** Sends a message on every lane before anything counts, for agents that are slow at first. */
+  readonly warmUp?: boolean;
+  /** Stops the run: what is left stays open. */
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (done: number, total: number, last: RuleResult | undefined) => void;
+}
+
+/** What a run found. */
+export interface RunOutcome {
+  readonly url: string;
+  /** The cards that were found, the one of the newest version first. */
+  readonly cards: readonly ShownCard[];
+  readonly lanes: readonly { version: Version; transport: Transport; url: string }[];
+  readonly results: readonly RuleResult[];
+  /** What makes the results worth less than they look. */
+  readonly warnings: readonly string[];
+  /** Why there is no verdict at all. */
+  readonly unreachable: string | undefined;
+  readonly messages: number;
+  readonly requests: number;
+  readonly milliseconds: number;
+  readonly began: string;
+}
+
+/** A check that is run on a lane. */
+interface Trial {
+  readonly check: Check;
+  readonly tools: ProbeTools;
+}
+
+/** How many checks are under way at once, on all lanes together. */
+const width = 8;
+
+/** Runs every check against an agent. Never rejects: an agent that cannot be reached is an outcome too. */
+export async function runConformance(url: string, options: RunOptions): Promise<RunOutcome> {
+  return new Run(url, options).run();
+}
+
+class Run {
+  readonly #url: string;
+  readonly #options: RunOptions;
+  readonly #timeout: number;
+  readonly #line: Line;
+  readonly #receiver: Receiver;
+  readonly #watch: Watch;
+  readonly #results: RuleResult[] = [];
+  readonly #began = new Date();
+  readonly #ends: number;
+  #messages = 0;
+  #total = 0;
+
+  constructor(url: string, options: RunOptions) {
+    this.#url = url;
+    this.#options = options;
+    this.#timeout = options.timeout ?? 60_000;
+    this.#ends = performance.now() + (options.maxTime ?? 600_000);
+    const insecure = options.insecure ?? false;
+    this.#line = new Line({ deadline: Math.min(this.#timeout, 30_000), insecure });
+    this.#receiver = new Receiver(options.webhookUrl, options.webhookPort);
+    this.#watch = new Watch(options.invariants.filter((each) => this.#isWanted(each)));
+  }
+
+  async run(): Promise<RunOutcome> {
+    try {
+      const cards = await findCards(this.#line, this.#url, this.#options.headers ?? {});
+      const lanes = await this.#lanes(cards);
+      if (lanes.length === 0) return this.#outcome(cards, [], await this.#unreachable(cards));
+      const byVersion = groupBy(lanes, ({ version }) => version);
+      const checks = this.#options.checks.filter((each) => this.#isWanted(each));
+      const trials: Trial[] = [];
+      for (const lane of lanes) {
+        const tools = this.#toolsFor(lane, cards, byVersion.get(lane.version) ?? []);
+        if (this.#options.warmUp) await this.#warmUp(tools);
+        trials.push(...checks.filter((each) => isFor(each, lane, lanes)).map((check) => ({ check, tools })));
+      }
+      this.#total = trials.length;
+      await this.#runAll(trials);
+      this.#results.push(...this.#watch.results(lanes));
+      return this.#outcome(cards, lanes, undefined);
+    } finally {
+      this.#receiver.close();
+      this.#line.close();
+    }
+  }
+
+  async #lanes(cards: readonly ShownCard[]): Promise<Speech[]> {
+    const { versions, transports } = this.#options;
+    const lanes: Speech[] = [];
+    for (const shown of cards) {
+      for (const lane of lanesOf(shown)) {
+        if (versions && !versions.includes(lane.version)) continue;
+        if (transports && !transports.includes(lane.transport)) continue;
+        if (!lanes.some((each) => each.version === lane.version && each.transport === lane.transport))
+          lanes.push(lane);
+      }
+    }
+    // Whoever names a version wants it tried, whatever the card says.
+    for (const version of versions ?? []) {
+      if (lanes.some((lane) => lane.version === version)) continue;
+      const at = textIn(cards[0]?.card.url) ?? this.#url;
+      lanes.push(speak(version, transports?.[0] ?? 'JSONRPC', at));
+    }
+    return lanes;
+  }
+
+  async #unreachable(cards: readonly ShownCard[]): Promise<string> {
+    if (cards.length > 0) return 'The card names no JSON-RPC or REST interface that could be tried.';
+    const { first } = this.#line;
+    const seen = first && first.status > 0 ? `HTTP ${first.status}` : (first?.trouble ?? 'no answer');
+    return `There is no agent card at ${this.#url} (${seen}).`;
+  }
+
+  #toolsFor(speech: Speech, cards: readonly ShownCard[], siblings: readonly Speech[]): ProbeTools {
+    const shown = cards.find(({ version }) => version === speech.version) ?? cards[0];
+    const card: Json = shown?.card ?? {};
+    return {
+      line: this.#line,
+      speech,
+      headers: this.#options.headers ?? {},
+      ...(this.#options.otherHeaders ? { otherHeaders: this.#options.otherHeaders } : {}),
+      ...(this.#options.limitedHeaders ? { limitedHeaders: this.#options.limitedHeaders } : {}),
+      card,
+      cardUrl: shown?.url ?? this.#url,
+      reach: new Reach(this.#options.ways ?? {}, examplesIn(card, this.#options.skills)),
+      shadows: new Shadows(),
+      receiver: this.#receiver,
+      others: siblings.filter((each) => each !== speech),
+      deadline: this.#timeout,
+      spend: () => this.#spend(),
+      see: (sighting) => this.#watch.see(sighting),
+    };
+  }
+
+  /** Lane after lane, but no lane waits for the slow checks of the one before: most of their time is the agent's. */
+  async #runAll(trials: readonly Trial[]): Promise<void> {
+    const together = trials.filter(({ check }) => !check.alone);
+    let next = 0;
+    const work = async (): Promise<void> => {
+      for (let each = together[next++]; each; each = together[next++]) await this.#try(each);
+    };
+    await Promise.all(Array.from({ length: width }, work));
+    for (const each of trials.filter(({ check }) => check.alone)) await this.#try(each);
+  }
+
+  /** Says something that the agent says it understands, and notes where that leads. */
+  async #warmUp({ speech, reach, headers, line }: ProbeTools): Promise<void> {
+    const draft = reach.any();
+    const request = speech.say('send', { message: draft });
+    if (!request) return;
+    this.#spend();
+    const exchange = await line.send({ ...request, headers: { ...headers, ...request.headers } });
+    const { result } = speech.hear(exchange);
+    const { messageId: _fresh, ...way } = draft;
+    const task = speech.taskOf(result);
+    if (speech.messageOf(result)) reach.learn('message', way);
+    if (task?.state === 'completed' && (task.artifacts ?? []).length > 0) reach.learn('artifact', way);
+    if (task?.state === 'input-required') reach.learn('input-required', way);
+  }
+
+  async #try({ check, tools }: Trial): Promise<void> {
+    const probe = new Probe(tools);
+    const began = performance.now();
+    const { version, transport } = tools.speech;
+    const where = { version, transport: check.about === 'card' ? undefined : transport };
+    const told = (verdict: Verdict, message: string, error?: Broken): RuleResult => {
+      const broken = [
+        ...(error ? [{ message: error.message, evidence: error.evidence }] : []),
+        ...probe.complaints,
+      ];
+      const violations = broken.map(({ message: text, evidence }) => ({
+        message: text,
+        ...(evidence.expected === undefined ? {} : { expected: evidence.expected }),
+        ...(evidence.actual === undefined ? {} : { actual: evidence.actual }),
+        exchanges: (evidence.exchanges ?? lastOf(probe.exchanges)).map(keepsakeOf),
+      }));
+      const milliseconds = performance.now() - began;
+      return resultOf(check, where, { verdict, message, violations, milliseconds });
+    };
+    let result: RuleResult;
+    try {
+      const missing = missingNeed(check.needs ?? [], probe, this.#options);
+      if (missing) throw missing;
+      const left = this.#ends - performance.now();
+      if (left <= 0) throw new Inconclusive('The time for the whole run was over; raise --max-time.');
+      await withDeadline(() => check.run(probe), Math.min(this.#timeout * 2, left), this.#options.signal);
+      const first = probe.complaints[0];
+      result = first ? told(verdictOf(check.level), first.message) : told('pass', '');
+    } catch (error) {
+      if (error instanceof NotApplicable) result = told('not-applicable', error.message);
+      else if (error instanceof Inconclusive) result = told('inconclusive', error.message);
+      else if (error instanceof Broken) result = told(verdictOf(check.level), error.message, error);
+      else result = told('error', `The suite itself failed: ${(error as Error).stack ?? String(error)}`);
+    }
+    this.#results.push(result);
+    this.#options.onProgress?.(this.#results.length, this.#total, result);
+  }
+
+  #spend(): void {
+    if (++this.#messages > (this.#options.maxMessages ?? 2_000))
+      throw new Inconclusive('The limit on messages was reached; raise it with --max-messages.');
+  }
+
+  #isWanted({ id, section, level, requirements }: Check | Invariant): boolean {
+    const { only, level: weakest = 'MAY' } = this.#options;
+    const order: Level[] = ['MUST', 'SHOULD', 'MAY'];
+    if (order.indexOf(level) > order.indexOf(weakest)) return false;
+    if (!only || only.length === 0) return true;
+    return only.some(
+      (each) =>
+        id === each ||
+        id.startsWith(`${each}.`) ||
+        section === each ||
+        section.startsWith(`${each}.`) ||
+        requirements.includes(each),
+    );
+  }
+
+  #outcome(
+    cards: readonly ShownCard[],
+    lanes: readonly Speech[],
+    unreachable: string | undefined,
+  ): RunOutcome {
+    return {
+      url: this.#url,
+      cards,
+      lanes: lanes.map(({ version, transport, url }) => ({ version, transport, url })),
+      results: this.#results,
+      warnings: this.#warnings(lanes),
+      unreachable,
+      messages: this.#messages,
+      requests: this.#line.count,
+      milliseconds: Date.now() - this.#began.getTime(),
+      began: this.#began.toISOString(),
+    };
+  }
+
+  /** What makes a green report meaningless is said first. */
+  #warnings(lanes: readonly Speech[]): string[] {
+    const warnings: string[] = [];
+    const { count, refused } = this.#line;
+    if (refused * 2 > count)
+      warnings.push(`${refused} of ${count} requests were refused with 401 or 403: give credentials.`);
+    for (const { version, transport } of lanes) {
+      const own = this.#results.filter((each) => each.version === version && each.transport === transport);
+      if (
+        own.length > 0 &&
+        !own.some(({ verdict, rule }) => verdict === 'pass' && rule.category === 'lifecycle')
+      )
+        warnings.push(`Nothing of the life of a task could be seen on ${version} ${transport}.`);
+    }
+    return warnings;
+  }
+}
+
+/** A check about the card runs once for each version, on its first lane. */
+function isFor(check: Check, lane: Speech, lanes: readonly Speech[]): boolean {
+  if (!check.versions.includes(lane.version)) return false;
+  if (check.about === 'card') return lanes.find(({ version }) => version === lane.version) === lane;
+  return check.transports?.includes(lane.transport) ?? true;
+}
+
+function missingNeed(needs: readonly Need[], probe: Probe, options: RunOptions): Error | undefined {
+  const { capabilities, card, speech } = probe;
+  const has: Readonly<Record<Need, boolean>> = {
+    streaming: capabilities.streaming === true,
+    'no-streaming': capabilities.streaming !== true,
+    push: capabilities.pushNotifications === true,
+    'no-push': capabilities.pushNotifications !== true,
+    'extended-card':
+      capabilities.extendedAgentCard === true || card.supportsAuthenticatedExtendedCard === true,
+    'no-extended-card':
+      capabilities.extendedAgentCard !== true && card.supportsAuthenticatedExtendedCard !== true,
+    security: asksForCredentials(card),
+    credentials: Object.keys(options.headers ?? {}).length > 0,
+    'second-identity': options.otherHeaders !== undefined,
+    'limited-identity': options.limitedHeaders !== undefined,
+    signatures: (listIn(card.signatures) ?? []).length > 0,
+    extensions: (listIn(capabilities.extensions) ?? []).length > 0,
+    tenant: (listIn(card.supportedInterfaces) ?? []).some((each) => isObject(each) && textIn(each.tenant)),
+  };
+  for (const need of needs) {
+    if (has[need]) continue;
+    const isOpen = !has.security && /^credentials$|-identity$/.test(need);
+    if (isOpen) return new NotApplicable(`The card of ${speech.version} asks for no credentials.`);
+    if (need === 'credentials') return new Inconclusive('Give credentials with --header to have this tried.');
+    if (need === 'second-identity')
+      return new Inconclusive(
+        'Give the credentials of somebody else with --other-header to have this tried.',
+      );
+    if (need === 'limited-identity')
+      return new NotApplicable(
+        'Nobody is named who may not send messages; give the credentials of such a caller with --limited-header to have this tried.',
+      );
+    return new NotApplicable(
+      `The card of ${speech.version} says that there is ${need.replace('-', ' ')}: no.`,
+    );
+  }
+  return undefined;
+}
+
+/** In the words of every version. */
+function asksForCredentials({ securityRequirements, security, authentication }: Json): boolean {
+  const schemes = isObject(authentication) ? authentication.schemes : undefined;
+  return (listIn(securityRequirements) ?? listIn(security) ?? listIn(schemes) ?? []).length > 0;
+}
+
+function lastOf(exchanges: readonly Exchange[]): Exchange[] {
+  return exchanges.slice(-3);
+}
+
+function groupBy<T, K>(list: readonly T[], keyOf: (each: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const each of list) groups.set(keyOf(each), [...(groups.get(keyOf(each)) ?? []), each]);
+  return groups;
+}
+
+function withDeadline(
+  work: () => Promise<void>,
+  milliseconds: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(new Inconclusive('The run was stopped.'));
+    if (signal?.aborted) {
+      stop();
+      return;
+    }
+    const timer = setTimeout(
+      () => reject(new Inconclusive(`It took more than ${Math.round(milliseconds)} ms; raise --timeout.`)),
+      milliseconds,
+    );
+    signal?.addEventListener('abort', stop);
+    work()
+      .then(resolve, reject)
+      .finally(() => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', stop);
+      });
+  });
+}

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { Metrics } from '../../metrics/metrics.ts';
+import { countsOf } from './metric-counts.ts';
+
+function counting() {
+  const metrics = new Metrics();
+  return { metrics, counts: () => countsOf(metrics.registry.text()) };
+}
+
+describe('what servers count', () => {
+  it('is told as what happened in between', () => {
+    const { metrics, counts } = counting();
+    metrics.requests.of('send', '1.0', 'JSONRPC', 'OK').add(3);
+    const before = counts();
+    metrics.requests.of('send', '1.0', 'JSONRPC', 'OK').add(2);
+    metrics.requests.of('getTask', '0.3', 'JSONRPC', 'TASK_NOT_FOUND').add();
+    expect(counts().since(before)).toEqual({ requests: 3, errors: 1, events: 0, openStreams: 0 });
+  });
+
+  it('has times within the bounds of their buckets, and none where nothing was answered', () => {
+    const { metrics, counts } = counting();
+    const before = counts();
+    for (let at = 0; at < 99; at++) metrics.duration.of('send', 'JSONRPC').observe(0.004);
+    metrics.duration.of('send', 'JSONRPC').observe(7);
+    const first = counts();
+    const { latencyMedian = 0, latencyP99 = 0 } = first.since(before);
+    expect(latencyMedian).toBeGreaterThan(2.5);
+    expect(latencyMedian).toBeLessThan(5);
+    expect(latencyP99).toBeCloseTo(5);
+    expect(counts().since(first)).not.toHaveProperty('latencyMedian');
+  });
+
+  it('is no more than the last bound where everything took longer', () => {
+    const { metrics, counts } = counting();
+    const before = counts();
+    metrics.duration.of('send', 'JSONRPC').observe(1_000);
+    expect(counts().since(before).latencyMedian).toBe(300_000);
+  });
+
+  it('leaves out how long streams were open', () => {
+    const { metrics, counts } = counting();
+    const before = counts();
+    metrics.duration.of('stream', 'JSONRPC').observe(60);
+    metrics.duration.of('subscribe', 'HTTP+JSON').observe(60);
+    expect(counts().since(before)).not.toHaveProperty('latencyMedian');
+  });
+
+  it('is added up over several servers', () => {
+    const [one, two] = [new Metrics(), new Metrics()];
+    one.requests.of('send', '1.0', 'JSONRPC', 'OK').add();
+    two.requests.of('send', '1.0', 'JSONRPC', 'OK').add();
+    expect(countsOf(one.registry.text() + two.registry.text()).requests).toBe(2);
+  });
+});

@@ -1,0 +1,40 @@
+import type { Delivery, Ledger } from '../../store/task-store.ts';
+import { A2AError } from '../../protocol/errors.ts';
+import { listDeliveries, retryDeadLetters } from '../../push/sending/dead-letters.ts';
+import { addressOf } from '../../push/sending/signer.ts';
+import type { PushEntry } from '../console-api.ts';
+import { readBody, retryWish } from './request-schemas.ts';
+import type { Routes } from '../api-routes.ts';
+
+/** Shows push notifications that did not arrive, of all agents whose ledgers are known. */
+export function pushRoutes(ledgers: () => readonly Ledger[]): Routes {
+  return {
+    'GET pushes': async () => ({
+      json: (await Promise.all(ledgers().map((each) => listDeliveries(each)))).flat().map(entryOf),
+    }),
+    'POST pushes/retry': async ({ body }) => {
+      const wish = readBody(retryWish, body);
+      const known = ledgers();
+      if (known.length === 0)
+        throw new A2AError('UNSUPPORTED_OPERATION', 'This console does not see where tasks are kept', {
+          hint: 'Start it with --store sqlite:FILE, or use dragoman push retry --store sqlite:FILE.',
+        });
+      const retried = await Promise.all(known.map((each) => retryDeadLetters(each, wish)));
+      return { json: { retried: retried.flat().length } };
+    },
+  };
+}
+
+/** What people are told. The secrets of the webhook are not among it. */
+function entryOf({ config, state, sequence }: Delivery): PushEntry {
+  const { deadSince, error, attempts, delivered } = state;
+  return {
+    taskId: config.taskId,
+    configId: config.id,
+    url: addressOf(config.url),
+    attempts,
+    waiting: sequence - delivered,
+    ...(deadSince !== undefined && { deadSince }),
+    ...(error !== undefined && { problem: error }),
+  };
+}

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import { invalidField } from '../../protocol/errors.ts';
+import { readTapFile, writeTapFile } from '../../tap/traffic-file.ts';
+import type { Passage } from '../../tap/traffic-record.ts';
+import { scenarioOf } from '../../tap/scenario/export-scenario.ts';
+import type { Tape } from '../../tap/traffic-log.ts';
+import type { WireEvent } from '../console-api.ts';
+import { chosenPassages, readBody } from './request-schemas.ts';
+import type { EventStream } from '../json-event-stream.ts';
+import { nothing, type Routes } from '../api-routes.ts';
+
+/** How many passages go out at once. */
+const batch = 250;
+/** Milliseconds for which passages are gathered before they go out. */
+const gathering = 20;
+
+/** Shows what is seen on the wire. */
+export function wireRoutes(tape: Tape): Routes {
+  /** What was forgotten because somebody said so is no gap. */
+  let cleared = 0;
+  const id = randomUUID();
+  return {
+    'GET wire': ({ query }) => {
+      const after = query.get('after') ?? '0';
+      if (!/^\d{1,15}$/.test(after)) throw invalidField('after', 'must be the number of a passage');
+      // A place on the tape of a console that is gone is none on this one.
+      const place = (query.get('tape') ?? id) === id ? Number(after) : 0;
+      return {
+        stream: async (stream) => {
+          await stream.send({ kind: 'tape', id } satisfies WireEvent);
+          await play(tape, place, stream, () => cleared);
+        },
+      };
+    },
+    'DELETE wire': () => {
+      cleared = tape.last;
+      tape.clear();
+      return nothing;
+    },
+    'GET wire/file': () => ({
+      file: writeTapFile(tape.after()),
+      name: 'wire.tap.jsonl',
+      type: 'application/x-ndjson',
+    }),
+    'POST wire/file': ({ body }) => ({ json: { passages: readTapFile(body) } }),
+    'POST wire/scenario': ({ body }) => ({ json: { yaml: scenarioOf(passagesIn(body)) } }),
+  };
+}
+
+/** The passages that the page chose, which are checked as those of a file are. */
+function passagesIn(body: string): Passage[] {
+  const { passages } = readBody(chosenPassages, body);
+  return readTapFile(writeTapFile(passages as unknown as Passage[]));
+}
+
+/**
+ * Plays what is kept, then what comes. Nothing is kept for the reader but its place: the tape is the only buffer, and
+ * whoever is so slow that the tape has forgotten is told how much.
+ */
+async function play(tape: Tape, after: number, stream: EventStream, cleared: () => number): Promise<void> {
+  let seen = after;
+  while (!stream.signal.aborted) {
+    const found = tape.after(seen);
+    const [oldest] = found;
+    if (!oldest) {
+      await news(tape, stream.signal);
+      continue;
+    }
+    const events: WireEvent[] = found.slice(0, batch).map((passage) => ({ kind: 'passage', passage }));
+    const missed = oldest.sequence - 1 - Math.max(seen, cleared());
+    if (missed > 0) events.unshift({ kind: 'gap', missed });
+    seen = oldest.sequence - 1 + Math.min(found.length, batch);
+    await stream.send(...events);
+  }
+}
+
+/** Waits for something new, and a moment longer, so that much at once is one piece. */
+function news(tape: Tape, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    let timer: NodeJS.Timeout | undefined;
+    const done = (): void => {
+      clearTimeout(timer);
+      ignore();
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const ignore = tape.watch(() => {
+      timer ??= setTimeout(done, gathering);
+    });
+    signal.addEventListener('abort', done);
+  });
+}

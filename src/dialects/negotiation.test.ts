@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest';
+import type { Version } from '../protocol/card.ts';
+import { A2AError } from '../protocol/errors.ts';
+import {
+  ChoiceError,
+  chooseForCard,
+  chooseForMethod,
+  chooseForPath,
+  dialectOf,
+  versionOf,
+} from './negotiation.ts';
+import { v0_1 } from './v0_1/index.ts';
+import { v0_3 } from './v0_3/index.ts';
+import { v0_3_rest } from './v0_3_rest/index.ts';
+import { v1_0 } from './v1_0/index.ts';
+
+function refusal(act: () => unknown): ChoiceError {
+  try {
+    act();
+  } catch (thrown) {
+    if (thrown instanceof ChoiceError) return thrown;
+    throw thrown;
+  }
+  throw new Error('nothing was refused');
+}
+
+describe('the version that a peer names', () => {
+  it.each([
+    [undefined, undefined],
+    ['', undefined],
+    ['  ', undefined],
+    ['1.0', '1.0'],
+    ['1.0.1', '1.0'],
+    [' 1.0 ', '1.0'],
+    ['0.3.0', '0.3'],
+    ['0.2.5', '0.2'],
+    ['0.1', '0.1'],
+  ])('%j is %j', (text, version) => {
+    expect(versionOf(text)).toBe(version);
+  });
+
+  it.each(['2.0', '1', '1.1', '0.3x', 'constructor', '1.0, 0.3', '0.4.0'])('%j is not spoken', (text) => {
+    const error = refusal(() => versionOf(text));
+    expect(error).toBeInstanceOf(A2AError);
+    expect(error.reason).toBe('VERSION_NOT_SUPPORTED');
+    expect(error.details.supported).toBe('1.0, 0.3, 0.2, 0.1');
+    expect(error.dialect).toBe(v1_0);
+  });
+});
+
+describe('a method', () => {
+  it.each([...v1_0.methods])('%s with version 1.0 is 1.0', (method, operation) => {
+    expect(chooseForMethod(method, '1.0')).toEqual({ dialect: v1_0, operation, ambiguous: false });
+  });
+
+  it.each([...v1_0.methods.keys()])('%s without a version asks for the version', (method) => {
+    const error = refusal(() => chooseForMethod(method, undefined));
+    expect(error.reason).toBe('VERSION_NOT_SUPPORTED');
+    expect(error.message).toContain('A2A-Version: 1.0');
+    expect(error.dialect).toBe(v1_0);
+  });
+
+  it('of 1.0 without a version is 1.0 when the server is lenient', () => {
+    expect(chooseForMethod('GetTask', undefined, { lenient: true })).toMatchObject({
+      dialect: v1_0,
+      operation: 'getTask',
+    });
+    expect(chooseForMethod('GetTask', '0.3', { lenient: true }).dialect).toBe(v1_0);
+  });
+
+  it.each([
+    ['tasks/send', 'send'],
+    ['tasks/sendSubscribe', 'stream'],
+    ['tasks/pushNotification/set', 'createPushConfig'],
+    ['tasks/pushNotification/get', 'getPushConfig'],
+  ])('%s is 0.1 for certain', (method, operation) => {
+    expect(chooseForMethod(method, undefined)).toEqual({ dialect: v0_1, operation, ambiguous: false });
+  });
+
+  it.each([
+    ['message/send', 'send'],
+    ['message/stream', 'stream'],
+    ['tasks/pushNotificationConfig/set', 'createPushConfig'],
+    ['tasks/pushNotificationConfig/list', 'listPushConfigs'],
+    ['agent/getAuthenticatedExtendedCard', 'extendedCard'],
+  ])('%s is 0.3 for certain', (method, operation) => {
+    expect(chooseForMethod(method, undefined)).toEqual({ dialect: v0_3, operation, ambiguous: false });
+  });
+
+  it.each(['tasks/get', 'tasks/cancel', 'tasks/resubscribe'])('%s is open between 0.1 and 0.3', (method) => {
+    expect(chooseForMethod(method, undefined)).toMatchObject({ dialect: v0_3, ambiguous: true });
+    expect(chooseForMethod(method, '0.1')).toMatchObject({ dialect: v0_1, ambiguous: false });
+    expect(chooseForMethod(method, '0.2')).toMatchObject({ dialect: v0_3, ambiguous: false });
+    expect(chooseForMethod(method, undefined, { path: '/agents/echo/v0.1' }).dialect).toBe(v0_1);
+    expect(chooseForMethod(method, undefined, { path: '/agents/echo' })).toMatchObject({ ambiguous: true });
+  });
+
+  it.each<[string, Version | undefined, string]>([
+    ['message/send', '1.0', 'v1_0'],
+    ['tasks/get', '1.0', 'v1_0'],
+    ['GetTask', '0.3', 'v0_3'],
+    ['GetTask', '0.2', 'v0_3'],
+    ['tasks/send', '0.3', 'v0_3'],
+    ['message/send', '0.1', 'v0_1'],
+    ['tasks/nothing', undefined, 'v0_3'],
+    ['constructor', undefined, 'v0_3'],
+    ['__proto__', '1.0', 'v1_0'],
+    ['toString', '0.1', 'v0_1'],
+    ['', undefined, 'v0_3'],
+  ])('%j with version %s does not exist, which is said in %s', (method, version, name) => {
+    const error = refusal(() => chooseForMethod(method, version));
+    expect(error.reason).toBe('METHOD_NOT_FOUND');
+    expect(error.dialect.name).toBe(name);
+  });
+
+  it('gives the same answer object every time', () => {
+    const choice = chooseForMethod('SendMessage', '1.0');
+    expect(chooseForMethod('SendMessage', '1.0')).toBe(choice);
+    expect(Object.isFrozen(choice)).toBe(true);
+  });
+});
+
+describe('a path', () => {
+  it.each<[string, Version | undefined, string]>([
+    ['/v1/message:send', undefined, 'v0_3_rest'],
+    ['/v1', undefined, 'v0_3_rest'],
+    ['/message:send', undefined, 'v1_0'],
+    ['/v1x/tasks', undefined, 'v1_0'],
+    ['/v1/tasks', '1.0', 'v1_0'],
+    ['/tasks', '0.3', 'v0_3_rest'],
+    ['/v1/tasks', '0.2', 'v0_3_rest'],
+  ])('%s with version %s is %s', (path, version, name) => {
+    expect(chooseForPath(path, version).name).toBe(name);
+  });
+
+  it('does not exist in 0.1', () => {
+    expect(refusal(() => chooseForPath('/tasks', '0.1')).reason).toBe('VERSION_NOT_SUPPORTED');
+  });
+});
+
+describe('a card', () => {
+  const url = 'https://a.test/rpc';
+  const supportedInterfaces = [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }];
+  const authentication = { schemes: ['Bearer'] };
+
+  it.each([
+    [{ supportedInterfaces }, '1.0', v1_0],
+    [{ url, authentication }, '0.1', v0_1],
+    [{ url, protocolVersion: '0.3.0' }, '0.3', v0_3],
+    [{ url, protocolVersion: '0.3.0', authentication }, '0.3', v0_3],
+    [{ url, protocolVersion: '0.2.5' }, '0.2', v0_3],
+    [{ url, securitySchemes: {} }, '0.2', v0_3],
+    [{ url, securitySchemes: {}, authentication }, '0.2', v0_3],
+    [{ url, preferredTransport: 'JSONRPC' }, '0.2', v0_3],
+  ])('such as %j is %s', (card, version, dialect) => {
+    expect(chooseForCard(card)).toEqual({ version, dialect, hybrid: false, uncertain: false });
+  });
+
+  it('with an address of its own beside its interfaces is 1.0 and 0.3', () => {
+    expect(chooseForCard({ url, protocolVersion: '0.3.0', supportedInterfaces })).toMatchObject({
+      version: '1.0',
+      hybrid: true,
+    });
+  });
+
+  it('with nothing but an address is uncertain', () => {
+    expect(chooseForCard({ url, supportedInterfaces: [], authentication: null })).toEqual({
+      version: 'unknown',
+      dialect: v0_3,
+      hybrid: false,
+      uncertain: true,
+    });
+  });
+
+  it.each([null, 'card', [], {}, { name: 'x' }])('is not %j', (card) => {
+    expect(chooseForCard(card)).toMatchObject({ version: 'unknown', uncertain: false });
+  });
+
+  it('that each dialect writes is known again', () => {
+    const card = v0_1.card.read(
+      { name: 'x', url, version: '1', capabilities: {}, skills: [], authentication },
+      { lenient: true, losses: undefined },
+    );
+    const known = (dialect: typeof v0_1): string => {
+      const interfaces = [{ url, protocolBinding: 'JSONRPC', protocolVersion: dialect.version }];
+      return chooseForCard(dialect.card.write({ ...card, interfaces })).version;
+    };
+    expect(known(v0_1)).toBe('0.1');
+    expect(known(v0_3)).toBe('0.3');
+    expect(known(v1_0)).toBe('1.0');
+  });
+});
+
+it('every version has its JSON-RPC dialect, and no version means 0.3', () => {
+  expect([undefined, '0.1', '0.2', '0.3', '1.0'].map((each) => dialectOf(each as Version).name)).toEqual([
+    'v0_3',
+    'v0_1',
+    'v0_3',
+    'v0_3',
+    'v1_0',
+  ]);
+  expect(v0_3_rest.methods.size).toBe(0);
+});

@@ -1,0 +1,264 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pipeline, Readable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { EgressOptions } from './egress-options.ts';
+import { type EgressPolicy, egressPolicy } from './egress-policy.ts';
+import { type GuardedRequest, guardedRequest } from './egress-request.ts';
+
+/** The name that stands for a public host; the test says where it leads. */
+const host = 'agent.example.com';
+
+describe('a guarded request', () => {
+  const servers: Server[] = [];
+  const policies: EgressPolicy[] = [];
+  let answer: (request: IncomingMessage, response: ServerResponse, body: string) => void;
+  let connections: string[];
+  let port: number;
+
+  async function listen(address: string, port: number): Promise<number> {
+    const server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => answer(request, response, Buffer.concat(chunks).toString()));
+    });
+    server.on('connection', () => connections.push(address));
+    server.listen(port, address);
+    await once(server, 'listening');
+    servers.push(server);
+    return (server.address() as AddressInfo).port;
+  }
+
+  function policyOf(options: EgressOptions): EgressPolicy {
+    const policy = egressPolicy(options);
+    policies.push(policy);
+    return policy;
+  }
+
+  const ask = (request: Omit<GuardedRequest, 'url'> & { path?: string }, options: EgressOptions = {}) => {
+    const url = `http://127.0.0.1:${port}${request.path ?? '/'}`;
+    return guardedRequest(policyOf({ allowLoopback: true, ...options }), { ...request, url });
+  };
+
+  beforeEach(async () => {
+    connections = [];
+    answer = (_request, response) => response.end('ok');
+    port = await listen('127.0.0.1', 0);
+  });
+  afterEach(async () => {
+    for (const policy of policies.splice(0)) policy.close();
+    for (const server of servers.splice(0)) {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    }
+  });
+
+  it('gives the whole answer', async () => {
+    answer = (request, response, body) => {
+      response.writeHead(201, { 'X-Answer': 'yes', 'Set-Cookie': ['a=1', 'b=2'] });
+      response.end(
+        JSON.stringify([request.method, request.url, body, request.headers['x-a'], request.headers.host]),
+      );
+    };
+    const request = { method: 'POST', path: '/x?y=1', headers: { 'X-A': 'b' }, body: 'hé' } as const;
+    const response = await ask(request);
+    expect(response).toMatchObject({
+      status: 201,
+      headers: { 'x-answer': 'yes', 'set-cookie': 'a=1, b=2' },
+      url: `http://127.0.0.1:${port}/x?y=1`,
+    });
+    expect(JSON.parse(response.text)).toEqual(['POST', '/x?y=1', 'hé', 'b', `127.0.0.1:${port}`]);
+    expect(Buffer.from(response.bytes).toString()).toBe(response.text);
+  });
+
+  it('sends bytes and takes an answer without a body', async () => {
+    answer = (_request, response, body) => response.writeHead(body === 'ab' ? 204 : 500).end();
+    expect(await ask({ method: 'POST', body: new Uint8Array([97, 98]) })).toMatchObject({
+      status: 204,
+      text: '',
+    });
+  });
+
+  it('takes the length that a HEAD announces for no body', async () => {
+    answer = (_request, response) => response.writeHead(200, { 'content-length': '1000' }).end();
+    expect((await ask({ method: 'HEAD' }, { maxBytes: 10 })).status).toBe(200);
+  });
+
+  it('does not let headers speak for the connection', async () => {
+    answer = (request, response) => response.end(JSON.stringify(request.headers));
+    const headers = {
+      Host: 'internal',
+      'Transfer-Encoding': 'chunked',
+      'Accept-Encoding': 'gzip',
+      Upgrade: 'x',
+    };
+    const { text } = await ask({ headers });
+    expect(JSON.parse(text)).toEqual({
+      host: `127.0.0.1:${port}`,
+      connection: 'keep-alive',
+      'accept-encoding': 'identity',
+    });
+  });
+
+  it.each<[Record<string, string>]>([
+    [{ 'x-a': 'b\r\nx-evil: 1' }],
+    [{ 'x a': 'b' }],
+    [{ 'x-a': 'b\u0000' }],
+  ])('does not send the headers %j', async (headers) => {
+    await expect(ask({ headers })).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
+    expect(connections).toEqual([]);
+  });
+
+  it('uses a connection again', async () => {
+    const policy = policyOf({ allowLoopback: true });
+    const url = `http://127.0.0.1:${port}/`;
+    for (let round = 0; round < 3; round++) await guardedRequest(policy, { url });
+    expect(connections).toEqual(['127.0.0.1']);
+  });
+
+  it('says that nobody is there', async () => {
+    for (const server of servers.splice(0)) await new Promise((resolve) => server.close(resolve));
+    await expect(ask({})).rejects.toMatchObject({ reason: 'UNAVAILABLE', cause: { code: 'ECONNREFUSED' } });
+  });
+
+  it('says that a name leads nowhere', async () => {
+    const resolve = () => Promise.resolve([]);
+    const asked = guardedRequest(policyOf({ resolve }), { url: `http://${host}/` });
+    await expect(asked).rejects.toMatchObject({ reason: 'UNAVAILABLE', cause: { code: 'ENOTFOUND' } });
+  });
+
+  describe('to a name', () => {
+    it('connects to the address that was checked, though the next look would find another', async () => {
+      const answers = ['127.0.0.2', '127.0.0.1'];
+      let looks = 0;
+      const resolve = () => Promise.resolve([answers[looks++] ?? '']);
+      await listen('127.0.0.2', port);
+      const attempts: string[] = [];
+      // 127.0.0.2 stands for a public address, 127.0.0.1 stays forbidden.
+      const onConnect = (address: string) => attempts.push(address);
+      const policy = policyOf({ allow: ['127.0.0.2'], resolve, onConnect });
+      const url = `http://${host}:${port}/`;
+      expect((await guardedRequest(policy, { url })).text).toBe('ok');
+      expect((await guardedRequest(policy, { url })).text).toBe('ok');
+      expect([looks, connections, attempts]).toEqual([1, ['127.0.0.2'], ['127.0.0.2']]);
+
+      policy.close();
+      await expect(guardedRequest(policy, { url })).rejects.toMatchObject({ reason: 'PERMISSION_DENIED' });
+      expect([looks, connections, attempts]).toEqual([2, ['127.0.0.2'], ['127.0.0.2']]);
+    });
+
+    it('connects to none of its addresses if one is forbidden', async () => {
+      const attempts: string[] = [];
+      const policy = policyOf({
+        allow: ['127.0.0.2'],
+        resolve: () => Promise.resolve(['127.0.0.2', '127.0.0.1']),
+        onConnect: (address) => attempts.push(address),
+      });
+      const asked = guardedRequest(policy, { url: `http://${host}:${port}/` });
+      await expect(asked).rejects.toMatchObject({ reason: 'PERMISSION_DENIED' });
+      expect([connections, attempts]).toEqual([[], []]);
+    });
+
+    it('tries the next of its addresses if nobody is at the first', async () => {
+      const attempts: string[] = [];
+      const policy = policyOf({
+        allowLoopback: true,
+        resolve: () => Promise.resolve(['127.0.0.3', '127.0.0.1']),
+        onConnect: (address, origin) => attempts.push(`${address} ${origin}`),
+      });
+      await guardedRequest(policy, { url: `http://${host}:${port}/` });
+      const origin = `http://${host}:${port}`;
+      expect(attempts).toEqual([`127.0.0.3 ${origin}`, `127.0.0.1 ${origin}`]);
+    });
+  });
+
+  describe('with limits', () => {
+    it('gives up a server that does not answer', async () => {
+      answer = () => {};
+      await expect(ask({}, { timeout: 50 })).rejects.toMatchObject({ reason: 'TIMEOUT' });
+    });
+
+    it('gives up a server that answers for ever', async () => {
+      answer = (_request, response) => {
+        const drip = setInterval(() => response.write('x'), 5);
+        response.on('close', () => clearInterval(drip));
+      };
+      await expect(ask({}, { timeout: 80 })).rejects.toMatchObject({ reason: 'TIMEOUT' });
+    });
+
+    it('gives up a name that takes too long', async () => {
+      const policy = policyOf({ resolve: () => new Promise(() => {}), connectTimeout: 30 });
+      const asked = guardedRequest(policy, { url: `http://${host}/` });
+      await expect(asked).rejects.toMatchObject({
+        reason: 'TIMEOUT',
+        hint: expect.stringContaining('connect'),
+      });
+    });
+
+    it('gives up at once when the caller does', async () => {
+      const controller = new AbortController();
+      answer = () => controller.abort(new Error('enough'));
+      const asked = ask({ signal: controller.signal });
+      await expect(asked).rejects.toMatchObject({ reason: 'CANCELED', cause: { message: 'enough' } });
+      await expect(ask({ signal: controller.signal })).rejects.toMatchObject({ reason: 'CANCELED' });
+      expect(connections).toHaveLength(1);
+    });
+
+    it('gives up at once while a name is looked up', async () => {
+      const controller = new AbortController();
+      const resolve = () => {
+        controller.abort();
+        return new Promise<string[]>(() => {});
+      };
+      const policy = policyOf({ resolve });
+      const asked = guardedRequest(policy, { url: `http://${host}/`, signal: controller.signal });
+      await expect(asked).rejects.toMatchObject({ reason: 'CANCELED' });
+    });
+
+    it('takes as much as it may and not more', async () => {
+      answer = (_request, response) => response.end('x'.repeat(1000));
+      expect((await ask({}, { maxBytes: 1000 })).text).toHaveLength(1000);
+      await expect(ask({}, { maxBytes: 999 })).rejects.toMatchObject({ reason: 'INVALID_AGENT_RESPONSE' });
+    });
+
+    it('closes the connection to a server that sends without end', async () => {
+      const closed = new Promise<void>((resolve) => {
+        answer = (_request, response) => {
+          const more = () => {
+            while (!response.destroyed && response.write('x'.repeat(65_536)));
+          };
+          response.on('drain', more);
+          response.on('close', () => resolve());
+          more();
+        };
+      });
+      await expect(ask({}, { maxBytes: 100_000 })).rejects.toMatchObject({
+        reason: 'INVALID_AGENT_RESPONSE',
+      });
+      await closed;
+    });
+
+    it('closes the connection to a server whose headers have no end', async () => {
+      answer = (_request, response) => {
+        const endless = function* () {
+          yield 'HTTP/1.1 200 OK\r\n';
+          for (;;) yield `x-${'y'.repeat(100)}: z\r\n`;
+        };
+        // Ends with an error, when the reader leaves.
+        if (response.socket) pipeline(Readable.from(endless()), response.socket, () => {});
+      };
+      await expect(ask({})).rejects.toMatchObject({ reason: 'INVALID_AGENT_RESPONSE' });
+    });
+
+    it.each<[string, string, string]>([
+      ['no HTTP', 'SSH-2.0-x\r\n', 'INVALID_AGENT_RESPONSE'],
+      ['nothing', '', 'UNAVAILABLE'],
+      ['half an answer', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc', 'UNAVAILABLE'],
+      ['another protocol', 'HTTP/1.1 101 X\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n', 'UNAVAILABLE'],
+    ])('understands that %s is no answer', async (_what, text, reason) => {
+      answer = (_request, response) => void response.socket?.end(text);
+      await expect(ask({})).rejects.toMatchObject({ reason });
+    });
+  });
+});

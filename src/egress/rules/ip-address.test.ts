@@ -1,0 +1,160 @@
+import * as fc from 'fast-check';
+import ipaddr from 'ipaddr.js';
+import { describe, expect, it } from 'vitest';
+import { type AddressKind, kindOf, parseAddress, wrappedIn } from './ip-address.ts';
+
+const kind = (text: string): AddressKind | undefined => {
+  const address = parseAddress(text);
+  return address && kindOf(address);
+};
+
+/** Every block of the registries of special purposes, and those that were given back or wrap others. */
+const specialBlocks = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.31.196.0/24',
+  '192.52.193.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '192.175.48.0/24',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  '255.255.255.255/32',
+  '168.63.129.16/32',
+  '::/128',
+  '::1/128',
+  '::/96',
+  '::/8',
+  '::ffff:0:0/96',
+  '::ffff:0:0:0/96',
+  '64:ff9b::/96',
+  '64:ff9b:1::/48',
+  '100::/64',
+  '2001::/23',
+  '2001::/32',
+  '2001:2::/48',
+  '2001:10::/28',
+  '2001:20::/28',
+  '2001:db8::/32',
+  '2002::/16',
+  '2620:4f:8000::/48',
+  '3ffe::/16',
+  '3fff::/20',
+  '4000::/3',
+  '5f00::/16',
+  '8000::/1',
+  'fc00::/7',
+  'fd00:ec2::/32',
+  'fe80::/10',
+  'fec0::/10',
+  'ff00::/8',
+];
+
+/** An address that lies anywhere in a block. */
+const inside = (block: string): fc.Arbitrary<string> => {
+  const [first, prefix] = ipaddr.parseCIDR(block);
+  const bytes = first.toByteArray();
+  return fc.uint8Array({ minLength: bytes.length, maxLength: bytes.length }).map((random) => {
+    const mixed = bytes.map((byte, index) => {
+      const mask = 0xff >> Math.min(8, Math.max(0, prefix - index * 8));
+      return (byte & ~mask) | ((random[index] ?? 0) & mask);
+    });
+    return ipaddr.fromByteArray(mixed).toString();
+  });
+};
+
+describe('an address', () => {
+  it.each(specialBlocks)('within %s is never public', (block) => {
+    fc.assert(
+      fc.property(inside(block), (address) => {
+        expect(kind(address)).not.toBe('public');
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('that wraps another is never public', () => {
+    const prefixes = ['::ffff:', '::', '::ffff:0:', '64:ff9b::', '64:ff9b:1::', '2606:4700::5efe:'];
+    const tail = fc.ipV4().map((text) => ipaddr.IPv4.parse(text).octets);
+    fc.assert(
+      fc.property(fc.constantFrom(...prefixes), tail, (prefix, [a = 0, b = 0, c = 0, d = 0]) => {
+        const words = [a * 256 + b, c * 256 + d].map((word) => word.toString(16)).join(':');
+        expect(kind(`${prefix}${words}`)).not.toBe('public');
+      }),
+    );
+  });
+
+  it.each([
+    '8.8.8.8',
+    '1.1.1.1',
+    '93.184.215.14',
+    '172.32.0.1',
+    '100.128.0.1',
+    '198.20.0.1',
+    '223.255.255.255',
+  ])('%s is public', (text) => {
+    expect(kind(text)).toBe('public');
+  });
+
+  it.each(['2606:4700:4700::1111', '2001:4860:4860::8888', '2a00:1450:4001::200e', '2400:cb00::1'])(
+    '%s is public, too',
+    (text) => {
+      expect(kind(text)).toBe('public');
+    },
+  );
+
+  it.each<[string, AddressKind]>([
+    ['127.0.0.1', 'loopback'],
+    ['::1', 'loopback'],
+    ['10.1.2.3', 'private'],
+    ['100.64.0.1', 'private'],
+    ['fd12::1', 'private'],
+    ['169.254.169.254', 'special'],
+    ['100.100.100.200', 'special'],
+    ['fd00:ec2::254', 'special'],
+    ['::1%lo', 'special'],
+    ['fd12::1%eth0', 'special'],
+    ['2606:4700::1%eth0', 'special'],
+  ])('%s is %s', (text, expected) => {
+    expect(kind(text)).toBe(expected);
+  });
+
+  it.each([
+    '127.1',
+    '0x7f.0.0.1',
+    '0177.0.0.1',
+    '2130706433',
+    '[::1]',
+    '127.0.0.1:80',
+    '',
+    ' 127.0.0.1',
+    '10.0.0.0/8',
+  ])('%j is not read, because programs differ about it', (text) => {
+    expect(parseAddress(text)).toBeUndefined();
+  });
+
+  it.each<[string, string[]]>([
+    ['::ffff:10.0.0.1', ['10.0.0.1']],
+    ['::10.0.0.1', ['10.0.0.1']],
+    ['::ffff:0:10.0.0.1', ['10.0.0.1']],
+    ['64:ff9b::10.0.0.1', ['10.0.0.1']],
+    ['2002:a00:1::', ['10.0.0.1']],
+    ['2001:0:808:808:0:0:f5ff:fffe', ['8.8.8.8', '10.0.0.1']],
+    ['2606:4700::200:5efe:10.0.0.1', ['10.0.0.1']],
+    ['2606:4700::1', []],
+    ['::1', []],
+    ['10.0.0.1', []],
+  ])('%s wraps %j', (text, expected) => {
+    const address = parseAddress(text);
+    expect(address && wrappedIn(address).map(String)).toEqual(expected);
+  });
+});

@@ -1,0 +1,37 @@
+import type { AgentCard } from '../protocol/card.ts';
+import type { AgentDefinition } from './agent-definition.ts';
+
+/** The card of a defined agent. Where to reach it is for the face that shows it to say. */
+export function cardOf(definition: AgentDefinition): AgentCard {
+  const { provider, documentationUrl, iconUrl, securitySchemes, securityRequirements, extensions } =
+    definition;
+  const skills = definition.skills ?? [
+    { id: 'default', name: definition.name, description: definition.description },
+  ];
+  return {
+    name: definition.name,
+    description: definition.description,
+    version: definition.version ?? '1.0.0',
+    interfaces: [],
+    capabilities: {
+      streaming: definition.streaming ?? true,
+      pushNotifications: definition.pushNotifications ?? false,
+      extendedAgentCard: definition.extendedCard !== undefined,
+      ...(extensions && { extensions }),
+    },
+    // Whoever does not say what it takes gets everything; see Entrance.
+    defaultInputModes: definition.defaultInputModes ?? ['text/plain', '*/*'],
+    defaultOutputModes: definition.defaultOutputModes ?? ['text/plain'],
+    skills: skills.map((skill) => ({
+      ...skill,
+      name: skill.name ?? skill.id,
+      description: skill.description ?? definition.description,
+      tags: skill.tags ?? [],
+    })),
+    ...(provider && { provider }),
+    ...(documentationUrl && { documentationUrl }),
+    ...(iconUrl && { iconUrl }),
+    ...(securitySchemes && { securitySchemes }),
+    ...(securityRequirements && { securityRequirements }),
+  };
+}

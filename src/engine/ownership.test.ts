@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { all, artifactTexts, reasonOf, say, taskIn } from '../../test/support/engine/conversation.ts';
+import { textOf } from '../protocol/part.ts';
+import { defineAgent } from './local-agent.ts';
+
+const ann = { owner: 'ann' };
+const bob = { owner: 'bob' };
+
+function asking() {
+  return defineAgent({
+    name: 'T',
+    description: 'T',
+    pushNotifications: true,
+    async *process(context) {
+      yield textOf((await context.ask('Which?')).parts);
+    },
+  });
+}
+
+describe('the task of one owner', () => {
+  it.each([
+    ['getting', (id: string, agent: ReturnType<typeof asking>) => agent.getTask({ id }, bob)],
+    ['canceling', (id, agent) => agent.cancelTask({ id }, bob)],
+    ['sending', (id, agent) => agent.send(say('L', { taskId: id }), bob)],
+    ['streaming', (id, agent) => all(agent.stream(say('L', { taskId: id }), bob))],
+    ['subscribing', (id, agent) => all(agent.subscribe({ id }, bob))],
+    ['resuming', (id, agent) => all(agent.subscribe({ id, after: 0 }, bob))],
+    [
+      'configuring',
+      (taskId, agent) => agent.createPushConfig({ taskId, id: '', url: 'https://b.example' }, bob),
+    ],
+    ['looking at a configuration', (taskId, agent) => agent.getPushConfig({ taskId, id: 'x' }, bob)],
+    ['looking at configurations', (taskId, agent) => agent.listPushConfigs({ taskId }, bob)],
+    ['deleting a configuration', (taskId, agent) => agent.deletePushConfig({ taskId, id: 'x' }, bob)],
+  ] as [string, (id: string, agent: ReturnType<typeof asking>) => Promise<unknown>][])(
+    'is not there for another one, by %s',
+    async (_how, reach) => {
+      const agent = asking();
+      const { id } = taskIn(await agent.send(say('hi'), ann));
+      await agent.createPushConfig({ taskId: id, id: 'x', url: 'https://a.example' }, ann);
+      expect(await reasonOf(reach(id, agent))).toBe('TASK_NOT_FOUND');
+      expect((await agent.getTask({ id }, ann)).status.state).toBe('input-required');
+      expect((await agent.listPushConfigs({ taskId: id }, ann)).configs).toHaveLength(1);
+    },
+  );
+
+  it('is in no list of another one', async () => {
+    const agent = asking();
+    const { id, contextId } = taskIn(await agent.send(say('hi'), ann));
+    expect((await agent.listTasks({ contextId }, bob)).tasks).toEqual([]);
+    expect((await agent.listTasks({}, ann)).tasks.map((task) => task.id)).toEqual([id]);
+  });
+
+  it('may have the id that a task of another one has', async () => {
+    const agent = asking();
+    const claim = { claimedTaskId: 'same' };
+    await agent.send(say('hi', {}, claim), ann);
+    await agent.send(say('ho', {}, claim), bob);
+    const done = taskIn(await agent.send(say('L', { taskId: 'same' }), ann));
+    expect(artifactTexts(done)).toEqual(['L']);
+    expect((await agent.getTask({ id: 'same' }, bob)).status.state).toBe('input-required');
+  });
+
+  it.each([
+    ['', 'ann\u0000t'],
+    ['', '3:annt'],
+    ['', 'annt'],
+    ['an', 'nt'],
+  ])('cannot be reached by owner %j with a task called %j', async (owner, claimedTaskId) => {
+    const agent = asking();
+    await agent.send(say('hi', {}, { claimedTaskId: 't' }), ann);
+    await agent.send(say('hi', {}, { claimedTaskId }), { owner });
+    await agent.send(say('stolen', {}, { claimedTaskId }), { owner });
+    expect(await agent.getTask({ id: 't' }, ann)).toMatchObject({ status: { state: 'input-required' } });
+    const done = taskIn(await agent.send(say('mine', {}, { claimedTaskId: 't' }), ann));
+    expect(artifactTexts(done)).toEqual(['mine']);
+  });
+});

@@ -1,0 +1,215 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { artifactTexts, gate, reasonOf, saidBy, say, taskIn } from '../../../test/support/engine/conversation.ts';
+import type { Ledger } from '../../store/task-store.ts';
+import { memoryLedger } from '../../store/memory-task-store.ts';
+import { openDatabase } from '../../store/sqlite/database.ts';
+import { sqliteLedger } from '../../store/sqlite.ts';
+import type { AgentDefinition, LogEntry, Process } from '../agent-definition.ts';
+import { defineAgent, type LocalAgent } from '../local-agent.ts';
+
+const immediately = { configuration: { returnImmediately: true } };
+const never: Process = () => new Promise(() => {});
+
+interface Place {
+  /** What the process that dies has. */
+  first(): Promise<Ledger>;
+  /** What the process after it finds. */
+  second(first: Ledger): Promise<Ledger>;
+  /** What it must say to take up what is there. */
+  recovers?: boolean;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'dragoman-recovery-'));
+let files = 0;
+
+const places: [string, () => Place][] = [
+  ['memory', () => ({ first: async () => memoryLedger(), second: async (first) => first })],
+  [
+    'SQLite',
+    () => {
+      const file = join(folder, `${++files}.db`);
+      return {
+        first: () => sqliteLedger({ file }),
+        async second() {
+          // Of the first nothing was heard for long.
+          const database = await openDatabase(file);
+          database.exec('update lease set seen = 0');
+          database.close();
+          return sqliteLedger({ file });
+        },
+      };
+    },
+  ],
+  [
+    'SQLite that is shared',
+    () => {
+      const file = join(folder, `${++files}.db`);
+      const open = (): Promise<Ledger> => sqliteLedger({ file, shared: true });
+      return { first: open, second: open, recovers: true };
+    },
+  ],
+];
+
+describe.each(places)('an agent that begins again, with tasks in %s', (_where, make) => {
+  let place: Place;
+  let before: Ledger;
+  let after: Ledger | undefined;
+  const entries: LogEntry[] = [];
+
+  beforeEach(async () => {
+    place = make();
+    before = await place.first();
+    after = undefined;
+    entries.length = 0;
+  });
+
+  afterEach(async () => {
+    await before[Symbol.asyncDispose]();
+    await after?.[Symbol.asyncDispose]();
+    if (files > 0) rmSync(join(folder, `${files}.db`), { force: true });
+  });
+
+  const define = (process: Process, ledger: Ledger, more: Partial<AgentDefinition> = {}): LocalAgent =>
+    defineAgent(
+      { name: 'T', description: 'T', process, ...more },
+      { ledger, recovers: place.recovers, log: (entry) => entries.push(entry) },
+    );
+
+  /** The agent of the next process; the one before is simply not there any more. */
+  async function restart(process: Process, more?: Partial<AgentDefinition>): Promise<LocalAgent> {
+    after = await place.second(before);
+    const agent = define(process, after, more);
+    await agent.ready();
+    return agent;
+  }
+
+  it('ends what was running, with a reason', async () => {
+    const { id } = taskIn(await define(never, before).send(say('hi', {}, immediately)));
+    const agent = await restart(never);
+    const task = await agent.getTask({ id });
+    expect(task.status.state).toBe('failed');
+    expect(saidBy(task)).toMatch(/restarted/);
+    expect(entries).toMatchObject([{ level: 'warn', taskId: id }]);
+  });
+
+  it('takes up what was running when it knows how', async () => {
+    const first = define(never, before);
+    const { id } = taskIn(await first.send(say('the work', {}, immediately), { owner: 'ann' }));
+    const resumed = gate();
+    const agent = await restart(never, {
+      async *resume({ text, task, call }) {
+        yield `${text} of ${call.owner ?? ''} in ${task.id}`;
+        resumed.open();
+      },
+    });
+    await resumed.opened;
+    const again = taskIn(
+      await agent.send(say('the work', { messageId: 'other', contextId: 'x' }, immediately)),
+    );
+    expect(again.id).not.toBe(id);
+    const call = { owner: 'ann' };
+    for await (const _event of agent.subscribe({ id, after: 0 }, call));
+    const task = await agent.getTask({ id }, call);
+    expect(task.status.state).toBe('completed');
+    expect(artifactTexts(task)).toEqual([`the work of ann in ${id}`]);
+  });
+
+  it('leaves a question open, and its answer begins a run of its own', async () => {
+    const first = define(async (context) => {
+      await context.ask('Which?');
+      return 'of the first';
+    }, before);
+    const { id } = taskIn(await first.send(say('hi')));
+    const agent = await restart(({ text }) => `second: ${text}`);
+    expect((await agent.getTask({ id })).status.state).toBe('input-required');
+    const done = taskIn(await agent.send(say('L', { taskId: id })));
+    expect(artifactTexts(done)).toEqual(['second: L']);
+  });
+
+  it('does so after an orderly end too', async () => {
+    const first = define(async (context) => {
+      await context.ask('Which?');
+    }, before);
+    const { id } = taskIn(await first.send(say('hi')));
+    await first.close();
+    const agent = await restart(({ text }) => text);
+    expect(artifactTexts(taskIn(await agent.send(say('L', { taskId: id }))))).toEqual(['L']);
+  });
+
+  it('does not run a message again that it has heard in its former life', async () => {
+    const first = define(({ text }) => text, before);
+    const sent = taskIn(await first.send(say('hi', { messageId: 'm' })));
+    const agent = await restart(() => 'run again');
+    expect(await agent.send(say('hi', { messageId: 'm' }))).toEqual(JSON.parse(JSON.stringify(sent)));
+  });
+
+  it('keeps its hands off when it shares the ledger', async () => {
+    const { id } = taskIn(await define(never, before).send(say('hi', {}, immediately)));
+    after = await place.second(before);
+    const agent = defineAgent(
+      { name: 'T', description: 'T', process: never },
+      { ledger: after, recovers: false },
+    );
+    await agent.ready();
+    expect((await agent.getTask({ id })).status.state).toBe('working');
+  });
+});
+
+it('tells whoever waits when the ledger is gone, and goes on', async () => {
+  const ledger = await sqliteLedger({ file: ':memory:' });
+  const go = gate();
+  const entries: LogEntry[] = [];
+  const agent = defineAgent(
+    {
+      name: 'T',
+      description: 'T',
+      async *process() {
+        await go.opened;
+        yield 'x';
+      },
+    },
+    { ledger, log: (entry) => entries.push(entry) },
+  );
+  const sent = reasonOf(agent.send(say('hi')));
+  await new Promise(setImmediate);
+  await ledger[Symbol.asyncDispose]();
+  go.open();
+  expect(await sent).toBe('UNAVAILABLE');
+  expect(entries.map(({ level }) => level)).toEqual(['error', 'error']);
+  await agent.close();
+});
+
+describe('closing', () => {
+  const define = (process: Process, ledger: Ledger, more: Partial<AgentDefinition> = {}): LocalAgent =>
+    defineAgent({ name: 'T', description: 'T', process, ...more }, { ledger });
+
+  it('ends what runs, with a reason, and tells whoever waits', async () => {
+    const ledger = memoryLedger();
+    const stopped = gate();
+    const agent = define(({ signal }) => {
+      signal.addEventListener('abort', stopped.open);
+      return new Promise(() => {});
+    }, ledger);
+    const sent = agent.send(say('hi'));
+    await new Promise(setImmediate);
+    await agent.close();
+    await stopped.opened;
+    const task = taskIn(await sent);
+    expect(task.status.state).toBe('failed');
+    expect(saidBy(task)).toMatch(/shut down/);
+  });
+
+  it('leaves what can be resumed to whoever comes next', async () => {
+    const ledger = memoryLedger();
+    const first = define(never, ledger, { resume: never });
+    const { id } = taskIn(await first.send(say('hi', {}, immediately)));
+    await first.close();
+    const second = define(never, ledger, { resume: () => 'resumed' });
+    await second.ready();
+    for await (const _event of second.subscribe({ id, after: 0 }));
+    expect(artifactTexts(await second.getTask({ id }))).toEqual(['resumed']);
+  });
+});

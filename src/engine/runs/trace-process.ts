@@ -1,0 +1,57 @@
+import { A2AError } from '../../protocol/errors.ts';
+import type { LazyTracing, Span } from '../../tracing/tracing.ts';
+import type { Process } from '../agent-definition.ts';
+import type { Output, Result } from '../agent-output.ts';
+import { iteratorOf } from './task-run.ts';
+
+/** Gives the work of an agent with a span around each go of it, or as it is where nobody wants traces. */
+export function watched(process: Process, tracing: LazyTracing): Process {
+  if (!tracing.current && !tracing.pending) return process;
+  return (context) => {
+    const span = tracing.current?.start('a2a.engine/run', {
+      kind: 'internal',
+      attributes: { 'a2a.task.id': context.taskId, 'a2a.context.id': context.contextId },
+    });
+    if (!span) return process(context);
+    try {
+      const given = span.within(() => process(context));
+      const iterator = iteratorOf(given);
+      if (iterator) return { [Symbol.asyncIterator]: () => within(span, iterator) };
+      return ended(span, Promise.resolve(given as Promise<Result> | Result));
+    } catch (error) {
+      span.end(A2AError.from(error).reason);
+      throw error;
+    }
+  };
+}
+
+async function ended<T>(span: Span, work: Promise<T>): Promise<T> {
+  try {
+    const result = await work;
+    span.end();
+    return result;
+  } catch (error) {
+    span.end(A2AError.from(error).reason);
+    throw error;
+  }
+}
+
+/** A generator runs in the surroundings of whoever asks for its next value, so each step is put into the span. */
+function within(span: Span, inner: AsyncIterator<Output> | Iterator<Output>): AsyncIterator<Output> {
+  const step = async (
+    take: () => Promise<IteratorResult<Output>> | IteratorResult<Output>,
+  ): Promise<IteratorResult<Output>> => {
+    try {
+      const result = await span.within(take);
+      if (result.done) span.end();
+      return result;
+    } catch (error) {
+      span.end(A2AError.from(error).reason);
+      throw error;
+    }
+  };
+  return {
+    next: () => step(() => inner.next()),
+    return: (value?: unknown) => step(() => inner.return?.(value) ?? { done: true, value }),
+  };
+}

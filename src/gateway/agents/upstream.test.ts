@@ -1,0 +1,397 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createMemory } from '../../client/discovery/endpoint-cache.ts';
+import { defineAgent } from '../../engine/index.ts';
+import { serve } from '../../server/node/serve.ts';
+import { authority, hasOpenssl } from '../../../test/support/http/certificates.ts';
+import { closedAfterEach } from '../../../test/support/close-after-each.ts';
+import { collect } from '../../../test/support/collect-stream.ts';
+import { ManualClock } from '../../../test/support/clocks/manual-clock.ts';
+import { json, type RawRequest, type RawServer, sse, startRaw } from '../../../test/support/http/raw-server.ts';
+import { card, isCard, result, task } from '../../../test/support/http/wire-fixtures-1_0.ts';
+import type { Authentication, ProxiedAgent } from '../config/proxied-agent-schema.ts';
+import { type UpstreamTools, upstreamOf } from './upstream.ts';
+
+const request = { message: { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] } };
+
+const open = closedAfterEach();
+
+type Answer = (asked: RawRequest, response: ServerResponse, url: string) => unknown;
+
+const done: Answer = ({ json: asked }, response) => {
+  if (asked.method !== 'SendStreamingMessage')
+    return json(response, result(asked.id, { task: task('completed') }));
+  const stream = sse(response);
+  stream.event(result(asked.id, { task: task('completed') }));
+  stream.end();
+};
+
+async function started(answer: Answer): Promise<RawServer> {
+  const server = await startRaw(answer);
+  open.push(server);
+  return server;
+}
+
+/** An agent with a card, and requests that the test answers. */
+function agentThat(answer: Answer = done, more: object = {}): Promise<RawServer> {
+  return started((asked, response, url) =>
+    asked.method === 'GET' ? json(response, { ...card(url), ...more }) : answer(asked, response, url),
+  );
+}
+
+function upstream(config: Omit<ProxiedAgent, 'name'>, tools: UpstreamTools = {}) {
+  const made = upstreamOf({ name: 'it', ...config }, { memory: createMemory(), random: () => 0, ...tools });
+  open.push(made);
+  return made;
+}
+
+const calls = ({ requests }: RawServer) => requests.filter(({ method }) => method === 'POST');
+const cards = ({ requests }: RawServer) => requests.filter(({ method }) => method === 'GET');
+
+describe('the address of an upstream', () => {
+  it('may end with a slash', async () => {
+    const server = await agentThat();
+    await upstream({ url: `${server.url}/` }).agent.send(request);
+    expect(server.requests.map(({ path }) => path).filter((path) => path.startsWith('//'))).toEqual([]);
+  });
+
+  it('is where the card is, at a path of its own', async () => {
+    const server = await started((asked, response, url) =>
+      asked.path === '/agents/x/about.json'
+        ? json(response, card(url))
+        : asked.method === 'GET'
+          ? json(response, {}, 404)
+          : done(asked, response, url),
+    );
+    const { agent } = upstream({ url: `${server.url}/agents/x/`, agent_card_path: '/about.json' });
+    await agent.send(request);
+    expect(cards(server).map(({ path }) => path)).toEqual(['/agents/x/about.json']);
+  });
+
+  it('is used instead of the one in the card if the file says so', async () => {
+    const server = await agentThat(done, {
+      supportedInterfaces: [
+        { url: 'http://10.1.2.3:9/internal', protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+      ],
+    });
+    await upstream({ url: `${server.url}/out/`, use_agent_card_url: false }).agent.send(request);
+    expect(calls(server).map(({ path }) => path)).toEqual(['/out']);
+  });
+
+  it('needs no card where the file has one', async () => {
+    const server = await started(done);
+    const plain = upstream({
+      url: server.url,
+      agent_card_data: { name: 'Plain', protocolVersion: '1.0' },
+      a2a_version: '1.0',
+    });
+    expect(await plain.agent.card()).toMatchObject({ name: 'Plain', defaultInputModes: ['text/plain'] });
+    await plain.agent.send(request);
+    expect(cards(server)).toEqual([]);
+    await server.close();
+    await expect(plain.check()).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
+  });
+});
+
+describe('the credentials of an upstream', () => {
+  const token = 'sesame';
+  const given: [string, Authentication, object][] = [
+    ['a bearer token', { type: 'static_bearer', token }, { authorization: 'Bearer sesame' }],
+    ['a key', { type: 'static_apikey', token }, { 'x-api-key': 'sesame' }],
+    ['a bearer token in the old form', { scheme: 'bearer', token }, { authorization: 'Bearer sesame' }],
+    ['a key in the old form', { scheme: 'apikey', token }, { 'x-api-key': 'sesame' }],
+  ];
+  it.each(given)('are %s', async (_what, authentication, headers) => {
+    const server = await agentThat();
+    const { agent } = upstream({ url: server.url, authentication });
+    await agent.send(request);
+    await collect(agent.stream(request));
+    for (const call of calls(server)) expect(call.headers).toMatchObject(headers);
+    expect(calls(server)).toHaveLength(2);
+    for (const name of Object.keys(headers)) expect(cards(server)[0]?.headers[name]).toBeUndefined();
+  });
+
+  const scheme = (location: string, name: string) => ({
+    securitySchemes: {
+      other: { httpAuthSecurityScheme: { scheme: 'Bearer' } },
+      key: { apiKeySecurityScheme: { location, name } },
+    },
+  });
+  it.each([
+    ['header', ({ headers }: RawRequest) => headers['x-own']],
+    ['query', ({ path }: RawRequest) => new URL(path, 'http://x').searchParams.get('X-Own')],
+    ['cookie', ({ headers }: RawRequest) => headers.cookie?.replace('X-Own=', '')],
+  ])('go into the %s that the card names, though it requires nothing', async (location, read) => {
+    const server = await agentThat(done, scheme(location, 'X-Own'));
+    await upstream({
+      url: server.url,
+      authentication: { type: 'static_apikey', token },
+    }).agent.send(request);
+    expect(calls(server).map(read)).toEqual(['sesame']);
+    expect(calls(server)[0]?.headers['x-api-key']).toBeUndefined();
+  });
+
+  it('may differ between card and tasks', async () => {
+    const server = await agentThat();
+    await upstream({
+      url: server.url,
+      agent_card_authentication: { type: 'static_apikey', token: 'for-card' },
+      task_authentication: { type: 'static_bearer', token: 'for-tasks' },
+      agent_card_headers: [{ name: 'X-Card', value: '1' }],
+      task_headers: [{ name: 'X-Task', value: '2' }],
+    }).agent.send(request);
+    expect(cards(server)[0]?.headers).toMatchObject({ 'x-api-key': 'for-card', 'x-card': '1' });
+    expect(cards(server)[0]?.headers).not.toHaveProperty('authorization');
+    expect(calls(server)[0]?.headers).toMatchObject({ authorization: 'Bearer for-tasks', 'x-task': '2' });
+    expect(calls(server)[0]?.headers).not.toHaveProperty('x-card');
+  });
+
+  it.each([
+    [true, 1, true],
+    [undefined, 2, true],
+    [false, 1, false],
+  ])('are shown for the card as use_auth_for_agent_card %s says', async (use, asked, works) => {
+    const server = await started((each, response, url) => {
+      if (!isCard(each.path)) return done(each, response, url);
+      if (each.headers.authorization === undefined) return json(response, {}, 401);
+      return json(response, card(url));
+    });
+    const { agent } = upstream({
+      url: server.url,
+      agent_card_path: '/.well-known/agent-card.json',
+      authentication: { type: 'static_bearer', token },
+      use_auth_for_agent_card: use,
+    });
+    if (works) await agent.send(request);
+    else await expect(agent.send(request)).rejects.toMatchObject({ reason: 'UNAUTHENTICATED', status: 401 });
+    expect(cards(server)).toHaveLength(asked);
+  });
+
+  it('of callers are passed on only where the file says so', async () => {
+    const server = await agentThat();
+    const call = { headers: { authorization: 'Bearer of-caller', 'x-trace': 't', 'x-other': 'o' } };
+    await upstream({ url: server.url }).agent.send(request, call);
+    await upstream({ url: server.url, forward_headers: ['X-Trace'] }).agent.send(request, call);
+    const [silent, told] = calls(server);
+    expect(silent?.headers).not.toHaveProperty('authorization');
+    expect(silent?.headers).not.toHaveProperty('x-trace');
+    expect(told?.headers).toMatchObject({ 'x-trace': 't' });
+    expect(told?.headers).not.toHaveProperty('authorization');
+    expect(told?.headers).not.toHaveProperty('x-other');
+  });
+});
+
+describe('client credentials of OAuth 2', () => {
+  async function tokenServer(answer?: Answer, expires: object = {}) {
+    let issued = 0;
+    return started((asked, response, url) =>
+      answer
+        ? answer(asked, response, url)
+        : json(response, { access_token: `t${++issued}`, token_type: 'Bearer', ...expires }),
+    );
+  }
+  const oauth = (server: RawServer, more: object = {}): Authentication => ({
+    type: 'oauth2_client_credentials',
+    token_url: `${server.url}/token`,
+    client_id: 'me',
+    client_secret: 'secret',
+    scope: 'talk',
+    allow_loopback_token_url: true,
+    ...more,
+  });
+  const bearers = (server: RawServer) => calls(server).map(({ headers }) => headers.authorization);
+
+  it('are exchanged for one token, which is kept', async () => {
+    const [tokens, server] = [await tokenServer(), await agentThat()];
+    const { agent } = upstream({ url: server.url, authentication: oauth(tokens) });
+    await Promise.all([agent.send(request), agent.send(request)]);
+    await agent.send(request);
+    expect(bearers(server)).toEqual(['Bearer t1', 'Bearer t1', 'Bearer t1']);
+    expect(tokens.requests).toHaveLength(1);
+    expect(Object.fromEntries(new URLSearchParams(tokens.requests[0]?.text))).toEqual({
+      grant_type: 'client_credentials',
+      client_id: 'me',
+      client_secret: 'secret',
+      scope: 'talk',
+    });
+  });
+
+  it.each([
+    ['expires_in', { expires_in: 100 }, {}, 71],
+    ['token_cache_duration_seconds', { expires_in: 9000 }, { token_cache_duration_seconds: 50 }, 51],
+    ['the usual time', {}, {}, 3301],
+  ])('are exchanged again after %s', async (_what, expires, more, after) => {
+    const clock = new ManualClock();
+    const [tokens, server] = [await tokenServer(undefined, expires), await agentThat()];
+    const { agent } = upstream({ url: server.url, authentication: oauth(tokens, more) }, { clock });
+    await agent.send(request);
+    clock.advance((after - 2) * 1000);
+    await agent.send(request);
+    clock.advance(2000);
+    await agent.send(request);
+    expect(bearers(server)).toEqual(['Bearer t1', 'Bearer t1', 'Bearer t2']);
+  });
+
+  const refusing: Answer = (asked, response, url) =>
+    asked.headers.authorization === 'Bearer t1' ? json(response, {}, 401) : done(asked, response, url);
+
+  it('are exchanged once more after a 401, on streams too', async () => {
+    const [tokens, server] = [await tokenServer(), await agentThat(refusing)];
+    const { agent } = upstream({ url: server.url, authentication: oauth(tokens) });
+    expect(await collect(agent.stream(request))).toMatchObject([{ kind: 'task' }]);
+    expect(bearers(server)).toEqual(['Bearer t1', 'Bearer t2']);
+    const second = upstream({ url: server.url, authentication: oauth(await tokenServer()) });
+    await second.agent.send(request);
+    expect(bearers(server).slice(2)).toEqual(['Bearer t1', 'Bearer t2']);
+  });
+
+  it('are exchanged no more than that', async () => {
+    const [tokens, server] = [
+      await tokenServer(),
+      await agentThat((_asked, response) => json(response, {}, 401)),
+    ];
+    const { agent } = upstream({ url: server.url, authentication: oauth(tokens) });
+    await expect(agent.send(request)).rejects.toMatchObject({ reason: 'UNAUTHENTICATED', status: 401 });
+    await expect(collect(agent.stream(request))).rejects.toMatchObject({ status: 401 });
+    expect(calls(server)).toHaveLength(4);
+  });
+
+  it('that are wrong cost one question each, and the error says what came back', async () => {
+    const tokens = await tokenServer((_asked, response) => json(response, { error: 'invalid_client' }, 401));
+    const server = await agentThat();
+    const { agent } = upstream({ url: server.url, authentication: oauth(tokens) });
+    const told = { reason: 'UNAUTHENTICATED', message: expect.stringContaining('HTTP 401: invalid_client') };
+    await expect(agent.send(request)).rejects.toMatchObject(told);
+    expect(tokens.requests).toHaveLength(1);
+    await expect(collect(agent.stream(request))).rejects.toMatchObject(told);
+    expect(tokens.requests).toHaveLength(2);
+    expect(calls(server)).toEqual([]);
+  });
+
+  it.each([
+    ['http://tokens.example/t', true],
+    ['http://127.0.0.1:1/t', false],
+  ])('are not sent in the clear to %s', (token_url, allow_loopback_token_url) => {
+    const authentication = oauth({ url: '' } as RawServer, { token_url, allow_loopback_token_url });
+    expect(() => upstreamOf({ name: 'it', url: 'https://agent.example', authentication })).toThrow(
+      /authentication\.token_url must be https/,
+    );
+  });
+});
+
+describe('redirects of an upstream', () => {
+  it.each([307, 308])('with %i are followed to other origins, without credentials', async (status) => {
+    const target = await started(done);
+    const server = await agentThat((asked, response) => {
+      response.writeHead(status, { location: `${target.url}${asked.path}` }).end();
+    });
+    const { agent } = upstream({
+      url: server.url,
+      authentication: { type: 'static_bearer', token: 'sesame' },
+      task_headers: { 'X-Secret': 's' },
+    });
+    await agent.send(request);
+    await collect(agent.stream(request));
+    expect(calls(target)).toHaveLength(2);
+    for (const { headers, json: body } of calls(target)) {
+      expect(headers).toMatchObject({ 'content-type': 'application/json', 'a2a-version': '1.0' });
+      expect(headers).not.toHaveProperty('authorization');
+      expect(headers).not.toHaveProperty('x-secret');
+      expect(body.params.message.parts).toEqual([{ text: 'hi' }]);
+    }
+  });
+
+  it('keep their credentials within the origin, and stop where the file says so', async () => {
+    const server = await agentThat((asked, response, url) =>
+      asked.path === '/new'
+        ? done(asked, response, url)
+        : response.writeHead(308, { location: '/new' }).end(),
+    );
+    const authentication: Authentication = { type: 'static_bearer', token: 'sesame' };
+    await upstream({ url: server.url, authentication, redirects: 'origin' }).agent.send(request);
+    expect(calls(server).at(-1)?.headers.authorization).toBe('Bearer sesame');
+    await expect(
+      upstream({ url: server.url, redirects: 'nowhere' }).agent.send(request),
+    ).rejects.toMatchObject({ status: 308 });
+  });
+});
+
+describe.skipIf(!hasOpenssl())('the certificate of an upstream', () => {
+  const trusted = hasOpenssl() ? authority('Test Authority') : undefined;
+  async function secure(): Promise<string> {
+    const agent = defineAgent({ name: 'Secure', description: 'Encrypted', process: () => 'hi' });
+    const server = await serve(agent, { tls: { ...trusted?.server } as never });
+    open.push({ close: () => server.stop(0) });
+    return server.url;
+  }
+
+  it('has to be right', async () => {
+    const { agent } = upstream({ url: await secure() });
+    await expect(agent.send(request)).rejects.toMatchObject({
+      reason: 'UNAVAILABLE',
+      message: /not trusted/,
+    });
+  });
+
+  it('is not looked at where the file says so', async () => {
+    expect(await upstream({ url: await secure(), ssl_verify: false }).agent.send(request)).toBeDefined();
+  });
+
+  it('is right if the authority is named', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'dragoman-upstream-')), 'ca.pem');
+    open.push({ close: () => rm(dirname(file), { recursive: true }) });
+    writeFileSync(file, trusted?.ca ?? '');
+    expect(await upstream({ url: await secure(), ssl_ca: file }).agent.send(request)).toBeDefined();
+  });
+});
+
+describe('the time of an upstream', () => {
+  it('ends in silence', async () => {
+    const clock = new ManualClock();
+    const server = await agentThat(() => {});
+    const { agent } = upstream({ url: server.url, request_timeout_seconds: 7 }, { clock });
+    const waiting = clock.asked((delay) => delay === 7000);
+    const sent = agent.send(request);
+    const failed = expect(sent).rejects.toMatchObject({ reason: 'TIMEOUT' });
+    await waiting;
+    clock.advance(7000);
+    await failed;
+  });
+
+  it('ends in all, on a stream that never falls silent', async () => {
+    const clock = new ManualClock();
+    const server = await agentThat(({ json: asked }, response) => {
+      sse(response).event(result(asked.id, { task: task('working') }));
+    });
+    const { agent } = upstream({ url: server.url, total_timeout_seconds: 9 }, { clock });
+    const stream = agent.stream(request)[Symbol.asyncIterator]();
+    expect(await stream.next()).toMatchObject({ value: { kind: 'task' } });
+    const ended = expect(stream.next()).rejects.toMatchObject({ reason: 'TIMEOUT', message: /9 s/ });
+    clock.advance(9000);
+    await ended;
+  });
+});
+
+describe('the health of an upstream', () => {
+  it('is known once somebody looked, and says since when and why', async () => {
+    const clock = new ManualClock();
+    let isUp = true;
+    const server = await started((_asked, response, url) =>
+      isUp ? json(response, card(url)) : json(response, {}, 503, { 'retry-after': '3600' }),
+    );
+    const it = upstream({ url: server.url }, { clock });
+    expect(it.health.state).toBe('unknown');
+    await it.check();
+    expect(it.health).toEqual({ state: 'up', since: clock.now() });
+    isUp = false;
+    clock.advance(1000);
+    await expect(it.check()).rejects.toMatchObject({ status: 503 });
+    expect(it.health).toMatchObject({ state: 'down', since: clock.now(), error: { status: 503 } });
+    // What is known stays known.
+    expect(await it.agent.card()).toMatchObject({ name: card(server.url).name });
+  });
+});

@@ -1,0 +1,34 @@
+import { dirname, resolve } from 'node:path';
+import { filesystemArtifacts } from '../../artifacts/stores/filesystem.ts';
+import { memoryArtifacts } from '../../artifacts/stores/memory.ts';
+import { s3Artifacts } from '../../artifacts/stores/s3.ts';
+import type { ArtifactStore } from '../../artifacts/artifact-store.ts';
+import type { MeshSettings } from '../gateway-settings.ts';
+
+type Artifacts = NonNullable<MeshSettings['artifacts']>;
+
+/** Opens the place where files are kept, as a file says it; paths are seen from that file. */
+export function openArtifacts(given: Artifacts, file: string): ArtifactStore {
+  const limit = given.max_bytes === undefined ? {} : { maxBytes: given.max_bytes };
+  switch (given.type) {
+    case 'memory':
+      return memoryArtifacts(limit);
+    case 'filesystem':
+      return filesystemArtifacts(resolve(dirname(file), given.base_path ?? '.'), limit);
+    case 's3':
+      return s3Artifacts({
+        endpoint: given.endpoint_url ?? `https://s3.${given.region ?? 'us-east-1'}.amazonaws.com`,
+        bucket: given.bucket_name ?? '',
+        accessKeyId: given.access_key_id ?? '',
+        secretAccessKey: given.secret_access_key ?? '',
+        ...(given.region !== undefined && { region: given.region }),
+        ...limit,
+      });
+  }
+}
+
+/** Who shares files, in the words of the wrapper. */
+export function scopeOf(given: Artifacts): 'namespace' | 'app' | { value: string } | undefined {
+  if (given.artifact_scope !== 'custom') return given.artifact_scope;
+  return { value: given.artifact_scope_value ?? 'custom' };
+}

@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import { HttpFailure } from '../../client/http/http-client.ts';
+import { defineAgent } from '../../engine/index.ts';
+import { A2AError } from '../../protocol/errors.ts';
+import type { StreamEvent } from '../../protocol/event.ts';
+import { ManualClock } from '../../../test/support/clocks/manual-clock.ts';
+import { standIn } from '../../../test/support/agent-stub.ts';
+import { Breaker, type BreakerState, withBreaker } from './circuit-breaker.ts';
+
+const request = { message: { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] } };
+const outage = () => {
+  const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+  return new A2AError('UNAVAILABLE', 'Connection refused by http://10.0.0.1:9', {
+    cause: new HttpFailure(refused, false),
+  });
+};
+
+/** An agent that does what the test says next, behind a breaker. */
+function arrange() {
+  const clock = new ManualClock();
+  const states: BreakerState[] = [];
+  const breaker = new Breaker({
+    name: 'weather',
+    failures: 3,
+    openFor: 1000,
+    openAtMost: 3000,
+    clock,
+    onState: (state) => states.push(state),
+  });
+  const next: { error: A2AError | undefined; calls: number; wait?: Promise<void> } = {
+    error: undefined,
+    calls: 0,
+  };
+  const local = defineAgent({ name: 'A', description: 'a', process: () => 'x' });
+  const agent = withBreaker(
+    standIn(local, {
+      async send() {
+        next.calls++;
+        await next.wait;
+        if (next.error) throw next.error;
+        return { messageId: 'a', role: 'agent', parts: [] };
+      },
+      async *stream(): AsyncGenerator<StreamEvent> {
+        next.calls++;
+        if (next.error) throw next.error;
+        yield { kind: 'message', message: { messageId: 'a', role: 'agent', parts: [] } };
+        await next.wait;
+      },
+    }),
+    breaker,
+  );
+  const fail = async (error: A2AError) => {
+    next.error = error;
+    await expect(agent.send(request)).rejects.toBe(error);
+  };
+  return { clock, states, breaker, next, agent, fail };
+}
+
+describe('a breaker', () => {
+  it('opens after outages in a row, and says since when and why', async () => {
+    const { clock, next, agent, fail, breaker } = arrange();
+    const began = new Date(clock.now()).toISOString();
+    for (let i = 0; i < 3; i++) {
+      expect(breaker.state).toBe('closed');
+      await fail(outage());
+      clock.advance(100);
+    }
+    await expect(agent.send(request)).rejects.toMatchObject({
+      reason: 'UNAVAILABLE',
+      message: `The agent weather has been unavailable since ${began}: it cannot be reached (ECONNREFUSED)`,
+      details: { agent: 'weather', circuit: 'open', since: began, retryAfterSeconds: '1' },
+    });
+    await expect(agent.stream(request)[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+      reason: 'UNAVAILABLE',
+    });
+    expect(next.calls).toBe(3);
+  });
+
+  it('lets one call through after a while, and closes if it succeeds', async () => {
+    const { clock, next, agent, fail, states } = arrange();
+    for (let i = 0; i < 3; i++) await fail(outage());
+    clock.advance(1000);
+    next.error = undefined;
+    let release = () => {};
+    next.wait = new Promise((resolve) => (release = resolve));
+    const probe = agent.send(request);
+    await expect(agent.send(request)).rejects.toMatchObject({ details: { circuit: 'half-open' } });
+    release();
+    await probe;
+    await agent.send(request);
+    expect(states).toEqual(['open', 'half-open', 'closed']);
+    expect(next.calls).toBe(5);
+  });
+
+  it('waits twice as long each time it was in vain, up to a bound', async () => {
+    const { clock, fail, breaker } = arrange();
+    for (let i = 0; i < 3; i++) await fail(outage());
+    for (const wait of [1000, 2000, 3000, 3000]) {
+      clock.advance(wait - 1);
+      expect(() => breaker.begin()).toThrow(/unavailable since/);
+      clock.advance(1);
+      await fail(outage());
+      expect(breaker.state).toBe('open');
+    }
+  });
+
+  it('takes the first event of a stream for a success', async () => {
+    const { clock, next, agent, fail, breaker } = arrange();
+    for (let i = 0; i < 3; i++) await fail(outage());
+    clock.advance(1000);
+    next.error = undefined;
+    next.wait = new Promise(() => {});
+    await agent.stream(request)[Symbol.asyncIterator]().next();
+    expect(breaker.state).toBe('closed');
+  });
+
+  it('counts what is the fault of the agent, in a row', async () => {
+    const { fail, breaker, next, agent } = arrange();
+    const harmless = [
+      new A2AError('TASK_NOT_FOUND'),
+      new A2AError('UNAUTHENTICATED', 'no', { status: 401 }),
+      new A2AError('INTERNAL_ERROR'),
+      new A2AError('INVALID_PARAMS', 'no', { status: 400 }),
+    ];
+    for (const each of [...harmless, ...harmless]) await fail(each);
+    expect(breaker.state).toBe('closed');
+    await fail(outage());
+    await fail(new A2AError('TIMEOUT'));
+    next.error = undefined;
+    await agent.send(request);
+    await fail(new A2AError('UNAVAILABLE', 'no', { status: 503 }));
+    await fail(outage());
+    expect(breaker.state).toBe('closed');
+    await fail(new A2AError('INTERNAL_ERROR', 'no', { status: 500 }));
+    expect(breaker.state).toBe('open');
+  });
+
+  it('learns nothing from a caller that gave up', async () => {
+    const { clock, fail, breaker } = arrange();
+    for (let i = 0; i < 3; i++) await fail(outage());
+    clock.advance(1000);
+    await fail(new A2AError('CANCELED'));
+    expect(breaker.state).toBe('open');
+    await fail(new A2AError('TASK_NOT_FOUND'));
+    expect(breaker.state).toBe('closed');
+  });
+
+  it('tries at once where somebody has seen the agent', async () => {
+    const { fail, breaker, next, agent } = arrange();
+    for (let i = 0; i < 3; i++) await fail(outage());
+    breaker.mayBeBack();
+    next.error = undefined;
+    await agent.send(request);
+    expect(breaker.state).toBe('closed');
+  });
+});

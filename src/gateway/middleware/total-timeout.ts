@@ -1,0 +1,56 @@
+import type { Clock } from '../../client/abortable-sleep.ts';
+import type { Agent, Call } from '../../protocol/agent.ts';
+import { A2AError } from '../../protocol/errors.ts';
+import type { StreamEvent } from '../../protocol/event.ts';
+
+/** Ends streams that take longer than they may in all, however lively they are. */
+export function withTotalTimeout<A extends Agent>(agent: A, milliseconds: number, clock: Clock): A {
+  const within = (open: (call: Call) => AsyncIterable<StreamEvent>, call: Call = {}) => ({
+    [Symbol.asyncIterator]: () => new TimedStream(open, call, { milliseconds, clock }),
+  });
+  return {
+    ...agent,
+    stream: (request, call) => within((own) => agent.stream(request, own), call),
+    subscribe: (request, call) => within((own) => agent.subscribe(request, own), call),
+  };
+}
+
+class TimedStream implements AsyncIterator<StreamEvent> {
+  readonly #inner: AsyncIterator<StreamEvent>;
+  readonly #late = new AbortController();
+  readonly #milliseconds: number;
+  readonly #start: () => () => void;
+  #cancel: (() => void) | undefined;
+
+  constructor(
+    open: (call: Call) => AsyncIterable<StreamEvent>,
+    call: Call,
+    { milliseconds, clock }: { milliseconds: number; clock: Clock },
+  ) {
+    const { signal: late } = this.#late;
+    const signal = call.signal ? AbortSignal.any([call.signal, late]) : late;
+    this.#milliseconds = milliseconds;
+    this.#start = () => clock.after(milliseconds, () => this.#late.abort());
+    this.#inner = open({ ...call, signal })[Symbol.asyncIterator]();
+  }
+
+  async next(): Promise<IteratorResult<StreamEvent>> {
+    this.#cancel ??= this.#start();
+    try {
+      const next = await this.#inner.next();
+      if (next.done) this.#cancel();
+      return next;
+    } catch (thrown) {
+      this.#cancel();
+      if (!this.#late.signal.aborted) throw thrown;
+      const message = `The stream took longer than ${this.#milliseconds / 1000} s`;
+      throw new A2AError('TIMEOUT', message, { cause: thrown });
+    }
+  }
+
+  async return(): Promise<IteratorResult<StreamEvent>> {
+    this.#cancel?.();
+    await this.#inner.return?.();
+    return { done: true, value: undefined };
+  }
+}

@@ -1,0 +1,35 @@
+import { A2AError } from '../../protocol/errors.ts';
+import type { LinkState } from './broker-connection.ts';
+
+/** The state of a link, and who wants to know. Once closed it stays so. */
+export class LinkStates {
+  #state: LinkState;
+  readonly #listeners = new Set<{ changed: (state: LinkState) => void }>();
+
+  constructor(state: LinkState) {
+    this.#state = state;
+  }
+
+  get state(): LinkState {
+    return this.#state;
+  }
+
+  /** Changes the state. @returns whether it was another one. */
+  set(state: LinkState): boolean {
+    if (this.#state === state || this.#state === 'closed') return false;
+    this.#state = state;
+    for (const { changed } of this.#listeners) changed(state);
+    return true;
+  }
+
+  on(changed: (state: LinkState) => void): () => void {
+    const listener = { changed };
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Refuses what is asked of a closed link. */
+  check(): void {
+    if (this.#state === 'closed') throw new A2AError('UNAVAILABLE', 'The link is closed');
+  }
+}

@@ -1,0 +1,102 @@
+import { A2AError } from '../../../protocol/errors.ts';
+import { type Clock, systemClock } from '../../../primitives/clock.ts';
+import type { Delivery, Link, LinkState, Properties, SubscribeOptions, Subscription } from '../broker-connection.ts';
+import { readSubscription } from '../subscription-plan.ts';
+import { LinkStates } from '../connection-states.ts';
+import { MemoryBroker, type Membership } from './memory-broker.ts';
+import { checkTopic } from '../topic-pattern.ts';
+
+/** Options of {@link memoryLink}. */
+export interface MemoryLinkOptions {
+  /** What the link is to; links with the same one reach each other. @defaultValue one of its own */
+  broker?: MemoryBroker;
+  /** How long `close` waits for what is being published, in milliseconds. @defaultValue 5000 */
+  closeTimeout?: number;
+  /** Called with what the work on a message threw. The message counts as done. */
+  onError?: (error: unknown) => void;
+  clock?: Clock;
+}
+
+const published = Promise.resolve();
+
+/** A link within one process: no set-up, nothing to install, nothing that survives. */
+export function memoryLink(options: MemoryLinkOptions = {}): MemoryLink {
+  return new MemoryLink(options);
+}
+
+/** What {@link memoryLink} gives. */
+export class MemoryLink implements Link {
+  readonly #broker: MemoryBroker;
+  readonly #clock: Clock;
+  readonly #closeTimeout: number;
+  readonly #onError: (error: unknown) => void;
+  readonly #states = new LinkStates('up');
+  readonly #members = new Set<Membership>();
+  readonly #publishing = new Set<Promise<void>>();
+
+  constructor({ broker, clock = systemClock, closeTimeout = 5_000, onError }: MemoryLinkOptions) {
+    this.#broker = broker ?? new MemoryBroker();
+    this.#clock = clock;
+    this.#closeTimeout = closeTimeout;
+    this.#onError = onError ?? (() => {});
+  }
+
+  get state(): LinkState {
+    return this.#states.state;
+  }
+
+  onState(changed: (state: LinkState) => void): () => void {
+    return this.#states.on(changed);
+  }
+
+  publish(topic: string, payload: string, properties: Properties = {}): Promise<void> {
+    try {
+      this.#states.check();
+      checkTopic(topic);
+      const waiting = this.#broker.publish(this, topic, payload, properties);
+      if (!waiting) return published;
+      this.#publishing.add(waiting);
+      const over = (): unknown => this.#publishing.delete(waiting);
+      waiting.then(over, over);
+      return waiting;
+    } catch (error) {
+      return Promise.reject(A2AError.from(error));
+    }
+  }
+
+  async subscribe(
+    patterns: string | readonly string[],
+    work: (delivery: Delivery) => void | Promise<void>,
+    options: SubscribeOptions = {},
+  ): Promise<Subscription> {
+    this.#states.check();
+    const { list, queue, shared, concurrency } = readSubscription(patterns, options);
+    const member = this.#broker.join(queue, list, shared, { work, concurrency, failed: this.#onError });
+    this.#members.add(member);
+    let closing: Promise<void> | undefined;
+    const close = (): Promise<void> =>
+      (closing ??= member.leave().then(() => void this.#members.delete(member)));
+    return { close, [Symbol.asyncDispose]: close };
+  }
+
+  /** Is gone without a word, as a process that was killed: what was not acknowledged is delivered to others. */
+  vanish(): void {
+    if (!this.#states.set('closed')) return;
+    for (const member of this.#members) member.vanish();
+    this.#members.clear();
+    this.#broker.withdraw(this);
+  }
+
+  async close(): Promise<void> {
+    if (!this.#states.set('closed')) return;
+    const stop = this.#clock.after(this.#closeTimeout, () => this.#broker.withdraw(this));
+    await Promise.allSettled(this.#publishing);
+    stop();
+    await Promise.all([...this.#members].map((member) => member.leave()));
+    this.#members.clear();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

@@ -1,0 +1,140 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  checkPattern,
+  checkTopic,
+  matches,
+  readSubject,
+  TopicIndex,
+  writeMqttPattern,
+  writeSubject,
+  writeSubjectPattern,
+} from './topic-pattern.ts';
+
+const level = fc.oneof(
+  fc.constantFrom('a', 'b', '', '*', '>', '.', '%', '%2E', 'a.b', 'a b', 'ü', '🙂', '$JS', 'a*', '>>'),
+  fc.string({ unit: 'grapheme', maxLength: 5 }).map((text) => text.replaceAll('/', '')),
+);
+const topics = fc
+  .array(level, { minLength: 1, maxLength: 6 })
+  .map((levels) => levels.join('/'))
+  .filter((topic) => {
+    try {
+      checkTopic(topic);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+const patterns = topics.filter((topic) => {
+  const levels = topic.split('/');
+  return !levels.slice(0, -1).includes('>');
+});
+
+/** What NATS does with tokens. */
+function subjectMatches(pattern: string, subject: string): boolean {
+  const wanted = pattern.split('.');
+  const tokens = subject.split('.');
+  for (const [at, token] of wanted.entries()) {
+    if (token === '>') return tokens.length > at;
+    if (at >= tokens.length || (token !== '*' && token !== tokens[at])) return false;
+  }
+  return wanted.length === tokens.length;
+}
+
+describe('a pattern', () => {
+  it.each<[string, string, boolean]>([
+    ['a/b', 'a/b', true],
+    ['a/b', 'a/b/c', false],
+    ['a/*', 'a/b', true],
+    ['a/*', 'a', false],
+    ['a/*/c', 'a/b/c', true],
+    ['a/*/c', 'a/b/d', false],
+    ['*', 'a', true],
+    ['*', 'a/b', false],
+    ['>', 'a', true],
+    ['>', 'a/b/c', true],
+    ['a/>', 'a', false],
+    ['a/>', 'a/b', true],
+    ['a/>', 'a/b/c', true],
+    ['a/*/>', 'a/b', false],
+    ['a/*/>', 'a/b/c', true],
+    ['a/', 'a/', true],
+    ['a/*', 'a/', true],
+    ['ab*', 'abc', false],
+  ])('%s matches %s: %s', (pattern, topic, expected) => {
+    expect(matches(pattern, topic)).toBe(expected);
+    const index = new TopicIndex<string>();
+    index.add(pattern, 'x');
+    expect(index.match(topic).has('x')).toBe(expected);
+  });
+
+  it.each(['', 'a/+', 'a#', 'a\0b', 'a\nb', 'a/\ud800', 'x'.repeat(65_536), 'a/>/b', '>/a'])(
+    'is refused when it is %j',
+    (pattern) => {
+      expect(() => checkPattern(pattern)).toThrow(/^pattern /);
+    },
+  );
+
+  it('is written for MQTT', () => {
+    expect(['a/b', 'a/*/c', 'a/>', '>', '*', 'a/b*', 'a/>b'].map(writeMqttPattern)).toEqual([
+      'a/b',
+      'a/+/c',
+      'a/#',
+      '#',
+      '+',
+      'a/b*',
+      'a/>b',
+    ]);
+  });
+});
+
+describe('the index of topics', () => {
+  it('finds whom a look at each pattern finds, each once, until they are taken out', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(patterns, { maxLength: 20 }), topics, (all, topic) => {
+        const index = new TopicIndex<string>();
+        for (const pattern of all) index.add(pattern, pattern);
+        expect([...index.match(topic)].toSorted()).toEqual(
+          all.filter((pattern) => matches(pattern, topic)).toSorted(),
+        );
+        for (const pattern of all) index.delete(pattern, pattern);
+        expect([index.match(topic).size, index.all().size]).toEqual([0, 0]);
+      }),
+    );
+  });
+
+  it('does not look at those that have nothing to do with a topic', () => {
+    const index = new TopicIndex<{ at: number }>();
+    for (let at = 0; at < 50_000; at++) index.add(`ns/agent/${at}/>`, { at });
+    expect([...index.match('ns/agent/777/x')]).toEqual([{ at: 777 }]);
+  });
+});
+
+describe('a subject of NATS', () => {
+  it('stands for one topic and no other', () => {
+    fc.assert(
+      fc.property(topics, (topic) => {
+        const subject = writeSubject(topic);
+        expect(readSubject(subject)).toBe(topic);
+        expect(subject).toMatch(/^[!-~]+$/);
+        expect(subject.split('.').every((token) => token !== '' && !/^[*>]$/.test(token))).toBe(true);
+        expect(subject.split('.')).toHaveLength(topic.split('/').length);
+      }),
+    );
+  });
+
+  it('matches what the topic matches', () => {
+    fc.assert(
+      fc.property(patterns, topics, (pattern, topic) => {
+        expect(subjectMatches(writeSubjectPattern(pattern), writeSubject(topic))).toBe(
+          matches(pattern, topic),
+        );
+      }),
+    );
+  });
+
+  it('of a stranger is read as it is', () => {
+    expect(readSubject('a.b%zz')).toBe('a/b%zz');
+  });
+});

@@ -1,0 +1,41 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { egressPolicy } from '../../egress/egress-policy.ts';
+import type { AttemptOutcome } from '../push-options.ts';
+import { sender } from './sender.ts';
+
+const servers: { close(): void }[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+
+async function answering(status: number): Promise<string> {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(status).end();
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+}
+
+describe('sending once', () => {
+  it.each([
+    [204, true, 'delivered'],
+    [500, true, 'retried'],
+    [410, true, 'dropped'],
+    [204, false, 'refused'],
+  ] as const)(
+    'tells of HTTP %i, loopback allowed %s, that it is %s',
+    async (status, allowLoopback, outcome) => {
+      const policy = egressPolicy({ allowLoopback });
+      const outcomes: AttemptOutcome[] = [];
+      const send = sender(policy, undefined, Date.now, (each) => outcomes.push(each));
+      const letter = { id: 'd-1', url: await answering(status), headers: {}, body: '{}' };
+      await send(letter as never, new AbortController().signal);
+      policy.close();
+      expect(outcomes).toEqual([outcome]);
+    },
+  );
+});

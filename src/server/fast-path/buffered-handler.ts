@@ -1,0 +1,14 @@
+import type { Exchange, Reply } from '../http/http-message.ts';
+import type { SseStream } from '../http/sse-stream.ts';
+
+/** Answers requests, however they were received. */
+export interface Answerer {
+  /** Answers one request that came with its body, at once if it can. Never rejects. */
+  answerWhole(exchange: Exchange & { body: string }): Promise<Reply> | Reply;
+  /** A stream that it opened is over. */
+  streamEnded(stream: SseStream): void;
+  /** Hears that a request is there, before it is answered. */
+  entered?(): void;
+  /** Hears that it is answered, or that its caller is gone. */
+  left?(): void;
+}

@@ -1,0 +1,270 @@
+import { v1_0 } from '../../dialects/v1_0/index.ts';
+import type { Agent } from '../../protocol/agent.ts';
+import { A2AError } from '../../protocol/errors.ts';
+import { AdmittedExchange } from '../auth/authenticated-request.ts';
+import { Refusal } from '../auth/auth-error.ts';
+import { preflight, withCors } from './cors.ts';
+import { type Exchange, headerOf, jsonReply, type Reply } from './http-message.ts';
+import { withExtensions } from './extensions.ts';
+import { Face } from './server-context.ts';
+import { parseJson } from './parse-json.ts';
+import { answerRpc, rpcErrorReply } from './json-rpc.ts';
+import { MetricsPage } from '../telemetry/metrics-endpoint.ts';
+import type { ServerOptions } from '../server-options.ts';
+import { isRpcPath, refusal, refusalAtGate } from './error-response.ts';
+import { answerRest, restErrorReply } from './rest.ts';
+import { SseStream } from './sse-stream.ts';
+import { inView } from '../telemetry/traffic-observer.ts';
+
+/** Shows an agent over HTTP: every binding and every version, whatever received the request. */
+export class HttpFace {
+  readonly face: Face;
+  readonly #options: ServerOptions;
+  readonly #basePath: string;
+  readonly #metrics: MetricsPage | undefined;
+  /** True once the agent can take calls. */
+  isReady = false;
+
+  constructor(agent: Agent, options: ServerOptions = {}) {
+    this.#basePath = (options.basePath ?? '').replace(/\/+$/, '');
+    this.#options = { ...options, basePath: this.#basePath };
+    this.face = new Face(agent, this.#options);
+    const { metrics = false } = options;
+    const kept = this.face.watch?.metrics;
+    this.#metrics = kept && new MetricsPage(this.face, kept, typeof metrics === 'object' ? metrics : {});
+  }
+
+  /** Answers one request, at once if it can. Never rejects. */
+  answer(exchange: Exchange): Promise<Reply> | Reply {
+    return this.#options.onWire ? this.#answerInView(exchange) : this.#answer(exchange);
+  }
+
+  /** Answers one request that came with its body, at once if it can: of callers that are not let in, nobody sees that. */
+  answerWhole(exchange: Exchange & { body: string }): Promise<Reply> | Reply {
+    if (!this.isGuarded) return this.answer(exchange);
+    const { body } = exchange;
+    exchange.body = '';
+    return this.#letIn(exchange, (admitted) => {
+      exchange.body = body;
+      return this.answer(admitted);
+    });
+  }
+
+  /** Who calls is known before anybody sees the request, and its credentials are gone. */
+  #answerInView(exchange: Exchange): Promise<Reply> {
+    return this.#letIn(exchange, async (admitted) => {
+      const show = inView(this.#options.onWire, admitted);
+      return show(await this.#answer(admitted));
+    });
+  }
+
+  /** Goes on with a request whose caller is let in, and refuses all others. */
+  async #letIn(exchange: Exchange, goOn: (admitted: Exchange) => Promise<Reply> | Reply): Promise<Reply> {
+    let admitted: Exchange;
+    try {
+      admitted = await this.admit(exchange);
+    } catch (thrown) {
+      return this.refuse(exchange, A2AError.from(thrown));
+    }
+    return goOn(admitted);
+  }
+
+  #answer(exchange: Exchange): Promise<Reply> | Reply {
+    const { watch } = this.face;
+    if (watch) exchange.visit = watch.begin(exchange);
+    const { headers } = exchange;
+    const isPlain =
+      !watch &&
+      headers.origin === undefined &&
+      headers['a2a-extensions'] === undefined &&
+      headers['x-a2a-extensions'] === undefined;
+    let reply: Promise<Reply> | Reply;
+    try {
+      const admitting = this.admit(exchange);
+      reply =
+        admitting instanceof Promise ? admitting.then((each) => this.#route(each)) : this.#route(admitting);
+      if (reply instanceof Promise) reply = reply.catch((thrown: unknown) => this.#failed(exchange, thrown));
+    } catch (thrown) {
+      reply = this.#failed(exchange, thrown);
+    }
+    return isPlain ? reply : this.#finished(exchange, reply);
+  }
+
+  #failed(exchange: Exchange, thrown: unknown): Reply {
+    const error = A2AError.from(thrown);
+    this.face.report(error, this.#hidden(exchange));
+    return this.#failure(exchange, error);
+  }
+
+  /** Adds what only some callers need to a reply. */
+  async #finished(exchange: Exchange, answering: Promise<Reply> | Reply): Promise<Reply> {
+    const { headers } = exchange;
+    let reply = await answering;
+    if (headers['a2a-extensions'] !== undefined || headers['x-a2a-extensions'] !== undefined)
+      reply = await withExtensions(exchange, reply, this.face.agent);
+    if (!(reply.body instanceof SseStream)) exchange.visit?.end(reply.status);
+    return headers.origin === undefined ? reply : withCors(exchange, reply, this.#options);
+  }
+
+  /**
+   * Finds out who calls, if anybody wants to know; adapters ask before they take the body in.
+   *
+   * @returns what to go on with, at once if that can be told at once.
+   */
+  admit(exchange: Exchange): Promise<Exchange> | Exchange {
+    const { gate } = this.face;
+    if (!gate || exchange instanceof AdmittedExchange) return exchange;
+    const path = this.#localPath(exchange);
+    // Who may read metrics is decided by what the gate would hide.
+    if (this.#metrics?.path === path && isReading(exchange)) return exchange;
+    return path === undefined || isPublic(exchange, path) ? gate.hide(exchange) : gate.admit(exchange);
+  }
+
+  /** A stream that it opened is over. May be told twice. */
+  streamEnded(stream: SseStream): void {
+    this.face.streamEnded(stream);
+  }
+
+  /** True when callers have to prove who they are. */
+  get isGuarded(): boolean {
+    return this.face.gate !== undefined;
+  }
+
+  #hidden(exchange: Exchange): Exchange {
+    return exchange instanceof AdmittedExchange ? exchange : (this.face.gate?.hide(exchange) ?? exchange);
+  }
+
+  #failure(exchange: Exchange, error: A2AError): Reply {
+    const path = this.#localPath(exchange);
+    if (exchange.method === 'POST' && isRpcPath(path) && !(error instanceof Refusal))
+      return rpcErrorReply(error, null, v1_0);
+    if (error instanceof Refusal && path !== undefined)
+      return refusalAtGate(error, exchange.method, path, this.#versionText(exchange));
+    return restErrorReply(error, v1_0);
+  }
+
+  #route(exchange: Exchange): Promise<Reply> | Reply {
+    const { method } = exchange;
+    const path = this.#localPath(exchange);
+    if (path === undefined) throw new A2AError('NOT_FOUND');
+    const version = this.#versionText(exchange);
+    if (method === 'POST') return this.#post(exchange, path, version);
+    if (method === 'OPTIONS') return preflight(exchange, this.#options);
+    if (method === 'GET' || method === 'HEAD') {
+      switch (path) {
+        case '/.well-known/agent-card.json':
+          if (this.#options.speaks === '0.1') throw new A2AError('NOT_FOUND');
+          return this.face.cards.answer(exchange, false, version);
+        case '/.well-known/agent.json':
+          if (this.#options.speaks === '0.3') throw new A2AError('NOT_FOUND');
+          return this.face.cards.answer(exchange, true, version);
+        case '/.well-known/jwks.json':
+          if (!this.face.agent.jwks) break;
+          return this.face.agent.jwks().then((keys) => jsonReply(200, JSON.stringify(keys)));
+        case '/healthz':
+          exchange.visit = undefined;
+          return jsonReply(200, '{"status":"ok"}');
+        case '/readyz':
+          exchange.visit = undefined;
+          return this.isReady
+            ? jsonReply(200, '{"status":"ready"}')
+            : jsonReply(503, '{"status":"starting"}');
+        case '/agent/authenticatedExtendedCard':
+          return this.face.cards.extended(exchange, this.face.access);
+      }
+      if (this.#metrics?.path === path) return this.#metrics.answer(exchange);
+      if (isRpcPath(path))
+        throw new A2AError('METHOD_NOT_ALLOWED', 'JSON-RPC takes POST', { details: { allow: 'POST' } });
+    }
+    return answerRest(this.face, exchange, path, undefined, version);
+  }
+
+  #post(exchange: Exchange, path: string, version: string | undefined): Promise<Reply> | Reply {
+    const isRpc = isRpcPath(path);
+    try {
+      checkContentType(exchange);
+      // Cancel and subscribe may come without a body, and some clients send the text `null`.
+      const body =
+        exchange.body === '' && !isRpc ? undefined : parseJson(exchange.body, this.face.limits.jsonDepth);
+      if (isRpc || isEnvelope(body)) return answerRpc(this.face, exchange, body, version);
+      return answerRest(this.face, exchange, path, body, version);
+    } catch (thrown) {
+      const error = A2AError.from(thrown);
+      this.face.report(error, exchange);
+      return refusal(error, path, version);
+    }
+  }
+
+  /** Refuses a request whose body cannot even be read. */
+  refuse(exchange: Exchange, error: A2AError): Reply {
+    const { watch } = this.face;
+    const show = inView(this.#options.onWire, this.#hidden(exchange));
+    if (watch) exchange.visit = watch.begin(exchange);
+    this.face.report(error, this.#hidden(exchange));
+    const reply =
+      error instanceof Refusal
+        ? this.#failure(exchange, error)
+        : refusal(error, this.#localPath(exchange) ?? '/', this.#versionText(exchange));
+    exchange.visit?.end(reply.status);
+    return show(withCors(exchange, reply, this.#options));
+  }
+
+  /** The version to answer in, as far as its name goes. */
+  #versionText(exchange: Exchange): string | undefined {
+    return this.#options.speaks ?? versionTextOf(exchange);
+  }
+
+  #localPath({ path }: Exchange): string | undefined {
+    if (this.#basePath === '') return withOneSlash(path);
+    if (!path.startsWith(this.#basePath)) return undefined;
+    const local = path.slice(this.#basePath.length);
+    return local === '' ? '/' : local.startsWith('/') ? withOneSlash(local) : undefined;
+  }
+}
+
+/** A path put behind an address that ends with a slash begins with two. */
+function withOneSlash(path: string): string {
+  return path.startsWith('//') ? path.replace(/^\/+/, '/') : path;
+}
+
+/** What everybody may see: who the agent is and whether it is well, and what a browser asks before it asks. */
+const publicPaths = new Set([
+  '/.well-known/agent-card.json',
+  '/.well-known/agent.json',
+  '/.well-known/jwks.json',
+  '/healthz',
+  '/readyz',
+]);
+
+function isPublic(exchange: Exchange, path: string): boolean {
+  return exchange.method === 'OPTIONS' || (publicPaths.has(path) && isReading(exchange));
+}
+
+function isReading({ method }: Exchange): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+/** True for a request of JSON-RPC, and for a batch of them, which is refused in its own words. */
+function isEnvelope(body: unknown): boolean {
+  if (Array.isArray(body)) return body.length > 0 && isEnvelope(body[0]);
+  return typeof body === 'object' && body !== null && 'jsonrpc' in body && 'method' in body;
+}
+
+function checkContentType({ headers, body }: Exchange): void {
+  const type = headerOf(headers, 'content-type');
+  if (type === undefined || body === '') return;
+  if (type === 'application/json' || /^application\/([\w.-]+\+)?json(-rpc)?\s*(;|$)/i.test(type)) return;
+  throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', 'The body must be application/json', {
+    details: { contentType: type.slice(0, 100) },
+  });
+}
+
+/** The version that the caller names, in its header or in the query. */
+function versionTextOf({ headers, query }: Exchange): string | undefined {
+  const header = headerOf(headers, 'a2a-version');
+  if (header !== undefined && header !== '') return header;
+  if (query === '' || !/(^|&)a2a-version=/i.test(query)) return undefined;
+  for (const [name, value] of new URLSearchParams(query))
+    if (name.toLowerCase() === 'a2a-version') return value;
+  return undefined;
+}

@@ -1,0 +1,135 @@
+import type { Dialect } from '../../dialects/dialect.ts';
+import type { Agent } from '../../protocol/agent.ts';
+import type { A2AError } from '../../protocol/errors.ts';
+import { Access } from '../auth/authorizer.ts';
+import { Gate } from '../auth/authenticator-chain.ts';
+import { CardDesk } from '../cards/card-service.ts';
+import { type Exchange, headerOf, type Reply } from './http-message.ts';
+import { Guard, type Visitor } from '../limits/client-limiter.ts';
+import { defaultLimits, type Limits } from '../limits/limits.ts';
+import type { ServerOptions } from '../server-options.ts';
+import type { SseStream } from './sse-stream.ts';
+import { Texts } from '../operations/serialization-cache.ts';
+import type { Visit } from '../telemetry/request-telemetry.ts';
+import { type Watch, watchOf } from '../telemetry/server-telemetry.ts';
+
+const streamHeaders = [
+  'Content-Type',
+  'text/event-stream',
+  'Cache-Control',
+  'no-cache, no-transform',
+  'X-Accel-Buffering',
+  'no',
+];
+
+/** One agent as it is shown over HTTP: what all its bindings share. */
+export class Face {
+  readonly agent: Agent;
+  readonly cards: CardDesk;
+  readonly isLenient: boolean;
+  /** Finds out who calls, if anybody wants to know. */
+  readonly gate: Gate | undefined;
+  /** Decides what callers may do. */
+  readonly access: Access | undefined;
+  readonly limits: Limits;
+  /** Counts what callers take. */
+  readonly guard: Guard;
+  /** Looks at all requests, if anybody wants to see them. */
+  readonly watch: Watch | undefined;
+  readonly #options: ServerOptions;
+  readonly #texts = new Map<Dialect, Texts>();
+  /** The open streams and whose they are. */
+  readonly #streams = new Map<SseStream, Visitor | undefined>();
+  /** The streams that somebody watches. */
+  readonly #visits = new Map<SseStream, Visit>();
+  #eventsBefore = 0;
+
+  constructor(agent: Agent, options: ServerOptions) {
+    this.agent = agent;
+    this.gate = options.auth && new Gate(options.auth);
+    this.access = this.gate && new Access(this.gate, agent);
+    this.cards = new CardDesk(agent, options, this.gate);
+    this.isLenient = options.lenientVersion ?? false;
+    this.limits = options.limits ?? {};
+    this.guard = new Guard(options);
+    this.watch = watchOf(options);
+    this.#options = options;
+  }
+
+  /** The texts that all callers of a dialect share. */
+  textsOf(dialect: Dialect): Texts {
+    let texts = this.#texts.get(dialect);
+    if (!texts) this.#texts.set(dialect, (texts = new Texts(dialect)));
+    return texts;
+  }
+
+  /** Reads where a reader that lost its connection wants to go on. */
+  readAfter({ headers }: Exchange, request: { after?: number }): void {
+    const last = headerOf(headers, 'last-event-id');
+    if (last === undefined) return;
+    const after = Number(last);
+    if (last.trim() !== '' && Number.isSafeInteger(after) && after >= 0) request.after = after;
+  }
+
+  /** The reply that sends a stream. */
+  streamReply(stream: SseStream, { visit }: Exchange, visitor?: Visitor): Reply {
+    this.#streams.set(stream, visitor);
+    if (visit) this.#visits.set(stream, visit);
+    return { status: 200, headers: streamHeaders, body: stream };
+  }
+
+  /** A stream is over. May be told twice. */
+  streamEnded(stream: SseStream): void {
+    const visitor = this.#streams.get(stream);
+    if (!this.#streams.delete(stream)) return;
+    this.#eventsBefore += stream.frames;
+    if (visitor) this.guard.release(visitor);
+    const visit = this.#visits.get(stream);
+    if (!visit) return;
+    this.#visits.delete(stream);
+    if (stream.fault) visit.failed(stream.fault);
+    visit.end(200, stream.frames);
+  }
+
+  /** How many events were sent on streams so far. */
+  get eventsSent(): number {
+    let sum = this.#eventsBefore;
+    for (const stream of this.#streams.keys()) sum += stream.frames;
+    return sum;
+  }
+
+  /** Sends signs of life unless none are wanted, and gives the streams whose readers have not read for too long. */
+  beat(now: number): SseStream[] {
+    const stalled: SseStream[] = [];
+    const { stallTimeout = defaultLimits.stallTimeout, heartbeat } = this.#options;
+    for (const stream of this.#streams.keys()) {
+      if (stream.stalledSince > 0 && now - stream.stalledSince > stallTimeout) {
+        stalled.push(stream);
+        this.watch?.metrics?.limitHit('stallTimeout');
+      } else if (heartbeat !== 0) stream.beat();
+    }
+    return stalled;
+  }
+
+  /** How many streams are open. */
+  get openStreams(): number {
+    return this.#streams.size;
+  }
+
+  /** Ends all streams, each at the end of a frame. */
+  endStreams(): void {
+    for (const stream of this.#streams.keys()) stream.end();
+  }
+
+  /** Tells whoever listens of a fault that is ours. */
+  report(error: A2AError, exchange: Exchange): void {
+    exchange.visit?.failed(error);
+    if (error.reason === 'INTERNAL_ERROR' || error.reason === 'INVALID_AGENT_RESPONSE') {
+      try {
+        this.#options.onError?.(error, exchange);
+      } catch {
+        // Whoever listens must not be able to keep the caller from its answer.
+      }
+    }
+  }
+}

@@ -1,0 +1,141 @@
+import type { A2AError } from '../../protocol/errors.ts';
+import { addressKey } from './client-address.ts';
+import type { Exchange } from '../http/http-message.ts';
+import { defaultLimits, exhausted } from './limits.ts';
+import type { ServerOptions } from '../server-options.ts';
+import { Bucket } from './token-bucket.ts';
+
+/** What one caller has taken. */
+export interface Visitor {
+  readonly key: string;
+  streams: number;
+  requests: number;
+  bucket: Bucket | undefined;
+}
+
+/** How many callers are remembered that have nothing open. */
+const maxKnown = 10_000;
+
+/** The longest time that a caller is told to wait, in seconds, even if its bucket never fills. */
+const maxWait = 86_400;
+
+/** How many callers are looked at for one that can be forgotten. */
+const maxLooks = 16;
+
+/** Counts what each caller takes, and refuses what is too much. Callers that take nothing are forgotten. */
+export class Guard {
+  readonly #visitors = new Map<string, Visitor>();
+  readonly #maxStreams: number;
+  readonly #streamsPerCaller: number;
+  readonly #requestsPerCaller: number;
+  readonly #makeBucket: (() => Bucket) | undefined;
+  readonly #callerOf: ((exchange: Exchange) => string | undefined) | undefined;
+  readonly #now: () => number;
+  /** False where one caller may have as many streams as there are. */
+  readonly #countsStreams: boolean;
+  /** Stands for all callers where they are not told apart. */
+  readonly #everybody: Visitor = { key: '', streams: 0, requests: 0, bucket: undefined };
+  #streams = 0;
+
+  /**
+   * @param now - milliseconds, from whenever.
+   */
+  constructor({ limits = {}, maxStreams }: ServerOptions, now: () => number = () => performance.now()) {
+    this.#maxStreams = maxStreams ?? defaultLimits.maxStreams;
+    this.#streamsPerCaller = limits.streamsPerCaller ?? defaultLimits.streamsPerCaller;
+    this.#requestsPerCaller = limits.requestsPerCaller ?? defaultLimits.requestsPerCaller;
+    this.#callerOf = limits.callerOf;
+    this.#now = now;
+    const { rate } = limits;
+    this.#countsStreams = rate !== undefined || this.#streamsPerCaller < this.#maxStreams;
+    if (rate) this.#makeBucket = () => new Bucket(rate, now());
+  }
+
+  /** Lets a request in that is answered once. @returns what {@link Guard.leave} takes; undefined where nothing is counted. */
+  enter(exchange: Exchange): Visitor | undefined {
+    if (!this.#makeBucket && this.#requestsPerCaller === Infinity) return undefined;
+    const visitor = this.#visitorOf(exchange);
+    this.#take(visitor);
+    if (visitor.requests >= this.#requestsPerCaller)
+      throw this.#refusal(visitor, 'requestsPerCaller', 'Too many requests wait for their answers');
+    visitor.requests++;
+    return visitor;
+  }
+
+  /** A request has its answer. */
+  leave(visitor: Visitor): void {
+    visitor.requests--;
+    this.#forget(visitor);
+  }
+
+  /** Lets a stream in. @returns what {@link Guard.release} takes. */
+  admit(exchange: Exchange): Visitor {
+    if (this.#streams >= this.#maxStreams)
+      throw exhausted('maxStreams', 'Too many streams are open; close some, or try again later', 1);
+    const visitor = this.#countsStreams ? this.#visitorOf(exchange) : this.#everybody;
+    this.#take(visitor);
+    if (visitor.streams >= this.#streamsPerCaller)
+      throw this.#refusal(visitor, 'streamsPerCaller', 'You have too many streams open; close some');
+    visitor.streams++;
+    this.#streams++;
+    return visitor;
+  }
+
+  /** A stream is over. */
+  release(visitor: Visitor): void {
+    visitor.streams--;
+    this.#streams--;
+    this.#forget(visitor);
+  }
+
+  /** How many callers are remembered. */
+  get known(): number {
+    return this.#visitors.size;
+  }
+
+  #take(visitor: Visitor): void {
+    const wait = visitor.bucket?.take(this.#now()) ?? 0;
+    if (wait > 0) throw exhausted('rate', 'You ask too often', Math.ceil(Math.min(wait, maxWait)));
+  }
+
+  #refusal(visitor: Visitor, limit: string, message: string): A2AError {
+    this.#forget(visitor);
+    return exhausted(limit, message, 1);
+  }
+
+  #visitorOf(exchange: Exchange): Visitor {
+    // A name must not pass for an address.
+    const key = this.#callerOf?.(exchange) ?? `${exchange.caller ? '@' : ''}${callerOf(exchange)}`;
+    let visitor = this.#visitors.get(key);
+    if (!visitor) {
+      if (this.#visitors.size >= maxKnown) this.#makeRoom();
+      visitor = { key, streams: 0, requests: 0, bucket: this.#makeBucket?.() };
+      this.#visitors.set(key, visitor);
+    }
+    return visitor;
+  }
+
+  /** Without a rate there is nothing to remember of a caller that has nothing open. */
+  #forget(visitor: Visitor): void {
+    if (visitor.streams === 0 && visitor.requests === 0 && !visitor.bucket)
+      this.#visitors.delete(visitor.key);
+  }
+
+  /** Forgets one that has nothing open. Those that have are no more than there are connections. */
+  #makeRoom(): void {
+    let looks = 0;
+    for (const [key, visitor] of this.#visitors) {
+      this.#visitors.delete(key);
+      if (visitor.streams === 0 && visitor.requests === 0) return;
+      this.#visitors.set(key, visitor);
+      if (++looks >= maxLooks) return;
+    }
+  }
+}
+
+/** Who it proved to be, else where it calls from. */
+export function callerOf({ caller, remoteAddress }: Exchange): string {
+  if (!caller) return remoteAddress === undefined ? '' : addressKey(remoteAddress);
+  const { issuer, id } = caller.principal;
+  return issuer === undefined ? id : `${id} ${issuer}`;
+}

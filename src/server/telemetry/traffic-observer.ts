@@ -1,0 +1,46 @@
+import type { Exchange, Reply } from '../http/http-message.ts';
+import { SseStream } from '../http/sse-stream.ts';
+
+/** How the answer to a request ended: all of it was written, it failed, or its reader did not wait for it. */
+export type WireEnd = 'whole' | 'failed' | 'gone' | 'stalled';
+
+/** Hears what becomes of one request, word for word. */
+export interface WireListener {
+  /** The answer; where its body is a stream, frames and an end follow. */
+  replied(reply: Reply): void;
+  /** One event, as it is written. */
+  frame(text: string): void;
+  /** Nothing follows. May be told twice, and is not told of answers in one piece that were written. */
+  ended(end: WireEnd): void;
+}
+
+/** Sees each request, its body included, before it is answered. @returns whoever wants to hear the rest. */
+export type WireWatch = (exchange: Exchange) => WireListener | undefined;
+
+/** Shows one request and its answer to whoever watches, who can do no harm. */
+export function inView(watch: WireWatch | undefined, exchange: Exchange): (reply: Reply) => Reply {
+  if (!watch) return (reply) => reply;
+  let listener: WireListener | undefined;
+  const tell = (work: (hearing: WireListener) => void): void => {
+    try {
+      if (listener) work(listener);
+    } catch {
+      // Whoever listens must not be able to keep the caller from its answer.
+    }
+  };
+  try {
+    listener = watch(exchange);
+  } catch {
+    return (reply) => reply;
+  }
+  exchange.onGone(() => tell((hearing) => hearing.ended('gone')));
+  return (reply) => {
+    tell((hearing) => hearing.replied(reply));
+    if (reply.body instanceof SseStream)
+      reply.body.wire = {
+        frame: (text) => tell((hearing) => hearing.frame(text)),
+        ended: (end) => tell((hearing) => hearing.ended(end)),
+      };
+    return reply;
+  };
+}

@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import { plainCard, reversed } from '../../test/support/signing/signed-card.ts';
+import { canonicalCard, divergences, payloadsOf, type WireCard } from './canonical-card.ts';
+
+/** The part of the canonical card that is not the same in all these tests. */
+async function canonical(card: WireCard, form?: 1 | 2 | 3): Promise<unknown> {
+  return JSON.parse(await canonicalCard({ ...plainCard, ...card }, form)) as unknown;
+}
+
+describe('the canonical card', () => {
+  it('is sorted by UTF-16 units, without spaces, with numbers as ECMAScript prints them', async () => {
+    const text = await canonicalCard(plainCard);
+    expect(text).toContain('"params":{"alpha":0.000001,"half":0.5,"zeta":1e+21,"😀":1,"\ufb33":[1,true]}');
+    expect(text.startsWith('{"capabilities":{"extendedAgentCard":false,"extensions":[')).toBe(true);
+    expect(text).toContain('"description":"Says \\"it\\" back\\nand\\tagain"');
+    expect(text).toContain('"name":"Écho – 回声 🪞"');
+  });
+
+  it('does not depend on the order of keys', async () => {
+    expect(await canonicalCard(reversed(plainCard) as WireCard)).toBe(await canonicalCard(plainCard));
+  });
+
+  it('leaves the signatures out', async () => {
+    const signed = { ...plainCard, signatures: [{ protected: 'a', signature: 'b' }] };
+    expect(await canonicalCard(signed)).toBe(await canonicalCard(plainCard));
+  });
+
+  it('keeps required fields that are empty, and puts those there that are missing', async () => {
+    const { version: _missing, ...rest } = plainCard;
+    const text = await canonicalCard({ ...rest, description: '', skills: [], capabilities: {} });
+    expect(JSON.parse(text)).toMatchObject({ description: '', skills: [], capabilities: {}, version: '' });
+  });
+
+  it('keeps optional fields that were set to their default, and leaves unset ones out', async () => {
+    const card = await canonical({
+      documentationUrl: '',
+      iconUrl: null,
+      capabilities: { streaming: false, extensions: [] },
+    });
+    expect(card).toMatchObject({ documentationUrl: '', capabilities: { streaming: false } });
+    expect(card).not.toHaveProperty('iconUrl');
+    expect(card).not.toHaveProperty('capabilities.extensions');
+    expect(card).not.toHaveProperty('capabilities.pushNotifications');
+  });
+
+  it('leaves other defaults out at every depth', async () => {
+    const card = await canonical({
+      securitySchemes: {},
+      securityRequirements: [{ schemes: { login: { list: [] } } }],
+      supportedInterfaces: [{ url: 'u', protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: '' }],
+      capabilities: { extensions: [{ uri: 'x', description: '', required: false, params: { none: null } }] },
+      skills: [{ id: 'a', name: '', description: '', tags: [], examples: [] }],
+    });
+    expect(card).not.toHaveProperty('securitySchemes');
+    expect(card).toMatchObject({ securityRequirements: [{ schemes: { login: {} } }] });
+    expect(card).toHaveProperty('supportedInterfaces', [
+      { url: 'u', protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+    ]);
+    expect(card).toHaveProperty('capabilities', { extensions: [{ uri: 'x', params: { none: null } }] });
+    expect(card).toHaveProperty('skills', [{ id: 'a', name: '', description: '', tags: [] }]);
+  });
+
+  it('covers members that 1.0 does not know, even one called __proto__', async () => {
+    const odd = JSON.parse('{"url":"https://other.test","__proto__":{"a":1}}') as WireCard;
+    const text = await canonicalCard({ ...plainCard, ...odd });
+    expect(text).toContain('"url":"https://other.test","version"');
+    const within = JSON.parse('{"__proto__":{"mtlsSecurityScheme":{}}}') as WireCard;
+    expect(await canonicalCard({ ...plainCard, securitySchemes: within })).toContain('"__proto__"');
+  });
+
+  it('refuses what JSON cannot say', async () => {
+    await expect(canonicalCard({ ...plainCard, name: '\ud800' })).rejects.toThrow('surrogate');
+  });
+});
+
+describe('the forms of the official SDKs', () => {
+  it('form 2 has nothing that is empty and nothing that is unknown', async () => {
+    const card = await canonical(
+      {
+        description: '',
+        url: 'https://other.test',
+        securityRequirements: [{ schemes: { login: {} } }],
+        capabilities: {
+          streaming: false,
+          extensions: [{ uri: 'x', params: { list: ['', null, 0, false] } }],
+        },
+      },
+      2,
+    );
+    expect(card).not.toHaveProperty('description');
+    expect(card).not.toHaveProperty('url');
+    expect(card).not.toHaveProperty('securityRequirements');
+    expect(card).toHaveProperty('capabilities', {
+      streaming: false,
+      extensions: [{ uri: 'x', params: { list: [0, false] } }],
+    });
+  });
+
+  it('form 3 escapes all that is not printable ASCII and sorts by code point', async () => {
+    const text = await canonicalCard({ ...plainCard, version: 'a\u007f' }, 3);
+    expect(text).toContain('"name":"\\u00c9cho \\u2013 \\u56de\\u58f0 \\ud83e\\ude9e"');
+    expect(text).toContain('"version":"a\\u007f"');
+    expect(text.indexOf('\\ufb33')).toBeLessThan(text.indexOf('\\ud83d\\ude00'));
+    expect(JSON.parse(text)).toEqual(
+      JSON.parse(await canonicalCard({ ...plainCard, version: 'a\u007f' }, 2)),
+    );
+  });
+
+  it('are the same text for a card of ASCII without empty values', async () => {
+    const card = { ...plainCard, name: 'Echo', provider: undefined, capabilities: { streaming: true } };
+    expect(await payloadsOf(card, true)).toHaveLength(1);
+    expect(divergences(card)).toEqual([]);
+  });
+
+  it('differ where something is empty or unknown, and the path is named', () => {
+    const card = {
+      ...plainCard,
+      url: 'https://other.test',
+      description: '',
+      securityRequirements: [{ schemes: { login: {} } }],
+    };
+    expect(divergences(card)).toEqual([
+      { field: 'url', description: 'is not known to 1.0' },
+      { field: 'description', description: 'is empty' },
+      { field: 'securityRequirements[0].schemes.login', description: 'is empty' },
+    ]);
+  });
+});

@@ -1,0 +1,132 @@
+import * as fc from 'fast-check';
+import * as sdk from 'sdk-1.3';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import * as any from '../../test/arbitraries.ts';
+import { makePair, type Pair, plainCard, reversed } from '../../test/support/signing/signed-card.ts';
+import { v1_0 } from '../dialects/v1_0/index.ts';
+import { canonicalCard, type WireCard } from './canonical-card.ts';
+import { signCard } from './sign-card.ts';
+import { verifyCard } from './verify-card.ts';
+
+const throughText = (value: unknown): WireCard => JSON.parse(JSON.stringify(value)) as WireCard;
+
+let pair: Pair;
+beforeAll(async () => {
+  // The SDK prints every signature that does not fit.
+  vi.spyOn(console, 'debug').mockImplementation(() => {});
+  pair = await makePair('ES256', 'k1');
+});
+afterAll(() => {
+  vi.restoreAllMocks();
+});
+
+/** The official SDK signs the JSON of a card. */
+async function sdkSigned(card: WireCard): Promise<WireCard> {
+  const sign = sdk.generateAgentCardSignature(pair.privateKey, { alg: 'ES256', kid: 'k1', typ: 'JOSE' });
+  return throughText(await sign(card as unknown as sdk.AgentCard));
+}
+
+/** Whether the official SDK verifies a card, given as JSON or in its own model. */
+async function sdkVerifies(card: unknown): Promise<boolean> {
+  const verify = sdk.verifyAgentCardSignature((kid) =>
+    kid === 'k1' ? Promise.resolve(pair.publicKey) : Promise.reject(new Error('unknown')),
+  );
+  return verify(card as sdk.AgentCard).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** A card whose model in the SDK keeps everything: that model loses security schemes on the way to the payload. */
+const { securitySchemes: _schemes, securityRequirements: _requirements, ...openCard } = plainCard;
+
+describe('the official SDK', () => {
+  it('verifies the cards that are signed here', async () => {
+    const signed = throughText(await signCard(plainCard, { key: pair.privateKey, kid: 'k1' }));
+    expect(await sdkVerifies(signed)).toBe(true);
+    expect(await sdkVerifies({ ...signed, name: 'Another' })).toBe(false);
+  });
+
+  it('verifies them in its own model too', async () => {
+    const signed = throughText(await signCard(openCard, { key: pair.privateKey, kid: 'k1' }));
+    expect(await sdkVerifies(sdk.AgentCard.fromJSON(signed))).toBe(true);
+  });
+
+  it('signs cards that verify here, by the specification alone when nothing is empty', async () => {
+    const signed = await sdkSigned(plainCard);
+    expect(await verifyCard(signed, { keys: { k1: pair.publicKey } })).toMatchObject({ form: 1 });
+    const tampered = { ...signed, version: '4' };
+    expect(await verifyCard(tampered, { keys: { k1: pair.publicKey }, interop: true })).toMatchObject({
+      result: 'invalid',
+    });
+  });
+
+  it('signs its own model, and what it publishes verifies here', async () => {
+    const sign = sdk.generateAgentCardSignature(pair.privateKey, { alg: 'ES256', kid: 'k1', typ: 'JOSE' });
+    const signed = await sign(sdk.AgentCard.fromJSON(openCard));
+    const published = throughText(sdk.AgentCard.toJSON(signed));
+    expect(await verifyCard(published, { keys: { k1: pair.publicKey } })).toMatchObject({
+      result: 'verified',
+    });
+  });
+
+  it('leaves security schemes of its own model unsigned, and such a card is not verified here', async () => {
+    const sign = sdk.generateAgentCardSignature(pair.privateKey, { alg: 'ES256', kid: 'k1', typ: 'JOSE' });
+    const published = throughText(sdk.AgentCard.toJSON(await sign(sdk.AgentCard.fromJSON(plainCard))));
+    expect(published).toHaveProperty('securitySchemes.login');
+    expect(await verifyCard(published, { keys: { k1: pair.publicKey }, interop: true })).toMatchObject({
+      result: 'invalid',
+    });
+  });
+
+  it('needs interop mode here, and a second signature there, for a card with empty values', async () => {
+    const bare = { ...plainCard, description: '', securityRequirements: [{ schemes: { login: {} } }] };
+    const theirs = await sdkSigned(bare);
+    expect(await verifyCard(theirs, { keys: { k1: pair.publicKey } })).toMatchObject({ result: 'invalid' });
+    expect(await verifyCard(theirs, { keys: { k1: pair.publicKey }, interop: true })).toMatchObject({
+      result: 'verified',
+      form: 2,
+    });
+    const options = { key: pair.privateKey, kid: 'k1' };
+    expect(await sdkVerifies(await signCard(bare, { ...options, divergent: 'spec' }))).toBe(false);
+    expect(await sdkVerifies(await signCard(bare, { ...options, divergent: 'both' }))).toBe(true);
+  });
+});
+
+describe('any card', () => {
+  it('has the same form 2 as in the official SDK', async () => {
+    await fc.assert(
+      fc.asyncProperty(any.card, async (card) => {
+        const wire = throughText(v1_0.card.write(card));
+        expect(await canonicalCard(wire, 2)).toBe(
+          sdk.canonicalizeAgentCard(wire as unknown as sdk.AgentCard),
+        );
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('verifies after it was signed, written, put in another order and read again', async () => {
+    await fc.assert(
+      fc.asyncProperty(any.card, async (card) => {
+        const signed = await signCard(card, { key: pair.privateKey, kid: 'k1', divergent: 'spec' });
+        const travelled = throughText(reversed(throughText(v1_0.card.write(signed))));
+        const verdict = await verifyCard(travelled, { keys: { k1: pair.publicKey } });
+        expect(verdict.result).toBe('verified');
+        const otherwise = { ...travelled, name: `${card.name}!` };
+        expect((await verifyCard(otherwise, { keys: { k1: pair.publicKey } })).result).toBe('invalid');
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('verifies in the official SDK too when it was signed for both', async () => {
+    await fc.assert(
+      fc.asyncProperty(any.card, async (card) => {
+        const signed = await signCard(card, { key: pair.privateKey, kid: 'k1', divergent: 'both' });
+        expect(await sdkVerifies(throughText(v1_0.card.write(signed)))).toBe(true);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,48 @@
+import type { Loss } from '../../dialects/translation-loss.ts';
+import type { Operation } from '../../protocol/agent.ts';
+import type { Version } from '../../protocol/card.ts';
+import { short } from '../decode/summarize.ts';
+import { Recorder } from './traffic-recorder.ts';
+import type { Tape } from '../traffic-log.ts';
+
+/** Of what something was lost, and between whom. */
+export interface LossOccasion {
+  readonly operation: Operation | 'card';
+  readonly from: string;
+  readonly to: string;
+  readonly version?: Version | undefined;
+  readonly taskId?: string | undefined;
+}
+
+const recorders = new WeakMap<Tape, Recorder>();
+
+/** Records what a translation could not carry over. */
+export function recordLosses(tape: Tape, losses: readonly Loss[], occasion: LossOccasion): void {
+  let recorder = recorders.get(tape);
+  if (!recorder) recorders.set(tape, (recorder = new Recorder(tape)));
+  const recording = recorder;
+  const at = recording.now();
+  const { operation, from, to, version, taskId } = occasion;
+  recording.backlog.add(0, () => {
+    const lines = losses.map(({ path, kind, note }) => `${path} ${kind}: ${note}`);
+    const text = recording.secrets.text(lines.join('\n'));
+    recording.add({
+      at,
+      trip: recording.nextTrip(),
+      kind: 'loss',
+      from,
+      to,
+      ...recording.kept(text),
+      meaning: {
+        operation,
+        ...(version && { version }),
+        ...(taskId !== undefined && { taskId }),
+        gist: short(
+          `lost in ${operation}: ${text.split('\n', 1)[0]}${lines.length > 1 ? ` and ${lines.length - 1} more` : ''}`,
+          160,
+        ),
+        losses,
+      },
+    });
+  });
+}

@@ -1,0 +1,146 @@
+import type { Delivery, Link, Properties } from '../../mesh/brokers/broker-connection.ts';
+import { readProperties } from '../../mesh/request-properties.ts';
+import { MeshMeaning, meaningOfAnnouncement, unreadable } from '../decode/mesh-decoder.ts';
+import { roleOf } from './topic-role.ts';
+import type { Meaning } from '../traffic-record.ts';
+import { maxRead, Recorder, type RecorderOptions } from './traffic-recorder.ts';
+import type { Tape } from '../traffic-log.ts';
+
+/** How the messages of a link are recorded. */
+export interface TappedLinkOptions extends RecorderOptions {
+  /** What whoever uses the link is called on the tape. */
+  readonly name: string;
+}
+
+/** A message as it was seen. */
+interface Seen {
+  readonly topic: string;
+  readonly payload: string;
+  readonly properties: Properties;
+  readonly at: number;
+  /** The side that is not ours. */
+  readonly isOut: boolean;
+}
+
+/** What is remembered of a request, for what comes of it. */
+interface MeshTrip {
+  readonly trip: string;
+  readonly began: number;
+  readonly asker: string;
+  readonly asked: string;
+  readonly meaning: MeshMeaning;
+}
+
+/** How many requests are remembered, and how many messages that others may see as well. */
+const maxRemembered = 2_000;
+
+/** What those who record on one tape remember together: several of them may be at the ends of one mesh. */
+interface Memory {
+  /** Messages that were published, by what they look like, so that nothing is told twice. */
+  readonly sent: Set<string>;
+  /** Requests by the topics on which they are answered. */
+  readonly trips: Map<string, MeshTrip>;
+}
+
+const memories = new WeakMap<Tape, Memory>();
+
+function memoryOf(tape: Tape): Memory {
+  let memory = memories.get(tape);
+  if (!memory) memories.set(tape, (memory = { sent: new Set(), trips: new Map() }));
+  return memory;
+}
+
+/** Records what is published and what is delivered. */
+export function tappedLink(link: Link, tape: Tape, options: TappedLinkOptions): Link {
+  const record = recorderOf(tape, options);
+  return {
+    async publish(topic, payload, properties = {}) {
+      record(topic, payload, properties, true);
+      await link.publish(topic, payload, properties);
+    },
+    subscribe(patterns, work, subscribing) {
+      const seen = (delivery: Delivery): void | Promise<void> => {
+        record(delivery.topic, delivery.payload, delivery.properties, false);
+        return work(delivery);
+      };
+      return link.subscribe(patterns, seen, subscribing);
+    },
+    get state() {
+      return link.state;
+    },
+    onState: (changed) => link.onState(changed),
+    close: () => link.close(),
+    [Symbol.asyncDispose]: () => link.close(),
+  };
+}
+
+function recorderOf(
+  tape: Tape,
+  options: TappedLinkOptions,
+): (topic: string, payload: string, properties: Properties, isOut: boolean) => void {
+  const recorder = new Recorder(tape, options);
+  const { backlog } = recorder;
+  const { sent, trips } = memoryOf(tape);
+  return (topic, payload, properties, isOut) => {
+    const key = `${topic} ${payload.length} ${payload.slice(0, 200)} ${payload.slice(-200)}`;
+    if (!isOut && sent.has(key)) return;
+    if (isOut) remember(sent, key);
+    const at = recorder.now();
+    const text = backlog.isFull ? '' : payload;
+    backlog.add(text.length, () => {
+      const clean = recorder.secrets.text(text.slice(0, maxRead));
+      const told = tell({ topic, payload: clean, properties, at, isOut });
+      const missing = payload.length - Math.min(text.length, maxRead);
+      recorder.add({
+        at,
+        kind: 'message',
+        ...told,
+        mesh: { topic, properties: recorder.secrets.everywhere({ ...properties }) },
+        ...recorder.kept(clean, missing),
+      });
+    });
+  };
+
+  function tell({ topic, payload, properties, at, isOut }: Seen): {
+    trip: string;
+    from: string;
+    to: string;
+    after?: number;
+    meaning: Meaning;
+  } {
+    const { role, party = '' } = roleOf(topic);
+    const between = (other: string) =>
+      isOut ? { from: options.name, to: other } : { from: other, to: options.name };
+    if (role === 'request') {
+      const { clientId, delegatingAgent, replyTo, statusTopic } = readProperties(properties);
+      const asker = isOut ? options.name : (delegatingAgent ?? clientId ?? 'caller');
+      const trip = { trip: recorder.nextTrip(), began: at, asker, asked: party, meaning: new MeshMeaning() };
+      for (const each of [replyTo, statusTopic]) if (each !== undefined) keep(trips, each, trip);
+      return { trip: trip.trip, ...between(isOut ? party : asker), meaning: trip.meaning.request(payload) };
+    }
+    if (role === 'discovery')
+      return { trip: recorder.nextTrip(), ...between('mesh'), meaning: meaningOfAnnouncement(payload) };
+    const known = trips.get(topic);
+    const meaning = known?.meaning ?? new MeshMeaning();
+    const other = isOut ? party || (known?.asker ?? 'mesh') : (known?.asked ?? 'mesh');
+    return {
+      trip: known?.trip ?? recorder.nextTrip(),
+      ...between(other),
+      ...(known && { after: at - known.began }),
+      meaning: role === 'other' && !known ? unreadable(payload) : meaning.answer(payload, role === 'status'),
+    };
+  }
+}
+
+function keep(trips: Map<string, MeshTrip>, topic: string, trip: MeshTrip): void {
+  trips.set(topic, trip);
+  const [oldest] = trips.keys();
+  if (trips.size > maxRemembered && oldest !== undefined) trips.delete(oldest);
+}
+
+function remember(sent: Set<string>, key: string): void {
+  sent.delete(key);
+  sent.add(key);
+  const [oldest] = sent;
+  if (sent.size > maxRemembered && oldest !== undefined) sent.delete(oldest);
+}

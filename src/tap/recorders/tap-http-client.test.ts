@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { sampleAgent } from '../../../test/interop/sample-agent.ts';
+import { closedAfterEach } from '../../../test/support/close-after-each.ts';
+import { inShort, passagesOn } from '../../../test/support/tap/traffic-log.ts';
+import { connect } from '../../client/connect.ts';
+import { createMemory } from '../../client/discovery/endpoint-cache.ts';
+import { undiciClient } from '../../client/http/undici-driver.ts';
+import { serve } from '../../server/node/serve.ts';
+import { Tape } from '../traffic-log.ts';
+import { tappedHttp } from './tap-http-client.ts';
+
+const open = closedAfterEach();
+
+const say = (text: string) => ({
+  message: { messageId: crypto.randomUUID(), role: 'user' as const, parts: [{ text }] },
+});
+
+async function client(url: string) {
+  const tape = new Tape();
+  const inner = undiciClient({ connectTimeout: 1_000, maxConnections: 8 });
+  const http = tappedHttp(inner, tape, { from: 'me', to: () => 'Sample' });
+  const agent = connect(url, { http, memory: createMemory(), retries: 0 });
+  open.push(agent, http);
+  return { tape, agent };
+}
+
+describe('a client that is tapped', () => {
+  it('shows what it asks and what it is answered', async () => {
+    const server = await serve(sampleAgent());
+    open.push({ close: () => server.stop(0) });
+    const { tape, agent } = await client(server.url);
+    await agent.send(say('hello'));
+    for await (const event of agent.stream(say('two'))) expect(event).toBeDefined();
+    for await (const event of agent.stream(say('slow'))) if (event.kind === 'status') break;
+    const lines = inShort(passagesOn(tape));
+    expect(lines.slice(0, 5)).toEqual([
+      'request me → Sample - - get card',
+      'response Sample → me 1.0 - card of Sample 1.2.3',
+      'request me → Sample 1.0 JSONRPC send: hello',
+      'response Sample → me 1.0 JSONRPC task completed: hello',
+      'request me → Sample 1.0 JSONRPC stream: two',
+    ]);
+    expect(lines).toContain('end Sample → me 1.0 JSONRPC The stream ended');
+    expect(lines.at(-1)).toBe('end Sample → me 1.0 JSONRPC The caller hung up');
+  });
+
+  it('tells when each event of a stream passed', async () => {
+    const encoder = new TextEncoder();
+    let time = 100;
+    const tape = new Tape();
+    const http = tappedHttp(
+      {
+        request: () =>
+          Promise.resolve({
+            status: 200,
+            header: (name) => (name === 'content-type' ? 'text/event-stream' : undefined),
+            text: () => Promise.reject(new Error('It is a stream')),
+            async *chunks() {
+              for (time of [200, 300, 400]) yield encoder.encode(`data: {"at":${time}}\n\n`);
+            },
+            discard() {},
+          }),
+        close: () => Promise.resolve(),
+      },
+      tape,
+      { from: 'me', now: () => time },
+    );
+    const response = await http.request({ method: 'POST', origin: 'http://a', path: '/', headers: {} });
+    for await (const bytes of response.chunks()) expect(bytes).toBeDefined();
+    const frames = passagesOn(tape).filter(({ kind }) => kind === 'frame');
+    expect(frames.map(({ at }) => at)).toEqual([200, 300, 400]);
+  });
+
+  it('shows that nobody is there', async () => {
+    const server = await serve(sampleAgent());
+    await server.stop(0);
+    const { tape, agent } = await client(server.url);
+    await expect(agent.card()).rejects.toThrow();
+    const [request, end] = passagesOn(tape);
+    expect(request?.kind).toBe('request');
+    expect(end).toMatchObject({
+      kind: 'end',
+      text: expect.stringContaining('ECONNREFUSED'),
+      meaning: { isError: true },
+    });
+  });
+});

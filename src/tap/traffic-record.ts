@@ -1,0 +1,80 @@
+import type { Loss } from '../dialects/translation-loss.ts';
+import type { Operation } from '../protocol/agent.ts';
+import type { Version } from '../protocol/card.ts';
+import type { Finding } from '../protocol/lint-stream.ts';
+import type { TaskState } from '../protocol/task.ts';
+
+/**
+ * What was seen: the beginning of a trip over HTTP (`request`), its answer (`response`), one event of a stream
+ * (`frame`), why a trip is over (`end`), a message on a mesh (`message`), or what a translation could not carry over
+ * (`loss`).
+ */
+export type PassageKind = 'request' | 'response' | 'frame' | 'end' | 'message' | 'loss';
+
+/** The way a passage was written. */
+export type Binding = 'JSONRPC' | 'HTTP+JSON' | 'mesh';
+
+/** What an HTTP message has beside its body; credentials are taken out. */
+export interface HttpPart {
+  readonly method: string;
+  /** The whole address. */
+  readonly url: string;
+  /** Only in a response. */
+  readonly status?: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What a message on a mesh has beside its payload; credentials are taken out. */
+export interface MeshPart {
+  readonly topic: string;
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+/** One thing that was seen on a wire, between two parties, without secrets. */
+export interface Passage {
+  /** 1, 2, 3 … in the order in which it was seen. */
+  readonly sequence: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** Joins a request, its answer, its frames and its end; on a mesh, the messages of one request. */
+  readonly trip: string;
+  readonly kind: PassageKind;
+  /** The party that sent it. */
+  readonly from: string;
+  /** The party that it went to. */
+  readonly to: string;
+  readonly http?: HttpPart;
+  readonly mesh?: MeshPart;
+  /**
+   * What was written, as it was, without secrets: a body, a payload, the lines of a server-sent event (`id: 3` and
+   * `data: …`), or for an end, why in plain words. Bytes that are no text are described in brackets.
+   */
+  readonly text: string;
+  /** How many characters of `text` were left out. */
+  readonly cut?: number;
+  /** Milliseconds since the request of the trip. */
+  readonly after?: number;
+  /** What it means, where it was understood. */
+  readonly meaning?: Meaning;
+}
+
+/** What a passage says in the words of the model. */
+export interface Meaning {
+  readonly version?: Version;
+  readonly binding?: Binding;
+  readonly operation?: Operation | 'card';
+  readonly taskId?: string;
+  readonly contextId?: string;
+  readonly state?: TaskState;
+  /** In a few words, for one line: `status working`, `artifact report (chunk)`, `task not found`. */
+  readonly gist: string;
+  /** The request, result, event, card or error in the model. */
+  readonly model?: unknown;
+  /** What the wire said that the model has no word for, or the other way round. */
+  readonly losses?: readonly Loss[];
+  /** What is not legal about it, at its place in the stream. */
+  readonly findings?: readonly Finding[];
+  /** True for answers that are errors. */
+  readonly isError?: boolean;
+}

@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connect } from '../../client/connect.ts';
+import type { Agent } from '../../protocol/agent.ts';
+import type { Task } from '../../protocol/task.ts';
+import { TestAgentServer } from '../test-agent-server.ts';
+
+let server: TestAgentServer;
+let client: Agent;
+beforeAll(async () => {
+  server = await TestAgentServer.start();
+  client = connect(server.url);
+});
+afterAll(() => server.stop());
+
+const encoded = (turns: unknown): string => Buffer.from(JSON.stringify(turns)).toString('base64');
+
+const said = (state: string, text: string): object => ({
+  kind: 'status-update',
+  status: { state, message: { role: 'agent', parts: [{ kind: 'text', text }] } },
+});
+
+async function send(text: string, ids: { taskId?: string; contextId?: string } = {}): Promise<Task> {
+  const messageId = crypto.randomUUID();
+  return (await client.send({ message: { messageId, role: 'user', parts: [{ text }], ...ids } })) as Task;
+}
+
+const outcome = ({ status }: Task): unknown[] => [
+  status.state,
+  ...(status.message?.parts ?? []).flatMap((part) => ('text' in part ? part.text : [])),
+];
+
+describe('directives in a message', () => {
+  it('play the example of the design', async () => {
+    const turns = [
+      [
+        said('working', 'Work in progress...'),
+        {
+          kind: 'artifact-update',
+          artifact: {
+            artifactId: 'abc-123',
+            name: 'result.txt',
+            parts: [
+              {
+                kind: 'file',
+                file: {
+                  name: 'result.txt',
+                  mimeType: 'text/plain',
+                  bytes: 'UHJveHkgdGVzdCBzdWNjZXNzZnVsIQ==',
+                },
+              },
+            ],
+          },
+        },
+        {
+          kind: 'task',
+          status: {
+            state: 'completed',
+            message: { role: 'agent', parts: [{ kind: 'text', text: 'Done.' }] },
+          },
+        },
+      ],
+    ];
+    const text = `Please process this request.\n[test_case_id=seed-1]\n[responses_json=${encoded(turns)}]`;
+    const task = await send(text);
+    expect(outcome(task)).toEqual(['completed', 'Done.']);
+    expect(task.artifacts).toMatchObject([
+      {
+        artifactId: 'abc-123',
+        name: 'result.txt',
+        parts: [{ raw: 'UHJveHkgdGVzdCBzdWNjZXNzZnVsIQ==', mediaType: 'text/plain' }],
+      },
+    ]);
+    expect(server.journal.last()?.origin).toBe('directive seed-1, turn 0');
+  });
+
+  it('count turns by task', async () => {
+    const turns = [
+      [said('input-required', 'zero')],
+      [said('input-required', 'one')],
+      [said('completed', 'two')],
+    ];
+    const first = await send(`[test_case_id=by-task] [responses_json=${encoded(turns)}]`);
+    const other = await send('[test_case_id=by-task]', { contextId: 'elsewhere' });
+    const { id: taskId } = first;
+    const second = await send('[test_case_id=by-task]', { taskId });
+    const third = await send('[test_case_id=by-task]', { taskId });
+    expect([first, other, second, third].map(outcome)).toEqual([
+      ['input-required', 'zero'],
+      ['input-required', 'zero'],
+      ['input-required', 'one'],
+      ['completed', 'two'],
+    ]);
+  });
+
+  it('count turns by context when tasks end, and go on within a task of that context', async () => {
+    const turns = [[said('completed', 'zero')], [said('input-required', 'one')], [said('completed', 'two')]];
+    const first = await send(`[test_case_id=by-context][responses_json=${encoded(turns)}]`);
+    const { contextId } = first;
+    const second = await send('[test_case_id=by-context]', { contextId });
+    const third = await send('[test_case_id=by-context]', { contextId, taskId: second.id });
+    expect([first, second, third].map(outcome)).toEqual([
+      ['completed', 'zero'],
+      ['input-required', 'one'],
+      ['completed', 'two'],
+    ]);
+  });
+
+  it('count turns by test case for those who name neither, and keep what was first heard', async () => {
+    const turns = [[said('completed', 'zero')], [said('completed', 'one')]];
+    const first = await send(`[test_case_id=by-case][responses_json=${encoded(turns)}]`);
+    const later = encoded([[said('failed', 'other')], [said('failed', 'other')]]);
+    const second = await send(`[test_case_id=by-case][responses_json=${later}]`);
+    expect([first, second].map(outcome)).toEqual([
+      ['completed', 'zero'],
+      ['completed', 'one'],
+    ]);
+  });
+
+  it('leave the task as it is when a turn does not end it', async () => {
+    const task = await send(`[test_case_id=open][responses_json=${encoded([[said('working', 'still')]])}]`);
+    expect(outcome(task)).toEqual(['working', 'still']);
+  });
+
+  it('are heard in text that is spread over parts', async () => {
+    const message = {
+      messageId: crypto.randomUUID(),
+      role: 'user' as const,
+      parts: [
+        { text: '[test_case_id=parts]' },
+        { text: `[responses_json=${encoded([[said('completed', 'yes')]])}]` },
+      ],
+    };
+    expect(outcome((await client.send({ message })) as Task)).toEqual(['completed', 'yes']);
+  });
+});
+
+describe('directives that are wrong fail the task and say why', () => {
+  const requires = 'The test agent requires [test_case_id] and [responses_json] directives.';
+  const invalid = 'Invalid [responses_json] directive: ';
+  const raw = (text: string): string => Buffer.from(text, 'latin1').toString('base64');
+  it.each<[string, string, string | RegExp]>([
+    ['none at all', 'hello', requires],
+    ['only responses', `[responses_json=${encoded([])}]`, requires],
+    ['an id that nobody knows', '[test_case_id=unheard-of]', requires],
+    [
+      'no base64',
+      '[test_case_id=w1][responses_json=a$b]',
+      `${invalid}the value is not base64 of the standard alphabet`,
+    ],
+    [
+      'base64 for URLs',
+      '[test_case_id=w2][responses_json=ab-_]',
+      `${invalid}the value is not base64 of the standard alphabet`,
+    ],
+    [
+      'nothing',
+      '[test_case_id=w3][responses_json=]',
+      `${invalid}the value is not base64 of the standard alphabet`,
+    ],
+    [
+      'no JSON',
+      `[test_case_id=w4][responses_json=${raw('[[')}]`,
+      /^Invalid \[responses_json\] directive: the decoded value is not JSON \(.+\)$/,
+    ],
+    [
+      'no UTF-8',
+      `[test_case_id=w5][responses_json=${raw('"\xff"')}]`,
+      `${invalid}the decoded value is not JSON (the bytes are not UTF-8)`,
+    ],
+    [
+      'no list',
+      `[test_case_id=w6][responses_json=${encoded({})}]`,
+      `${invalid}the JSON must be a list of turns`,
+    ],
+    [
+      'no turn',
+      `[test_case_id=w7][responses_json=${encoded([[], {}])}]`,
+      `${invalid}turn 1 must be a list of events`,
+    ],
+    [
+      'a kind that does not exist',
+      `[test_case_id=w8][responses_json=${encoded([[said('working', 'a'), { kind: 'x' }]])}]`,
+      `${invalid}[0][1].kind must be task, status-update, artifact-update or message`,
+    ],
+    [
+      'a wrong field',
+      `[test_case_id=w9][responses_json=${encoded([[said('wrong', 'a')]])}]`,
+      `${invalid}[0][0].status.state must be a task state such as TASK_STATE_WORKING`,
+    ],
+    [
+      'no turn left',
+      `[test_case_id=w10][responses_json=${encoded([])}]`,
+      'Test case w10 ran out of responses for turn 0.',
+    ],
+  ])('%s', async (_what, text, expected) => {
+    const task = await send(text);
+    const [state, why] = outcome(task);
+    expect(state).toBe('failed');
+    if (typeof expected === 'string') expect(why).toBe(expected);
+    else expect(why).toMatch(expected);
+  });
+
+  it('a turn too many', async () => {
+    const text = `[test_case_id=last][responses_json=${encoded([[said('completed', 'zero')]])}]`;
+    await send(text);
+    expect(outcome(await send(text))).toEqual(['failed', 'Test case last ran out of responses for turn 1.']);
+  });
+});

@@ -1,0 +1,337 @@
+import { cardOf } from '../../engine/build-card.ts';
+import type { ProcessContext } from '../../engine/process-context.ts';
+import { Entrance } from '../../engine/messages/validate-message.ts';
+import { defineAgent, type LocalAgent } from '../../engine/local-agent.ts';
+import type { Output } from '../../engine/agent-output.ts';
+import type { Ledger } from '../../store/task-store.ts';
+import type { Agent, Call } from '../../protocol/agent.ts';
+import type { AgentCard } from '../../protocol/card.ts';
+import { A2AError } from '../../protocol/errors.ts';
+import type { StreamEvent } from '../../protocol/event.ts';
+import type { Message } from '../../protocol/message.ts';
+import type { SendRequest } from '../../protocol/requests.ts';
+import { type Task, withHistory } from '../../protocol/task.ts';
+import { BoundedMap } from '../bounded-map.ts';
+import type { CardDraft } from './card-draft.ts';
+import type { TestClock } from '../clock/test-clock.ts';
+import type { Fault } from '../faults/fault.ts';
+import { withStreamFaults } from '../faults/event-faults.ts';
+import { callOf } from '../journal/capture-call.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Recording } from '../journal/exchange-capture.ts';
+import { incomingOf } from './received-message.ts';
+import { firstEventOf, type Incoming, type Plan, type Unmatched } from './response-plan.ts';
+import { type Followed, followed } from '../playback/task-stream.ts';
+import { play } from '../playback/play-plan.ts';
+import { failing } from '../playback/failure-plan.ts';
+
+/** The header by which the door tells the agent which request a call came with. Nobody else sees it. */
+export const exchangeHeader = 'x-testkit-exchange';
+
+/** Decides what to do; the ids are those that the message has got from the engine. */
+type Decide = (incoming: Incoming, ids: { taskId: string; contextId: string }) => Plan | Unmatched;
+
+/** What a scripted agent needs. */
+export interface ScriptedAgentOptions {
+  readonly card: () => CardDraft;
+  readonly decide: Decide;
+  readonly clock: TestClock;
+  readonly journal: Journal;
+  readonly ledger?: Ledger;
+  readonly newId?: () => string;
+  /** Leaves out the task that the engine begins a stream with, so that nothing is sent but what is played. */
+  readonly hidesOpening: boolean;
+  /** Draws which faults of a plan strike. */
+  readonly drawFaults: (plan: Plan) => readonly Fault[];
+}
+
+/** A call on its way through the engine. */
+interface Passing {
+  readonly operation: 'send' | 'stream';
+  readonly recording: Recording | undefined;
+  /** The task as it stood before the message. */
+  readonly before: Task | undefined;
+  plan: Plan | undefined;
+  faults: readonly Fault[];
+  /** Hears of a task that is left as it is. */
+  onHangUp: ((taskId: string) => void) | undefined;
+}
+
+/** What follows from what the agent says of itself. */
+interface Described {
+  readonly draft: CardDraft;
+  readonly card: AgentCard;
+  readonly entrance: Entrance;
+}
+
+/** How many contexts are counted. */
+const maxContexts = 10_000;
+
+/** An agent that does what others decide: the engine of this project, with a script for a mind. */
+export class ScriptedAgent implements Agent {
+  readonly createPushConfig: Agent['createPushConfig'];
+  readonly getPushConfig: Agent['getPushConfig'];
+  readonly listPushConfigs: Agent['listPushConfigs'];
+  readonly deletePushConfig: Agent['deletePushConfig'];
+  readonly getTask: Agent['getTask'];
+  readonly listTasks: Agent['listTasks'];
+  readonly cancelTask: Agent['cancelTask'];
+  readonly jwks: Agent['jwks'];
+  readonly #engine: LocalAgent;
+  readonly #options: ScriptedAgentOptions;
+  readonly #passing = new WeakMap<Call, Passing>();
+  /** How many messages came in each context. */
+  readonly #counts = new BoundedMap<string, number>(maxContexts);
+  /** The tasks that were left as they are, and who follows them. */
+  readonly #hungUp = new Map<string, Set<() => void> | true>();
+  #description: Described | undefined = undefined;
+
+  constructor(options: ScriptedAgentOptions) {
+    this.#options = options;
+    const { clock, ledger, newId } = options;
+    this.#engine = defineAgent(
+      {
+        name: 'Test agent',
+        description: 'Does what a test says.',
+        pushNotifications: true,
+        mayAnswerDirectly: true,
+        process: (context) => this.#process(context),
+      },
+      { clock, ledger, newId, idleTimeout: 0, push: { egress: { allowLoopback: true } }, tracing: false },
+    );
+    const engine = this.#engine;
+    if (engine.jwks) this.jwks = () => engine.jwks?.() ?? Promise.resolve({ keys: [] });
+    this.getTask = this.#noted('getTask', (request, call) => engine.getTask(request, call));
+    this.listTasks = this.#noted('listTasks', (request, call) => engine.listTasks(request, call));
+    this.cancelTask = this.#noted('cancelTask', (request, call) => engine.cancelTask(request, call));
+    this.createPushConfig = this.#noted('createPushConfig', (request, call) =>
+      this.#withPush(() => engine.createPushConfig(request, call)),
+    );
+    this.getPushConfig = this.#noted('getPushConfig', (request, call) =>
+      this.#withPush(() => engine.getPushConfig(request, call)),
+    );
+    this.listPushConfigs = this.#noted('listPushConfigs', (request, call) =>
+      this.#withPush(() => engine.listPushConfigs(request, call)),
+    );
+    this.deletePushConfig = this.#noted('deletePushConfig', (request, call) =>
+      this.#withPush(() => engine.deletePushConfig(request, call)),
+    );
+  }
+
+  ready(): Promise<void> {
+    return this.#engine.ready();
+  }
+
+  close(): Promise<void> {
+    return this.#engine.close();
+  }
+
+  /** Forgets how many messages came in which context. */
+  reset(): void {
+    this.#counts.clear();
+  }
+
+  async card(call?: Call): Promise<AgentCard> {
+    this.#note('card', {}, call);
+    return this.#currentCard();
+  }
+
+  async extendedCard(call: Call = {}): Promise<AgentCard> {
+    this.#note('extendedCard', {}, call);
+    const { extendedCard } = this.#options.card();
+    if (extendedCard === undefined)
+      throw new A2AError('UNSUPPORTED_OPERATION', 'This agent has no extended card');
+    const extra = typeof extendedCard === 'function' ? await extendedCard(call) : extendedCard;
+    return { ...this.#currentCard(), ...extra };
+  }
+
+  async send(request: SendRequest, call?: Call): Promise<Task | Message> {
+    const passing = await this.#begin('send', request, call);
+    const hungUp = new Promise<string>((resolve) => {
+      passing.state.onHangUp = resolve;
+    });
+    const answering = this.#engine.send(request, passing.call);
+    // Once the agent has hung up nobody waits for this any more.
+    answering.catch(() => {});
+    return Promise.race([answering, hungUp.then((id) => this.#asItStands(id, request, passing.call))]);
+  }
+
+  async *stream(request: SendRequest, call?: Call): AsyncGenerator<StreamEvent> {
+    if (this.#options.card().streaming === false)
+      throw new A2AError('UNSUPPORTED_OPERATION', 'This agent does not stream');
+    const passing = await this.#begin('stream', request, call);
+    const events = this.#engine.stream(request, passing.call);
+    const hidesOpening = (): boolean => {
+      const first = passing.state.plan?.steps.slice(0, 1) ?? [];
+      return this.#options.hidesOpening || firstEventOf(first) === 'task';
+    };
+    const shown = followed(events, this.#followedBy(passing.state.recording, passing.call, hidesOpening));
+    const first = await shown.next();
+    // What goes wrong is decided with everything else, before there is anything to see.
+    const whole = rejoined(first, shown);
+    yield* withStreamFaults(whole, passing.state.faults);
+  }
+
+  subscribe(...[request, call = {}]: Parameters<Agent['subscribe']>): AsyncIterable<StreamEvent> {
+    const recording = this.#note('subscribe', request, call);
+    // Whoever has seen everything gets no event by which the task could be known.
+    return followed(this.#engine.subscribe(request, call), {
+      ...this.#followedBy(recording, call, () => false),
+      taskId: request.id,
+    });
+  }
+
+  #followedBy(recording: Recording | undefined, call: Call, hidesOpening: () => boolean): Followed {
+    return {
+      hidesOpening,
+      onLeft: (taskId, tell) => this.#onLeft(taskId, tell),
+      hangUp: recording && (() => recording.hangUp()),
+      gone: recording?.closed,
+      signal: recording ? undefined : call.signal,
+    };
+  }
+
+  #onLeft(taskId: string, tell: () => void): () => void {
+    const listeners = this.#hungUp.get(taskId);
+    if (listeners === true) {
+      tell();
+      return () => {};
+    }
+    if (listeners) listeners.add(tell);
+    else this.#hungUp.set(taskId, new Set([tell]));
+    return () => {
+      const present = this.#hungUp.get(taskId);
+      if (present === true || !present?.delete(tell) || present.size > 0) return;
+      this.#hungUp.delete(taskId);
+    };
+  }
+
+  async #begin(
+    operation: 'send' | 'stream',
+    request: SendRequest,
+    given: Call = {},
+  ): Promise<{ call: Call; state: Passing }> {
+    const recording = this.#note(operation, request, given);
+    // A caller in this process may use one call for many messages.
+    const call: Call = recording ? given : { ...given };
+    this.#described().entrance.check(request, given);
+    const id = request.message.taskId ?? request.claimedTaskId;
+    const before =
+      id === undefined ? undefined : await this.#engine.getTask({ id }, call).catch(() => undefined);
+    const state: Passing = { operation, recording, before, plan: undefined, faults: [], onHangUp: undefined };
+    this.#passing.set(call, state);
+    return { call, state };
+  }
+
+  /** What the engine asks of its agent. Everything is decided before anything is awaited. */
+  #process(context: ProcessContext): AsyncGenerator<Output, void> {
+    const passing = this.#passing.get(context.call);
+    const { taskId, contextId, message } = context;
+    const incoming = incomingOf(context, {
+      operation: passing?.operation ?? 'send',
+      recording: passing?.recording,
+      before: passing?.before,
+      turn: this.#turn(passing?.before, message),
+    });
+    this.#counts.set(contextId, (this.#counts.get(contextId) ?? 0) + 1);
+    passing?.recording?.belongsTo({ taskId, contextId });
+    const plan = this.#decide(incoming, { taskId, contextId }, passing?.recording);
+    const faults = this.#options.drawFaults(plan);
+    if (passing) Object.assign(passing, { plan, faults });
+    passing?.recording?.plays(plan, faults);
+    return play(plan, context, this.#options.clock, {
+      isNew: message.taskId === undefined,
+      hangUp: () => this.#hangUp(taskId, passing),
+      done: () => {
+        if (this.#hungUp.get(taskId) === true) this.#hungUp.delete(taskId);
+      },
+    });
+  }
+
+  #turn(before: Task | undefined, { contextId }: Message): number {
+    if (before) return (before.history ?? []).filter(({ role }) => role === 'user').length;
+    return contextId === undefined ? 0 : (this.#counts.get(contextId) ?? 0);
+  }
+
+  #decide(
+    incoming: Incoming,
+    ids: { taskId: string; contextId: string },
+    recording: Recording | undefined,
+  ): Plan {
+    try {
+      const decided = this.#options.decide(incoming, ids);
+      if ('steps' in decided) return decided;
+      recording?.missed(decided.nearMisses);
+      return failing(unmatchedText(decided));
+    } catch (thrown) {
+      return failing(`The script failed: ${(thrown as Error).message}`);
+    }
+  }
+
+  #hangUp(taskId: string, passing: Passing | undefined): void {
+    const listeners = this.#hungUp.get(taskId);
+    this.#hungUp.set(taskId, true);
+    if (listeners instanceof Set) for (const tell of listeners) tell();
+    passing?.onHangUp?.(taskId);
+  }
+
+  async #asItStands(id: string, { configuration }: SendRequest, call: Call): Promise<Task> {
+    return withHistory(await this.#engine.getTask({ id }, call), configuration?.historyLength);
+  }
+
+  #currentCard(): AgentCard {
+    return this.#described().card;
+  }
+
+  /** Who the agent says it is, and what it takes accordingly: a script may change both. */
+  #described(): Described {
+    const draft = this.#options.card();
+    if (this.#description?.draft === draft) return this.#description;
+    const definition = { ...this.#engine.definition, pushNotifications: false, ...draft };
+    this.#description = { draft, card: cardOf(definition), entrance: new Entrance(definition) };
+    return this.#description;
+  }
+
+  async #withPush<T>(work: () => Promise<T>): Promise<T> {
+    if (!this.#currentCard().capabilities.pushNotifications)
+      throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
+    return work();
+  }
+
+  #noted<Request, Result>(
+    operation: Parameters<typeof callOf>[0],
+    work: (request: Request, call?: Call) => Promise<Result>,
+  ): (request: Request, call?: Call) => Promise<Result> {
+    return (request, call) => {
+      this.#note(operation, request, call);
+      return work(request, call);
+    };
+  }
+
+  #note(operation: Parameters<typeof callOf>[0], request: unknown, call: Call = {}): Recording | undefined {
+    const id = call.headers?.[exchangeHeader];
+    const recording = id === undefined ? undefined : this.#options.journal.opened(Number(id));
+    recording?.understood(callOf(operation, request, call, recording));
+    return recording;
+  }
+}
+
+function unmatchedText({ nearMisses: [closest] }: Unmatched): string {
+  const text = 'No rule of the script matches this message.';
+  if (!closest) return text;
+  return `${text} The closest is ${closest.rule}: ${closest.differences.join('; ')}`;
+}
+
+/** A stream whose first event was taken, whole again. */
+async function* rejoined(
+  first: IteratorResult<StreamEvent>,
+  rest: AsyncGenerator<StreamEvent, void>,
+): AsyncGenerator<StreamEvent> {
+  try {
+    if (first.done) return;
+    yield first.value;
+    yield* rest;
+  } finally {
+    await rest.return();
+  }
+}

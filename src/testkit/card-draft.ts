@@ -1,4 +1,0 @@
-import type { AgentDefinition } from '../engine/definition.ts';
-
-/** What a test agent says of itself; what is left out is filled in. */
-export type CardDraft = Partial<Omit<AgentDefinition, 'process' | 'resume' | 'mayAnswerDirectly'>>;

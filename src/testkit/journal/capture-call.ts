@@ -1,0 +1,32 @@
+import type { Call } from '../../protocol/agent.ts';
+import type { Message } from '../../protocol/message.ts';
+import type { CapturedCall } from './journal-entry.ts';
+import type { Recording } from './exchange-capture.ts';
+
+/** What the journal keeps of a call that reached the agent. */
+export function callOf(
+  operation: CapturedCall['operation'],
+  request: unknown,
+  { version, principal }: Call,
+  { isRpc }: Recording,
+): CapturedCall {
+  const { id, taskId, message, claimedTaskId, contextId } = request as {
+    id?: string;
+    taskId?: string;
+    claimedTaskId?: string;
+    contextId?: string;
+    message?: Message;
+  };
+  return {
+    operation,
+    version: operation === 'card' ? undefined : version,
+    transport: isRpc ? 'JSONRPC' : 'HTTP+JSON',
+    request,
+    message,
+    messageId: message?.messageId,
+    // A push configuration has an id of its own beside that of its task.
+    taskId: taskId ?? message?.taskId ?? claimedTaskId ?? id,
+    contextId: message?.contextId ?? contextId,
+    principal,
+  };
+}

@@ -1,0 +1,75 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { fencesOf } from '../../test/support/docs/code-blocks.ts';
+import { Document } from '../documents/document.ts';
+import { schemas } from './json-schemas.ts';
+import { openScript, scriptSchema } from './script/script.ts';
+
+const folder = new URL('../../examples/scripts/', import.meta.url);
+const examples = readdirSync(folder).filter((name) => name.endsWith('.yaml'));
+const textOf = (example: string): string => readFileSync(new URL(example, folder), 'utf8');
+const fits = new Ajv2020({ strict: false }).compile(scriptSchema());
+
+describe('the schemas of the package', () => {
+  it.each(Object.keys(schemas))('%s is up to date; `npm run build` writes it anew', (name) => {
+    const file = new URL(`../../schemas/${name}.schema.json`, import.meta.url);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(JSON.parse(JSON.stringify(schemas[name]?.())));
+  });
+
+  it('describe every key of a script', () => {
+    const missing: string[] = [];
+    const look = (schema: unknown, path: string): void => {
+      if (typeof schema !== 'object' || schema === null) return;
+      for (const [key, value] of Object.entries(schema)) {
+        if (key !== 'properties') look(value, `${path}/${key}`);
+        else
+          for (const [name, each] of Object.entries(value as object)) {
+            const { description, type, $ref } = each as {
+              description?: string;
+              type?: string;
+              $ref?: string;
+            };
+            const isRange = ['min', 'max', 'mean', 'deviation'].includes(name);
+            if (description === undefined && !isRange) missing.push(`${path}/${name} ${type ?? $ref ?? ''}`);
+            look(each, `${path}/${name}`);
+          }
+      }
+    };
+    look(scriptSchema(), '#');
+    expect(missing).toEqual([]);
+  });
+});
+
+describe('the scripts among the examples', () => {
+  it('are there', () => {
+    expect(examples.length).toBeGreaterThanOrEqual(3);
+  });
+
+  it.each(examples)('%s fits the schema and can be opened', (example) => {
+    const text = textOf(example);
+    expect(text).toMatch(
+      /^# yaml-language-server: \$schema=\.\.\/\.\.\/schemas\/test-script\.schema\.json\n/,
+    );
+    fits(Document.parse(text, example).value);
+    expect(fits.errors ?? []).toEqual([]);
+    expect(openScript(text, example).rules.length).toBeGreaterThan(0);
+  });
+
+  it.each(fencesOf('docs/guide/mock-scripts.md').filter(({ language }) => language === 'yaml'))(
+    'and those in the guide, at line $line, too',
+    ({ code, line }) => {
+      fits(Document.parse(code, `mock-scripts.md:${line}`).value);
+      expect(fits.errors ?? []).toEqual([]);
+      expect(() => openScript(code, `mock-scripts.md:${line}`)).not.toThrow();
+    },
+  );
+
+  it.each([
+    'rulez: []',
+    'rules: [{ then: [{ say: a, wait: 1s }] }]',
+    'rules: [{ when: { text: {} }, then: [] }]',
+  ])('would be caught with %s', (text) => {
+    expect(fits(Document.parse(text, 'a.yaml').value)).toBe(false);
+  });
+});

@@ -1,0 +1,12 @@
+import type { Plan } from '../agent/response-plan.ts';
+
+/** A plan that ends the task as failed, and says why. */
+export function failing(text: string): Plan {
+  const message = { messageId: '', role: 'agent' as const, parts: [{ text }] };
+  return {
+    steps: [{ kind: 'event', event: { kind: 'status', status: { state: 'failed', message } } }],
+    faults: [],
+    ending: 'complete',
+    origin: text,
+  };
+}

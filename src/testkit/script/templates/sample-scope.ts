@@ -1,0 +1,28 @@
+import { seeded } from '../../seeded-random.ts';
+import type { Scope } from './template-scope.ts';
+
+/** A message that could have come, for trying out what templates make. */
+export function sampleScope(): Scope {
+  const message = { messageId: 'sample', role: 'user' as const, parts: [{ text: 'sample' }] };
+  return {
+    incoming: {
+      operation: 'send',
+      message,
+      text: 'sample',
+      metadata: undefined,
+      skill: undefined,
+      version: undefined,
+      transport: undefined,
+      headers: {},
+      principal: undefined,
+      task: undefined,
+      contextId: undefined,
+      turn: 0,
+    },
+    moment: { taskId: 'sample', contextId: 'sample', now: 0 },
+    state: new Map(),
+    match: undefined,
+    random: seeded(0),
+    maxLength: 10_000,
+  };
+}

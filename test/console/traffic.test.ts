@@ -1,0 +1,169 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Browser, Locator } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Started, start13 } from '../interop/official-servers.ts';
+import { chromiumBrowser } from '../support/console/chromium.ts';
+import { dragoman, type Running } from '../support/cli/run-command.ts';
+import { Tab } from './tab.ts';
+
+const browser: Browser | undefined = await chromiumBrowser();
+const hostile = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>';
+
+describe.skipIf(!browser)('the wire in a browser', () => {
+  let tab: Tab;
+  let tap: Running;
+  let official: Started;
+  let folder: string;
+  let rows: Locator;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'dragoman-wire-'));
+    official = await start13();
+    tap = dragoman(['tap', '--to', official.url, '--port', '0', '--console']);
+    const [url] = await tap.prints(/http:\/\/\S+token=[\w-]+/);
+    tab = await Tab.at(browser as Browser, url);
+    rows = tab.page.getByRole('listbox', { name: 'Timeline' });
+  });
+  afterAll(async () => {
+    await tab?.close();
+    await tap?.stop('SIGINT');
+    await official?.close();
+    rmSync(folder, { recursive: true, force: true });
+    await browser?.close();
+  });
+
+  async function saved(name: string): Promise<string> {
+    const downloading = tab.page.waitForEvent('download');
+    await tab.page.getByRole('button', { name }).click();
+    return readFile(await (await downloading).path(), 'utf8');
+  }
+
+  async function importFile(name: string, text: string): Promise<void> {
+    await tab.page.getByLabel('Import').setInputFiles({
+      name,
+      mimeType: 'application/jsonl',
+      buffer: Buffer.from(text),
+    });
+  }
+
+  it('keeps cards out of the way, and says how many there are', async () => {
+    await tab.show('Chat');
+    await tab.say('stream', 'completed');
+    await tab.show('Wire');
+    await rows
+      .getByRole('option', { name: /stream: stream/ })
+      .first()
+      .waitFor();
+    const status = tab.page.getByRole('search').getByRole('status');
+    await status.getByText(/\d+ cards? hidden/).waitFor();
+    expect(await rows.getByRole('option', { name: /\bcard\b/ }).count()).toBe(0);
+    await tab.page.getByRole('button', { name: 'Cards' }).click();
+    await rows
+      .getByRole('option', { name: /\bcard\b/ })
+      .first()
+      .waitFor();
+    await tab.page.getByRole('button', { name: 'Cards' }).click();
+  });
+
+  it('gives a command that asks the same again', async () => {
+    await rows
+      .getByRole('option', { name: /request stream: stream/ })
+      .first()
+      .click();
+    await tab.page.getByRole('button', { name: 'Copy as curl' }).click();
+    await tab.page.getByRole('button', { name: 'Copied' }).waitFor();
+    const command = await tab.page.evaluate<string>('navigator.clipboard.readText()');
+    const { stdout } = await promisify(execFile)('/bin/sh', ['-c', command]);
+    expect(stdout).toMatch(/^HTTP\/1\.1 200/);
+    expect(stdout.match(/^data: /gm)?.length).toBeGreaterThan(3);
+    expect(stdout).toContain('TASK_STATE_COMPLETED');
+    await tab.page.keyboard.press('Escape');
+  });
+
+  it('makes a scenario that passes with the agent that it was recorded from', async () => {
+    const file = join(folder, 'recorded.yaml');
+    writeFileSync(file, await saved('Save as scenario'));
+    const { code, stdout, stderr } = await dragoman(['test', '--agent', official.url, file]).ended;
+    expect([code, stdout, stderr].join('\n')).toMatch(/^0\n/);
+    expect(stdout).toMatch(/[1-9]\d* passed, 0 failed/);
+  });
+
+  it('shows the same rows of a file that it saved', async () => {
+    const told = () =>
+      rows.getByRole('option').evaluateAll((each: any[]) => each.map((row) => row.ariaLabel));
+    await tab.page.getByRole('button', { name: 'Pause' }).click();
+    const before = await told();
+    expect(before.length).toBeGreaterThan(8);
+    const text = await saved('Export');
+    await importFile('wire.tap.jsonl', text);
+    await tab.page.getByText('wire.tap.jsonl').waitFor();
+    await rows.getByRole('option').first().waitFor();
+    expect(await told()).toEqual(before);
+    await tab.page.getByRole('button', { name: 'Back to live' }).click();
+  });
+
+  const passage = { at: 1, trip: 't', kind: 'request', from: 'a', to: 'b', text: '{}' };
+  const file = (...lines: unknown[]): string =>
+    [{ format: 'dragoman-tap', version: 1 }, ...lines].map((each) => `${JSON.stringify(each)}\n`).join('');
+
+  it.each([
+    ['is no file of a tap', 'hello\n'],
+    ['has a passage of no kind', file({ ...passage, kind: 'constructor' })],
+    ['has a text that is none', file({ ...passage, text: { toString: 'x' } })],
+    ['has a time that is none', file({ ...passage, at: '<b>' })],
+  ])('refuses a file that %s, and says where', async (_what, text) => {
+    await importFile('bad.jsonl', text);
+    await tab.page.getByText(/^Line \d+ is/).waitFor();
+    await tab.page.getByText('this is the file', { exact: false }).waitFor({ state: 'detached' });
+  });
+
+  it('shows a file of a stranger as text, whatever is in it', async () => {
+    const polluting = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}';
+    const strange = [
+      { ...passage, from: hostile, to: '__proto__', trip: 'constructor', text: hostile },
+      { ...passage, at: 1e308, after: -1e308, kind: 'end', text: '' },
+      {
+        ...passage,
+        kind: 'response',
+        http: {
+          method: hostile,
+          url: 'javascript:window.pwned=1',
+          status: 1e21,
+          headers: { [hostile]: hostile },
+        },
+        meaning: {
+          gist: hostile,
+          operation: 'constructor',
+          taskId: '__proto__',
+          losses: [{ path: hostile, kind: 'constructor', note: hostile }],
+          findings: [{ rule: hostile, level: '__proto__', message: hostile }],
+          model: { deep: JSON.parse(`${'['.repeat(500)}${']'.repeat(500)}`), polluting },
+        },
+      },
+      { ...passage, http: { method: 'x;touch pwned', url: 'file:///etc/passwd', headers: {} } },
+    ];
+    const odd = `${JSON.stringify(passage).slice(0, -1)},${polluting.slice(1)}\n`;
+    await importFile('strange.jsonl', file(...strange) + odd);
+    await tab.page.getByText('strange.jsonl').waitFor();
+    for (const [index] of [...strange, odd].entries()) {
+      await rows.getByRole('option').nth(index).click();
+      await tab.page.getByRole('region', { name: `Passage ${index + 1}` }).waitFor();
+    }
+    expect(await tab.page.evaluate('[window.pwned, {}.polluted]')).toEqual([undefined, undefined]);
+    expect(await tab.page.locator('a[href^="javascript:" i], a[href^="file:" i], img[src="x"]').count()).toBe(
+      0,
+    );
+    expect(await tab.page.getByRole('button', { name: 'Copy as curl' }).count()).toBe(0);
+    await tab.page.getByRole('button', { name: 'Back to live' }).click();
+  });
+
+  it('complains of nothing but the files that it refused', () => {
+    expect(tab.complaints.filter((each) => !each.includes('status of 400'))).toEqual([]);
+    expect(tab.strangers).toEqual([]);
+  });
+});

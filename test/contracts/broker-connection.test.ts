@@ -1,0 +1,67 @@
+import { describe, it } from 'vitest';
+import { MemoryBroker } from '../../src/mesh/brokers/memory/memory-broker.ts';
+import { memoryLink } from '../../src/mesh/brokers/memory/connect-memory.ts';
+import { mqttLink } from '../../src/mesh/brokers/mqtt/connect-mqtt.ts';
+import { natsLink } from '../../src/mesh/brokers/nats/connect-nats.ts';
+import { type Broker, mosquitto, natsServer, startMosquitto, startNats } from '../support/mesh/broker.ts';
+import { type Relay, startRelay } from '../support/http/tcp-relay.ts';
+import { describeLink, type LinkBench } from './broker-connection.ts';
+
+describeLink(
+  'within the process',
+  async () => {
+    const broker = new MemoryBroker();
+    return {
+      open: async () => memoryLink({ broker }),
+      openMortal: async () => {
+        const link = memoryLink({ broker });
+        return { link, kill: () => link.vanish() };
+      },
+      remove: async () => {},
+    };
+  },
+  false,
+);
+
+/** A bench with a real broker; who is to die comes to it through a relay. */
+function benchOf(broker: Broker, open: (url: string) => ReturnType<LinkBench['open']>): LinkBench {
+  const relays: Relay[] = [];
+  return {
+    open: () => open(broker.url),
+    openMortal: async () => {
+      const relay = await startRelay(broker.port);
+      relays.push(relay);
+      const link = await open(broker.url.replace(String(broker.port), String(relay.port)));
+      return { link, kill: () => relay.cut() };
+    },
+    crash: async (meanwhile) => {
+      await broker.kill();
+      await meanwhile();
+      await broker.restart();
+    },
+    remove: async () => {
+      await Promise.all(relays.map((relay) => relay.remove()));
+      await broker.remove();
+    },
+  };
+}
+
+const pauses = { minDelay: 10, maxDelay: 100 };
+
+if (mosquitto === undefined) {
+  describe('a link over MQTT', () => it.skip('needs Mosquitto', () => {}));
+} else {
+  describeLink('over MQTT', async () => {
+    const broker = await startMosquitto({ lines: ['persistence true', 'persistence_location {folder}/'] });
+    return benchOf(broker, (url) => mqttLink(url, { ...pauses, closeTimeout: 500 }));
+  });
+}
+
+if (natsServer === undefined) {
+  describe('a link over NATS', () => it.skip('needs nats-server', () => {}));
+} else {
+  describeLink('over NATS', async () => {
+    const broker = await startNats();
+    return benchOf(broker, (url) => natsLink(url, { ...pauses, ackWait: 1_000, closeTimeout: 500 }));
+  });
+}

@@ -1,0 +1,79 @@
+import * as fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { Ledger } from '../../src/store/task-store.ts';
+import { memoryLedger } from '../../src/store/memory-task-store.ts';
+import { sqliteLedger } from '../../src/store/sqlite.ts';
+import type { ListTasksRequest } from '../../src/protocol/requests.ts';
+import { type TaskState, taskStates } from '../../src/protocol/task.ts';
+import { chunk, message, newTask, status } from './task-store/actions.ts';
+
+type Step =
+  | { kind: 'create' | 'chunk' | 'input' | 'settle'; task: number }
+  | { kind: 'status'; task: number; state: TaskState }
+  | { kind: 'list'; request: ListTasksRequest }
+  | { kind: 'expire'; ago: number };
+
+const task = fc.nat(7);
+const state = fc.constantFrom(...taskStates);
+const optional = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.option(arbitrary, { nil: undefined });
+const request: fc.Arbitrary<ListTasksRequest> = fc.record({
+  contextId: optional(fc.constantFrom('c0', 'c1')),
+  status: optional(state),
+  statusTimestampAfter: optional(fc.nat(60_000).map((ago) => new Date(ago).toISOString())),
+  pageSize: fc.integer({ min: 1, max: 4 }),
+  includeArtifacts: fc.boolean(),
+  historyLength: optional(fc.nat(2)),
+});
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ kind: fc.constantFrom('create', 'chunk', 'input', 'settle'), task }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('status'), task, state }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('list'), request }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('expire'), ago: fc.nat(60_000) }) },
+);
+
+/** Does a step, and says everything that can be seen of it. */
+async function take(ledger: Ledger, each: Step): Promise<unknown> {
+  if (each.kind === 'list') {
+    const { nextPageToken, ...page } = await ledger.list('ann', each.request);
+    const next = nextPageToken && (await ledger.list('ann', { ...each.request, pageToken: nextPageToken }));
+    return [page, next && next.tasks.map(({ id }) => id)];
+  }
+  if (each.kind === 'expire') return ledger.expire(new Date(each.ago));
+  const id = `t${each.task}`;
+  const log =
+    (await ledger.open('ann', id)) ??
+    (await ledger.create('ann', newTask(id, { contextId: `c${each.task % 2}` }), `m${each.task}`));
+  if (each.kind === 'chunk') log.append(chunk(log, 'x'));
+  if (each.kind === 'input') log.append({ kind: 'input', message: message('again') });
+  if (each.kind === 'status') log.append(status(log, each.state, 'so'));
+  await log.settled();
+  return [log.sequence, log.state, log.task(), await ledger.find('ann', `m${each.task}`)];
+}
+
+it('does in a file, with or without a cache, what it does in memory', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), async (steps) => {
+      let now = 0;
+      const clock = { now: () => now };
+      const ledgers = [
+        memoryLedger({ ...clock, maxReplayable: 2 }),
+        await sqliteLedger({ ...clock, file: ':memory:' }),
+        await sqliteLedger({ ...clock, file: ':memory:', maxCachedTasks: 1 }),
+      ];
+      // A finished task takes nothing more: the engine sees to that.
+      const finished = new Set<number>();
+      for (const each of steps) {
+        now += 1_000;
+        if ('task' in each && finished.has(each.task)) continue;
+        if (each.kind === 'status' && ['completed', 'failed', 'canceled', 'rejected'].includes(each.state)) {
+          finished.add(each.task);
+        }
+        const [first, ...others] = await Promise.all(ledgers.map((ledger) => take(ledger, each)));
+        for (const other of others) expect(other).toEqual(first);
+      }
+      for (const ledger of ledgers) await ledger[Symbol.asyncDispose]();
+    }),
+    { numRuns: 40 },
+  );
+});

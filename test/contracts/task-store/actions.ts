@@ -1,0 +1,68 @@
+import type { Ledger, TaskLog } from '../../../src/store/task-store.ts';
+import type { StreamEvent } from '../../../src/protocol/event.ts';
+import type { Message } from '../../../src/protocol/message.ts';
+import type { TaskChange } from '../../../src/protocol/reduce.ts';
+import type { Task, TaskState } from '../../../src/protocol/task.ts';
+
+export const owner = 'ann';
+
+export function message(messageId: string, text = 'hello'): Message {
+  return { messageId, role: 'user', parts: [{ text }] };
+}
+
+export function newTask(id: string, more: Partial<Task> = {}): Task {
+  return { id, contextId: `context of ${id}`, status: { state: 'submitted' }, ...more };
+}
+
+export function status(log: TaskLog, state: TaskState, said?: string): TaskChange {
+  return {
+    kind: 'status',
+    taskId: log.id,
+    contextId: log.contextId,
+    status: {
+      state,
+      ...(said === undefined ? {} : { message: { ...message(`says ${said}`, said), role: 'agent' } }),
+    },
+  };
+}
+
+export function chunk(log: TaskLog, text: string, append = true): TaskChange {
+  return {
+    kind: 'artifact',
+    taskId: log.id,
+    contextId: log.contextId,
+    artifact: { artifactId: 'a', parts: [{ text }] },
+    append,
+  };
+}
+
+/** Makes a task and brings it through some states, stored. */
+export async function given(
+  ledger: Ledger,
+  id: string,
+  states: readonly TaskState[] = [],
+  more: Partial<Task> = {},
+  as = owner,
+): Promise<TaskLog> {
+  const log = await ledger.create(as, newTask(id, more));
+  for (const state of states) log.append(status(log, state));
+  await log.settled();
+  return log;
+}
+
+/** Reads events until the iterator ends or there are as many as wanted. */
+export async function take(
+  events: AsyncIterable<StreamEvent> | undefined,
+  most = Number.POSITIVE_INFINITY,
+): Promise<StreamEvent[]> {
+  const taken: StreamEvent[] = [];
+  for await (const event of events ?? []) {
+    taken.push(event);
+    if (taken.length >= most) break;
+  }
+  return taken;
+}
+
+export function sequences(events: readonly StreamEvent[]): (number | undefined)[] {
+  return events.map(({ sequence }) => sequence);
+}

@@ -1,0 +1,179 @@
+import { describe, expect, it } from 'vitest';
+import type { Bench } from '../task-store.ts';
+import { chunk, given, message, newTask, owner, status } from './actions.ts';
+
+export function describeWriting(bench: Bench): void {
+  describe('writing', () => {
+    it('keeps a task that is created, as its own event number 1', async () => {
+      const task = newTask('t', { history: [message('m')], metadata: { a: [1, null] }, origin: '0.1' });
+      const log = await bench.ledger.create(owner, task);
+      expect(log).toMatchObject({
+        owner,
+        id: 't',
+        contextId: task.contextId,
+        sequence: 1,
+        state: 'submitted',
+      });
+      await log.settled();
+      expect(log.task()).toEqual(task);
+      const opened = await bench.ledger.open(owner, 't');
+      expect(opened?.task()).toEqual(task);
+      expect(opened?.sequence).toBe(1);
+    });
+
+    it('does not create a task twice, stored or not', async () => {
+      const log = await bench.ledger.create(owner, newTask('t'));
+      const again = async () => bench.ledger.create(owner, newTask('t', { contextId: 'other' }));
+      await expect(again()).rejects.toMatchObject({ reason: 'CONFLICT', details: { taskId: 't' } });
+      await log.settled();
+      await expect(again()).rejects.toMatchObject({ reason: 'CONFLICT' });
+      expect((await bench.ledger.open(owner, 't'))?.contextId).toBe('context of t');
+    });
+
+    it('counts what is appended and knows the newest state at once', async () => {
+      const log = await bench.ledger.create(owner, newTask('t'));
+      expect(log.append(status(log, 'working'))).toBe(2);
+      expect(log.append(chunk(log, 'x', false))).toBe(3);
+      const last = status(log, 'completed');
+      expect(log.append(last)).toBe(4);
+      expect(last.sequence).toBe(4);
+      expect(log).toMatchObject({ sequence: 4, state: 'completed' });
+      await log.settled();
+      expect(log.settled()).toBeUndefined();
+    });
+
+    it('refuses to append after something the caller has not seen', async () => {
+      const log = await given(bench.ledger, 't');
+      expect(log.append(status(log, 'working'), 1)).toBe(2);
+      expect(() => log.append(status(log, 'failed'), 1)).toThrow(
+        expect.objectContaining({ reason: 'CONFLICT' }),
+      );
+      expect(log).toMatchObject({ sequence: 2, state: 'working' });
+      await log.settled();
+      expect(log.task().status.state).toBe('working');
+    });
+
+    it('makes one task of its events', async () => {
+      const log = await bench.ledger.create(owner, newTask('t', { history: [message('m1')] }));
+      log.append(status(log, 'working', 'on it'));
+      log.append(chunk(log, 'one', false));
+      log.append(chunk(log, 'two'));
+      await log.settled();
+      log.append(status(log, 'input-required', 'what?'));
+      log.append({ kind: 'input', message: message('m2') });
+      log.append(status(log, 'completed'));
+      await log.settled();
+      const expected = {
+        ...newTask('t'),
+        status: { state: 'completed' },
+        artifacts: [{ artifactId: 'a', parts: [{ text: 'one' }, { text: 'two' }] }],
+      };
+      const task = (await bench.ledger.open(owner, 't'))?.task();
+      expect(task).toMatchObject(expected);
+      expect(task?.history?.map(({ messageId }) => messageId)).toEqual([
+        'm1',
+        'says on it',
+        'says what?',
+        'm2',
+      ]);
+    });
+
+    it('never changes a task it gave out', async () => {
+      const log = await given(bench.ledger, 't', ['working']);
+      log.append(chunk(log, 'one', false));
+      await log.settled();
+      const before = log.task();
+      const copy = structuredClone(before);
+      log.append(chunk(log, 'two'));
+      log.append({ kind: 'input', message: message('m') });
+      await log.settled();
+      expect(before).toEqual(copy);
+      expect(log.task().artifacts?.[0]?.parts).toHaveLength(2);
+    });
+
+    it('shows one holder of a task what the other appended', async () => {
+      const log = await given(bench.ledger, 't');
+      const other = await bench.ledger.open(owner, 't');
+      other?.append(status(other, 'working'));
+      await other?.settled();
+      expect(log.sequence).toBe(2);
+      expect(log.task().status.state).toBe('working');
+    });
+
+    it('knows nothing of a task that was never made', async () => {
+      expect(await bench.ledger.open(owner, 'nothing')).toBeUndefined();
+    });
+
+    it('finds the task that a message made, stored or not', async () => {
+      const log = await bench.ledger.create(owner, newTask('t'), 'm1');
+      expect(await bench.ledger.find(owner, 'm1')).toBe('t');
+      await log.settled();
+      expect(await bench.ledger.find(owner, 'm1')).toBe('t');
+      expect(await bench.ledger.find(owner, 'm2')).toBeUndefined();
+    });
+
+    it.each([
+      '',
+      ' ',
+      "'; drop table tasks; --",
+      '\u{1F600} ü',
+      'a\u0000b',
+      '\u0001"',
+      '\ud800',
+      'x'.repeat(5_000),
+      '__proto__',
+    ])('takes any text for an id: %j', async (id) => {
+      const log = await bench.ledger.create(id, newTask(id, { contextId: id }), id);
+      await log.settled();
+      expect((await bench.ledger.open(id, id))?.id).toBe(id);
+      expect(await bench.ledger.find(id, id)).toBe(id);
+      const { tasks, totalSize } = await bench.ledger.list(id, { contextId: id });
+      expect(tasks.map((task) => task.id)).toEqual([id]);
+      expect(totalSize).toBe(1);
+      expect(await bench.ledger.unfinished()).toEqual([{ owner: id, id }]);
+    });
+
+    it('keeps every kind of content as it was', async () => {
+      const parts = [
+        { text: 'lone \ud800 surrogate, \u0000 and \u2028' },
+        { data: null },
+        { data: { nested: [1.5, -1e21, '', {}, [], false], '': 0 }, mediaType: 'application/json' },
+        { raw: 'AAEC', filename: 'bytes' },
+        { url: 'https://example.com/?q=%00' },
+      ];
+      const log = await given(bench.ledger, 't', ['working']);
+      log.append({
+        kind: 'artifact',
+        taskId: 't',
+        contextId: log.contextId,
+        artifact: { artifactId: 'a', name: 'n', parts, extensions: ['urn:x'], metadata: { k: [null] } },
+      });
+      log.append(status(log, 'completed'));
+      await log.settled();
+      const task = (await bench.ledger.open(owner, 't'))?.task();
+      expect(task?.artifacts).toEqual([
+        { artifactId: 'a', name: 'n', parts, extensions: ['urn:x'], metadata: { k: [null] } },
+      ]);
+    });
+
+    it('keeps many tasks that are written together apart', async () => {
+      const logs = await Promise.all(
+        Array.from({ length: 100 }, async (_, n) => {
+          const log = await bench.ledger.create(owner, newTask(`t${n}`), `m${n}`);
+          for (let i = 0; i <= n % 5; i++) log.append(chunk(log, `${n}.${i}`));
+          if (n % 2) log.append(status(log, 'completed'));
+          return log;
+        }),
+      );
+      for (const log of logs) await log.settled();
+      for (const [n, log] of logs.entries()) {
+        const opened = await bench.ledger.open(owner, `t${n}`);
+        expect(opened?.sequence).toBe(log.sequence);
+        expect(opened?.task().artifacts?.[0]?.parts).toEqual(
+          Array.from({ length: (n % 5) + 1 }, (_, i) => ({ text: `${n}.${i}` })),
+        );
+        expect(opened?.state).toBe(n % 2 ? 'completed' : 'submitted');
+      }
+    });
+  });
+}

@@ -1,0 +1,245 @@
+import { createHmac, createPublicKey } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { LocalAgent } from '../../../src/engine/index.ts';
+import { A2AError } from '../../../src/protocol/errors.ts';
+import { jwt } from '../../../src/server/auth/schemes/jwt.ts';
+import { sampleAgent } from '../../interop/sample-agent.ts';
+import { type Door, doors } from '../../support/server/server-adapters.ts';
+import { encoded, type Issuer, issuer } from '../../support/server/token-issuer.ts';
+
+describe.each(doors)('tokens at $name', ({ open }) => {
+  let agent: LocalAgent;
+  let door: Door;
+  let honest: Issuer;
+  let other: Issuer;
+  const refused: A2AError[] = [];
+  const faults: unknown[] = [];
+
+  beforeAll(async () => {
+    agent = sampleAgent();
+    honest = await issuer();
+    other = await issuer();
+    const second = { ...(await issuer('two')).publicKey };
+    const jwks = { keys: [honest.publicKey, second] };
+    door = await open(agent, {
+      auth: {
+        any: [jwt({ issuer: honest.url, audience: 'agent', jwks, requiredScopes: ['talk'] })],
+        onRefuse: (error) => refused.push(error),
+      },
+      onError: (error) => faults.push(error),
+    });
+  });
+  afterAll(async () => {
+    await door.close();
+    await agent.close();
+  });
+
+  const ask = (token: string): Promise<Response> =>
+    door.ask('/', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'a2a-version': '1.0', 'content-type': 'application/json' },
+      body: '{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{}}',
+    });
+  const good = { scope: 'talk walk' };
+  const seconds = (): number => Math.floor(Date.now() / 1000);
+
+  it('lets a good one in', async () => {
+    const response = await ask(await honest.token(good));
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ result: { tasks: [] } });
+  });
+
+  it('takes scopes as a list, and an audience among others', async () => {
+    expect((await ask(await honest.token({ scp: ['talk'], aud: ['else', 'agent'] }))).status).toBe(200);
+  });
+
+  it('knows whoever lacks a scope, and says which', async () => {
+    const response = await ask(await honest.token({ scope: 'walk' }));
+    expect(response.status).toBe(403);
+    expect(response.headers.get('www-authenticate')).toBe(
+      'Bearer realm="a2a", error="insufficient_scope", scope="talk"',
+    );
+    expect(await response.json()).toMatchObject({
+      error: { code: -32600, data: [{ reason: 'PERMISSION_DENIED' }] },
+    });
+  });
+
+  /** Signs with a shared secret. */
+  const hmac = (header: object, claims: object, secret: string | Buffer): string => {
+    const signed = `${encoded(header)}.${encoded(claims)}`;
+    return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`;
+  };
+  const claims = (): object => ({
+    iss: honest.url,
+    aud: 'agent',
+    sub: 'mallory-the-secret',
+    exp: seconds() + 3600,
+    ...good,
+  });
+  const pem = (): string =>
+    createPublicKey({ key: honest.publicKey as never, format: 'jwk' }).export({
+      type: 'spki',
+      format: 'pem',
+    }) as string;
+
+  const hostile: { name: string; make: () => Promise<string> | string; hint?: RegExp }[] = [
+    { name: 'is not signed', make: () => `${encoded({ alg: 'none' })}.${encoded(claims())}.` },
+    {
+      name: 'is not signed but says more',
+      make: () => `${encoded({ alg: 'none', kid: 'one' })}.${encoded(claims())}.AA`,
+    },
+    {
+      name: 'is not signed, in other letters',
+      make: () => `${encoded({ alg: 'nOnE', kid: 'one' })}.${encoded(claims())}.AA`,
+    },
+    {
+      name: 'is signed with the public key as a secret',
+      make: () => hmac({ alg: 'HS256', kid: 'one' }, claims(), pem()),
+      hint: /ALG_NOT_ALLOWED/,
+    },
+    {
+      name: 'is signed with the public JSON key as a secret',
+      make: () => hmac({ alg: 'HS256', kid: 'one' }, claims(), JSON.stringify(honest.publicKey)),
+    },
+    {
+      name: 'is signed with nothing as a secret',
+      make: () => hmac({ alg: 'HS256', kid: 'one' }, claims(), ''),
+    },
+    { name: 'is for somebody else', make: () => honest.token({ ...good, aud: 'other' }), hint: /aud/ },
+    { name: 'is for nobody', make: () => honest.token({ ...good, aud: undefined }), hint: /aud/ },
+    {
+      name: 'is of somebody else',
+      make: () => honest.token({ ...good, iss: 'https://other.test' }),
+      hint: /iss/,
+    },
+    {
+      name: 'is of the same issuer with a slash',
+      make: () => honest.token({ ...good, iss: `${honest.url}/` }),
+      hint: /iss/,
+    },
+    { name: 'is expired', make: () => honest.token({ ...good, exp: seconds() - 60 }), hint: /EXPIRED/ },
+    { name: 'never expires', make: () => honest.token({ ...good, exp: undefined }), hint: /exp/ },
+    {
+      name: 'expires in words',
+      make: () => honest.token({ ...good, exp: 'tomorrow' as never }),
+      hint: /exp/,
+    },
+    { name: 'is not yet valid', make: () => honest.token({ ...good, nbf: seconds() + 600 }), hint: /nbf/ },
+    {
+      name: 'names a key that nobody has',
+      make: () => honest.token(good, { kid: 'three' }),
+      hint: /NO_MATCHING_KEY/,
+    },
+    {
+      name: 'names a key of somebody else',
+      make: () => honest.token(good, { kid: 'two' }),
+      hint: /SIGNATURE/,
+    },
+    { name: 'names no key', make: () => honest.token(good, { kid: undefined }), hint: /names no key/ },
+    {
+      name: 'brings its own key',
+      make: () => other.token(good, { kid: undefined, jwk: other.publicKey }),
+      hint: /names no key/,
+    },
+    {
+      name: 'says where its key is',
+      make: () => other.token(good, { jku: 'https://evil.test/keys' }),
+      hint: /SIGNATURE/,
+    },
+    { name: 'has a path for a key', make: () => other.token(good, { kid: '../../etc/passwd' }) },
+    { name: 'has no subject', make: () => honest.token({ ...good, sub: undefined }), hint: /sub/ },
+    { name: 'has a number for a subject', make: () => honest.token({ ...good, sub: 7 as never }) },
+    { name: 'has an empty subject', make: () => honest.token({ ...good, sub: '' }), hint: /sub/ },
+    {
+      name: 'demands what nobody knows',
+      make: () => honest.token(good, { crit: ['strange'], strange: 1 }),
+      hint: /NOT_SUPPORTED/,
+    },
+    { name: 'demands nothing', make: () => forge({ crit: [] }) },
+    { name: 'is signed by somebody else', make: () => other.token(good), hint: /SIGNATURE/ },
+    { name: 'was changed', make: async () => changed(await honest.token(good)), hint: /SIGNATURE/ },
+    {
+      name: 'lost its signature',
+      make: async () => `${(await honest.token(good)).split('.').slice(0, 2).join('.')}.`,
+    },
+    { name: 'is huge', make: () => honest.token({ ...good, more: 'x'.repeat(9_400) }), hint: /12288/ },
+    { name: 'has one piece', make: () => 'opaquePiece' },
+    { name: 'has five pieces', make: () => 'a.b.c.d.e' },
+    { name: 'is made of dots', make: () => '..' },
+    { name: 'has no JSON inside', make: () => `${encoded('garbage')}.${encoded('{{{{')}.AAAA` },
+    {
+      name: 'is nested',
+      make: () => `${encoded(`${'{"alg":'.repeat(900)}1${'}'.repeat(900)}`)}.${encoded('{}')}.AA`,
+    },
+    { name: 'is a list', make: () => `${encoded([])}.${encoded([])}.${encoded([])}` },
+    { name: 'has null inside', make: () => `${encoded('null')}.${encoded('null')}.AA` },
+    { name: 'has another token inside', make: async () => nested(await honest.token(good)) },
+    {
+      name: 'is not encoded',
+      make: () => honest.token(good, { b64: false, crit: ['b64'] }).catch(() => 'a.b.c'),
+    },
+  ];
+
+  /** A token whose header says what no library would write. */
+  function forge(header: object): string {
+    return `${encoded({ alg: 'ES256', kid: 'one', ...header })}.${encoded(claims())}.${encoded('x'.repeat(64))}`;
+  }
+
+  function changed(token: string): string {
+    const [header, payload, signature] = token.split('.');
+    const said = JSON.parse(Buffer.from(payload ?? '', 'base64url').toString());
+    return `${header}.${encoded({ ...said, sub: 'root' })}.${signature}`;
+  }
+
+  function nested(token: string): string {
+    return `${encoded({ alg: 'ES256', kid: 'one', cty: 'JWT' })}.${encoded(token)}.${token.split('.')[2]}`;
+  }
+
+  it.each(hostile)('refuses one that $name', async ({ make, hint }) => {
+    refused.length = 0;
+    const token = await make();
+    const response = await ask(token);
+    const text = await response.text();
+    expect(response.status).toBe(401);
+    expect(response.headers.get('www-authenticate')).toBe('Bearer realm="a2a", error="invalid_token"');
+    expect(JSON.parse(text)).toEqual({
+      jsonrpc: '2.0',
+      id: null,
+      error: {
+        code: -32600,
+        message: 'The credentials are not valid',
+        data: [expect.objectContaining({ reason: 'UNAUTHENTICATED', metadata: {} })],
+      },
+    });
+    const [told] = refused;
+    if (hint) expect(told?.hint).toMatch(hint);
+    // Neither the peer nor a log sees anything of it.
+    const logged = `${text} ${told?.message} ${told?.hint} ${JSON.stringify(told)} ${String(told?.cause)}`;
+    for (const piece of token.split('.')) if (piece.length > 3) expect(logged).not.toContain(piece);
+    expect(logged).not.toContain('mallory');
+    expect(faults).toEqual([]);
+  });
+
+  it('allows clocks to differ a little', async () => {
+    expect((await ask(await honest.token({ ...good, exp: seconds() - 10 }))).status).toBe(200);
+    expect((await ask(await honest.token({ ...good, nbf: seconds() + 10 }))).status).toBe(200);
+  });
+});
+
+describe('the options of tokens', () => {
+  const options = { issuer: 'https://issuer.test', audience: 'agent', jwks: 'https://issuer.test/keys' };
+
+  it.each(['none', 'HS256', 'HS512', 'dir', 'toString'])('do not take the algorithm %s', (algorithm) => {
+    expect(() => jwt({ ...options, algorithms: ['ES256', algorithm] })).toThrow(/algorithms/);
+  });
+
+  it('need an audience and an issuer', () => {
+    expect(() => jwt({ ...options, audience: [] })).toThrow(/audience/);
+    expect(() => jwt({ ...options, issuer: '' })).toThrow(/issuer/);
+    expect(() => jwt({ ...options, jwks: 'keys' })).toThrow(/jwks/);
+  });
+
+  it('throw what every fault here is', () => {
+    expect(() => jwt({ ...options, algorithms: ['none'] })).toThrow(A2AError);
+  });
+});

@@ -1,0 +1,133 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { defineAgent } from '../../../src/engine/index.ts';
+import { serve } from '../../../src/server/node/serve.ts';
+import { bearer } from '../../../src/server/auth/schemes/bearer.ts';
+import { sampleAgent } from '../../interop/sample-agent.ts';
+import { later } from '../../support/bridge/bridge-fixtures.ts';
+import { main, node } from '../../support/cli/run-command.ts';
+
+const actions = (...args: string[]) => node([main, 'actions', ...args]).ended;
+
+async function served(agent = sampleAgent()): Promise<string> {
+  const server = await serve(agent);
+  later(() => server.stop(0));
+  return server.url;
+}
+
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'dragoman-actions-'));
+  later(() => rm(made, { recursive: true }));
+  return made;
+}
+
+describe('dragoman actions', () => {
+  it('lists what there is, as text and as JSON', async () => {
+    const url = await served();
+    const { code, stdout } = await actions('list', '--agent', url, '--agent', `other=${url}`);
+    expect(code).toBe(0);
+    expect(stdout.split('\n').slice(0, 5)).toEqual([
+      'sample/echo prompt [files]',
+      '  Says it back',
+      'other/echo prompt [files]',
+      '  Says it back',
+      'provide_required_input follow_up_id user_response [files]',
+    ]);
+    const json = await actions('list', '--agent', url, '-o', 'json');
+    expect(JSON.parse(json.stdout)[0]).toMatchObject({ name: 'sample/echo', skillId: 'echo' });
+  });
+
+  it('calls an action, with files', async () => {
+    const url = await served();
+    const path = join(folder(), 'notes.txt');
+    writeFileSync(path, 'noted');
+    const plain = await actions('invoke', 'sample/echo', 'a = b,', 'and c', '--agent', url);
+    expect([plain.code, plain.stdout]).toEqual([0, 'a = b, and c\n']);
+    const { code, stdout } = await actions(
+      'invoke',
+      'sample/echo',
+      'x',
+      '--file',
+      path,
+      '--agent',
+      url,
+      '-o',
+      'json',
+    );
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      success: true,
+      message: 'x',
+      files: [{ name: 'notes.txt', size: 5, bytes: Buffer.from('noted').toString('base64') }],
+    });
+  });
+
+  it('gives parameters their names', async () => {
+    const agent = defineAgent({
+      name: 'Tower of Babel',
+      description: 'Translates',
+      skills: [{ id: 'to', description: '{text} in {language}' }],
+      process: ({ text }) => text,
+    });
+    const url = await served(agent);
+    const { stdout } = await actions(
+      'invoke',
+      'tower_of_babel/to',
+      'text=Baum',
+      'language=en',
+      '--agent',
+      url,
+    );
+    expect(stdout).toBe('Baum in en\n');
+    const wrong = await actions('invoke', 'tower_of_babel/to', 'Baum', '--agent', url);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('text, language, files')]);
+  });
+
+  it('goes on after a question, in another process', async () => {
+    const url = await served();
+    const file = join(folder(), 'open.db');
+    const asked = await actions('invoke', 'sample/echo', 'ask', '--agent', url, '--follow-ups', file);
+    expect([asked.code, asked.stdout]).toEqual([1, expect.stringContaining('INPUT_REQUIRED: Which one?')]);
+    const id = /follow-up ID: (\S+)/.exec(asked.stdout)?.[1] ?? '';
+    const words = ['provide_required_input', `follow_up_id=${id}`, 'user_response=red'];
+    const answered = await actions('invoke', ...words, '--agent', url, '--follow-ups', file);
+    expect([answered.code, answered.stdout]).toEqual([0, 'red\n']);
+  });
+
+  it('says what is wrong with a command', async () => {
+    const url = await served();
+    const unknown = await actions('invoke', 'sample/other', '--agent', url);
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('sample/echo')]);
+    expect((await actions('list', '--agent', 'nowhere')).code).toBe(2);
+    expect((await actions('list')).code).toBe(2);
+    expect((await actions('invoke', 'sample/echo', 'x', '--file', '/nowhere', '--agent', url)).code).toBe(2);
+    expect((await actions('list', '--agent', url, '--token-env', 'NO_SUCH_TOKEN')).code).toBe(2);
+    expect((await actions('list', '--agent', 'http://127.0.0.1:9')).code).toBe(1);
+  });
+
+  it('takes a token from the environment', async () => {
+    const server = await serve(sampleAgent(), {
+      auth: { any: [bearer({ tokens: { 'a-secret-of-some-length': 'alice' } })] },
+    });
+    later(() => server.stop(0));
+    const args = [main, 'actions', 'invoke', 'sample/echo', 'x', '--agent', server.url];
+    expect((await node(args).ended).code).toBe(1);
+    const { code, stdout } = await node([...args, '--token-env', 'ECHO_TOKEN'], {
+      env: { ECHO_TOKEN: 'a-secret-of-some-length' },
+    }).ended;
+    expect([code, stdout]).toEqual([0, 'x\n']);
+  });
+
+  it('cancels the task when it is interrupted', async () => {
+    const agent = sampleAgent();
+    const url = await served(agent);
+    const running = node([main, 'actions', 'invoke', 'sample/echo', 'slow', '--agent', url]);
+    await running.prints(/This takes a while/, 'stderr');
+    const { code, stdout } = await running.stop('SIGINT');
+    expect([code, stdout]).toEqual([1, expect.stringContaining('CANCELED')]);
+    expect((await agent.listTasks({})).tasks[0]?.status.state).toBe('canceled');
+  });
+});

@@ -1,0 +1,137 @@
+/** Calls that end before their tasks do, over streams that are left and streams that need a signal. */
+import { describe, expect, it } from 'vitest';
+import { bridge } from '../../../src/bridge/bridge.ts';
+import { supervise } from '../../../src/bridge/supervisor/supervise.ts';
+import { supervisedAgent } from '../../../src/bridge/supervisor/supervised-agent.ts';
+import { connect, type RemoteAgent } from '../../../src/client/connect.ts';
+import { later } from '../../support/bridge/bridge-fixtures.ts';
+import { gate } from '../../support/engine/conversation.ts';
+import { ManualClock } from '../../support/clocks/manual-clock.ts';
+import { innerTask, type RawAgent, startRawAgent, status, task } from '../../support/mesh/raw-agent.ts';
+
+/** An agent whose first task is done at once, and whose others never are. */
+async function lingering(): Promise<{ raw: RawAgent; asked: Promise<void>; left: Promise<void> }> {
+  const asked = gate();
+  const left = gate();
+  let calls = 0;
+  const raw = await startRawAgent({
+    open: (_request, events, response) => {
+      events.event(task('working'));
+      if (++calls === 1) {
+        events.event(status('completed', 'done', true));
+        events.end();
+        return;
+      }
+      response.on('close', left.open);
+      asked.open();
+    },
+  });
+  later(() => raw.close());
+  return { raw, asked: asked.opened, left: left.opened };
+}
+
+/** The same agent in the hands of somebody whose streams are generators, which cannot be left while they wait. */
+function wrapped(agent: RemoteAgent): RemoteAgent {
+  return {
+    ...agent,
+    async *stream(request, call) {
+      yield* agent.stream(request, call);
+    },
+  };
+}
+
+describe.each([
+  ['can be left', (agent: RemoteAgent) => agent],
+  ['needs a signal', wrapped],
+])('a stream that %s', (_name, wrap) => {
+  async function scene() {
+    const { raw, ...rest } = await lingering();
+    const clock = new ManualClock();
+    const remote = connect(raw.url, { retries: 0, resumes: 0 });
+    later(() => remote.close());
+    const made = await bridge({ agentName: 'remote', agent: wrap(remote), clock });
+    later(() => made.close());
+    // By now it is known what kind of streams the agent has.
+    expect(await made.invoke('remote/s', { prompt: 'x' })).toMatchObject({ status: 'COMPLETED' });
+    return { raw, made, clock, ...rest };
+  }
+
+  it('ends with the budget, and its connection with it', async () => {
+    const { made, clock, asked, left } = await scene();
+    const heard = gate();
+    const response = made.invoke('remote/s', { prompt: 'x' }, { waitBudget: 50, onProgress: heard.open });
+    await asked;
+    await heard.opened;
+    clock.advance(50);
+    expect(await response).toMatchObject({ status: 'RUNNING', followUpId: expect.any(String) });
+    await left;
+  });
+
+  it('ends with the signal of the caller, and its task with it', async () => {
+    const { raw, made, asked, left } = await scene();
+    const stop = new AbortController();
+    const heard = gate();
+    const meta = { signal: stop.signal, onProgress: heard.open };
+    const response = made.invoke('remote/s', { prompt: 'x' }, meta);
+    await asked;
+    await heard.opened;
+    stop.abort();
+    expect(await response).toMatchObject({ status: 'CANCELED', taskId: innerTask, errorInfo: undefined });
+    expect(raw.asked('tasks/cancel')).toHaveLength(1);
+    await left;
+  });
+
+  it('is canceled though the bridge is closed at once', async () => {
+    const { raw, made, asked } = await scene();
+    const stop = new AbortController();
+    const heard = gate();
+    const response = made.invoke(
+      'remote/s',
+      { prompt: 'x' },
+      { signal: stop.signal, onProgress: heard.open },
+    );
+    await asked;
+    await heard.opened;
+    stop.abort();
+    await made.close();
+    expect(raw.asked('tasks/cancel')).toHaveLength(1);
+    expect(await response).toMatchObject({ status: 'CANCELED' });
+  });
+
+  it('ends with the bridge', async () => {
+    const { made, asked, left } = await scene();
+    const heard = gate();
+    const response = made.invoke('remote/s', { prompt: 'x' }, { onProgress: heard.open });
+    await asked;
+    await heard.opened;
+    await made.close();
+    expect(await response).toMatchObject({ status: 'ERROR', message: 'The bridge was closed' });
+    await left;
+  });
+});
+
+describe('a call that is over before its agent is ready', () => {
+  it('never reaches the agent', async () => {
+    const { raw } = await lingering();
+    const clock = new ManualClock();
+    const ready = gate();
+    const supervised = supervise({ url: raw.url, probe: () => ready.opened, clock });
+    const remote = connect(raw.url, { retries: 0 });
+    later(() => remote.close());
+    later(() => supervised.stop());
+    const made = await bridge({
+      agentName: 'remote',
+      agent: { ...supervisedAgent(supervised, remote, { clock }), check: () => remote.check() },
+      clock,
+    });
+    later(() => made.close());
+    const response = made.invoke('remote/s', { prompt: 'x' }, { waitBudget: 50 });
+    clock.advance(50);
+    expect(await response).toMatchObject({ status: 'TIMEOUT' });
+    ready.open();
+    await supervised.whenReady();
+    expect(await made.invoke('remote/s', { prompt: 'y' })).toMatchObject({ status: 'COMPLETED' });
+    const texts = raw.asked('message/stream').map(({ params }) => params.message.parts[0].text);
+    expect(texts).toEqual(['y']);
+  });
+});

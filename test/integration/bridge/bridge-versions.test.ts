@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import type { Bridge } from '../../../src/bridge/action-types.ts';
+import { bridges } from '../../../src/bridge/bridge.ts';
+import { connect } from '../../../src/client/connect.ts';
+import { defineAgent } from '../../../src/engine/index.ts';
+import { serve } from '../../../src/server/node/serve.ts';
+import { start03, start13 } from '../../interop/official-servers.ts';
+import { sampleAgent } from '../../interop/sample-agent.ts';
+import { bridgeTo, later } from '../../support/bridge/bridge-fixtures.ts';
+import { gate } from '../../support/engine/conversation.ts';
+import { json, startRaw } from '../../support/http/raw-server.ts';
+
+/** An agent of 0.1, which names its task as it is told to and does not stream. */
+async function start01(): Promise<{ url: string; close(): Promise<void> }> {
+  const tasks = new Map<string, any>();
+  return startRaw((request, response, url) => {
+    if (request.path === '/.well-known/agent.json') {
+      const skills = [{ id: 'echo', name: 'Echo' }];
+      return json(response, {
+        name: 'Echo 0.1',
+        url,
+        version: '1',
+        capabilities: { streaming: false },
+        skills,
+      });
+    }
+    const { id, method, params } = request.json ?? {};
+    if (method === undefined) return json(response, {}, 404);
+    const reply = (result: unknown) => json(response, { jsonrpc: '2.0', id, result });
+    const said = (text: string) => ({ role: 'agent', parts: [{ type: 'text', text }] });
+    if (method === 'tasks/send') {
+      const known = tasks.get(params.id);
+      const text: string = params.message.parts[0].text;
+      const state = text === 'ask' ? 'input-required' : text === 'slow' ? 'working' : 'completed';
+      const task = {
+        id: params.id,
+        sessionId: params.sessionId,
+        status: { state, ...(text === 'ask' && { message: said('Which one?') }) },
+        artifacts: state === 'completed' ? [{ index: 0, parts: [{ type: 'text', text }] }] : [],
+        metadata: { turns: (known?.metadata.turns ?? 0) + 1 },
+      };
+      tasks.set(params.id, task);
+      return reply(task);
+    }
+    const refuse = (code: number) => json(response, { jsonrpc: '2.0', id, error: { code, message: 'No' } });
+    if (method !== 'tasks/get' && method !== 'tasks/cancel') return refuse(-32601);
+    const task = tasks.get(params.id);
+    if (!task) return refuse(-32001);
+    if (method === 'tasks/cancel') task.status = { state: 'canceled' };
+    return reply(task);
+  });
+}
+
+async function startOwn(): Promise<{ url: string; close(): Promise<void> }> {
+  const server = await serve(sampleAgent());
+  return { url: server.url, close: () => server.stop(0) };
+}
+
+describe.each([
+  ['0.1, byte for byte', start01],
+  ['0.3 with the official SDK', start03],
+  ['1.0 with the official SDK', start13],
+  ['this toolkit', startOwn],
+])('an agent of %s', (_name, start) => {
+  const open = async (): Promise<Bridge> => {
+    const server = await start();
+    later(() => server.close());
+    return bridgeTo(server.url);
+  };
+
+  it('answers an action', async () => {
+    const made = await open();
+    expect(made.actions().map(({ name }) => name)).toEqual(['remote/echo', 'provide_required_input']);
+    expect(await made.invoke('remote/echo', { prompt: 'hello' }, { sessionId: 's-1' })).toMatchObject({
+      success: true,
+      status: 'COMPLETED',
+      message: 'hello',
+      contextId: 's-1',
+    });
+  });
+
+  it('asks, and is answered in the same task', async () => {
+    const made = await open();
+    const asked = await made.invoke('remote/echo', { prompt: 'ask' }, { sessionId: 's-1' });
+    expect(asked).toMatchObject({ status: 'INPUT_REQUIRED', message: 'Which one?' });
+    const answered = await made.invoke(
+      'provide_required_input',
+      { follow_up_id: asked.followUpId, user_response: 'red' },
+      { sessionId: 's-1' },
+    );
+    expect(answered).toMatchObject({ success: true, message: 'red', taskId: asked.taskId });
+  });
+
+  it('is canceled', async () => {
+    const made = await open();
+    const stop = new AbortController();
+    const begun = gate();
+    const response = made.invoke(
+      'remote/echo',
+      { prompt: 'slow' },
+      { signal: stop.signal, onProgress: begun.open },
+    );
+    await begun.opened;
+    stop.abort();
+    expect(await response).toMatchObject({ status: 'CANCELED', errorInfo: undefined });
+  });
+});
+
+describe('two bridges with three agents', () => {
+  it('do not mix the answers of 200 calls at once', async () => {
+    const agents = await Promise.all(
+      ['a', 'b', 'c'].map(async (name) => {
+        const agent = defineAgent({
+          name,
+          description: name,
+          async *process({ text, contextId }) {
+            yield { state: 'working', message: `${name} has ${text}` };
+            yield { artifact: { artifactId: 'x', text: `${name}:` } };
+            await new Promise(setImmediate);
+            yield {
+              artifact: { artifactId: 'x', text: `${text}@${contextId}` },
+              append: true,
+              lastChunk: true,
+            };
+          },
+        });
+        const server = await serve(agent);
+        later(() => server.stop(0));
+        return { agentName: name, url: server.url };
+      }),
+    );
+    const made = await Promise.all(
+      [1, 2].map(async () => {
+        const connected = agents.map(({ agentName, url }) => ({ agentName, agent: connect(url) }));
+        const one = await bridges(connected);
+        later(async () => {
+          await one.close();
+          for (const { agent } of connected) await agent.close();
+        });
+        return one;
+      }),
+    );
+    const calls = Array.from({ length: 200 }, async (_, n) => {
+      const { agentName } = agents[n % 3] ?? { agentName: '' };
+      const heard: string[] = [];
+      const response = await made[n % 2]?.invoke(
+        `${agentName}/default`,
+        { prompt: `call ${n}` },
+        { sessionId: `session-${n}`, onProgress: ({ message }) => heard.push(message) },
+      );
+      expect(response).toMatchObject({ success: true, message: `${agentName}:call ${n}@session-${n}` });
+      expect(heard).toContain(`${agentName} has call ${n}`);
+      return response?.taskId;
+    });
+    expect(new Set(await Promise.all(calls)).size).toBe(200);
+  });
+});

@@ -1,0 +1,190 @@
+import { describe, expect, it } from 'vitest';
+import { bridge } from '../../../src/bridge/bridge.ts';
+import { defineAgent } from '../../../src/engine/index.ts';
+import type { AgentSkill } from '../../../src/protocol/card.ts';
+import { sampleAgent } from '../../interop/sample-agent.ts';
+import { bridgeOver, bridgeTo, later } from '../../support/bridge/bridge-fixtures.ts';
+import { gate } from '../../support/engine/conversation.ts';
+import { ManualClock } from '../../support/clocks/manual-clock.ts';
+import { startRawAgent, status, task } from '../../support/mesh/raw-agent.ts';
+import { json, startRaw } from '../../support/http/raw-server.ts';
+
+const nothing = { errorInfo: undefined, followUpId: undefined, files: [], data: {} };
+
+describe('an action', () => {
+  it('is there for each skill, beside the one for answers', async () => {
+    const made = await bridgeOver(sampleAgent());
+    expect(made.actions().map(({ name }) => name)).toEqual(['remote/echo', 'provide_required_input']);
+    expect(made.actions()[0]).toMatchObject({
+      agentName: 'remote',
+      skillId: 'echo',
+      title: 'Echo',
+      description: 'Says it back',
+      tags: ['test'],
+    });
+  });
+
+  it('is completed with texts, in the context of its session', async () => {
+    const made = await bridgeOver(sampleAgent());
+    const first = await made.invoke('remote/echo', { prompt: 'hello' }, { sessionId: 'session-1' });
+    expect(first).toEqual({
+      ...nothing,
+      success: true,
+      status: 'COMPLETED',
+      message: 'hello',
+      taskId: expect.any(String),
+      contextId: 'session-1',
+    });
+    const second = await made.invoke('remote/echo', { prompt: 'two' }, { sessionId: 'session-1' });
+    expect(second.taskId).not.toBe(first.taskId);
+    const free = await made.invoke('remote/echo', { prompt: 'three' });
+    expect(free.contextId).not.toBe('session-1');
+  });
+
+  it('joins chunks, and shows artifacts apart', async () => {
+    const made = await bridgeOver(sampleAgent());
+    expect((await made.invoke('remote/echo', { prompt: 'stream' })).message).toBe('01234');
+    expect((await made.invoke('remote/echo', { prompt: 'two' })).message).toBe('a\n\nbc');
+  });
+
+  it('is failed without the secrets of the agent', async () => {
+    const made = await bridgeOver(sampleAgent());
+    const response = await made.invoke('remote/echo', { prompt: 'fail' });
+    expect(response).toMatchObject({ success: false, status: 'FAILED', taskId: expect.any(String) });
+    expect(response.errorInfo?.errorMessage).toBe(response.message);
+    expect(JSON.stringify(response)).not.toContain('secret of the house');
+  });
+
+  it('is rejected with the words of the agent', async () => {
+    const made = await bridgeOver(sampleAgent());
+    expect(await made.invoke('remote/echo', { prompt: 'reject' })).toMatchObject({
+      success: false,
+      status: 'REJECTED',
+      message: 'Not this one.',
+      errorInfo: { errorMessage: 'Not this one.' },
+      followUpId: undefined,
+    });
+  });
+
+  it('is canceled when the agent says so', async () => {
+    const raw = await startRawAgent({ stream: () => [task('working'), status('canceled', undefined, true)] });
+    later(() => raw.close());
+    expect(await (await bridgeTo(raw.url)).invoke('remote/s', { prompt: 'x' })).toMatchObject({
+      success: false,
+      status: 'CANCELED',
+      message: 'The task was canceled',
+    });
+  });
+
+  it('may be answered without a task', async () => {
+    const agent = defineAgent({
+      name: 'Direct',
+      description: 'Speaks at once',
+      mayAnswerDirectly: true,
+      process: () => ({ messageId: 'm', role: 'agent', parts: [{ text: 'hello' }] }),
+    });
+    expect(await (await bridgeOver(agent)).invoke('remote/default', { prompt: 'x' })).toMatchObject({
+      success: true,
+      status: 'COMPLETED',
+      message: 'hello',
+      taskId: undefined,
+    });
+  });
+
+  it('is followed by asking where the agent does not stream', async () => {
+    const open = gate();
+    const agent = defineAgent({
+      name: 'Silent',
+      description: 'Does not stream',
+      streaming: false,
+      process: async () => {
+        await open.opened;
+        return 'done';
+      },
+    });
+    const clock = new ManualClock();
+    const made = await bridge({ agentName: 'local', agent, clock });
+    later(() => made.close());
+    const polled = clock.asked((milliseconds) => milliseconds === 1_000);
+    const response = made.invoke('local/default', { prompt: 'x' });
+    await polled;
+    open.open();
+    const over = response.then(() => true);
+    for (let isOver = false; !isOver; ) {
+      const again = clock.asked((milliseconds) => milliseconds === 1_000).then(() => false);
+      clock.advance(1_000);
+      isOver = await Promise.race([over, again]);
+    }
+    expect(await response).toMatchObject({ success: true, message: 'done' });
+  });
+
+  it('gives data apart from texts', async () => {
+    const agent = defineAgent({
+      name: 'Data',
+      description: 'Gives data',
+      async *process() {
+        yield { artifact: { artifactId: 'a', parts: [{ data: { sum: 3 } }, { text: 'It is 3.' }] } };
+        yield { artifact: { artifactId: 'b', parts: [{ data: { unit: 'kg' } }, { data: [1, 2] }] } };
+      },
+    });
+    expect(await (await bridgeOver(agent)).invoke('remote/default', { prompt: 'x' })).toMatchObject({
+      message: 'It is 3.',
+      data: { sum: 3, unit: 'kg', values: [[1, 2]] },
+    });
+  });
+});
+
+describe('the list of actions', () => {
+  it('changes with the card, and tells so', async () => {
+    let skills: AgentSkill[] = [{ id: 'one', name: 'One', description: 'First', tags: [] }];
+    let etag = '"1"';
+    const asked: (string | undefined)[] = [];
+    const raw = await startRaw((request, response, url) => {
+      if (request.path !== '/.well-known/agent-card.json') return json(response, {}, 404);
+      asked.push(request.headers['if-none-match']);
+      if (request.headers['if-none-match'] === etag) return response.writeHead(304, { etag }).end();
+      return json(
+        response,
+        {
+          protocolVersion: '0.3.0',
+          name: 'Changing',
+          description: 'Changes',
+          url,
+          version: '1',
+          capabilities: {},
+          defaultInputModes: [],
+          defaultOutputModes: [],
+          skills,
+        },
+        200,
+        { etag },
+      );
+    });
+    later(() => raw.close());
+    const clock = new ManualClock();
+    const made = await bridgeTo(raw.url, { clock, cardInterval: 5_000 });
+    let changes = 0;
+    let stop = made.onChange(() => changes++);
+    const names = () => made.actions().map(({ name }) => name);
+    const turn = async () => {
+      const again = clock.asked((milliseconds) => milliseconds === 5_000);
+      clock.advance(5_000);
+      await again;
+    };
+    await turn();
+    expect([changes, asked.at(-1)]).toEqual([0, '"1"']);
+    skills = [...skills, { id: 'two', name: 'Two', description: 'Second', tags: [] }];
+    etag = '"2"';
+    await turn();
+    expect([changes, names()]).toEqual([1, ['remote/one', 'remote/two', 'provide_required_input']]);
+    stop();
+    stop = made.onChange(() => {
+      throw new Error('mine');
+    });
+    skills = [];
+    etag = '"3"';
+    await turn();
+    expect([changes, names()]).toEqual([1, ['provide_required_input']]);
+    stop();
+  });
+});

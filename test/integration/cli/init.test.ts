@@ -1,0 +1,154 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { Document } from '../../../src/documents/document.ts';
+import { readScenarios } from '../../../src/testkit/scenario/files/read-scenarios.ts';
+import { dragoman, type Ended, root, served } from '../../support/cli/run-command.ts';
+import { rpc } from '../../support/http/http-calls.ts';
+
+const files = [
+  'package.json',
+  'agent.js',
+  'scenarios/agent.yaml',
+  'conformance.yaml',
+  '.github/workflows/agent.yml',
+  'README.md',
+  '.gitignore',
+];
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'dragoman-init-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const init = (...args: string[]): Promise<Ended> =>
+  dragoman(['init', ...args], { cwd: folder, env: { NO_COLOR: '1' } }).ended;
+
+describe('dragoman init', () => {
+  let project: string;
+  let told: Ended;
+  const read = (path: string): string => readFileSync(join(project, path), 'utf8');
+  /** Runs a script of the project as npm would: with the command of the package that is installed. */
+  const script = (name: string): string[] => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    const [command, ...words] = scripts[name]?.split(' ') ?? [];
+    expect(command).toBe('dragoman');
+    return words;
+  };
+
+  beforeAll(async () => {
+    told = await init('my-agent', '--yes');
+    project = join(folder, 'my-agent');
+    mkdirSync(join(project, 'node_modules'));
+    symlinkSync(root, join(project, 'node_modules', 'dragoman'));
+  });
+
+  it('writes a project and says what comes next', async () => {
+    expect(told).toMatchObject({ code: 0, stderr: '' });
+    const written = (readdirSync(project, { recursive: true }) as string[]).filter(
+      (path) => !path.startsWith('node_modules') && files.includes(path),
+    );
+    expect(written.sort()).toEqual(files.toSorted());
+    const steady = told.stdout.replace(folder, 'FOLDER');
+    await expect(steady).toMatchFileSnapshot('../golden/cli/init.txt');
+  });
+
+  it('names what it needs', () => {
+    expect(JSON.parse(read('package.json'))).toMatchObject({
+      name: 'my-agent',
+      type: 'module',
+      engines: packageJson.engines,
+      dependencies: { dragoman: `^${packageJson.version}` },
+    });
+    expect(readScenarios(read('scenarios/agent.yaml'), 'agent.yaml')).toHaveLength(2);
+    const workflow = Document.parse(read('.github/workflows/agent.yml'), 'agent.yml').value as any;
+    const steps = workflow.jobs.agent.steps.flatMap(({ run }: { run?: string }) => run ?? []).join('\n');
+    expect(steps).toMatch(/npm test[^]*npm start[^]*npm run conformance/);
+  });
+
+  it('has tests that pass', async () => {
+    const { code, stdout, stderr } = await dragoman(script('test'), { cwd: project }).ended;
+    expect(stderr).toContain('passed');
+    expect(stdout).toContain('2 cases: 2 passed, 0 failed, 0 skipped');
+    expect(code).toBe(0);
+  });
+
+  it('has tests that fail when the agent says something else', async () => {
+    const changed = join(project, 'changed.js');
+    writeFileSync(changed, read('agent.js').replace('What is your name?', 'Who?'));
+    const words = script('test').map((word) => (word === 'agent.js' ? 'changed.js' : word));
+    const { code, stdout } = await dragoman(words, { cwd: project }).ended;
+    expect(stdout).toContain('2 cases: 1 passed, 1 failed, 0 skipped');
+    expect(code).toBe(1);
+  });
+
+  it('has an agent that answers, and is proved to keep to the specification', {
+    timeout: 120_000,
+  }, async () => {
+    expect(script('start')).toEqual(['serve', 'agent.js']);
+    const running = await served('agent.js', [], { cwd: project });
+    try {
+      const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'one two three' }] };
+      const { result } = await rpc(running.url, 'SendMessage', { message }, '1.0');
+      expect(result.task).toMatchObject({
+        status: { state: 'TASK_STATE_COMPLETED', message: { parts: [{ text: 'That was 3 words.' }] } },
+        artifacts: [{ parts: [{ text: 'one ' }, { text: 'two ' }, { text: 'three ' }] }],
+      });
+      const words = script('conformance').map((word) => word.replace('http://127.0.0.1:4000', running.url));
+      const { code, stdout } = await dragoman(words, { cwd: project }).ended;
+      expect(stdout).toMatch(/, 0 broken,/);
+      expect(code).toBe(0);
+    } finally {
+      await running.stop();
+    }
+  });
+
+  it('never writes over a file, and then writes none', async () => {
+    mkdirSync(join(folder, 'taken'));
+    writeFileSync(join(folder, 'taken', 'agent.js'), 'mine');
+    const { code, stderr } = await init('taken', '--yes');
+    expect(code).toBe(2);
+    expect(stderr).toContain('agent.js is in ');
+    expect(readdirSync(join(folder, 'taken'))).toEqual(['agent.js']);
+    expect(readFileSync(join(folder, 'taken', 'agent.js'), 'utf8')).toBe('mine');
+  });
+
+  it('goes into a folder that is there, and tells a program', async () => {
+    mkdirSync(join(folder, 'empty'));
+    const { code, stdout } = await dragoman(['init', '.', '-o', 'json'], { cwd: join(folder, 'empty') })
+      .ended;
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({ folder: join(folder, 'empty'), files });
+  });
+
+  it('asks nothing where nobody can answer', async () => {
+    const inner = join(folder, 'inner');
+    mkdirSync(inner);
+    const { code, stdout } = await dragoman(['init', '-o', 'json'], { cwd: inner }).ended;
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ folder: join(inner, 'my-agent') });
+  });
+
+  it.each([
+    ['node_modules', /"node_modules" cannot be the name of a project/],
+    ['Bad Name', /"Bad Name" cannot be the name of a project/],
+    ['../-x', /"-x" cannot be the name of a project/],
+    ['file', /file is a file/],
+  ])('refuses %j', async (name, why) => {
+    writeFileSync(join(folder, 'file'), '');
+    const { code, stderr } = await init('--', name);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(why);
+  });
+});

@@ -1,0 +1,293 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Served, serveBroken } from '../../../src/conformance/mutants/harness/serve-mutant.ts';
+import type { ConformanceReport } from '../../../src/conformance/report/build-report.ts';
+import { dragoman, type Ended, main, node } from '../../support/cli/run-command.ts';
+import { startRaw } from '../../support/http/raw-server.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'dragoman-conformance-'));
+const file = (name: string): string => join(folder, name);
+const few = ['--fixtures', 'fx', '--timeout', '6', '--only', 'send', '--only', 'get', '--a2a-version', '1.0'];
+const conformance = (...args: string[]): Promise<Ended> =>
+  dragoman(['conformance', ...args], { cwd: folder }).ended;
+
+let right: Served;
+let wrong: Served;
+let guarded: Served;
+
+beforeAll(async () => {
+  right = await serveBroken();
+  wrong = await serveBroken({
+    wire: () => ({
+      answer(answer, { operation }) {
+        if (operation === 'GetTask' && answer.json !== undefined)
+          answer.json = { jsonrpc: '2.0', id: 1, result: {} };
+      },
+    }),
+  });
+  guarded = await serveBroken({ isGuarded: true });
+});
+
+afterAll(async () => {
+  await Promise.all([right, wrong, guarded].map((each) => each.close()));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('dragoman conformance', () => {
+  it('ends with 0 for an agent that is right, and writes every report that is wanted', async () => {
+    const ended = await conformance(
+      right.url,
+      ...few,
+      '--report',
+      'json=a.json',
+      '--report',
+      'html',
+      '--report',
+      'junit',
+      '--output',
+      'out',
+    );
+    expect(ended.stderr).toMatch(/^\d+ of \d+ checks$/m);
+    expect(ended.stdout).toContain('0 broken');
+    expect(ended.code).toBe(0);
+    const report = JSON.parse(readFileSync(file('a.json'), 'utf8')) as ConformanceReport;
+    expect(report.agentName).toBe('Fixtures');
+    expect(report.summary.failed).toBe(0);
+    expect(readFileSync(file('out/conformance.html'), 'utf8')).toContain('<!doctype html>');
+    expect(readFileSync(file('out/conformance.xml'), 'utf8')).toContain('<testsuites');
+  });
+
+  it.each([
+    ['', []],
+    [' with a token', ['--bearer', 's3cret']],
+  ])(
+    'finds nothing broken in the demo agent%s',
+    async (_what, flags) => {
+      const demo = dragoman(['demo-server', '-o', 'json', ...flags]);
+      const [document = ''] = await demo.prints(/^.*\n$/);
+      const { url } = JSON.parse(document) as { url: string };
+      const known = flags.length === 0 ? [] : ['--header', 'Authorization: Bearer s3cret'];
+      const { code, stdout } = await conformance('-a', url, ...known, '--level', 'must', '-o', 'json');
+      await demo.stop();
+      const { summary } = JSON.parse(stdout) as ConformanceReport;
+      expect(summary.failed).toBe(0);
+      expect(summary.passed).toBeGreaterThan(100);
+      expect(code).toBe(0);
+    },
+    120_000,
+  );
+
+  it('ends with 1 for one that is wrong, says how to mend it, and forgives what a baseline has', async () => {
+    const first = await conformance(
+      wrong.url,
+      ...few,
+      '--transport',
+      'jsonrpc',
+      '--report',
+      'json=wrong.json',
+    );
+    expect(first.code).toBe(1);
+    expect(first.stdout).toMatch(/^broken {2}get\.known/m);
+    expect(first.stdout).toContain('to do:');
+    expect(first.stdout).toContain('curl -sS');
+    const again = await conformance(wrong.url, ...few, '--transport', 'jsonrpc', '--baseline', 'wrong.json');
+    expect(again.stderr).toContain('0 worse');
+    expect(again.code).toBe(0);
+    const changed = await conformance('diff', 'a.json', 'wrong.json');
+    expect(changed.stdout).toMatch(/^worse {3}get\.known/m);
+    expect(changed.code).toBe(1);
+  });
+
+  it('tells programs everything in JSON, without the credentials', async () => {
+    const header = ['--header', 'Authorization: Bearer token-of-ann'];
+    const { stdout, stderr, code } = await conformance(guarded.url, ...few, ...header, '-o', 'json');
+    expect(stderr).toBe('');
+    expect(code).toBe(0);
+    expect((JSON.parse(stdout) as ConformanceReport).conformanceLevel).toBe('full');
+    expect(stdout).not.toContain('token-of-ann');
+  });
+
+  it('takes what could not be learned for a failure when it is strict', async () => {
+    const some = ['--timeout', '6', '--only', 'send', '--a2a-version', '1.0'];
+    expect((await conformance(right.url, ...some)).code).toBe(0);
+    expect((await conformance(right.url, ...some, '--strict')).code).toBe(1);
+  });
+
+  it('reads from a file which message leads where, and says where the file is wrong', async () => {
+    writeFileSync(file('ways.yaml'), 'completed: fx:complete\nfailed: { text: fx:fail }\n');
+    writeFileSync(file('wrong.yaml'), 'completed: fx:complete\nfinished: x\n');
+    const only = [
+      '--only',
+      'send.terminal-failed',
+      '--strict',
+      '--transport',
+      'rest',
+      '--a2a-version',
+      '1.0',
+    ];
+    expect((await conformance(right.url, ...only, '--scenario', 'ways.yaml')).code).toBe(0);
+    const mistaken = await conformance(right.url, ...only, '--scenario', 'wrong.yaml');
+    expect(mistaken.stderr).toMatch(/^wrong\.yaml:2:1: /);
+    expect(mistaken.code).toBe(2);
+  });
+
+  it('lets nothing get lost when a report cannot be written', async () => {
+    const { stdout, stderr, code } = await conformance(
+      right.url,
+      ...few,
+      '--report',
+      'html=no/such/place.html',
+    );
+    expect(stderr).toContain('the report as html cannot be written');
+    expect((JSON.parse(stdout) as ConformanceReport).agentName).toBe('Fixtures');
+    expect(code).toBe(2);
+  });
+
+  it('ends with 2 when nobody is there, and still writes the report', async () => {
+    const gone = await startRaw(() => undefined);
+    await gone.close();
+    const { stdout, code } = await conformance(gone.url, '--timeout', '0.5', '--report', 'json=gone.json');
+    expect(stdout).toContain('No verdict');
+    expect(code).toBe(2);
+    expect((JSON.parse(readFileSync(file('gone.json'), 'utf8')) as ConformanceReport).unreachable).toContain(
+      'Nobody answers',
+    );
+  });
+
+  it.each([
+    [[], 'there is no agent to look at'],
+    [['http://127.0.0.1:1', '-a', 'localhost'], 'two agents are named'],
+    [['-a', './none.json'], 'the card ./none.json cannot be read'],
+    [['-a', join(import.meta.dirname, '../../package.json')], 'is a file, and this needs a living agent'],
+    [['nowhere'], 'is no address'],
+    [['http://127.0.0.1:1', '--header', 'x'], 'a header is not as it should be'],
+    [['http://127.0.0.1:1', '--report', 'pdf'], 'there is no report as pdf'],
+    [['http://127.0.0.1:1', '--report', 'html', '--report', 'json'], 'two reports'],
+    [['http://127.0.0.1:1', '--baseline', 'none.json'], 'there is no file none.json'],
+    [['http://127.0.0.1:1', '--timeout', 'soon'], 'It is a number of seconds'],
+    [['http://127.0.0.1:1', '--webhook-url', 'here'], 'is no address'],
+    [['http://127.0.0.1:1', '--webhook-port', '70000'], 'A port is a number'],
+    [['http://127.0.0.1:1', '--delegate', 'Ask {url}'], 'does not say everything'],
+  ])('%j is a mistake', async (args, message) => {
+    const { stderr, code } = await conformance(...args);
+    expect(stderr).toContain(message);
+    expect(code).toBe(2);
+  });
+
+  it('tries two agents together, and makes a page of many', async () => {
+    const both = await conformance(
+      right.url,
+      '--fixtures',
+      'fx',
+      '--only',
+      'send.answers',
+      '--second',
+      guarded.url,
+      '--second-header',
+      'Authorization: Bearer token-of-ann',
+      '-o',
+      'json',
+    );
+    const { categories } = JSON.parse(both.stdout) as ConformanceReport;
+    expect(categories.interop.map(({ test, status }) => `${test} ${status}`)).toEqual([
+      'interop.discovers pass',
+      'interop.language pass',
+      'interop.first-to-second pass',
+      'interop.second-to-first pass',
+      'interop.concurrent pass',
+      'interop.first-asks-second skip',
+      'interop.second-asks-first skip',
+      'interop.concurrent-delegation skip',
+    ]);
+    expect(both.stdout).not.toContain('token-of-ann');
+    const many = await conformance('matrix', right.url, right.url, '--output', 'matrix.html');
+    expect(many.stdout.match(/^pass {2}Fixtures → Fixtures$/gm)).toHaveLength(4);
+    expect(many.code).toBe(0);
+    expect(readFileSync(file('matrix.html'), 'utf8')).toContain('4 of 4');
+  });
+
+  it('proves itself', async () => {
+    const { stdout, code } = await conformance('selftest', '--only', 'output', '-o', 'json');
+    const { total } = JSON.parse(stdout) as { total: object };
+    expect(total).toMatchObject({ rules: 1, broken: 1, caught: 1, missed: 0, falseAlarms: 0 });
+    expect(code).toBe(0);
+  });
+
+  it('needs little memory for an agent that never stops talking', async () => {
+    const chatty = await startRaw((request, response, url) => {
+      const isCard = request.path.startsWith('/.well-known/');
+      response.writeHead(200, { 'content-type': isCard ? 'application/json' : 'text/event-stream' });
+      const card = {
+        name: 'Chatty',
+        supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+      };
+      if (isCard) response.end(JSON.stringify(card));
+      const text = `data: {"pad":"${'x'.repeat(1_000)}"}\n\n`.repeat(50);
+      const more = (): void => {
+        while (!response.destroyed && response.write(text));
+        if (!response.destroyed) response.once('drain', more);
+      };
+      if (!isCard) more();
+    });
+    const args = [
+      '--max-old-space-size=256',
+      main,
+      'conformance',
+      chatty.url,
+      '--timeout',
+      '1',
+      '--max-time',
+      '5',
+    ];
+    const { code, stdout } = await node(args, { cwd: folder }).ended;
+    expect(stdout).toContain('Chatty: non-conformant');
+    expect(code).toBe(1);
+    await chatty.close();
+  });
+});
+
+describe('dragoman doctor', () => {
+  const doctor = (...args: string[]): Promise<Ended> => dragoman(['doctor', ...args]).ended;
+
+  it('finds nothing wrong where nothing is', async () => {
+    const { stdout, code } = await doctor(right.url);
+    expect(stdout).toMatch(/^ok +stream/m);
+    expect(stdout.trim().split('\n').length).toBeLessThanOrEqual(10);
+    expect(code).toBe(0);
+  });
+
+  it('says that credentials are missing, and takes them', async () => {
+    const without = await doctor(guarded.url);
+    expect(without.stdout).toMatch(/^trouble +auth +HTTP 401/m);
+    expect(without.stdout).toContain('--header');
+    expect(without.code).toBe(1);
+    expect((await doctor(guarded.url, '--header', 'Authorization: Bearer token-of-ann')).code).toBe(0);
+  });
+
+  it.each([
+    ['no card', (path: string) => [404, 'text/plain', path], /^trouble +card +HTTP 404/m],
+    ['a page instead of a card', () => [200, 'text/html', '<p>'], /^trouble +card .* no JSON object/m],
+    [
+      'a card without an address',
+      () => [200, 'application/json', '{"supportedInterfaces":[]}'],
+      /^trouble +version/m,
+    ],
+  ] as const)('finds %s', async (_what, answer, pattern) => {
+    const server = await startRaw(({ path }, response) => {
+      const [status, type, text] = answer(path) as [number, string, string];
+      response.writeHead(status, { 'content-type': type }).end(text);
+    });
+    const { stdout, code } = await doctor(server.url);
+    expect(stdout).toMatch(pattern);
+    expect(stdout).toContain('to do');
+    expect(code).toBe(1);
+    await server.close();
+  });
+
+  it('knows names that nobody knows, and ports that nobody listens at', async () => {
+    expect((await doctor('http://no-such-host.invalid')).stdout).toMatch(/^trouble +DNS/m);
+    expect((await doctor('http://127.0.0.1:9')).stdout).toMatch(/^trouble +card +nobody answers/m);
+  });
+});

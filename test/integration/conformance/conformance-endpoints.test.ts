@@ -1,0 +1,133 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { examine } from '../../../src/conformance/test-conformance.ts';
+import { reportOf } from '../../../src/conformance/report/build-report.ts';
+import { Secrets } from '../../../src/primitives/redaction.ts';
+import { forms, writeReport } from '../../../src/conformance/report/report-formats.ts';
+import type { RunOutcome } from '../../../src/conformance/run-checks.ts';
+import { type RawRequest, startRaw } from '../../support/http/raw-server.ts';
+
+/** What the whole run may take, in milliseconds; and how many characters of evidence it may hold on to. */
+const limit = 20_000;
+const memory = 50_000_000;
+
+const cardOf = (url: string): object => ({
+  name: 'Bad',
+  description: 'Behaves badly',
+  version: '1',
+  supportedInterfaces: [
+    { url: `${url}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+    { url: `${url}/rest`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+  ],
+  capabilities: { streaming: true, pushNotifications: true },
+  defaultInputModes: ['text/plain'],
+  defaultOutputModes: ['text/plain'],
+  skills: [{ id: 'bad', name: 'Bad', description: 'Bad', tags: ['bad'] }],
+});
+
+type Behaviour = (request: RawRequest, response: ServerResponse) => void;
+
+/** Examines an agent whose card is well and that answers everything else as it is told. */
+async function examined(behave: Behaviour, isCardWell = true): Promise<RunOutcome> {
+  const server = await startRaw((request, response, url) => {
+    if (isCardWell && request.path.startsWith('/.well-known/')) {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(cardOf(url)));
+      return;
+    }
+    behave(request, response);
+  });
+  try {
+    return await examine(server.url, { timeout: 500, maxTime: 4_000 });
+  } finally {
+    await server.close();
+  }
+}
+
+function expectReport(outcome: RunOutcome): void {
+  const report = reportOf(outcome, { suite: 'dragoman 0', command: 'test', secrets: new Secrets() });
+  for (const form of forms) expect(writeReport(report, form).length).toBeGreaterThan(100);
+  expect(report.conformanceLevel).toBe('non-conformant');
+}
+
+function heldBy({ results }: RunOutcome): number {
+  const exchanges = new Set(
+    results.flatMap(({ violations }) => violations.flatMap((each) => each.exchanges)),
+  );
+  return [...exchanges].reduce(
+    (sum, { body, frames }) => sum + body.length + JSON.stringify(frames).length,
+    0,
+  );
+}
+
+const endless: Behaviour = (_request, response) => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const frame =
+    `data: ${JSON.stringify({ jsonrpc: '2.0', id: 1, result: { pad: 'x'.repeat(200) } })}\n\n`.repeat(200);
+  const more = (): void => {
+    while (!response.destroyed && response.write(frame));
+    if (!response.destroyed) response.once('drain', more);
+  };
+  more();
+};
+
+const behaviours: [string, Behaviour][] = [
+  ['hangs', () => undefined],
+  [
+    'answers with pages of HTML',
+    (_request, response) =>
+      void response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><p>Hi</p>'),
+  ],
+  ['streams without end', endless],
+  [
+    'answers with garbage',
+    (_request, response) =>
+      void response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(Buffer.from([0xff, 0xfe, 0, 1, 2, 0x7b])),
+  ],
+  [
+    'answers with deep JSON',
+    (_request, response) =>
+      void response.writeHead(200, { 'content-type': 'application/json' }).end('['.repeat(100_000)),
+  ],
+  ['hangs up', (_request, response) => void response.destroy()],
+];
+
+describe('an agent that', () => {
+  it.each(behaviours)(
+    '%s gets a report in time, and in little memory',
+    async (_what, behave) => {
+      const outcome = await examined(behave);
+      expect(outcome.unreachable).toBeUndefined();
+      expect(outcome.milliseconds).toBeLessThan(limit);
+      expect(
+        outcome.results
+          .filter(({ verdict }) => verdict === 'error')
+          .map(({ rule, message }) => `${rule.id}: ${message}`),
+      ).toEqual([]);
+      expect(outcome.results.some(({ verdict }) => verdict === 'fail')).toBe(true);
+      expect(heldBy(outcome)).toBeLessThan(memory);
+      expectReport(outcome);
+    },
+    60_000,
+  );
+
+  it.each(behaviours)(
+    '%s instead of showing a card has no verdict',
+    async (_what, behave) => {
+      const outcome = await examined(behave, false);
+      expect(outcome.unreachable).toEqual(expect.any(String));
+      expect(outcome.milliseconds).toBeLessThan(limit);
+      expectReport(outcome);
+    },
+    60_000,
+  );
+
+  it('is dead has no verdict, and the reason is said', async () => {
+    const server = await startRaw(() => undefined);
+    await server.close();
+    const outcome = await examine(server.url, { timeout: 500 });
+    expect(outcome.unreachable).toContain('ECONNREFUSED');
+    expectReport(outcome);
+  });
+});

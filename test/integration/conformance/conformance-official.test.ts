@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { examine } from '../../../src/conformance/test-conformance.ts';
+import { fxWays } from '../../../src/conformance/prompts/prompt-catalog.ts';
+import type { RunOutcome } from '../../../src/conformance/run-checks.ts';
+import { fixtures } from '../../interop/official-fixtures.ts';
+import { type Started, start02, start03, start13 } from '../../interop/official-servers.ts';
+
+/** What is known to be wrong with each; docs/interop.md has the evidence. A MUST that breaks beside it is looked at. */
+const faults: { readonly [sdk: string]: readonly string[] } = {
+  '0.2': ['cancel.running', 'rpc.invalid-request', 'rpc.params', 'rpc.parse'],
+  '0.3': ['http.no-5xx', 'rpc.invalid-request', 'rpc.params', 'stream.unknown-task', 'subscribe.unknown'],
+  '1.3': [
+    'history.negative',
+    'list.since',
+    'model.message',
+    'model.part',
+    'model.push-config',
+    'model.role',
+    'push.url',
+    'rest.params',
+    'rest.utf8',
+    'rpc.batch',
+    'rpc.invalid-request',
+    'rpc.object-id',
+    'rpc.params',
+    'rpc.parse',
+    'rpc.version-mark',
+    'send.data',
+    'send.media-type',
+    'stream.media-type',
+    'version.parameter',
+    'version.patch',
+  ],
+};
+
+const servers = { '0.2': start02, '0.3': start03, '1.3': start13 } as const;
+type Sdk = keyof typeof servers;
+const sdks = Object.keys(servers) as Sdk[];
+const outcomes = new Map<Sdk, RunOutcome>();
+const { error, warn, log } = console;
+
+// Most of a run is waiting, so all three are looked at at once.
+beforeAll(async () => {
+  // The SDKs tell on the console what they refused.
+  Object.assign(console, { error: () => undefined, warn: () => undefined, log: () => undefined });
+  await Promise.all(
+    sdks.map(async (sdk) => {
+      const server: Started = await servers[sdk](fixtures);
+      outcomes.set(sdk, await examine(server.url, { ways: fxWays, timeout: 8_000 }));
+      await server.close();
+    }),
+  );
+}, 120_000);
+
+afterAll(() => void Object.assign(console, { error, warn, log }));
+
+describe.each(sdks)('the official SDK %s', (sdk) => {
+  const results = () => outcomes.get(sdk)?.results ?? [];
+
+  it('breaks what it is known to break, and nothing else', () => {
+    const broken = results()
+      .filter(({ verdict }) => verdict === 'fail')
+      .map(({ rule }) => rule.id);
+    expect([...new Set(broken)].toSorted()).toEqual(faults[sdk]);
+  });
+
+  it('does not make the suite fail', () => {
+    const errors = results().filter(({ verdict }) => verdict === 'error');
+    expect(errors.map(({ rule, message }) => `${rule.id}: ${message}`)).toEqual([]);
+  });
+});

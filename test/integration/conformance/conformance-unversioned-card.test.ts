@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { allChecks } from '../../../src/conformance/checks/index.ts';
+import { allInvariants } from '../../../src/conformance/invariants/index.ts';
+import { runConformance } from '../../../src/conformance/run-checks.ts';
+import { defineAgent } from '../../../src/engine/local-agent.ts';
+import { type RunningServer, serve } from '../../../src/server/node/serve.ts';
+import { json, type RawServer, startRaw } from '../../support/http/raw-server.ts';
+
+/** An agent that has no use for what it is told unless it is told what it wants to hear. */
+const shy = defineAgent({
+  name: 'Shy',
+  description: 'Asks before it does anything',
+  skills: [{ id: 'ask', name: 'Ask', description: 'Asks', tags: ['question'], examples: ['anything'] }],
+  async process({ ask }) {
+    const { parts } = await ask('What do you want?');
+    return [{ parts }];
+  },
+});
+
+describe('an agent whose card names no version', () => {
+  let old: RunningServer;
+  beforeAll(async () => {
+    old = await serve(shy, { speaks: '0.1' });
+  });
+  afterAll(() => old.stop(0));
+
+  it('is examined as what it speaks, and not accused of what it does not', async () => {
+    const { lanes, results } = await runConformance(old.url, {
+      checks: allChecks,
+      invariants: allInvariants,
+    });
+    expect(lanes.map(({ version }) => version)).toEqual(['0.1']);
+    const broken = results.filter(({ verdict }) => verdict === 'fail').map(({ rule }) => rule.id);
+    expect(broken).toEqual([]);
+  });
+
+  it('is examined as one of 0.3 where it knows those methods only', async () => {
+    const unmarked = await startUnmarked(['message/send']);
+    const { lanes } = await runConformance(unmarked.url, { checks: [], invariants: [] });
+    expect(lanes.map(({ version }) => version)).toEqual(['0.3']);
+    await unmarked.close();
+  });
+
+  it('is taken for what its card looks like where its answers do not tell', async () => {
+    const unmarked = await startUnmarked(['message/send', 'tasks/send']);
+    const { lanes } = await runConformance(unmarked.url, { checks: [], invariants: [] });
+    expect(lanes.map(({ version }) => version)).toEqual(['0.3']);
+    await unmarked.close();
+  });
+});
+
+/** A server with a card without marks, which knows some methods. */
+function startUnmarked(methods: readonly string[]): Promise<RawServer> {
+  return startRaw(({ path, json: request }, response, url) => {
+    if (path.startsWith('/.well-known/')) {
+      json(response, {
+        name: 'Unmarked',
+        description: 'Says little of itself',
+        url,
+        version: '1',
+        capabilities: {},
+        defaultInputModes: ['text'],
+        defaultOutputModes: ['text'],
+        skills: [],
+      });
+      return;
+    }
+    const code = methods.includes(request.method) ? -32602 : -32601;
+    json(response, { jsonrpc: '2.0', id: request.id, error: { code, message: 'no' } });
+  });
+}

@@ -1,0 +1,104 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { defineAgent } from '../../../src/engine/local-agent.ts';
+import { sqliteLedger } from '../../../src/store/sqlite.ts';
+import { serve } from '../../../src/server/node/serve.ts';
+import { dragoman, type Running } from '../../support/cli/run-command.ts';
+
+const running: Running[] = [];
+afterEach(async () => {
+  for (const each of running.splice(0)) await each.stop('SIGKILL');
+});
+
+function start(...args: string[]): Running {
+  const started = dragoman(['console', ...args]);
+  running.push(started);
+  return started;
+}
+
+describe('dragoman console', () => {
+  it('prints one line of JSON, serves the page with its agents, and ends with Ctrl-C whatever is open', async () => {
+    let seen: unknown;
+    const agent = defineAgent({
+      name: 'Echo',
+      description: 'Echo',
+      process: ({ text, call }) => {
+        seen = call.headers?.['x-key'];
+        return text;
+      },
+    });
+    await using server = await serve(agent);
+    const started = start(server.url, '--port', '0', '-o', 'json', '-H', 'X-Key: abc');
+    const [line = ''] = await started.prints(/^\{.*\}\n/);
+    const { url, origin } = JSON.parse(line);
+    expect(line).toBe(`${JSON.stringify({ url, origin })}\n`);
+    const token = new URL(url).searchParams.get('token');
+    const headers = { authorization: `Bearer ${token}` };
+    expect(await (await fetch(url)).text()).toContain('<!doctype html>');
+    const [entry] = (await (await fetch(`${origin}/api/agents`, { headers })).json()) as any[];
+    expect(entry).toMatchObject({ name: 'Echo', hasCredentials: true });
+    const said = await fetch(`${origin}/api/agents/${entry.id}/messages`, {
+      method: 'POST',
+      headers,
+      body: '{"parts":[{"text":"hi"}]}',
+    });
+    expect(await said.text()).toContain('"kind":"done"');
+    expect(seen).toBe('abc');
+    const open = await fetch(`${origin}/api/wire`, { headers });
+    const { code, stderr } = await started.stop('SIGINT');
+    expect(stderr).toBe('');
+    expect(code).toBe(0);
+    await open.text().catch(() => undefined);
+    await agent.close();
+  });
+
+  it('shows the notifications that did not arrive of the tasks in a file, and lets them be tried again', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'dragoman-console-'));
+    const file = join(folder, 'tasks.db');
+    const ledger = await sqliteLedger({ file });
+    const task = { id: 't', contextId: 'c', status: { state: 'completed' as const } };
+    await (await ledger.create('', task)).settled();
+    await ledger.putPushConfig('', { id: 'p', taskId: 't', url: 'https://hooks.example/x' });
+    const deadSince = '2026-01-01T00:00:00.000Z';
+    await ledger.putDelivery('', 't', 'p', { delivered: 0, attempts: 9, deadSince });
+    await ledger[Symbol.asyncDispose]();
+    const started = start('--port', '0', '-o', 'json', '--store', `sqlite:${file}`);
+    const [line = ''] = await started.prints(/^\{.*\}\n/);
+    const { url, origin } = JSON.parse(line);
+    const headers = { authorization: `Bearer ${new URL(url).searchParams.get('token')}` };
+    const ask = async (path: string, body?: string): Promise<any> =>
+      (await fetch(`${origin}/api/${path}`, { headers, method: body ? 'POST' : 'GET', body })).json();
+    expect(await ask('about')).toMatchObject({ hasPushes: true });
+    expect(await ask('pushes')).toMatchObject([{ taskId: 't', configId: 'p', attempts: 9, deadSince }]);
+    expect(await ask('pushes/retry', '{"taskId":"t","configId":"p"}')).toEqual({ retried: 1 });
+    expect((await started.stop('SIGINT')).code).toBe(0);
+    rmSync(folder, { recursive: true });
+  });
+
+  it('prints the address with the token for people', async () => {
+    const started = start('--port', '0', '--token', 'a-token-for-this-test');
+    await started.prints(/Console {2}http:\/\/127\.0\.0\.1:\d+\/\?token=a-token-for-this-test\n/);
+  });
+
+  it('takes another port when nobody asked for one that is taken, and says so when somebody did', async () => {
+    const one = start('--port', '0', '-o', 'json');
+    const [line = ''] = await one.prints(/^\{.*\}\n/);
+    const { port } = new URL(JSON.parse(line).origin);
+    const { code, stderr } = await start('--port', port).ended;
+    expect(code).toBe(2);
+    expect(stderr).toContain(`port ${port} is in use`);
+  });
+
+  it.each([
+    [['localhost:4000'], 'localhost:4000 is no address'],
+    [['-H', 'nonsense'], 'a header is not as it should be'],
+    [['--store', 'memory'], 'what is in memory is seen by its own process only'],
+    [['--token', 'short'], 'token must have at least 16 letters'],
+  ])('ends with a word about %j', async (args, message) => {
+    const { code, stderr } = await start('--port', '0', ...args).ended;
+    expect(stderr).toContain(message);
+    expect(code).toBe(2);
+  });
+});

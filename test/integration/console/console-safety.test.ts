@@ -1,0 +1,265 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RunningConsole, serveConsole } from '../../../src/console/serve-console.ts';
+import { ConsolePage } from '../../support/console/console-page.ts';
+import { until } from '../../support/server/checked-server.ts';
+import { exchangeRaw, rawRequest } from '../../support/http/raw-http.ts';
+
+const token = 'a-token-for-this-test';
+let running: RunningConsole;
+let page: ConsolePage;
+let port: number;
+
+beforeAll(async () => {
+  running = await serveConsole({ token, maxAgents: 2, maxStreams: 2, maxBodyBytes: 64 * 1_024 });
+  page = new ConsolePage(running);
+  port = Number(new URL(running.origin).port);
+});
+afterAll(() => running.stop());
+
+/** One request as it goes over the wire, with the headers of the page unless others are given. */
+async function raw(path: string, headers: Record<string, string> = {}, verb = 'GET') {
+  const own = { Host: `127.0.0.1:${port}`, Authorization: `Bearer ${token}` };
+  const reply = await exchangeRaw(port, rawRequest(verb, path, '', { ...own, ...headers }));
+  if (!reply) throw new Error('there was no answer');
+  return reply;
+}
+
+describe('who may ask', () => {
+  it('is told the address with a token of 128 random bits, another one each time', async () => {
+    await using one = await serveConsole();
+    await using two = await serveConsole();
+    expect(one.url).toBe(`${one.origin}/?token=${one.token}`);
+    expect(Buffer.from(one.token, 'base64url')).toHaveLength(16);
+    expect(one.token).not.toBe(two.token);
+  });
+
+  it.each([
+    ['no token', { Authorization: '' }],
+    ['another token', { Authorization: 'Bearer a-token-for-this-tesT' }],
+    ['a longer one', { Authorization: `Bearer ${token}x` }],
+    ['another scheme', { Authorization: `Basic ${token}` }],
+  ])('is nobody with %s', async (_what, headers) => {
+    const reply = await raw('/api/about', headers);
+    expect(reply.status).toBe(401);
+    expect(JSON.parse(reply.body).error).toMatchObject({
+      reason: 'UNAUTHENTICATED',
+      message: expect.stringContaining('Open the address that was printed'),
+    });
+  });
+
+  it('does not have to prove anything for the page itself', async () => {
+    expect((await raw('/', { Authorization: '' })).status).toBe(200);
+  });
+
+  it.each([
+    'evil.example',
+    'evil.example:80',
+    '127.0.0.1',
+    '127.0.0.1:1',
+    'localhost.evil.example:PORT',
+    '127.0.0.1:PORT.evil.example',
+    '[::2]:PORT',
+    '0.0.0.0:PORT',
+    '',
+  ])('is nobody under the name "%s"', async (host) => {
+    for (const path of ['/', '/api/about'])
+      expect((await raw(path, { Host: host.replace('PORT', String(port)) })).status, path).toBe(403);
+  });
+
+  it.each(['127.0.0.1:PORT', 'localhost:PORT', '[::1]:PORT', 'LOCALHOST:PORT'])(
+    'is welcome under the name %s',
+    async (host) => {
+      expect((await raw('/api/about', { Host: host.replace('PORT', String(port)) })).status).toBe(200);
+    },
+  );
+
+  it.each([
+    'https://evil.example',
+    'null',
+    'http://localhost:1',
+    'https://127.0.0.1:PORT',
+    'http://localhost:PORT',
+    'http://127.0.0.1:PORT.evil.example',
+  ])('is nobody from the origin %s', async (origin) => {
+    expect((await raw('/api/about', { Origin: origin.replace('PORT', String(port)) })).status).toBe(403);
+  });
+
+  it('is welcome from the origin of the page', async () => {
+    expect((await raw('/api/about', { Origin: running.origin })).status).toBe(200);
+  });
+
+  it.each(['cross-site', 'same-site', 'anything'])('is nobody from a %s', async (site) => {
+    for (const path of ['/api/about', '/', '/icon.svg'])
+      expect((await raw(path, { 'Sec-Fetch-Site': site })).status, path).toBe(403);
+  });
+
+  it('may follow a link to the page, and to nothing else', async () => {
+    const link = {
+      'Sec-Fetch-Site': 'cross-site',
+      'Sec-Fetch-Mode': 'navigate',
+      'Sec-Fetch-Dest': 'document',
+    };
+    expect((await raw('/', link)).status).toBe(200);
+    expect((await raw('/api/about', link)).status).toBe(403);
+    expect((await raw('/', { ...link, 'Sec-Fetch-Dest': 'iframe' })).status).toBe(403);
+  });
+
+  it.each(['0.0.0.0', '::', '192.168.1.7', '127.0.0.2', 'example.com'])(
+    'cannot be let in at %s',
+    async (host) => {
+      await expect(serveConsole({ host })).rejects.toThrow(`The console is not shown at ${host}`);
+    },
+  );
+
+  it('must have a token that cannot be guessed', async () => {
+    for (const each of ['short', 'a token with blanks', 'token&with=meanings'])
+      await expect(serveConsole({ token: each })).rejects.toThrow('token must have at least 16 letters');
+  });
+});
+
+describe('what is shown', () => {
+  it('has a strict policy and no door for other origins, whatever the answer', async () => {
+    for (const reply of [
+      await raw('/'),
+      await raw('/api/about'),
+      await raw('/nothing'),
+      await raw('/api/about', { Authorization: '' }),
+      await raw('/', { Host: 'evil.example' }),
+    ]) {
+      const { headers } = reply;
+      expect(headers.get('content-security-policy')).toMatch(
+        /^default-src 'none'; script-src 'self' 'sha256-/,
+      );
+      expect(headers.get('content-security-policy')).not.toMatch(/unsafe|\*/);
+      expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('referrer-policy')).toBe('no-referrer');
+      expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
+      expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
+      expect([...headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+    }
+  });
+
+  it('is the page with its files, of which those with a digest in their name are kept', async () => {
+    const index = await raw('/');
+    expect(index.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(index.headers.get('cache-control')).toBe('no-cache');
+    const names = [...index.body.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, name]) => name);
+    expect(names.length).toBeGreaterThan(0);
+    for (const name of names) {
+      const { status, headers } = await raw(`/${name}`);
+      expect(status).toBe(200);
+      expect(headers.get('cache-control')).toContain('immutable');
+      expect(headers.get('content-type')).toMatch(/^text\/(javascript|css); charset=utf-8$/);
+    }
+  });
+
+  it.each([
+    '/../package.json',
+    '/..%2fpackage.json',
+    '/%2e%2e/package.json',
+    '/assets/../../../package.json',
+    '/assets/..%5c..%5cpackage.json',
+    '//etc/passwd',
+    '/.env',
+    '/assets/.hidden.js',
+    '/index.html%00.js',
+    '/assets',
+    '/assets/',
+  ])('is nothing at %s', async (path) => {
+    expect((await raw(path)).status).toBe(404);
+  });
+
+  it('takes no other verb', async () => {
+    expect((await raw('/', {}, 'POST')).status).toBe(405);
+    expect((await raw('/api/about', {}, 'DELETE')).status).toBe(405);
+    expect((await raw('/api/nothing')).status).toBe(404);
+    expect((await raw('/api')).status).toBe(404);
+    expect((await raw('/api/agents/%zz/cards')).status).toBe(400);
+    expect((await raw('/', { Connection: 'close' }, 'HEAD')).body).toBe('');
+  });
+});
+
+describe('what is taken in', () => {
+  it('is not more than the limit, be it announced or not', async () => {
+    const large = 'x'.repeat(65 * 1_024);
+    const told = await page.ask('agents', { method: 'POST', body: large });
+    expect(told.status).toBe(413);
+    const chunked = await exchangeRaw(
+      port,
+      Buffer.concat([
+        rawRequest('POST', '/api/agents', '', {
+          Host: `127.0.0.1:${port}`,
+          Authorization: `Bearer ${token}`,
+          'Transfer-Encoding': 'chunked',
+        }),
+        Buffer.from(`${large.length.toString(16)}\r\n${large}\r\n0\r\n\r\n`),
+      ]),
+    );
+    expect(chunked?.status).toBe(413);
+  });
+
+  it('is not read from strangers at all', async () => {
+    const reply = await exchangeRaw(
+      port,
+      rawRequest('POST', '/api/agents', '', { Host: `127.0.0.1:${port}`, 'Content-Length': '1000000000' }),
+    );
+    expect(reply?.status).toBe(401);
+  });
+
+  it.each([
+    ['agents', 'not JSON', 'body must be JSON'],
+    ['agents', '{"url":"file:///etc/passwd"}', 'url must be a whole address'],
+    ['agents', '{"url":"http://127.0.0.1:1","colour":"red"}', 'colour'],
+    [
+      'agents',
+      '{"url":"http://127.0.0.1:1","credentials":{"kind":"header","name":"a b","value":"c"}}',
+      'credentials.name must be the name of a header',
+    ],
+    [
+      'agents',
+      '{"url":"http://127.0.0.1:1","credentials":{"kind":"bearer","token":"a\\r\\nb: c"}}',
+      'credentials.token must be one line',
+    ],
+    [
+      'agents',
+      '{"url":"http://127.0.0.1:1","credentials":{"kind":"client-credentials","tokenUrl":"http://example.com","clientId":"a","clientSecret":"b"}}',
+      'credentials.tokenUrl must be https',
+    ],
+    ['conformance', '{"agentId":"none","level":"ALL"}', 'level'],
+  ])('is refused at %s where it is %s', async (path, body, message) => {
+    const response = await page.ask(path, { method: 'POST', body });
+    expect(response.status).toBe(400);
+    const { error } = (await response.json()) as any;
+    expect(error.reason).toBe('INVALID_PARAMS');
+    expect(error.message).toContain(message);
+    expect(JSON.stringify(error)).not.toMatch(/\.ts:|\bat \w+ \(/);
+  });
+
+  it('is as many agents as there is room for', async () => {
+    for (const each of [1, 2])
+      expect(await page.call('agents', { url: `http://127.0.0.1:${each}` })).toHaveProperty('id');
+    const third = await page.ask('agents', { method: 'POST', body: '{"url":"http://127.0.0.1:3"}' });
+    expect(third.status).toBe(429);
+    expect(await third.json()).toMatchObject({ error: { message: expect.stringContaining('Remove one') } });
+    // The same one again needs no more room.
+    const [first] = await page.call('agents');
+    expect(await page.call('agents', { url: first.url })).toMatchObject({ id: first.id });
+    await page.call(`agents/${first.id}`, undefined, 'DELETE');
+    expect(await page.call('agents')).toHaveLength(1);
+  });
+
+  it('is as many streams as there is room for', async () => {
+    const leaving = new AbortController();
+    for (const _ of [1, 2]) expect((await page.ask('wire', { signal: leaving.signal })).status).toBe(200);
+    const third = await page.ask('wire');
+    expect(third.status).toBe(429);
+    leaving.abort();
+    await until(async () => {
+      const again = new AbortController();
+      const { status } = await page.ask('wire', { signal: again.signal });
+      again.abort();
+      return status === 200;
+    }, 'there is room again');
+  });
+});

@@ -1,0 +1,526 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RunningConsole, serveConsole } from '../../../src/console/serve-console.ts';
+import { defineAgent } from '../../../src/engine/local-agent.ts';
+import { memoryLedger } from '../../../src/store/memory-task-store.ts';
+import { Metrics } from '../../../src/metrics/metrics.ts';
+import { apiKey, basic, bearer } from '../../../src/server/auth/index.ts';
+import { type RunningServer, serve } from '../../../src/server/node/serve.ts';
+import { Tape } from '../../../src/tap/traffic-log.ts';
+import { type Started, start02, start03, start13 } from '../../interop/official-servers.ts';
+import { ConsolePage } from '../../support/console/console-page.ts';
+import { until } from '../../support/server/checked-server.ts';
+
+const metrics = new Metrics();
+const ledger = memoryLedger();
+/** Those who work until they are stopped. */
+const working = new Set<string>();
+const talker = defineAgent(
+  {
+    name: 'Talker',
+    description: 'Talks',
+    async *process({ text, ask, taskId, signal }) {
+      if (text === 'ask') {
+        const answer = await ask('Which?');
+        yield { artifact: { artifactId: 'a', parts: answer.parts } };
+        return;
+      }
+      if (text === 'slow') {
+        working.add(taskId);
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        working.delete(taskId);
+        return;
+      }
+      yield `You said: ${text}`;
+    },
+  },
+  { ledger, metrics },
+);
+const old = defineAgent({ name: 'Old', description: 'Old', process: async ({ text }) => `heard ${text}` });
+const tape = new Tape({ maxPassages: 100 });
+let served: RunningServer;
+let oldServed: RunningServer;
+let official: readonly Started[];
+let running: RunningConsole;
+let page: ConsolePage;
+let id: string;
+
+beforeAll(async () => {
+  served = await serve(talker, { metrics: { metrics } });
+  oldServed = await serve(old, { speaks: '0.1' });
+  official = await Promise.all([start02(), start03(), start13()]);
+  running = await serveConsole({
+    agents: [{ url: served.url }, { url: oldServed.url }],
+    tape,
+    metrics,
+    ledger,
+  });
+  page = new ConsolePage(running);
+  [{ id }] = await page.call('agents');
+});
+afterAll(async () => {
+  await running.stop();
+  await Promise.all([
+    served.stop(0),
+    oldServed.stop(0),
+
+    ...official.map((each) => each.close()),
+  ]);
+  await talker.close();
+  await old.close();
+});
+
+/** Serves one JSON document at every address. */
+async function servedJson(documentOf: () => unknown): Promise<AsyncDisposable & { url: string }> {
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(documentOf()));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+const servedCard = (card: object) => servedJson(() => card);
+const servedTokens = (token: string) =>
+  servedJson(() => ({ access_token: token, token_type: 'Bearer', expires_in: 60 }));
+
+const parts = (text: string) => ({ parts: [{ text }] });
+const kinds = (events: any[]) => events.map((each) => (each.kind === 'event' ? each.event.kind : each.kind));
+
+describe('the console', () => {
+  it('says what it is', async () => {
+    expect(await page.call('about')).toMatchObject({ name: 'dragoman', hasPushes: true });
+  });
+
+  it('knows its agents, the ways to speak to them and what they ask for', async () => {
+    expect(await page.call('agents')).toEqual([
+      {
+        id,
+        url: served.url,
+        name: 'Talker',
+        description: 'Talks',
+        isReachable: true,
+        ways: [
+          { version: '1.0', transport: 'JSONRPC' },
+          { version: '1.0', transport: 'HTTP+JSON' },
+          { version: '0.3', transport: 'JSONRPC' },
+          { version: '0.3', transport: 'HTTP+JSON' },
+          { version: '0.1', transport: 'JSONRPC' },
+        ],
+        isStreaming: true,
+        hasCredentials: false,
+        asksFor: [],
+        isRemovable: false,
+      },
+      expect.objectContaining({ name: 'Old', ways: [{ version: '0.1', transport: 'JSONRPC' }] }),
+    ]);
+  });
+
+  it('keeps the agents that it was started with', async () => {
+    const response = await page.ask(`agents/${id}`, { method: 'DELETE' });
+    expect(response.status).toBe(409);
+  });
+
+  it('says why an agent is not there', async () => {
+    const entry = await page.call('agents', { url: 'http://127.0.0.1:1' });
+    expect(entry).toMatchObject({
+      name: 'http://127.0.0.1:1',
+      isReachable: false,
+      isRemovable: true,
+      problem: expect.stringContaining('Is the agent running'),
+    });
+    await page.call(`agents/${entry.id}`, undefined, 'DELETE');
+    expect((await page.ask(`agents/${entry.id}/cards`)).status).toBe(404);
+  });
+
+  it('shows the cards of every version side by side', async () => {
+    const { cards } = await page.call(`agents/${id}/cards`);
+    expect(cards.map(({ version }: any) => version)).toEqual(['1.0', '0.3', '0.1']);
+    for (const { card, wire } of cards) {
+      expect(card.name).toBe('Talker');
+      expect(wire.name).toBe('Talker');
+    }
+    expect(cards[0].wire).toHaveProperty('supportedInterfaces');
+  });
+});
+
+describe.each([undefined, '1.0/JSONRPC', '1.0/HTTP+JSON', '0.3/JSONRPC', '0.3/HTTP+JSON', '0.1/JSONRPC'])(
+  'a chat over %s',
+  (text) => {
+    const [version, transport] = [text?.slice(0, 3), text?.slice(4)];
+    const way = text === undefined ? {} : { way: { version, transport } };
+    const query = text === undefined ? '' : `?way=${encodeURIComponent(text)}`;
+
+    it('streams what the agent says, and nothing is wrong with it', async () => {
+      const events = await page.all(`agents/${id}/messages`, { ...parts('hi'), ...way });
+      expect(events.at(-1)).toEqual({ kind: 'done' });
+      expect(events.flatMap((each) => each.findings ?? [])).toEqual([]);
+      expect(kinds(events)).toContain('artifact');
+      expect(JSON.stringify(events)).toContain('You said: hi');
+    });
+
+    it('comes in one piece where that is wanted', async () => {
+      const events = await page.all(`agents/${id}/messages`, { ...parts('hi'), ...way, stream: false });
+      expect(kinds(events)).toEqual(['answer', 'done']);
+      expect(events[0].answer.status.state).toBe('completed');
+    });
+
+    it('answers a question', async () => {
+      const asked = await page.all(`agents/${id}/messages`, { ...parts('ask'), ...way });
+      const last = asked.findLast((each) => each.event?.kind === 'status');
+      expect(last.event.status.state).toBe('input-required');
+      const { taskId, contextId } = last.event;
+      const more = await page.all(`agents/${id}/messages`, {
+        ...parts('this one'),
+        taskId,
+        contextId,
+        ...way,
+      });
+      expect(JSON.stringify(more)).toContain('this one');
+      const task = await page.call(`agents/${id}/tasks/${taskId}${query}`);
+      expect(task.status.state).toBe('completed');
+    });
+
+    it('that is left goes on, is followed again and canceled', async () => {
+      let taskId = '';
+      for await (const { event } of page.follow(`agents/${id}/messages`, { ...parts('slow'), ...way })) {
+        taskId = event.task?.id ?? event.taskId;
+        break;
+      }
+      await until(() => working.has(taskId), 'the agent works');
+      const following = page.follow(`agents/${id}/tasks/${taskId}/events${query}`);
+      expect((await following.next()).value.event.task.id).toBe(taskId);
+      const canceled = await page.call(`agents/${id}/tasks/${taskId}/cancel${query}`, undefined, 'POST');
+      expect(canceled.status.state).toBe('canceled');
+      const rest: any[] = [];
+      for await (const each of following) rest.push(each);
+      expect(rest.at(-1)).toEqual({ kind: 'done' });
+      expect(JSON.stringify(rest)).toContain('canceled');
+      await until(() => working.size === 0, 'the agent stops');
+    });
+  },
+);
+
+describe('agents of others', () => {
+  it.each([
+    [0, '0.2', false],
+    [1, '0.3', false],
+    [2, '1.0', true],
+  ])('are talked to: official server %i, which speaks %s', async (index, version, hasList) => {
+    const entry = await page.call('agents', { url: official[index]?.url });
+    expect(entry).toMatchObject({ isReachable: true, isRemovable: true });
+    expect(entry.ways[0].version).toBe(version);
+    const events = await page.all(`agents/${entry.id}/messages`, parts('stream'));
+    expect(events.at(-1).kind).toBe('done');
+    const { event } = events.find((each) => each.event?.kind === 'artifact');
+    const task = await page.call(`agents/${entry.id}/tasks/${event.taskId}`);
+    expect(task.status.state).toBe('completed');
+    const { cards } = await page.call(`agents/${entry.id}/cards`);
+    expect(cards.map((each: any) => each.version)).toContain(version === '0.2' ? '0.3' : version);
+    const listed = await page.ask(`agents/${entry.id}/tasks`);
+    expect(listed.status).toBe(hasList ? 200 : 400);
+  });
+
+  it('that speak 0.1 alone are talked to, and have no list of tasks', async () => {
+    const [, { id: oldId }] = await page.call('agents');
+    const events = await page.all(`agents/${oldId}/messages`, parts('hi'));
+    expect(JSON.stringify(events)).toContain('heard hi');
+    expect(events.at(-1)).toEqual({ kind: 'done' });
+    const response = await page.ask(`agents/${oldId}/tasks`);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toEqual({
+      error: {
+        reason: 'UNSUPPORTED_OPERATION',
+        message:
+          'A2A 0.1 has no list of tasks. Open a task by its id, or choose a way of 1.0 if the agent has one.',
+      },
+    });
+    const { cards } = await page.call(`agents/${oldId}/cards`);
+    expect(cards).toHaveLength(1);
+  });
+
+  it('that do not stream answer in one piece', async () => {
+    const agent = defineAgent({
+      name: 'Still',
+      description: 'Still',
+      streaming: false,
+      process: () => 'there',
+    });
+    await using still = await serve(agent);
+    const entry = await page.call('agents', { url: still.url });
+    expect(entry.isStreaming).toBe(false);
+    expect(kinds(await page.all(`agents/${entry.id}/messages`, parts('hi')))).toEqual(['answer', 'done']);
+    await page.call(`agents/${entry.id}`, undefined, 'DELETE');
+    await agent.close();
+  });
+
+  it('that have gone are an error in the stream, which says what to do', async () => {
+    const agent = defineAgent({ name: 'Gone', description: 'Gone', process: () => 'there' });
+    const gone = await serve(agent);
+    const entry = await page.call('agents', { url: gone.url });
+    await gone.stop(0);
+    await agent.close();
+    const events = await page.all(`agents/${entry.id}/messages`, parts('hi'));
+    expect(events).toEqual([
+      { kind: 'error', reason: 'UNAVAILABLE', message: expect.stringContaining('Is the agent running') },
+    ]);
+    const [, , ...more] = await page.call('agents');
+    expect(more.find((each: any) => each.id === entry.id)).toMatchObject({
+      name: 'Gone',
+      isReachable: false,
+    });
+  });
+
+  it('have cards of older versions of which is said which field is missing', async () => {
+    await using server = await servedCard({
+      protocolVersion: '0.3.0',
+      name: 'Odd',
+      url: 'http://127.0.0.1:1/',
+      capabilities: {},
+      defaultInputModes: ['text/plain'],
+      defaultOutputModes: ['text/plain'],
+      skills: [],
+    });
+    const entry = await page.call('agents', { url: server.url });
+    const { cards } = await page.call(`agents/${entry.id}/cards`);
+    const said = cards[0].findings.filter(({ message }: any) => message.startsWith('The card has no'));
+    expect(said.map(({ path }: any) => path)).toEqual(['description']);
+    await page.call(`agents/${entry.id}`, undefined, 'DELETE');
+  });
+
+  it('have cards of which is said what is wrong, where, and what to do', async () => {
+    await using server = await servedCard({
+      name: 'Odd',
+      version: '1',
+      supportedInterfaces: [{ url: '/relative', protocolBinding: 'jsonrpc', protocolVersion: '1.0.0' }],
+      capabilities: { streaming: 'yes' },
+      defaultInputModes: ['text'],
+      defaultOutputModes: ['text/plain'],
+      skills: [{ id: 'a', name: 'A', description: 'A' }],
+    });
+    const entry = await page.call('agents', { url: server.url });
+    const { cards } = await page.call(`agents/${entry.id}/cards`);
+    expect(cards).toHaveLength(1);
+    const { findings } = cards[0];
+    expect(findings.map(({ path }: any) => path)).toEqual(
+      expect.arrayContaining([
+        'description',
+        'skills[0].tags',
+        'supportedInterfaces[0].protocolBinding',
+        'capabilities.streaming',
+        'defaultInputModes[0]',
+      ]),
+    );
+    for (const { level, message } of findings) {
+      expect(level).toMatch(/^(error|warning)$/);
+      expect(message.length).toBeGreaterThan(10);
+    }
+  });
+});
+
+describe('credentials', () => {
+  const users = { alice: 'open sesame' };
+  const auth = {
+    any: [
+      bearer({ tokens: { 'token-of-alice': 'alice' } }),
+      basic({ users }),
+      apiKey({ in: 'header', name: 'X-Key', keys: { 'key-of-alice': 'alice' } }),
+    ],
+  };
+
+  it.each([
+    ['bearer', { kind: 'bearer', token: 'token-of-alice' }],
+    ['header', { kind: 'header', name: 'X-Key', value: 'key-of-alice' }],
+    ['basic', { kind: 'basic', user: 'alice', password: 'open sesame' }],
+    ['client-credentials', { kind: 'client-credentials', clientId: 'me', clientSecret: 'secret of mine' }],
+  ])('of the kind %s open an agent and are never shown again', async (kind, given) => {
+    const agent = defineAgent({ name: 'Locked', description: 'Locked', process: () => 'open' });
+    await using locked = await serve(agent, { auth });
+    await using tokens = await servedTokens('token-of-alice');
+    const entry = await page.call('agents', { url: locked.url });
+    expect(entry.asksFor).toEqual(['bearer', 'basic', 'apiKey X-Key']);
+    const refused = await page.all(`agents/${entry.id}/messages`, parts('hi'));
+    expect(refused.at(-1)).toMatchObject({ kind: 'error', reason: 'UNAUTHENTICATED' });
+    // That the agent wants credentials must not look like the token of the page being wrong.
+    expect((await page.ask(`agents/${entry.id}/tasks`)).status).toBe(502);
+    const credentials = kind === 'client-credentials' ? { ...given, tokenUrl: tokens.url } : given;
+    const opened = await page.call('agents', { url: locked.url, credentials });
+    expect(opened).toMatchObject({ id: entry.id, hasCredentials: true });
+    const events = await page.all(`agents/${entry.id}/messages`, parts('hi'));
+    expect(events.at(-1)).toEqual({ kind: 'done' });
+    const shown = JSON.stringify([
+      opened,
+      await page.call('agents'),
+      await page.call(`agents/${entry.id}/cards`),
+    ]);
+    expect(shown).not.toMatch(/token-of-alice|key-of-alice|open sesame|secret of mine/);
+    await page.call(`agents/${entry.id}`, undefined, 'DELETE');
+    await agent.close();
+  });
+});
+
+describe('tasks', () => {
+  it('are listed by pages, context and state', async () => {
+    await page.all(`agents/${id}/messages`, { ...parts('one'), contextId: 'here' });
+    await page.all(`agents/${id}/messages`, { ...parts('two'), contextId: 'here' });
+    const first = await page.call(`agents/${id}/tasks?contextId=here&pageSize=1&state=completed`);
+    expect(first).toMatchObject({ totalSize: 2, tasks: [{ contextId: 'here' }] });
+    const next = await page.call(
+      `agents/${id}/tasks?contextId=here&pageSize=1&pageToken=${first.nextPageToken}`,
+    );
+    expect(next.tasks[0].id).not.toBe(first.tasks[0].id);
+    expect(next.nextPageToken).toBe('');
+    expect(await page.call(`agents/${id}/tasks?contextId=here&state=failed`)).toMatchObject({ tasks: [] });
+  });
+
+  it.each(['state=busy', 'pageSize=0', 'pageSize=x', 'colour=red', 'way=2.0/JSONRPC', 'way=1.0/GRPC'])(
+    'are not listed by %s',
+    async (query) => {
+      const response = await page.ask(`agents/${id}/tasks?${query}`);
+      expect(response.status).toBe(400);
+    },
+  );
+
+  it('that nobody has are not found', async () => {
+    expect((await page.ask(`agents/${id}/tasks/${encodeURIComponent('a/b')}`)).status).toBe(404);
+  });
+});
+
+describe('conformance', () => {
+  it('is run one at a time, is watched, and ends in a report', async () => {
+    const watching = page.follow('conformance', { agentId: id, level: 'MUST', timeout: 5_000 });
+    const first = (await watching.next()).value;
+    expect(first).toMatchObject({ kind: 'progress', done: 1, rule: expect.any(String) });
+    const second = await page.ask('conformance', { method: 'POST', body: JSON.stringify({ agentId: id }) });
+    expect(second.status).toBe(409);
+    let last: any;
+    let done = 0;
+    for await (const each of watching) {
+      if (each.kind === 'progress') expect(each.done).toBe(++done + 1);
+      last = each;
+    }
+    expect(last.kind).toBe('report');
+    expect(last.report).toMatchObject({ agentName: 'Talker', summary: { failed: 0 } });
+    expect(last.html).toMatch(/^<!doctype html>/);
+  });
+
+  it('stops when the page leaves', async () => {
+    const leaving = page.follow('conformance', { agentId: id });
+    await leaving.next();
+    await leaving.return(undefined);
+    await until(async () => {
+      const again = page.follow('conformance', { agentId: id });
+      const { value } = await again.next().catch(() => ({ value: undefined }));
+      await again.return(undefined);
+      return value?.kind === 'progress';
+    }, 'another one begins');
+  });
+});
+
+describe('load', () => {
+  /** What was told until it comes to so many requests. */
+  async function told(mine: ConsolePage, agentId: string): Promise<any> {
+    const sum = { requests: 0, errors: 0, events: 0, latencyP99: 0 };
+    const watching = mine.follow('load');
+    const first = watching.next();
+    await mine.all(`agents/${agentId}/messages`, { ...parts('hi'), stream: false });
+    await mine.all(`agents/${agentId}/messages`, parts('hi'));
+    await mine.ask(`agents/${agentId}/tasks/none`);
+    for (let sample = (await first).value; ; sample = (await watching.next()).value) {
+      for (const name of ['requests', 'errors', 'events'] as const) sum[name] += sample[name];
+      sum.latencyP99 = Math.max(sum.latencyP99, sample.latencyP99 ?? 0);
+      if (sum.requests >= 3 && sum.events >= 3) break;
+    }
+    await watching.return(undefined);
+    return sum;
+  }
+
+  it('is told from before anybody looked', async () => {
+    await using own = await serveConsole({ agents: [{ url: served.url }] });
+    const mine = new ConsolePage(own);
+    const { value: first } = await mine.follow('load').next();
+    const second = mine.follow('load');
+    expect((await second.next()).value).toEqual(first);
+    await second.return(undefined);
+  });
+
+  it.each(['servers count', 'is seen on the wire'])('is told from what %s', async (source) => {
+    const counted = new Metrics();
+    const agent = defineAgent({ name: 'Busy', description: 'Busy', process: () => 'done' });
+    await using server = await serve(agent, { metrics: { metrics: counted } });
+    await using own = await serveConsole({
+      agents: [{ url: server.url }],
+      ...(source === 'servers count' && { metrics: counted }),
+    });
+    const mine = new ConsolePage(own);
+    const [{ id: agentId }] = await mine.call('agents');
+    const sum = await told(mine, agentId);
+    expect(sum.errors).toBe(1);
+    expect(sum.latencyP99).toBeGreaterThan(0);
+    await agent.close();
+  });
+});
+
+describe('pushes', () => {
+  it('that did not arrive are listed without their secrets, and tried again', async () => {
+    const task = await talker.send({ message: { messageId: 'p', role: 'user', ...parts('hi') } as any });
+    const taskId = (task as any).id;
+    await ledger.putPushConfig(
+      '',
+      { taskId, id: 'p', url: 'http://127.0.0.1:1/hook?key=secret', token: 'secret' },
+      0,
+    );
+    await ledger.putDelivery('', taskId, 'p', {
+      delivered: 1,
+      attempts: 3,
+      error: 'HTTP 500',
+      deadSince: '2026-01-01T00:00:00.000Z',
+    });
+    const pushes = await page.call('pushes');
+    expect(pushes).toEqual([
+      {
+        taskId,
+        configId: 'p',
+        url: 'http://127.0.0.1:1/hook',
+        attempts: 3,
+        waiting: expect.any(Number),
+        deadSince: '2026-01-01T00:00:00.000Z',
+        problem: 'HTTP 500',
+      },
+    ]);
+    expect(await page.call('pushes/retry', { taskId, configId: 'p' })).toEqual({ retried: 1 });
+    expect((await page.call('pushes'))[0]).not.toHaveProperty('deadSince');
+  });
+});
+
+describe('the end', () => {
+  it('comes at once, whatever is open, and the task goes on', async () => {
+    const stopping = await serveConsole({ agents: [{ url: served.url }] });
+    const mine = new ConsolePage(stopping);
+    const streams = [
+      mine.follow('wire'),
+      mine.follow('load'),
+      mine.follow(`agents/${id}/messages`, parts('slow')),
+    ];
+    const rest = streams.map(async (stream) => {
+      try {
+        for await (const _ of stream);
+      } catch {
+        // The line was cut.
+      }
+    });
+    await until(() => working.size === 1, 'the agent works');
+    await stopping.stop();
+    await Promise.all(rest);
+    expect(working.size).toBe(1);
+    await expect(fetch(stopping.origin)).rejects.toThrow();
+    for (const taskId of working) await talker.cancelTask({ id: taskId });
+  });
+});

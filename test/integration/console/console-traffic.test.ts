@@ -1,0 +1,124 @@
+import { once } from 'node:events';
+import { get as askFor, type IncomingMessage } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RunningConsole, serveConsole } from '../../../src/console/serve-console.ts';
+import { defineAgent } from '../../../src/engine/local-agent.ts';
+import { type RunningServer, serve } from '../../../src/server/node/serve.ts';
+import { Tape } from '../../../src/tap/traffic-log.ts';
+import { ConsolePage } from '../../support/console/console-page.ts';
+
+const talker = defineAgent({
+  name: 'Talker',
+  description: 'Talks',
+  process: async ({ text }) => `You said: ${text}`,
+});
+const tape = new Tape({ maxPassages: 100 });
+let served: RunningServer;
+let running: RunningConsole;
+let page: ConsolePage;
+
+beforeAll(async () => {
+  served = await serve(talker);
+  running = await serveConsole({ tape });
+  page = new ConsolePage(running);
+});
+afterAll(async () => {
+  await running.stop();
+  await served.stop(0);
+  await talker.close();
+});
+
+describe('the wire', () => {
+  const passage = (text: string) =>
+    ({ at: 1, trip: 't', kind: 'request', from: 'a', to: 'b', text }) as const;
+
+  it('is played from a number on, then as it comes', async () => {
+    tape.add(passage('one'));
+    const two = tape.add(passage('two'));
+    const playing = page.follow(`wire?after=${two.sequence - 1}`);
+    expect((await playing.next()).value).toEqual({ kind: 'tape', id: expect.any(String) });
+    expect((await playing.next()).value).toEqual({ kind: 'passage', passage: two });
+    const three = tape.add(passage('three'));
+    expect((await playing.next()).value).toEqual({ kind: 'passage', passage: three });
+    await playing.return(undefined);
+  });
+
+  it('is played from its beginning to whoever has seen the tape of another console', async () => {
+    const [oldest] = tape.after();
+    const playing = page.follow(`wire?after=${tape.last + 1_000}&tape=another`);
+    const { id: tapeId } = (await playing.next()).value;
+    expect((await playing.next()).value).toEqual({ kind: 'passage', passage: oldest });
+    await playing.return(undefined);
+    const again = page.follow(`wire?after=${tape.last}&tape=${tapeId}`);
+    await again.next();
+    const next = again.next();
+    const newest = tape.add(passage('newest'));
+    expect((await next).value).toEqual({ kind: 'passage', passage: newest });
+    await again.return(undefined);
+  });
+
+  it('is forgotten on demand, which is no gap', async () => {
+    expect((await page.ask('wire', { method: 'DELETE' })).status).toBe(204);
+    const playing = page.follow('wire');
+    await playing.next();
+    const next = playing.next();
+    const four = tape.add(passage('four'));
+    expect((await next).value).toEqual({ kind: 'passage', passage: four });
+    await playing.return(undefined);
+  });
+
+  it('tells a reader that is too slow how much it missed, and keeps nothing for it', async () => {
+    const before = tape.last;
+    const headers = { authorization: `Bearer ${running.token}` };
+    const [slow] = (await once(
+      askFor(`${running.origin}/api/wire?after=${before}`, { headers }),
+      'response',
+    )) as [IncomingMessage];
+    const text = 'x'.repeat(100_000);
+    // Each turn of the event loop lets the server send what it can.
+    for (let at = 0; at < 600; at++) {
+      tape.add(passage(text));
+      if (at % 20 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    let heard = '';
+    let missed = 0;
+    let received = 0;
+    let last = before;
+    for await (const chunk of slow.setEncoding('utf8')) {
+      heard += chunk as string;
+      for (let end = heard.indexOf('\n\n'); end >= 0; end = heard.indexOf('\n\n')) {
+        const event = JSON.parse(heard.slice('data: '.length, end));
+        heard = heard.slice(end + 2);
+        if (event.kind === 'gap') missed += event.missed;
+        else if (event.kind === 'passage') {
+          expect(event.passage.sequence).toBeGreaterThan(last);
+          last = event.passage.sequence;
+          received++;
+        }
+      }
+      if (last === tape.last) break;
+    }
+    slow.destroy();
+    expect(missed).toBeGreaterThan(100);
+    expect(missed + received).toBe(600);
+  });
+
+  it('is saved as a file, read again, and made a scenario', async () => {
+    await page.ask('wire', { method: 'DELETE' });
+    await using own = await serveConsole({ agents: [{ url: served.url }] });
+    const mine = new ConsolePage(own);
+    const [{ id }] = await mine.call('agents');
+    await mine.all(`agents/${id}/messages`, { parts: [{ text: 'for the record' }] });
+    const file = await mine.ask('wire/file');
+    expect(file.headers.get('content-disposition')).toBe('attachment; filename="wire.tap.jsonl"');
+    const text = await file.text();
+    const { passages } = (await (await mine.ask('wire/file', { method: 'POST', body: text })).json()) as any;
+    expect(passages.map((each: any) => each.kind)).toContain('frame');
+    expect(JSON.stringify(passages)).toContain('for the record');
+    expect(text).not.toContain(own.token);
+    const { yaml } = await mine.call('wire/scenario', { passages });
+    expect(yaml).toContain('for the record');
+    expect((await mine.ask('wire/file', { method: 'POST', body: 'nonsense' })).status).toBe(400);
+    expect((await mine.ask('wire/scenario', { method: 'POST', body: '{"passages":[{}]}' })).status).toBe(400);
+  });
+});

@@ -1,0 +1,147 @@
+import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { serve } from '../../../src/server/node/serve.ts';
+import { sampleAgent } from '../../interop/sample-agent.ts';
+import { main, node, root, type Running } from '../../support/cli/run-command.ts';
+import { json, startRaw } from '../../support/http/raw-server.ts';
+import { get, rpc } from '../../support/http/http-calls.ts';
+
+const open: { close(): Promise<unknown> }[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0).toReversed()) await each.close();
+});
+
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'dragoman-gateway-'));
+  open.push({ close: () => rm(made, { recursive: true }) });
+  return made;
+}
+
+function run(...args: string[]): Running {
+  const running = node([main, 'gateway', ...args]);
+  open.push({ close: () => running.stop('SIGKILL') });
+  return running;
+}
+
+async function served(): Promise<string> {
+  const server = await serve(sampleAgent());
+  open.push({ close: () => server.stop(0) });
+  return server.url;
+}
+
+describe('dragoman gateway', () => {
+  it('says what is wrong with a file, where, and ends with 2', async () => {
+    const file = join(folder(), 'a.yaml');
+    writeFileSync(file, 'listen: 0\nagents:\n  a:\n    url: nowhere\n    foo: 1\n');
+    for (const flags of [['--check'], []]) {
+      const { code, stdout, stderr } = await run('-c', file, ...flags).ended;
+      expect(code).toBe(2);
+      expect(stdout).toBe('');
+      expect(stderr).toBe(
+        `${file}:4:5: agents.a.url: must be an http or https URL\n${file}:5:5: agents.a.foo: this key is not known here\ndragoman: ${file} is wrong\n  Put it right; nothing was started.\n`,
+      );
+    }
+    expect(await run('-c', join(folder(), 'none.yaml')).ended).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/there is no file \S+none\.yaml\n/),
+    });
+  });
+
+  it.each(readdirSync(join(root, 'examples/gateway')))(
+    'finds nothing wrong with the example %s',
+    async (file) => {
+      expect(await run('-c', `examples/gateway/${file}`, '--check').ended).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/ is right: \d agents?\n$/),
+      });
+    },
+  );
+
+  it('serves what the file says, reads it again on SIGHUP, and ends on SIGTERM', async () => {
+    const url = await served();
+    const file = join(folder(), 'a.yaml');
+    writeFileSync(file, `listen: 1\nagents:\n  a: { url: "${url}" }\n`);
+    const running = run('-c', file, '--port', '0', '-o', 'json');
+    const [, at = ''] = await running.prints(/^listening on (\S+)\n/, 'stderr');
+    const [, summary = ''] = await running.prints(/^(\{.*\})\n$/);
+    expect(JSON.parse(summary)).toEqual({
+      url: at,
+      agents: [{ name: 'a', from: url, at: [`${at}/agents/a`] }],
+    });
+    const message = {
+      kind: 'message',
+      role: 'user',
+      messageId: 'm',
+      parts: [{ kind: 'text', text: 'hello' }],
+    };
+    const { result } = await rpc(`${at}/agents/a`, 'message/send', { message });
+    expect(JSON.stringify(result)).toContain('hello');
+
+    writeFileSync(
+      file,
+      `agents:\n  a: { url: "${url}" }\n  b: { url: "${url}/", request_timeout_seconds: 3 }\n`,
+    );
+    running.process.kill('SIGHUP');
+    await running.prints(/was read again: \+b/, 'stderr');
+    expect((await get(`${at}/agents/b/.well-known/agent-card.json`)).status).toBe(200);
+
+    writeFileSync(file, 'agents:\n  a: { url: "" }\n');
+    running.process.kill('SIGHUP');
+    await running.prints(
+      /a\.yaml:2:8: agents\.a\.url: must be an http[^]*everything stays as it was/,
+      'stderr',
+    );
+    expect((await get(`${at}/agents`)).json.agents).toHaveLength(2);
+    expect(await running.stop()).toMatchObject({ code: 0 });
+  });
+});
+
+describe('a client command that is given the root of a gateway', () => {
+  const client = (...args: string[]) => node([main, ...args], { env: { NO_COLOR: '1' } }).ended;
+
+  it('says which agents are there, and how to name one', async () => {
+    const file = join(folder(), 'a.yaml');
+    const url = await served();
+    writeFileSync(file, `agents:\n  echo: { url: "${url}" }\n  weather: { url: "${url}" }\n`);
+    const [, at = ''] = await run('-c', file, '--port', '0').prints(/^listening on (\S+)\n/);
+    expect(await client('send', '-a', `${at}/`, 'hello')).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: `Error: there is no agent card at ${at}/, but a gateway to echo, weather
+Code: A2ACLI_ERR_CARD_NOT_FOUND
+Hint: Name one of its agents: dragoman send -a ${at}/agents/echo …
+`,
+    });
+    const { error } = JSON.parse((await client('task', 'get', 'x', '-o', 'json', '-a', at)).stdout);
+    expect(error).toMatchObject({
+      code: 'A2ACLI_ERR_CARD_NOT_FOUND',
+      hint: `Name one of its agents: dragoman task get -a ${at}/agents/echo …`,
+    });
+    expect((await client('send', '-a', `${at}/agents/echo`, 'hello')).code).toBe(0);
+  });
+
+  it.each([
+    ['many', Array.from({ length: 12 }, (_, i) => ({ name: `a${i}` })), /to a0, a1, .*, a9 and 2 more\n/],
+    ['odd', [{ name: 'a; rm -rf ~' }, { name: 1 }, null, { name: 'b' }], /but a gateway to b\n/],
+    ['none', [], /there is no agent card at \S+\n.*\nHint: Give the URL of the card/],
+    ['no list', 'agents', /there is no agent card at \S+\n.*\nHint: Give the URL of the card/],
+  ])('takes a listing as it finds it: %s', async (_what, agents, told) => {
+    const raw = await startRaw(({ path }, response) =>
+      json(response, { agents }, path === '/agents' ? 200 : 404),
+    );
+    open.push(raw);
+    expect((await client('send', '-a', raw.url, 'hello')).stderr).toMatch(told);
+  });
+
+  it('asks nobody for agents where it was given more than a root', async () => {
+    const raw = await startRaw((_request, response) => json(response, { agents: [{ name: 'a' }] }, 404));
+    open.push(raw);
+    expect((await client('send', '-a', `${raw.url}/x`, 'hello')).stderr).toContain(
+      'Give the URL of the card',
+    );
+    expect(raw.requests.map(({ path }) => path)).not.toContain('/agents');
+  });
+});

@@ -1,0 +1,405 @@
+import { writeFileSync, mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connect } from '../../../src/client/connect.ts';
+import { createMemory } from '../../../src/client/discovery/endpoint-cache.ts';
+import { readGatewayConfig } from '../../../src/gateway/config/read-gateway-config.ts';
+import { type RunningGateway, runGateway, type RunOptions } from '../../../src/gateway/run-gateway.ts';
+import { isTask } from '../../../src/protocol/task.ts';
+import { serve } from '../../../src/server/node/serve.ts';
+import { verifyCard } from '../../../src/signing/verify-card.ts';
+import { type Started, start03, start13 } from '../../interop/official-servers.ts';
+import { sampleAgent } from '../../interop/sample-agent.ts';
+import { closedAfterEach } from '../../support/close-after-each.ts';
+import { all, artifactTexts, statesOf } from '../../support/engine/conversation.ts';
+import { parseExposition } from '../../support/metrics/exposition.ts';
+import { ManualClock } from '../../support/clocks/manual-clock.ts';
+import { json, startRaw } from '../../support/http/raw-server.ts';
+import { makePair } from '../../support/signing/signed-card.ts';
+import { get, post } from '../../support/http/http-calls.ts';
+
+const open = closedAfterEach();
+
+function settingsOf(text: string) {
+  return readGatewayConfig(text, join(tmpdir(), 'dragoman.yaml'), {});
+}
+
+async function gateway(text: string, options: RunOptions = {}): Promise<RunningGateway & { url: string }> {
+  const running = await runGateway(settingsOf(`listen: 0\n${text}`), options);
+  open.push({ close: () => running.stop(0) });
+  return running as RunningGateway & { url: string };
+}
+
+const request = (text: string, taskId?: string) => ({
+  message: { messageId: crypto.randomUUID(), role: 'user' as const, parts: [{ text }], taskId },
+});
+
+/** An agent that speaks nothing but the words of 2025-04. */
+function startOldest(): Promise<Started> {
+  return startRaw(({ method, path, json: asked }, response, url) => {
+    if (method === 'GET') {
+      if (path !== '/.well-known/agent.json') return json(response, {}, 404);
+      const skills = [{ id: 'echo', name: 'Echo', description: 'Says it back', tags: [] }];
+      const authentication = { schemes: [] };
+      return json(response, { name: 'Oldest', url, version: '1', capabilities: {}, authentication, skills });
+    }
+    if (asked.method !== 'tasks/send')
+      return json(response, { jsonrpc: '2.0', id: asked.id, error: { code: -32601, message: 'no' } });
+    const { id, sessionId, message } = asked.params;
+    const artifacts = [{ index: 0, parts: [{ type: 'text', text: `You said: ${message.parts[0].text}` }] }];
+    const result = { id, sessionId, status: { state: 'completed' }, artifacts };
+    json(response, { jsonrpc: '2.0', id: asked.id, result });
+  });
+}
+
+describe('many agents under one host', () => {
+  const downstream: { [name: string]: Started } = {};
+  let running: RunningGateway & { url: string };
+
+  beforeAll(async () => {
+    const local = sampleAgent();
+    const own = await serve(local);
+    downstream.own = { url: own.url, close: () => own.stop(0) };
+    downstream['sdk-0.3'] = await start03();
+    downstream['sdk-1.3'] = await start13();
+    downstream.oldest = await startOldest();
+    const agents = Object.entries(downstream).map(([name, { url }]) => `  ${name}: { url: "${url}/" }\n`);
+    running = (await runGateway(settingsOf(`listen: 0\nagents:\n${agents.join('')}`))) as typeof running;
+  });
+  afterAll(async () => {
+    await running.stop(0);
+    for (const each of Object.values(downstream)) await each.close();
+  });
+
+  const names = ['own', 'sdk-0.3', 'sdk-1.3', 'oldest'];
+  const callers = (['1.0', '0.3', '0.1'] as const).flatMap((version) =>
+    names.map((name) => [version, name] as const),
+  );
+  it.each(callers)('answer a caller of %s: %s', async (version, name) => {
+    const url = `${running.url}/agents/${name}`;
+    const agent = connect(url, { versions: [version], memory: createMemory() });
+    open.push(agent);
+    const answer = await agent.send(request('hello'));
+    if (!isTask(answer)) throw new Error('no task');
+    expect(answer.status.state).toBe('completed');
+    expect(JSON.stringify(answer)).toContain('hello');
+    const events = await all(agent.stream(request('hello again')));
+    expect(statesOf(events).at(-1)).toBe('completed');
+    expect(JSON.stringify(events)).toContain('hello again');
+    expect(await agent.describe()).toMatchObject({ url, version });
+  });
+
+  const longer = ['own', 'sdk-0.3', 'sdk-1.3'];
+  it.each(longer)('ask back, and go on when they are answered, over REST: %s', async (name) => {
+    const url = `${running.url}/agents/${name}`;
+    const agent = connect(url, { transports: ['HTTP+JSON'], memory: createMemory() });
+    open.push(agent);
+    const asked = await agent.send(request('ask'));
+    if (!isTask(asked)) throw new Error('no task');
+    expect(asked.status.state).toBe('input-required');
+    const done = await agent.send(request('that', asked.id));
+    expect(done).toMatchObject({ id: asked.id, status: { state: 'completed' } });
+  });
+
+  it.each(longer)('are canceled while they work: %s', async (name) => {
+    const agent = connect(`${running.url}/agents/${name}`, { memory: createMemory() });
+    open.push(agent);
+    const states: string[] = [];
+    let isCanceled = false;
+    for await (const event of agent.stream(request('slow'))) {
+      if (event.kind === 'task') states.push(event.task.status.state);
+      if (event.kind === 'status') states.push(event.status.state);
+      const id = event.kind === 'task' ? event.task.id : event.kind === 'status' ? event.taskId : undefined;
+      if (id === undefined || isCanceled || states.at(-1) !== 'working') continue;
+      isCanceled = true;
+      await agent.cancelTask({ id });
+    }
+    expect(states.at(-1)).toBe('canceled');
+  });
+
+  it('are listed, each with its address and its health', async () => {
+    const { json: listing } = await get(`${running.url}/agents`);
+    expect(listing.agents.map(({ name }: { name: string }) => name)).toEqual(names);
+    expect(listing.agents[1]).toMatchObject({
+      url: `${running.url}/agents/sdk-0.3`,
+      card: `${running.url}/agents/sdk-0.3/.well-known/agent-card.json`,
+      health: 'up',
+      since: expect.any(String),
+    });
+    expect(await get(`${running.url}/readyz`)).toMatchObject({
+      status: 200,
+      json: { status: 'ready', agents: { own: 'up' } },
+    });
+    expect(await get(`${running.url}/healthz`)).toMatchObject({ status: 200 });
+  });
+
+  it('are not those that nobody named', async () => {
+    for (const path of ['/agents/none', '/agents/ow', '/agents/own2/x', '/', '/.well-known/agent-card.json'])
+      expect(await get(running.url + path)).toMatchObject({ status: 404, json: { error: { code: 404 } } });
+    expect((await post(`${running.url}/agents`, {})).status).toBe(405);
+    expect((await get(`${running.url}/agents/own/nothing`)).status).toBe(404);
+  });
+
+  it('are counted by outcome', async () => {
+    const agent = connect(`${running.url}/agents/own`, { memory: createMemory() });
+    open.push(agent);
+    await expect(agent.getTask({ id: 'none' })).rejects.toMatchObject({ reason: 'TASK_NOT_FOUND' });
+    const { samples } = parseExposition((await get(`${running.url}/metrics`)).text);
+    const outcomes = samples
+      .filter(({ name, labels }) => name === 'dragoman_upstream_requests_total' && labels.upstream === 'own')
+      .map(({ labels }) => `${labels.operation} ${labels.outcome}`);
+    expect(outcomes).toContain('send ok');
+    expect(outcomes).toContain('getTask rpc');
+    expect(samples).toContainEqual({ name: 'dragoman_upstream_up', labels: { upstream: 'own' }, value: 1 });
+    expect((await get(`${running.url}/agents/own/metrics`)).status).toBe(404);
+  });
+});
+
+describe('the card of an agent behind a gateway', () => {
+  const upstreamCard = (url: string) => ({
+    name: 'Inner',
+    description: 'Within',
+    version: '7',
+    protocolVersion: '0.3.0',
+    url: `${url}/internal/rpc/`,
+    preferredTransport: 'JSONRPC',
+    additionalInterfaces: [{ url: `${url}/internal/rest`, transport: 'HTTP+JSON' }],
+    capabilities: {},
+    defaultInputModes: ['text/plain'],
+    defaultOutputModes: ['text/plain'],
+    securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Inner' } },
+    security: [{ key: [] }],
+    signatures: [{ protected: 'eyJhbGciOiJFUzI1NiJ9', signature: 'AAAA' }],
+    skills: [{ id: 's', name: 'S', description: 'S', tags: [] }],
+  });
+  async function behind(more: string, own = '') {
+    const inner = await startRaw(({ method }, response, url) =>
+      method === 'GET' ? json(response, upstreamCard(url)) : json(response, {}, 500),
+    );
+    open.push(inner);
+    const outer = await gateway(`${more}\nagents:\n  in.ner-1:\n    url: ${inner.url}/\n${own}`);
+    return { inner, outer, card: `${outer.url}/agents/in.ner-1/.well-known/agent-card.json` };
+  }
+
+  it.each([
+    ['', undefined],
+    ['public_url: https://agents.example', 'https://agents.example'],
+    ['public_url: https://agents.example/', 'https://agents.example'],
+    ['public_url: https://agents.example/gw', 'https://agents.example/gw'],
+    ['public_url: https://agents.example/gw//', 'https://agents.example/gw'],
+  ])('gives the public address in every form: %s', async (more, base) => {
+    const { inner, outer, card } = await behind(more);
+    const url = `${base ?? outer.url}/agents/in.ner-1`;
+    for (const version of ['1.0', '0.3', '0.1']) {
+      const { text, json: shown } = await get(card, { 'a2a-version': version });
+      expect(text).not.toContain(inner.url);
+      expect(text).not.toContain('internal');
+      const addresses = [
+        shown.url,
+        ...(shown.additionalInterfaces ?? []).map((each: { url: string }) => each.url),
+        ...(shown.supportedInterfaces ?? []).map((each: { url: string }) => each.url),
+      ].filter(Boolean);
+      expect(addresses.length).toBeGreaterThan(0);
+      expect(new Set(addresses)).toEqual(new Set([url]));
+      expect(shown).toMatchObject({ name: 'Inner' });
+      expect(shown).not.toHaveProperty('signatures');
+      expect(shown).not.toHaveProperty('securitySchemes');
+      expect(shown).not.toHaveProperty('security');
+    }
+    const { json: listing } = await get(`${outer.url}/agents`);
+    expect(listing.agents[0].url).toBe(url);
+  });
+
+  it('believes a proxy only where the file says so', async () => {
+    const forwarded = {
+      'x-forwarded-host': 'p.example',
+      'x-forwarded-proto': 'https',
+      'x-forwarded-prefix': '/x',
+    };
+    const told = await behind('trust_forwarded: true');
+    expect((await get(told.card, forwarded)).json.url).toBe('https://p.example/x/agents/in.ner-1');
+    const silent = await behind('');
+    expect((await get(silent.card, forwarded)).json.url).toBe(`${silent.outer.url}/agents/in.ner-1`);
+  });
+
+  it('has another name, and keeps what it asks of callers whose credentials are passed on', async () => {
+    const { card } = await behind('', '    display_name: Outer\n    forward_headers: [Authorization]\n');
+    const { json: shown } = await get(card, { 'a2a-version': '0.3' });
+    expect(shown).toMatchObject({ name: 'Outer', securitySchemes: { key: { name: 'X-Inner' } } });
+  });
+
+  it('is signed anew', async () => {
+    const { privateKey, publicKey } = await makePair('ES256', 'gate');
+    const folder = mkdtempSync(join(tmpdir(), 'dragoman-gateway-'));
+    open.push({ close: () => rm(folder, { recursive: true }) });
+    writeFileSync(join(folder, 'key.json'), JSON.stringify(privateKey));
+    const { card } = await behind(
+      `public_url: https://agents.example\nsign: { key_file: "${join(folder, 'key.json')}", kid: gate }`,
+    );
+    const { json: shown } = await get(card, { 'a2a-version': '1.0' });
+    expect(await verifyCard(shown, { keys: { gate: publicKey } })).toMatchObject({
+      result: 'verified',
+    });
+  });
+});
+
+/** A clock on which short pauses, as between attempts, take no time. */
+class HastyClock extends ManualClock {
+  override after(milliseconds: number, run: () => void): () => void {
+    if (milliseconds > 5000) return super.after(milliseconds, run);
+    const soon = setImmediate(run);
+    return () => clearImmediate(soon);
+  }
+}
+
+describe('an upstream in trouble', () => {
+  it('is named, with what happened and not where it is', async () => {
+    const statuses = [401, 403, 404, 503];
+    let at = 0;
+    const inner = await startRaw(({ method }, response, url) =>
+      method === 'GET'
+        ? json(response, {
+            name: 'I',
+            description: '',
+            version: '1',
+            protocolVersion: '0.3.0',
+            url,
+            capabilities: {},
+            skills: [],
+            defaultInputModes: [],
+            defaultOutputModes: [],
+          })
+        : json(response, {}, statuses[at] ?? 500),
+    );
+    open.push(inner);
+    const outer = await gateway(`agents:\n  inner: { url: "${inner.url}" }`);
+    const body = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'message/send',
+      params: {
+        message: { kind: 'message', role: 'user', messageId: 'm', parts: [{ kind: 'text', text: 'x' }] },
+      },
+    };
+    const messages: string[] = [];
+    for (at = 0; at < statuses.length; at++) {
+      const { status, text, json: answer } = await post(`${outer.url}/agents/inner`, body);
+      expect(text).not.toContain(inner.url);
+      // The credentials that were refused are not the caller's.
+      expect(status).not.toBe(401);
+      messages.push(answer.error.message);
+    }
+    expect(messages[0]).toContain('The agent inner failed: it refused the credentials (HTTP 401)');
+    expect(messages[3]).toContain('The agent inner failed: it answered HTTP 503');
+    await inner.close();
+    const gone = await post(`${outer.url}/agents/inner`, body);
+    expect(gone.json.error.message).toContain('The agent inner failed: it cannot be reached (ECONNREFUSED)');
+    const { samples } = parseExposition((await get(`${outer.url}/metrics`)).text);
+    const outcomes = samples
+      .filter(
+        ({ name, labels }) => name === 'dragoman_upstream_requests_total' && labels.operation === 'send',
+      )
+      .map(({ labels }) => labels.outcome);
+    expect(new Set(outcomes)).toEqual(new Set(['auth', '4xx', '5xx', 'connection']));
+  });
+
+  it('is called no more for a while, and again when it is back', async () => {
+    const clock = new HastyClock();
+    const local = sampleAgent();
+    let server = await serve(local);
+    const { port } = server;
+    const outer = await gateway(
+      `agents:\n  a: { url: "${server.url}" }\nbreaker: { failures: 2, open_seconds: 30 }\nhealth_interval_seconds: 0`,
+      { clock },
+    );
+    const agent = connect(`${outer.url}/agents/a`, { memory: createMemory(), retries: 0, versions: ['1.0'] });
+    open.push(agent);
+    await agent.send(request('hello'));
+    await server.stop(0);
+    for (let i = 0; i < 2; i++)
+      await expect(agent.send(request('hello'))).rejects.toMatchObject({ message: /The agent a failed/ });
+    await expect(agent.send(request('hello'))).rejects.toMatchObject({
+      reason: 'UNAVAILABLE',
+      message: /has been unavailable since .*Z: it cannot be reached \(ECONNREFUSED\)/,
+    });
+    server = await serve(local, { port });
+    open.push({ close: () => server.stop(0) });
+    await expect(agent.send(request('hello'))).rejects.toMatchObject({ message: /unavailable since/ });
+    clock.advance(30_000);
+    expect(await agent.send(request('hello'))).toBeDefined();
+  });
+
+  it('is down in the listing, and takes readiness with it when it is all there is', async () => {
+    const inner = await startRaw((_asked, response) => json(response, {}, 404));
+    await inner.close();
+    const clock = new HastyClock();
+    let told = () => {};
+    const looked = new Promise<void>((resolve) => (told = resolve));
+    const outer = await gateway(`agents:\n  gone: { url: "${inner.url}" }`, {
+      clock,
+      log: ({ message }) => {
+        if (message.includes('is not there')) told();
+      },
+    });
+    await looked;
+    expect(await get(`${outer.url}/readyz`)).toMatchObject({
+      status: 503,
+      json: { status: 'unavailable', agents: { gone: 'down' } },
+    });
+    expect((await get(`${outer.url}/agents`)).json.agents[0]).toMatchObject({ health: 'down' });
+  });
+});
+
+describe('the callers of a gateway', () => {
+  it('prove who they are, see their own tasks, and keep their secrets', async () => {
+    const seen: unknown[] = [];
+    const local = sampleAgent();
+    const server = await serve({
+      ...connectable(local),
+      send: (asked, call) => {
+        seen.push(call?.headers?.authorization);
+        return local.send(asked, call);
+      },
+    });
+    open.push({ close: () => server.stop(0) });
+    const outer = await gateway(`agents:
+  a: { url: "${server.url}" }
+auth:
+  bearer: [{ token: of-alice, caller: alice }, { token: of-bob, caller: bob }]`);
+    const url = `${outer.url}/agents/a`;
+    const as = (who: string) => {
+      const agent = connect(url, { auth: { headers: () => ({ authorization: `Bearer of-${who}` }) } });
+      open.push(agent);
+      return agent;
+    };
+    const nobody = connect(url);
+    open.push(nobody);
+    await expect(nobody.send(request('hello'))).rejects.toMatchObject({ reason: 'UNAUTHENTICATED' });
+    const task = await as('alice').send(request('hello'));
+    if (!isTask(task)) throw new Error('no task');
+    expect(artifactTexts(task).join('')).toContain('hello');
+    await expect(as('bob').getTask({ id: task.id })).rejects.toMatchObject({ reason: 'TASK_NOT_FOUND' });
+    expect(await as('alice').getTask({ id: task.id })).toMatchObject({ id: task.id });
+    expect(seen).toEqual([undefined]);
+    expect((await get(`${url}/.well-known/agent-card.json`)).json.securitySchemes).toHaveProperty('bearer');
+  });
+});
+
+/** An agent whose functions may be replaced one by one. */
+function connectable(local: ReturnType<typeof sampleAgent>) {
+  return {
+    card: local.card.bind(local),
+    extendedCard: local.extendedCard.bind(local),
+    stream: local.stream.bind(local),
+    getTask: local.getTask.bind(local),
+    listTasks: local.listTasks.bind(local),
+    cancelTask: local.cancelTask.bind(local),
+    subscribe: local.subscribe.bind(local),
+    createPushConfig: local.createPushConfig.bind(local),
+    getPushConfig: local.getPushConfig.bind(local),
+    listPushConfigs: local.listPushConfigs.bind(local),
+    deletePushConfig: local.deletePushConfig.bind(local),
+  };
+}

@@ -1,0 +1,225 @@
+/** MCP servers, of this revision and the one before, as agents. */
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bridge } from '../../../src/bridge/index.ts';
+import { mcpAgent } from '../../../src/bridge/mcp/client/mcp-agent.ts';
+import { serveMcp } from '../../../src/bridge/mcp/server/serve-mcp.ts';
+import { connect } from '../../../src/client/index.ts';
+import type { Agent } from '../../../src/protocol/agent.ts';
+import type { Message } from '../../../src/protocol/message.ts';
+import { type Part, textOf } from '../../../src/protocol/part.ts';
+import type { Task } from '../../../src/protocol/task.ts';
+import { serve } from '../../../src/server/index.ts';
+import { demoAgent } from '../../support/bridge/mcp-demo-agent.ts';
+
+const program = fileURLToPath(new URL('../../support/mcp-server.mjs', import.meta.url));
+
+function says(skill: string | undefined, parts: Part[], more: Partial<Message> = {}): Message {
+  const metadata = skill === undefined ? {} : { skill };
+  return { messageId: crypto.randomUUID(), role: 'user', parts, metadata, ...more };
+}
+
+describe.each([
+  { era: '2026-07-28', args: [program] },
+  { era: '2025-11-25', args: [program, '--old'] },
+])('an MCP server of $era as an agent', ({ args }) => {
+  let agent: Agent;
+
+  beforeAll(async () => {
+    agent = await mcpAgent({ command: process.execPath, args });
+  });
+  afterAll(async () => {
+    await agent?.close?.();
+  });
+
+  async function send(skill: string | undefined, parts: Part[], more?: Partial<Message>): Promise<Task> {
+    return (await agent.send({ message: says(skill, parts, more) })) as Task;
+  }
+
+  it('has a skill for each tool, with its schemas', async () => {
+    const card = await agent.card();
+    expect(card).toMatchObject({ name: 'Workshop', version: '1.2.3' });
+    expect(card.skills.map(({ id }) => id)).toEqual([
+      'add',
+      'greet',
+      'show',
+      'fail',
+      'paint',
+      'slow',
+      'learn',
+      'die',
+    ]);
+    expect(card.skills[1]).toMatchObject({ id: 'greet', name: 'Greet', tags: ['mcp'] });
+    expect(card.capabilities.extensions).toMatchObject([
+      {
+        params: {
+          skills: { add: { input_schema: { required: ['a', 'b'] }, output_schema: { type: 'object' } } },
+        },
+      },
+    ]);
+  });
+
+  it('takes arguments as data and gives structured content as data, once', async () => {
+    const task = await send('add', [{ data: { a: 2, b: 3 } }]);
+    expect(task.status.state).toBe('completed');
+    expect(task.artifacts).toMatchObject([{ name: 'add', parts: [{ data: { sum: 5 } }] }]);
+    expect(task.artifacts?.[0]?.parts).toHaveLength(1);
+  });
+
+  it('takes a text for a tool with one parameter', async () => {
+    const task = await send('greet', [{ text: 'Ada' }]);
+    expect(task.artifacts?.[0]?.parts).toEqual([{ text: 'Hello Ada' }]);
+  });
+
+  it('refuses what names no skill or has no arguments, and says what there is', async () => {
+    for (const [skill, parts, said] of [
+      [undefined, [{ text: 'hello' }], /No skill is named.*add, greet/],
+      ['sing', [{ text: 'hello' }], /There is no skill sing/],
+      ['add', [{ text: '2 and 3' }], /data part with the arguments of the tool: a, b/],
+    ] as [string | undefined, Part[], RegExp][]) {
+      const { status } = await send(skill, parts);
+      expect(status.state).toBe('rejected');
+      expect(textOf(status.message?.parts ?? [])).toMatch(said);
+    }
+  });
+
+  it('gives every kind of content', async () => {
+    const task = await send('show', [{ text: '' }]);
+    expect(task.artifacts?.[0]?.parts).toEqual([
+      { text: 'All kinds' },
+      { raw: 'aW1n', mediaType: 'image/png' },
+      { raw: 'YXVk', mediaType: 'audio/wav' },
+      { text: 'a note', filename: 'note.txt', mediaType: 'text/plain' },
+      { raw: 'YmI=', filename: 'b.bin', mediaType: 'application/octet-stream' },
+      { url: 'https://example.com/c.pdf', filename: 'c.pdf', mediaType: 'application/pdf' },
+    ]);
+  });
+
+  it('fails when the tool fails, and when its arguments are wrong', async () => {
+    const failed = await send('fail', [{ text: '' }]);
+    expect(failed.status).toMatchObject({ state: 'failed', message: { parts: [{ text: 'It is broken' }] } });
+    const wrong = await send('add', [{ data: { a: 'two', b: 3 } }]);
+    expect(wrong.status.state).toBe('failed');
+    expect(textOf(wrong.status.message?.parts ?? [])).toMatch(/\ba\b/);
+  });
+
+  it('asks what the server asks, and asks again when the answer does not fit', async () => {
+    const asked = await send('paint', [{ text: '' }]);
+    expect(asked.status.state).toBe('input-required');
+    expect(asked.status.message?.parts[0]).toEqual({
+      text: 'How?\n\n- colour (string): colour\n- size (integer): size',
+    });
+    expect(asked.status.message?.parts[1]).toMatchObject({
+      data: { requestedSchema: { required: ['colour'] } },
+    });
+    const { id: taskId, contextId } = asked;
+    const again = await send(undefined, [{ text: 'nicely' }], { taskId, contextId });
+    expect(again.status.state).toBe('input-required');
+    expect(textOf(again.status.message?.parts ?? [])).toContain('colour is needed as string');
+    const done = await send(undefined, [{ data: { colour: 'red', size: '3' } }], { taskId, contextId });
+    expect(done.artifacts?.[0]?.parts).toEqual([{ text: 'Painted {"colour":"red","size":3}' }]);
+    const other = await send('paint', [{ text: '' }]);
+    const declined = await send(undefined, [{ text: 'no' }], {
+      taskId: other.id,
+      contextId: other.contextId,
+      metadata: { action: 'decline' },
+    });
+    expect(declined.artifacts?.[0]?.parts).toEqual([{ text: 'Left as it is: decline' }]);
+  });
+
+  it('tells of progress, and cancels', async () => {
+    const states: string[] = [];
+    for await (const event of agent.stream({ message: says('slow', [{ text: '' }]) })) {
+      if (event.kind !== 'status') continue;
+      states.push(`${event.status.state} ${textOf(event.status.message?.parts ?? [])}`.trim());
+      if (event.status.message) await agent.cancelTask({ id: event.taskId });
+    }
+    expect(states).toEqual(['working', 'working at it', 'canceled']);
+  });
+
+  it('learns of tools that come later', async () => {
+    await send('learn', [{ text: '' }]);
+    // The server tells of the new tool when it likes; asking for it is what counts.
+    await expect.poll(async () => (await agent.card()).skills.map(({ id }) => id)).toContain('trick');
+    expect((await send('trick', [{ text: '' }])).artifacts?.[0]?.parts).toEqual([{ text: 'Done' }]);
+  });
+
+  it('starts the server again when it has gone', async () => {
+    expect((await send('die', [{ text: '' }])).status.state).toBe('failed');
+    expect((await send('greet', [{ text: 'again' }])).artifacts?.[0]?.parts).toEqual([
+      { text: 'Hello again' },
+    ]);
+  });
+});
+
+describe('there and back again', () => {
+  it('an MCP server is an agent at a URL, and its skills are actions with the same parameters', async () => {
+    const agent = await mcpAgent({ command: process.execPath, args: [program] });
+    const server = await serve(agent);
+    const remote = connect(server.url);
+    const actions = await bridge({ agentName: 'workshop', agent: remote });
+    try {
+      expect(actions.actions()[0]).toMatchObject({
+        name: 'workshop/add',
+        parameters: { required: ['a', 'b'] },
+        output: { required: ['sum'] },
+      });
+      expect(await actions.invoke('workshop/add', { a: 20, b: 22 })).toMatchObject({
+        status: 'COMPLETED',
+        data: { sum: 42 },
+      });
+      const asked = await actions.invoke('workshop/paint', {});
+      expect(asked).toMatchObject({ status: 'INPUT_REQUIRED', message: expect.stringContaining('How?') });
+      const answered = await actions.invoke('provide_required_input', {
+        follow_up_id: asked.followUpId,
+        user_response: '{"colour":"blue"}',
+      });
+      expect(answered).toMatchObject({ status: 'COMPLETED', message: 'Painted {"colour":"blue"}' });
+    } finally {
+      await actions.close();
+      await remote.close();
+      await server.stop(0);
+      await agent.close?.();
+    }
+  });
+
+  it('an agent behind MCP over HTTP, with a token, is an agent again', async () => {
+    const { agent: inner } = demoAgent();
+    const actions = await bridge({ agentName: 'demo', agent: inner });
+    const mcp = await serveMcp(actions, { http: { token: 'sesame' } });
+    const headers = { authorization: 'Bearer sesame' };
+    const agent = await mcpAgent({ url: mcp.url ?? '', headers });
+    try {
+      const message = says('demo_do', [{ text: 'hello' }]);
+      const task = (await agent.send({ message })) as Task;
+      expect(task.artifacts?.[0]?.parts).toMatchObject([
+        { text: 'You said: hello' },
+        { data: { status: 'COMPLETED', message: 'You said: hello' } },
+      ]);
+      const asked = (await agent.send({ message: says('demo_do', [{ text: 'ask' }]) })) as Task;
+      expect(asked.status).toMatchObject({
+        state: 'input-required',
+        message: { parts: [{ text: 'demo asks: Which colour?' }, {}] },
+      });
+      const { id: taskId, contextId } = asked;
+      const answer = says(undefined, [{ text: 'red' }], { taskId, contextId });
+      const done = (await agent.send({ message: answer })) as Task;
+      expect(done.artifacts?.[0]?.parts[0]).toEqual({ text: 'It is red.' });
+      await expect(mcpAgent({ url: mcp.url ?? '' })).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
+    } finally {
+      await agent.close?.();
+      await mcp.close();
+      await actions.close();
+      await inner.close();
+    }
+  });
+
+  it('says what to do when there is no server', async () => {
+    await expect(mcpAgent({ command: 'no-such-program-here' })).rejects.toMatchObject({
+      reason: 'UNAVAILABLE',
+      message: 'The MCP server no-such-program-here cannot be reached',
+      hint: 'Does "no-such-program-here" run and speak MCP over stdio?',
+    });
+    await expect(mcpAgent({})).rejects.toMatchObject({ reason: expect.any(String) });
+  });
+});

@@ -1,0 +1,195 @@
+/** The command that shows agents as tools of MCP: what it prints and where, how it ends, and its mistakes. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { dragoman, main, served } from '../../support/cli/run-command.ts';
+import { type ClientKind, clientKinds } from '../../support/bridge/mcp-clients.ts';
+import { json, startRaw } from '../../support/http/raw-server.ts';
+
+const [newest, , oldest] = clientKinds as [ClientKind, ClientKind, ClientKind];
+const echo = new URL('../../../examples/echo.js', import.meta.url).pathname;
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+describe('dragoman bridge', () => {
+  it('writes nothing but MCP to standard output, and ends when its input does', async () => {
+    const agent = await served(echo);
+    const running = dragoman(['bridge', '--agent', `echo=${agent.url}`, '--mcp', 'stdio']);
+    const line = (message: object): void => {
+      running.process.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    };
+    const clientInfo = { name: 'test', version: '1' };
+    line({
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo },
+    });
+    line({ method: 'notifications/initialized' });
+    line({ id: 2, method: 'tools/call', params: { name: 'echo_echo', arguments: { prompt: 'hello' } } });
+    await running.prints(/"id":2/);
+    await running.prints(/listening on standard input and output\n {2}echo\/echo\n/, 'stderr');
+    running.process.stdin?.end();
+    const { code, stdout } = await running.ended;
+    expect(code).toBe(0);
+    const messages = stdout
+      .trim()
+      .split('\n')
+      .map((each) => JSON.parse(each));
+    expect(messages.map(({ jsonrpc, id }) => [jsonrpc, id])).toEqual([
+      ['2.0', 1],
+      ['2.0', 2],
+    ]);
+    expect(messages[0].result.protocolVersion).toBe('2025-06-18');
+    expect(messages[1].result.content).toEqual([{ type: 'text', text: 'You said: hello' }]);
+    await agent.stop();
+  });
+
+  it('prints where it listens and what it shows as JSON, but never where MCP is spoken', async () => {
+    const agent = await served(echo);
+    const args = ['bridge', '-a', `echo=${agent.url}`, '-o', 'json', '--mcp'];
+    const running = dragoman([...args, 'http', '--port', '0']);
+    const [line] = await running.prints(/^\{.*\}\n/);
+    expect(JSON.parse(line)).toEqual({
+      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/),
+      actions: ['echo/echo', 'provide_required_input'],
+    });
+    expect((await running.stop()).stdout).toBe(line);
+    const { code, stderr } = await dragoman([...args, 'stdio']).ended;
+    expect(stderr).toContain('standard output is for MCP alone');
+    expect(code).toBe(2);
+    await agent.stop();
+  });
+
+  it('listens for HTTP, with a token of the environment, until a signal comes', async () => {
+    const agent = await served(echo);
+    const running = dragoman(
+      ['bridge', '-a', `echo=${agent.url}`, '--mcp', 'http', '--port', '0', '--token', 'T'],
+      {
+        env: { T: 'sesame' },
+      },
+    );
+    const [, url = ''] = await running.prints(/^listening on (\S+)\n/, 'stderr');
+    await expect(oldest.connect({ url })).rejects.toThrow(/401|bearer/i);
+    const client = await oldest.connect({ url, token: 'sesame' });
+    const { content } = await client.call('echo_echo', { prompt: 'hello' });
+    expect(content).toEqual([{ type: 'text', text: 'You said: hello' }]);
+    await client.close();
+    const { code, stdout } = await running.stop('SIGINT');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+    await agent.stop();
+  });
+
+  it('starts and looks after the agent of a command, and leaves nothing of it behind', async () => {
+    const url = `http://127.0.0.1:${await freePort()}`;
+    const command = `${process.execPath} ${main} serve ${echo} --port ${new URL(url).port}`;
+    const flags = ['bridge', '--command', command, '--url', `echo=${url}`, '--mcp', 'stdio'];
+    const client = await newest.connect({ args: [main, ...flags] });
+    const { content } = await client.call('echo_echo', { prompt: 'hello' });
+    expect(content).toEqual([{ type: 'text', text: 'You said: hello' }]);
+    await client.close();
+    await expect
+      .poll(() =>
+        fetch(url).then(
+          () => 'there',
+          () => 'gone',
+        ),
+      )
+      .toBe('gone');
+  });
+
+  it('starts the agents of a file, and says where the file is wrong', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'dragoman-'));
+    const file = join(folder, 'bridge.yaml');
+    const port = await freePort();
+    const command = [process.execPath, main, 'serve', echo, '--port', String(port)];
+    writeFileSync(
+      file,
+      `agents:\n  - agent_name: one\n    a2a_server_url: http://127.0.0.1:${port}\n    a2a_server_command: ${JSON.stringify(command)}\n`,
+    );
+    const client = await newest.connect({ args: [main, 'bridge', '--config', file, '--mcp', 'stdio'] });
+    const { content } = await client.call('one_echo', { prompt: 'hello' });
+    expect(content).toEqual([{ type: 'text', text: 'You said: hello' }]);
+    await client.close();
+    writeFileSync(file, 'agent_name: one\na2a_server_ulr: http://127.0.0.1\n');
+    const { code, stderr } = await dragoman(['bridge', '--config', file, '--mcp', 'stdio']).ended;
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`${file}:2:1: a2a_server_ulr`)]);
+    rmSync(folder, { recursive: true });
+  });
+
+  it('takes credentials from the environment and shows them to the agent alone', async () => {
+    const card = {
+      protocolVersion: '0.3.0',
+      name: 'Guarded',
+      description: 'Wants to know who calls',
+      version: '1.0.0',
+      capabilities: {},
+      defaultInputModes: ['text/plain'],
+      defaultOutputModes: ['text/plain'],
+      skills: [{ id: 's', name: 'S', description: 'Does it', tags: [] }],
+    };
+    const agent = await startRaw(({ path, json: body }, response, url) => {
+      if (path === '/.well-known/agent-card.json') json(response, { ...card, url });
+      else {
+        const message = {
+          kind: 'message',
+          role: 'agent',
+          messageId: 'm',
+          parts: [{ kind: 'text', text: 'in' }],
+        };
+        json(response, { jsonrpc: '2.0', id: body?.id, result: message });
+      }
+    });
+    const header = 'a=X-Key: key-${KEY}';
+    const flags = ['--agent', `a=${agent.url}`, '--bearer', 'a=TOKEN', '--header', header, '--mcp', 'stdio'];
+    const env = { TOKEN: 'secret-token', KEY: 'secret-key', PATH: process.env.PATH ?? '' };
+    const client = await oldest.connect({ args: [main, 'bridge', ...flags], env });
+    const tools = await client.tools();
+    const result = await client.call('a_s', { prompt: 'hello' });
+    expect(result.content).toEqual([{ type: 'text', text: 'in' }]);
+    expect(JSON.stringify([tools, result])).not.toContain('secret');
+    const asked = agent.requests.find(({ json: body }) => body?.method === 'message/send');
+    expect(asked?.headers).toMatchObject({ authorization: 'Bearer secret-token', 'x-key': 'key-secret-key' });
+    await client.close();
+    await agent.close();
+  });
+
+  it.each<[string, string[], RegExp]>([
+    ['no agent', [], /There is no agent to bridge\n {2}Name one with --agent URL/],
+    ['no URL', ['--agent', 'weather'], /weather is not the URL of an agent/],
+    ['one name twice', ['-a', 'a=http://x', '-a', 'a=http://y'], /Two agents have the same name/],
+    ['a command without a URL', ['--command', 'node x.js'], /--command and --url belong together/],
+    [
+      'a token that is not set',
+      ['-a', 'http://x', '--bearer', 'NOT_SET_HERE'],
+      /--bearer needs NOT_SET_HERE/,
+    ],
+    [
+      'a header with a hole',
+      ['-a', 'http://x', '--header', 'K: ${NOT_SET_HERE}'],
+      /--header needs NOT_SET_HERE/,
+    ],
+    [
+      'a header for nobody',
+      ['-a', 'a=http://x', '-a', 'b=http://y', '--header', 'K: v'],
+      /does not say which agent/,
+    ],
+    ['a wait that is no number', ['-a', 'http://x', '--wait', 'long'], /--wait must be a number of seconds/],
+  ])('says what to do about %s', async (_what, flags, said) => {
+    const { code, stdout, stderr } = await dragoman(['bridge', ...flags, '--mcp', 'stdio']).ended;
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(said);
+  });
+
+  it('has a help that shows how', async () => {
+    const { stdout } = await dragoman(['bridge', '--help']).ended;
+    expect(stdout).toContain('dragoman bridge --agent https://weather.example.com --mcp stdio');
+  });
+});

@@ -1,0 +1,172 @@
+/** Who may call a server of MCP over HTTP, and what it bears. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { bridge } from '../../../src/bridge/index.ts';
+import { type RunningMcp, serveMcp, type ServeMcpOptions } from '../../../src/bridge/mcp/server/serve-mcp.ts';
+import { connect } from '../../../src/client/index.ts';
+import { serve } from '../../../src/server/index.ts';
+import { type ClientKind, clientKinds } from '../../support/bridge/mcp-clients.ts';
+import { demoAgent } from '../../support/bridge/mcp-demo-agent.ts';
+
+const closers: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+async function started(
+  http: NonNullable<ServeMcpOptions['http']>,
+  { agent } = demoAgent(),
+): Promise<RunningMcp> {
+  const actions = await bridge({ agentName: 'demo', agent });
+  const running = await serveMcp(actions, { http });
+  closers.push(
+    () => agent.close(),
+    () => actions.close(),
+    () => running.close(),
+  );
+  return running;
+}
+
+const hello = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } },
+};
+
+async function post(url: string, headers: Record<string, string> = {}, body: unknown = hello) {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...headers,
+    },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  return {
+    status: response.status,
+    session: response.headers.get('mcp-session-id'),
+    text: await response.text(),
+  };
+}
+
+describe('MCP over HTTP', () => {
+  it('is not for pages of other origins, nor under names that are not its own', async () => {
+    const { url = '' } = await started({});
+    expect(await post(url)).toMatchObject({ status: 200, session: expect.any(String) });
+    expect(await post(url, { origin: 'https://evil.example' })).toMatchObject({ status: 403, session: null });
+    expect(await post(url, { origin: 'http://localhost:6274' })).toMatchObject({ status: 200 });
+    const { hostname, port } = new URL(url);
+    const { request } = await import('node:http');
+    const status = await new Promise((resolve) => {
+      request(
+        { hostname, port, path: '/mcp', method: 'POST', headers: { host: 'evil.example' } },
+        (response) => resolve(response.resume().statusCode),
+      ).end('{}');
+    });
+    expect(status).toBe(403);
+    expect(await post(url.replace('/mcp', '/other'))).toMatchObject({ status: 404 });
+  });
+
+  it('is only for those who know the token, where there is one', async () => {
+    const { url = '' } = await started({ token: 'sesame' });
+    expect(await post(url)).toMatchObject({ status: 401 });
+    expect(await post(url, { authorization: 'Bearer wrong' })).toMatchObject({ status: 401 });
+    expect(await post(url, { authorization: 'Bearer sesame' })).toMatchObject({ status: 200 });
+  });
+
+  it('does not listen for others without names and a token', async () => {
+    await expect(started({ host: '0.0.0.0' })).rejects.toThrow('http.allowedHosts');
+    await expect(started({ host: '0.0.0.0', allowedHosts: ['tools.example.com'] })).rejects.toThrow(
+      'http.token',
+    );
+  });
+
+  it('refuses what is too large or makes no sense', async () => {
+    const { url = '' } = await started({ maxBodyBytes: 1_000 });
+    expect(await post(url, {}, 'x'.repeat(2_000))).toMatchObject({ status: 413 });
+    expect(await post(url, {}, '{')).toMatchObject({ status: 400 });
+    expect(await post(url, { 'mcp-session-id': 'made-up' })).toMatchObject({ status: 404 });
+  });
+
+  it('forgets the client that was silent longest, and answers one that comes back with 404', async () => {
+    const { url = '' } = await started({ maxSessions: 2 });
+    const sessions: string[] = [];
+    for (let i = 0; i < 3; i++) sessions.push((await post(url)).session ?? '');
+    const ping = { jsonrpc: '2.0', id: 2, method: 'ping' };
+    const statuses = [];
+    for (const session of sessions)
+      statuses.push((await post(url, { 'mcp-session-id': session }, ping)).status);
+    expect(statuses).toEqual([404, 200, 200]);
+  });
+
+  it('shows the files of one session to nobody else', async () => {
+    const { url = '' } = await started({});
+    const [, kind] = clientKinds as [ClientKind, ClientKind];
+    const [one, other] = [await kind.connect({ url }), await kind.connect({ url })];
+    closers.push(
+      () => one.close(),
+      () => other.close(),
+    );
+    const { content } = await one.call('demo_do', { prompt: 'files' });
+    const { uri } = content.find(({ type }: any) => type === 'resource_link');
+    expect((await one.read(uri)).contents).toHaveLength(1);
+    expect(await other.resources()).toEqual([]);
+    await expect(other.read(uri)).rejects.toThrow(/not found/i);
+  });
+
+  it('keeps the calls of one session in one context, and those of others apart', async () => {
+    const demo = demoAgent();
+    const { url = '' } = await started(true, demo);
+    const [, kind] = clientKinds as [ClientKind, ClientKind];
+    for (let i = 0; i < 2; i++) {
+      const client = await kind.connect({ url });
+      await client.call('demo_do', { prompt: 'a' });
+      await client.call('demo_do', { prompt: 'b' });
+      await client.close();
+    }
+    const [a, b, c, d] = demo.contexts;
+    expect(a).toBe(b);
+    expect(c).toBe(d);
+    expect(a).not.toBe(c);
+  });
+
+  it.each(clientKinds.map((kind) => ({ kind, name: kind.name })))(
+    'cancels the task of the $name when that goes away in the middle',
+    async ({ kind }) => {
+      const demo = demoAgent();
+      const { url = '' } = await started(true, demo);
+      const client = await kind.connect({ url });
+      await new Promise<void>((resolve) => {
+        const onprogress = ({ message }: any) => message === 'begun' && resolve();
+        client.call('demo_do', { prompt: 'slow' }, { onprogress }).catch(() => {});
+      });
+      await client.close();
+      await demo.canceled();
+    },
+  );
+
+  it('cancels what is under way when it is closed', async () => {
+    const demo = demoAgent();
+    const server = await serve(demo.agent);
+    const remote = connect(server.url);
+    const actions = await bridge({ agentName: 'demo', agent: remote });
+    const running = await serveMcp(actions, { http: true });
+    closers.push(
+      () => demo.agent.close(),
+      () => server.stop(0),
+      () => remote.close(),
+      () => actions.close(),
+    );
+    const [, , kind] = clientKinds as [ClientKind, ClientKind, ClientKind];
+    const client = await kind.connect({ url: running.url ?? '' });
+    await new Promise<void>((resolve) => {
+      const onprogress = ({ message }: any) => message === 'begun' && resolve();
+      client.call('demo_do', { prompt: 'slow' }, { onprogress }).catch(() => {});
+    });
+    await running.close();
+    await demo.canceled();
+    await client.close();
+  });
+});

@@ -1,0 +1,145 @@
+/** Agents of every version behind one server of MCP: the built command over stdio, and the library over HTTP. */
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bridges } from '../../../src/bridge/index.ts';
+import { serveMcp } from '../../../src/bridge/mcp/server/serve-mcp.ts';
+import { connect } from '../../../src/client/index.ts';
+import { serve } from '../../../src/server/index.ts';
+import { type Started, start02, start03, start13 } from '../../interop/official-servers.ts';
+import { sampleAgent } from '../../interop/sample-agent.ts';
+import { main } from '../../support/cli/run-command.ts';
+import { type ClientKind, clientKinds, type TestClient } from '../../support/bridge/mcp-clients.ts';
+import { json, startRaw } from '../../support/http/raw-server.ts';
+
+/** An agent of 0.1, byte for byte: it echoes, asks back when told `ask`, and works on `slow` until it is canceled. */
+async function start01(): Promise<Started> {
+  const tasks = new Map<string, any>();
+  const held = new Map<string, { id: unknown; response: ServerResponse }>();
+  return await startRaw((request, response, url) => {
+    if (request.path === '/.well-known/agent.json') {
+      json(response, {
+        name: 'Raw 0.1',
+        description: 'Speaks the first version',
+        url,
+        version: '1.0.0',
+        capabilities: { streaming: false, pushNotifications: false },
+        authentication: { schemes: [] },
+        skills: [{ id: 'echo', name: 'Echo', description: 'Says it back' }],
+      });
+      return;
+    }
+    const { id, method, params } = request.json ?? {};
+    const reply = (result: unknown, to = response, of: unknown = id): void =>
+      json(to, { jsonrpc: '2.0', id: of, result });
+    const task = (state: string, more: object = {}) => {
+      const made = { id: params.id, sessionId: params.sessionId ?? 's', status: { state }, ...more };
+      tasks.set(params.id, made);
+      return made;
+    };
+    if (method === 'tasks/send') {
+      const [{ text }] = params.message.parts;
+      const message = { role: 'agent', parts: [{ type: 'text', text: 'Which one?' }] };
+      if (text === 'ask') reply({ ...task('input-required'), status: { state: 'input-required', message } });
+      else if (text === 'slow') held.set(params.id, { id, response });
+      else
+        reply(
+          task('completed', { artifacts: [{ name: 'answer', index: 0, parts: [{ type: 'text', text }] }] }),
+        );
+    } else if (method === 'tasks/cancel') {
+      const canceled = task('canceled');
+      reply(canceled);
+      const waiting = held.get(params.id);
+      if (waiting) reply(canceled, waiting.response, waiting.id);
+    } else if (method === 'tasks/get' && tasks.has(params.id)) reply(tasks.get(params.id));
+    else json(response, { jsonrpc: '2.0', id, error: { code: -32_001, message: 'Task not found' } }, 200);
+  });
+}
+
+async function startOurs(): Promise<Started> {
+  const agent = sampleAgent();
+  const server = await serve(agent);
+  return {
+    url: server.url,
+    async close() {
+      await server.stop(0);
+      await agent.close();
+    },
+  };
+}
+
+const names = ['raw_0_1', 'sdk_0_2', 'sdk_0_3', 'sdk_1_3', 'ours'] as const;
+let agents: Started[];
+
+beforeAll(async () => {
+  agents = await Promise.all([start01(), start02(), start03(), start13(), startOurs()]);
+});
+afterAll(async () => {
+  await Promise.all(agents.map((agent) => agent.close()));
+});
+
+const [newest, , oldest] = clientKinds as [ClientKind, ClientKind, ClientKind];
+
+describe.each([
+  { way: 'stdio', kind: newest },
+  { way: 'http', kind: oldest },
+])('one server over $way', ({ way, kind }) => {
+  let client: TestClient;
+  const closers: (() => Promise<unknown>)[] = [];
+
+  beforeAll(async () => {
+    const flags = agents.flatMap(({ url }, index) => ['--agent', `${names[index]}=${url}`]);
+    const where =
+      way === 'http' ? { url: await overHttp() } : { args: [main, 'bridge', ...flags, '--mcp', 'stdio'] };
+    client = await kind.connect(where, {
+      elicit: () => ({ action: 'accept', content: { answer: 'that one' } }),
+    });
+  });
+  afterAll(async () => {
+    await client.close();
+    for (const close of closers.toReversed()) await close();
+  });
+
+  async function overHttp(): Promise<string> {
+    const remotes = agents.map(({ url }) => connect(url));
+    const bridge = await bridges(remotes.map((agent, index) => ({ agentName: names[index] ?? '', agent })));
+    const running = await serveMcp(bridge, { http: {} });
+    closers.push(
+      () => Promise.all(remotes.map((remote) => remote.close())),
+      () => bridge.close(),
+      () => running.close(),
+    );
+    return running.url ?? '';
+  }
+
+  it('has the tools of all of them', async () => {
+    const listed = await client.tools();
+    expect(listed.map(({ name }) => name)).toEqual([
+      ...names.map((name) => `${name}_echo`),
+      'provide_required_input',
+    ]);
+  });
+
+  it.each(names)('calls %s, is asked by it, and cancels', async (name) => {
+    const tool = `${name}_echo`;
+    const echoed = await client.call(tool, { prompt: `hello ${name}` });
+    expect(echoed.structuredContent).toMatchObject({ status: 'COMPLETED', message: `hello ${name}` });
+    const asked = await client.call(tool, { prompt: 'ask' });
+    expect(asked.structuredContent).toMatchObject({ status: 'COMPLETED', message: 'that one' });
+    const leaving = new AbortController();
+    const calling = client.call(tool, { prompt: 'slow' }, { signal: leaving.signal });
+    // It is told to stop once it is under way, or before; either way nothing may hang.
+    leaving.abort('enough');
+    await expect(calling).rejects.toThrow();
+  });
+
+  it('mixes no answers when many call at once', async () => {
+    const calls = Array.from({ length: 100 }, (_, index) => ({
+      tool: `${names[index % names.length]}_echo`,
+      prompt: `word ${index}`,
+    }));
+    const answers = await Promise.all(calls.map(({ tool, prompt }) => client.call(tool, { prompt })));
+    expect(answers.map(({ structuredContent }) => structuredContent.message)).toEqual(
+      calls.map(({ prompt }) => prompt),
+    );
+  });
+});

@@ -1,0 +1,243 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { connect } from '../../../src/client/connect.ts';
+import { createMemory } from '../../../src/client/discovery/endpoint-cache.ts';
+import { defineAgent } from '../../../src/engine/index.ts';
+import { readGatewayConfig } from '../../../src/gateway/config/read-gateway-config.ts';
+import { runGateway } from '../../../src/gateway/run-gateway.ts';
+import type { LinkState } from '../../../src/mesh/brokers/broker-connection.ts';
+import { openLink } from '../../../src/mesh/brokers/connect-broker.ts';
+import { meshAgent } from '../../../src/mesh/client/mesh-agent.ts';
+import { A2AError } from '../../../src/protocol/errors.ts';
+import { serve } from '../../../src/server/node/serve.ts';
+import { mosquitto, natsServer, startMosquitto, startNats } from '../../support/mesh/broker.ts';
+import { closedAfterEach } from '../../support/close-after-each.ts';
+import { all, gate, say, taskIn } from '../../support/engine/conversation.ts';
+import { ask0_1, ask0_3, ask1_0, MeshCaller } from '../../support/mesh/mesh-test-client.ts';
+
+const fixture = fileURLToPath(new URL('../fixtures/stuck-agent.mjs', import.meta.url));
+const persistence = ['persistence true', 'persistence_location {folder}/'];
+
+const open = closedAfterEach();
+
+/** How many have their answer when the broker dies, how many have not, and how many are asked for while it is dead. */
+const [before, flying, meanwhile] = [200, 1_000, 150];
+const total = before + flying + meanwhile;
+
+/** What is asked: every version, streams and sends. */
+function asked(i: number): unknown {
+  const [id, text] = [`t-${i}`, `#${i}`];
+  switch (i % 6) {
+    case 0:
+      return ask0_1(id, text, { sessionId: `s-${i}` });
+    case 1:
+      return ask0_1(id, text, { sessionId: `s-${i}`, method: 'tasks/send' });
+    case 2:
+      return ask0_3(id, text, { contextId: `s-${i}` });
+    case 3:
+      return ask0_3(id, text, { contextId: `s-${i}`, method: 'message/send' });
+    case 4:
+      return ask1_0(id, text, { message: { contextId: `s-${i}` } });
+    default:
+      return ask1_0(id, text, { message: { contextId: `s-${i}` }, method: 'SendMessage' });
+  }
+}
+
+/** The state in which a task ended, in whatever version; the whole answer when it is none. */
+function endOf(body: any): string {
+  const task = body.result?.task ?? body.result;
+  return String(task?.status?.state ?? JSON.stringify(body))
+    .toLowerCase()
+    .replace('task_state_', '');
+}
+
+/** An agent that does some of its work before the broker dies, some while it is dead, and some after. */
+function counter() {
+  const [dead, back] = [gate(), gate()];
+  const worked: number[] = [];
+  const agent = defineAgent({
+    name: 'Counter',
+    description: 'Answers before, while and after the broker is away',
+    async *process({ text }) {
+      const number = Number(text.slice(text.indexOf('#') + 1));
+      worked.push(number);
+      yield { state: 'working', message: `at ${number}` };
+      if (number >= before) await (number % 2 === 0 ? dead : back).opened;
+      yield `done ${number}`;
+    },
+  });
+  return { agent, worked, dead, back };
+}
+
+/** Runs a gateway that a test closes. */
+async function gatewayOf(file: string): Promise<void> {
+  const gateway = await runGateway(readGatewayConfig(file, join(tmpdir(), 'dragoman.yaml'), {}));
+  open.push({ close: () => gateway.stop(0) });
+}
+
+const numbers = Array.from({ length: total }, (_none, i) => i);
+const inOrder = (list: readonly number[]) => list.toSorted((a, b) => a - b);
+
+describe.each([
+  [
+    'Mosquitto that saves now and then',
+    mosquitto,
+    () => startMosquitto({ lines: [...persistence, 'autosave_interval 1'] }),
+  ],
+  ['Mosquitto that had no time to save', mosquitto, () => startMosquitto({ lines: persistence })],
+  ['NATS', natsServer, () => startNats()],
+] as const)('a mesh on %s that is killed and comes back', (name, program, start) => {
+  if (program === undefined) {
+    it.skip(`needs ${name}`, () => {});
+    return;
+  }
+
+  async function scene() {
+    const { agent, ...course } = counter();
+    const server = await serve(agent);
+    open.push({ close: () => server.stop(0) });
+    const broker = await start();
+    open.push({ close: () => broker.remove() });
+    const link = await openLink(broker.url);
+    open.push(link);
+    const states: LinkState[] = [];
+    link.onState((state) => states.push(state));
+    return { ...course, url: server.url, broker, link, states };
+  }
+
+  it.each(['queue: requests,', ''])(
+    'answers each of 1,000 requests once, and asks the agent once for each, with { %s }',
+    { timeout: 90_000 },
+    async (queue) => {
+      const { broker, link, states, worked, dead, back, url } = await scene();
+      await gatewayOf(`
+mesh: { url: "${broker.url}", namespace: test_namespace, ${queue} card_interval_seconds: 1 }
+agents:
+  Counter: { url: "${url}", show: [mesh] }
+`);
+      const caller = await MeshCaller.join(link);
+      const published: Promise<void>[] = [];
+      const ask = (from: number, to: number): void => {
+        for (let i = from; i < to; i++) published.push(caller.say('Counter', `t-${i}`, asked(i)));
+      };
+      const answered = () => caller.returned.filter(({ place }) => place === 'response').length;
+      ask(0, before + flying);
+      await caller.find(() => answered() === before);
+      await broker.kill();
+      ask(before + flying, total);
+      dead.open();
+      await broker.restart();
+      back.open();
+      await Promise.all(published);
+      const ids = numbers.map((i) => `t-${i}`);
+      const answers = await Promise.all(ids.map((id) => caller.answer(id)));
+      expect(new Set(answers.map(({ body }) => endOf(body)))).toEqual(new Set(['completed']));
+      // One more, behind all others, shows that nothing comes after.
+      await caller.say('Counter', 't-last', ask0_3('t-last', '#0', { contextId: 'last' }));
+      await caller.answer('t-last');
+      expect(ids.filter((id) => caller.of(id, 'response').length !== 1)).toEqual([]);
+      expect(inOrder(worked.slice(0, -1))).toEqual(numbers);
+      expect(states).toEqual(['down', 'up']);
+    },
+  );
+
+  it('lets 1,000 callers of an agent that lives there have their tasks', { timeout: 90_000 }, async () => {
+    const { broker, link, worked, dead, back, url } = await scene();
+    await gatewayOf(`
+mesh: { url: "${broker.url}", namespace: test_namespace, card_interval_seconds: 1 }
+agents:
+  Counter: { url: "${url}", show: [mesh] }
+`);
+    const agent = meshAgent({ link, namespace: 'test_namespace', name: 'Counter', limits: { tasks: total } });
+    open.push(agent);
+    let answered = 0;
+    const first = gate();
+    const ask = async (i: number): Promise<string> => {
+      const answer = await agent.send(say(`#${i}`));
+      if (++answered === before) first.open();
+      return taskIn(answer).status.state;
+    };
+    const asking = numbers.slice(0, before + flying).map(ask);
+    await first.opened;
+    await broker.kill();
+    asking.push(...numbers.slice(before + flying).map(ask));
+    dead.open();
+    await broker.restart();
+    back.open();
+    expect(new Set(await Promise.all(asking))).toEqual(new Set(['completed']));
+    expect(inOrder(worked)).toEqual(numbers);
+  });
+});
+
+describe('an agent that is killed', () => {
+  /** A process of its own, with what it was asked for. */
+  async function stuck() {
+    const child = spawn(process.execPath, [fixture], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+    const line = async (): Promise<string> => (await lines.next()).value ?? '';
+    const kill = async (): Promise<void> => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const gone = once(child, 'exit');
+      child.kill('SIGKILL');
+      await gone;
+    };
+    open.push({ close: kill });
+    return { url: await line(), line, kill };
+  }
+
+  it.each([
+    ['a stream', 'message/stream'],
+    ['a send', 'message/send'],
+  ])(
+    'is named in the answer to %s, over a mesh, and so is one that was gone before',
+    async (_what, method) => {
+      const agent = await stuck();
+      await gatewayOf(`
+mesh: { url: "memory:agent-kill-${method}", namespace: test_namespace, card_interval_seconds: 1 }
+agents:
+  Stuck: { url: "${agent.url}", show: [mesh] }
+`);
+      const link = await openLink(`memory:agent-kill-${method}`);
+      open.push(link);
+      const caller = await MeshCaller.join(link);
+      await caller.say('Stuck', 't-1', ask0_3('t-1', 'go', { method }));
+      expect(await agent.line()).toBe(method);
+      await agent.kill();
+      await caller.say('Stuck', 't-2', ask0_3('t-2', 'go', { method, contextId: 'other' }));
+      for (const id of ['t-1', 't-2']) {
+        const { body } = await caller.answer(id);
+        expect(body.error.message).toContain('Stuck');
+        expect(body.error.data).toMatchObject({ agent_name: 'Stuck', taskId: id });
+        expect(JSON.stringify(body)).not.toContain('127.0.0.1');
+        expect(caller.of(id, 'response')).toHaveLength(1);
+      }
+    },
+  );
+
+  it.each(['stream', 'send'] as const)('is named in the answer to a %s over HTTP', async (operation) => {
+    const agent = await stuck();
+    const gateway = await runGateway(
+      readGatewayConfig(
+        `listen: 0\nagents:\n  stuck: { url: "${agent.url}" }\n`,
+        join(tmpdir(), 'dragoman.yaml'),
+        {},
+      ),
+    );
+    open.push({ close: () => gateway.stop(0) });
+    const client = connect(`${gateway.url}/agents/stuck`, { memory: createMemory(), retries: 0, resumes: 0 });
+    open.push(client);
+    const ask = async () => (operation === 'send' ? client.send(say('go')) : all(client.stream(say('go'))));
+    const failing = ask().catch((error: unknown) => error);
+    expect(await agent.line()).toBe(operation === 'send' ? 'message/send' : 'message/stream');
+    await agent.kill();
+    for (const error of [await failing, await ask().catch((thrown: unknown) => thrown)]) {
+      expect(error).toBeInstanceOf(A2AError);
+      expect((error as A2AError).message).toContain('stuck');
+    }
+  });
+});

@@ -1,0 +1,301 @@
+/** Agents that live on the mesh, as agents here: there and back again. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { connect } from '../../../src/client/connect.ts';
+import { defineAgent } from '../../../src/engine/local-agent.ts';
+import { meshDirectory } from '../../../src/mesh/mesh-directory.ts';
+import { type MeshFaceOptions, showOnMesh } from '../../../src/mesh/server/serve-on-mesh.ts';
+import { memoryLink } from '../../../src/mesh/brokers/memory/connect-memory.ts';
+import { meshAgent, type MeshAgentOptions } from '../../../src/mesh/client/mesh-agent.ts';
+import type { Delivery } from '../../../src/mesh/brokers/broker-connection.ts';
+import type { Agent } from '../../../src/protocol/agent.ts';
+import { lint } from '../../../src/protocol/lint-stream.ts';
+import { textOf } from '../../../src/protocol/part.ts';
+import { reduce } from '../../../src/protocol/reduce.ts';
+import { isTask, type Task } from '../../../src/protocol/task.ts';
+import { serve } from '../../../src/server/node/serve.ts';
+import {
+  all,
+  artifactTexts,
+  gate,
+  reasonOf,
+  saidBy,
+  say,
+  statesOf,
+  taskIn,
+} from '../../support/engine/conversation.ts';
+import { ManualClock } from '../../support/clocks/manual-clock.ts';
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+function worker(wait?: Promise<void>): Agent {
+  return defineAgent({
+    name: 'Worker',
+    description: 'Works',
+    async *process({ message, ask }: any) {
+      const text = textOf(message.parts);
+      if (text === 'ask') {
+        const said = await ask('Which one?');
+        yield { artifact: { artifactId: 'answer', parts: said.parts } };
+        return;
+      }
+      yield { artifact: { artifactId: 'a', name: 'notes', parts: [{ text: 'one ' }] } };
+      yield { artifact: { artifactId: 'a', parts: [{ text: 'two' }] }, append: true };
+      if (text === 'slow') await wait;
+      yield { artifact: { artifactId: 'b', parts: [{ raw: 'aGVsbG8=', filename: 'b.bin' }] } };
+    },
+  } as any);
+}
+
+async function thereAndBack(
+  agent: Agent,
+  source: Partial<MeshAgentOptions> = {},
+  face: Partial<MeshFaceOptions> = {},
+) {
+  const link = memoryLink();
+  const requests: Delivery[] = [];
+  await link.subscribe('ns/a2a/v1/agent/request/*', (delivery) => void requests.push(delivery));
+  const remote = meshAgent({ link, namespace: 'ns/', name: 'Worker', ...source });
+  await remote.ready?.();
+  const shown = await showOnMesh(agent, { link, namespace: 'ns', name: 'Worker', ...face });
+  ends.push(
+    () => link.close(),
+    () => shown.close(),
+    () => remote.close(),
+  );
+  return { remote, link, requests };
+}
+
+describe('an agent that lives on the mesh', () => {
+  for (const version of ['0.1', '0.3', '1.0'] as const) {
+    it(`says the same in ${version} as at home: send and stream`, async () => {
+      const { remote } = await thereAndBack(worker(), { version });
+      expect((await remote.card()).name).toBe('Worker');
+      const sent = taskIn(await remote.send(say('go')));
+      expect(sent.status.state).toBe('completed');
+      expect(artifactTexts(sent)[0]).toBe('one two');
+      const events = await all(remote.stream(say('go')));
+      expect(lint(events)).toEqual([]);
+      const told = reduce(events) as Task;
+      expect(artifactTexts(told)[0]).toBe('one two');
+      expect(told.artifacts?.[1]?.parts[0]).toMatchObject({ raw: 'aGVsbG8=' });
+      expect(told.artifacts?.[0]).toMatchObject({ artifactId: 'a', name: 'notes' });
+      expect(events.some((event) => event.kind === 'artifact' && event.append === true)).toBe(true);
+      expect((await remote.getTask({ id: told.id })).status.state).toBe('completed');
+    });
+
+    it(`asks and goes on in ${version}`, async () => {
+      const { remote } = await thereAndBack(worker(), { version });
+      const asked = taskIn(await remote.send(say('ask')));
+      expect(asked.status.state).toBe('input-required');
+      expect(saidBy(asked)).toBe('Which one?');
+      const { id: taskId, contextId } = asked;
+      const events = await all(remote.stream(say('that one', { taskId, contextId })));
+      expect(events[0]?.kind).toBe('task');
+      expect(statesOf(events).at(-1)).toBe('completed');
+      expect(artifactTexts(await remote.getTask({ id: taskId }))).toEqual(['that one']);
+    });
+
+    it(`is canceled in ${version}`, async () => {
+      const { remote } = await thereAndBack(worker(gate().opened), { version });
+      const events = remote.stream(say('slow'))[Symbol.asyncIterator]();
+      const first = (await events.next()).value;
+      const id = first.task.id as string;
+      expect((await remote.cancelTask({ id })).status.state).toBe('canceled');
+      const rest = [];
+      for (let step = await events.next(); !step.done; step = await events.next()) rest.push(step.value);
+      expect(statesOf(rest).at(-1)).toBe('canceled');
+      expect(await reasonOf(remote.cancelTask({ id }))).toBe('TASK_NOT_CANCELABLE');
+    });
+  }
+
+  it('gives a direct answer as a message', async () => {
+    const home = worker();
+    const direct: Agent = {
+      ...home,
+      card: () => home.card(),
+      send: async () => ({ messageId: 'm', role: 'agent', parts: [{ text: 'hello' }] }),
+    };
+    for (const version of ['0.1', '0.3', '1.0'] as const) {
+      const { remote } = await thereAndBack(direct, { version });
+      const answer = await remote.send(say('direct'));
+      expect(isTask(answer)).toBe(false);
+      expect(answer).toMatchObject({ role: 'agent', parts: [{ text: 'hello' }] });
+    }
+  });
+
+  it('is asked as SAM asks: the id of the request is that of the task, and properties say where answers go', async () => {
+    const { remote, requests } = await thereAndBack(worker(), { gatewayId: 'gw', version: '0.3' });
+    await all(remote.stream(say('go'), { principal: { id: 'alice' } }));
+    const [{ payload, properties }] = requests as [Delivery];
+    const { id, method, params } = JSON.parse(payload);
+    expect(method).toBe('message/stream');
+    expect(params.message.taskId).toBeUndefined();
+    expect(properties).toMatchObject({
+      replyTo: `ns/a2a/v1/gateway/response/gw/${id}`,
+      a2aStatusTopic: `ns/a2a/v1/gateway/status/gw/${id}`,
+      clientId: 'gw',
+      userId: 'alice',
+    });
+  });
+
+  it('is asked as an agent that delegates', async () => {
+    const { remote, requests } = await thereAndBack(worker(), { peer: { name: 'Boss', callDepth: 2 } });
+    await remote.send(say('go'));
+    const [{ payload, properties }] = requests as [Delivery];
+    const { id } = JSON.parse(payload);
+    expect(properties).toMatchObject({
+      replyTo: `ns/a2a/v1/agent/response/Boss/${id}`,
+      a2aStatusTopic: `ns/a2a/v1/agent/status/Boss/${id}`,
+      delegating_agent_name: 'Boss',
+      callDepth: 2,
+    });
+  });
+
+  it('is an error that says what to do, where nobody announces it', async () => {
+    const clock = new ManualClock();
+    const link = memoryLink();
+    const remote = meshAgent({ link, namespace: 'ns', name: 'Nobody', clock });
+    ends.push(
+      () => link.close(),
+      () => remote.close(),
+    );
+    const asked = clock.asked((milliseconds) => milliseconds === 25_000);
+    const refused = remote.send(say('go')).catch((error: unknown) => error);
+    await asked;
+    clock.advance(25_000);
+    expect(await refused).toMatchObject({
+      reason: 'UNAVAILABLE',
+      message: 'There is no agent "Nobody" on the mesh',
+      hint: expect.stringContaining('namespace ns'),
+    });
+  });
+
+  it('is an error where it falls silent', async () => {
+    const clock = new ManualClock();
+    const wait = gate();
+    const { remote } = await thereAndBack(worker(wait.opened), { clock, timeouts: { idle: 7000 } });
+    const events = remote.stream(say('slow'))[Symbol.asyncIterator]();
+    await events.next();
+    await events.next();
+    await events.next();
+    const rest = reasonOf(
+      (async () => {
+        for (let step = await events.next(); !step.done; step = await events.next());
+      })(),
+    );
+    clock.advance(7000);
+    expect(await rest).toBe('TIMEOUT');
+    wait.open();
+  });
+
+  it('can be followed by a second reader, who sees the task as it stands', async () => {
+    const wait = gate();
+    const { remote } = await thereAndBack(worker(wait.opened));
+    const events = remote.stream(say('slow'))[Symbol.asyncIterator]();
+    const { id } = (await events.next()).value.task;
+    const second = remote.subscribe({ id })[Symbol.asyncIterator]();
+    expect((await second.next()).value.kind).toBe('task');
+    wait.open();
+    const rest = [];
+    for (let step = await second.next(); !step.done; step = await second.next()) rest.push(step.value);
+    expect(statesOf(rest).at(-1)).toBe('completed');
+    expect(await reasonOf(remote.subscribe({ id })[Symbol.asyncIterator]().next())).toBe(
+      'UNSUPPORTED_OPERATION',
+    );
+  });
+
+  it('keeps tasks of one owner from another, and has no word for the rest', async () => {
+    const { remote } = await thereAndBack(worker());
+    const { id } = taskIn(await remote.send(say('go'), { owner: 'alice' }));
+    expect(await reasonOf(remote.getTask({ id }, { owner: 'bob' }))).toBe('TASK_NOT_FOUND');
+    expect(await reasonOf(remote.listTasks({}))).toBe('UNSUPPORTED_OPERATION');
+    expect(await reasonOf(remote.createPushConfig({ taskId: id, id: 'p', url: 'https://example.com' }))).toBe(
+      'UNSUPPORTED_OPERATION',
+    );
+  });
+
+  it('is served over HTTP in every version', async () => {
+    const { remote } = await thereAndBack(worker());
+    const server = await serve(remote);
+    ends.push(() => server.stop(0));
+    for (const version of ['0.1', '0.3', '1.0'] as const) {
+      const agent = connect(server.url, { versions: [version] });
+      ends.push(() => agent.close());
+      const told = reduce(await all(agent.stream(say('go')))) as Task;
+      expect(told.status.state).toBe('completed');
+      expect(artifactTexts(told)[0]).toBe('one two');
+    }
+  });
+});
+
+describe('the directory of the mesh', () => {
+  it('knows who is alive, forgets who is silent, and tells gateways from agents', async () => {
+    const clock = new ManualClock();
+    const link = memoryLink();
+    const directory = await meshDirectory({ link, namespace: 'ns', clock, size: 2 });
+    ends.push(
+      () => link.close(),
+      () => directory.close(),
+    );
+    const card = (name: string, extensions: unknown[] = []) => ({
+      protocolVersion: '0.3.0',
+      name,
+      description: '',
+      url: `solace:ns/a2a/v1/agent/request/${name}`,
+      version: '1',
+      capabilities: { extensions },
+      defaultInputModes: ['text'],
+      defaultOutputModes: ['text'],
+      skills: [],
+    });
+    const publish = (kind: string, body: unknown) =>
+      link.publish(`ns/a2a/v1/discovery/${kind}`, typeof body === 'string' ? body : JSON.stringify(body));
+    const changed: number[] = [];
+    directory.onChange(() => changed.push(directory.agents().length));
+    await publish('agentcards', '{ nonsense');
+    await publish('agentcards', card('a/b'));
+    const found = directory.wait('Alpha', 1000);
+    await publish('agentcards', card('Alpha'));
+    expect((await found).version).toBe('0.3');
+    await publish('agentcards', card('Alpha'));
+    await publish(
+      'gatewaycards',
+      card('Gate', [{ uri: 'https://solace.com/a2a/extensions/sam/gateway-role' }]),
+    );
+    const reached = gate();
+    await link.subscribe('ns/a2a/v1/discovery/>', () => reached.open());
+    await publish('agentcards', card('TooMany'));
+    await reached.opened;
+    expect(directory.agents().map(({ name }) => name)).toEqual(['Alpha']);
+    expect(directory.gateways().map(({ name }) => name)).toEqual(['Gate']);
+    clock.advance(59_999);
+    expect(directory.find('Alpha')).toBeDefined();
+    clock.advance(1);
+    expect(directory.find('Alpha')).toBeUndefined();
+    clock.advance(10_000);
+    expect(changed.at(-1)).toBe(0);
+  });
+
+  it('reads a card of the first years', async () => {
+    const link = memoryLink();
+    const directory = await meshDirectory({ link, namespace: 'ns', clock: new ManualClock() });
+    ends.push(
+      () => link.close(),
+      () => directory.close(),
+    );
+    const card = {
+      name: 'Old',
+      url: 'solace:x',
+      version: '1',
+      capabilities: {},
+      skills: [],
+      peer_agents: {},
+      display_name: 'Old one',
+    };
+    await link.publish('ns/a2a/v1/discovery/agentcards', JSON.stringify(card));
+    expect((await directory.wait('Old', 1000)).version).toBe('0.1');
+  });
+});

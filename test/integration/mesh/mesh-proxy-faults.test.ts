@@ -1,0 +1,275 @@
+/** What proxies between a mesh and agents over HTTP are known to get wrong: each fault as a test. */
+import { describe, expect, it } from 'vitest';
+import { memoryArtifacts } from '../../../src/artifacts/stores/memory.ts';
+import { withArtifacts } from '../../../src/artifacts/with-artifacts.ts';
+import { meshSessionOf } from '../../../src/mesh/mesh-session.ts';
+import { gate } from '../../support/engine/conversation.ts';
+import { ask0_3 } from '../../support/mesh/mesh-test-client.ts';
+import { artifact, innerContext, innerTask, status, task, words } from '../../support/mesh/raw-agent.ts';
+import { proxied, told, leaks } from '../../support/mesh/proxied-agent.ts';
+
+describe('a proxy on the mesh does not make the faults that are known', () => {
+  for (const state of ['failed', 'canceled', 'rejected', 'input-required', 'auth-required', 'completed']) {
+    it(`1: a final update ${state} is reported as ${state}`, async () => {
+      const { caller } = await proxied({
+        stream: () => [task('submitted'), status(state, 'So it is', true)],
+      });
+      await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+      const { body } = await caller.answer('t-1');
+      expect(told(caller, 't-1')).toEqual([`status status-update ${state}`, `response task ${state}`]);
+      expect(body.result.status.message.parts).toEqual([{ kind: 'text', text: 'So it is' }]);
+      expect(body.result).toMatchObject({
+        id: 't-1',
+        contextId: 'session-1',
+        metadata: { agent_name: 'Proxied' },
+      });
+      expect(leaks(caller)).toEqual([]);
+    });
+  }
+
+  for (const state of ['failed', 'canceled', 'rejected']) {
+    it(`2: a send that is answered with a ${state} task gets that task`, async () => {
+      const { caller } = await proxied({ send: () => task(state, 'No') });
+      await caller.say('Proxied', 't-1', ask0_3('t-1', 'go', { method: 'message/send' }), { updates: false });
+      await caller.answer('t-1');
+      expect(told(caller, 't-1')).toEqual([`response task ${state}`]);
+    });
+  }
+
+  it('2: a send that needs input is told so by an update and then by the task', async () => {
+    const { caller } = await proxied({ send: () => task('input-required', 'Which one?') });
+    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go', { method: 'message/send' }));
+    const { body } = await caller.answer('t-1');
+    expect(told(caller, 't-1')).toEqual([
+      'status status-update input-required',
+      'response task input-required',
+    ]);
+    expect(body.result.status.message.parts[0].text).toBe('Which one?');
+  });
+
+  it('3: a stream that ends with a final update has one answer and no error', async () => {
+    const { caller, face } = await proxied({
+      stream: () => [task('submitted'), status('completed', 'Done', true)],
+    });
+    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+    await caller.answer('t-1');
+    await face.close();
+    expect(told(caller, 't-1')).toEqual(['status status-update completed', 'response task completed']);
+  });
+
+  it('3: a stream that is one message has one answer, a completed task', async () => {
+    const { caller, face } = await proxied({ stream: () => [words('Hello')] });
+    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+    const { body } = await caller.answer('t-1');
+    await face.close();
+    expect(told(caller, 't-1')).toEqual(['response task completed']);
+    expect(body.result.status.message).toMatchObject({ taskId: 't-1', contextId: 'session-1' });
+    expect(leaks(caller)).toEqual([]);
+  });
+
+  it('3: an answer that is no stream has one error, which says what came', async () => {
+    const { caller, face } = await proxied({
+      http: (request, response) => {
+        if (request.path !== '/a2a') return false;
+        response.writeHead(200, { 'content-type': 'text/html' }).end('<html>');
+        return true;
+      },
+    });
+    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+    const { body } = await caller.answer('t-1');
+    await face.close();
+    expect(told(caller, 't-1')).toEqual(['response error -32603']);
+    expect(body.error.message).toMatch(/did not return a valid SSE streaming response \(HTTP 200\)/);
+    expect(body.error.data).toMatchObject({ taskId: 't-1', agent_name: 'Proxied' });
+  });
+
+  it('4: a cancel before the first event ends the task as canceled, and the agent hears of it', async () => {
+    const opened = gate();
+    const letGo = gate();
+    const { caller, server, face } = await proxied({
+      open: async (_body, events) => {
+        opened.open();
+        await letGo.opened;
+        events.event(task('submitted'));
+      },
+    });
+    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+    await opened.opened;
+    await caller.cancel('Proxied', 't-1');
+    const { body, properties } = await caller.answer('t-1');
+    expect(body).toMatchObject({
+      id: 't-1',
+      result: { kind: 'task', id: 't-1', status: { state: 'canceled' } },
+    });
+    expect(properties).toMatchObject({ userId: 'alice' });
+    letGo.open();
+    await face.close();
+    expect(server.asked('tasks/cancel').map(({ params }) => params.id)).toEqual([innerTask]);
+    expect(told(caller, 't-1')).toEqual(['response task canceled']);
+  });
+
+  it('5: a cancel is answered under the id of the mesh, once, where the request wanted its answer', async () => {
+    const { caller, server, face } = await proxied({
+      open: (_body, events) => {
+        events.event(task('submitted'));
+        events.event(status('working', 'On it'));
+      },
+    });
+    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+    await caller.find(({ place }) => place === 'status');
+    await caller.cancel('Proxied', 't-1');
+    const { body } = await caller.answer('t-1');
+    await face.close();
+    expect(body).toMatchObject({
+      id: 't-1',
+      result: { id: 't-1', contextId: 'session-1', status: { state: 'canceled' } },
+    });
+    expect(server.asked('tasks/cancel').map(({ params }) => params.id)).toEqual([innerTask]);
+    expect(caller.of('t-1', 'response')).toHaveLength(1);
+    expect(leaks(caller)).toEqual([]);
+  });
+
+  it('6: a request without a context gets one, and keeps it', async () => {
+    const { caller, server } = await proxied({
+      stream: () => [task('submitted'), status('completed', 'Done', true)],
+    });
+    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go', { contextId: null }));
+    const { contextId } = (await caller.answer('t-1')).body.result;
+    expect(contextId).toMatch(/^[0-9a-f-]{36}$/);
+    expect(caller.of('t-1').map(({ body }) => body.result.contextId)).toEqual([contextId, contextId]);
+    await caller.say('Proxied', 't-2', ask0_3('t-2', 'more', { contextId }));
+    expect((await caller.answer('t-2')).body.result.contextId).toBe(contextId);
+    const contexts = server.asked('message/stream').map(({ params }) => params.message.contextId);
+    expect(contexts).toEqual([undefined, innerContext]);
+  });
+
+  it('7: files of the whole stream are listed at its end, those in statuses too, and none travels inline', async () => {
+    const file = (name: string) => ({
+      kind: 'file',
+      file: { name, mimeType: 'text/plain', bytes: 'aGVsbG8=' },
+    });
+    const withFile = status('completed', 'Done', true);
+    withFile.status.message.parts.push(file('c.txt'));
+    const store = memoryArtifacts();
+    const { caller } = await proxied(
+      {
+        stream: () => [
+          task('submitted'),
+          artifact('a', [file('a.txt')], { lastChunk: true }),
+          artifact('b', [file('b.txt')], { lastChunk: true }),
+          withFile,
+        ],
+      },
+      {
+        around: (agent) =>
+          withArtifacts(agent, {
+            store,
+            app: 'Proxied',
+            session: (_context, call) => meshSessionOf(call) ?? '',
+          }),
+      },
+    );
+    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+    const { body } = await caller.answer('t-1');
+    expect(body.error).toBeUndefined();
+    const produced = body.result.metadata.produced_artifacts as { filename: string; version: number }[];
+    expect(produced.map((each) => each.filename).sort()).toEqual(['a.txt', 'b.txt', 'c.txt']);
+    expect(JSON.stringify(caller.returned)).not.toContain('aGVsbG8=');
+    const kept = await store.load({ app: 'Proxied', user: 'alice', session: 'session-1', filename: 'c.txt' });
+    expect(new TextDecoder().decode(await kept?.bytes())).toBe('hello');
+  });
+
+  it('8: a file without a name gets one, and one that would leave its folder loses that', async () => {
+    const file = (name?: string) => ({
+      kind: 'file',
+      file: { name, mimeType: 'text/plain', bytes: 'aGVsbG8=' },
+    });
+    const { caller } = await proxied(
+      {
+        stream: () => [
+          task('submitted'),
+          artifact('a', [file()], { lastChunk: true }),
+          artifact('b', [file('../../etc/passwd')], { lastChunk: true }),
+          status('completed', 'Done', true),
+        ],
+      },
+      { around: (agent) => withArtifacts(agent, { store: memoryArtifacts(), app: 'Proxied' }) },
+    );
+    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+    const names = (await caller.answer('t-1')).body.result.metadata.produced_artifacts.map(
+      (each: { filename: string }) => each.filename,
+    );
+    expect(names).toHaveLength(2);
+    for (const name of names) {
+      expect(name).not.toMatch(/None|undefined|\.\.|[\\/]/);
+      expect(name).not.toBe('');
+    }
+  });
+
+  it('9: a stream to an agent whose card says that it does not stream is a send', async () => {
+    const { caller, server } = await proxied({ streaming: false, send: () => task('completed', 'Done') });
+    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+    await caller.answer('t-1');
+    expect(server.asked().map(({ method }) => method)).toEqual(['message/send']);
+    expect(told(caller, 't-1')).toEqual(['response task completed']);
+  });
+
+  it('10: what is remembered of tasks has a bound', async () => {
+    const { caller } = await proxied(
+      { send: () => task('input-required', 'Which one?') },
+      { face: { limits: { tasks: 10 } } },
+    );
+    const ask = (id: string, message: object = {}) =>
+      caller.say('Proxied', id, ask0_3(id, 'go', { method: 'message/send', contextId: `c-${id}`, message }));
+    for (let i = 0; i < 30; i++) {
+      await ask(`t-${i}`);
+      await caller.answer(`t-${i}`);
+    }
+    await ask('get', {});
+    await caller.answer('get');
+    const get = (id: string) => ({ jsonrpc: '2.0', id: `g-${id}`, method: 'tasks/get', params: { id } });
+    await caller.say('Proxied', 'g-0', get('t-0'));
+    expect((await caller.answer('g-0')).body.error.code).toBe(-32001);
+  });
+
+  for (const code of [307, 308]) {
+    it(`11: a redirect ${code} is followed`, async () => {
+      const { caller } = await proxied({
+        stream: () => [task('submitted'), status('completed', 'Done', true)],
+        http: (request, response) => {
+          if (request.path !== '/a2a') return false;
+          response.writeHead(code, { location: '/moved' }).end();
+          return true;
+        },
+      });
+      await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+      await caller.answer('t-1');
+      expect(told(caller, 't-1')).toEqual(['status status-update completed', 'response task completed']);
+    });
+  }
+
+  it('11: words can be joined, so that not each travels alone', async () => {
+    const tokens = ['The ', 'quick ', 'brown ', 'fox'];
+    const { caller } = await proxied(
+      {
+        stream: () => [
+          task('submitted'),
+          ...tokens.map((text) => status('working', text)),
+          status('completed', 'Done', true),
+        ],
+      },
+      { face: { batch: { milliseconds: 1000, characters: 1000 } } },
+    );
+    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+    await caller.answer('t-1');
+    expect(told(caller, 't-1')).toEqual([
+      'status status-update working',
+      'status status-update completed',
+      'response task completed',
+    ]);
+    const [joined] = caller.of('t-1', 'status');
+    expect(joined?.body.result.status.message.parts).toEqual([
+      { kind: 'data', data: { type: 'agent_progress_update', status_text: 'The quick brown fox' } },
+    ]);
+  });
+});

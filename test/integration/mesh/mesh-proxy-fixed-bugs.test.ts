@@ -1,0 +1,217 @@
+/** What proxies between a mesh and agents over HTTP got wrong once: each thing that was put right as a test. */
+import { describe, expect, it } from 'vitest';
+import { type MeshFaceOptions } from '../../../src/mesh/server/serve-on-mesh.ts';
+import { gate } from '../../support/engine/conversation.ts';
+import { ask0_1, ask0_3 } from '../../support/mesh/mesh-test-client.ts';
+import { innerTask, status, task } from '../../support/mesh/raw-agent.ts';
+import { json } from '../../support/http/raw-server.ts';
+import { proxied, told, leaks } from '../../support/mesh/proxied-agent.ts';
+
+describe('a proxy on the mesh keeps what was put right once', () => {
+  it('a new task has no id for the agent, and a follow-up has the one that the agent gave', async () => {
+    const { caller, server } = await proxied({
+      stream: ({ params }) =>
+        params.message.taskId
+          ? [task('working'), status('completed', 'Thanks', true)]
+          : [task('submitted'), status('input-required', 'Which one?', true)],
+    });
+    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go', { message: { taskId: 'never-heard-of' } }));
+    await caller.answer('t-1');
+    await caller.say('Proxied', 't-2', ask0_3('t-2', 'that one', { message: { taskId: 't-1' } }));
+    const { body } = await caller.answer('t-2');
+    expect(body.result).toMatchObject({ id: 't-2', status: { state: 'completed' } });
+    const ids = server.asked('message/stream').map(({ params }) => params.message.taskId);
+    expect(ids).toEqual([undefined, innerTask]);
+  });
+
+  it('an answer of a gateway, which names no task, reaches the task of its context that waits', async () => {
+    const { caller, server } = await proxied({
+      stream: ({ params }) =>
+        params.message.taskId
+          ? [status('completed', 'Thanks', true)]
+          : [task('submitted'), status('input-required', 'Which one?', true)],
+    });
+    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+    await caller.answer('t-1');
+    await caller.say('Proxied', 't-2', ask0_3('t-2', 'that one'));
+    expect((await caller.answer('t-2')).body.result.status.state).toBe('completed');
+    await caller.say('Proxied', 't-3', ask0_3('t-3', 'something else'));
+    await caller.answer('t-3');
+    const ids = server.asked('message/stream').map(({ params }) => params.message.taskId);
+    expect(ids).toEqual([undefined, innerTask, undefined]);
+  });
+
+  it('user properties come back with everything, nested ones as they were', async () => {
+    const { caller } = await proxied({
+      stream: () => [task('submitted'), status('working', 'On it'), status('completed', 'Done', true)],
+    });
+    const extra = {
+      a2aUserConfig: { user_profile: { id: 'alice', roles: ['a', 'b'] } },
+      callDepth: 2,
+      own: 'x',
+    };
+    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'), { properties: extra });
+    await caller.answer('t-1');
+    expect(caller.returned).toHaveLength(3);
+    for (const { properties } of caller.returned) {
+      expect(properties).toMatchObject({ ...extra, clientId: 'gateway_1', userId: 'alice' });
+      expect(properties.replyTo).toBe('test_namespace/a2a/v1/gateway/response/gateway_1/t-1');
+    }
+  });
+
+  it('an agent that dies silently is an error and no silence', async () => {
+    const { caller } = await proxied({ stream: () => [task('working', 'Processing your request...')] });
+    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+    const { body } = await caller.answer('t-1');
+    expect(told(caller, 't-1')).toEqual(['response error -32603']);
+    expect(body.error.message).toMatch(/^Remote agent 'Proxied' disconnected without completing the task\./);
+    expect(body.error.data).toMatchObject({ agent_name: 'Proxied', taskId: 't-1' });
+  });
+
+  it('an agent that says nothing at all is an error after the idle time', async () => {
+    const opened = gate();
+    const { caller, clock } = await proxied(
+      { open: () => opened.open() },
+      { face: { timeouts: { idle: 3000, total: 0 } } },
+    );
+    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+    await opened.opened;
+    clock.advance(3000);
+    const { body } = await caller.answer('t-1');
+    expect(body.error).toMatchObject({
+      code: -32603,
+      message: "Remote agent 'Proxied' sent nothing for 3000 ms",
+    });
+  });
+
+  it('a task that never ends is an error after the total time, whatever signs of life there are', async () => {
+    const { caller, clock } = await proxied(
+      {
+        open: (_body, events) => {
+          events.event(task('submitted'));
+          events.event(status('working', 'On it'));
+        },
+      },
+      { face: { timeouts: { idle: 0, total: 5000 } } },
+    );
+    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+    await caller.find(({ place }) => place === 'status');
+    clock.advance(5000);
+    const { body } = await caller.answer('t-1');
+    expect(body.error.message).toBe("Remote agent 'Proxied' did not end the task within 5000 ms");
+  });
+
+  it('text of updates is progress, and stays text where that is wanted', async () => {
+    const script = {
+      stream: () => [task('submitted'), status('working', 'On it'), status('completed', 'Done', true)],
+    };
+    const first = async (face: Partial<MeshFaceOptions>) => {
+      const { caller } = await proxied(script, { face });
+      await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+      await caller.answer('t-1');
+      return caller.of('t-1', 'status')[0]?.body.result.status.message.parts;
+    };
+    const data = { type: 'agent_progress_update', status_text: 'On it' };
+    expect(await first({})).toEqual([{ kind: 'data', data }]);
+    expect(await first({ convertProgress: false })).toEqual([{ kind: 'text', text: 'On it' }]);
+  });
+
+  for (const code of [500, 503]) {
+    it(`the real status ${code} stands in the error`, async () => {
+      const { caller } = await proxied({
+        http: (request, response) => {
+          if (request.path !== '/a2a') return false;
+          json(response, { error: 'no' }, code);
+          return true;
+        },
+      });
+      await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+      const { body } = await caller.answer('t-1');
+      expect(body.error.code).toBe(-32603);
+      expect(body.error.message).toContain(`did not return a valid SSE streaming response (HTTP ${code})`);
+    });
+  }
+
+  it('an error of the agent keeps its code', async () => {
+    const { caller } = await proxied({ send: () => ({ error: { code: -32005, message: 'No pictures' } }) });
+    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go', { method: 'message/send' }));
+    expect((await caller.answer('t-1')).body.error).toMatchObject({ code: -32005, message: 'No pictures' });
+  });
+
+  it('a refused credential of the proxy is no mistake of the caller', async () => {
+    const { caller } = await proxied({
+      http: (request, response) => {
+        if (request.path !== '/a2a') return false;
+        json(response, { jsonrpc: '2.0', id: 1, error: { code: -32600, message: 'Who are you?' } }, 401);
+        return true;
+      },
+    });
+    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go', { method: 'message/send' }));
+    const { error } = (await caller.answer('t-1')).body;
+    expect(error.code).toBe(-32603);
+    expect(error.message).toContain('401');
+  });
+
+  it('a send keeps its configuration', async () => {
+    const { caller, server } = await proxied({ send: () => task('completed', 'Done') });
+    const configuration = { acceptedOutputModes: ['image/png'], historyLength: 3 };
+    await caller.say(
+      'Proxied',
+      't-1',
+      ask0_3('t-1', 'go', { method: 'message/send', params: { configuration, metadata: { a: 1 } } }),
+    );
+    await caller.answer('t-1');
+    const [{ params }] = server.asked('message/send');
+    expect(params.configuration).toEqual({ ...configuration, blocking: true });
+    expect(params.metadata).toEqual({ a: 1 });
+  });
+
+  it('a run without a past has no context for the agent, in either way of asking', async () => {
+    const { caller, server } = await proxied({
+      stream: () => [task('submitted'), status('completed', 'Done', true)],
+    });
+    const message = { metadata: { sessionBehavior: 'RUN_BASED', parentTaskId: 'p' } };
+    for (const method of ['message/send', 'message/stream']) {
+      await caller.say('Proxied', method.slice(8), ask0_3(method.slice(8), 'go', { method, message }));
+      expect((await caller.answer(method.slice(8))).body.result.contextId).toBe('session-1');
+    }
+    expect(server.asked().map(({ params }) => params.message.contextId)).toEqual([undefined, undefined]);
+  });
+
+  it('a request that comes again is not worked on again, and gets its answer again', async () => {
+    const { caller, server } = await proxied({ send: () => task('completed', 'Done') });
+    const request = ask0_3('t-1', 'go', { method: 'message/send' });
+    await caller.say('Proxied', 't-1', request);
+    await caller.answer('t-1');
+    // Whoever comes while the first is at work shares its answer; this one comes later.
+    await caller.say('Proxied', 't-2', ask0_3('t-2', 'go', { method: 'message/send' }));
+    await caller.answer('t-2');
+    await caller.say('Proxied', 't-1', request);
+    await caller.say('Proxied', 't-3', ask0_3('t-3', 'go', { method: 'message/send' }));
+    await caller.answer('t-3');
+    const [first, second] = caller.of('t-1', 'response');
+    expect(second?.body).toEqual(first?.body);
+    expect(server.asked('message/send')).toHaveLength(3);
+  });
+
+  it('callers of 0.1 are answered in 0.1: by type, with a session, under the ids that they made', async () => {
+    const { caller, server } = await proxied({
+      stream: () => [task('submitted'), status('working', 'On it'), status('rejected', 'No', true)],
+    });
+    const request: any = ask0_1('t-1', 'go', { params: { metadata: { system_purpose: 'test' } } });
+    await caller.say('Proxied', 't-1', request);
+    const { body } = await caller.answer('t-1');
+    expect(body.id).toBe(request.id);
+    expect(body.result).toMatchObject({ id: 't-1', sessionId: 'session-1', status: { state: 'failed' } });
+    expect(body.result.status.message.parts).toEqual([{ type: 'text', text: 'No' }]);
+    const [working, last] = caller.of('t-1', 'status').map((each) => each.body.result);
+    expect(working).toMatchObject({ id: 't-1', final: false, metadata: { agent_name: 'Proxied' } });
+    expect(working.status.message.parts[0]).toMatchObject({ type: 'data' });
+    expect(last.final).toBe(true);
+    expect(JSON.stringify(caller.returned)).not.toContain('"kind"');
+    const [{ params }] = server.asked('message/stream');
+    expect(params.message).toMatchObject({ contextId: 'session-1', metadata: { system_purpose: 'test' } });
+    expect(params.message.taskId).toBeUndefined();
+    expect(leaks(caller)).toEqual([]);
+  });
+});

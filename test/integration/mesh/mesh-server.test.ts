@@ -1,0 +1,449 @@
+/** Agents of every version over HTTP, shown on the mesh to callers of every version. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { connect } from '../../../src/client/connect.ts';
+import { defineAgent } from '../../../src/engine/local-agent.ts';
+import { type MeshFaceOptions, showOnMesh } from '../../../src/mesh/server/serve-on-mesh.ts';
+import type { Link } from '../../../src/mesh/brokers/broker-connection.ts';
+import { memoryLink } from '../../../src/mesh/brokers/memory/connect-memory.ts';
+import type { Agent } from '../../../src/protocol/agent.ts';
+import type { AgentCard } from '../../../src/protocol/card.ts';
+import { A2AError } from '../../../src/protocol/errors.ts';
+import type { LogEntry } from '../../../src/primitives/log.ts';
+import { textOf } from '../../../src/protocol/part.ts';
+import { serve } from '../../../src/server/node/serve.ts';
+import { start02, start03, start13 } from '../../interop/official-servers.ts';
+import { gate } from '../../support/engine/conversation.ts';
+import { ManualClock } from '../../support/clocks/manual-clock.ts';
+import { ask0_1, ask0_3, ask1_0, MeshCaller, schema0_3 } from '../../support/mesh/mesh-test-client.ts';
+import { json, sse, startRaw } from '../../support/http/raw-server.ts';
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+  expect(schema0_3.findings).toEqual([]);
+});
+
+async function shown(agent: Agent, options: Partial<MeshFaceOptions> = {}) {
+  const link = memoryLink();
+  const log: LogEntry[] = [];
+  const caller = await MeshCaller.join(link);
+  const face = await showOnMesh(agent, {
+    link,
+    namespace: 'test_namespace/',
+    name: 'Shown',
+    log: (entry) => log.push(entry),
+    ...options,
+  });
+  ends.push(
+    () => link.close(),
+    () => face.close(),
+  );
+  return { link, caller, face, log };
+}
+
+/** The same small agent, by this package. */
+function echo(wait?: Promise<void>) {
+  return defineAgent({
+    name: 'Echo',
+    description: 'Says it back',
+    async *process({ message, ask }: any) {
+      const text = textOf(message.parts);
+      if (text === 'ask') {
+        const said = await ask('Which one?');
+        yield { artifact: { artifactId: 'answer', parts: said.parts } };
+        return;
+      }
+      if (text === 'slow') await wait;
+      if (text === 'fail') throw new A2AError('INTERNAL_ERROR', 'It broke');
+      yield { artifact: { artifactId: 'answer', parts: [{ text }] } };
+    },
+  });
+}
+
+/** An agent of 0.1, by hand. */
+async function start01() {
+  return startRaw((request, response, url) => {
+    if (request.path === '/.well-known/agent.json') {
+      json(response, {
+        name: 'Old',
+        description: 'Speaks as in the beginning',
+        url: `${url}/`,
+        version: '1',
+        capabilities: { streaming: true },
+        authentication: { schemes: [] },
+        skills: [{ id: 's', name: 'S' }],
+      });
+      return;
+    }
+    const { id, method, params } = request.json ?? {};
+    const text = params?.message?.parts?.[0]?.text;
+    const said = { role: 'agent', parts: [{ type: 'text', text: text === 'ask' ? 'Which one?' : 'done' }] };
+    const status = { state: text === 'ask' ? 'input-required' : 'completed', message: said };
+    const artifact = { name: 'answer', index: 0, parts: [{ type: 'text', text }] };
+    if (method === 'tasks/sendSubscribe') {
+      const stream = sse(response);
+      const say = (result: object) => stream.event({ jsonrpc: '2.0', id, result });
+      say({ id: params.id, status: { state: 'working' }, final: false });
+      if (text !== 'ask') say({ id: params.id, artifact });
+      say({ id: params.id, status, final: true });
+      stream.end();
+    } else if (method === 'tasks/send') {
+      const artifacts = text === 'ask' ? undefined : [artifact];
+      json(response, {
+        jsonrpc: '2.0',
+        id,
+        result: { id: params.id, sessionId: params.sessionId, status, artifacts },
+      });
+    } else json(response, { jsonrpc: '2.0', id, error: { code: -32601, message: 'No such method' } });
+  });
+}
+
+const callers = [
+  { version: '0.1', ask: ask0_1, send: 'tasks/send', stream: 'tasks/sendSubscribe' },
+  { version: '0.3', ask: ask0_3, send: 'message/send', stream: 'message/stream' },
+  { version: '1.0', ask: ask1_0, send: 'SendMessage', stream: 'SendStreamingMessage' },
+] as const;
+
+const servers = [
+  { name: 'of 0.1 by hand', start: start01 },
+  { name: 'of the SDK 0.2', start: start02 },
+  { name: 'of the SDK 0.3', start: start03 },
+  { name: 'of the SDK 1.3', start: start13 },
+  {
+    name: 'of this package',
+    start: async () => {
+      const server = await serve(echo());
+      return { url: server.url, close: () => server.stop(0) };
+    },
+  },
+] as const;
+
+/** The task of an answer, in whichever version. */
+const taskIn = (body: any) => body.result.task ?? body.result;
+const stateOf = (body: any): string =>
+  String(taskIn(body).status.state).replace('TASK_STATE_', '').toLowerCase().replaceAll('_', '-');
+
+describe('an agent that is shown on the mesh', () => {
+  for (const { name, start } of servers) {
+    for (const { version, ask, send, stream } of callers) {
+      it(`${name} answers a caller of ${version}: send, stream, question`, async () => {
+        const server = await start();
+        const agent = connect(server.url);
+        ends.push(
+          () => server.close(),
+          () => agent.close(),
+        );
+        const { caller } = await shown(agent);
+        for (const method of [send, stream]) {
+          const id = `t-${method.replace('/', '-')}`;
+          await caller.say('Shown', id, ask(id, 'hello', { method }));
+          const { body } = await caller.answer(id);
+          expect(stateOf(body)).toBe('completed');
+          expect(taskIn(body).id).toBe(id);
+          expect(taskIn(body).contextId ?? taskIn(body).sessionId).toBe('session-1');
+          expect(taskIn(body).metadata.agent_name).toBe('Shown');
+          expect(JSON.stringify(taskIn(body).artifacts)).toContain('hello');
+          expect(caller.of(id, 'response')).toHaveLength(1);
+        }
+        await caller.say('Shown', 'q', ask('q', 'ask', { method: stream }));
+        const { body } = await caller.answer('q');
+        expect(stateOf(body)).toBe('input-required');
+        const updates = caller.of('q', 'status').map((each) => JSON.stringify(each.body));
+        expect(updates.at(-1)).toContain('Which one?');
+      });
+    }
+  }
+
+  it('goes on with a task that asked, when the answer comes under the same id', async () => {
+    const { caller } = await shown(echo());
+    for (const [i, { ask, send, version }] of callers.entries()) {
+      const id = `t-${i}`;
+      const context = version === '0.1' ? { sessionId: id } : version === '0.3' ? { contextId: id } : {};
+      await caller.say('Shown', id, ask(id, 'ask', { method: send, ...context } as any), { user: id });
+      expect(stateOf((await caller.answer(id)).body)).toBe('input-required');
+      const more = version === '1.0' ? { message: { messageId: 'second' } } : {};
+      await caller.say('Shown', id, ask(id, 'this one', { method: send, ...context, ...more } as any), {
+        user: id,
+      });
+      const done = await caller.find(({ topic, place, body }) => {
+        return topic.endsWith(`/${id}`) && place === 'response' && stateOf(body) === 'completed';
+      });
+      expect(JSON.stringify(done.body)).toContain('this one');
+    }
+  });
+
+  it('tells a task to whoever asks for it, in the version that the task began in', async () => {
+    const { caller } = await shown(echo());
+    await caller.say('Shown', 'old', ask0_1('old', 'hello', { method: 'tasks/send' }));
+    await caller.say('Shown', 'new', ask0_3('new', 'hello', { method: 'message/send' }));
+    await Promise.all([caller.answer('old'), caller.answer('new')]);
+    for (const id of ['old', 'new']) {
+      const request = { jsonrpc: '2.0', id: `get-${id}`, method: 'tasks/get', params: { id } };
+      await caller.say('Shown', `get-${id}`, request);
+    }
+    expect((await caller.answer('get-old')).body.result).toMatchObject({ id: 'old', sessionId: 'session-1' });
+    expect((await caller.answer('get-new')).body.result).toMatchObject({ id: 'new', kind: 'task' });
+  });
+
+  it('keeps tasks of one user from another', async () => {
+    const { caller, log } = await shown(echo(gate().opened));
+    await caller.say('Shown', 't', ask0_3('t', 'hello', { method: 'message/send' }));
+    await caller.answer('t');
+    const request = { jsonrpc: '2.0', id: 'g', method: 'tasks/get', params: { id: 't' } };
+    await caller.say('Shown', 'g', request, { user: 'mallory' });
+    expect((await caller.answer('g')).body.error.code).toBe(-32001);
+    await caller.say('Shown', 't', ask0_3('t', 'mine', { method: 'message/send' }), { user: 'mallory' });
+    const refused = await caller.find(({ body }) => body.id === 't' && body.error !== undefined);
+    expect(refused.body.error.code).toBe(-32600);
+    expect(log.length).toBeGreaterThan(0);
+  });
+
+  it('answers what is no request where that is possible, and goes on', async () => {
+    const { caller, log } = await shown(echo(), { limits: { payload: 5000 } });
+    await caller.say('Shown', 'a', '{ not json');
+    expect((await caller.answer('a')).body).toMatchObject({ id: null, error: { code: -32700 } });
+    await caller.say('Shown', 'b', { jsonrpc: '2.0', id: 'b' });
+    expect((await caller.answer('b')).body).toMatchObject({ id: 'b', error: { code: -32600 } });
+    await caller.say('Shown', 'c', { jsonrpc: '2.0', id: 'c', method: 'tasks/frobnicate' });
+    expect((await caller.answer('c')).body).toMatchObject({ id: 'c', error: { code: -32601 } });
+    await caller.say('Shown', 'd', ask0_3('d', 'x'.repeat(6000)));
+    expect((await caller.answer('d')).body.error.message).toContain('too large');
+    await caller.say('Shown', 'e', {
+      jsonrpc: '2.0',
+      id: 'e',
+      method: 'message/send',
+      params: { message: 7 },
+    });
+    expect((await caller.answer('e')).body).toMatchObject({ id: 'e', error: { code: -32600 } });
+    await caller.say('Shown', 'f', {
+      jsonrpc: '2.0',
+      id: 'f',
+      method: 'tasks/send',
+      params: { message: {} },
+    });
+    expect((await caller.answer('f')).body.error.data.details?.taskId ?? 'f').toBe('f');
+    await caller.say('Shown', 'g', ask0_3('g', 'hello'));
+    expect(stateOf((await caller.answer('g')).body)).toBe('completed');
+    expect(log.filter(({ level }) => level === 'warn').length).toBeGreaterThanOrEqual(6);
+  });
+
+  it('never answers an answer, which could go on for ever', async () => {
+    const { caller, link, log } = await shown(echo());
+    const topic = 'test_namespace/a2a/v1/agent/request/Shown';
+    await link.publish(topic, JSON.stringify({ jsonrpc: '2.0', id: 'x', error: { code: 1, message: '' } }), {
+      replyTo: topic,
+    });
+    await caller.say('Shown', 't', ask0_3('t', 'hello'));
+    await caller.answer('t');
+    expect(log.map(({ message }) => message)).toEqual(['An answer came where requests are expected']);
+  });
+
+  it('loses no answer silently when nobody says where it goes', async () => {
+    const { caller, link, log } = await shown(echo());
+    const found: string[] = [];
+    await link.subscribe(
+      'test_namespace/a2a/v1/client/response/gateway_1',
+      ({ payload }) => void found.push(payload),
+    );
+    await caller.say('Shown', 'a', ask0_3('a', 'hello', { method: 'message/send' }), { mute: true });
+    await caller.say('Shown', 'b', ask0_3('b', 'hello', { method: 'message/send' }), {
+      mute: true,
+      properties: { clientId: '' },
+    });
+    await caller.say('Shown', 'c', ask0_3('c', 'hello'));
+    await caller.answer('c');
+    expect(found.map((each) => JSON.parse(each).result.id)).toEqual(['a']);
+    expect(log.map(({ taskId }) => taskId)).toEqual(['b']);
+  });
+
+  it('works on so many at once, and a cancel passes those that wait', async () => {
+    const wait = gate();
+    const { caller, face } = await shown(echo(wait.opened), { limits: { concurrency: 1 } });
+    await caller.say('Shown', 'a', ask0_3('a', 'slow'));
+    await caller.find(({ topic }) => topic.endsWith('/a'));
+    await caller.say('Shown', 'b', ask0_3('b', 'hello'));
+    await caller.say('Shown', 'c', ask0_3('c', 'hello'));
+    await caller.cancel('Shown', 'b');
+    expect(stateOf((await caller.answer('b')).body)).toBe('canceled');
+    expect(face.running).toBe(1);
+    expect(caller.of('c')).toEqual([]);
+    wait.open();
+    expect(stateOf((await caller.answer('c')).body)).toBe('completed');
+    expect(stateOf((await caller.answer('a')).body)).toBe('completed');
+  });
+
+  it('ends a task that waits for words when it is canceled', async () => {
+    const { caller } = await shown(echo());
+    await caller.say('Shown', 't', ask0_3('t', 'ask'));
+    await caller.answer('t');
+    await caller.cancel('Shown', 't');
+    const last = await caller.find(({ place, body }) => place === 'response' && stateOf(body) === 'canceled');
+    expect(last.body).toMatchObject({ id: 't', result: { id: 't' } });
+  });
+
+  it('is acknowledged when the whole work is done', async () => {
+    const wait = gate();
+    const settled: string[] = [];
+    const inner = memoryLink();
+    const link: Link = {
+      state: 'up',
+      publish: (...published) => inner.publish(...published),
+      onState: (changed) => inner.onState(changed),
+      close: () => inner.close(),
+      [Symbol.asyncDispose]: () => inner.close(),
+      subscribe: (patterns, work, options) =>
+        inner.subscribe(
+          patterns,
+          async (delivery) => {
+            await work(delivery);
+            settled.push(delivery.topic.split('/').at(-1) ?? '');
+          },
+          options,
+        ),
+    };
+    ends.push(() => inner.close());
+    const face = await showOnMesh(echo(wait.opened), { link, namespace: 'test_namespace', name: 'Shown' });
+    const caller = await MeshCaller.join(inner);
+    await caller.say('Shown', 'a', ask0_3('a', 'slow'));
+    await caller.find(({ place }) => place === 'status');
+    expect(settled).toEqual([]);
+    wait.open();
+    await caller.answer('a');
+    await face.close();
+    expect(settled).toEqual(['Shown']);
+  });
+
+  it('answers those at work with an error when it closes and they do not end', async () => {
+    const clock = new ManualClock();
+    const { caller, face } = await shown(echo(gate().opened), {
+      clock,
+      timeouts: { close: 5000, idle: 0, total: 0 },
+    });
+    await caller.say('Shown', 'a', ask0_3('a', 'slow'));
+    await caller.find(({ place }) => place === 'status');
+    const asked = clock.asked((milliseconds) => milliseconds === 5000);
+    const closing = face.close();
+    await asked;
+    clock.advance(5000);
+    await closing;
+    expect((await caller.answer('a')).body.error.message).toContain('shutting down');
+  });
+
+  it('tells what a translation lost, of requests and of answers', async () => {
+    const losses: string[] = [];
+    const rejected: Agent = {
+      ...echo(),
+      send: async () => ({ id: 'x', contextId: 'y', status: { state: 'rejected' } }),
+    };
+    const { caller } = await shown(rejected, {
+      onLoss: (all, { side, version }) => losses.push(...all.map(({ path }) => `${version} ${side} ${path}`)),
+    });
+    await caller.say('Shown', 't', ask0_1('t', 'hello', { method: 'tasks/send' }));
+    await caller.answer('t');
+    expect(losses).toContain('0.1 request acceptedOutputModes[0]');
+    expect(losses).toContain('0.1 answer task.status.state');
+  });
+});
+
+describe('the card on the mesh', () => {
+  async function announced(agent: Agent, options: Partial<MeshFaceOptions> = {}) {
+    const clock = new ManualClock();
+    const link = memoryLink();
+    const cards: any[] = [];
+    let came = gate();
+    await link.subscribe('ns/a2a/v1/discovery/agentcards', ({ payload }) => {
+      cards.push(JSON.parse(payload));
+      came.open();
+    });
+    const log: LogEntry[] = [];
+    const settings = {
+      link,
+      namespace: 'ns/',
+      name: 'Alias',
+      clock,
+      log: (each: LogEntry) => log.push(each),
+    };
+    const face = await showOnMesh(agent, { ...settings, ...options });
+    ends.push(
+      () => link.close(),
+      () => face.close(),
+    );
+    const next = async () => {
+      await came.opened;
+      came = gate();
+      return cards.at(-1);
+    };
+    return { clock, cards, next, face, log };
+  }
+
+  const withCard = (change: (card: AgentCard) => AgentCard): Agent => {
+    const agent = echo();
+    return { ...agent, card: async () => change(await agent.card()) };
+  };
+
+  it('has the alias, the address and a name for people, and everything else as it was', async () => {
+    const agent = withCard((card) => ({
+      ...card,
+      securitySchemes: { key: { type: 'apiKey', location: 'header', name: 'X-Key' } },
+      documentationUrl: 'https://example.com/docs',
+    }));
+    const { next } = await announced(agent);
+    const card = await next();
+    expect(card).toMatchObject({
+      protocolVersion: '0.3.0',
+      name: 'Alias',
+      url: 'solace:ns/a2a/v1/agent/request/Alias',
+      description: 'Says it back',
+      documentationUrl: 'https://example.com/docs',
+      securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } },
+    });
+    const uri = 'https://solace.com/a2a/extensions/display-name';
+    expect(card.capabilities.extensions).toEqual([{ uri, params: { display_name: 'Echo' } }]);
+    expect(card.supportedInterfaces).toBeUndefined();
+    if (schema0_3.isPresent) schema0_3.check('AgentCard', card);
+  });
+
+  it('has the name for people that is configured, else the one that it had', async () => {
+    const uri = 'https://solace.com/a2a/extensions/display-name';
+    const agent = withCard((card) => ({
+      ...card,
+      capabilities: { ...card.capabilities, extensions: [{ uri, params: { display_name: 'Kept' } }] },
+    }));
+    const nameOf = (card: any) => card.capabilities.extensions[0].params.display_name;
+    expect(nameOf(await (await announced(agent)).next())).toBe('Kept');
+    expect(nameOf(await (await announced(agent, { displayName: 'Mine' })).next())).toBe('Mine');
+  });
+
+  it('comes at least every 20 seconds until the face closes', async () => {
+    const { clock, next, face, cards } = await announced(echo(), { card: { interval: 60_000 } });
+    await next();
+    if (!clock.delays.includes(20_000)) await clock.asked((milliseconds) => milliseconds === 20_000);
+    clock.advance(20_000);
+    await next();
+    await face.close();
+    clock.advance(60_000);
+    expect(cards).toHaveLength(2);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('is not announced while it cannot be read, and again when it can', async () => {
+    let isDown = true;
+    const agent = withCard((card) => {
+      if (isDown) throw new A2AError('UNAVAILABLE');
+      return card;
+    });
+    const { clock, next, cards, log } = await announced(agent, { card: { interval: 1000 } });
+    if (!clock.delays.includes(1000)) await clock.asked((milliseconds) => milliseconds === 1000);
+    expect(cards).toEqual([]);
+    isDown = false;
+    clock.advance(1000);
+    await next();
+    expect(log.map(({ level }) => level)[0]).toBe('warn');
+  });
+
+  it('can be one that readers of the first years understand', async () => {
+    const card = await (await announced(echo(), { card: { version: '0.1' } })).next();
+    expect(card).toMatchObject({ name: 'Alias', display_name: 'Echo', peer_agents: {} });
+    expect(card.protocolVersion).toBeUndefined();
+  });
+});

@@ -1,0 +1,325 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { defineAgent, type LocalAgent } from '../../../src/engine/local-agent.ts';
+import { HttpFace } from '../../../src/server/http/agent-http-handler.ts';
+import { LaneServer } from '../../../src/server/fast-path/fast-path-server.ts';
+import { nodeListener, type RunningServer, serve } from '../../../src/server/node/serve.ts';
+import { onlyTaskOf } from '../../support/engine/conversation.ts';
+import { guardedServer, until } from '../../support/server/checked-server.ts';
+import { exchangeRaw, RawConnection, rawRequest } from '../../support/http/raw-http.ts';
+
+const maxBodyBytes = 100_000;
+const guarded = guardedServer({}, { maxBodyBytes });
+
+const modern = { 'A2A-Version': '1.0' };
+const get = () =>
+  JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: guarded.taskId } });
+const stream = (messageId: string) =>
+  JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'SendStreamingMessage',
+    params: { message: { messageId, role: 'ROLE_USER', parts: [{ text: 'go' }] } },
+  });
+
+describe('a body over the limit', () => {
+  /** Sends the head and then the body bit by bit, as far as the server listens. */
+  async function sendLong(head: Buffer, bodies: readonly Buffer[]) {
+    const line = new RawConnection(guarded.port);
+    line.write(head);
+    for (const body of bodies) if (!line.isClosed) line.write(body);
+    const reply = await line.next();
+    await line.ended();
+    line.destroy();
+    return reply;
+  }
+
+  const piece = Buffer.alloc(10_000, 'x');
+  const pieces = Array.from({ length: 15 }, () => piece);
+  const chunk = Buffer.concat([Buffer.from('2710\r\n'), piece, Buffer.from('\r\n')]);
+  const chunks = [...Array.from({ length: 15 }, () => chunk), Buffer.from('0\r\n\r\n')];
+  const chunked = { ...modern, 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' };
+  const long = { ...modern, 'Content-Type': 'application/json', 'Content-Length': '150000' };
+
+  it.each([
+    ['by its length', '/', long, pieces],
+    ['in chunks', '/', chunked, chunks],
+    ['by its length, on a path of REST', '/message:send', long, pieces],
+    ['in chunks, on a path of REST', '/message:send', chunked, chunks],
+  ])('is refused %s, and the line closed', async (_how, path, headers, bodies) => {
+    const reply = await sendLong(rawRequest('POST', path, '', headers), bodies);
+    expect(reply?.status).toBe(413);
+    expect(reply?.headers.get('connection')).toBe('close');
+    const { error } = JSON.parse(reply?.body ?? '') as { error: { code: number } };
+    expect(error.code).toBe(path === '/' ? -32_600 : 413);
+  });
+
+  it('is refused before it is sent, if its length says so', async () => {
+    const head = rawRequest('POST', '/', '', { ...long, 'Content-Length': '999999999999' });
+    expect((await sendLong(head, []))?.status).toBe(413);
+  });
+
+  it('is not read for ever', async () => {
+    const line = new RawConnection(guarded.port);
+    line.write(rawRequest('POST', '/', '', { ...long, 'Content-Length': '999999999' }));
+    let sent = 0;
+    while (!line.isClosed && sent < 50_000_000) {
+      line.write(piece);
+      sent += piece.length;
+      if (line.socket.writableNeedDrain) await new Promise(setImmediate);
+    }
+    expect(line.isClosed).toBe(true);
+    line.destroy();
+  });
+});
+
+describe('a length that is not true', () => {
+  it('too long is waited for, and given up when the caller is done', async () => {
+    const line = new RawConnection(guarded.port);
+    line.socket.end(rawRequest('POST', '/', get(), { ...modern, 'Content-Length': '5000' }));
+    expect((await line.rest()).map(({ status }) => status)).toEqual([400]);
+  });
+
+  it('too short leaves words that are no request', async () => {
+    const line = new RawConnection(guarded.port);
+    line.write(
+      rawRequest('POST', '/', `${get()}trailing words\r\n\r\n`, {
+        ...modern,
+        'Content-Length': String(get().length),
+      }),
+    );
+    const statuses = (await line.rest()).map(({ status }) => status);
+    // Whether the first answer is quick enough to go out before the end is up to the machine.
+    expect(statuses.at(-1)).toBe(400);
+    expect(statuses.length).toBeLessThanOrEqual(2);
+  });
+
+  it.each(['-1', 'abc', '1e3', '5, 6'])('%j is none', async (length) => {
+    const line = new RawConnection(guarded.port);
+    line.write(rawRequest('POST', '/', get(), { 'Content-Length': length }));
+    expect((await line.rest()).map(({ status }) => status)).toEqual([400]);
+  });
+
+  it('beside chunks is refused', async () => {
+    const line = new RawConnection(guarded.port);
+    line.write(
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    );
+    expect((await line.rest()).map(({ status }) => status)).toEqual([400]);
+  });
+});
+
+it('has room for headers, but not for ever', async () => {
+  const line = new RawConnection(guarded.port);
+  line.write(rawRequest('GET', '/healthz', '', { 'X-Long': 'x'.repeat(100_000) }));
+  expect((await line.next())?.status).toBe(431);
+  await line.ended();
+});
+
+it('answers requests that come one behind the other in their order', async () => {
+  const line = new RawConnection(guarded.port);
+  const requests = Array.from({ length: 50 }, (_, id) =>
+    rawRequest(
+      'POST',
+      '/',
+      JSON.stringify({
+        jsonrpc: '2.0',
+        id,
+        method: id % 5 === 0 ? 'nothing' : 'tasks/get',
+        params: { id: guarded.taskId },
+      }),
+    ),
+  );
+  line.write(Buffer.concat(requests));
+  for (let id = 0; id < requests.length; id++) {
+    expect(JSON.parse((await line.next())?.body ?? '')).toMatchObject({ jsonrpc: '2.0', id });
+  }
+  line.destroy();
+});
+
+it('serves others while somebody speaks slowly', async () => {
+  const request = rawRequest('POST', '/', get(), modern);
+  const slow = new RawConnection(guarded.port);
+  for (const byte of request.subarray(0, 80)) {
+    slow.write(Buffer.from([byte]));
+    await new Promise(setImmediate);
+  }
+  expect((await exchangeRaw(guarded.port, request))?.status).toBe(200);
+  slow.write(request.subarray(80));
+  expect((await slow.next())?.status).toBe(200);
+  slow.destroy();
+});
+
+const bounds = { headerBytes: 10_000, headers: 100, bodyBytes: 10_000 };
+
+/** Both ways that a request may take. */
+const ways: [string, (face: HttpFace) => Server][] = [
+  ['through the server of Node', (face) => createServer(nodeListener(face))],
+  ['in the lane', (face) => new LaneServer({}, nodeListener(face), () => face, bounds)],
+];
+
+describe.each(ways)('a caller that hangs up %s', (_way, makeServer) => {
+  let agent: LocalAgent;
+  let httpFace: HttpFace;
+  let server: Server;
+  let port: number;
+  const sockets = new Set<Socket>();
+
+  beforeAll(async () => {
+    agent = defineAgent({
+      name: 'Slow',
+      description: 'Gives a little at a time',
+      async *process() {
+        for (let i = 0; i < 20; i++) {
+          yield `${i} `;
+          await new Promise(setImmediate);
+        }
+      },
+    });
+    httpFace = new HttpFace(agent);
+    server = makeServer(httpFace);
+    server.on('connection', (socket) => {
+      sockets.add(socket);
+      socket.on('close', () => sockets.delete(socket));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    ({ port } = server.address() as AddressInfo);
+  });
+
+  afterAll(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    await agent.close();
+  });
+
+  async function expectNothingLeft(): Promise<void> {
+    await until(() => sockets.size === 0 && httpFace.face.openStreams === 0, 'every line is closed');
+    await until(
+      async () => (await agent.listTasks({ status: 'working' })).totalSize === 0,
+      'every task is done',
+    );
+  }
+
+  it('with words that are no HTTP in the middle of a stream finds none of ours in it', async () => {
+    const patient = defineAgent({
+      name: 'Patient',
+      description: 'Says one thing and then nothing for as long as anybody listens',
+      async *process({ signal }) {
+        yield 'one';
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      },
+    });
+    const own = await serve(patient);
+    const line = new RawConnection(own.port);
+    let heard = '';
+    line.socket.on('data', (data) => {
+      heard += data.toString('latin1');
+    });
+    line.write(rawRequest('POST', '/', stream('garbage'), modern));
+    await until(() => heard.includes('data: '), 'the stream begins');
+    line.write('this is not HTTP\r\n\r\n');
+    await line.ended();
+    line.destroy();
+    expect(heard.match(/HTTP\/1\.1/g)).toHaveLength(1);
+    await own.stop(100);
+    await patient.close();
+    await expectNothingLeft();
+  });
+
+  it('at any byte of its request leaves nothing behind', async () => {
+    const request = rawRequest('POST', '/', stream('cut'), modern);
+    for (let length = 0; length <= request.length; length++) {
+      const line = new RawConnection(port);
+      await new Promise((resolve) => line.socket.once('connect', resolve));
+      await new Promise<void>((resolve) => {
+        line.socket.write(request.subarray(0, length), () => resolve());
+      });
+      line.destroy();
+    }
+    await expectNothingLeft();
+    const { tasks } = await agent.listTasks({});
+    expect(tasks.length).toBeLessThanOrEqual(2);
+    for (const task of tasks) expect(task.status.state).toBe('completed');
+  });
+
+  it('at any point of the response leaves its task to go on', async () => {
+    const before = (await agent.listTasks({})).totalSize;
+    for (let bytes = 1; bytes < 6_000; bytes += 211) {
+      const line = new RawConnection(port);
+      let heard = 0;
+      const enough = new Promise<void>((resolve) => {
+        line.socket.on('data', (data) => {
+          heard += data.length;
+          if (heard >= bytes) resolve();
+        });
+        line.socket.on('close', () => resolve());
+        line.socket.on('end', () => resolve());
+      });
+      line.write(rawRequest('POST', '/', stream(`cut-${bytes}`), modern));
+      await enough;
+      line.destroy();
+    }
+    await expectNothingLeft();
+    const after = await agent.listTasks({ status: 'completed', pageSize: 100 });
+    expect(after.totalSize - before).toBe(Math.ceil(5_999 / 211));
+  });
+
+  it('with requests behind each other leaves none of their streams open', async () => {
+    const requests = Array.from({ length: 20 }, (_, i) =>
+      rawRequest('POST', '/', stream(`row-${i}`), modern),
+    );
+    const line = new RawConnection(port);
+    line.write(Buffer.concat(requests));
+    await until(() => httpFace.face.openStreams > 1, 'the streams begin');
+    line.destroy();
+    await expectNothingLeft();
+  });
+});
+
+describe('a caller that does not read', () => {
+  let agent: LocalAgent;
+  let server: RunningServer;
+  const sockets = new Set<Socket>();
+  const total = 400;
+
+  beforeAll(async () => {
+    agent = defineAgent({
+      name: 'Big',
+      description: 'Says much',
+      async *process() {
+        for (let i = 0; i < total; i++) {
+          yield 'x'.repeat(64 * 1_024);
+          if (i % 20 === 0) await new Promise(setImmediate);
+        }
+      },
+    });
+    server = await serve(agent, { heartbeat: 20, stallTimeout: 300 });
+    server.server.on('connection', (socket) => {
+      sockets.add(socket);
+      socket.on('close', () => sockets.delete(socket));
+    });
+  });
+
+  afterAll(async () => {
+    await server.stop(100);
+    await agent.close();
+  });
+
+  it('holds up neither its task nor the memory, and is cut off', async () => {
+    const line = new RawConnection(server.port);
+    line.socket.pause();
+    line.write(rawRequest('POST', '/', stream('big'), modern));
+    await until(
+      async () => (await agent.listTasks({ status: 'completed' })).totalSize === 1,
+      'the task is done',
+    );
+    for (const socket of sockets) expect(socket.writableLength).toBeLessThan(1_000_000);
+    const id = await onlyTaskOf(agent);
+    await until(() => sockets.size === 0, 'the line is cut');
+    const task = await agent.getTask({ id });
+    expect(task.artifacts?.[0]?.parts).toHaveLength(total);
+    expect((await exchangeRaw(server.port, rawRequest('GET', '/healthz')))?.status).toBe(200);
+    line.destroy();
+  });
+});

@@ -1,0 +1,91 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { defineAgent, type LocalAgent } from '../../../src/engine/local-agent.ts';
+import type { LaneServer } from '../../../src/server/fast-path/fast-path-server.ts';
+import { type NodeOptions, type RunningServer, serve } from '../../../src/server/node/serve.ts';
+import { say, taskIn } from '../../support/engine/conversation.ts';
+import { Dice, mutate } from '../../support/fuzz/request-fuzzer.ts';
+import { RawConnection, type RawReply } from '../../support/http/raw-http.ts';
+import { bytesOf, seedsFor } from '../../support/fuzz/seed-requests.ts';
+
+const opened: { server: RunningServer; agent: LocalAgent }[] = [];
+afterEach(async () => {
+  for (const { server, agent } of opened.splice(0)) {
+    await server.stop(50);
+    await agent.close();
+  }
+});
+
+/** An agent that draws the same ids as its twin. */
+async function open(options: NodeOptions) {
+  let drawn = 0;
+  const agent = defineAgent(
+    {
+      name: 'Echo',
+      description: 'Says it back',
+      pushNotifications: true,
+      async *process({ text }) {
+        yield text;
+      },
+    },
+    { newId: () => `id-${++drawn}`, push: { egress: { resolve: async () => [] } } },
+  );
+  const server = await serve(agent, options);
+  opened.push({ server, agent });
+  return { agent, port: server.port, lane: server.server as LaneServer };
+}
+
+describe('beside a server without the lane', () => {
+  /** What is the same for both: not when and where it was made, nor which message of a test was the first. */
+  function comparable({ status, headers, body }: RawReply) {
+    const { date, ...others } = Object.fromEntries(headers);
+    // Only what is no HTTP at all is answered without.
+    if (status < 300) expect(date).toMatch(/ GMT$/);
+    return {
+      status,
+      headers: others,
+      body: body
+        .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+        .replaceAll(/"m-\d+"/g, '"M"')
+        .replaceAll(/127\.0\.0\.1:\d+|localhost:\d+/g, 'HOST'),
+    };
+  }
+
+  it('everything that was changed a little gets the same answer', { timeout: 120_000 }, async () => {
+    const seed = Number(process.env.DRAGOMAN_SEED ?? Date.now() % 1_000_000);
+    const options = { maxBodyBytes: 100_000 };
+    const twins = [await open(options), await open({ ...options, fastLane: false })] as const;
+    const seeds = await Promise.all(
+      twins.map(async ({ agent }) => seedsFor(taskIn(await agent.send(say('hi'))).id)),
+    );
+    let compared = 0;
+    let inLane = 0;
+    for (let i = 0; i < 3_000; i++) {
+      const at = i % (seeds[0]?.length ?? 1);
+      const mutants = seeds.map((each) => {
+        const chosen = each[at];
+        if (!chosen) throw new Error('there is a seed');
+        // The same dice fall in the same way.
+        return i < each.length
+          ? { bytes: bytesOf(chosen), isFramed: true, how: 'as it is' }
+          : mutate(chosen, new Dice(seed + i));
+      });
+      const [ours, theirs] = await Promise.all(
+        twins.map(async ({ port }, twin) => {
+          const line = new RawConnection(port);
+          line.write(mutants[twin]?.bytes ?? '');
+          // What is not framed may be waited for until it is known that nothing follows.
+          if (!mutants[twin]?.isFramed) line.socket.end();
+          const reply = await line.next();
+          if (twin === 0) inLane += twins[0].lane.inLane.size;
+          line.destroy();
+          return reply && comparable(reply);
+        }),
+      );
+      const what = `seed ${seed + i}: ${mutants[0]?.how} ${mutants[0]?.bytes.toString('latin1').slice(0, 400)}`;
+      expect(ours, what).toEqual(theirs);
+      if (ours) compared++;
+    }
+    expect(compared).toBeGreaterThan(2_500);
+    expect(inLane).toBeGreaterThan(1_000);
+  });
+});

@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { LocalAgent } from '../../../src/engine/index.ts';
+import type { StreamEvent } from '../../../src/protocol/event.ts';
+import { fetchHandler } from '../../../src/server/fetch.ts';
+import { type RunningServer, serve } from '../../../src/server/index.ts';
+import { sampleAgent } from '../../interop/sample-agent.ts';
+import { frames } from '../../support/http/sse-frames.ts';
+import { standIn } from '../../support/agent-stub.ts';
+
+let agent: LocalAgent;
+let server: RunningServer;
+let handle: (request: Request) => Promise<Response>;
+
+beforeAll(async () => {
+  agent = sampleAgent({ extensions: [{ uri: 'urn:a' }] });
+  server = await serve(agent);
+  handle = fetchHandler(agent);
+});
+afterAll(async () => {
+  await server.stop();
+  await agent.close();
+});
+
+const modern = { 'a2a-version': '1.0', 'content-type': 'application/json' };
+const says = (text: string) => ({
+  message: { messageId: 'm', contextId: 'c', role: 'ROLE_USER', parts: [{ text }] },
+});
+const asked = (method: string, params: unknown) => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+
+/** What differs between two answers by right: ids and times. */
+function settled(text: string): string {
+  return text.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID').replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME');
+}
+
+interface Case {
+  name: string;
+  path: string;
+  init: { method?: string; headers?: Record<string, string>; body?: string };
+}
+
+const table: Case[] = [
+  { name: 'a card', path: '/.well-known/agent-card.json', init: {} },
+  { name: 'a card of 1.0', path: '/.well-known/agent-card.json', init: { headers: modern } },
+  { name: 'a card at the old path', path: '/.well-known/agent.json', init: {} },
+  {
+    name: 'a card that is kept',
+    path: '/.well-known/agent.json',
+    init: { headers: { 'if-none-match': '*' } },
+  },
+  { name: 'health', path: '/healthz', init: {} },
+  { name: 'readiness', path: '/readyz', init: {} },
+  {
+    name: 'a message',
+    path: '/',
+    init: { method: 'POST', headers: modern, body: asked('SendMessage', says('a')) },
+  },
+  {
+    name: 'a message over REST',
+    path: '/message:send',
+    init: { method: 'POST', headers: modern, body: JSON.stringify(says('b')) },
+  },
+  {
+    name: 'a stream',
+    path: '/',
+    init: { method: 'POST', headers: modern, body: asked('SendStreamingMessage', says('stream')) },
+  },
+  {
+    name: 'a stream over REST, with extensions',
+    path: '/message:stream',
+    init: {
+      method: 'POST',
+      headers: { ...modern, 'a2a-extensions': 'urn:a' },
+      body: JSON.stringify(says('stream')),
+    },
+  },
+  {
+    name: 'a stream of 0.1',
+    path: '/subscribe',
+    init: {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: asked('tasks/sendSubscribe', {
+        id: 'fixed',
+        sessionId: 's',
+        message: { role: 'user', parts: [{ type: 'text', text: 'hello' }] },
+      }),
+    },
+  },
+  { name: 'a missing task', path: '/tasks/nobody?historyLength=1', init: { headers: modern } },
+  { name: 'a missing path', path: '/nowhere', init: {} },
+  { name: 'another verb', path: '/message:send', init: { method: 'DELETE', headers: modern } },
+  { name: 'a GET where POST is wanted', path: '/', init: {} },
+  { name: 'broken JSON', path: '/', init: { method: 'POST', headers: modern, body: '{' } },
+  { name: 'another version', path: '/tasks', init: { headers: { 'a2a-version': '2.0' } } },
+  {
+    name: 'a preflight',
+    path: '/',
+    init: {
+      method: 'OPTIONS',
+      headers: { origin: 'https://app.test', 'access-control-request-method': 'POST' },
+    },
+  },
+];
+
+const named = ['content-type', 'allow', 'etag', 'vary', 'cache-control', 'a2a-extensions'];
+
+async function plain(response: Response): Promise<unknown> {
+  const headers = Object.fromEntries(named.map((name) => [name, response.headers.get(name)]));
+  return { status: response.status, headers, text: settled(await response.text()) };
+}
+
+describe('a handler of Request and Response', () => {
+  it.each(table)('answers $name as the server of Node does', async ({ path, init }) => {
+    const url = `${server.url}${path}`;
+    const overNode = await plain(await fetch(url, init));
+    // Not the same message again, or it would be taken for a retry of the one before.
+    const other = fetchHandler(sampleAgent({ extensions: [{ uri: 'urn:a' }] }));
+    expect(await plain(await other(new Request(url, init)))).toEqual(overNode);
+  });
+
+  it('frees the task when the body is canceled, and the task goes on', async () => {
+    let isFreed = false;
+    const watched = standIn(agent, {
+      stream(request, call) {
+        const events = agent.stream(request, call)[Symbol.asyncIterator]();
+        const iterator: AsyncIterator<StreamEvent> = {
+          next: () => events.next(),
+          async return() {
+            isFreed = true;
+            return (await events.return?.()) ?? { done: true, value: undefined };
+          },
+        };
+        return { [Symbol.asyncIterator]: () => iterator };
+      },
+    });
+    const body = JSON.stringify({ message: { ...says('slow').message, messageId: 'm-slow' } });
+    const response = await fetchHandler(watched)(
+      new Request('http://agent.test/message:stream', { method: 'POST', headers: modern, body }),
+    );
+    let id = '';
+    for await (const { data } of frames(response)) {
+      id = data.task?.id ?? id;
+      if (data.statusUpdate?.status.message) break;
+    }
+    expect(isFreed).toBe(true);
+    expect((await agent.getTask({ id })).status.state).toBe('working');
+    await agent.cancelTask({ id });
+  });
+
+  it('gives the address that it was reached at', async () => {
+    const response = await handle(new Request('https://agents.test/.well-known/agent.json'));
+    expect(await response.json()).toMatchObject({ url: 'https://agents.test' });
+  });
+
+  it('is not available while the agent cannot be made ready, and is once it can', async () => {
+    let isBroken = true;
+    const waiting = standIn(agent, {
+      ready: async () => {
+        if (isBroken) throw new Error('the secret of the house');
+      },
+    });
+    const prepared = fetchHandler(waiting);
+    const ask = () => prepared(new Request('http://agent.test/tasks/nobody', { headers: modern }));
+    const early = await ask();
+    expect(early.status).toBe(503);
+    expect(await early.text()).not.toContain('secret');
+    isBroken = false;
+    expect((await ask()).status).toBe(404);
+  });
+
+  it('refuses too much', async () => {
+    const small = fetchHandler(agent, { maxBodyBytes: 10 });
+    const body = asked('SendMessage', says('hello'));
+    const response = await small(
+      new Request('http://agent.test/', { method: 'POST', headers: modern, body }),
+    );
+    expect(response.status).toBe(413);
+    expect(await response.json()).toMatchObject({ id: null, error: { code: -32600 } });
+  });
+
+  it('gives signs of life', async () => {
+    const beating = fetchHandler(agent, { heartbeat: 5 });
+    const body = JSON.stringify({ message: { ...says('slow').message, messageId: 'm-beat' } });
+    const response = await beating(
+      new Request('http://agent.test/message:stream', { method: 'POST', headers: modern, body }),
+    );
+    let id = '';
+    let beats = 0;
+    for await (const { data, comment } of frames(response)) {
+      id = data?.task?.id ?? id;
+      if (comment !== undefined && ++beats === 2) break;
+    }
+    expect(beats).toBe(2);
+    await agent.cancelTask({ id });
+  });
+});

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { defineAgent, type LocalAgent } from '../../../src/engine/local-agent.ts';
+import { memoryLedger } from '../../../src/store/memory-task-store.ts';
+import { serve, type RunningServer } from '../../../src/server/node/serve.ts';
+import { say, taskIn } from '../../support/engine/conversation.ts';
+import { Dice, type Mutant, mutate } from '../../support/fuzz/request-fuzzer.ts';
+import { exchangeRaw, RawConnection, type RawReply, rawRequest } from '../../support/http/raw-http.ts';
+import { type Seed, seedsFor } from '../../support/fuzz/seed-requests.ts';
+
+const count = Number(process.env.DRAGOMAN_MUTANTS ?? 50_000);
+const seed = Number(process.env.DRAGOMAN_SEED ?? Date.now() % 1_000_000);
+const lines = 4;
+const atOnce = 32;
+
+const faults: unknown[] = [];
+const noteFault = (fault: unknown): void => {
+  faults.push(fault);
+};
+
+let agent: LocalAgent;
+let server: RunningServer;
+let seeds: Seed[];
+
+beforeAll(async () => {
+  process.on('unhandledRejection', noteFault);
+  agent = defineAgent(
+    {
+      name: 'Echo',
+      description: 'Says it back',
+      pushNotifications: true,
+      process: ({ text }) => text || 'nothing',
+    },
+    {
+      ledger: memoryLedger({ maxTasks: 5_000, maxReplayable: 100 }),
+      maxPushConfigs: 1_000_000,
+      // Nothing here is meant to leave the machine.
+      push: { egress: { resolve: async () => [] } },
+    },
+  );
+  server = await serve(agent, { maxBodyBytes: 100_000, onError: noteFault });
+  seeds = seedsFor(taskIn(await agent.send(say('hi'))).id);
+});
+
+afterAll(async () => {
+  process.off('unhandledRejection', noteFault);
+  await server.stop(100);
+  await agent.close();
+});
+
+/** What is wrong with a reply, if anything is. */
+function complaint({ status, headers, body }: RawReply): string | undefined {
+  if (!(status >= 200 && status < 500)) return `status ${status}: ${body.slice(0, 300)}`;
+  if (body.includes('"code":-32603')) return `an internal error: ${body.slice(0, 300)}`;
+  const type = headers.get('content-type') ?? '';
+  try {
+    if (/\bjson\b/.test(type) && body !== '') JSON.parse(body);
+    if (type.startsWith('text/event-stream'))
+      for (const [, data = ''] of body.matchAll(/^data: (.*)$/gm)) JSON.parse(data);
+  } catch {
+    return `not JSON: ${body.slice(0, 300)}`;
+  }
+  return undefined;
+}
+
+/** Sends requests one behind the other down one line, and gives the replies that came before it closed. */
+async function sendFramed(line: RawConnection, mutants: readonly Mutant[]): Promise<RawReply[]> {
+  line.write(Buffer.concat(mutants.map(({ bytes }) => bytes)));
+  const replies: RawReply[] = [];
+  for (const _mutant of mutants) {
+    const reply = await line.next();
+    if (!reply) break;
+    replies.push(reply);
+  }
+  return replies;
+}
+
+/** Sends what may not even be HTTP down a line of its own, which it then stops writing to. */
+async function sendAlone({ bytes }: Mutant): Promise<RawReply[]> {
+  const line = new RawConnection(server.port);
+  line.socket.end(bytes);
+  const replies = await line.rest();
+  line.destroy();
+  return replies;
+}
+
+interface Tally {
+  replies: number;
+  statuses: Map<number, number>;
+  complaints: string[];
+}
+
+async function work(dice: Dice, share: number, tally: Tally): Promise<void> {
+  let line = new RawConnection(server.port);
+  for (let left = share; left > 0; left -= atOnce) {
+    const mutants = Array.from({ length: Math.min(atOnce, left) }, () => mutate(dice.pick(seeds), dice));
+    const framed = mutants.filter(({ isFramed }) => isFramed);
+    const [together, ...alone] = await Promise.all([
+      sendFramed(line, framed),
+      ...mutants.filter(({ isFramed }) => !isFramed).map(sendAlone),
+    ]);
+    if (together.length < framed.length) {
+      tally.complaints.push(
+        `a line closed after: ${framed[together.length]?.bytes.toString('latin1') ?? ''}`,
+      );
+      line.destroy();
+      line = new RawConnection(server.port);
+    }
+    for (const reply of [...together, ...alone.flat()]) {
+      tally.replies++;
+      tally.statuses.set(reply.status, (tally.statuses.get(reply.status) ?? 0) + 1);
+      const wrong = complaint(reply);
+      if (wrong !== undefined) tally.complaints.push(wrong);
+    }
+  }
+  line.destroy();
+}
+
+it(`answers ${count} requests that are not quite right (seed ${seed})`, { timeout: 120_000 }, async () => {
+  const tally: Tally = { replies: 0, statuses: new Map(), complaints: [] };
+  await Promise.all(
+    Array.from({ length: lines }, (_, i) =>
+      work(new Dice(seed * lines + i), Math.ceil(count / lines), tally),
+    ),
+  );
+  expect(tally.complaints.slice(0, 5), `seed ${seed}`).toEqual([]);
+  expect(faults.slice(0, 5), `seed ${seed}`).toEqual([]);
+  expect(tally.replies).toBeGreaterThan(count * 0.9);
+  // Most are refused and many are not: otherwise it would not be the mutants that are tested.
+  expect(tally.statuses.get(200)).toBeGreaterThan(count * 0.2);
+  expect(tally.statuses.get(400)).toBeGreaterThan(count * 0.05);
+});
+
+it('still answers afterwards', async () => {
+  expect((await exchangeRaw(server.port, rawRequest('GET', '/healthz')))?.status).toBe(200);
+  for (const each of seeds.slice(0, 2)) {
+    const reply = await exchangeRaw(
+      server.port,
+      rawRequest(each.verb, each.path, JSON.stringify(each.body), each.headers),
+    );
+    expect(reply?.status, each.name).toBe(200);
+    expect(reply?.body, each.name).toContain('"result"');
+  }
+  expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  expect(Object.keys(Object.prototype)).toEqual([]);
+});

@@ -1,0 +1,308 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { LocalAgent } from '../../../src/engine/index.ts';
+import type { Ledger } from '../../../src/store/task-store.ts';
+import { memoryLedger } from '../../../src/store/memory-task-store.ts';
+import { sqliteLedger } from '../../../src/store/sqlite.ts';
+import type { Operation } from '../../../src/protocol/agent.ts';
+import { type RunningServer, serve } from '../../../src/server/index.ts';
+import { sampleAgent } from '../../interop/sample-agent.ts';
+import { type Asker, type Line, lines, type Said, wordOfHonour } from '../../support/server/test-clients.ts';
+import { says } from '../../support/server/stream-clients.ts';
+
+let url: string;
+
+const ledgers: { kept: string; make: () => Promise<Ledger> }[] = [
+  { kept: 'in memory', make: async () => memoryLedger() },
+  { kept: 'in SQLite', make: () => sqliteLedger({ file: ':memory:' }) },
+];
+
+/** Somebody who must not learn of what another has. */
+interface Stranger {
+  who: string;
+  /** Whose things they are. */
+  owner: Asker;
+  stranger: Asker;
+}
+
+let pairs = 0;
+
+/** Everybody who is not the owner but comes near. */
+function strangersOn({ tenantIn, dialect }: Line): Stranger[] {
+  const make = (who: string, change: (owner: Required<Asker>) => Asker): Stranger => {
+    const principal = { id: `alice ${++pairs}` };
+    const tenant = `tenant ${pairs}`;
+    const owner: Asker = tenantIn ? { principal, tenant } : { principal };
+    return { who, owner, stranger: change({ principal, tenant }) };
+  };
+  const tenantOf = ({ tenant }: Asker): Asker => (tenantIn ? { tenant } : {});
+  return [
+    make('somebody else', (owner) => ({ ...tenantOf(owner), principal: { id: `bob ${pairs}` } })),
+    make('somebody of the same name from another issuer', (owner) => ({
+      ...tenantOf(owner),
+      principal: { ...owner.principal, issuer: 'https://other.test' },
+    })),
+    make('nobody', tenantOf),
+    make('somebody whose name is made up like an owner', (owner) => ({
+      ...tenantOf(owner),
+      principal: { id: JSON.stringify([null, owner.principal.id, tenantIn ? owner.tenant : null]) },
+    })),
+    ...(tenantIn
+      ? [
+          make('the same caller for another tenant', ({ principal }) => ({ principal, tenant: 'another' })),
+          make('the same caller for no tenant', ({ principal }) => ({ principal })),
+          make('a caller whose name has the tenant in it', ({ principal: { id }, tenant }) => ({
+            principal: { id: `${id}\u0001${tenant}` },
+          })),
+        ]
+      : []),
+    ...(dialect.version === '1.0' && tenantIn === undefined
+      ? [
+          make('somebody else for a tenant called like the owner', ({ principal: { id } }) => ({
+            principal: { id: 'carol' },
+            tenant: id,
+          })),
+        ]
+      : []),
+  ];
+}
+
+/** What may be asked about a task, by its id. */
+const questions: {
+  name: string;
+  operation: Operation;
+  request: (id: string) => unknown;
+  headers?: Record<string, string>;
+}[] = [
+  { name: 'asks for it', operation: 'getTask', request: (id) => ({ id }) },
+  { name: 'asks for its history', operation: 'getTask', request: (id) => ({ id, historyLength: 5 }) },
+  { name: 'cancels it', operation: 'cancelTask', request: (id) => ({ id }) },
+  { name: 'follows it', operation: 'subscribe', request: (id) => ({ id }) },
+  {
+    name: 'follows it from an event on',
+    operation: 'subscribe',
+    request: (id) => ({ id }),
+    headers: { 'last-event-id': '1' },
+  },
+  { name: 'sends to it', operation: 'send', request: (id) => ({ message: says('more', { taskId: id }) }) },
+  {
+    name: 'streams to it',
+    operation: 'stream',
+    request: (id) => ({ message: says('more', { taskId: id }) }),
+  },
+  {
+    name: 'streams to it from an event on',
+    operation: 'stream',
+    request: (id) => ({ message: says('more', { taskId: id }) }),
+    headers: { 'last-event-id': '1' },
+  },
+  {
+    name: 'makes a push configuration',
+    operation: 'createPushConfig',
+    request: (taskId) => ({ taskId, id: 'hook', url: 'https://hooks.test/mine' }),
+  },
+  {
+    name: 'asks for its push configuration',
+    operation: 'getPushConfig',
+    request: (taskId) => ({ taskId, id: 'hook' }),
+  },
+  {
+    name: 'asks for another push configuration',
+    operation: 'getPushConfig',
+    request: (taskId) => ({ taskId, id: 'none' }),
+  },
+  { name: 'lists its push configurations', operation: 'listPushConfigs', request: (taskId) => ({ taskId }) },
+  {
+    name: 'deletes its push configuration',
+    operation: 'deletePushConfig',
+    request: (taskId) => ({ taskId, id: 'hook' }),
+  },
+];
+
+/** What of a reply must not depend on whether there is something: everything but the ids it was asked with, and times. */
+function masked({ text, ...said }: Said, ...ids: string[]): Said {
+  let shown = text;
+  for (const id of ids) shown = shown.replaceAll(id, 'ID');
+  return {
+    ...said,
+    text: shown.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'UUID').replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME'),
+  };
+}
+
+/** 0.1 makes tasks under ids of their callers, so that a task of somebody else is no hindrance. */
+const claims = ({ dialect }: Line): boolean => dialect.version === '0.1';
+
+/** A test where a version has what is tested, and nothing where it has not. */
+function itWhere(isSo: boolean): (name: string, run: () => Promise<void>) => void {
+  return isSo ? it : () => {};
+}
+
+const stages = ['slow', 'ask', 'done'] as const;
+type Stage = (typeof stages)[number];
+
+const combinations = lines.flatMap((line) => strangersOn(line).map((stranger) => ({ line, ...stranger })));
+
+describe.each(ledgers)('tasks $kept', ({ make }) => {
+  let ledger: Ledger;
+  let agent: LocalAgent;
+  let server: RunningServer;
+
+  beforeAll(async () => {
+    ledger = await make();
+    agent = sampleAgent({}, { ledger });
+    server = await serve(agent, { auth: { any: [wordOfHonour()], isOptional: true } });
+    ({ url } = server);
+  });
+  afterAll(async () => {
+    await server.stop(100);
+    await agent.close();
+    await ledger[Symbol.asyncDispose]();
+  });
+
+  describe.each(combinations)('$line.name, and $who', ({ line, owner, stranger }) => {
+    const tasks = {} as Record<Stage, { id: string; contextId: string }>;
+    const random = (): string => crypto.randomUUID();
+    const begin = async (text: string, asker: Asker, more: object = {}): Promise<any> => {
+      const request = { message: says(text), configuration: { returnImmediately: true }, ...more };
+      if (claims(line)) Object.assign(request, { claimedTaskId: random(), ...more });
+      return line.get(url, asker, 'send', request);
+    };
+    const ask = (asker: Asker, operation: Operation, request: unknown, headers = {}): Promise<Said> =>
+      line.ask(url, asker, operation, request, headers);
+
+    beforeAll(async () => {
+      for (const stage of stages) {
+        // 0.1 cannot be answered before the task rests, so its slow task is begun by a stream.
+        const task =
+          claims(line) && stage === 'slow'
+            ? await beginBySubscribing(line, owner)
+            : await begin(stage, owner);
+        tasks[stage] = task;
+        await line.get(url, owner, 'createPushConfig', {
+          taskId: task.id,
+          id: 'hook',
+          url: 'https://hooks.test/a',
+        });
+      }
+    });
+
+    const asked = questions.filter(({ operation }) => {
+      const isSending = operation === 'send' || operation === 'stream';
+      return line.has(operation) && !(claims(line) && isSending);
+    });
+
+    it.each(asked)('who $name learns nothing', async ({ operation, request, headers }) => {
+      const absent = random();
+      const expected = masked(await ask(stranger, operation, request(absent), headers), absent);
+      for (const stage of stages) {
+        const { id } = tasks[stage];
+        expect(masked(await ask(stranger, operation, request(id), headers), id)).toEqual(expected);
+      }
+      expect(expected.text).toMatch(/not found/i);
+    });
+
+    itWhere(line.has('listTasks'))('who lists counts none of them', async () => {
+      const { tasks: seen, totalSize, nextPageToken } = await line.get(url, stranger, 'listTasks', {});
+      const listed: string[] = seen.map(({ id }: { id: string }) => id);
+      for (const stage of stages) expect(listed).not.toContain(tasks[stage].id);
+      expect({ totalSize, nextPageToken }).toEqual({ totalSize: listed.length, nextPageToken: '' });
+      const { totalSize: own } = await line.get(url, owner, 'listTasks', {});
+      expect(own).toBeGreaterThanOrEqual(stages.length);
+    });
+
+    itWhere(line.has('listTasks'))('who filters by their context finds none', async () => {
+      const absent = random();
+      const expected = masked(await ask(stranger, 'listTasks', { contextId: absent }), absent);
+      const { contextId } = tasks.ask;
+      expect(masked(await ask(stranger, 'listTasks', { contextId }), contextId)).toEqual(expected);
+      expect(await line.get(url, stranger, 'listTasks', { contextId })).toMatchObject({
+        tasks: [],
+        totalSize: 0,
+      });
+    });
+
+    itWhere(line.dialect.version === '1.0')('who uses their page token sees only its own', async () => {
+      const { nextPageToken } = await line.get(url, owner, 'listTasks', { pageSize: 1 });
+      expect(nextPageToken).not.toBe('');
+      const page = await line.get(url, stranger, 'listTasks', { pageToken: nextPageToken });
+      const all = await line.get(url, stranger, 'listTasks', {});
+      const own: string[] = all.tasks.map(({ id }: { id: string }) => id);
+      for (const { id } of page.tasks) expect(own).toContain(id);
+      expect(page.totalSize).toBe(all.totalSize);
+    });
+
+    it('who sends the same message gets a task of its own', async () => {
+      const message = says('the same');
+      const named = claims(line) ? { claimedTaskId: random() } : {};
+      const theirs = await line.get(url, owner, 'send', { message, ...named });
+      const again = claims(line) ? { claimedTaskId: random() } : {};
+      const fresh = says('the same');
+      const expected = masked(await ask(stranger, 'send', { message: fresh, ...again }), fresh.messageId);
+      const mine = await ask(stranger, 'send', {
+        message,
+        ...(claims(line) ? { claimedTaskId: random() } : {}),
+      });
+      expect(masked(mine, message.messageId)).toEqual(expected);
+      expect(mine.text).not.toContain(theirs.id);
+      expect(mine.text).not.toContain(theirs.contextId);
+      const repeated = await line.get(url, owner, 'send', { message, ...named });
+      expect(repeated.id).toBe(theirs.id);
+    });
+
+    it('who goes on in their context, or refers to them, begins something new', async () => {
+      const { id, contextId } = tasks.done;
+      const send = (context: string, reference: string): Promise<Said> =>
+        ask(stranger, 'send', {
+          message: says('hello', { contextId: context, referenceTaskIds: [reference] }),
+          ...(claims(line) && { claimedTaskId: random() }),
+        });
+      const [absentContext, absent] = [random(), random()];
+      const expected = masked(await send(absentContext, absent), absentContext, absent);
+      const found = masked(await send(contextId, id), contextId, id);
+      expect(found).toEqual(expected);
+      expect(found.status).toBe(200);
+    });
+
+    itWhere(claims(line))('who claims the same id gets a task of its own under it', async () => {
+      for (const operation of ['send', 'stream'] as const) {
+        const shared = random();
+        const theirs = await line.get(url, owner, 'send', { message: says('theirs'), claimedTaskId: shared });
+        const mine = await ask(stranger, operation, { message: says('mine'), claimedTaskId: shared });
+        const absent = random();
+        const fresh = await ask(stranger, operation, { message: says('mine'), claimedTaskId: absent });
+        expect(masked(mine, shared)).toEqual(masked(fresh, absent));
+        expect(mine.text).not.toContain('theirs');
+        expect(mine.text).not.toContain(theirs.contextId);
+        const kept = await ask(owner, 'getTask', { id: shared, historyLength: 9 });
+        expect(kept.text).toContain('theirs');
+        expect(kept.text).not.toContain('mine');
+      }
+    });
+
+    it('leaves everything as it was', async () => {
+      const states = { slow: 'working', ask: 'input-required', done: 'completed' };
+      for (const stage of stages) {
+        const { id } = tasks[stage];
+        expect((await line.get(url, owner, 'getTask', { id })).status.state).toBe(states[stage]);
+        const hook = await line.get(url, owner, 'getPushConfig', { taskId: id, id: 'hook' });
+        expect(hook.url).toBe('https://hooks.test/a');
+      }
+    });
+  });
+});
+
+/** Begins a task that works, and leaves the stream. */
+async function beginBySubscribing(line: Line, owner: Asker): Promise<{ id: string; contextId: string }> {
+  const claimedTaskId = crypto.randomUUID();
+  const response = await line.open(url, owner, 'stream', { message: says('slow'), claimedTaskId });
+  await response.body?.cancel();
+  const { contextId } = await line.get(url, owner, 'getTask', { id: claimedTaskId });
+  return { id: claimedTaskId, contextId };
+}
+
+it('is tried in at least 200 combinations', () => {
+  const count = combinations.reduce(
+    (sum, { line }) => sum + questions.filter(({ operation }) => line.has(operation)).length,
+    0,
+  );
+  expect(count).toBeGreaterThan(200);
+});

@@ -1,0 +1,282 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { defineAgent } from '../../../src/engine/local-agent.ts';
+import type { Process } from '../../../src/engine/agent-definition.ts';
+import { Metrics } from '../../../src/metrics/metrics.ts';
+import { fetchHandler } from '../../../src/server/fetch.ts';
+import { type NodeOptions, type RunningServer, serve } from '../../../src/server/node/serve.ts';
+import { gate } from '../../support/engine/conversation.ts';
+import { frames } from '../../support/http/sse-frames.ts';
+import { RawConnection, exchangeRaw, rawRequest } from '../../support/http/raw-http.ts';
+import { open, post } from '../../support/http/http-calls.ts';
+import { says, voices } from '../../support/server/stream-clients.ts';
+
+const v1 = { 'a2a-version': '1.0' };
+
+let server: RunningServer | undefined;
+let metrics = new Metrics();
+
+async function start(options: NodeOptions, process: Process = ({ text }) => text): Promise<RunningServer> {
+  metrics = new Metrics();
+  const agent = defineAgent({ name: 'Limited', description: 'Has limits', process });
+  server = await serve(agent, { ...options, metrics: { metrics } });
+  return server;
+}
+
+afterEach(async () => {
+  await server?.stop(0);
+  server = undefined;
+});
+
+const send = (message: unknown) => ({
+  jsonrpc: '2.0',
+  id: 'mine',
+  method: 'SendMessage',
+  params: { message },
+});
+const message = (more: object = {}) => ({
+  messageId: crypto.randomUUID(),
+  role: 'ROLE_USER',
+  parts: [{ text: 'hi' }],
+  ...more,
+});
+
+/** How often a limit was reached. */
+const hits = (limit: string): string | undefined =>
+  new RegExp(`^dragoman_limits_hit_total\\{limit="${limit}"\\} (\\d+)$`, 'm').exec(
+    metrics.registry.text(),
+  )?.[1];
+
+describe('the rate of a caller', () => {
+  const limits = { rate: { perSecond: 0.01, burst: 1 } };
+
+  it('is refused over JSON-RPC with 429, the id of the request, and when to come back', async () => {
+    const { url } = await start({ limits });
+    expect((await post(url, send(message()), v1)).status).toBe(200);
+    const late = await post(url, send(message()), v1);
+    expect(late.status).toBe(429);
+    expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(90);
+    expect(late.json).toMatchObject({ id: 'mine', error: { code: -32603 } });
+    expect(hits('rate')).toBe('1');
+  });
+
+  it('is refused over REST with 429 and when to come back', async () => {
+    const { url } = await start({ limits });
+    expect((await post(`${url}/message:send`, { message: message() }, v1)).status).toBe(200);
+    const late = await post(`${url}/message:send`, { message: message() }, v1);
+    expect(late.status).toBe(429);
+    expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(90);
+    expect(late.json.error).toMatchObject({ code: 429, status: 'RESOURCE_EXHAUSTED' });
+  });
+
+  it.each(voices)('holds for streams in $name', async (voice) => {
+    const { url } = await start({ limits });
+    const first = await voice.stream(url, says('hi'));
+    expect(first.status).toBe(200);
+    await first.text();
+    const late = await voice.stream(url, says('hi'));
+    expect(late.status).toBe(429);
+    expect(late.headers.get('retry-after')).not.toBeNull();
+    await late.text();
+  });
+
+  it('holds for all together where nobody can tell callers apart', async () => {
+    const handler = fetchHandler(
+      defineAgent({ name: 'Limited', description: 'Has limits', process: ({ text }) => text }),
+      { limits },
+    );
+    const ask = () =>
+      handler(
+        new Request('http://localhost/', {
+          method: 'POST',
+          body: JSON.stringify(send(message())),
+          headers: { 'content-type': 'application/json', ...v1 },
+        }),
+      );
+    expect((await ask()).status).toBe(200);
+    expect((await ask()).status).toBe(429);
+  });
+});
+
+describe('what a caller has open', () => {
+  it('is a bounded number of streams, and one that ends makes room', async () => {
+    const work = gate();
+    const { url } = await start({ limits: { streamsPerCaller: 1 } }, async ({ text }) => {
+      await work.opened;
+      return text;
+    });
+    const subscribe = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'SendStreamingMessage',
+      params: { message: message() },
+    };
+    const first = await open(url, subscribe, v1);
+    const reader = frames(first);
+    await reader.next();
+    const refused = await post(url, { ...subscribe, params: { message: message() } }, v1);
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect(hits('streamsPerCaller')).toBe('1');
+    work.open();
+    for await (const frame of reader) void frame;
+    await expect
+      .poll(async () => (await post(url, { ...subscribe, params: { message: message() } }, v1)).status)
+      .toBe(200);
+  });
+
+  it('gives its place back when it could not be opened', async () => {
+    const { url } = await start({ limits: { streamsPerCaller: 1 } });
+    for (let each = 0; each < 3; each++) {
+      const { json } = await post(
+        url,
+        { jsonrpc: '2.0', id: 1, method: 'SubscribeToTask', params: { id: 'nobody' } },
+        v1,
+      );
+      expect(json.error.code).toBe(-32001);
+    }
+  });
+
+  it('is a bounded number of requests that wait', async () => {
+    const work = gate();
+    const begun = gate();
+    const { url } = await start({ limits: { requestsPerCaller: 1 } }, async ({ text }) => {
+      begun.open();
+      await work.opened;
+      return text;
+    });
+    const first = post(url, send(message()), v1);
+    await begun.opened;
+    expect((await post(url, send(message()), v1)).status).toBe(429);
+    expect(hits('requestsPerCaller')).toBe('1');
+    work.open();
+    expect((await first).status).toBe(200);
+    expect((await post(url, send(message()), v1)).status).toBe(200);
+  });
+});
+
+describe('a message', () => {
+  it('has a bounded number of parts, and the error names the field', async () => {
+    const { url } = await start({ limits: { parts: 2 } });
+    const parts = [{ text: 'a' }, { text: 'b' }, { text: 'c' }];
+    const { json } = await post(url, send(message({ parts })), v1);
+    expect(json.error.code).toBe(-32602);
+    expect(json.error.message).toBe('message.parts has 3 parts; 2 are allowed');
+    const rest = await post(`${url}/message:send`, { message: message({ parts }) }, v1);
+    expect(rest.status).toBe(400);
+    expect(hits('parts')).toBe('2');
+    expect((await post(url, send(message({ parts: parts.slice(1) })), v1)).json.result).toBeDefined();
+  });
+
+  it.each([
+    ['the message', { metadata: { x: 'y'.repeat(100) } }],
+    ['a part', { parts: [{ text: 'a', metadata: { x: 'y'.repeat(100) } }] }],
+  ])('has a bounded size of metadata at %s', async (_where, more) => {
+    const { url } = await start({ limits: { metadataBytes: 100 } });
+    const { json } = await post(url, send(message(more)), v1);
+    expect(json.error.code).toBe(-32602);
+    expect(json.error.message).toMatch(/^metadata has 10\d bytes; 100 are allowed$/);
+    expect(hits('metadataBytes')).toBe('1');
+    expect((await post(url, send(message({ metadata: { x: 'y' } })), v1)).json.result).toBeDefined();
+  });
+
+  it('is nested to a bounded depth', async () => {
+    const { url } = await start({ limits: { jsonDepth: 6 } });
+    const deep = { parts: [{ data: { a: { b: {} } } }] };
+    const { json } = await post(url, send(message(deep)), v1);
+    expect(json.error).toMatchObject({ code: -32600 });
+    expect(json.error.message).toContain('6 levels');
+    expect(hits('jsonDepth')).toBe('1');
+    expect((await post(url, send(message()), v1)).json.result).toBeDefined();
+  });
+});
+
+describe('headers', () => {
+  it('are a bounded number, and none is dropped in silence', async () => {
+    const { port } = await start({ limits: { headers: 5 } });
+    const many = Object.fromEntries(Array.from({ length: 6 }, (_, each) => [`x-${each}`, 'y']));
+    const reply = await exchangeRaw(port, rawRequest('POST', '/', JSON.stringify(send(message())), many));
+    expect(reply?.status).toBe(431);
+    expect(JSON.parse(reply?.body ?? '').error.message).toBe('A request may have 5 headers');
+    expect(hits('headers')).toBe('1');
+    const few = await exchangeRaw(port, rawRequest('GET', '/healthz', '', { 'x-1': 'y' }));
+    expect(few?.status).toBe(200);
+  });
+
+  it('have a bounded size', async () => {
+    const { port } = await start({ limits: { headerBytes: 1_000 } });
+    const reply = await exchangeRaw(port, rawRequest('GET', '/healthz', '', { 'x-1': 'y'.repeat(2_000) }));
+    expect(reply?.status).toBe(431);
+    expect(hits('headerBytes')).toBe('1');
+  });
+});
+
+describe('time', () => {
+  it('ends for a caller that sends its headers one by one', async () => {
+    const { port } = await start({ limits: { headersTimeout: 100, requestTimeout: 100 } });
+    const connection = new RawConnection(port);
+    connection.write('POST / HTTP/1.1\r\nHost: localhost\r\n');
+    const drip = setInterval(() => connection.write('X-Slow: 1\r\n'), 20);
+    const reply = await connection.next();
+    clearInterval(drip);
+    expect(reply?.status).toBe(408);
+    await connection.ended();
+    connection.destroy();
+    expect(hits('requestTimeout')).toBe('1');
+  });
+
+  it('ends for a caller that sends its body byte by byte', async () => {
+    const { port } = await start({ limits: { headersTimeout: 100, requestTimeout: 150 } });
+    const connection = new RawConnection(port);
+    connection.write(rawRequest('POST', '/', '{', { 'Content-Length': '100000' }));
+    const drip = setInterval(() => connection.write(' '), 20);
+    const reply = await connection.next();
+    clearInterval(drip);
+    expect(reply?.status).toBe(408);
+    await connection.ended();
+    connection.destroy();
+  });
+
+  it('ends for a connection without a request', async () => {
+    const { port } = await start({ limits: { keepAliveTimeout: 50 } });
+    const connection = new RawConnection(port);
+    connection.write(rawRequest('GET', '/healthz'));
+    expect((await connection.next())?.status).toBe(200);
+    await connection.ended();
+    connection.destroy();
+  });
+
+  it('does not end for a stream that was asked for in time', async () => {
+    const work = gate();
+    const { url } = await start({ limits: { headersTimeout: 60, requestTimeout: 60 } }, async ({ text }) => {
+      await work.opened;
+      return text;
+    });
+    const stream = { jsonrpc: '2.0', id: 1, method: 'SendStreamingMessage', params: { message: message() } };
+    const reader = frames(await open(url, stream, v1));
+    await reader.next();
+    // Another connection, which begins later, is over when the time of the first is.
+    const other = new RawConnection(Number(new URL(url).port));
+    other.write('POST / HTTP/1.1\r\n');
+    await other.ended();
+    other.destroy();
+    work.open();
+    const states: string[] = [];
+    for await (const { data } of reader) states.push(data?.result?.statusUpdate?.status.state ?? '');
+    expect(states).toContain('TASK_STATE_COMPLETED');
+  });
+
+  it('ends for an answer that takes too long, and the task goes on', async () => {
+    const work = gate();
+    const { url } = await start({ limits: { answerTimeout: 50 } }, async ({ text }) => {
+      await work.opened;
+      return text;
+    });
+    const { json } = await post(url, send(message()), v1);
+    expect(json).toMatchObject({ id: 'mine', error: { code: -32603 } });
+    expect(json.error.message).toContain('50 ms');
+    expect(hits('answerTimeout')).toBe('1');
+    const list = await post(url, { jsonrpc: '2.0', id: 1, method: 'ListTasks', params: {} }, v1);
+    expect(list.json.result.tasks[0].status.state).toBe('TASK_STATE_WORKING');
+    work.open();
+  });
+});

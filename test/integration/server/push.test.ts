@@ -1,0 +1,373 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { leniently, strictly } from '../../../src/dialects/translation-loss.ts';
+import { v0_1 } from '../../../src/dialects/v0_1/index.ts';
+import { v0_3 } from '../../../src/dialects/v0_3/index.ts';
+import { v1_0 } from '../../../src/dialects/v1_0/index.ts';
+import type { AgentOptions, Process } from '../../../src/engine/agent-definition.ts';
+import { defineAgent } from '../../../src/engine/local-agent.ts';
+import { artifact, status } from '../../../src/engine/agent-output.ts';
+import type { Ledger } from '../../../src/store/task-store.ts';
+import { memoryLedger } from '../../../src/store/memory-task-store.ts';
+import { sqliteLedger } from '../../../src/store/sqlite.ts';
+import type { StreamEvent } from '../../../src/protocol/event.ts';
+import { textOf } from '../../../src/protocol/part.ts';
+import type { PushOptions } from '../../../src/push/push-options.ts';
+import { pushListener } from '../../../src/push/receiving/listener.ts';
+import { type News, pushReceiver } from '../../../src/push/receiving/receiver.ts';
+import { pushSigner } from '../../../src/push/sending/signer.ts';
+import { serve } from '../../../src/server/node/serve.ts';
+import { gate, reasonOf, say, taskIn } from '../../support/engine/conversation.ts';
+import { eventually, type Posted, Webhook } from '../../support/push/test-webhook.ts';
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+async function webhook(...given: ConstructorParameters<typeof Webhook>): Promise<Webhook> {
+  const hook = await new Webhook(...given).start();
+  ends.push(() => hook.stop());
+  return hook;
+}
+
+function agentOf(process: Process, push: PushOptions = {}, options: AgentOptions = {}) {
+  const egress = { allowLoopback: true, ...push.egress };
+  const definition = { name: 'T', description: 'T', pushNotifications: true, process };
+  const agent = defineAgent(definition, { push: { ...push, egress }, ...options });
+  ends.push(() => agent.close());
+  return agent;
+}
+
+async function served(process: Process, push?: PushOptions) {
+  const server = await serve(agentOf(process, push), { port: 0 });
+  ends.push(() => server.stop(0));
+  const rpc = async (method: string, params: unknown, version?: string) => {
+    const response = await fetch(server.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(version ? { 'a2a-version': version } : {}) },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    });
+    // oxlint-disable-next-line no-explicit-any
+    return (await response.json()) as any;
+  };
+  return { url: server.url, rpc };
+}
+
+/** Says that it works, makes something and is done. */
+async function* work() {
+  yield status('working', 'Hm.');
+  yield artifact('a piece', { artifactId: 'a' });
+  yield 'Done.';
+}
+
+const statesOf = (events: readonly StreamEvent[]): string[] =>
+  events.map((event) => {
+    if (event.kind === 'task') return event.task.status.state;
+    return event.kind === 'status' ? event.status.state : event.kind;
+  });
+
+describe('notifications come in the words of whoever registered', () => {
+  const types = (hook: Webhook) => new Set(hook.posted.map(({ headers }) => headers['content-type']));
+  const credentials = { url: '', token: 'sesame' };
+
+  it('1.0: every event, wrapped', async () => {
+    const hook = await webhook();
+    const { rpc } = await served(work);
+    const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'go' }] };
+    const taskPushNotificationConfig = {
+      ...credentials,
+      url: hook.url,
+      authentication: { scheme: 'Bearer', credentials: 'abc' },
+    };
+    const params = { message, configuration: { taskPushNotificationConfig } };
+    const { result } = await rpc('SendMessage', params, '1.0');
+    expect(result.task.status.state).toBe('TASK_STATE_COMPLETED');
+    await hook.until(() => statesOf(hook.taken.map(read)).includes('completed'));
+    expect(statesOf(hook.taken.map(read))).toEqual(
+      expect.arrayContaining(['submitted', 'working', 'artifact']),
+    );
+    expect(types(hook)).toEqual(new Set(['application/a2a+json']));
+    for (const { headers, id } of hook.taken) {
+      expect(headers).toMatchObject({
+        authorization: 'Bearer abc',
+        'x-a2a-notification-token': 'sesame',
+        'x-a2a-delivery-id': id,
+      });
+      expect(headers).not.toHaveProperty('a2a-version');
+    }
+
+    function read({ body }: Posted): StreamEvent {
+      return v1_0.notification.read(body, strictly);
+    }
+  });
+
+  it('0.3: the whole task as it was with each status', async () => {
+    const hook = await webhook();
+    const { rpc } = await served(work);
+    const message = { kind: 'message', messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'go' }] };
+    const pushNotificationConfig = {
+      ...credentials,
+      url: hook.url,
+      authentication: { schemes: ['Basic'], credentials: 'abc' },
+    };
+    await rpc('message/send', { message, configuration: { blocking: true, pushNotificationConfig } });
+    const read = ({ body }: Posted): StreamEvent => v0_3.notification.read(body, strictly);
+    await hook.until(() => statesOf(hook.taken.map(read)).includes('completed'));
+    expect(hook.taken.map(({ body }) => body.kind)).toEqual(['task', 'task', 'task', 'task']);
+    expect(statesOf(hook.taken.map(read))).toEqual(['submitted', 'working', 'working', 'completed']);
+    expect(hook.taken[2]?.body.artifacts ?? []).toEqual([]);
+    expect(hook.taken[3]?.body.artifacts).toHaveLength(2);
+    expect(types(hook)).toEqual(new Set(['application/json']));
+    expect(hook.taken[0]?.headers).toMatchObject({
+      authorization: 'Basic abc',
+      'x-a2a-notification-token': 'sesame',
+    });
+  });
+
+  it('0.1: the whole task, without a kind', async () => {
+    const hook = await webhook();
+    const { rpc } = await served(work);
+    const message = { role: 'user', parts: [{ type: 'text', text: 'go' }] };
+    const pushNotification = { ...credentials, url: hook.url };
+    await rpc('tasks/send', { id: 't1', sessionId: 's', message, pushNotification });
+    const read = ({ body }: Posted): StreamEvent => v0_1.notification.read(body, strictly);
+    await hook.until(() => statesOf(hook.taken.map(read)).includes('completed'));
+    for (const { body, id } of hook.taken) {
+      expect(body).toMatchObject({ id: 't1', sessionId: 's' });
+      expect(body).not.toHaveProperty('kind');
+      expect(id).toMatch(/^t1:t1:\d+$/);
+    }
+    expect(types(hook)).toEqual(new Set(['application/json']));
+  });
+});
+
+describe('a webhook that comes late', () => {
+  it('hears at once how the task stands, and then the rest', async () => {
+    const hook = await webhook();
+    const { opened, open } = gate();
+    const agent = agentOf(async function* () {
+      yield status('working', 'Hm.');
+      await opened;
+      yield 'Done.';
+    });
+    const { id: taskId } = taskIn(
+      await agent.send(say('go', {}, { configuration: { returnImmediately: true } })),
+    );
+    await eventually(async () => (await agent.getTask({ id: taskId })).status.state === 'working');
+    await agent.createPushConfig({ taskId, id: 'p', url: hook.url });
+    await hook.until(() => hook.taken.length === 1);
+    expect(hook.taken[0]?.body.statusUpdate.status.state).toBe('TASK_STATE_WORKING');
+    open();
+    await hook.until(() =>
+      hook.taken.some(({ body }) => body.statusUpdate?.status.state.endsWith('COMPLETED')),
+    );
+    await agent.createPushConfig({ taskId, id: 'later', url: `${hook.url}2` });
+    await hook.until(() => hook.taken.at(-1)?.path === '/hook2');
+    expect(hook.taken.at(-1)?.body.statusUpdate.status.state).toBe('TASK_STATE_COMPLETED');
+  });
+
+  it('with an answer hears nothing of the question', async () => {
+    const hook = await webhook();
+    const agent = agentOf(async ({ ask }) => `So ${textOf((await ask('Which?')).parts)}`);
+    const { id: taskId } = taskIn(await agent.send(say('go')));
+    await agent.send(say('left', { taskId }, { configuration: { pushConfig: { url: hook.url } } }));
+    await hook.until(() =>
+      hook.taken.some(({ body }) => body.statusUpdate?.status.state.endsWith('COMPLETED')),
+    );
+    const states = hook.taken.map(({ body }) => body.statusUpdate?.status.state);
+    expect(states).not.toContain('TASK_STATE_INPUT_REQUIRED');
+  });
+});
+
+it('does not let a webhook slow the task', async () => {
+  const hook = await webhook(() => 'hang');
+  const agent = agentOf(work);
+  const sent = agent.send(say('go', {}, { configuration: { pushConfig: { url: hook.url } } }));
+  expect(taskIn(await sent).status.state).toBe('completed');
+});
+
+it('sends nothing into the own network unless it is allowed', async () => {
+  const agent = agentOf(work, { egress: { allowLoopback: false } });
+  const sent = agent.send(say('go', {}, { configuration: { pushConfig: { url: 'http://127.0.0.1:9/' } } }));
+  expect(await reasonOf(sent)).toBe('INVALID_PARAMS');
+});
+
+/** Numbers that look random and are the same every time. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** The places of all that arrived, by task and webhook and without repetitions. Fails where the order is wrong. */
+function stories(posted: readonly Posted[]): Map<string, number[]> {
+  const places = new Map<string, number[]>();
+  for (const { id } of posted) {
+    const end = id.lastIndexOf(':');
+    const story = id.slice(0, end);
+    const place = Number(id.slice(end + 1));
+    const before = places.get(story) ?? [];
+    if (before.at(-1) === place) continue;
+    expect(place).toBeGreaterThan(before.at(-1) ?? 0);
+    places.set(story, [...before, place]);
+  }
+  return places;
+}
+
+describe('a thousand tasks with three webhooks each, of which three in ten answers fail', () => {
+  it('are told completely, in order, and twice only under the same name', async () => {
+    const random = seeded(7);
+    const fails = () => {
+      const dice = random();
+      return dice < 0.15 ? 500 : dice < 0.25 ? 503 : dice < 0.3 ? 'reset' : 200;
+    };
+    const hooks = await Promise.all([webhook(fails), webhook(fails), webhook(fails)]);
+    const ledger = memoryLedger();
+    const push = { minDelay: 1, maxDelay: 20, maxAttempts: 1_000 };
+    const agent = agentOf(() => 'Done.', push, { ledger });
+    const began = Date.now();
+    const [first, ...others] = hooks.map(({ url }, n) => ({ url, id: `p${n}` }));
+    const ids = await Promise.all(
+      Array.from({ length: 1_000 }, async () => {
+        const task = taskIn(await agent.send(say('go', {}, { configuration: { pushConfig: first } })));
+        for (const config of others) {
+          // From the beginning, as if it had come with the message.
+          await ledger.putPushConfig('', { ...config, taskId: task.id });
+          await agent.createPushConfig({ ...config, taskId: task.id });
+        }
+        return task.id;
+      }),
+    );
+    const last = (await ledger.open('', ids[0] ?? ''))?.sequence ?? 0;
+    for (const hook of hooks) await hook.until(() => hook.taken.length >= 1_000 * last);
+    await eventually(async () => (await ledger.deliveries()).length === 0);
+    expect(Date.now() - began).toBeLessThan(60_000);
+    for (const [n, hook] of hooks.entries()) {
+      const told = stories(hook.taken);
+      const tried = stories(hook.posted);
+      expect(told.size).toBe(1_000);
+      const all = Array.from({ length: last }, (_, place) => place + 1);
+      for (const id of ids) {
+        expect(told.get(`${id}:p${n}`)).toEqual(all);
+        expect(tried.get(`${id}:p${n}`)).toEqual(all);
+      }
+      expect(hook.posted.length).toBeGreaterThan(hook.taken.length * 1.3);
+    }
+  }, 90_000);
+});
+
+describe('a restart', () => {
+  it('in the middle loses nothing', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'dragoman-push-'));
+    ends.push(async () => rmSync(folder, { recursive: true, force: true }));
+    const open = async (): Promise<Ledger> => {
+      const ledger = await sqliteLedger({ file: join(folder, 'tasks.db') });
+      ends.push(async () => ledger[Symbol.asyncDispose]());
+      return ledger;
+    };
+    const random = seeded(11);
+    const hook = await webhook(() => (hook.taken.length >= 150 || random() < 0.3 ? 500 : 200));
+    const push = { minDelay: 1, maxDelay: 20, maxAttempts: 1_000 };
+    const first = await open();
+    const agent = agentOf(work, push, { ledger: first });
+    const configuration = { pushConfig: { url: hook.url, id: 'p' } };
+    const ids = await Promise.all(
+      Array.from({ length: 100 }, async () => taskIn(await agent.send(say('go', {}, { configuration }))).id),
+    );
+    await hook.until(() => hook.taken.length === 150);
+    await agent.close();
+    await first[Symbol.asyncDispose]();
+    hook.manner = () => (random() < 0.3 ? 500 : 200);
+
+    const ledger = await open();
+    expect((await ledger.deliveries()).length).toBeGreaterThan(50);
+    const next = agentOf(work, push, { ledger });
+    await next.ready();
+    await eventually(async () => (await ledger.deliveries()).length === 0);
+    const told = stories(hook.taken);
+    for (const id of ids) {
+      const last = (await ledger.open('', id))?.sequence ?? 0;
+      expect(told.get(`${id}:p`)?.at(-1)).toBe(last);
+    }
+    expect(told.size).toBe(100);
+  });
+
+  it('tells the webhook what became of a task that it interrupted', async () => {
+    const ledger = memoryLedger();
+    const hook = await webhook();
+    // Of this one nothing more is heard, as of a process that was killed.
+    const dead = defineAgent(
+      { name: 'T', description: 'T', pushNotifications: true, process: () => new Promise<void>(() => {}) },
+      { ledger, push: { egress: { allowLoopback: true, resolve: async () => [] } } },
+    );
+    const configuration = { pushConfig: { url: 'https://hook.example', id: 'p' }, returnImmediately: true };
+    const { id: taskId } = taskIn(await dead.send(say('go', {}, { configuration })));
+    await ledger.putPushConfig('', { taskId, id: 'p', url: hook.url });
+    await agentOf(work, {}, { ledger }).ready();
+    await hook.until(() => hook.taken.at(-1)?.body.statusUpdate?.status.state === 'TASK_STATE_FAILED');
+    expect(hook.taken[0]?.body.task.id).toBe(taskId);
+  });
+});
+
+describe('a receiver', () => {
+  it('trusts the agent by the keys that it shows, and hears everything once', async () => {
+    const news: News[] = [];
+    let failures = 2;
+    const { url, rpc } = await served(work, { signer: pushSigner(), minDelay: 1 });
+    const receiver = pushReceiver({ keys: `${url}/.well-known/jwks.json` });
+    const server = createServer(
+      pushListener(receiver, (each) => {
+        if (failures-- > 0) throw new Error('not now');
+        news.push(each);
+      }),
+    );
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    ends.push(async () => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const hook = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'go' }] };
+    const params = { message, configuration: { taskPushNotificationConfig: { url: hook } } };
+    await rpc('SendMessage', params, '1.0');
+    await eventually(() => statesOf(news.map(({ event }) => event)).includes('completed'));
+    const ids = news.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(news.every(({ version, isDuplicate }) => version === '1.0' && !isDuplicate)).toBe(true);
+
+    const body = JSON.stringify(v1_0.notification.write(news[0]?.event as StreamEvent, {} as never));
+    const forged = await fetch(hook, { method: 'POST', body, headers: { authorization: 'Bearer x' } });
+    expect(forged.status).toBe(401);
+    expect((await fetch(`${hook}?validationToken=a-b.c`)).status).toBe(200);
+    expect(await (await fetch(`${hook}?validationToken=a-b.c`)).text()).toBe('a-b.c');
+    expect((await fetch(`${hook}?validationToken=<b>`)).status).toBe(405);
+    expect((await fetch(hook, { method: 'PUT', body })).status).toBe(405);
+    expect(v1_0.notification.read(JSON.parse(body), leniently())).toMatchObject({ kind: 'task' });
+  });
+
+  it('finds no keys at an agent that signs nothing', async () => {
+    const { url } = await served(work);
+    expect((await fetch(`${url}/.well-known/jwks.json`)).status).toBe(404);
+  });
+
+  it('refuses what is too large without reading it', async () => {
+    const receiver = pushReceiver({ anybody: true });
+    const server = createServer(pushListener(receiver, () => {}, { maxBytes: 1_000 }));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    ends.push(async () => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    expect((await fetch(url, { method: 'POST', body: 'x'.repeat(2_000) })).status).toBe(413);
+  });
+});

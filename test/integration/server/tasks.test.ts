@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { LocalAgent } from '../../../src/engine/index.ts';
+import { type RunningServer, serve } from '../../../src/server/index.ts';
+import { sampleAgent } from '../../interop/sample-agent.ts';
+import { get, open, post, rpc } from '../../support/http/http-calls.ts';
+
+let agent: LocalAgent;
+let server: RunningServer;
+
+beforeAll(async () => {
+  agent = sampleAgent();
+  server = await serve(agent);
+});
+afterAll(async () => {
+  await server.stop();
+  await agent.close();
+});
+
+const modern = { 'a2a-version': '1.0' };
+const says = (text: string, more: object = {}) => ({
+  message: { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }], ...more },
+});
+
+async function send(text: string, more: object = {}, beside: object = {}): Promise<any> {
+  return (await rpc(server.url, 'SendMessage', { ...says(text, more), ...beside }, '1.0')).result.task;
+}
+
+describe('a message', () => {
+  it('that is sent again is the same task, and is worked on once', async () => {
+    const params = says('hello');
+    const first = (await rpc(server.url, 'SendMessage', params, '1.0')).result.task;
+    const again = (await post(`${server.url}/message:send`, params, modern)).json.task;
+    expect(again).toEqual(first);
+    expect((await get(`${server.url}/tasks?contextId=${first.contextId}`, modern)).json.totalSize).toBe(1);
+  });
+
+  it('is worked on though its sender is gone', async () => {
+    const leaving = new AbortController();
+    const contextId = crypto.randomUUID();
+    const body = says('slow', { contextId });
+    const sent = open(`${server.url}/message:send`, body, modern, 'POST', leaving.signal);
+    const list = async () => (await get(`${server.url}/tasks?contextId=${contextId}`, modern)).json.tasks;
+    let tasks = await list();
+    while (tasks[0]?.status.message === undefined) tasks = await list();
+    leaving.abort();
+    await expect(sent).rejects.toThrow(/abort/i);
+    const [{ id }] = await list();
+    expect((await get(`${server.url}/tasks/${id}`, modern)).json.status.state).toBe('TASK_STATE_WORKING');
+    const canceled = await post(`${server.url}/tasks/${id}:cancel`, { metadata: { why: 'enough' } }, modern);
+    expect(canceled.json.status.state).toBe('TASK_STATE_CANCELED');
+    const again = await post(`${server.url}/tasks/${id}:cancel`, undefined, modern);
+    expect(again.json).toEqual(canceled.json);
+  });
+
+  it('of many at once each finds its own task', async () => {
+    const words = Array.from({ length: 50 }, (_, i) => `word ${i}`);
+    const tasks = await Promise.all(words.map((word) => send(word)));
+    expect(tasks.map(({ artifacts }) => artifacts[0].parts[0].text)).toEqual(words);
+    expect(new Set(tasks.map(({ id }) => id)).size).toBe(50);
+  });
+});
+
+describe('history', () => {
+  it('comes as long as it is wanted', async () => {
+    const { id } = await send('ask');
+    const done = await send('that', { taskId: id }, { configuration: { historyLength: 2 } });
+    expect(done.history.map(({ role }: any) => role)).toEqual(['ROLE_AGENT', 'ROLE_USER']);
+    const of = async (historyLength?: number) =>
+      (await rpc(server.url, 'GetTask', { id, historyLength }, '1.0')).result.history;
+    expect(await of()).toHaveLength(3);
+    expect(await of(2)).toHaveLength(2);
+    expect(await of(100)).toHaveLength(3);
+    expect(await of(0)).toBeUndefined();
+    expect(await send('hi', {}, { configuration: { historyLength: 0 } })).not.toHaveProperty('history');
+  });
+
+  it.each([-1, 1.5, 'many'])('of the length %j is refused', async (historyLength) => {
+    const { error } = await rpc(server.url, 'GetTask', { id: 'x', historyLength }, '1.0');
+    expect(error).toMatchObject({ code: -32602 });
+    expect(error.data[1].fieldViolations).toMatchObject([{ field: 'historyLength' }]);
+    const rest = await get(`${server.url}/tasks/x?historyLength=${historyLength}`, modern);
+    expect(rest.status).toBe(400);
+  });
+});
+
+describe('a list', () => {
+  const list = (query: string) => get(`${server.url}/tasks?${query}`, modern);
+
+  it('has the newest first, all four members always, and no artifacts unless asked', async () => {
+    const contextId = crypto.randomUUID();
+    const ids: string[] = [];
+    for (const word of ['a', 'b', 'c', 'ask']) ids.push((await send(word, { contextId })).id);
+    const { json } = await list(`contextId=${contextId}`);
+    expect(Object.keys(json).sort()).toEqual(['nextPageToken', 'pageSize', 'tasks', 'totalSize']);
+    expect(json).toMatchObject({ nextPageToken: '', pageSize: 50, totalSize: 4 });
+    const times = json.tasks.map(({ status }: any) => status.timestamp);
+    const newestFirst = (a: string, b: string) => Number(b > a) - Number(b < a);
+    expect(times).toEqual([...times].sort(newestFirst));
+    for (const task of json.tasks) expect(task).not.toHaveProperty('artifacts');
+    const whole = (await list(`contextId=${contextId}&includeArtifacts=true&historyLength=0`)).json.tasks;
+    for (const task of whole) expect(task).not.toHaveProperty('history');
+    expect(whole.filter(({ artifacts }: any) => artifacts?.length === 1)).toHaveLength(3);
+    const waiting = (await list(`contextId=${contextId}&status=TASK_STATE_INPUT_REQUIRED`)).json;
+    expect(waiting).toMatchObject({ totalSize: 1, tasks: [{ id: ids[3] }] });
+    const since = encodeURIComponent(times[0]);
+    const recent = (await list(`contextId=${contextId}&statusTimestampAfter=${since}`)).json;
+    expect(recent.tasks[0].status.timestamp).toBe(times[0]);
+    const later = (await list(`contextId=${contextId}&statusTimestampAfter=2999-01-01T00:00:00Z`)).json;
+    expect(later).toMatchObject({ tasks: [], totalSize: 0 });
+  });
+
+  it('is walked page by page without a gap', async () => {
+    const contextId = crypto.randomUUID();
+    const ids = new Set<string>();
+    for (let i = 0; i < 5; i++) ids.add((await send('a', { contextId })).id);
+    const seen: string[] = [];
+    let token = '';
+    do {
+      const { json } = await list(`contextId=${contextId}&pageSize=2&pageToken=${encodeURIComponent(token)}`);
+      expect(json).toMatchObject({ totalSize: 5, pageSize: 2 });
+      seen.push(...json.tasks.map(({ id }: any) => id));
+      token = json.nextPageToken;
+    } while (token !== '');
+    expect(seen).toHaveLength(5);
+    expect(new Set(seen)).toEqual(ids);
+  });
+
+  it.each([
+    ['pageSize=0', 'pageSize'],
+    ['pageSize=101', 'pageSize'],
+    ['pageSize=many', 'pageSize'],
+    ['pageToken=invented', 'pageToken'],
+    ['historyLength=-1', 'historyLength'],
+    ['status=TASK_STATE_LOST', 'status'],
+    ['statusTimestampAfter=yesterday', 'statusTimestampAfter'],
+    ['includeArtifacts=maybe', 'includeArtifacts'],
+  ])('with %s is refused', async (query, field) => {
+    const { status, json } = await list(query);
+    expect(status).toBe(400);
+    expect(json.error.status).toBe('INVALID_ARGUMENT');
+    expect(json.error.details[1].fieldViolations[0].field).toBe(field);
+  });
+});
+
+describe('a tenant', () => {
+  it('has its own tasks, whether it is named by path, by field or by query', async () => {
+    const sent = (await post(`${server.url}/acme/message:send`, says('hello'), modern)).json.task;
+    const { id } = sent;
+    expect((await get(`${server.url}/acme/tasks/${id}`, modern)).json.id).toBe(id);
+    expect((await get(`${server.url}/tasks/${id}?tenant=acme`, modern)).json.id).toBe(id);
+    expect((await rpc(server.url, 'GetTask', { id, tenant: 'acme' }, '1.0')).result.id).toBe(id);
+    for (const path of [`/tasks/${id}`, `/other/tasks/${id}`, `/tasks/${id}?tenant=other`])
+      expect((await get(server.url + path, modern)).status).toBe(404);
+    expect((await rpc(server.url, 'GetTask', { id }, '1.0')).error.code).toBe(-32001);
+    expect((await get(`${server.url}/acme/tasks`, modern)).json.totalSize).toBe(1);
+    expect((await get(`${server.url}/other/tasks`, modern)).json.totalSize).toBe(0);
+  });
+
+  it('of the path is stronger than the one of the body', async () => {
+    const body = { ...says('hello'), tenant: 'weak' };
+    const { id } = (await post(`${server.url}/strong/message:send`, body, modern)).json.task;
+    expect((await get(`${server.url}/strong/tasks/${id}`, modern)).status).toBe(200);
+    expect((await get(`${server.url}/weak/tasks/${id}`, modern)).status).toBe(404);
+  });
+
+  it('may be called v1 by whoever names the version', async () => {
+    const { id } = (await post(`${server.url}/v1/message:send`, says('hello'), modern)).json.task;
+    expect((await get(`${server.url}/v1/tasks/${id}`, modern)).json.id).toBe(id);
+    expect((await get(`${server.url}/v1/tasks/${id}`)).status).toBe(404);
+  });
+});
+
+describe('a task that 0.1 began', () => {
+  it('is told in 0.1 to those who name no version, and in theirs to those who do', async () => {
+    const id = crypto.randomUUID();
+    const message = { role: 'user', parts: [{ type: 'text', text: 'hello' }] };
+    await rpc(server.url, 'tasks/send', { id, sessionId: 's-1', message });
+    expect((await rpc(server.url, 'tasks/get', { id })).result).toMatchObject({ id, sessionId: 's-1' });
+    expect((await rpc(server.url, 'tasks/get', { id }, '0.3')).result).toMatchObject({
+      kind: 'task',
+      contextId: 's-1',
+    });
+    expect((await rpc(server.url, 'GetTask', { id }, '1.0')).result).toMatchObject({
+      contextId: 's-1',
+      status: { state: 'TASK_STATE_COMPLETED' },
+    });
+    expect((await get(`${server.url}/v1/tasks/${id}`)).json).toMatchObject({ contextId: 's-1' });
+  });
+});

@@ -1,0 +1,196 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { defineAgent } from '../../../src/engine/local-agent.ts';
+import { Metrics } from '../../../src/metrics/metrics.ts';
+import type { LogEntry } from '../../../src/primitives/log.ts';
+import { apiKey } from '../../../src/server/auth/schemes/api-key.ts';
+import { bearer } from '../../../src/server/auth/schemes/bearer.ts';
+import { fetchHandler } from '../../../src/server/fetch.ts';
+import { type NodeOptions, type RunningServer, serve } from '../../../src/server/node/serve.ts';
+import { parseExposition, type Sample } from '../../support/metrics/exposition.ts';
+import { readFrames } from '../../support/http/sse-frames.ts';
+import { get, open, post } from '../../support/http/http-calls.ts';
+
+const v1 = { 'a2a-version': '1.0' };
+
+let server: RunningServer | undefined;
+
+async function start(options: NodeOptions, metrics?: Metrics): Promise<RunningServer> {
+  const agent = defineAgent(
+    {
+      name: 'Watched',
+      description: 'Is watched',
+      async *process({ text }) {
+        if (text === 'fail') throw new Error('no');
+        yield text;
+      },
+    },
+    { metrics },
+  );
+  server = await serve(agent, options);
+  return server;
+}
+
+afterEach(async () => {
+  await server?.stop(0);
+  server = undefined;
+});
+
+const message = (text = 'hi') => ({ messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }] });
+const rpc = (method: string, params: unknown) => ({ jsonrpc: '2.0', id: 1, method, params });
+
+async function samplesAt(url: string): Promise<(name: string, labels?: object) => number | undefined> {
+  const { text, headers } = await get(`${url}/metrics`);
+  expect(headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+  const { samples } = parseExposition(text);
+  const fits = ({ labels }: Sample, wanted: object) =>
+    Object.entries(wanted).every(([label, value]) => labels[label] === value);
+  return (name, labels = {}) => samples.find((each) => each.name === name && fits(each, labels))?.value;
+}
+
+describe('the page of metrics', () => {
+  it('tells of requests, streams, tasks and bytes', async () => {
+    const metrics = new Metrics();
+    const { url } = await start({ metrics: { metrics } }, metrics);
+    await post(url, rpc('SendMessage', { message: message() }), v1);
+    await post(url, rpc('SendMessage', { message: message('fail') }), v1);
+    await post(`${url}/message:send`, { message: message() }, v1);
+    await post(url, rpc('GetTask', { id: 'nobody' }), v1);
+    await post(url, rpc('tasks/get', { id: 'nobody' }));
+    await post(url, '{', v1);
+    const events = await readFrames(await open(url, rpc('SendStreamingMessage', { message: message() }), v1));
+    await expect
+      .poll(async () =>
+        (await samplesAt(url))('dragoman_requests_total', { operation: 'stream', outcome: 'OK' }),
+      )
+      .toBe(1);
+    const value = await samplesAt(url);
+    const requests = (labels: object) => value('dragoman_requests_total', labels);
+    expect(requests({ operation: 'send', version: '1.0', binding: 'JSONRPC', outcome: 'OK' })).toBe(2);
+    expect(requests({ operation: 'send', version: '1.0', binding: 'HTTP+JSON', outcome: 'OK' })).toBe(1);
+    expect(requests({ operation: 'getTask', version: '1.0', outcome: 'TASK_NOT_FOUND' })).toBe(1);
+    expect(requests({ operation: 'getTask', version: '0.3', outcome: 'TASK_NOT_FOUND' })).toBe(1);
+    expect(requests({ operation: 'none', outcome: 'PARSE_ERROR' })).toBe(1);
+    expect(value('dragoman_request_duration_seconds_count', { operation: 'send', binding: 'JSONRPC' })).toBe(
+      2,
+    );
+    expect(value('dragoman_stream_events_total')).toBe(events.length);
+    expect(value('dragoman_streams_open')).toBe(0);
+    expect(value('dragoman_tasks_total', { state: 'completed' })).toBe(3);
+    expect(value('dragoman_tasks_total', { state: 'failed' })).toBe(1);
+    expect(value('dragoman_tasks_total', { state: 'submitted' })).toBe(4);
+    expect(value('dragoman_runs')).toBe(0);
+    expect(value('dragoman_received_bytes_total')).toBeGreaterThan(1_000);
+    expect(value('dragoman_sent_bytes_total')).toBeGreaterThan(1_000);
+  });
+
+  it('counts what was refused at the door', async () => {
+    const auth = { any: [bearer({ tokens: { secret: 'alice' } })] };
+    const { url } = await start({ metrics: true, auth, maxBodyBytes: 100 });
+    expect((await post(url, rpc('GetTask', { id: '1' }), v1)).status).toBe(401);
+    const large = { ...v1, authorization: 'Bearer secret' };
+    expect((await post(url, rpc('GetTask', { id: 'x'.repeat(200) }), large)).status).toBe(413);
+    const value = await samplesAt(url);
+    expect(value('dragoman_requests_total', { outcome: 'UNAUTHENTICATED' })).toBe(1);
+    expect(value('dragoman_requests_total', { outcome: 'PAYLOAD_TOO_LARGE' })).toBe(1);
+    expect(value('dragoman_limits_hit_total', { limit: 'maxBodyBytes' })).toBe(1);
+  });
+
+  it('is not there unless it is wanted', async () => {
+    const { url } = await start({});
+    expect((await get(`${url}/metrics`)).status).toBe(404);
+  });
+
+  it('is where it was put, below the base path', async () => {
+    const { url } = await start({ basePath: '/echo', metrics: { path: '/numbers' } });
+    expect((await get(`${url}/echo/numbers`)).status).toBe(200);
+    expect((await get(`${url}/echo/metrics`)).status).toBe(404);
+  });
+
+  it('is shown to whom it may be shown', async () => {
+    const allow = ({ headers }: { headers: { authorization?: unknown } }) =>
+      headers.authorization === 'Bearer scrape';
+    const auth = { any: [bearer({ tokens: { secret: 'alice' } })] };
+    const { url } = await start({ auth, metrics: { allow } });
+    expect((await get(`${url}/metrics`)).status).toBe(403);
+    expect((await get(`${url}/metrics`, { authorization: 'Bearer secret' })).status).toBe(403);
+    expect((await get(`${url}/metrics`, { authorization: 'Bearer scrape' })).status).toBe(200);
+  });
+
+  it('is shown to nobody from elsewhere unless somebody says so', async () => {
+    const agent = defineAgent({ name: 'A', description: 'B', process: ({ text }) => text });
+    const ask = (metrics: NodeOptions['metrics']) =>
+      fetchHandler(agent, { metrics })(new Request('http://agent.example/metrics'));
+    expect((await ask(true)).status).toBe(403);
+    expect((await ask({ allow: () => true })).status).toBe(200);
+  });
+});
+
+describe('the log of requests', () => {
+  const entries: LogEntry[] = [];
+  const log = (entry: LogEntry) => void entries.push(entry);
+  afterEach(() => entries.splice(0));
+
+  it('says who asked for what and what became of it', async () => {
+    const { url } = await start({ log });
+    const { json } = await post(url, rpc('SendMessage', { message: message() }), v1);
+    await post(`${url}/message:send`, { message: message() }, v1);
+    await post(url, rpc('GetTask', { id: 'nobody' }), v1);
+    await get(`${url}/healthz`);
+    expect(entries).toHaveLength(3);
+    expect(entries[0]).toEqual({
+      level: 'info',
+      message: 'request',
+      taskId: json.result.task.id,
+      fields: {
+        method: 'POST',
+        path: '/',
+        operation: 'send',
+        version: '1.0',
+        binding: 'JSONRPC',
+        status: 200,
+        outcome: 'OK',
+        duration: expect.any(Number),
+        events: undefined,
+        caller: '127.0.0.1',
+      },
+    });
+    expect(entries[1]?.fields).toMatchObject({ path: '/message:send', binding: 'HTTP+JSON' });
+    expect(entries[2]).toMatchObject({ taskId: 'nobody', fields: { outcome: 'TASK_NOT_FOUND' } });
+  });
+
+  it('tells of a stream when it is over', async () => {
+    const { url } = await start({ log });
+    const events = await readFrames(await open(url, rpc('SendStreamingMessage', { message: message() }), v1));
+    await expect.poll(() => entries).toHaveLength(1);
+    expect(entries[0]).toMatchObject({
+      taskId: events[0]?.data.result.task.id,
+      fields: { operation: 'stream', events: events.length },
+    });
+  });
+
+  it('holds no secrets, wherever they come', async () => {
+    const auth = {
+      any: [
+        bearer({ tokens: { 'secret-1': 'alice' } }),
+        apiKey({ name: 'key', in: 'query', keys: { 'secret-2': 'bob' } }),
+      ],
+    };
+    const { url } = await start({ log, auth });
+    const request = rpc('ListTasks', {});
+    expect((await post(url, request, { ...v1, authorization: 'Bearer secret-1' })).status).toBe(200);
+    expect((await post(`${url}/?key=secret-2`, request, v1)).status).toBe(200);
+    expect((await post(`${url}/?key=secret-3`, request, { ...v1, cookie: 'secret-4' })).status).toBe(401);
+    expect((await get(`${url}/tasks?key=secret-2`, v1)).status).toBe(200);
+    expect(entries.map(({ fields }) => fields?.caller)).toEqual(['alice', 'bob', '127.0.0.1', 'bob']);
+    expect(JSON.stringify(entries)).not.toContain('secret');
+  });
+
+  it('cannot keep a caller from its answer', async () => {
+    const { url } = await start({
+      log: () => {
+        throw new Error('full');
+      },
+    });
+    expect((await post(url, rpc('ListTasks', {}), v1)).status).toBe(200);
+  });
+});

@@ -1,0 +1,168 @@
+import { context, propagation, trace } from '@opentelemetry/api';
+import {
+  InMemorySpanExporter,
+  NodeTracerProvider,
+  type ReadableSpan,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-node';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { connect } from '../../../src/client/connect.ts';
+import { defineAgent } from '../../../src/engine/local-agent.ts';
+import { serve, type RunningServer } from '../../../src/server/node/serve.ts';
+import { inject } from '../../../src/tracing/tracing.ts';
+import { all, reasonOf, say, taskIn } from '../../support/engine/conversation.ts';
+import { post } from '../../support/http/http-calls.ts';
+
+const exporter = new InMemorySpanExporter();
+const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+provider.register();
+
+afterAll(async () => {
+  await provider.shutdown();
+  trace.disable();
+  context.disable();
+  propagation.disable();
+});
+
+let running: RunningServer[] = [];
+
+async function start(agent: Parameters<typeof serve>[0]): Promise<RunningServer> {
+  const server = await serve(agent);
+  running.push(server);
+  return server;
+}
+
+beforeEach(() => exporter.reset());
+
+afterEach(async () => {
+  await Promise.all(running.map((server) => server.stop()));
+  running = [];
+});
+
+/** The spans of a name, once there are so many. */
+async function spansOf(name: string, count = 1): Promise<ReadableSpan[]> {
+  return expect
+    .poll(() => exporter.getFinishedSpans().filter((span) => span.name === name))
+    .toHaveLength(count)
+    .then(() => exporter.getFinishedSpans().filter((span) => span.name === name));
+}
+
+async function one(name: string): Promise<ReadableSpan> {
+  const [span] = await spansOf(name);
+  if (!span) throw new Error(`there is no span ${name}`);
+  return span;
+}
+
+const echo = () =>
+  defineAgent({
+    name: 'Echo',
+    description: 'Says it back',
+    async *process({ text }) {
+      yield `You said: ${text}`;
+    },
+  });
+
+describe('a trace', () => {
+  it('goes from a client through an agent to the agent that it asks', async () => {
+    const far = await start(echo());
+    const near = await start(
+      defineAgent({
+        name: 'Relay',
+        description: 'Asks somebody else',
+        async *process({ text }) {
+          const remote = connect(far.url);
+          for await (const event of remote.stream(say(text))) {
+            if (event.kind === 'artifact') yield { artifact: event.artifact };
+          }
+          await remote.close();
+        },
+      }),
+    );
+    const client = connect(near.url);
+    const tracer = trace.getTracer('test');
+    const answer = await tracer.startActiveSpan('whole', async (root) => {
+      const result = await client.send(say('hi'));
+      root.end();
+      return result;
+    });
+    await client.close();
+    expect(taskIn(answer).status.state).toBe('completed');
+
+    const whole = await one('whole');
+    const asked = await one('a2a.client/send');
+    const served = await one('a2a.server/send');
+    const relayed = await one('a2a.client/stream');
+    const servedFar = await one('a2a.server/stream');
+    const runs = await spansOf('a2a.engine/run', 2);
+    const parentOf = (span: ReadableSpan | undefined) => span?.parentSpanContext?.spanId;
+    const runIn = (span: ReadableSpan) => runs.find((run) => parentOf(run) === span.spanContext().spanId);
+    expect(parentOf(asked)).toBe(whole.spanContext().spanId);
+    expect(parentOf(served)).toBe(asked.spanContext().spanId);
+    expect(parentOf(relayed)).toBe(runIn(served)?.spanContext().spanId);
+    expect(parentOf(servedFar)).toBe(relayed.spanContext().spanId);
+    expect(runIn(servedFar)).toBeDefined();
+    const traces = new Set(
+      [asked, served, relayed, servedFar, ...runs].map((span) => span.spanContext().traceId),
+    );
+    expect(traces).toEqual(new Set([whole.spanContext().traceId]));
+    expect(served.attributes).toMatchObject({
+      'a2a.operation': 'send',
+      'a2a.version': '1.0',
+      'a2a.binding': 'JSONRPC',
+      'a2a.task.id': taskIn(answer).id,
+      'a2a.context.id': taskIn(answer).contextId,
+      'a2a.outcome': 'OK',
+    });
+  });
+
+  it('is the one that a caller names in its header', async () => {
+    const server = await start(echo());
+    const traceId = 'a'.repeat(32);
+    await post(
+      server.url,
+      { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'nobody' } },
+      { 'a2a-version': '1.0', traceparent: `00-${traceId}-${'b'.repeat(16)}-01` },
+    );
+    const span = await one('a2a.server/getTask');
+    expect(span.spanContext().traceId).toBe(traceId);
+    expect(span.attributes).toMatchObject({ 'a2a.outcome': 'TASK_NOT_FOUND', 'a2a.task.id': 'nobody' });
+  });
+
+  it('says in the span of the client why something failed', async () => {
+    const server = await start(echo());
+    const client = connect(server.url);
+    expect(await reasonOf(client.getTask({ id: 'nobody' }))).toBe('TASK_NOT_FOUND');
+    await client.close();
+    expect((await one('a2a.client/getTask')).attributes['a2a.outcome']).toBe('TASK_NOT_FOUND');
+  });
+
+  it('ends with a stream, on both sides', async () => {
+    const server = await start(echo());
+    const client = connect(server.url);
+    const events = await all(client.stream(say('hi')));
+    await client.close();
+    expect(events.length).toBeGreaterThan(2);
+    await one('a2a.server/stream');
+    await one('a2a.client/stream');
+  });
+
+  it('is not made where it is not wanted', async () => {
+    const server = await serve(defineAgent(echo().definition, { tracing: false }), { tracing: false });
+    const client = connect(server.url, { tracing: false });
+    await client.send(say('hi'));
+    await client.close();
+    await server.stop();
+    expect(exporter.getFinishedSpans()).toEqual([]);
+  });
+
+  it('can be put into the headers of any request', async () => {
+    const headers = await trace.getTracer('test').startActiveSpan('delivery', async (span) => {
+      const injected = await inject({ a: 'b' });
+      span.end();
+      return { injected, id: span.spanContext().traceId };
+    });
+    expect(headers.injected).toMatchObject({ a: 'b' });
+    expect(headers.injected.traceparent).toContain(headers.id);
+    expect(await inject({ a: 'b' }, false)).toEqual({ a: 'b' });
+  });
+});

@@ -1,0 +1,119 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, expect, it } from 'vitest';
+import { connect, type RemoteAgent } from '../../../src/client/connect.ts';
+import { openDatabase } from '../../../src/store/sqlite/database.ts';
+import { artifactTexts, saidBy, say, taskIn } from '../../support/engine/conversation.ts';
+import { dragoman, type Running, served } from '../../support/cli/run-command.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'dragoman-lease-'));
+const module = join(folder, 'agent.mjs');
+// It waits with everything until somebody says "go".
+writeFileSync(
+  module,
+  `import { defineAgent } from '${new URL('../../../dist/index.js', import.meta.url).href}';
+  let open;
+  const opened = new Promise((resolve) => { open = resolve; });
+  export default defineAgent({
+    name: 'Patient',
+    description: 'Waits',
+    async process({ text }) {
+      if (text === 'go') open();
+      else await opened;
+      return 'done';
+    },
+  });`,
+);
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let files = 0;
+const newFile = (): string => join(folder, `${++files}.db`);
+
+async function start(file: string): Promise<Running & { agent: RemoteAgent }> {
+  const running = await served(module, ['--store', `sqlite:${file}`]);
+  ends.push(() => running.stop('SIGKILL'));
+  const agent = connect(running.url, { retries: 0 });
+  ends.push(() => agent.close());
+  return Object.assign(running, { agent });
+}
+
+/** Begins a task that waits. */
+async function begin(agent: RemoteAgent): Promise<string> {
+  const request = say('wait', {}, { configuration: { returnImmediately: true } });
+  return taskIn(await agent.send(request)).id;
+}
+
+it('refuses a second process, lets the first go on, and is taken over when that is killed', async () => {
+  const file = newFile();
+  const first = await start(file);
+  const id = await begin(first.agent);
+
+  const second = await dragoman(['serve', module, '--port', '0', '--store', `sqlite:${file}`]).ended;
+  expect(second.stderr).toMatch(
+    new RegExp(
+      `^dragoman: ${file} is in use by process ${first.process.pid} on ${hostname()} since 20.*Z\n` +
+        '  Stop that process, use another file, or let all of them share it \\(shared: true\\)\\. To share it, say --store sqlite:[^ ]+\\?shared\\.\n$',
+    ),
+  );
+  expect(second.code).toBe(2);
+
+  await first.agent.send(say('go'));
+  for await (const _event of first.agent.subscribe({ id, after: 0 }));
+  const task = await first.agent.getTask({ id });
+  expect(task.status.state).toBe('completed');
+  expect(artifactTexts(task)).toEqual(['done']);
+  await first.stop('SIGKILL');
+
+  const third = await start(file);
+  expect((await third.agent.getTask({ id })).status.state).toBe('completed');
+  const left = await begin(third.agent);
+  await third.stop('SIGKILL');
+
+  const fourth = await start(file);
+  const ended = await fourth.agent.getTask({ id: left });
+  expect(ended.status.state).toBe('failed');
+  expect(saidBy(ended)).toMatch(/restarted/);
+});
+
+it('is had by one of several that start at the same moment', async () => {
+  const file = newFile();
+  const all = Array.from({ length: 4 }, () =>
+    dragoman(['serve', module, '--port', '0', '--store', `sqlite:${file}`]),
+  );
+  ends.push(() => Promise.all(all.map((each) => each.stop('SIGKILL'))));
+  const listening = all.map((each) => each.prints(/^listening on/).then(() => each));
+  const winner = await Promise.any(listening);
+  const others = all.filter((each) => each !== winner);
+  for (const { ended } of others) {
+    const { code, stderr } = await ended;
+    expect(stderr).toContain(`in use by process ${winner.process.pid} on`);
+    expect(code).toBe(2);
+  }
+  await Promise.allSettled(listening);
+});
+
+it('is left by a process that slept while another took it over, which says so', async () => {
+  const file = newFile();
+  const first = await start(file);
+  const id = await begin(first.agent);
+  first.process.kill('SIGSTOP');
+  // As if it had slept for long.
+  const database = await openDatabase(file);
+  database.exec('update lease set seen = 0');
+  database.close();
+  const second = await start(file);
+  expect((await second.agent.getTask({ id })).status.state).toBe('failed');
+
+  first.process.kill('SIGCONT');
+  const { code, stderr } = await first.ended;
+  expect(stderr).toContain(`process ${second.process.pid} on ${hostname()} took ${file} over at 20`);
+  expect(stderr).toMatch(/Restart this process when the other has ended/);
+  expect(code).toBe(1);
+  expect(taskIn(await second.agent.send(say('go'))).status.state).toBe('completed');
+});

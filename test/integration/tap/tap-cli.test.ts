@@ -1,0 +1,158 @@
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { serve } from '../../../src/server/node/serve.ts';
+import { readTapFile } from '../../../src/tap/traffic-file.ts';
+import { sampleAgent } from '../../interop/sample-agent.ts';
+import { dragoman, type Running } from '../../support/cli/run-command.ts';
+import { get, post } from '../../support/http/http-calls.ts';
+
+const open: { close(): Promise<unknown> }[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0).toReversed()) await each.close();
+});
+
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'dragoman-tap-'));
+  open.push({ close: () => rm(made, { recursive: true }) });
+  return made;
+}
+
+function run(args: string[], env: Record<string, string> = {}): Running {
+  const running = dragoman(['tap', ...args], { env: { NO_COLOR: '1', TZ: 'UTC', ...env } });
+  open.push({ close: () => running.stop('SIGKILL') });
+  return running;
+}
+
+async function agent(): Promise<string> {
+  const server = await serve(sampleAgent());
+  open.push({ close: () => server.stop(0) });
+  return server.url;
+}
+
+const version = { 'a2a-version': '1.0' };
+const say = (text: string) => ({
+  message: { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }] },
+});
+
+/** The timeline with one time for all times. */
+const timeless = (text: string): string =>
+  text
+    .replaceAll(/^\d\d:\d\d:\d\d\.\d{3}/gm, '12:00:00.000')
+    .replaceAll(/\d+ ms/g, (milliseconds) => '1 ms'.padStart(milliseconds.length));
+
+const golden = `12:00:00.000  caller ──▶ Sample  1.0 REST            send: hello
+12:00:00.000  caller ◀── Sample  1.0 REST      1 ms  task completed: hello
+12:00:00.000  caller ──▶ Sample  1.0 REST            stream: stream
+12:00:00.000  caller ◀── Sample  1.0 REST      1 ms  stream begins
+12:00:00.000  caller ◀┄┄ Sample  1.0 REST      1 ms  task submitted
+12:00:00.000  caller ◀┄┄ Sample  1.0 REST      1 ms  status working
+12:00:00.000  caller ◀┄┄ Sample  1.0 REST      1 ms  artifact answer (begins): 0
+12:00:00.000  caller ◀┄┄ Sample  1.0 REST      1 ms  artifact answer (chunk): 1
+12:00:00.000  caller ◀┄┄ Sample  1.0 REST      1 ms  artifact answer (chunk): 2
+12:00:00.000  caller ◀┄┄ Sample  1.0 REST      1 ms  artifact answer (chunk): 3
+12:00:00.000  caller ◀┄┄ Sample  1.0 REST      1 ms  artifact answer (last chunk): 4
+12:00:00.000  caller ◀┄┄ Sample  1.0 REST      1 ms  status completed
+12:00:00.000  caller ──┤ Sample  1.0 REST      1 ms  The stream ended
+12:00:00.000  caller ──▶ Sample  0.3 RPC             get task nope
+12:00:00.000  caller ◀── Sample  0.3 RPC       1 ms  task not found
+`;
+
+describe('dragoman tap', () => {
+  it('shows what passes, writes it down, keeps no secret, and ends cleanly', async () => {
+    const to = await agent();
+    const file = join(folder(), 'talk.jsonl');
+    const running = run(['--to', to, '--file', file]);
+    const [, url = ''] = await running.prints(/^listening on (\S+)\n/);
+    await running.prints(/Ctrl-C stops it\.\n\n/);
+    const secret = 'tok_live_4711_abcdef';
+    await post(`${url}/message:send`, say('hello'), { ...version, authorization: `Bearer ${secret}` });
+    await post(`${url}/message:stream`, say('stream'), version);
+    await post(url, { jsonrpc: '2.0', id: 1, method: 'tasks/get', params: { id: 'nope' } });
+    await running.prints(/task not found\n/);
+    const { code, stdout, stderr } = await running.stop('SIGINT');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(`Sample at ${to} is now to be had at ${url}`);
+    expect(timeless(stdout.split('Ctrl-C stops it.\n\n')[1] ?? '')).toBe(golden);
+    const text = readFileSync(file, 'utf8');
+    expect(text + stdout).not.toContain(secret);
+    expect(readTapFile(text)).toHaveLength(15);
+    expect(statSync(file).mode & 0o077).toBe(0);
+
+    const again = await run(['--read', file]).ended;
+    expect(again.stderr).toBe('');
+    expect(timeless(again.stdout)).toBe(golden);
+    const json = await run(['--read', file, '-o', 'json']).ended;
+    expect(
+      json.stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual(readTapFile(text));
+    const scenario = await run(['--read', file, '-o', 'scenario']).ended;
+    expect(scenario.stdout).toContain('test_case_id: sample-stream\n');
+    expect(scenario.stdout).toContain('proxy_auth_config');
+  });
+
+  it('adds to a file that is there, and numbers what is in it', async () => {
+    const to = await agent();
+    const file = join(folder(), 'talk.jsonl');
+    for (let i = 0; i < 2; i++) {
+      const running = run(['--to', to, '--file', file, '-o', 'json']);
+      const [, url = ''] = await running.prints(/^listening on (\S+)\n/, 'stderr');
+      await get(`${url}/.well-known/agent-card.json`);
+      await running.prints(/card of Sample/);
+      const { stdout } = await running.stop('SIGTERM');
+      const lines = stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { kind: string });
+      expect(lines.map(({ kind }) => kind)).toEqual(['request', 'response']);
+    }
+    expect(readTapFile(readFileSync(file, 'utf8')).map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4]);
+  });
+
+  it('shows it in the console as well', async () => {
+    const running = run(['--to', await agent(), '--console']);
+    const [, url = ''] = await running.prints(/^listening on (\S+)\n/);
+    const [, shown = ''] = await running.prints(/console +(\S+)\n/);
+    await get(`${url}/.well-known/agent-card.json`);
+    await running.prints(/card of Sample/);
+    const { origin, searchParams } = new URL(shown);
+    const { text } = await get(`${origin}/api/wire/file`, {
+      authorization: `Bearer ${searchParams.get('token')}`,
+    });
+    expect(readTapFile(text).map(({ kind }) => kind)).toEqual(['request', 'response']);
+    expect((await running.stop('SIGINT')).code).toBe(0);
+  });
+
+  it('is coloured where that is wanted', async () => {
+    const running = run(['--to', await agent()], { NO_COLOR: '', FORCE_COLOR: '1' });
+    const [, url = ''] = await running.prints(/^listening on (\S+)\n/);
+    await get(`${url}/.well-known/agent-card.json`);
+    // oxlint-disable-next-line no-control-regex -- colours are what is looked for
+    await running.prints(/\u001B\[36m──▶\u001B\[39m/);
+  });
+
+  it('says what is wrong with what it is told', async () => {
+    const wrong = join(folder(), 'wrong.jsonl');
+    writeFileSync(wrong, '{"format":"dragoman-tap","version":1}\n{"kind":"request"}\n');
+    const mistakes: [string[], RegExp][] = [
+      [[], /nothing to stand in front of\n {2}Say --to URL/],
+      [['--to', 'nowhere'], /nowhere is no address/],
+      [['--to', 'ftp://x.test'], /ftp:\/\/x\.test is no address/],
+      [['--to', 'http://x.test', '--read', wrong], /--to and --read are two things/],
+      [['--to', 'http://x.test', '-o', 'scenario'], /Record with --file FILE first/],
+      [['--read', join(folder(), 'none')], /there is no file .*none\n/],
+      [['--read', wrong], /wrong\.jsonl: Line 2 is no passage: at: /],
+      [['--to', 'http://x.test', '--file', join(folder(), 'no/where')], /no\/where cannot be written/],
+    ];
+    for (const [args, message] of mistakes) {
+      const { code, stdout, stderr } = await run(args).ended;
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toMatch(message);
+    }
+  });
+});

@@ -1,0 +1,288 @@
+/** The bytes of each fault, and its ways below HTTP. */
+import { connect as dial, type Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { VirtualClock } from '../../../src/testkit/clock/virtual-clock.ts';
+import { TestAgentServer } from '../../../src/testkit/test-agent-server.ts';
+import type { Fault } from '../../../src/testkit/faults/fault.ts';
+import { RawConnection, rawRequest } from '../../support/http/raw-http.ts';
+import { frames } from '../../support/http/sse-frames.ts';
+import { startFaulty } from '../../support/testkit/faulty-server.ts';
+
+const modern = { 'A2A-Version': '1.0' };
+
+const ask = (method: string): string =>
+  JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method,
+    params: { message: { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text: 'go' }] } },
+  });
+
+const stream = (connection = 'keep-alive'): Buffer =>
+  rawRequest('POST', '/', ask('SendStreamingMessage'), { ...modern, Connection: connection });
+const send = (): Buffer => rawRequest('POST', '/', ask('SendMessage'), modern);
+
+/** Everything that comes over a connection until it ends, and how it ends. */
+function bytesFrom(
+  port: number,
+  request: Buffer,
+): Promise<{ text: string; bytes: Buffer; error: string | undefined }> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let error: string | undefined;
+    const socket: Socket = dial(port, '127.0.0.1', () => socket.write(request));
+    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.on('error', (thrown: NodeJS.ErrnoException) => (error = thrown.code));
+    socket.on('end', () => socket.end());
+    socket.on('close', () => {
+      const bytes = Buffer.concat(chunks);
+      resolve({ bytes, text: bytes.toString('utf8'), error });
+    });
+  });
+}
+
+describe('answers in the place of others', () => {
+  it.each<[Fault, number, Record<string, string>, string]>([
+    [
+      { kind: 'http', status: 503, headers: { 'x-why': 'night' }, body: 'asleep' },
+      503,
+      { 'x-why': 'night', 'content-type': 'text/plain; charset=utf-8' },
+      'asleep',
+    ],
+    [
+      { kind: 'http', status: 418, body: { tea: true } },
+      418,
+      { 'content-type': 'application/json' },
+      '{"tea":true}',
+    ],
+    [
+      { kind: 'http', status: 502, headers: { 'Content-Type': 'text/html' }, body: '<p>' },
+      502,
+      { 'content-type': 'text/html' },
+      '<p>',
+    ],
+    [{ kind: 'unauthorized' }, 401, { 'www-authenticate': 'Bearer' }, ''],
+    [
+      { kind: 'unauthorized', challenge: 'Basic realm="x"' },
+      401,
+      { 'www-authenticate': 'Basic realm="x"' },
+      '',
+    ],
+    [{ kind: 'rate-limit', retryAfter: 3 }, 429, { 'retry-after': '3' }, ''],
+    [
+      { kind: 'redirect', status: 308, location: 'http://127.0.0.1:1/x' },
+      308,
+      { location: 'http://127.0.0.1:1/x' },
+      '',
+    ],
+  ])('%j', async (fault, status, headers, body) => {
+    await using server = await startFaulty([fault]);
+    const line = new RawConnection(server.port);
+    for (const request of [send(), stream()]) {
+      line.write(request);
+      const reply = await line.next();
+      expect(reply).toMatchObject({ status, body });
+      for (const [name, value] of Object.entries(headers)) expect(reply?.headers.get(name)).toBe(value);
+    }
+    server.faults = [];
+    // The connection is as good as before.
+    line.write(send());
+    expect((await line.next())?.status).toBe(200);
+    line.destroy();
+  });
+
+  it('may say that there is another place and not which', async () => {
+    await using server = await startFaulty([{ kind: 'redirect', status: 307 }]);
+    const line = new RawConnection(server.port);
+    line.write(send());
+    const reply = await line.next();
+    expect(reply?.status).toBe(307);
+    expect(reply?.headers.has('location')).toBe(false);
+    line.destroy();
+  });
+});
+
+describe('an answer that is late', () => {
+  it('comes when its time has come and not before', async () => {
+    const clock = new VirtualClock();
+    await using server = await startFaulty([{ kind: 'delay', duration: 5_000 }], { clock });
+    const line = new RawConnection(server.port);
+    let isHere = false;
+    line.socket.once('data', () => (isHere = true));
+    line.write(stream());
+    await clock.advance(4_999);
+    expect(isHere).toBe(false);
+    await clock.advance(1);
+    expect((await line.next())?.body.match(/^data:/gm)).toHaveLength(6);
+    line.destroy();
+  });
+
+  it('is forgotten when nobody waits for it', async () => {
+    const clock = new VirtualClock();
+    await using server = await startFaulty([{ kind: 'delay', duration: 5_000 }], { clock });
+    const line = new RawConnection(server.port);
+    line.write(send());
+    await clock.advance(1);
+    expect(clock.pending).toBe(1);
+    line.destroy();
+    await clock.advance(1);
+    expect(clock.pending).toBe(0);
+  });
+});
+
+describe('a stream on its way', () => {
+  it('ends with half a frame', async () => {
+    await using server = await startFaulty([{ kind: 'half-frame', after: 2 }]);
+    const { text, error } = await bytesFrom(server.port, stream('close'));
+    expect(error).toBeUndefined();
+    const body = text.slice(text.indexOf('\r\n\r\n'));
+    expect(body.match(/^data:/gm)).toHaveLength(3);
+    expect(body).not.toMatch(/}\n\n\r\n0\r\n\r\n$/);
+    // The end of the body is said properly.
+    expect(body).toMatch(/\r\n0\r\n\r\n$/);
+  });
+
+  it('is cut: the body has no end', async () => {
+    await using server = await startFaulty([{ kind: 'cut', after: 2 }]);
+    const { text, error } = await bytesFrom(server.port, stream());
+    expect(error).toBeUndefined();
+    expect(text.match(/^data:/gm)).toHaveLength(2);
+    expect(text).not.toMatch(/\r\n0\r\n\r\n$/);
+  });
+
+  it('is reset', async () => {
+    await using server = await startFaulty([{ kind: 'reset', after: 2 }]);
+    const { error } = await bytesFrom(server.port, stream());
+    expect(error).toBe('ECONNRESET');
+  });
+
+  it.each<Fault>([{ kind: 'reset' }, { kind: 'refuse' }])('is reset before it began: %j', async (fault) => {
+    await using server = await startFaulty([fault]);
+    expect(await bytesFrom(server.port, stream())).toMatchObject({ text: '', error: 'ECONNRESET' });
+  });
+
+  it('has bytes in it that are no text, within a frame', async () => {
+    await using server = await startFaulty([
+      { kind: 'bad-utf8', after: 3 },
+      { kind: 'cut', after: 5 },
+    ]);
+    const { bytes } = await bytesFrom(server.port, stream());
+    expect(bytes.includes(Buffer.from([0xc3, 0x28]))).toBe(true);
+    expect(bytes.toString('latin1')).toContain('"text":"\u00c3(one"');
+  });
+
+  it('has a frame that is as large as it is told to be', async () => {
+    await using server = await startFaulty([{ kind: 'oversize', bytes: 300_000, after: 1 }]);
+    const line = new RawConnection(server.port);
+    line.write(stream());
+    const sizes = (await line.next())?.body.split('\n\n').map(({ length }) => length) ?? [];
+    expect(sizes[1]).toBe(300_000);
+    expect(sizes.filter((size) => size > 10_000)).toHaveLength(1);
+    line.destroy();
+  });
+
+  it('says nothing more but comments, by the clock', async () => {
+    const clock = new VirtualClock();
+    await using server = await startFaulty([{ kind: 'heartbeats', after: 2, every: 10_000 }], { clock });
+    const response = await fetch(server.url, {
+      method: 'POST',
+      headers: { ...modern, 'Content-Type': 'application/json' },
+      body: ask('SendStreamingMessage'),
+    });
+    const heard = frames(response);
+    const next = async () => ((await heard.next()).value?.data ? 'event' : 'comment');
+    expect([await next(), await next(), await next()]).toEqual(['event', 'event', 'comment']);
+    await clock.advance(30_000);
+    expect([await next(), await next(), await next()]).toEqual(['comment', 'comment', 'comment']);
+    const more = next();
+    expect(await Promise.race([more, clock.advance(9_999).then(() => 'nothing')])).toBe('nothing');
+    await clock.advance(1);
+    expect(await more).toBe('comment');
+    await heard.return(undefined);
+    await clock.advance(10_000);
+    expect(clock.pending).toBe(0);
+  });
+});
+
+describe('a whole answer on its way', () => {
+  const bodyOf = (text: string): string => text.slice(text.indexOf('\r\n\r\n') + 4);
+
+  it('ends in its middle, and says that this is all', async () => {
+    await using server = await startFaulty([{ kind: 'half-frame' }]);
+    const line = new RawConnection(server.port);
+    line.write(send());
+    const body = (await line.next())?.body ?? '';
+    expect(body).toMatch(/^\{"jsonrpc":"2\.0"/);
+    expect(() => JSON.parse(body)).toThrow(SyntaxError);
+    line.destroy();
+  });
+
+  it('is cut before all of it is there', async () => {
+    await using server = await startFaulty([{ kind: 'cut' }]);
+    const { text } = await bytesFrom(server.port, send());
+    const length = Number(/content-length: (\d+)/i.exec(text)?.[1]);
+    expect(bodyOf(text)).toHaveLength(Math.ceil(length / 2));
+  });
+
+  it('is as large as it is told to be, and still right', async () => {
+    await using server = await startFaulty([{ kind: 'oversize', bytes: 200_000 }]);
+    const line = new RawConnection(server.port);
+    line.write(send());
+    const reply = await line.next();
+    expect(reply?.headers.get('content-length')).toBe('200000');
+    expect(JSON.parse(reply?.body ?? '')).toMatchObject({
+      result: { task: { status: { state: 'TASK_STATE_COMPLETED' } } },
+    });
+    line.destroy();
+  });
+});
+
+describe('a port that is closed', () => {
+  it('refuses until its time is over, and is the same port then', async () => {
+    const clock = new VirtualClock();
+    await using server = await startFaulty([{ kind: 'refuse', duration: 2_000, times: 1 }], { clock });
+    const other = new RawConnection(server.port);
+    other.write(stream());
+    expect((await bytesFrom(server.port, send())).error).toBe('ECONNRESET');
+    // Nobody is left behind, as when a process ends.
+    await other.ended();
+    expect((await bytesFrom(server.port, send())).error).toBe('ECONNREFUSED');
+    await clock.advance(1_999);
+    expect((await bytesFrom(server.port, send())).error).toBe('ECONNREFUSED');
+    await clock.advance(1);
+    const line = new RawConnection(server.port);
+    line.write(send());
+    expect((await line.next())?.status).toBe(200);
+    line.destroy();
+    other.destroy();
+  });
+
+  it('refuses until it is told otherwise, however often it was told to', async () => {
+    await using server = await startFaulty();
+    server.refusal.begin();
+    server.refusal.begin();
+    expect((await bytesFrom(server.port, send())).error).toBe('ECONNREFUSED');
+    await Promise.all([server.refusal.end(), server.refusal.end()]);
+    await server.refusal.end();
+    const line = new RawConnection(server.port);
+    line.write(send());
+    expect((await line.next())?.status).toBe(200);
+    line.destroy();
+  });
+});
+
+describe('a test agent', () => {
+  it.each<[string, (bytes: Awaited<ReturnType<typeof bytesFrom>>) => void]>([
+    [
+      '{ http: { status: 503, body: asleep } }',
+      ({ text }) => expect(text).toMatch(/^HTTP\/1\.1 503 [^]*asleep$/),
+    ],
+    ['{ cut: { after: 1 } }', ({ text }) => expect(text.match(/^data:/gm)).toHaveLength(1)],
+    ['{ reset: { after: 1 } }', ({ error }) => expect(error).toBe('ECONNRESET')],
+    ['{ refuse: { for: 1h } }', ({ error }) => expect(error).toBe('ECONNRESET')],
+  ])('goes wrong as its script says: %s', async (fault, check) => {
+    const script = `rules:\n  - when: { text: go }\n    then:\n      - complete: done\n    fault: ${fault}\n`;
+    await using server = await TestAgentServer.start({ script, clock: 'system' });
+    check(await bytesFrom(server.port, stream('close')));
+  });
+});

@@ -1,0 +1,314 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { connect } from '../../../src/client/connect.ts';
+import { bearer } from '../../../src/client/credentials.ts';
+import { createMemory } from '../../../src/client/discovery/endpoint-cache.ts';
+import type { ConnectOptions, Problem } from '../../../src/client/connect-options.ts';
+import type { Agent } from '../../../src/protocol/agent.ts';
+import type { StreamEvent } from '../../../src/protocol/event.ts';
+import { textOf } from '../../../src/protocol/part.ts';
+import { VirtualClock } from '../../../src/testkit/clock/virtual-clock.ts';
+import type { Fault } from '../../../src/testkit/faults/fault.ts';
+import { artifactTexts, reasonOf, say, taskIn } from '../../support/engine/conversation.ts';
+import { type FaultyServer, startFaulty } from '../../support/testkit/faulty-server.ts';
+
+/** An event in a word. */
+function brief(event: StreamEvent): string {
+  if (event.kind === 'task') return event.task.status.state;
+  if (event.kind === 'status') return event.status.state;
+  if (event.kind === 'message') return 'message';
+  return `${event.append ? '+' : ''}${textOf(event.artifact.parts)}`;
+}
+
+/** What is heard when nothing goes wrong. */
+const story = ['submitted', 'working', 'working', 'one', '+two', 'completed'];
+
+/** Our client at a faulty server, by the clock of the server: waiting takes no time. */
+function ours(server: FaultyServer, options: ConnectOptions = {}): Agent & { problems: Problem[] } {
+  const problems: Problem[] = [];
+  const { clock } = server;
+  const agent = connect(server.url, {
+    clock,
+    random: () => 0.5,
+    memory: createMemory(),
+    limits: { frame: 100_000, body: 100_000 },
+    onProblem: (problem) => problems.push(problem),
+    ...options,
+  });
+  return Object.assign(agent, { problems });
+}
+
+/** What a stream says, and what it fails with in the end. */
+async function hear(agent: Agent): Promise<string[]> {
+  const heard: string[] = [];
+  try {
+    for await (const event of agent.stream(say('go'))) heard.push(brief(event));
+  } catch (error) {
+    heard.push((error as { reason: string }).reason);
+  }
+  return heard;
+}
+
+// What is loaded on the first use would let the virtual hours pass meanwhile.
+beforeAll(async () => {
+  await using server = await startFaulty([], { clock: new VirtualClock() });
+  const agent = ours(server);
+  expect(await hear(agent)).toEqual(story);
+  await agent.close?.();
+});
+
+const doors: [string, ConnectOptions][] = [
+  ['1.0 over JSON-RPC', {}],
+  ['1.0 over REST', { transports: ['HTTP+JSON'] }],
+  ['0.3 over JSON-RPC', { versions: ['0.3'] }],
+  ['0.1', { versions: ['0.1'] }],
+];
+
+/** A fault, what a stream says under it, the problems that were got over, and the answer to a message. */
+type Row = [Fault, string[], Problem['kind'][], string];
+
+const done = 'completed one+two';
+
+const rows: Row[] = [
+  [{ kind: 'http', status: 503, body: 'asleep' }, ['UNAVAILABLE'], [], 'UNAVAILABLE'],
+  [
+    { kind: 'http', status: 200, body: { odd: true } },
+    ['INVALID_AGENT_RESPONSE'],
+    [],
+    'INVALID_AGENT_RESPONSE',
+  ],
+  [{ kind: 'unauthorized' }, ['UNAUTHENTICATED'], [], 'UNAUTHENTICATED'],
+  [{ kind: 'rate-limit', retryAfter: 2 }, story, [], done],
+  [{ kind: 'redirect', status: 307 }, ['INVALID_AGENT_RESPONSE'], [], 'INVALID_AGENT_RESPONSE'],
+  [
+    { kind: 'redirect', status: 302, location: '/' },
+    ['INVALID_AGENT_RESPONSE'],
+    [],
+    'INVALID_AGENT_RESPONSE',
+  ],
+  [{ kind: 'delay', duration: 30_000 }, story, [], done],
+  [{ kind: 'delay', duration: 600_000 }, ['TIMEOUT'], [], 'TIMEOUT'],
+  [{ kind: 'content-type', type: 'text/html' }, ['INVALID_AGENT_RESPONSE'], [], done],
+  [{ kind: 'bad-utf8', after: 3 }, story.with(3, '\uFFFD(one'), [], 'completed \uFFFD(one+two'],
+  [
+    { kind: 'oversize', bytes: 1_000_000, after: 3 },
+    [...story.slice(0, 3), 'INVALID_AGENT_RESPONSE'],
+    [],
+    'INVALID_AGENT_RESPONSE',
+  ],
+  [{ kind: 'half-frame', after: 4 }, story, ['resume'], 'INVALID_AGENT_RESPONSE'],
+  [{ kind: 'cut', after: 4 }, story, ['resume'], 'UNAVAILABLE'],
+  [{ kind: 'cut', after: 0 }, ['UNAVAILABLE'], [], 'UNAVAILABLE'],
+  [{ kind: 'stop' }, story, ['resume'], done],
+  [{ kind: 'stop', after: 3 }, story, ['resume'], done],
+  [{ kind: 'silence', after: 4 }, story, ['resume'], 'TIMEOUT'],
+  [{ kind: 'duplicate', event: 5 }, story, [], done],
+  [{ kind: 'reorder', event: 4 }, story.with(3, '+two').with(4, 'one'), [], done],
+  [{ kind: 'wrong-append' }, story.toSpliced(5, 0, '+the end of nothing'), [], done],
+  [{ kind: 'reset' }, ['UNAVAILABLE'], [], 'UNAVAILABLE'],
+  [{ kind: 'reset', after: 4 }, story, ['resume'], 'UNAVAILABLE'],
+  [{ kind: 'refuse', duration: 2_000 }, ['UNAVAILABLE'], [], 'UNAVAILABLE'],
+];
+
+describe.each(doors)('our client, speaking %s', (_door, options) => {
+  it.each(rows)('follows a stream under %j', async (fault, expected, problems) => {
+    await using server = await startFaulty([{ ...fault, times: 1 }]);
+    const agent = ours(server, options);
+    expect(await hear(agent)).toEqual(expected);
+    expect(agent.problems.map(({ kind }) => kind)).toEqual(problems);
+    await agent.close?.();
+  });
+
+  it.each(rows)('sends a message under %j', async (fault, _stream, _problems, expected) => {
+    await using server = await startFaulty([{ ...fault, times: 1 }]);
+    const agent = ours(server, options);
+    const answer = await agent.send(say('go')).then(
+      (sent) =>
+        `${taskIn(sent).status.state} ${taskIn(sent)
+          .artifacts?.[0]?.parts.map((part) => textOf([part]))
+          .join('+')}`,
+      (error: { reason: string }) => error.reason,
+    );
+    expect(answer).toBe(expected);
+    await agent.close?.();
+  });
+
+  it('hears a task work again after its end, and knows that it is over', async () => {
+    await using server = await startFaulty([{ kind: 'after-terminal' }]);
+    const agent = ours(server, options);
+    expect((await hear(agent)).slice(0, 7)).toEqual([...story, 'working']);
+    expect(agent.problems).toEqual([]);
+    await agent.close?.();
+  });
+
+  it('waits as long as there are signs of life, and leaves when it is told to', async () => {
+    const clock = new VirtualClock();
+    await using server = await startFaulty([{ kind: 'heartbeats', after: 3, every: 10_000 }], { clock });
+    const agent = ours(server, options);
+    const leaving = new AbortController();
+    const events = agent.stream(say('go'), { signal: leaving.signal })[Symbol.asyncIterator]();
+    for (const expected of story.slice(0, 3)) expect(brief((await events.next()).value)).toBe(expected);
+    const waiting = reasonOf(events.next());
+    await clock.advance(600_000);
+    expect(agent.problems).toEqual([]);
+    leaving.abort();
+    expect(await waiting).toBe('CANCELED');
+    await agent.close?.();
+  });
+
+  it('gives a stream up that stops again and again, and says what to do', async () => {
+    await using server = await startFaulty([{ kind: 'stop' }]);
+    const agent = ours(server, options);
+    expect(await hear(agent)).toEqual([...story.slice(0, 5), 'UNAVAILABLE']);
+    expect(agent.problems.map(({ kind }) => kind)).toEqual(Array(5).fill('resume'));
+    await agent.close?.();
+  });
+});
+
+it('gets a new token when its own is refused once', async () => {
+  await using server = await startFaulty([
+    { kind: 'unauthorized', times: 1, challenge: 'Bearer realm="agent"' },
+  ]);
+  let tokens = 0;
+  const agent = ours(server, { auth: bearer(async () => `token ${++tokens}`) });
+  expect(await hear(agent)).toEqual(story);
+  expect(tokens).toBeGreaterThan(1);
+  expect(server.asked.filter((each) => each === 'POST /')).toHaveLength(2);
+  await agent.close?.();
+});
+
+it('waits as long as it is asked to before it tries again', async () => {
+  await using server = await startFaulty([{ kind: 'rate-limit', retryAfter: 7, times: 2 }]);
+  const began = server.clock.now();
+  const agent = ours(server);
+  expect(await hear(agent)).toEqual(story);
+  expect(server.clock.now() - began).toBeGreaterThanOrEqual(14_000);
+  await agent.close?.();
+});
+
+it('goes where it is sent, within the agent', async () => {
+  await using server = await startFaulty([{ kind: 'redirect', status: 307, location: '/', times: 2 }]);
+  const agent = ours(server);
+  expect(await hear(agent)).toEqual(story);
+  expect(server.asked.filter((each) => each === 'POST /')).toHaveLength(3);
+  await agent.close?.();
+});
+
+it('reaches an agent again that was away', async () => {
+  await using server = await startFaulty([{ kind: 'refuse', duration: 500, times: 1 }]);
+  const agent = ours(server);
+  expect(await hear(agent)).toEqual(['UNAVAILABLE']);
+  expect(server.refusal.isRefusing).toBe(true);
+  // Nothing of this one was ever sent, so it may be tried until somebody listens.
+  expect(await hear(agent)).toEqual(story);
+  await agent.close?.();
+});
+
+describe('a card that goes wrong', () => {
+  const onCard = (fault: Fault): Fault => ({ on: 'card', ...fault });
+
+  it.each<[Fault, string[]]>([
+    [{ kind: 'delay', duration: 20_000 }, story],
+    [{ kind: 'delay', duration: 120_000 }, ['TIMEOUT']],
+    [{ kind: 'http', status: 503 }, ['UNAVAILABLE']],
+    [{ kind: 'http', status: 503, times: 2 }, story],
+    [{ kind: 'http', status: 401 }, ['UNAUTHENTICATED']],
+    [{ kind: 'redirect', status: 302 }, ['INVALID_AGENT_RESPONSE']],
+    [{ kind: 'content-type', type: 'text/html' }, story],
+    [{ kind: 'bad-utf8' }, story],
+    [{ kind: 'oversize', bytes: 1_000_000 }, ['INVALID_AGENT_RESPONSE']],
+    // What is no card is none, and an agent without a card is asked what it speaks.
+    [{ kind: 'half-frame' }, story],
+    [{ kind: 'cut' }, ['UNAVAILABLE']],
+    [{ kind: 'cut', times: 1 }, story],
+    [{ kind: 'reset', times: 1 }, story],
+    [{ kind: 'silence' }, ['TIMEOUT']],
+    [{ kind: 'card', override: { supportedInterfaces: null } }, story],
+  ])('%j', async (fault, expected) => {
+    await using server = await startFaulty([onCard(fault)]);
+    const agent = ours(server);
+    expect(await hear(agent)).toEqual(expected);
+    await agent.close?.();
+  });
+
+  it('lies about its name, and says the rest as it is', async () => {
+    await using server = await startFaulty([
+      {
+        kind: 'card',
+        on: 'card',
+        override: {
+          name: 'liar',
+          description: null,
+          provider: { organization: 'x', url: 'https://x.example' },
+        },
+      },
+    ]);
+    const agent = ours(server);
+    const card = await agent.card();
+    expect(card).toMatchObject({
+      name: 'liar',
+      provider: { organization: 'x' },
+      capabilities: { streaming: true },
+    });
+    expect(card.description ?? '').toBe('');
+    await agent.close?.();
+  });
+
+  it('lies about what is spoken where, and the client finds out', async () => {
+    await using server = await startFaulty();
+    const interfaces = [
+      { url: `${server.url}/no/where/at/all`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+      { url: server.url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+    ];
+    server.faults = [{ kind: 'card', on: 'card', override: { supportedInterfaces: interfaces } }];
+    const agent = ours(server);
+    expect(await hear(agent)).toEqual(story);
+    expect(agent.problems.map(({ kind }) => kind)).toEqual(['fallback']);
+    await agent.close?.();
+  });
+
+  it('denies that there are streams, and the client asks again and again instead', async () => {
+    const override = { capabilities: { streaming: false } };
+    await using server = await startFaulty([{ kind: 'card', on: 'card', override }]);
+    const agent = ours(server);
+    expect((await hear(agent)).at(-1)).toBe('completed');
+    expect((await agent.card()).capabilities.streaming).toBe(false);
+    await agent.close?.();
+  });
+});
+
+describe('chance', () => {
+  const faults: Fault[] = [
+    { kind: 'http', status: 503, chance: 0.3 },
+    { kind: 'cut', after: 4, chance: 0.3 },
+    { kind: 'delay', duration: { mean: 1_000, deviation: 300 } },
+  ];
+
+  async function run(seed: number): Promise<string[]> {
+    const clock = new VirtualClock({ start: 0, auto: true });
+    await using server = await startFaulty(faults, { seed, clock });
+    const agent = ours(server);
+    const heard: string[] = [];
+    for (let i = 0; i < 10; i++) heard.push(`${(await hear(agent)).join()} at ${clock.now()}`);
+    await agent.close?.();
+    return heard;
+  }
+
+  it('repeats itself to the millisecond with the same seed', async () => {
+    const first = await run(42);
+    expect(await run(42)).toEqual(first);
+    expect(await run(43)).not.toEqual(first);
+    expect(first.some((heard) => heard.startsWith('UNAVAILABLE'))).toBe(true);
+    expect(first.some((heard) => heard.startsWith(story.join()))).toBe(true);
+  });
+});
+
+it('keeps many conversations apart while time flies', async () => {
+  await using server = await startFaulty([{ kind: 'delay', duration: { min: 1_000, max: 600_000 } }]);
+  const agent = ours(server, { timeouts: { idle: 0, send: 10_000_000 } });
+  const began = server.clock.now();
+  const answers = await Promise.all(Array.from({ length: 100 }, () => agent.send(say('go'))));
+  expect(new Set(answers.map((answer) => taskIn(answer).id)).size).toBe(100);
+  for (const answer of answers) expect(artifactTexts(taskIn(answer))).toEqual(['onetwo']);
+  expect(server.clock.now() - began).toBeGreaterThan(500_000);
+  await agent.close?.();
+});

@@ -1,0 +1,157 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { connect } from '../../../src/client/connect.ts';
+import type { Task } from '../../../src/protocol/task.ts';
+import { dragoman, node, type Running } from '../../support/cli/run-command.ts';
+
+let folder: string;
+const running: Running[] = [];
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'dragoman-mock-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((each) => each.stop('SIGKILL')));
+});
+
+function write(name: string, text: string): string {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  return file;
+}
+
+const script = (answer: string): string =>
+  `name: Mocked\nrules:\n  - name: greeting\n    when: { text: hello }\n    then: [{ complete: ${answer} }]\n`;
+
+async function mocked(args: string[]): Promise<Running & { url: string }> {
+  const started = dragoman(['mock', ...args]);
+  running.push(started);
+  const [, url = ''] = await started.prints(/^listening on (\S+)\n/);
+  return Object.assign(started, { url });
+}
+
+async function send(url: string, text: string): Promise<Task> {
+  return (await connect(url).send({
+    message: { messageId: crypto.randomUUID(), role: 'user', parts: [{ text }] },
+  })) as Task;
+}
+
+describe('dragoman mock', () => {
+  it('plays a script until it is told to stop', async () => {
+    const agent = await mocked([write('a.yaml', script('hi')), '--port', '0']);
+    await agent.prints(
+      /card .*\/\.well-known\/agent-card\.json\n.*admin.*\/__admin\n.*rules.*1 rule of .*a\.yaml/,
+    );
+    expect(await send(agent.url, 'hello')).toMatchObject({
+      status: { state: 'completed', message: { parts: [{ text: 'hi' }] } },
+    });
+    expect(await (await fetch(`${agent.url}/.well-known/agent-card.json`)).json()).toMatchObject({
+      name: 'Mocked',
+    });
+    expect((await agent.stop('SIGTERM')).code).toBe(0);
+  });
+
+  it('tells programs in one line of JSON', async () => {
+    const started = dragoman(['mock', write('json.yaml', script('hi')), '-o', 'json']);
+    running.push(started);
+    const [document = ''] = await started.prints(/^.*\n$/);
+    const { url, card, admin, rules } = JSON.parse(document) as { [name: string]: string };
+    expect({ card, admin, rules }).toEqual({
+      card: `${url}/.well-known/agent-card.json`,
+      admin: `${url}/__admin`,
+      rules: 1,
+    });
+  });
+
+  it('obeys without a script', async () => {
+    const agent = await mocked([]);
+    await agent.prints(/rules.*none/);
+    const primed = await fetch(`${agent.url}/__admin/prime`, {
+      method: 'POST',
+      body: JSON.stringify([{ kind: 'task', status: { state: 'completed' } }]),
+    });
+    expect(await primed.json()).toEqual({ primed: 1 });
+    expect(await send(agent.url, 'hello')).toMatchObject({ status: { state: 'completed' } });
+    expect((await agent.stop('SIGINT')).code).toBe(0);
+  });
+
+  it('reads its script again when it changes, and keeps the rules when it is wrong', async () => {
+    const file = write('b.yaml', script('one'));
+    const agent = await mocked([file, '--watch', '--no-admin']);
+    writeFileSync(file, script('two'));
+    await agent.prints(/loaded .*b\.yaml: 1 rule/);
+    expect(await send(agent.url, 'hello')).toMatchObject({
+      status: { message: { parts: [{ text: 'two' }] } },
+    });
+    writeFileSync(file, 'rules:\n  - wehn: {}\n');
+    await agent.prints(/b\.yaml:2:\d+: rules\[0\]\.wehn: [^]*still in force/, 'stderr');
+    expect(await send(agent.url, 'hello')).toMatchObject({
+      status: { message: { parts: [{ text: 'two' }] } },
+    });
+    expect((await fetch(`${agent.url}/__admin/health`)).status).toBe(404);
+  });
+
+  it('has a virtual clock', async () => {
+    const waiting = 'rules:\n  - then: [{ wait: 10m }, { complete: late }]\n';
+    const agent = await mocked([write('c.yaml', waiting), '--clock', 'virtual', '--seed', '7']);
+    expect(await send(agent.url, 'hello')).toMatchObject({ status: { state: 'completed' } });
+  });
+
+  it.each<[string, () => string[], number, RegExp]>([
+    ['no such file', () => ['no-such.yaml'], 2, /there is no file no-such\.yaml/],
+    [
+      'a wrong script, line by line',
+      () => [write('d.yaml', 'rulez: []\nagnet: {}\n')],
+      2,
+      /d\.yaml:1:1: rulez: .*\n.*d\.yaml:2:1: agnet: .*\ndragoman: \S*d\.yaml is wrong\n/,
+    ],
+    ['nothing to watch', () => ['--watch'], 2, /no script to watch/],
+    ['a wrong port', () => ['--port', '70000'], 2, /number from 0 .* to 65535/],
+    ['a wrong seed', () => ['--seed', 'x'], 2, /whole number/],
+  ])('says what is wrong: %s', async (_what, args, expected, complaint) => {
+    const { code, stderr } = await dragoman(['mock', ...args()]).ended;
+    expect(stderr).toMatch(complaint);
+    expect(code).toBe(expected);
+  });
+
+  it('validates scripts, with the places', async () => {
+    const good = write('good.yaml', script('hi'));
+    const bad = write('bad.yaml', 'rules:\n  - name: a\n    wehn: {}\n');
+    const both = await dragoman(['mock', 'validate', good, bad]).ended;
+    expect(both.stdout).toMatch(/^\S*bad\.yaml:3:5: rules\[0\]\.wehn: .+\n$/);
+    expect(both.code).toBe(2);
+    const one = await dragoman(['mock', 'validate', good]).ended;
+    expect([one.stdout, one.stderr, one.code]).toEqual(['', '1 script: nothing is wrong\n', 0]);
+    const folder = await dragoman(['mock', 'validate', 'examples/scripts']).ended;
+    expect(folder.stderr).toBe('3 scripts: nothing is wrong\n');
+    const nowhere = await dragoman(['mock', 'validate', 'nowhere/*.yaml']).ended;
+    expect([nowhere.code, nowhere.stderr]).toEqual([
+      2,
+      expect.stringContaining('there is no script at nowhere/*.yaml'),
+    ]);
+  });
+});
+
+it('a test agent that was stopped leaves nothing open', async () => {
+  const testkit = new URL('../../../dist/testkit/index.js', import.meta.url).href;
+  const file = write(
+    'stops.mjs',
+    `import { TestAgentServer } from '${testkit}';
+    const agents = await Promise.all([TestAgentServer.start(), TestAgentServer.start({ clock: 'virtual' })]);
+    for (const agent of agents) {
+      agent.prime([{ kind: 'status-update', status: { state: 'working' } }]);
+      const message = { messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'x' }] };
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'message/stream', params: { message } });
+      const answer = await fetch(agent.url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
+      await answer.text();
+      void agent.waitFor({ operation: 'cancelTask' }, { timeout: 3_600_000 }).catch(() => {});
+      await agent.stop();
+    }
+    console.log('stopped');`,
+  );
+  const { code, stdout } = await node([file]).ended;
+  expect(stdout).toBe('stopped\n');
+  expect(code).toBe(0);
+});

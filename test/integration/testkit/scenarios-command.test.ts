@@ -1,0 +1,125 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, describe, expect, it } from 'vitest';
+import { Document } from '../../../src/documents/document.ts';
+import { scenarioSchema } from '../../../src/testkit/scenario/files/scenario-schema.ts';
+import { dragoman, root } from '../../support/cli/run-command.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'dragoman-scenarios-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const theirs = join(root, '../shared/mesh/scenarios');
+
+function scenario(id: string, answer: string, more = ''): string {
+  return `test_case_id: ${id}
+tags: [${id}]
+gateway_input:
+  target_agent_name: Someone
+  parts:
+    - { type: text, text: hello }
+downstream_a2a_agent_responses:
+  - kind: task
+    status: { state: completed, message: { role: agent, parts: [{ kind: text, text: Hi }] } }
+expected_gateway_output:
+  - type: final_response
+    content_parts: [{ type: text, text_exact: ${answer} }]
+${more}`;
+}
+
+writeFileSync(join(folder, 'right.yaml'), scenario('right', 'Hi'));
+writeFileSync(join(folder, 'wrong.yaml'), scenario('wrong', 'Ho'));
+writeFileSync(join(folder, 'model.yaml'), scenario('model', 'Hi', 'llm_interactions: [{}]\n'));
+writeFileSync(join(folder, 'odd.yml'), scenario('odd', 'Hi', 'surprise: 1\n'));
+
+const test = (...args: string[]) => dragoman(['test', ...args], { cwd: folder }).ended;
+
+describe('dragoman test', () => {
+  it('ends with 0 when everything passed', async () => {
+    const { code, stdout, stderr } = await test('right.yaml');
+    expect(stderr).toMatch(/^passed {2}right \(\d+ ms\)\n$/);
+    expect(stdout).toBe('1 case: 1 passed, 0 failed, 0 skipped\n');
+    expect(code).toBe(0);
+  });
+
+  it('ends with 1 when something failed, and tells what differs, what came out and what was asked', async () => {
+    const { code, stdout } = await test('*.yaml');
+    expect(code).toBe(1);
+    expect(stdout).toContain('skipped model: it needs a language model (llm_interactions)');
+    expect(stdout).toContain('failed wrong wrong.yaml:1');
+    expect(stdout).toContain('  expected_gateway_output[0].content_parts[0].text_exact: is not the same');
+    expect(stdout).toContain('    - "Ho"\n    + "Hi"');
+    expect(stdout).toMatch(/what came out\n +\d+ ms final_response completed "Hi"/);
+    expect(stdout).toMatch(/what the test agent was asked\n +\d+ ms POST \/a2a\n +\{"jsonrpc"/);
+    expect(stdout).toMatch(/3 cases: 1 passed, 1 failed, 1 skipped\n$/);
+  });
+
+  it('ends with 2 when there is nothing to run, or a file is not as it should be', async () => {
+    const nothing = await test('nowhere/**/*.yaml');
+    expect(nothing.code).toBe(2);
+    expect(nothing.stderr).toContain('no file is there for nowhere/**/*.yaml');
+    const odd = await test('.');
+    expect(odd.code).toBe(2);
+    expect(odd.stderr).toContain('odd.yml:13:1: surprise: this key is not known here');
+    expect(odd.stdout).toBe('');
+    const filtered = await test('right.yaml', '--filter', 'something else');
+    expect(filtered.code).toBe(2);
+    expect((await test('right.yaml', '--parallel', '0')).code).toBe(2);
+    expect((await test('right.yaml', '--rig', 'swing')).code).toBe(2);
+    expect((await test('right.yaml', '--link', 'pigeon://here')).code).toBe(2);
+  });
+
+  it('leaves out what it does not know when it is to be compatible', async () => {
+    expect((await test('odd.yml', '--compatible')).code).toBe(0);
+  });
+
+  it('runs what is asked for', async () => {
+    expect((await test('*.yaml', '--filter', 'right')).stdout).toContain('1 case: 1 passed');
+    expect((await test('*.yaml', '--tag', 'right', 'model')).stdout).toContain(
+      '2 cases: 1 passed, 0 failed, 1 skipped',
+    );
+    expect((await test('right.yaml', '--rig', 'direct', '--parallel', '1')).code).toBe(0);
+  });
+
+  it('reports to programs', async () => {
+    const { code, stdout, stderr } = await test('*.yaml', '--report', 'json');
+    expect(code).toBe(1);
+    expect(stderr).toBe('');
+    const report = JSON.parse(stdout) as { summary: object; cases: { id: string; outcome: string }[] };
+    expect(report.summary).toEqual({ total: 3, passed: 1, failed: 1, skipped: 1 });
+    expect(report.cases.map(({ id, outcome }) => `${id} ${outcome}`)).toEqual([
+      'model skipped',
+      'right passed',
+      'wrong failed',
+    ]);
+    const file = join(folder, 'results.xml');
+    const junit = await test('*.yaml', '--report', 'junit', '--output', file);
+    expect(junit.stdout).toBe('');
+    expect(readFileSync(file, 'utf8')).toContain('<testsuites name="dragoman test" tests="3" failures="1"');
+  });
+
+  it.skipIf(!existsSync(theirs))('runs the files of the mesh', async () => {
+    const { code, stdout } = await test(`${theirs}/test_proxy_*.yaml`, '--compatible');
+    expect(stdout).toBe('9 cases: 9 passed, 0 failed, 0 skipped\n');
+    expect(code).toBe(0);
+  });
+});
+
+describe('the examples of scenarios', () => {
+  const examples = join(root, 'examples/scenarios');
+  const files = readdirSync(examples);
+  const fits = new Ajv2020({ strict: false, validateFormats: false }).compile(scenarioSchema());
+
+  it('pass', async () => {
+    const { code, stdout } = await dragoman(['test', 'examples/scenarios']).ended;
+    expect(stdout).toBe(`${files.length + 1} cases: ${files.length + 1} passed, 0 failed, 0 skipped\n`);
+    expect(code).toBe(0);
+  });
+
+  it.each(files)('%s names its schema and fits it', (file) => {
+    const text = readFileSync(join(examples, file), 'utf8');
+    expect(text).toMatch(/^# yaml-language-server: \$schema=\.\.\/\.\.\/schemas\/scenario\.schema\.json\n# /);
+    expect(fits(Document.parse(text, file).value), JSON.stringify(fits.errors)).toBe(true);
+  });
+});

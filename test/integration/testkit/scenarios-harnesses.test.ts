@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { type Scenario } from '../../../src/testkit/scenario/files/read-scenarios.ts';
+import { openRig } from '../../../src/testkit/scenario/harness/open-harness.ts';
+import { runScenarios } from '../../../src/testkit/scenario/run-scenarios.ts';
+import { mosquitto, natsServer, startMosquitto, startNats } from '../../support/mesh/broker.ts';
+import { update, done, ends, scenarioOf, expectPassed, pathsOf } from '../../support/testkit/scenario-case.ts';
+
+describe('the other ways to an agent', () => {
+  const words = {
+    downstream_a2a_agent_responses: [update('one'), done('Done.')],
+    expected_gateway_output: [
+      { type: 'status_update', content_parts: [{ type: 'text', text_exact: 'one' }] },
+      ends('Done.'),
+    ],
+  };
+
+  it.each(['direct', 'http'] as const)('are taken by the option: %s', async (rig) => {
+    await expectPassed(
+      { ...words, assert_downstream_request: [{ params: { message: { parts: [{ text: 'hello' }] } } }] },
+      { rig },
+    );
+    await expectPassed(
+      { ...words, input: { is_streaming: false }, expected_gateway_output: [ends('Done.')] },
+      { rig },
+    );
+    await expectPassed({ ...words, gateway: rig });
+  });
+
+  it.each(['direct', 'http'] as const)('tell errors and cancel: %s', async (gateway) => {
+    await expectPassed({
+      gateway,
+      downstream_http_error: { status_code: 503 },
+      expected_gateway_output: [{ type: 'error', error_code: -32603 }],
+    });
+    await expectPassed({
+      gateway,
+      downstream_script: { rules: [{ then: [{ say: 'Wait' }, { wait: '1h' }, { complete: 'late' }] }] },
+      skip_intermediate_events: true,
+      gateway_actions_after_input: [{ type: 'cancel_task', delay_seconds: 0.1 }],
+      assert_cancellation_sent: { gateway_sent: true, downstream_received: true },
+      expected_gateway_output: [{ type: 'final_response', task_state: 'canceled' }],
+    });
+  });
+
+  it('keep files over HTTP, and none directly', async () => {
+    const file = { kind: 'file', file: { name: 'r.csv', mimeType: 'text/csv', bytes: 'YSxi' } };
+    const made = {
+      downstream_a2a_agent_responses: [
+        {
+          kind: 'artifact-update',
+          artifact: { artifactId: 'x', name: 'r.csv', parts: [file] },
+          lastChunk: true,
+        },
+        done('Done.'),
+      ],
+      skip_intermediate_events: true,
+      expected_gateway_output: [
+        { type: 'artifact_update', assert_part_is_uri_reference: true },
+        ends('Done.'),
+      ],
+      expected_artifacts: [{ filename: 'r.csv', text_exact: 'a,b' }],
+    };
+    await expectPassed({ ...made, gateway: 'http' });
+    expect(await pathsOf({ ...made, gateway: 'direct' })).toEqual([
+      'expected_gateway_output[0].assert_part_is_uri_reference',
+      'expected_artifacts',
+    ]);
+  });
+});
+
+describe('many cases at once', () => {
+  /** Cases that differ in everything, some of which must fail. */
+  function manyCases(size: number): Scenario[] {
+    return Array.from({ length: size }, (_, index) =>
+      scenarioOf({
+        input: { parts: [{ type: 'text', text: `question ${index}` }], user_identity: `user-${index}` },
+        downstream_a2a_agent_responses: [update(`working on ${index}`), done(`answer ${index}`)],
+        expected_gateway_output: [
+          { type: 'status_update', content_parts: [{ type: 'text', text_exact: `working on ${index}` }] },
+          ends(index % 100 === 99 ? 'another answer' : `answer ${index}`),
+        ],
+        assert_downstream_request: [{ params: { message: { parts: [{}, { text: `question ${index}` }] } } }],
+      }),
+    );
+  }
+
+  it('do not touch each other', async () => {
+    const cases = manyCases(1_000);
+    const began = performance.now();
+    const results = await runScenarios(cases, { openRig: () => openRig() });
+    process.stdout.write(`1,000 scenario cases took ${Math.round(performance.now() - began)} ms\n`);
+    expect(results.map(({ scenario }) => scenario.id)).toEqual(cases.map(({ id }) => id));
+    const failed = results.flatMap(({ outcome }, index) => (outcome === 'passed' ? [] : [index]));
+    expect(failed).toEqual([99, 199, 299, 399, 499, 599, 699, 799, 899, 999]);
+    expect(results.every(({ capture }) => capture?.requests.length === 1)).toBe(true);
+  }, 120_000);
+
+  it('stop when they are told to', async () => {
+    const stop = new AbortController();
+    const results = await runScenarios(manyCases(20), {
+      openRig: () => openRig(),
+      parallel: 1,
+      signal: stop.signal,
+      onResult: () => stop.abort(),
+    });
+    expect(results.filter(({ outcome }) => outcome === 'skipped')).toHaveLength(19);
+  });
+
+  it('open nothing for cases that are skipped', async () => {
+    const scenario = { ...scenarioOf({}), skipped: 'because' };
+    const results = await runScenarios([scenario], {
+      openRig: () => {
+        throw new Error('opened');
+      },
+    });
+    expect(results).toMatchObject([{ outcome: 'skipped', reason: 'because' }]);
+  });
+});
+
+describe.each([
+  ['MQTT', mosquitto, startMosquitto],
+  ['NATS', natsServer, startNats],
+] as const)('cases over %s', (_name, program, start) => {
+  it.skipIf(program === undefined)(
+    'pass and fail as they do in memory',
+    async () => {
+      const broker = await start();
+      try {
+        const cases = Array.from({ length: 12 }, (_, index) =>
+          scenarioOf({
+            downstream_a2a_agent_responses: [update(`working on ${index}`), done(`answer ${index}`)],
+            expected_gateway_output: [
+              { type: 'status_update' },
+              ends(index === 7 ? 'wrong' : `answer ${index}`),
+            ],
+          }),
+        );
+        const results = await runScenarios(cases, {
+          openRig: () => openRig({ link: broker.url }),
+          parallel: 3,
+        });
+        expect(results.flatMap(({ outcome }, index) => (outcome === 'passed' ? [] : [index]))).toEqual([7]);
+      } finally {
+        await broker.remove();
+      }
+    },
+    60_000,
+  );
+});

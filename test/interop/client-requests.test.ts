@@ -1,0 +1,374 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import {
+  apiKey,
+  bearer,
+  type ConnectOptions,
+  clientCredentials,
+  connect,
+  createMemory,
+} from '../../src/client/index.ts';
+import { closedAfterEach } from '../support/close-after-each.ts';
+import { ManualClock } from '../support/clocks/manual-clock.ts';
+import { json, type RawRequest, sse, startRaw } from '../support/http/raw-server.ts';
+import { card, isCard, result, task } from '../support/http/wire-fixtures-1_0.ts';
+
+const request = { message: { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] } };
+
+const open = closedAfterEach();
+
+type Answer = (asked: RawRequest, response: ServerResponse, url: string) => unknown;
+
+/** An agent whose card is right and whose endpoint does what the test says. */
+async function agentThat(answer: Answer, options: ConnectOptions = {}) {
+  const server = await startRaw((asked, response, url) =>
+    isCard(asked.path) ? json(response, card(url)) : answer(asked, response, url),
+  );
+  const agent = connect(server.url, { random: () => 0, memory: createMemory(), ...options });
+  open.push(server, agent);
+  const calls = () => server.requests.filter(({ path }) => !isCard(path));
+  return { agent, server, calls };
+}
+
+const done: Answer = ({ json: asked }, response) =>
+  json(
+    response,
+    result(asked.id, asked.method === 'GetTask' ? task('completed') : { task: task('completed') }),
+  );
+
+function failing(times: number, fail: (response: ServerResponse) => void): Answer {
+  let left = times;
+  return (asked, response, url) => (left-- > 0 ? fail(response) : done(asked, response, url));
+}
+
+describe('a request that fails', () => {
+  it.each([502, 503, 504, 429])('with HTTP %i is repeated if it only reads', async (status) => {
+    const { agent, calls } = await agentThat(failing(2, (response) => json(response, {}, status)));
+    expect(await agent.getTask({ id: 't1' })).toMatchObject({ id: 't1' });
+    expect(calls()).toHaveLength(3);
+  });
+
+  it.each([500, 502, 503, 504, 429])(
+    'with HTTP %i is not repeated if it may have done something',
+    async (status) => {
+      const { agent, calls } = await agentThat(failing(1, (response) => json(response, {}, status)));
+      await expect(agent.send(request)).rejects.toMatchObject({ status });
+      expect(calls()).toHaveLength(1);
+    },
+  );
+
+  it.each([429, 503])('with HTTP %i and a time to wait is repeated after that time', async (status) => {
+    const clock = new ManualClock();
+    const { agent, calls } = await agentThat(
+      failing(1, (response) => json(response, {}, status, { 'retry-after': '7' })),
+      { clock },
+    );
+    const waiting = clock.asked((delay) => delay === 7000);
+    const answer = agent.send(request);
+    await waiting;
+    clock.advance(7000);
+    expect(await answer).toMatchObject({ id: 't1' });
+    expect(calls()).toHaveLength(2);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('is not repeated if the agent wants to be left alone for long', async () => {
+    const { agent, calls } = await agentThat(
+      failing(9, (response) => json(response, {}, 503, { 'retry-after': '3600' })),
+    );
+    await expect(agent.getTask({ id: 't1' })).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
+    expect(calls()).toHaveLength(1);
+  });
+
+  it('by a broken connection is repeated if it only reads, a bounded number of times', async () => {
+    const { agent, calls } = await agentThat(
+      failing(9, (response) => response.destroy()),
+      { retries: 2 },
+    );
+    await expect(agent.getTask({ id: 't1' })).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
+    expect(calls()).toHaveLength(3);
+  });
+
+  it('by a broken connection is not repeated if it is a send', async () => {
+    const { agent, calls } = await agentThat(failing(1, (response) => response.destroy()));
+    await expect(agent.send(request)).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
+    expect(calls()).toHaveLength(1);
+  });
+
+  it('by time is given up', async () => {
+    const clock = new ManualClock();
+    const { agent } = await agentThat(() => {}, { clock, timeouts: { send: 5000 } });
+    const waiting = clock.asked((delay) => delay === 5000);
+    const answer = agent.send(request);
+    await waiting;
+    clock.advance(5000);
+    await expect(answer).rejects.toMatchObject({ reason: 'TIMEOUT' });
+  });
+
+  it('because the caller gave up closes its connection', async () => {
+    const stop = new AbortController();
+    let closed: Promise<void> | undefined;
+    const { agent } = await agentThat((_asked, response) => {
+      closed = new Promise((resolve) => response.on('close', resolve));
+      stop.abort();
+    });
+    await expect(agent.send(request, { signal: stop.signal })).rejects.toMatchObject({ reason: 'CANCELED' });
+    await closed;
+  });
+});
+
+describe('an answer that is wrong', () => {
+  it.each<[string, Answer, object]>([
+    [
+      'a web page',
+      (_asked, response) => response.end('<html>Welcome</html>'),
+      { reason: 'INVALID_AGENT_RESPONSE', message: expect.stringContaining('web page') },
+    ],
+    [
+      'another request',
+      (_asked, response) => json(response, result(999, { task: task('completed') })),
+      { reason: 'INVALID_AGENT_RESPONSE' },
+    ],
+    [
+      'nonsense',
+      ({ json: { id } }, response) => json(response, result(id, { task: { id: 7 } })),
+      { reason: 'INVALID_AGENT_RESPONSE', message: expect.stringContaining('task') },
+    ],
+    [
+      'no credentials',
+      (_asked, response) => json(response, { detail: 'no' }, 401, { 'www-authenticate': 'Bearer' }),
+      { reason: 'UNAUTHENTICATED', status: 401, hint: expect.stringContaining('auth') },
+    ],
+    [
+      'no credentials, in the words of JSON-RPC',
+      ({ json: { id } }, response) =>
+        json(response, { jsonrpc: '2.0', id, error: { code: -32600, message: 'Who?' } }, 401),
+      { reason: 'UNAUTHENTICATED', message: 'Who?' },
+    ],
+    ['no permission', (_asked, response) => json(response, {}, 403), { reason: 'PERMISSION_DENIED' }],
+  ])('because it is %s is told as such', async (_name, answer, told) => {
+    const { agent } = await agentThat(answer);
+    await expect(agent.send(request)).rejects.toMatchObject(told);
+  });
+
+  it('because of credentials is told as such by a stream too', async () => {
+    const { agent } = await agentThat((_asked, response) => json(response, {}, 401));
+    await expect(agent.stream(request)[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+      reason: 'UNAUTHENTICATED',
+    });
+  });
+
+  it('because it is too large is not read to its end', async () => {
+    const { agent } = await agentThat((_asked, response) => response.end('x'.repeat(10_000)), {
+      limits: { body: 5000 },
+    });
+    await expect(agent.send(request)).rejects.toMatchObject({
+      reason: 'INVALID_AGENT_RESPONSE',
+      hint: expect.stringContaining('limits.body'),
+    });
+  });
+
+  it('is no wrong answer with an empty error beside the result', async () => {
+    const { agent } = await agentThat(({ json: { id } }, response) =>
+      json(response, { ...result(String(id), { task: task('completed') }), error: null }),
+    );
+    expect(await agent.send(request)).toMatchObject({ id: 't1' });
+  });
+});
+
+describe('a redirect', () => {
+  const away =
+    (status: number, to: (url: string) => string): Answer =>
+    (asked, response, url) => {
+      if (asked.path === '/moved') return done(asked, response, url);
+      response.writeHead(status, { location: to(url) });
+      response.end();
+    };
+
+  it.each([307, 308])('of HTTP %i is followed within the origin', async (status) => {
+    const { agent, calls } = await agentThat(away(status, () => '/moved'));
+    expect(await agent.send(request)).toMatchObject({ id: 't1' });
+    expect(calls().map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /rpc', 'POST /moved']);
+  });
+
+  it('to elsewhere is told and not followed', async () => {
+    const other = await startRaw((asked, response, url) => done(asked, response, url));
+    open.push(other);
+    const { agent } = await agentThat(
+      away(308, () => `${other.url}/moved`),
+      { auth: bearer('secret') },
+    );
+    await expect(agent.send(request)).rejects.toMatchObject({
+      hint: expect.stringContaining(`${other.url}/moved`),
+    });
+    expect(other.requests).toEqual([]);
+  });
+
+  it('that would lose the body is told', async () => {
+    const { agent } = await agentThat(away(302, () => '/moved'));
+    await expect(agent.send(request)).rejects.toMatchObject({ status: 302 });
+  });
+
+  it('without end is not followed to it', async () => {
+    const { agent, calls } = await agentThat((_asked, response) => {
+      response.writeHead(307, { location: '/again' });
+      response.end();
+    });
+    await expect(agent.send(request)).rejects.toMatchObject({ hint: expect.stringContaining('3 redirects') });
+    expect(calls()).toHaveLength(4);
+  });
+});
+
+describe('credentials', () => {
+  it('go with every call and not with the card; the caller’s headers do not', async () => {
+    const { agent, server } = await agentThat(done, {
+      auth: bearer('secret'),
+      headers: { 'X-Mine': '1' },
+      cardHeaders: { 'X-Card': '2' },
+    });
+    await agent.send(request, { headers: { cookie: 'theirs' }, extensions: ['urn:a', 'urn:b'] });
+    const [asked, sent] = server.requests;
+    expect(asked?.headers).not.toHaveProperty('authorization');
+    expect(asked?.headers['x-card']).toBe('2');
+    expect(sent?.headers).toMatchObject({
+      authorization: 'Bearer secret',
+      'x-mine': '1',
+      'a2a-extensions': 'urn:a,urn:b',
+    });
+    expect(sent?.headers).not.toHaveProperty('cookie');
+  });
+
+  it.each([
+    ['header', (asked?: RawRequest) => asked?.headers['x-key']],
+    ['cookie', (asked?: RawRequest) => /X-Key=(\w+)/.exec(asked?.headers.cookie ?? '')?.[1]],
+    ['query', (asked?: RawRequest) => new URL(asked?.path ?? '', 'http://x').searchParams.get('X-Key')],
+  ] as const)('may be a key in the %s', async (place, find) => {
+    const { agent, calls } = await agentThat(done, {
+      auth: apiKey({ name: 'X-Key', in: place, value: () => 'k1' }),
+    });
+    await agent.send(request);
+    expect(find(calls()[0])).toBe('k1');
+  });
+
+  it('may depend on the call', async () => {
+    const { agent, calls } = await agentThat(done, {
+      auth: { headers: ({ call, operation }) => ({ authorization: `${operation} for ${call.owner}` }) },
+    });
+    await agent.send(request, { owner: 'ann' });
+    expect(calls()[0]?.headers.authorization).toBe('send for ann');
+  });
+
+  it('open a card that is closed to others', async () => {
+    const server = await startRaw((asked, response, url) =>
+      asked.headers.authorization === 'Bearer card' ? json(response, card(url)) : json(response, {}, 401),
+    );
+    open.push(server);
+    const agent = connect(server.url, { cardAuth: bearer('card'), auth: bearer('other') });
+    open.push(agent);
+    expect(await agent.card()).toMatchObject({ name: 'Raw' });
+  });
+
+  /** Gives tokens t1, t2, … and an agent that takes only the newest. */
+  async function withTokens(expiresIn?: number) {
+    let count = 0;
+    const forms: RawRequest[] = [];
+    const now = { value: 0 };
+    const issuer = await startRaw((asked, response) => {
+      forms.push(asked);
+      count++;
+      json(response, { access_token: `t${count}`, token_type: 'Bearer', expires_in: expiresIn });
+    });
+    open.push(issuer);
+    const refuses = new Set<string>();
+    const auth = clientCredentials({
+      tokenUrl: `${issuer.url}/token`,
+      clientId: 'me',
+      clientSecret: 's:e',
+      scope: 'a2a',
+      now: () => now.value,
+    });
+    const made = await agentThat(
+      (asked, response, url) => {
+        const token = asked.headers.authorization ?? '';
+        if (refuses.has(token)) return json(response, {}, 401);
+        if (asked.json.method !== 'SendStreamingMessage') return done(asked, response, url);
+        const stream = sse(response);
+        stream.event(result(asked.json.id, { task: task('completed') }));
+        stream.end();
+      },
+      { auth },
+    );
+    const tokens = () => made.calls().map(({ headers }) => headers.authorization?.slice(7));
+    return { ...made, forms, refuses, now, tokens };
+  }
+
+  it('of OAuth are asked for once and used until they expire', async () => {
+    const { agent, forms, now, tokens } = await withTokens(3600);
+    await Promise.all([agent.send(request), agent.send(request)]);
+    expect(forms).toHaveLength(1);
+    expect(forms[0]?.text).toBe('grant_type=client_credentials&scope=a2a');
+    expect(forms[0]?.headers.authorization).toBe(`Basic ${btoa('me:s%3Ae')}`);
+    now.value = 3_500_000;
+    await agent.send(request);
+    now.value = 3_580_000;
+    await agent.send(request);
+    expect(tokens()).toEqual(['t1', 't1', 't1', 't2']);
+  });
+
+  it('of OAuth are renewed once after they were refused, for streams too', async () => {
+    const { agent, refuses, tokens } = await withTokens();
+    refuses.add('Bearer t1');
+    await agent.send(request);
+    refuses.add('Bearer t2');
+    for await (const event of agent.stream(request)) expect(event.kind).toBe('task');
+    expect(tokens()).toEqual(['t1', 't2', 't2', 't3']);
+    for (let n = 3; n < 9; n++) refuses.add(`Bearer t${n}`);
+    await expect(agent.send(request)).rejects.toMatchObject({ reason: 'UNAUTHENTICATED' });
+    expect(tokens().slice(4)).toEqual(['t3', 't4']);
+  });
+});
+
+describe('the fetch driver', () => {
+  it('does the same without Node', async () => {
+    const { agent } = await agentThat(
+      (asked, response, url) => {
+        if (asked.json.method !== 'SendStreamingMessage') return done(asked, response, url);
+        const stream = sse(response);
+        stream.event(result(asked.json.id, { task: task('completed') }));
+        stream.end();
+      },
+      { fetch: globalThis.fetch },
+    );
+    expect(await agent.send(request)).toMatchObject({ id: 't1' });
+    for await (const event of agent.stream(request)) expect(event.kind).toBe('task');
+    expect.assertions(2);
+  });
+
+  it('closes the connection when the reader leaves', async () => {
+    let closed: Promise<void> | undefined;
+    const { agent } = await agentThat(
+      (asked, response) => {
+        closed = new Promise((resolve) => response.on('close', resolve));
+        sse(response).event(result(asked.json.id, { task: task('working') }));
+      },
+      { fetch: globalThis.fetch },
+    );
+    for await (const event of agent.stream(request)) {
+      expect(event.kind).toBe('task');
+      break;
+    }
+    await closed;
+  });
+});
+
+it('ends what is open when it is closed, and does nothing afterwards', async () => {
+  const { agent } = await agentThat((asked, response) => {
+    sse(response).event(result(asked.json.id, { task: task('working') }));
+  });
+  const events = agent.stream(request)[Symbol.asyncIterator]();
+  await events.next();
+  const waiting = expect(events.next()).rejects.toMatchObject({ reason: 'CANCELED' });
+  await agent.close();
+  await waiting;
+  await expect(agent.send(request)).rejects.toMatchObject({ reason: 'CANCELED' });
+});

@@ -1,0 +1,229 @@
+import { describe, expect, it } from 'vitest';
+import { connect, createMemory } from '../../src/client/index.ts';
+import { textOf } from '../../src/protocol/part.ts';
+import { reduce } from '../../src/protocol/reduce.ts';
+import type { SendRequest } from '../../src/protocol/requests.ts';
+import type { Task } from '../../src/protocol/task.ts';
+import { closedAfterEach } from '../support/close-after-each.ts';
+import { collect } from '../support/collect-stream.ts';
+import { json, type RawRequest, type RawServer, sse, startRaw } from '../support/http/raw-server.ts';
+import { artifactUpdate, card, error, isCard, result, statusUpdate, task } from '../support/http/wire-fixtures-1_0.ts';
+
+const open = closedAfterEach();
+
+function reach(server: RawServer) {
+  const agent = connect(server.url, { random: () => 0, memory: createMemory() });
+  open.push(server, agent);
+  return agent;
+}
+
+const say = (text: string, more: Partial<SendRequest> = {}): SendRequest => ({
+  message: { messageId: crypto.randomUUID(), role: 'user', parts: [{ text }] },
+  ...more,
+});
+
+const textsOf = (answer: unknown) => textOf((answer as Task).artifacts?.flatMap(({ parts }) => parts) ?? []);
+
+/** An agent of 0.1 as the first samples were: nulls everywhere, tasks by the caller's ids. */
+function startOldest(marks: object) {
+  const tasks = new Map<string, any>();
+  let push: unknown;
+  const part = (text: string) => ({ type: 'text', text, metadata: null });
+  const oldCard = (url: string) => ({
+    name: 'Oldest',
+    description: null,
+    url: `${url}/`,
+    version: '1',
+    capabilities: { streaming: true, pushNotifications: true, stateTransitionHistory: false },
+    defaultInputModes: ['text'],
+    defaultOutputModes: ['text'],
+    skills: [{ id: 'echo', name: 'Echo' }],
+    ...marks,
+  });
+  return startRaw((asked, response, url) => {
+    if (asked.method === 'GET')
+      return asked.path === '/.well-known/agent.json'
+        ? json(response, oldCard(url))
+        : json(response, {}, 404);
+    const { id, method, params } = asked.json;
+    const answer = (value: unknown) => json(response, { jsonrpc: '2.0', id, result: value, error: null });
+    if (method === 'tasks/send') {
+      const text = params.message.parts[0].text;
+      const state = text === 'ask' ? 'input-required' : 'completed';
+      const status = { state, message: null, timestamp: '2025-04-09T10:00:00.123' };
+      const artifacts = [{ name: 'out', index: 0, parts: [part(text)], append: null, lastChunk: null }];
+      tasks.set(params.id, { id: params.id, sessionId: params.sessionId, status, artifacts, history: null });
+      return answer(tasks.get(params.id));
+    }
+    if (method === 'tasks/sendSubscribe') {
+      const stream = sse(response);
+      const event = (value: object) => stream.event(result(id, { id: params.id, ...value }));
+      event({ status: { state: 'working' }, final: false });
+      event({ artifact: { name: 'out', index: 0, append: false, parts: [part('hel')] } });
+      event({ artifact: { name: 'out', index: 0, append: true, lastChunk: true, parts: [part('lo')] } });
+      event({ status: { state: 'completed' }, final: true });
+      return stream.end();
+    }
+    if (method === 'tasks/pushNotification/set') push = params;
+    if (method.startsWith('tasks/pushNotification/')) return answer(push);
+    const known = tasks.get(params.id);
+    if (method !== 'tasks/get' && method !== 'tasks/cancel')
+      // The samples in Python called an unknown method an invalid request.
+      return json(response, { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'Invalid' } }, 400);
+    return known ? answer(known) : json(response, error(id, -32001, 'Task not found'));
+  });
+}
+
+describe.each([
+  ['says so in its card', { authentication: { schemes: ['Bearer'], credentials: null } }],
+  ['does not say so', {}],
+])('an agent of 0.1 that %s', (_name, marks) => {
+  it('is asked in its own words, under a name that is made for it', async () => {
+    const server = await startOldest(marks);
+    const agent = reach(server);
+    const first = (await agent.send(say('hi'))) as Task;
+    expect(first).toMatchObject({ status: { state: 'completed' } });
+    expect(textsOf(first)).toBe('hi');
+    expect(await agent.describe()).toMatchObject({ version: '0.1', confirmed: true });
+    const { params } = server.requests.at(-1)?.json ?? {};
+    expect(first).toMatchObject({ id: params.id, contextId: params.sessionId });
+    expect(params.message.parts).toEqual([{ type: 'text', text: 'hi' }]);
+    expect(await agent.getTask({ id: first.id })).toMatchObject({ id: first.id });
+    await expect(agent.getTask({ id: 'nobody' })).rejects.toMatchObject({ reason: 'TASK_NOT_FOUND' });
+  });
+
+  it('goes on with a task that waits', async () => {
+    const agent = reach(await startOldest(marks));
+    const { id: taskId, contextId, status } = (await agent.send(say('ask'))) as Task;
+    expect(status.state).toBe('input-required');
+    const message = { ...say('that one').message, taskId, contextId };
+    expect(await agent.send({ message })).toMatchObject({
+      id: taskId,
+      contextId,
+      status: { state: 'completed' },
+    });
+  });
+
+  it('streams', async () => {
+    const agent = reach(await startOldest(marks));
+    const events = await collect(agent.stream(say('hi')));
+    expect(events.map(({ kind }) => kind)).toEqual(['task', 'artifact', 'artifact', 'status']);
+    expect(textsOf(reduce(events))).toBe('hello');
+  });
+
+  it('keeps one push configuration and lists nothing', async () => {
+    const agent = reach(await startOldest(marks));
+    const { id: taskId } = (await agent.send(say('hi'))) as Task;
+    await agent.createPushConfig({ taskId, id: taskId, url: 'http://127.0.0.1:9/hook' });
+    expect(await agent.getPushConfig({ taskId })).toMatchObject({ taskId, url: 'http://127.0.0.1:9/hook' });
+    await expect(agent.listTasks({})).rejects.toMatchObject({ reason: 'UNSUPPORTED_OPERATION' });
+    await expect(agent.extendedCard()).rejects.toMatchObject({ reason: 'UNSUPPORTED_OPERATION' });
+  });
+
+  it('keeps the name that a caller of its own age made', async () => {
+    const server = await startOldest(marks);
+    const agent = reach(server);
+    expect(await agent.send(say('hi', { claimedTaskId: 'mine' }))).toMatchObject({ id: 'mine' });
+    expect(server.requests.at(-1)?.json.params.id).toBe('mine');
+  });
+});
+
+describe('a caller of 0.1 before an agent of 1.0', () => {
+  /** Makes tasks t1 in context c1, whatever the caller says. */
+  async function modern() {
+    const server = await startRaw((asked: RawRequest, response, url) => {
+      if (isCard(asked.path)) return json(response, card(url));
+      const { id, method, params } = asked.json;
+      const whole = {
+        ...task('completed', ['a']),
+        history: [
+          { messageId: 'x', role: 'ROLE_USER', taskId: 't1', contextId: 'c1', parts: [{ text: 'hi' }] },
+        ],
+      };
+      if (method === 'SendMessage') return json(response, result(id, { task: whole }));
+      if (method === 'SendStreamingMessage') {
+        const stream = sse(response);
+        stream.event(result(id, { task: task('working') }));
+        stream.event(result(id, artifactUpdate('a', false)));
+        stream.event(result(id, statusUpdate('completed')));
+        return stream.end();
+      }
+      if (params.id !== 't1' && params.taskId !== 't1') return json(response, error(id, -32001));
+      if (method === 'SubscribeToTask') {
+        const stream = sse(response);
+        stream.event(result(id, { task: task('working') }));
+        stream.event(result(id, statusUpdate('completed')));
+        return stream.end();
+      }
+      if (method.includes('Push'))
+        return json(response, result(id, { taskId: 't1', id: 'p', url: 'http://127.0.0.1:9' }));
+      json(response, result(id, whole));
+    });
+    return { server, agent: reach(server) };
+  }
+
+  const claimed = (): SendRequest => ({
+    message: { ...say('hi').message, contextId: 'session' },
+    claimedTaskId: 'mine',
+  });
+
+  it('sees its own names, and the agent sees its own', async () => {
+    const { server, agent } = await modern();
+    const call = { owner: 'ann' };
+    const sent = (await agent.send(claimed(), call)) as Task;
+    expect(sent).toMatchObject({ id: 'mine', contextId: 'session' });
+    expect(sent.history?.[0]).toMatchObject({ taskId: 'mine', contextId: 'session' });
+    expect(server.requests.at(-1)?.json.params.message).not.toHaveProperty('taskId');
+
+    expect(await agent.getTask({ id: 'mine' }, call)).toMatchObject({ id: 'mine', contextId: 'session' });
+    expect(await agent.cancelTask({ id: 'mine' }, call)).toMatchObject({ id: 'mine' });
+    expect(
+      await agent.createPushConfig({ taskId: 'mine', id: 'p', url: 'http://127.0.0.1:9' }, call),
+    ).toMatchObject({
+      taskId: 'mine',
+    });
+    const followed = await collect(agent.subscribe({ id: 'mine' }, call));
+    expect(followed).toMatchObject([{ task: { id: 'mine' } }, { taskId: 'mine', contextId: 'session' }]);
+
+    await agent.send(claimed(), call);
+    expect(server.requests.at(-1)?.json.params.message).toMatchObject({ taskId: 't1', contextId: 'c1' });
+  });
+
+  it('sees its own names in a stream', async () => {
+    const { agent } = await modern();
+    const events = await collect(agent.stream(claimed()));
+    expect(events).toMatchObject([
+      { task: { id: 'mine', contextId: 'session' } },
+      { taskId: 'mine', contextId: 'session' },
+      { taskId: 'mine', contextId: 'session' },
+    ]);
+    expect(await agent.getTask({ id: 'mine' })).toMatchObject({ id: 'mine' });
+  });
+
+  it('does not see the names of another', async () => {
+    const { agent } = await modern();
+    await agent.send(claimed(), { owner: 'ann' });
+    await expect(agent.getTask({ id: 'mine' }, { owner: 'bob' })).rejects.toMatchObject({
+      reason: 'TASK_NOT_FOUND',
+    });
+  });
+});
+
+it('passes a name on to a colleague that asks for it while it is being given', async () => {
+  const waiting: (() => void)[] = [];
+  const server = await startRaw((asked, response, url) => {
+    if (isCard(asked.path)) return json(response, card(url));
+    const { id } = asked.json;
+    waiting.push(() => json(response, result(id, { task: task('working') })));
+    if (waiting.length === 1) waiting[0]?.();
+    else waiting.at(-1)?.();
+  });
+  const agent = reach(server);
+  await agent.card();
+  await Promise.all([
+    agent.send(say('one', { claimedTaskId: 'mine' })),
+    agent.send(say('two', { claimedTaskId: 'mine' })),
+  ]);
+  const messages = server.requests.flatMap(({ json }) => json?.params.message ?? []);
+  expect(messages.map(({ taskId }) => taskId)).toEqual([undefined, 't1']);
+});

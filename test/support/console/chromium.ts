@@ -1,0 +1,14 @@
+import { type Browser, chromium } from 'playwright-core';
+import { systemProgram } from '../process/system-program.ts';
+
+/** Starts Chromium, or prints why the tests that need it are skipped. Whoever gets it closes it. */
+export async function chromiumBrowser(): Promise<Browser | undefined> {
+  const executablePath = systemProgram('chromium');
+  if (executablePath === undefined) {
+    console.log('skipped: chromium is not installed');
+    return undefined;
+  }
+  // The sandbox of Chromium does not start as root.
+  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+  return chromium.launch({ executablePath, args });
+}

@@ -1,0 +1,144 @@
+import { bytesOf, type Seed } from './seed-requests.ts';
+
+/** Numbers that look random and are the same for the same seed. */
+export class Dice {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
+  }
+
+  /** From 0 up to and without 1. */
+  roll(): number {
+    this.#state = (this.#state + 0x6d_2b_79_f5) >>> 0;
+    let mixed = this.#state;
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  }
+
+  below(limit: number): number {
+    return Math.floor(this.roll() * limit);
+  }
+
+  pick<T>(items: readonly T[]): T {
+    return items[this.below(items.length)] as T;
+  }
+}
+
+/** A request that was changed. Who did not touch its framing can be sent down a line that is used again. */
+export interface Mutant {
+  bytes: Buffer;
+  isFramed: boolean;
+  how: string;
+}
+
+const deep = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`) as unknown;
+
+const values: readonly (() => unknown)[] = [
+  () => null,
+  () => true,
+  () => 0,
+  () => -1,
+  () => 1e308,
+  () => 2 ** 53,
+  () => 0.5,
+  () => '',
+  () => ' ',
+  () => 'x'.repeat(2_000),
+  () => '\u0000',
+  () => '\ud800',
+  () => '__proto__',
+  () => 'constructor',
+  () => 'TASK_STATE_WORKING',
+  () => '2026-13-45T99:99:99Z',
+  () => '-271822-04-20T00:00:00Z',
+  () => [],
+  () => [null],
+  () => ({}),
+  () => ({ constructor: null, toString: 1, hasOwnProperty: [] }),
+  () => ({ jsonrpc: '2.0', method: 'GetTask' }),
+  () => deep(50),
+  () => deep(150),
+];
+
+type Container = { [key: string]: unknown };
+
+function containersOf(value: unknown, found: Container[] = []): Container[] {
+  if (typeof value !== 'object' || value === null) return found;
+  found.push(value as Container);
+  for (const item of Object.values(value)) containersOf(item, found);
+  return found;
+}
+
+/** Changes a JSON value in one place. */
+function changeValue(root: unknown, dice: Dice): unknown {
+  const box = { root: structuredClone(root) };
+  const container = dice.pick(containersOf(box));
+  const key = dice.pick(Object.keys(container)) ?? 'x';
+  const other = dice.pick(containersOf(box));
+  switch (dice.below(6)) {
+    case 0:
+      delete container[key];
+      break;
+    case 1:
+      container[dice.pick(['id', 'kind', 'type', 'taskId', 'state', 'parts', 'x'])] = dice.pick(values)();
+      break;
+    case 2:
+      container[key] = structuredClone(dice.pick(Object.values(other)));
+      break;
+    case 3:
+      container[key] = [container[key], container[key]];
+      break;
+    default:
+      container[key] = dice.pick(values)();
+  }
+  return box.root;
+}
+
+/** Changes bytes in one place. */
+function changeBytes(bytes: Buffer, dice: Dice): Buffer {
+  const at = dice.below(bytes.length + 1);
+  const length = 1 + dice.below(8);
+  const [before, after] = [bytes.subarray(0, at), bytes.subarray(at)];
+  switch (dice.below(6)) {
+    case 0: {
+      const flipped = Buffer.from(bytes);
+      if (flipped.length > 0) {
+        const place = dice.below(flipped.length);
+        flipped[place] = (flipped[place] ?? 0) ^ (1 << dice.below(8));
+      }
+      return flipped;
+    }
+    case 1:
+      return Buffer.concat([before, after.subarray(length)]);
+    case 2:
+      return Buffer.concat([before, Buffer.from(Array.from({ length }, () => dice.below(256))), after]);
+    case 3:
+      return Buffer.concat([before, after.subarray(0, length), after]);
+    case 4:
+      return before;
+    default:
+      return Buffer.concat([
+        before,
+        Buffer.from(dice.pick(['"', '{', '}', '[', ']', ',', ':', '\\u', '\r\n', '%', '?', '/', '-'])),
+        after,
+      ]);
+  }
+}
+
+/** Changes a request in one to three places. */
+export function mutate(seed: Seed, dice: Dice): Mutant {
+  const kind = dice.below(10);
+  if (seed.body !== undefined && kind < 5) {
+    let body: unknown = seed.body;
+    for (let times = 1 + dice.below(3); times > 0; times--) body = changeValue(body, dice);
+    return { bytes: bytesOf(seed, Buffer.from(JSON.stringify(body) ?? '')), isFramed: true, how: 'values' };
+  }
+  if (seed.body !== undefined && kind < 8) {
+    let body: Buffer = Buffer.from(JSON.stringify(seed.body));
+    for (let times = 1 + dice.below(3); times > 0; times--) body = changeBytes(body, dice);
+    return { bytes: bytesOf(seed, body), isFramed: true, how: 'body' };
+  }
+  return { bytes: changeBytes(bytesOf(seed), dice), isFramed: false, how: 'anything' };
+}

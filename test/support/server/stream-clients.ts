@@ -1,0 +1,74 @@
+/** The five ways to talk to a server over HTTP, each with the words of its version. */
+import { v0_1 } from '../../../src/dialects/v0_1/index.ts';
+import { v0_3 } from '../../../src/dialects/v0_3/index.ts';
+import { v0_3_rest } from '../../../src/dialects/v0_3_rest/index.ts';
+import { v1_0 } from '../../../src/dialects/v1_0/index.ts';
+import { type Dialect, methodOf } from '../../../src/dialects/dialect.ts';
+import { leniently } from '../../../src/dialects/translation-loss.ts';
+import type { StreamEvent } from '../../../src/protocol/event.ts';
+import type { Message } from '../../../src/protocol/message.ts';
+import type { Frame } from '../http/sse-frames.ts';
+import { open } from '../http/http-calls.ts';
+
+/** One way to talk. */
+export interface Voice {
+  name: string;
+  dialect: Dialect;
+  isRest: boolean;
+  /** Opens a stream with a message. */
+  stream(url: string, message: Message, headers?: Record<string, string>): Promise<Response>;
+  /** Follows a task. */
+  subscribe(url: string, id: string, headers?: Record<string, string>): Promise<Response>;
+  /** The events in the words of the model. */
+  events(frames: readonly Frame[], message: Message): StreamEvent[];
+}
+
+function voice(name: string, dialect: Dialect, isRest: boolean): Voice {
+  const version: Record<string, string> = dialect.version === '1.0' ? { 'a2a-version': '1.0' } : {};
+  const prefix = dialect.version === '1.0' ? '' : '/v1';
+  const claim = (message: Message) =>
+    dialect.version === '0.1' ? { message, claimedTaskId: `claimed-${message.messageId}` } : { message };
+  const ask = (operation: 'stream' | 'subscribe', params: unknown) => ({
+    jsonrpc: '2.0',
+    id: 7,
+    method: methodOf(dialect, operation),
+    params,
+  });
+  return {
+    name,
+    dialect,
+    isRest,
+    stream(url, message, headers = {}) {
+      const params = dialect.requests.stream.write(claim(message));
+      return isRest
+        ? open(`${url}${prefix}/message:stream`, params, { ...version, ...headers })
+        : open(url, ask('stream', params), { ...version, ...headers });
+    },
+    subscribe(url, id, headers = {}) {
+      return isRest
+        ? open(`${url}${prefix}/tasks/${id}:subscribe`, undefined, { ...version, ...headers }, 'GET')
+        : open(url, ask('subscribe', { id }), { ...version, ...headers });
+    },
+    events(frames, message) {
+      const { taskId, contextId } = message;
+      const reader = dialect.eventReader({ taskId, contextId, message });
+      return frames
+        .filter(({ data }) => data !== undefined)
+        .flatMap(({ data }) => reader.read(isRest ? data : data.result, leniently()));
+    },
+  };
+}
+
+/** All of them. */
+export const voices: readonly Voice[] = [
+  voice('1.0 over JSON-RPC', v1_0, false),
+  voice('1.0 over REST', v1_0, true),
+  voice('0.3 over JSON-RPC', v0_3, false),
+  voice('0.3 over REST', v0_3_rest, true),
+  voice('0.1 over JSON-RPC', v0_1, false),
+];
+
+/** A message of a user. */
+export function says(text: string, more: Partial<Message> = {}): Message {
+  return { messageId: crypto.randomUUID(), role: 'user', parts: [{ text }], ...more };
+}

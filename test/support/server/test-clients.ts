@@ -1,0 +1,151 @@
+/** Every way to ask a server for something: version, transport, and where the tenant is named. */
+import type { Operation, Principal } from '../../../src/protocol/agent.ts';
+import { type Dialect, methodOf } from '../../../src/dialects/dialect.ts';
+import { v0_1 } from '../../../src/dialects/v0_1/index.ts';
+import { v0_3 } from '../../../src/dialects/v0_3/index.ts';
+import { v0_3_rest } from '../../../src/dialects/v0_3_rest/index.ts';
+import { v1_0 } from '../../../src/dialects/v1_0/index.ts';
+import { bearer } from '../../../src/server/auth/schemes/bearer.ts';
+import type { Authenticator } from '../../../src/server/auth/authenticator.ts';
+import { open } from '../http/http-calls.ts';
+
+/** Who asks, and for which tenant. Without a principal it is nobody. */
+export interface Asker {
+  principal?: Principal;
+  tenant?: string;
+}
+
+/** A reply as it came, with what was asked for masked by whoever compares it. */
+export interface Said {
+  status: number;
+  type: string | null;
+  challenges: string | null;
+  text: string;
+}
+
+type Params = { [name: string]: unknown };
+
+/** Takes the caller at its word: its token says who it is. For tests. */
+export function wordOfHonour(): Authenticator {
+  return bearer({
+    tokens: (token) => JSON.parse(Buffer.from(token, 'base64url').toString()) as Principal,
+  });
+}
+
+/** The headers with which a caller says who it is. */
+function credentialsOf(principal: Principal | undefined): Record<string, string> {
+  if (!principal) return {};
+  return { authorization: `Bearer ${Buffer.from(JSON.stringify(principal)).toString('base64url')}` };
+}
+
+/** One way to ask. */
+export class Line {
+  readonly name: string;
+  readonly dialect: Dialect;
+  readonly isRest: boolean;
+  readonly tenantIn: 'path' | 'field' | undefined;
+
+  constructor(name: string, dialect: Dialect, isRest: boolean, tenantIn?: 'path' | 'field') {
+    this.name = name;
+    this.dialect = dialect;
+    this.isRest = isRest;
+    this.tenantIn = tenantIn;
+  }
+
+  toString(): string {
+    return this.name;
+  }
+
+  /** True when this version and transport have an operation. */
+  has(operation: Operation): boolean {
+    return this.isRest
+      ? this.dialect.routes.some((route) => route.operation === operation)
+      : [...this.dialect.methods.values()].includes(operation);
+  }
+
+  /** Asks, and gives the response unread. */
+  open(
+    url: string,
+    asker: Asker,
+    operation: Operation,
+    request: unknown,
+    more: Record<string, string> = {},
+  ): Promise<Response> {
+    const params = { ...(this.dialect.requests[operation].write(request as never) as Params | undefined) };
+    const headers = {
+      ...(this.dialect.version === '1.0' && { 'a2a-version': '1.0' }),
+      ...credentialsOf(asker.principal),
+      ...more,
+    };
+    if (asker.tenant !== undefined && this.tenantIn === 'field') params.tenant = asker.tenant;
+    if (!this.isRest) {
+      const body = { jsonrpc: '2.0', id: 7, method: methodOf(this.dialect, operation), params };
+      return open(url, body, headers);
+    }
+    const base =
+      asker.tenant !== undefined && this.tenantIn === 'path'
+        ? `${url}/${encodeURIComponent(asker.tenant)}`
+        : url;
+    return this.#openRest(base, operation, params, headers);
+  }
+
+  #openRest(
+    base: string,
+    operation: Operation,
+    params: Params,
+    headers: Record<string, string>,
+  ): Promise<Response> {
+    const route = this.dialect.routes.find((each) => each.operation === operation);
+    if (!route) throw new Error(`${this.name} has no ${operation}`);
+    const rest = { ...params };
+    const path = route.path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
+      const value = String(rest[name]);
+      delete rest[name];
+      return encodeURIComponent(value);
+    });
+    if (route.verb === 'POST') return open(base + path, rest, headers);
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries(rest) as [string, string | number | undefined][])
+      if (value !== undefined) query.set(name, String(value));
+    return open(`${base}${path}?${query.toString()}`, undefined, headers, route.verb);
+  }
+
+  /** Asks, and reads the reply to its end. */
+  async ask(
+    url: string,
+    asker: Asker,
+    operation: Operation,
+    request: unknown,
+    more: Record<string, string> = {},
+  ): Promise<Said> {
+    const response = await this.open(url, asker, operation, request, more);
+    return {
+      status: response.status,
+      type: response.headers.get('content-type'),
+      challenges: response.headers.get('www-authenticate'),
+      text: await response.text(),
+    };
+  }
+
+  /** Asks for something that must succeed, and gives it in the words of the model. */
+  async get(url: string, asker: Asker, operation: Operation, request: unknown): Promise<any> {
+    const said = await this.ask(url, asker, operation, request);
+    const body = said.text === '' ? undefined : JSON.parse(said.text);
+    if (said.status >= 300 || body?.error !== undefined)
+      throw new Error(`${this.name}: ${operation} gave ${said.status} ${said.text}`);
+    const results = this.dialect.results as { [name: string]: any };
+    return results[operation].read(this.isRest ? body : body.result, { lenient: true });
+  }
+}
+
+/** All of them. */
+export const lines: readonly Line[] = [
+  new Line('1.0 over JSON-RPC', v1_0, false),
+  new Line('1.0 over JSON-RPC with a tenant', v1_0, false, 'field'),
+  new Line('1.0 over REST', v1_0, true),
+  new Line('1.0 over REST with a tenant in the path', v1_0, true, 'path'),
+  new Line('1.0 over REST with a tenant among the fields', v1_0, true, 'field'),
+  new Line('0.3 over JSON-RPC', v0_3, false),
+  new Line('0.3 over REST', v0_3_rest, true),
+  new Line('0.1 over JSON-RPC', v0_1, false),
+];

@@ -1,0 +1,90 @@
+import { exportJWK, generateKeyPair, type JWK } from 'jose';
+import type { WireCard } from '../../../src/signing/canonical-card.ts';
+
+/** A card of 1.0 without empty values, with something of every kind, and with its keys in no order. */
+export const plainCard: WireCard = {
+  version: '3.1',
+  name: 'Écho – 回声 🪞',
+  description: 'Says "it" back\nand\tagain',
+  supportedInterfaces: [
+    { url: 'https://a.test/rpc', protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: 'blue' },
+    { protocolVersion: '1.0', protocolBinding: 'HTTP+JSON', url: 'https://a.test/rest' },
+  ],
+  provider: { organization: 'Müller & Söhne', url: 'https://mueller.test' },
+  documentationUrl: 'https://a.test/docs',
+  iconUrl: 'https://a.test/icon.png',
+  capabilities: {
+    streaming: true,
+    pushNotifications: false,
+    extendedAgentCard: false,
+    extensions: [
+      {
+        uri: 'https://a.test/ext',
+        description: 'An extension',
+        required: true,
+        params: { zeta: 1e21, alpha: 0.000001, half: 0.5, '\u{1f600}': 1, '\ufb33': [1, true] },
+      },
+    ],
+  },
+  securitySchemes: {
+    login: {
+      oauth2SecurityScheme: {
+        flows: {
+          authorizationCode: {
+            authorizationUrl: 'https://login.test/authorize',
+            tokenUrl: 'https://login.test/token',
+            scopes: { read: 'Reads' },
+            pkceRequired: true,
+          },
+        },
+      },
+    },
+  },
+  securityRequirements: [{ schemes: { login: { list: ['read'] } } }],
+  defaultInputModes: ['text/plain'],
+  defaultOutputModes: ['text/plain', 'application/json'],
+  skills: [{ id: 'echo', name: 'Echo', description: 'Echoes', tags: ['demo'], examples: ['hello'] }],
+};
+
+/** A key pair as JSON, the public half with its name. */
+export interface Pair {
+  privateKey: JWK;
+  publicKey: JWK & { kid: string };
+}
+
+/** Makes a key pair. */
+export async function makePair(alg: string, kid: string): Promise<Pair> {
+  const pair = await generateKeyPair(alg, { extractable: true });
+  return {
+    privateKey: await exportJWK(pair.privateKey),
+    publicKey: { ...(await exportJWK(pair.publicKey)), kid },
+  };
+}
+
+/** The same JSON with the members of every object in reverse order. */
+export function reversed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reversed);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .map(([name, each]) => [name, reversed(each)] as const)
+      .toReversed(),
+  );
+}
+
+/** The paths of all texts, numbers and booleans, each as a list of keys. */
+export function leavesOf(value: unknown, at: readonly string[] = []): string[][] {
+  if (typeof value !== 'object' || value === null) return [[...at]];
+  return Object.entries(value).flatMap(([key, each]) => leavesOf(each, [...at, key]));
+}
+
+/** A copy in which one leaf is changed. */
+export function tampered(card: WireCard, path: readonly string[]): WireCard {
+  const copy = structuredClone(card);
+  let parent = copy as { [key: string]: unknown };
+  for (const key of path.slice(0, -1)) parent = parent[key] as typeof parent;
+  const last = path.at(-1) as string;
+  const old = parent[last];
+  parent[last] = typeof old === 'boolean' ? !old : typeof old === 'number' ? old * 2 : `${String(old)}x`;
+  return copy;
+}
