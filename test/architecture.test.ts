@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { root } from './support/cli/run-command.ts';
+import { repositoryRoot } from './support/cli/run-command.ts';
 
 /** A file of `src/`, its path with forward slashes and below `src/`. */
 interface Source {
@@ -206,7 +206,7 @@ function strangersIn({ path, text }: Source): string[] {
 }
 
 function sources(folder = 'src'): Source[] {
-  const top = join(root, folder);
+  const top = join(repositoryRoot, folder);
   return (readdirSync(top, { recursive: true }) as string[])
     .filter((path) => /\.tsx?$/.test(path) && !/\.test(-d)?\.ts$/.test(path))
     .filter((path) => statSync(join(top, path)).isFile())

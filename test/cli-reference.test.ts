@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { clientNames, programFor } from '../src/cli/program.ts';
-import { pages, textOfPage } from './support/docs/code-blocks.ts';
+import { clientCommandNames, createProgram } from '../src/cli/program.ts';
+import { documentationPages, readPage } from './support/docs/code-blocks.ts';
 
 let program: Command;
 
 beforeAll(async () => {
-  program = await programFor([]);
+  program = await createProgram([]);
 });
 
 /** A command that does something, by all its words. */
@@ -79,7 +79,7 @@ function section(leaf: Leaf, shared: ReadonlySet<string>): string {
 }
 
 function page(): string {
-  const clients = new Set(clientNames);
+  const clients = new Set(clientCommandNames);
   const isClient = ({ words }: Leaf) => clients.has(words.split(' ')[0] ?? '');
   const get = leaves().find(({ words }) => words === 'card get')?.command;
   const options = get?.options.filter(({ long }) => long !== '--validate' && long !== '--extended') ?? [];
@@ -213,9 +213,9 @@ describe('the reference of the commands', () => {
   });
 
   it('is kept to by every command line on the pages', () => {
-    const wrong = pages()
+    const wrong = documentationPages()
       .filter((page) => page !== join('docs', 'reference', 'cli.md') && page !== 'CHANGELOG.md')
-      .flatMap((page) => mistakesOf(textOfPage(page)).map((mistake) => `${page}: ${mistake}`));
+      .flatMap((page) => mistakesOf(readPage(page)).map((mistake) => `${page}: ${mistake}`));
     expect(wrong).toEqual([]);
     expect(mistakesOf('`dragoman serve a.js --sotre x`, `dragoman sreve a.js`')).toEqual([
       'serve has no --sotre',

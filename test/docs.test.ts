@@ -6,19 +6,25 @@ import { parse } from 'yaml';
 import packageJson from '../package.json' with { type: 'json' };
 import { v0_1 } from '../src/dialects/v0_1/index.ts';
 import { v0_3 } from '../src/dialects/v0_3/index.ts';
-import { A2AError, errorTable, type Reason } from '../src/protocol/errors.ts';
-import { node, root } from './support/cli/run-command.ts';
-import { anchorsOf, type Fence, fencesOf, pages, textOfPage } from './support/docs/code-blocks.ts';
+import { A2AError, errorTable, type ErrorReason } from '../src/protocol/errors.ts';
+import { runNode, repositoryRoot } from './support/cli/run-command.ts';
+import {
+  headingAnchors,
+  type DocCodeBlock,
+  codeBlocksOf,
+  documentationPages,
+  readPage,
+} from './support/docs/code-blocks.ts';
 
 /** Checks code against the sources, as a program outside would import them. */
-async function typeCheck(fences: readonly Fence[]): Promise<string> {
+async function typeCheck(fences: readonly DocCodeBlock[]): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-docs-'));
   try {
     const paths: { [name: string]: string[] } = {};
     for (const [subpath, target] of Object.entries(packageJson.exports)) {
       if (typeof target === 'string') continue;
       const source = target.default.replace('./dist/', 'src/').replace(/js$/, 'ts');
-      paths[subpath.replace(/^\./, 'dragoman')] = [join(root, source)];
+      paths[subpath.replace(/^\./, 'dragoman')] = [join(repositoryRoot, source)];
     }
     // What is written as JavaScript must be right, but need not say all its types.
     const check = async (language: string, noImplicitAny: boolean): Promise<string> => {
@@ -30,12 +36,12 @@ async function typeCheck(fences: readonly Fence[]): Promise<string> {
         return { file, at: `${fence.page}:${fence.line}` };
       });
       const config = {
-        extends: join(root, 'tsconfig.json'),
+        extends: join(repositoryRoot, 'tsconfig.json'),
         compilerOptions: {
           paths,
           noImplicitAny,
           noUnusedLocals: false,
-          typeRoots: [join(root, 'node_modules', '@types')],
+          typeRoots: [join(repositoryRoot, 'node_modules', '@types')],
         },
         include: [],
         files: files.map(({ file }) => file),
@@ -43,10 +49,10 @@ async function typeCheck(fences: readonly Fence[]): Promise<string> {
       writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
       // For what programs import beside us, such as vitest.
       if (!existsSync(join(folder, 'node_modules')))
-        symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+        symlinkSync(join(repositoryRoot, 'node_modules'), join(folder, 'node_modules'));
       writeFileSync(join(folder, `${language}.json`), JSON.stringify(config));
-      const compiler = join(root, 'node_modules/ts7/bin/tsc');
-      let { stdout } = await node([compiler, '-p', `${language}.json`], { cwd: folder }).ended;
+      const compiler = join(repositoryRoot, 'node_modules/ts7/bin/tsc');
+      let { stdout } = await runNode([compiler, '-p', `${language}.json`], { cwd: folder }).ended;
       for (const { file, at } of files) stdout = stdout.replaceAll(file, at);
       return stdout;
     };
@@ -58,8 +64,9 @@ async function typeCheck(fences: readonly Fence[]): Promise<string> {
 
 /** The page of errors, out of the table and the dialects. */
 function errorPage(): string {
-  const code = (dialect: typeof v0_3, reason: Reason) => dialect.rpcError.write(new A2AError(reason)).code;
-  const rows = (Object.keys(errorTable) as Reason[]).map((reason) => {
+  const code = (dialect: typeof v0_3, reason: ErrorReason) =>
+    dialect.rpcError.write(new A2AError(reason)).code;
+  const rows = (Object.keys(errorTable) as ErrorReason[]).map((reason) => {
     const { rpc, http, grpc, text } = errorTable[reason];
     return `| \`${reason}\` | ${rpc} | ${code(v0_3, reason)} | ${code(v0_1, reason)} | ${http} | ${grpc} | ${text} |`;
   });
@@ -82,9 +89,9 @@ This page is made from the table in \`src/protocol/errors.ts\`: \`npx vitest run
 
 describe('the pages', () => {
   // The reference shows declarations, which are made from the sources and no programs.
-  const fences = pages()
+  const fences = documentationPages()
     .filter((page) => !page.startsWith(join('docs', 'reference', 'api')))
-    .flatMap(fencesOf);
+    .flatMap(codeBlocksOf);
 
   it('show code that fits the sources', async () => {
     expect(fences.filter(({ language }) => language === 'ts' || language === 'js').length).toBeGreaterThan(
@@ -95,7 +102,12 @@ describe('the pages', () => {
   }, 120_000);
 
   it('would be caught showing code that does not', async () => {
-    const wrong = (language: string, code: string): Fence => ({ page: 'x.md', line: 7, language, code });
+    const wrong = (language: string, code: string): DocCodeBlock => ({
+      page: 'x.md',
+      line: 7,
+      language,
+      code,
+    });
     const found = await typeCheck([
       wrong('ts', "import { conect } from 'dragoman';"),
       wrong('js', "import { memoryLedger } from 'dragoman';\nmemoryLedger({ maxTasks: 'many' });"),
@@ -119,13 +131,13 @@ describe('the pages', () => {
       expect(() => JSON.parse(code) as unknown, `${page}:${line}`).not.toThrow();
   });
 
-  it.each(pages())('%s links to what is there', (page) => {
-    const links = [...textOfPage(page).matchAll(/\]\(([^)#\s]*)(?:#([^)\s]+))?[^)]*\)/g)];
+  it.each(documentationPages())('%s links to what is there', (page) => {
+    const links = [...readPage(page).matchAll(/\]\(([^)#\s]*)(?:#([^)\s]+))?[^)]*\)/g)];
     const local = links.filter(([, target = '']) => !/^[a-z]+:/.test(target));
     const dead = local.filter(([, target = '', anchor]) => {
       const path = target === '' ? page : join(dirname(page), target);
-      if (!existsSync(join(root, path))) return true;
-      return anchor !== undefined && path.endsWith('.md') && !anchorsOf(textOfPage(path)).has(anchor);
+      if (!existsSync(join(repositoryRoot, path))) return true;
+      return anchor !== undefined && path.endsWith('.md') && !headingAnchors(readPage(path)).has(anchor);
     });
     expect(dead.map(([link]) => link)).toEqual([]);
   });
@@ -133,9 +145,9 @@ describe('the pages', () => {
   it('are all led to from the first page of the documentation', () => {
     const found = new Set([join('docs', 'README.md')]);
     for (const page of found)
-      for (const [, target = ''] of textOfPage(page).matchAll(/\]\(([^)#\s:]+\.md)/g))
+      for (const [, target = ''] of readPage(page).matchAll(/\]\(([^)#\s:]+\.md)/g))
         found.add(join(dirname(page), target));
-    expect(pages().filter((page) => page.startsWith('docs') && !found.has(page))).toEqual([]);
+    expect(documentationPages().filter((page) => page.startsWith('docs') && !found.has(page))).toEqual([]);
   });
 
   it('have a table of errors that is up to date', async () => {

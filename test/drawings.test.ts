@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { taskStates } from '../src/protocol/task.ts';
-import { node, root } from './support/cli/run-command.ts';
+import { runNode, repositoryRoot } from './support/cli/run-command.ts';
 
-const images = join(root, 'docs/images');
+const images = join(repositoryRoot, 'docs/images');
 const drawing = (name: string) => readFileSync(join(images, name), 'utf8');
 
 describe('the drawings', () => {
   it('are what their script draws', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'dragoman-drawings-'));
     try {
-      const { code, stderr } = await node(['scripts/drawings.mjs', folder]).ended;
+      const { code, stderr } = await runNode(['scripts/drawings.mjs', folder]).ended;
       expect(stderr).toBe('');
       expect(code).toBe(0);
       const drawn = readdirSync(folder);
@@ -34,7 +34,7 @@ describe('the drawings', () => {
     const paths = named.map(([path]) => path.replace('vX', 'v1_0'));
     const sources = paths.filter((path) => /^(server|dialects|engine|ledger|protocol)\//.test(path));
     expect(sources.length).toBeGreaterThan(12);
-    expect(sources.filter((path) => !existsSync(join(root, 'src', path)))).toEqual([]);
+    expect(sources.filter((path) => !existsSync(join(repositoryRoot, 'src', path)))).toEqual([]);
   });
 
   it('show every state that a task can be in', () => {

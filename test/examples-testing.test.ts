@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { node, root } from './support/cli/run-command.ts';
-import { fencesOf } from './support/docs/code-blocks.ts';
+import { runNode, repositoryRoot } from './support/cli/run-command.ts';
+import { codeBlocksOf } from './support/docs/code-blocks.ts';
 
-const folder = join(root, 'examples/testing');
+const folder = join(repositoryRoot, 'examples/testing');
 const textOf = (file: string): string => readFileSync(join(folder, file), 'utf8');
 
 describe('the examples of tests', () => {
   it('pass with vitest', async () => {
-    const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-    const { stdout, stderr, code } = await node([
+    const vitest = join(repositoryRoot, 'node_modules/vitest/vitest.mjs');
+    const { stdout, stderr, code } = await runNode([
       vitest,
       'run',
       '--root',
@@ -27,13 +27,13 @@ describe('the examples of tests', () => {
   }, 120_000);
 
   it('pass with the runner of Node', async () => {
-    const { stdout, code } = await node(['--test', 'examples/testing/plain.js']).ended;
+    const { stdout, code } = await runNode(['--test', 'examples/testing/plain.js']).ended;
     expect(code, stdout).toBe(0);
     expect(stdout).toMatch(/^# pass 1$/m);
   });
 
   it('are what the guide shows', () => {
-    const shown = fencesOf('docs/guide/testing.md').map(({ code }) => code.trim());
+    const shown = codeBlocksOf('docs/guide/testing.md').map(({ code }) => code.trim());
     const files = readdirSync(folder).filter((file) => file.endsWith('.test.js') || file === 'plain.js');
     expect(files).toHaveLength(6);
     for (const file of files) {

@@ -2,22 +2,22 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { connect } from '../src/client/connect.ts';
 import type { StreamEvent } from '../src/protocol/event.ts';
-import { lint } from '../src/protocol/lint-stream.ts';
+import { lintStream } from '../src/protocol/lint-stream.ts';
 import { textOf } from '../src/protocol/part.ts';
 import { reduce } from '../src/protocol/reduce.ts';
 import type { SendRequest } from '../src/protocol/requests.ts';
 import type { Task } from '../src/protocol/task.ts';
-import { node, root, type Running, served } from './support/cli/run-command.ts';
+import { runNode, repositoryRoot, type RunningCommand, serveModule } from './support/cli/run-command.ts';
 
 const say = (text: string, more: object = {}): SendRequest => ({
   message: { messageId: crypto.randomUUID(), role: 'user', parts: [{ text }], ...more },
 });
 
-let running: Running | undefined;
+let running: RunningCommand | undefined;
 afterEach(() => running?.stop());
 
 async function serve(example: string): Promise<string> {
-  const started = await served(`examples/${example}`);
+  const started = await serveModule(`examples/${example}`);
   running = started;
   return started.url;
 }
@@ -39,7 +39,7 @@ describe('the examples', () => {
     await using agent = connect(await serve('streaming.js'));
     const events: StreamEvent[] = [];
     for await (const event of agent.stream(say('one three'))) events.push(event);
-    expect(lint(events)).toEqual([]);
+    expect(lintStream(events)).toEqual([]);
     expect(events.filter(({ kind }) => kind === 'artifact')).toHaveLength(4);
     const { artifacts = [] } = reduce(events) as Task;
     expect(artifacts.map(({ name, parts }) => [name, textOf(parts)])).toEqual([
@@ -63,7 +63,7 @@ describe('the examples', () => {
   });
 
   it('client.js is content with echo.js', async () => {
-    const { code, stdout, stderr } = await node(['examples/client.js', await serve('echo.js')]).ended;
+    const { code, stdout, stderr } = await runNode(['examples/client.js', await serve('echo.js')]).ended;
     expect(stderr).toBe('');
     expect(stdout).toContain('Echo speaks A2A 1.0 over JSONRPC');
     expect(stdout).toContain('You said: hello');
@@ -71,8 +71,9 @@ describe('the examples', () => {
   });
 
   it('client.js complains about any other agent', async () => {
-    const { code, stderr } = await node(['examples/client.js', await serve('streaming.js')], { cwd: root })
-      .ended;
+    const { code, stderr } = await runNode(['examples/client.js', await serve('streaming.js')], {
+      cwd: repositoryRoot,
+    }).ended;
     expect(stderr).toContain('not what an echo says');
     expect(code).toBe(1);
   });

@@ -3,35 +3,38 @@ import { spawn, spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { main, root, Running } from './support/cli/run-command.ts';
-import { type Fence, fencesOf, pages, textOfPage } from './support/docs/code-blocks.ts';
-import { freePort } from './support/http/free-port.ts';
+import { cliEntry, repositoryRoot, RunningCommand } from './support/cli/run-command.ts';
+import { type DocCodeBlock, codeBlocksOf, documentationPages, readPage } from './support/docs/code-blocks.ts';
+import { findFreePort } from './support/http/free-port.ts';
 
 /** The pages that are run from the first line to the last; the code of all others is type-checked or run elsewhere. */
-const guides = pages().filter((page) => dirname(page) === join('docs', 'for'));
+const guides = documentationPages().filter((page) => dirname(page) === join('docs', 'for'));
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 if (!hasCurl) console.log('skipped: curl is not installed, so that its lines in the guides are not run');
 
 /** The name that a file on a page is given in its first line. */
-function fileOf({ language, code }: Fence): string | undefined {
+function fileOf({ language, code }: DocCodeBlock): string | undefined {
   return ['js', 'yaml'].includes(language)
     ? /^(?:\/\/|#) ([\w./-]+\.(?:js|yaml))\n/.exec(code)?.[1]
     : undefined;
 }
 
 let folder: string;
-let background: Running[];
+let background: RunningCommand[];
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'dragoman-guide-'));
   background = [];
   mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true });
   // As npm would lay them: the package, and the commands of it and of vitest.
-  symlinkSync(root, join(folder, 'node_modules/dragoman'));
-  symlinkSync(join(root, 'node_modules/vitest'), join(folder, 'node_modules/vitest'));
-  symlinkSync(main, join(folder, 'node_modules/.bin/dragoman'));
-  symlinkSync(join(root, 'node_modules/vitest/vitest.mjs'), join(folder, 'node_modules/.bin/vitest'));
+  symlinkSync(repositoryRoot, join(folder, 'node_modules/dragoman'));
+  symlinkSync(join(repositoryRoot, 'node_modules/vitest'), join(folder, 'node_modules/vitest'));
+  symlinkSync(cliEntry, join(folder, 'node_modules/.bin/dragoman'));
+  symlinkSync(
+    join(repositoryRoot, 'node_modules/vitest/vitest.mjs'),
+    join(folder, 'node_modules/.bin/vitest'),
+  );
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
 });
 afterEach(async () => {
@@ -40,9 +43,9 @@ afterEach(async () => {
 });
 
 /** Runs a line of a shell as a person would, in the folder of the guide. */
-function run(line: string): Running {
+function run(line: string): RunningCommand {
   const command = line.replace(/^npx (\w+)/, 'exec node_modules/.bin/$1').replace(/^node /, 'exec node ');
-  return new Running(spawn('sh', ['-c', command], { cwd: folder }));
+  return new RunningCommand(spawn('sh', ['-c', command], { cwd: folder }));
 }
 
 /** What has to be printed: the lines of the page, with … for anything. */
@@ -55,8 +58,8 @@ describe('the pages that lead by the hand', () => {
   it('are one for each kind of user, short, and led to', () => {
     expect(guides).toHaveLength(4);
     for (const page of guides) {
-      expect(textOfPage(page).split('\n').length, page).toBeLessThanOrEqual(120);
-      expect(textOfPage('docs/README.md')).toContain(page.replace(/^docs./, ''));
+      expect(readPage(page).split('\n').length, page).toBeLessThanOrEqual(120);
+      expect(readPage('docs/README.md')).toContain(page.replace(/^docs./, ''));
     }
   });
 
@@ -64,13 +67,13 @@ describe('the pages that lead by the hand', () => {
     '%s says what works, from the first line to the last',
     async (page) => {
       const ports = new Map<string, string>();
-      for (const port of new Set(textOfPage(page).match(/\b4[0-2]0[0-9]\b/g)))
-        ports.set(port, String(await freePort()));
+      for (const port of new Set(readPage(page).match(/\b4[0-2]0[0-9]\b/g)))
+        ports.set(port, String(await findFreePort()));
       const placed = (text: string) =>
         text.replaceAll(/\b4[0-2]0[0-9]\b/g, (port) => ports.get(port) ?? port);
 
       let printed = '';
-      for (const fence of fencesOf(page)) {
+      for (const fence of codeBlocksOf(page)) {
         const file = fileOf(fence);
         const at = `${page}:${fence.line}`;
         if (file !== undefined) {

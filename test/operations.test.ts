@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { metricNames } from '../src/metrics/metrics.ts';
 import { defaultLimits } from '../src/server/limits/limits.ts';
-import { textOfPage } from './support/docs/code-blocks.ts';
+import { readPage } from './support/docs/code-blocks.ts';
 
-const page = textOfPage('docs/guide/operations.md');
+const page = readPage('docs/guide/operations.md');
 
 /** The rows of the table that begins with a heading, cell by cell. */
 function rowsBelow(heading: string): string[][] {

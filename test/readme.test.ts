@@ -3,18 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
-import { node, root, type Running, served } from './support/cli/run-command.ts';
-import { fencesOf, textOfPage } from './support/docs/code-blocks.ts';
+import { runNode, repositoryRoot, type RunningCommand, serveModule } from './support/cli/run-command.ts';
+import { codeBlocksOf, readPage } from './support/docs/code-blocks.ts';
 
-const [agent, client] = fencesOf('README.md').filter(({ language }) => language === 'js');
+const [agent, client] = codeBlocksOf('README.md').filter(({ language }) => language === 'js');
 
 let folder: string;
-let running: Running | undefined;
+let running: RunningCommand | undefined;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'dragoman-readme-'));
   mkdirSync(join(folder, 'node_modules'));
-  symlinkSync(root, join(folder, 'node_modules', 'dragoman'));
+  symlinkSync(repositoryRoot, join(folder, 'node_modules', 'dragoman'));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
 });
 
@@ -33,21 +33,19 @@ describe('the README', () => {
 
   it('shows an agent and a client that understand each other', async () => {
     writeFileSync(join(folder, 'agent.js'), agent?.code ?? '');
-    const started = await served('agent.js', [], { cwd: folder });
+    const started = await serveModule('agent.js', [], { cwd: folder });
     running = started;
     const code = client?.code ?? '';
     expect(code).toContain('http://127.0.0.1:4000');
     writeFileSync(join(folder, 'client.js'), code.replace('http://127.0.0.1:4000', started.url));
-    const { code: exitCode, stdout, stderr } = await node(['client.js'], { cwd: folder }).ended;
+    const { code: exitCode, stdout, stderr } = await runNode(['client.js'], { cwd: folder }).ended;
     expect(stderr).toBe('');
     expect(stdout).toBe('HELLO \nTHERE \n');
     expect(exitCode).toBe(0);
   });
 
   it('lists every import that the package has', () => {
-    const named = [...textOfPage('README.md').matchAll(/^\| `(dragoman[\w/]*)` \|/gm)].map(
-      ([, name]) => name,
-    );
+    const named = [...readPage('README.md').matchAll(/^\| `(dragoman[\w/]*)` \|/gm)].map(([, name]) => name);
     const exported = Object.keys(packageJson.exports)
       .filter((subpath) => subpath !== './package.json')
       .map((subpath) => subpath.replace(/^\./, 'dragoman'));

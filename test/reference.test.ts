@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
-import { node, root } from './support/cli/run-command.ts';
-import { anchorsOf, pages, textOfPage } from './support/docs/code-blocks.ts';
+import { runNode, repositoryRoot } from './support/cli/run-command.ts';
+import { headingAnchors, documentationPages, readPage } from './support/docs/code-blocks.ts';
 
-const script = join(root, 'scripts/reference.mjs');
+const script = join(repositoryRoot, 'scripts/reference.mjs');
 const folder = 'docs/reference/api';
 
 describe('the reference', () => {
   it('is what the comments in the sources say, and every export has one', async () => {
-    const { code, stdout } = await node([script, '--check']).ended;
+    const { code, stdout } = await runNode([script, '--check']).ended;
     expect(stdout).toBe('');
     expect(code).toBe(0);
   }, 120_000);
@@ -21,16 +21,16 @@ describe('the reference', () => {
     const names = subpaths.map((each) =>
       each === '.' ? 'root.md' : `${each.slice(2).replaceAll('/', '-')}.md`,
     );
-    const index = textOfPage(`${folder}/README.md`);
+    const index = readPage(`${folder}/README.md`);
     expect([...index.matchAll(/\]\(([\w-]+\.md)\)/g)].map(([, page]) => page)).toEqual(names);
-    expect(pages().filter((page) => dirname(page) === folder)).toHaveLength(names.length + 1);
+    expect(documentationPages().filter((page) => dirname(page) === folder)).toHaveLength(names.length + 1);
   });
 
   it('has links that lead to headings', () => {
-    const own = pages().filter((page) => dirname(page) === folder);
-    const anchors = new Map(own.map((page) => [page, anchorsOf(textOfPage(page))]));
+    const own = documentationPages().filter((page) => dirname(page) === folder);
+    const anchors = new Map(own.map((page) => [page, headingAnchors(readPage(page))]));
     const dead = own.flatMap((page) => {
-      const links = textOfPage(page).matchAll(/(?:\]\(|href=")([\w-]*(?:\.md)?)#([\w-]+)/g);
+      const links = readPage(page).matchAll(/(?:\]\(|href=")([\w-]*(?:\.md)?)#([\w-]+)/g);
       return [...links]
         .filter(([, to = '', anchor = '']) => {
           const target = to === '' ? page : join(folder, to);
@@ -48,13 +48,13 @@ describe('the script of the reference', () => {
   beforeEach(() => {
     package_ = mkdtempSync(join(tmpdir(), 'dragoman-reference-'));
     mkdirSync(join(package_, 'src'));
-    symlinkSync(join(root, 'node_modules'), join(package_, 'node_modules'));
+    symlinkSync(join(repositoryRoot, 'node_modules'), join(package_, 'node_modules'));
     const exports = { '.': { types: './dist/index.d.ts', default: './dist/index.js' } };
     writeFileSync(join(package_, 'package.json'), JSON.stringify({ name: 'small', type: 'module', exports }));
   });
   afterEach(() => rmSync(package_, { recursive: true, force: true }));
 
-  const run = (...flags: string[]) => node([script, ...flags], { cwd: package_ }).ended;
+  const run = (...flags: string[]) => runNode([script, ...flags], { cwd: package_ }).ended;
   const source = (text: string) => writeFileSync(join(package_, 'src/index.ts'), text);
 
   it('complains of pages that are stale and of exports without a sentence, and says what to do', async () => {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Dialect } from '../src/dialects/dialect.ts';
-import { leniently, strictly } from '../src/dialects/translation-loss.ts';
+import { lenientMode, strictMode } from '../src/dialects/translation-loss.ts';
 import { v0_3 } from '../src/dialects/v0_3/index.ts';
 import { v0_3_rest } from '../src/dialects/v0_3_rest/index.ts';
 import { v1_0 } from '../src/dialects/v1_0/index.ts';
@@ -47,32 +47,32 @@ const codecs: {
   task: {
     any: any.task,
     write: (dialect, task) => dialect.task.write(task),
-    read: (dialect, wire) => dialect.task.read(wire, leniently()),
+    read: (dialect, wire) => dialect.task.read(wire, lenientMode()),
   },
   message: {
     any: any.message,
     write: (dialect, message) => dialect.message.write(message),
-    read: (dialect, wire) => dialect.message.read(wire, strictly),
+    read: (dialect, wire) => dialect.message.read(wire, strictMode),
   },
   event: {
     any: any.event,
     write: (dialect, event) => dialect.eventWriter().write(event)[0],
-    read: (dialect, wire) => dialect.eventReader({}).read(wire, leniently()).at(-1),
+    read: (dialect, wire) => dialect.eventReader({}).read(wire, lenientMode()).at(-1),
   },
   push: {
     any: any.push,
     write: (dialect, config) => dialect.requests.createPushConfig.write(config),
-    read: (dialect, wire) => dialect.requests.createPushConfig.read(wire, strictly),
+    read: (dialect, wire) => dialect.requests.createPushConfig.read(wire, strictMode),
   },
   send: {
     any: any.send,
     write: (dialect, request) => dialect.requests.send.write(request),
-    read: (dialect, wire) => dialect.requests.send.read(wire, strictly),
+    read: (dialect, wire) => dialect.requests.send.read(wire, strictMode),
   },
   card: {
     any: any.card,
     write: (dialect, card) => dialect.card.write(card),
-    read: (dialect, wire) => dialect.card.read(wire, leniently()),
+    read: (dialect, wire) => dialect.card.read(wire, lenientMode()),
   },
 };
 

@@ -3,12 +3,12 @@ import { Ajv, type AnySchemaObject } from 'ajv';
 import formats from 'ajv-formats';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Dialect, Unary } from '../src/dialects/dialect.ts';
-import { methodOf } from '../src/dialects/dialect.ts';
+import type { Dialect, UnaryOperation } from '../src/dialects/dialect.ts';
+import { rpcMethodName } from '../src/dialects/dialect.ts';
 import { v0_3 } from '../src/dialects/v0_3/index.ts';
 import type { Operation } from '../src/protocol/agent.ts';
 import type { AgentCard } from '../src/protocol/card.ts';
-import { A2AError, errorTable, type Reason } from '../src/protocol/errors.ts';
+import { A2AError, errorTable, type ErrorReason } from '../src/protocol/errors.ts';
 import * as any from './arbitraries.ts';
 
 const spec = process.env.DRAGOMAN_SPEC
@@ -28,13 +28,17 @@ function request<T>(dialect: Dialect, operation: Operation, models: fc.Arbitrary
   return models.map((model) => ({
     jsonrpc: '2.0',
     id: 1,
-    method: methodOf(dialect, operation),
+    method: rpcMethodName(dialect, operation),
     params: dialect.requests[operation].write(model as never),
   }));
 }
 
 /** A JSON-RPC response of an operation, around any of these results. */
-function response<T>(dialect: Dialect, operation: Unary, models: fc.Arbitrary<T>): fc.Arbitrary<unknown> {
+function response<T>(
+  dialect: Dialect,
+  operation: UnaryOperation,
+  models: fc.Arbitrary<T>,
+): fc.Arbitrary<unknown> {
   return models.map((model) => ({
     jsonrpc: '2.0',
     id: 1,
@@ -51,7 +55,7 @@ function events(dialect: Dialect): fc.Arbitrary<unknown> {
 }
 
 function errors(dialect: Dialect): fc.Arbitrary<unknown> {
-  return fc.constantFrom(...(Object.keys(errorTable) as Reason[])).map((reason) => ({
+  return fc.constantFrom(...(Object.keys(errorTable) as ErrorReason[])).map((reason) => ({
     jsonrpc: '2.0',
     id: 1,
     error: dialect.rpcError.write(new A2AError(reason, undefined, { details: { taskId: 't-1' } })),

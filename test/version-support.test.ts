@@ -2,20 +2,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bridge } from '../src/bridge/bridge.ts';
 import { connect } from '../src/client/connect.ts';
 import type { Transport } from '../src/client/connect-options.ts';
-import { versions } from '../src/dialects/negotiation.ts';
+import { supportedVersions } from '../src/dialects/negotiation.ts';
 import { defineAgent } from '../src/engine/local-agent.ts';
 import { createGateway } from '../src/gateway/gateway.ts';
-import { showOnMesh } from '../src/mesh/server/serve-on-mesh.ts';
-import { memoryLink } from '../src/mesh/brokers/memory/connect-memory.ts';
+import { serveOnMesh } from '../src/mesh/server/serve-on-mesh.ts';
+import { connectMemoryBroker } from '../src/mesh/brokers/memory/connect-memory.ts';
 import { meshAgent } from '../src/mesh/client/mesh-agent.ts';
-import type { Version } from '../src/protocol/card.ts';
+import type { ProtocolVersion } from '../src/protocol/card.ts';
 import { serve } from '../src/server/node/serve.ts';
 import { httpCaller, meshCaller } from './matrix/clients.ts';
 import type { Spoken, Version as Shape } from './matrix/versions.ts';
-import { textOfPage } from './support/docs/code-blocks.ts';
+import { readPage } from './support/docs/code-blocks.ts';
 
 /** The rows of the table: each version and each transport that any version has. */
-const rows = versions.flatMap((version) =>
+const rows = supportedVersions.flatMap((version) =>
   (['JSONRPC', 'HTTP+JSON'] as const).map((transport) => ({ version, transport })),
 );
 const told: { [transport in Transport]: string } = { JSONRPC: 'JSON-RPC', 'HTTP+JSON': 'REST' };
@@ -45,10 +45,10 @@ afterAll(async () => {
 });
 
 /** The words that a version is spoken with: 0.2 has those of 0.3. */
-const shapeOf = (version: Version): Shape => (version === '0.2' ? '0.3' : version);
+const shapeOf = (version: ProtocolVersion): Shape => (version === '0.2' ? '0.3' : version);
 
 /** Whether somebody who writes the wire by hand gets their words back. */
-async function answers(url: string, version: Version, transport: Transport): Promise<boolean> {
+async function answers(url: string, version: ProtocolVersion, transport: Transport): Promise<boolean> {
   const shape = shapeOf(version);
   const isRest = transport === 'HTTP+JSON';
   const spoken: Spoken = isRest && shape === '0.3' ? '0.3 REST' : shape;
@@ -59,7 +59,7 @@ async function answers(url: string, version: Version, transport: Transport): Pro
 }
 
 const hello = () => ({ messageId: crypto.randomUUID(), role: 'user' as const, parts: [{ text: 'hello' }] });
-const remote = (version: Version, transport: Transport) => {
+const remote = (version: ProtocolVersion, transport: Transport) => {
   const url = `${address}/agents/parrot`;
   // Nobody declares 0.2 beside 0.3, so its caller meets a card of that time.
   const card = {
@@ -84,7 +84,7 @@ const remote = (version: Version, transport: Transport) => {
 };
 
 /** Whether each part of the package speaks a version over a transport, found out by trying. */
-const trials: { [part: string]: (version: Version, transport: Transport) => Promise<boolean> } = {
+const trials: { [part: string]: (version: ProtocolVersion, transport: Transport) => Promise<boolean> } = {
   server: (version, transport) => answers(address, version, transport),
   async client(version, transport) {
     const agent = remote(version, transport);
@@ -102,9 +102,9 @@ const trials: { [part: string]: (version: Version, transport: Transport) => Prom
   async mesh(version, transport) {
     // On a mesh there is JSON-RPC in envelopes, and nothing that has paths.
     if (transport !== 'JSONRPC') return false;
-    const link = memoryLink();
+    const link = connectMemoryBroker();
     const agent = parrot();
-    const face = await showOnMesh(agent, { link, namespace: 'test', name: 'parrot' });
+    const face = await serveOnMesh(agent, { link, namespace: 'test', name: 'parrot' });
     const card = await agent.card();
     const source = meshAgent({ link, namespace: 'test', name: 'parrot', version: shapeOf(version), card });
     open.push(
@@ -137,7 +137,7 @@ describe('what speaks to what', () => {
         cells.push((await speaks(version, transport).catch(() => false)) ? 'yes' : '–');
       lines.push(`| ${version} | ${told[transport]} | ${cells.join(' | ')} |`);
     }
-    const page = textOfPage('docs/guide/versions.md');
+    const page = readPage('docs/guide/versions.md');
     const [, table = ''] = /<!-- what speaks to what -->\n\n([^]*?)\n\n/.exec(page) ?? [];
     expect(table).toBe(lines.join('\n'));
   }, 60_000);

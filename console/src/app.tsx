@@ -1,25 +1,25 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Button } from './components/button.tsx';
-import { Denied } from './session/access-denied.tsx';
-import { access } from './session/access-state.ts';
-import { about, chosen, refreshAgents, startSession } from './session/agents.ts';
-import { KeysDialog } from './session/shortcuts-dialog.tsx';
-import { areKeysShown } from './session/shortcuts.ts';
-import { hrefOf, place, type View, views } from './session/router.ts';
+import { AccessDenied } from './session/access-denied.tsx';
+import { accessState } from './session/access-state.ts';
+import { consoleInfo, selectedAgent, refreshAgents, startSession } from './session/agents.ts';
+import { ShortcutsDialog } from './session/shortcuts-dialog.tsx';
+import { areShortcutsShown } from './session/shortcuts.ts';
+import { routeHref, currentRoute, type View, views } from './session/router.ts';
 import { ThemeButton } from './session/theme-button.tsx';
 import { AgentsView } from './views/agents/index.tsx';
 import { ChatView } from './views/chat/index.tsx';
 import { ConformanceView } from './views/conformance/index.tsx';
 import { LoadView } from './views/load/index.tsx';
 import { TasksView } from './views/tasks/index.tsx';
-import { WireView } from './views/traffic/index.tsx';
+import { TrafficView } from './views/traffic/index.tsx';
 import './app.css';
 
 const pages: { readonly [view in View]: { readonly title: string; readonly Page: ComponentType } } = {
   agents: { title: 'Agents', Page: AgentsView },
   chat: { title: 'Chat', Page: ChatView },
-  wire: { title: 'Wire', Page: WireView },
+  wire: { title: 'Wire', Page: TrafficView },
   tasks: { title: 'Tasks', Page: TasksView },
   conformance: { title: 'Conformance', Page: ConformanceView },
   load: { title: 'Load', Page: LoadView },
@@ -28,12 +28,12 @@ const pages: { readonly [view in View]: { readonly title: string; readonly Page:
 /** The whole page: tabs, and the view that is chosen. */
 export function App() {
   const main = useRef<HTMLElement>(null);
-  const { Page, title } = pages[place.value.view];
+  const { Page, title } = pages[currentRoute.value.view];
   useEffect(() => void startSession(), []);
   useEffect(() => {
     document.title = `${title} · Dragoman console`;
   }, [title]);
-  if (access.value === 'denied') return <Denied />;
+  if (accessState.value === 'denied') return <AccessDenied />;
   return (
     <div class="app">
       <div class="skip">
@@ -48,28 +48,28 @@ export function App() {
           {views.map((view) => (
             <a
               key={view}
-              href={hrefOf(view, { agent: chosen.value?.id })}
-              aria-current={view === place.value.view ? 'page' : undefined}
+              href={routeHref(view, { agent: selectedAgent.value?.id })}
+              aria-current={view === currentRoute.value.view ? 'page' : undefined}
             >
               {pages[view].title}
             </a>
           ))}
         </nav>
         <div class="bar-tools">
-          <span class="bar-version">{about.value?.version}</span>
+          <span class="bar-version">{consoleInfo.value?.version}</span>
           <ThemeButton />
           <button
             type="button"
             class="tool"
             aria-label="Keys"
             title="Keys (?)"
-            onClick={() => (areKeysShown.value = true)}
+            onClick={() => (areShortcutsShown.value = true)}
           >
             ?
           </button>
         </div>
       </header>
-      {access.value === 'gone' ? (
+      {accessState.value === 'gone' ? (
         <div class="gone" role="alert">
           The server of the console does not answer. Is it still running?{' '}
           <Button small onClick={() => void refreshAgents().catch(() => undefined)}>
@@ -80,7 +80,7 @@ export function App() {
       <main ref={main} tabIndex={-1} aria-label={title}>
         <Page />
       </main>
-      <KeysDialog />
+      <ShortcutsDialog />
     </div>
   );
 }

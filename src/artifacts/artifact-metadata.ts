@@ -31,7 +31,7 @@ export interface SavedWithMetadata extends SavedArtifact {
 }
 
 /** The file that tells of another one. */
-export function companionOf(key: ArtifactKey): ArtifactKey {
+export function companionFilename(key: ArtifactKey): ArtifactKey {
   return { ...key, filename: `${key.filename}.metadata.json` };
 }
 
@@ -57,8 +57,8 @@ export async function saveWithMetadata(
   const bytes = Buffer.from(JSON.stringify(metadata));
   try {
     // A store that cannot choose the number counts in step, unless two save the same file at the same moment.
-    if (store.saveAs) await store.saveAs(companionOf(key), saved.version, bytes, 'application/json');
-    else await store.save(companionOf(key), bytes, 'application/json');
+    if (store.saveAs) await store.saveAs(companionFilename(key), saved.version, bytes, 'application/json');
+    else await store.save(companionFilename(key), bytes, 'application/json');
     return saved;
   } catch (thrown) {
     return { ...saved, fault: A2AError.from(thrown) };
@@ -71,7 +71,7 @@ export async function loadMetadata(
   key: ArtifactKey,
   version?: number,
 ): Promise<ArtifactMetadata | undefined> {
-  const found = await store.load(companionOf(key), version);
+  const found = await store.load(companionFilename(key), version);
   if (!found) return undefined;
   try {
     const value: unknown = JSON.parse(Buffer.from(await found.bytes()).toString());

@@ -5,17 +5,23 @@
  * @module
  */
 export { findArtifactUris, type FoundUri } from './find-artifact-uris.ts';
-export { filesystemArtifacts, type FilesystemArtifactsOptions } from './stores/filesystem.ts';
-export { memoryArtifacts, type MemoryArtifactsOptions } from './stores/memory.ts';
+export { filesystemArtifactStore, type FilesystemArtifactStoreOptions } from './stores/filesystem.ts';
+export { memoryArtifactStore, type MemoryArtifactStoreOptions } from './stores/memory.ts';
 export {
   type ArtifactDetails,
   type ArtifactMetadata,
-  companionOf,
+  companionFilename,
   loadMetadata,
   type SavedWithMetadata,
   saveWithMetadata,
 } from './artifact-metadata.ts';
-export { s3Artifacts, type S3ArtifactsOptions } from './stores/s3.ts';
-export type { ArtifactContent, ArtifactKey, ArtifactStore, SavedArtifact, StoredArtifact } from './artifact-store.ts';
+export { s3ArtifactStore, type S3ArtifactStoreOptions } from './stores/s3.ts';
+export type {
+  ArtifactContent,
+  ArtifactKey,
+  ArtifactStore,
+  SavedArtifact,
+  StoredArtifact,
+} from './artifact-store.ts';
 export { type ArtifactUri, readArtifactUri, writeArtifactUri } from './artifact-uri.ts';
 export { type ArtifactLimits, withArtifacts, type WithArtifactsOptions } from './with-artifacts.ts';

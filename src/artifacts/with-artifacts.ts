@@ -1,16 +1,16 @@
-import type { Agent, Call } from '../protocol/agent.ts';
+import type { Agent, CallContext } from '../protocol/agent.ts';
 import { invalidField } from '../protocol/errors.ts';
-import type { Log } from '../primitives/log.ts';
+import type { LogSink } from '../primitives/log.ts';
 import type { UrlPart } from '../protocol/part.ts';
 import type { SendRequest } from '../protocol/requests.ts';
 import { isTask, type Task } from '../protocol/task.ts';
 import { defaultMaxBytes } from './stores/content.ts';
-import { type RequestScope, resolveRequest } from './middleware/resolve-request.ts';
+import { type ResolveContext, resolveRequest } from './middleware/resolve-request.ts';
 import { safeSegment } from './stores/storage-path.ts';
-import { Outbound, withProduced } from './middleware/rewrite-response.ts';
-import { outboundStream, type StreamScope } from './middleware/rewrite-stream.ts';
-import { Publisher, TaskFiles } from './middleware/file-publisher.ts';
-import { Recent } from './middleware/lru-cache.ts';
+import { ResponseRewriter, withProducedArtifacts } from './middleware/rewrite-response.ts';
+import { rewriteStream, type StreamRewriteContext } from './middleware/rewrite-stream.ts';
+import { FilePublisher, TaskFiles } from './middleware/file-publisher.ts';
+import { LruCache } from './middleware/lru-cache.ts';
 import type { ArtifactKey, ArtifactStore } from './artifact-store.ts';
 
 /** How much {@link withArtifacts} takes and remembers. */
@@ -40,15 +40,15 @@ export interface WithArtifactsOptions {
    */
   readonly scope?: 'namespace' | 'app' | { readonly value: string };
   /** Whose files they are. @defaultValue the owner of the call, else `default_user` */
-  readonly user?: (call: Call) => string;
+  readonly user?: (call: CallContext) => string;
   /**
    * The conversation in which files are kept.
    * @param contextId - that of the request, or else that of the answer
    * @defaultValue the context, else `default`
    */
-  readonly session?: (contextId: string | undefined, call: Call) => string;
+  readonly session?: (contextId: string | undefined, call: CallContext) => string;
   /** Whether the caller may have the file of another user. @defaultValue nobody may */
-  readonly mayRead?: (key: ArtifactKey, call: Call) => boolean | Promise<boolean>;
+  readonly mayRead?: (key: ArtifactKey, call: CallContext) => boolean | Promise<boolean>;
   /** Whether files that a text mentions are added to the message. @defaultValue true */
   readonly resolveMentions?: boolean;
   /** How many bytes of files a message may bring. @defaultValue 100 MiB */
@@ -57,7 +57,7 @@ export interface WithArtifactsOptions {
   /** Where large artifacts are gathered. @defaultValue the folder of the system for temporary files */
   readonly spoolFolder?: string;
   readonly clock?: { now(): number };
-  readonly log?: Log;
+  readonly log?: LogSink;
 }
 
 /**
@@ -74,17 +74,17 @@ export function withArtifacts(agent: Agent, options: WithArtifactsOptions): Agen
     maxTasks = 1000,
   } = limits;
   const shared = sharedApp(options);
-  const publisher = new Publisher(store, alias, maxFilesPerTask, () => clock.now(), log);
-  const tasks = new Recent<TaskFiles>(maxTasks);
-  const messages = new Recent<ReadonlyMap<string, UrlPart>>(maxTasks);
+  const publisher = new FilePublisher(store, alias, maxFilesPerTask, () => clock.now(), log);
+  const tasks = new LruCache<TaskFiles>(maxTasks);
+  const messages = new LruCache<ReadonlyMap<string, UrlPart>>(maxTasks);
 
-  const userOf = (call: Call): string =>
+  const userOf = (call: CallContext): string =>
     safeSegment(options.user ? options.user(call) : call.owner || 'default_user');
-  const sessionOf = (contextId: string | undefined, call: Call): string =>
+  const sessionOf = (contextId: string | undefined, call: CallContext): string =>
     safeSegment(options.session ? options.session(contextId, call) : (contextId ?? 'default'));
 
   /** @param asked - the conversation that the caller named, which goes before what the agent calls it */
-  function scopeFor(call: Call, asked?: string): StreamScope {
+  function scopeFor(call: CallContext, asked?: string): StreamRewriteContext {
     const user = userOf(call);
     return {
       publisher,
@@ -105,10 +105,10 @@ export function withArtifacts(agent: Agent, options: WithArtifactsOptions): Agen
   }
 
   /** The request as the agent gets it. */
-  async function resolved(request: SendRequest, call: Call): Promise<SendRequest> {
+  async function resolved(request: SendRequest, call: CallContext): Promise<SendRequest> {
     const { contextId, messageId } = request.message;
     const user = userOf(call);
-    const scope: RequestScope = {
+    const scope: ResolveContext = {
       store,
       alias,
       user,
@@ -132,30 +132,30 @@ export function withArtifacts(agent: Agent, options: WithArtifactsOptions): Agen
     async send(request, call = {}) {
       const answer = await agent.send(await resolved(request, call), call);
       const scope = scopeFor(call, request.message.contextId);
-      const outbound = new Outbound(scope);
+      const outbound = new ResponseRewriter(scope);
       if (isTask(answer)) return await outbound.task(answer, true);
       const files = answer.taskId === undefined ? new TaskFiles() : scope.files(answer.taskId);
-      return withProduced(await outbound.message(answer, files, answer.contextId), files);
+      return withProducedArtifacts(await outbound.message(answer, files, answer.contextId), files);
     },
     stream: (request, call = {}) =>
-      outboundStream(
+      rewriteStream(
         async () => agent.stream(await resolved(request, call), call),
         scopeFor(call, request.message.contextId),
       ),
     async getTask(request, call = {}) {
-      return await new Outbound(scopeFor(call)).task(await agent.getTask(request, call));
+      return await new ResponseRewriter(scopeFor(call)).task(await agent.getTask(request, call));
     },
     async listTasks(request, call = {}) {
       const page = await agent.listTasks(request, call);
-      const outbound = new Outbound(scopeFor(call));
+      const outbound = new ResponseRewriter(scopeFor(call));
       const rewritten: Task[] = [];
       for (const task of page.tasks) rewritten.push(await outbound.task(task));
       return { ...page, tasks: rewritten };
     },
     async cancelTask(request, call = {}) {
-      return await new Outbound(scopeFor(call)).task(await agent.cancelTask(request, call));
+      return await new ResponseRewriter(scopeFor(call)).task(await agent.cancelTask(request, call));
     },
-    subscribe: (request, call = {}) => outboundStream(() => agent.subscribe(request, call), scopeFor(call)),
+    subscribe: (request, call = {}) => rewriteStream(() => agent.subscribe(request, call), scopeFor(call)),
     createPushConfig: (config, call) => agent.createPushConfig(config, call),
     getPushConfig: (ref, call) => agent.getPushConfig(ref, call),
     listPushConfigs: (request, call) => agent.listPushConfigs(request, call),

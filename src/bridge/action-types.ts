@@ -2,7 +2,7 @@ import type { TaskState } from '../protocol/task.ts';
 import type { NamedAgent } from './actions/bridged-agent.ts';
 
 /** A JSON Schema. */
-export type Schema = { readonly [keyword: string]: unknown };
+export type JsonSchema = { readonly [keyword: string]: unknown };
 
 /** Something that a remote agent can do, as a function of the host application. */
 export interface Action {
@@ -16,9 +16,9 @@ export interface Action {
   readonly examples: readonly string[];
   readonly tags: readonly string[];
   /** An object: `prompt` or what the skill names, and always `files`. */
-  readonly parameters: Schema;
+  readonly parameters: JsonSchema;
   /** What comes back as `data`, where the skill says so. */
-  readonly output: Schema | undefined;
+  readonly output: JsonSchema | undefined;
   /** The media types that the skill takes and gives. */
   readonly inputModes: readonly string[];
   readonly outputModes: readonly string[];
@@ -72,7 +72,7 @@ export interface ActionResponse {
 }
 
 /** News from a call that goes on. */
-export interface Progress {
+export interface ActionProgress {
   readonly taskId: string | undefined;
   readonly state: TaskState;
   /** What the agent said with it. */
@@ -82,14 +82,14 @@ export interface Progress {
 }
 
 /** What travels with a call beside its parameters. */
-export interface ActionMeta {
+export interface ActionCallOptions {
   /** Calls of one session share a context. */
   readonly sessionId?: string;
   /** Whose files may be read and written. @defaultValue `default_user` */
   readonly userId?: string;
   /** Ends the call and cancels the task. */
   readonly signal?: AbortSignal;
-  readonly onProgress?: (progress: Progress) => void;
+  readonly onProgress?: (progress: ActionProgress) => void;
   /** Milliseconds between two pieces of progress; 0 tells everything. @defaultValue as the bridge says */
   readonly progressInterval?: number;
   /** For how many milliseconds an answer is waited for before the call gives a handle to go on with. */
@@ -106,7 +106,7 @@ export interface Bridge extends AsyncDisposable {
   invoke(
     name: string,
     parameters: { readonly [name: string]: unknown },
-    meta?: ActionMeta,
+    meta?: ActionCallOptions,
   ): Promise<ActionResponse>;
   /** Goes over to other agents: those that are not among them are let go of, and all cards are looked at. */
   setAgents(agents: readonly NamedAgent[]): Promise<void>;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { fencesOf } from '../../test/support/docs/code-blocks.ts';
+import { codeBlocksOf } from '../../test/support/docs/code-blocks.ts';
 import { Document } from '../documents/document.ts';
 import { bridgeConfigFromEnvironment, bridgeJsonSchema, readBridgeConfig } from './bridge-config.ts';
 
@@ -185,7 +185,7 @@ describe('the schema of the file', () => {
   });
 
   it('takes what the guide shows, and what leaves the address to the environment', () => {
-    const [fence] = fencesOf('docs/guide/supervisor.md').filter(({ language }) => language === 'yaml');
+    const [fence] = codeBlocksOf('docs/guide/supervisor.md').filter(({ language }) => language === 'yaml');
     expect(fits(Document.parse(fence?.code ?? '', 'bridge.yaml').value)).toBe(true);
     expect(
       fits({ agents: [{ agent_name: 'a' }, { agent_name: 'b', a2a_server_command: ['node', 'b.js'] }] }),

@@ -1,36 +1,38 @@
 import { dirname, resolve } from 'node:path';
 import * as z from 'zod';
-import { type Complaint, DocumentError } from '../documents/diagnostic.ts';
+import { type Diagnostic, DocumentError } from '../documents/diagnostic.ts';
 import { Document } from '../documents/document.ts';
-import { fillIn } from '../documents/interpolate.ts';
-import { flag, seconds, text } from '../documents/field-schemas.ts';
-import { complaintsOf, textOfPath } from '../documents/schema-issues.ts';
+import { interpolateVariables } from '../documents/interpolate.ts';
+import { booleanFieldSchema, secondsFieldSchema, textFieldSchema } from '../documents/field-schemas.ts';
+import { toDiagnostics, formatPath } from '../documents/schema-issues.ts';
 import { invalidField } from '../protocol/errors.ts';
 
 type Environment = { readonly [name: string]: string | undefined };
 
 /** The keys of one agent, as people write them. */
 const agentSchema = z.strictObject({
-  agent_name: text
+  agent_name: textFieldSchema
     .regex(/^[^/\s]+$/, 'must be a name without spaces and slashes')
     .describe('What actions begin with: agent_name/skill_id.'),
   a2a_server_url: z
     .url({ protocol: /^https?$/, error: 'must be a whole address, such as http://localhost:4000' })
     .describe('Where the agent is.'),
   a2a_server_command: z
-    .union([text, z.array(text).min(1)])
+    .union([textFieldSchema, z.array(textFieldSchema).min(1)])
     .optional()
     .describe('Starts the agent: a command line without a shell, or its words. Otherwise it runs already.'),
-  a2a_server_working_dir: text.optional().describe('Where the command runs, seen from this file.'),
-  a2a_server_env_file: text.optional().describe('NAME=value lines for the command, seen from this file.'),
-  a2a_server_startup_timeout: seconds
+  a2a_server_working_dir: textFieldSchema.optional().describe('Where the command runs, seen from this file.'),
+  a2a_server_env_file: textFieldSchema
+    .optional()
+    .describe('NAME=value lines for the command, seen from this file.'),
+  a2a_server_startup_timeout: secondsFieldSchema
     .optional()
     .describe('For how many seconds it may take until the agent answers. Default 30.'),
-  a2a_server_restart_on_crash: flag
+  a2a_server_restart_on_crash: booleanFieldSchema
     .optional()
     .describe('Starts the agent again when it crashes. Default true.'),
-  a2a_bearer_token: text.optional().describe('A token that the agent wants to see.'),
-  input_required_ttl: seconds
+  a2a_bearer_token: textFieldSchema.optional().describe('A token that the agent wants to see.'),
+  input_required_ttl: secondsFieldSchema
     .optional()
     .describe('For how many seconds a question of the agent can be answered. Default 300.'),
 });
@@ -51,7 +53,7 @@ export function bridgeJsonSchema(): { readonly [keyword: string]: unknown } {
 type AgentKeys = z.output<typeof agentSchema>;
 
 /** An agent to be bridged to, and how it is started. */
-export interface AgentConfig {
+export interface BridgeAgentConfig {
   readonly agentName: string;
   readonly url: string;
   /** Undefined where the agent runs already. */
@@ -73,10 +75,10 @@ export interface AgentConfig {
  * @param environment - what `${NAME}` and `${NAME, default}` stand for, too.
  * @throws DocumentError with the place of everything that is wrong.
  */
-export function readBridgeConfig(text: string, file: string, environment: Environment): AgentConfig[] {
+export function readBridgeConfig(text: string, file: string, environment: Environment): BridgeAgentConfig[] {
   const document = Document.parse(text, file);
-  const complaints: Complaint[] = [];
-  const filled = fillIn(document.value, environment, (path, name) => {
+  const complaints: Diagnostic[] = [];
+  const filled = interpolateVariables(document.value, environment, (path, name) => {
     complaints.push(document.complaint(path, `${name} is not set, and there is no default`));
   });
   // What is not set is empty, and would be complained about twice.
@@ -107,12 +109,12 @@ export function readBridgeConfig(text: string, file: string, environment: Enviro
  *
  * @throws A2AError with the name of what is missing or wrong.
  */
-export function bridgeConfigFromEnvironment(agentName: string, environment: Environment): AgentConfig {
+export function bridgeConfigFromEnvironment(agentName: string, environment: Environment): BridgeAgentConfig {
   const given = withEnvironment({ agent_name: agentName }, environment);
   const result = agentSchema.safeParse(given, { reportInput: true });
   if (result.success) return configOf(result.data, '.');
-  const [first] = complaintsOf(result.error.issues);
-  const key = textOfPath(first?.path ?? []);
+  const [first] = toDiagnostics(result.error.issues);
+  const key = formatPath(first?.path ?? []);
   const name = key === 'agent_name' ? key : (namesOf(agentName, key)[0] ?? key);
   throw invalidField(name, first?.message ?? 'is wrong');
 }
@@ -143,7 +145,7 @@ function namesOf(agentName: string, key: string): string[] {
   return [key, `a2a_${short}`, `a2a_server_${short}`].map((each) => `${prefix}_${each.toUpperCase()}`);
 }
 
-function configOf(keys: AgentKeys, folder: string): AgentConfig {
+function configOf(keys: AgentKeys, folder: string): BridgeAgentConfig {
   const { a2a_server_working_dir: workingDir, a2a_server_env_file: envFile } = keys;
   return {
     agentName: keys.agent_name,

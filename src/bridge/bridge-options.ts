@@ -2,9 +2,9 @@ import type { ArtifactStore } from '../artifacts/artifact-store.ts';
 import type { Clock } from '../client/abortable-sleep.ts';
 import type { EgressOptions } from '../egress/egress-options.ts';
 import { type EgressPolicy, egressPolicy } from '../egress/egress-policy.ts';
-import { idleClock } from '../primitives/clock.ts';
-import type { Log } from '../primitives/log.ts';
-import { type FollowUps, memoryFollowUps } from './follow-ups/follow-up-store.ts';
+import { unrefClock } from '../primitives/clock.ts';
+import type { LogSink } from '../primitives/log.ts';
+import { type FollowUpStore, memoryFollowUpStore } from './follow-ups/follow-up-store.ts';
 
 /** How a bridge behaves. Everything has a default. */
 export interface BridgeOptions {
@@ -13,7 +13,7 @@ export interface BridgeOptions {
   /** Which files may be fetched from the web. @defaultValue none */
   readonly egress?: EgressOptions | EgressPolicy;
   /** Where follow-ups are kept. @defaultValue `memoryFollowUps()` */
-  readonly followUps?: FollowUps;
+  readonly followUps?: FollowUpStore;
   /** For how many seconds a follow-up ID is good. @defaultValue 300 */
   readonly inputRequiredTtl?: number;
   /** For how many milliseconds an answer is waited for, unless the call says otherwise. @defaultValue 300,000 */
@@ -42,7 +42,7 @@ export interface BridgeOptions {
   readonly maxFilesPerTask?: number;
   /** Calls at the same time. @defaultValue 1,000 */
   readonly maxCalls?: number;
-  readonly log?: Log;
+  readonly log?: LogSink;
   readonly clock?: Clock;
   /** Makes the ids of messages and follow-ups. @defaultValue `crypto.randomUUID` */
   readonly newId?: () => string;
@@ -52,7 +52,7 @@ export interface BridgeOptions {
 export interface BridgeSettings extends Required<Omit<BridgeOptions, 'artifacts' | 'egress' | 'log'>> {
   readonly store: ArtifactStore | undefined;
   readonly policy: EgressPolicy | undefined;
-  readonly log: Log | undefined;
+  readonly log: LogSink | undefined;
   /** Lets go of what was made for this bridge alone. */
   readonly release: () => void;
 }
@@ -60,8 +60,8 @@ export interface BridgeSettings extends Required<Omit<BridgeOptions, 'artifacts'
 const mebibyte = 1_024 * 1_024;
 
 /** Fills in the defaults. */
-export function settle(options: BridgeOptions): BridgeSettings {
-  const { artifacts, egress, log, clock = idleClock } = options;
+export function resolveBridgeSettings(options: BridgeOptions): BridgeSettings {
+  const { artifacts, egress, log, clock = unrefClock } = options;
   const isPolicy = egress !== undefined && 'agentFor' in egress;
   const policy = egress === undefined ? undefined : isPolicy ? egress : egressPolicy(egress);
   return {
@@ -70,7 +70,7 @@ export function settle(options: BridgeOptions): BridgeSettings {
     log,
     clock,
     release: () => (isPolicy ? undefined : policy?.close()),
-    followUps: options.followUps ?? memoryFollowUps({ clock }),
+    followUps: options.followUps ?? memoryFollowUpStore({ clock }),
     inputRequiredTtl: options.inputRequiredTtl ?? 300,
     waitBudget: options.waitBudget ?? 300_000,
     cancelBudget: options.cancelBudget ?? 5_000,

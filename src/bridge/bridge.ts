@@ -1,9 +1,9 @@
 import { A2AError, invalidField } from '../protocol/errors.ts';
-import type { Action, ActionMeta, ActionResponse, Bridge } from './action-types.ts';
+import type { Action, ActionCallOptions, ActionResponse, Bridge } from './action-types.ts';
 import { BridgedAgent, type NamedAgent } from './actions/bridged-agent.ts';
-import { Caller } from './actions/action-invoker.ts';
-import { type BridgeOptions, type BridgeSettings, settle } from './bridge-options.ts';
-import type { Parameters } from './actions/parameter-check.ts';
+import { ActionInvoker } from './actions/action-invoker.ts';
+import { type BridgeOptions, type BridgeSettings, resolveBridgeSettings } from './bridge-options.ts';
+import type { ActionParameters } from './actions/parameter-check.ts';
 import { provideRequiredInput } from './actions/skill-actions.ts';
 
 /**
@@ -19,13 +19,16 @@ import { provideRequiredInput } from './actions/skill-actions.ts';
  * ```
  */
 export function bridge({ agentName, agent, ...options }: NamedAgent & BridgeOptions): Promise<Bridge> {
-  return bridges([{ agentName, agent }], options);
+  return bridgeAgents([{ agentName, agent }], options);
 }
 
 /** Makes the skills of several agents functions of one bridge. */
-export async function bridges(agents: readonly NamedAgent[], options: BridgeOptions = {}): Promise<Bridge> {
+export async function bridgeAgents(
+  agents: readonly NamedAgent[],
+  options: BridgeOptions = {},
+): Promise<Bridge> {
   expectNames(agents);
-  const made = new AgentBridge(settle(options));
+  const made = new AgentBridge(resolveBridgeSettings(options));
   await made.open(agents);
   return made;
 }
@@ -50,13 +53,13 @@ interface Absence {
 class AgentBridge implements Bridge {
   readonly #settings: BridgeSettings;
   readonly #agents = new Map<string, BridgedAgent>();
-  readonly #caller: Caller;
+  readonly #caller: ActionInvoker;
   readonly #listeners = new Set<() => void>();
   #actions: readonly Action[] | undefined;
 
   constructor(settings: BridgeSettings) {
     this.#settings = settings;
-    this.#caller = new Caller(this.#agents, settings);
+    this.#caller = new ActionInvoker(this.#agents, settings);
   }
 
   async open(agents: readonly NamedAgent[]): Promise<void> {
@@ -118,7 +121,7 @@ class AgentBridge implements Bridge {
     return () => void this.#listeners.delete(listener);
   }
 
-  invoke(name: string, parameters: Parameters, meta: ActionMeta = {}): Promise<ActionResponse> {
+  invoke(name: string, parameters: ActionParameters, meta: ActionCallOptions = {}): Promise<ActionResponse> {
     return this.#caller.call(name, parameters, meta);
   }
 

@@ -6,29 +6,29 @@
 export type {
   Action,
   ActionFile,
-  ActionMeta,
+  ActionCallOptions,
   ActionResponse,
   ActionStatus,
   Bridge,
   FileParameter,
-  Progress,
-  Schema,
+  ActionProgress,
+  JsonSchema,
 } from './action-types.ts';
-export { bridge, bridges } from './bridge.ts';
+export { bridge, bridgeAgents } from './bridge.ts';
 export type { NamedAgent } from './actions/bridged-agent.ts';
 export {
   type FollowUp,
-  type FollowUpCaller,
-  type FollowUps,
-  memoryFollowUps,
-  type MemoryFollowUpsOptions,
+  type FollowUpClient,
+  type FollowUpStore,
+  memoryFollowUpStore,
+  type MemoryFollowUpStoreOptions,
 } from './follow-ups/follow-up-store.ts';
 export type { BridgeOptions } from './bridge-options.ts';
 export { provideRequiredInput, schemasExtension } from './actions/skill-actions.ts';
-export { sqliteFollowUps, type SqliteFollowUpsOptions } from './follow-ups/sqlite-follow-up-store.ts';
-export { openApi, type OpenApiOptions } from './http/open-api.ts';
+export { sqliteFollowUpStore, type SqliteFollowUpStoreOptions } from './follow-ups/sqlite-follow-up-store.ts';
+export { buildOpenApi, type OpenApiOptions } from './http/open-api.ts';
 export { serveActions, type ServeActionsOptions } from './http/serve-actions.ts';
-export { type AgentConfig, bridgeConfigFromEnvironment, readBridgeConfig } from './bridge-config.ts';
+export { type BridgeAgentConfig, bridgeConfigFromEnvironment, readBridgeConfig } from './bridge-config.ts';
 export { openAgent, type OpenAgentOptions, type OpenedAgent } from './open-agent.ts';
 export type { OutputLine } from './supervisor/process-output.ts';
 export type { SuperviseOptions } from './supervisor/supervise-options.ts';
@@ -38,4 +38,9 @@ export type { McpHttpOptions } from './mcp/server/mcp-http-options.ts';
 export { mcpAgent, type McpAgentOptions } from './mcp/client/mcp-agent.ts';
 export type { McpServerAddress } from './mcp/client/mcp-server-address.ts';
 export type { ResourceLimits } from './mcp/server/resource-cache.ts';
-export { type McpStreams, type RunningMcp, serveMcp, type ServeMcpOptions } from './mcp/server/serve-mcp.ts';
+export {
+  type McpStreams,
+  type RunningMcpServer,
+  serveMcp,
+  type ServeMcpOptions,
+} from './mcp/server/serve-mcp.ts';

@@ -1,7 +1,7 @@
 import { connect, type RemoteAgent } from '../client/connect.ts';
 import { bearer } from '../client/credentials.ts';
 import type { ConnectOptions } from '../client/connect-options.ts';
-import type { AgentConfig } from './bridge-config.ts';
+import type { BridgeAgentConfig } from './bridge-config.ts';
 import type { SuperviseOptions } from './supervisor/supervise-options.ts';
 import { type Supervised, supervise } from './supervisor/supervise.ts';
 import { supervisedAgent } from './supervisor/supervised-agent.ts';
@@ -37,7 +37,7 @@ export interface OpenedAgent extends AsyncDisposable {
  * const actions = await bridge({ ...opened.bridge });
  * ```
  */
-export function openAgent(config: AgentConfig, options: OpenAgentOptions = {}): OpenedAgent {
+export function openAgent(config: BridgeAgentConfig, options: OpenAgentOptions = {}): OpenedAgent {
   const { agentName, url, bearerToken, inputRequiredTtl, command, ...process } = config;
   const auth = bearerToken === undefined ? undefined : bearer(bearerToken);
   const supervised = supervise({ ...process, auth, ...options.supervise, url, command });

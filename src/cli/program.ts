@@ -36,7 +36,7 @@ const ofClients: { readonly [name: string]: Declaration } = {
 const all = { ...own, ...ofClients };
 
 /** The names of the commands of the official specification. */
-export const clientNames: readonly string[] = Object.keys(ofClients);
+export const clientCommandNames: readonly string[] = Object.keys(ofClients);
 
 /** True for the name of a command. */
 export const isCommand = (word: string): boolean => Object.hasOwn(all, word);
@@ -45,7 +45,7 @@ export const isCommand = (word: string): boolean => Object.hasOwn(all, word);
  * The program for what was typed. Only the command that was asked for is loaded; whoever asks for help, for completion
  * or for something that is not there sees them all.
  */
-export async function programFor([word = '']: readonly string[]): Promise<Command> {
+export async function createProgram([word = '']: readonly string[]): Promise<Command> {
   const program = new Command('dragoman')
     .description('Builds, connects and tests A2A agents: every protocol version, one port, one client.')
     .version(packageVersion(), '-v, --version', 'print the version')

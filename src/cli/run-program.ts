@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
-import { complain, Mistake } from './terminal/usage-error.ts';
-import { isCommand, programFor } from './program.ts';
+import { printError, UsageError } from './terminal/usage-error.ts';
+import { isCommand, createProgram } from './program.ts';
 
 /**
  * What is asked for: `help task get` is `task get --help`, and for a command that is not there no flag is looked at, so
@@ -17,15 +17,16 @@ function askedOf(words: readonly string[]): readonly string[] {
 export async function runProgram(words: readonly string[]): Promise<void> {
   try {
     const asked = askedOf(words);
-    const program = await programFor(asked);
+    const program = await createProgram(asked);
     await program.parseAsync(asked, { from: 'user' });
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) {
-      complain(thrown);
-      process.exit(thrown instanceof Mistake ? 2 : 1);
+      printError(thrown);
+      process.exit(thrown instanceof UsageError ? 2 : 1);
     }
     // Help and version are no mistakes; commander has said everything else already.
     process.exitCode = thrown.exitCode === 0 ? 0 : 2;
-    if (thrown.exitCode !== 0) (await import('./terminal/print-usage-error.ts')).tellUsage(words, thrown.message);
+    if (thrown.exitCode !== 0)
+      (await import('./terminal/print-usage-error.ts')).printUsageError(words, thrown.message);
   }
 }

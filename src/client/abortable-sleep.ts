@@ -4,7 +4,7 @@ import { A2AError } from '../protocol/errors.ts';
 export { type Clock, systemClock } from '../primitives/clock.ts';
 
 /** The error of a call whose caller gave up. */
-export function canceled(signal: AbortSignal): A2AError {
+export function abortError(signal: AbortSignal): A2AError {
   return new A2AError('CANCELED', undefined, { cause: signal.reason });
 }
 
@@ -12,7 +12,7 @@ export function canceled(signal: AbortSignal): A2AError {
 export function sleep(clock: Clock, milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {
-      reject(canceled(signal));
+      reject(abortError(signal));
       return;
     }
     const stop = clock.after(milliseconds, () => {
@@ -21,7 +21,7 @@ export function sleep(clock: Clock, milliseconds: number, signal?: AbortSignal):
     });
     function onAbort(): void {
       stop();
-      if (signal) reject(canceled(signal));
+      if (signal) reject(abortError(signal));
     }
     signal?.addEventListener('abort', onAbort, { once: true });
   });

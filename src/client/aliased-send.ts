@@ -1,42 +1,48 @@
-import type { Call } from '../protocol/agent.ts';
+import type { CallContext } from '../protocol/agent.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { StreamEvent } from '../protocol/event.ts';
 import type { Message } from '../protocol/message.ts';
 import type { SendRequest } from '../protocol/requests.ts';
 import { isTask, type Task } from '../protocol/task.ts';
-import { type Alias, type Aliases, type Claim, claimedEvent, claimedTask } from './task-id-aliases.ts';
-import type { Binding } from './transports/transport-binding.ts';
-import type { Batches } from './streaming/resumable-stream.ts';
+import {
+  type TaskIdAlias,
+  type TaskIdAliases,
+  type AliasClaim,
+  applyAliasToEvent,
+  applyAliasToTask,
+} from './task-id-aliases.ts';
+import type { TransportBinding } from './transports/transport-binding.ts';
+import type { EventBatches } from './streaming/resumable-stream.ts';
 
 /** One send, in the names that the agent uses; what comes back is put into the names that the caller uses. */
-export class Sending {
+export class AliasedSend {
   /** What goes to the agent. */
   readonly request: SendRequest;
-  readonly #claim: Claim | undefined;
-  #alias: Alias | undefined;
+  readonly #claim: AliasClaim | undefined;
+  #alias: TaskIdAlias | undefined;
 
-  private constructor(request: SendRequest, claim: Claim | undefined) {
+  private constructor(request: SendRequest, claim: AliasClaim | undefined) {
     this.request = request;
     this.#claim = claim;
     this.#alias = claim?.known;
   }
 
   static async prepare(
-    aliases: Aliases,
-    { endpoint }: Binding,
+    aliases: TaskIdAliases,
+    { endpoint }: TransportBinding,
     request: SendRequest,
-    call: Call,
-  ): Promise<Sending> {
+    call: CallContext,
+  ): Promise<AliasedSend> {
     const isOldest = endpoint.dialect.version === '0.1';
     const asked = isOldest ? withSession(request) : request;
     const { claimedTaskId, ...rest } = asked;
-    if (claimedTaskId === undefined) return new Sending(asked, undefined);
+    if (claimedTaskId === undefined) return new AliasedSend(asked, undefined);
     const claim = await aliases.claim(call.owner, claimedTaskId, request.message.contextId);
     // An agent of 0.1 takes the name as it is.
-    if (isOldest) return new Sending(asked, claim);
-    if (!claim.known) return new Sending(rest, claim);
+    if (isOldest) return new AliasedSend(asked, claim);
+    if (!claim.known) return new AliasedSend(rest, claim);
     const { taskId, contextId } = claim.known;
-    return new Sending({ ...rest, message: { ...rest.message, taskId, contextId } }, claim);
+    return new AliasedSend({ ...rest, message: { ...rest.message, taskId, contextId } }, claim);
   }
 
   /** True when the caller has names of its own. */
@@ -51,7 +57,7 @@ export class Sending {
       this.#drop();
       return answer;
     }
-    return claimedTask(answer, this.#name(answer.id, answer.contextId));
+    return applyAliasToTask(answer, this.#name(answer.id, answer.contextId));
   }
 
   /** Waits for the beginning of an answer. */
@@ -65,7 +71,7 @@ export class Sending {
   }
 
   /** Puts the events into the caller's names. */
-  async *named(batches: Batches): Batches {
+  async *named(batches: EventBatches): EventBatches {
     try {
       for await (const events of batches) yield events.map((event) => this.#claimed(event));
     } finally {
@@ -74,18 +80,18 @@ export class Sending {
   }
 
   /** Puts the events of a task into its other names. */
-  static async *rename(batches: Batches, alias: Alias): Batches {
-    for await (const events of batches) yield events.map((event) => claimedEvent(event, alias));
+  static async *rename(batches: EventBatches, alias: TaskIdAlias): EventBatches {
+    for await (const events of batches) yield events.map((event) => applyAliasToEvent(event, alias));
   }
 
   #claimed(event: StreamEvent): StreamEvent {
     if (event.kind === 'message') return event;
     const { id, contextId } =
       event.kind === 'task' ? event.task : { id: event.taskId, contextId: event.contextId };
-    return claimedEvent(event, this.#name(id, contextId));
+    return applyAliasToEvent(event, this.#name(id, contextId));
   }
 
-  #name(taskId: string, contextId: string): Alias {
+  #name(taskId: string, contextId: string): TaskIdAlias {
     if (this.#alias) return this.#alias;
     const claim = this.#claim;
     if (!claim || claim.known) throw new A2AError('INTERNAL_ERROR');

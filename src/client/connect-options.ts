@@ -1,25 +1,25 @@
 import type { SecureContextOptions } from 'node:tls';
 import type { EgressOptions } from '../egress/egress-options.ts';
 import type { EgressPolicy } from '../egress/egress-policy.ts';
-import type { Loss } from '../dialects/translation-loss.ts';
+import type { TranslationLoss } from '../dialects/translation-loss.ts';
 import type { Operation } from '../protocol/agent.ts';
-import type { Version } from '../protocol/card.ts';
+import type { ProtocolVersion } from '../protocol/card.ts';
 import { type A2AError, invalidField } from '../protocol/errors.ts';
 import { LazyTracing } from '../tracing/tracing.ts';
 import { type Clock, systemClock } from './abortable-sleep.ts';
 import type { Credentials } from './credentials.ts';
-import { type Fetch, fetchClient } from './http/fetch-driver.ts';
-import { Gate } from './http/destination-policy.ts';
+import { type FetchLike, fetchHttpClient } from './http/fetch-driver.ts';
+import { DestinationPolicy } from './http/destination-policy.ts';
 import type { HttpClient } from './http/http-client.ts';
-import { undiciClient } from './http/undici-driver.ts';
-import { type Memory, sharedMemory } from './discovery/endpoint-cache.ts';
+import { undiciHttpClient } from './http/undici-driver.ts';
+import { type EndpointCache, sharedEndpointCache } from './discovery/endpoint-cache.ts';
 import type { VerifyCard } from './discovery/card-verification.ts';
 
 /** The transports this client speaks. */
 export type Transport = 'JSONRPC' | 'HTTP+JSON';
 
 /** How far redirects are followed. */
-export type Redirects = 'nowhere' | 'origin' | 'anywhere';
+export type RedirectPolicy = 'nowhere' | 'origin' | 'anywhere';
 
 /** How encrypted connections are made. */
 export interface ClientTls extends Pick<SecureContextOptions, 'ca' | 'cert' | 'key' | 'passphrase'> {
@@ -31,7 +31,7 @@ export interface ClientTls extends Pick<SecureContextOptions, 'ca' | 'cert' | 'k
 }
 
 /** Something that went wrong and was got over. */
-export interface Problem {
+export interface ClientWarning {
   /**
    * `frame`: a piece of a stream made no sense and was skipped. `resume`: a stream broke and is being resumed.
    * `poll`: a task cannot be followed and is asked for again and again. `fallback`: the agent does not speak what its
@@ -52,7 +52,7 @@ export interface LossContext {
 }
 
 /** How long to wait, in milliseconds. */
-export interface Timeouts {
+export interface ClientTimeouts {
   /**
    * For a connection.
    * @defaultValue 10 000
@@ -76,7 +76,7 @@ export interface Timeouts {
 }
 
 /** How long to wait between two looks at a task that cannot be followed, in milliseconds. */
-export interface Polling {
+export interface PollingOptions {
   /**
    * Before the first look. Each wait is twice the last one, and where there was news at most four times this.
    * @defaultValue 50
@@ -90,7 +90,7 @@ export interface Polling {
 }
 
 /** How large a thing may be, in bytes. */
-export interface Limits {
+export interface ClientLimits {
   /**
    * One answer.
    * @defaultValue 64 MiB
@@ -122,7 +122,7 @@ export interface ConnectOptions {
    * allow it. A POST follows 307 and 308 only. Cards are looked for anywhere.
    * @defaultValue `origin`
    */
-  redirects?: Redirects;
+  redirects?: RedirectPolicy;
   /** Certificates to trust and to show. Only for the built-in driver. */
   tls?: ClientTls;
   /**
@@ -134,7 +134,7 @@ export interface ConnectOptions {
    * The versions to speak, the favourite first.
    * @defaultValue all, in the order of the card
    */
-  versions?: readonly Version[];
+  versions?: readonly ProtocolVersion[];
   /** The tenant to name, instead of the one in the card. */
   tenant?: string;
   /**
@@ -146,10 +146,10 @@ export interface ConnectOptions {
    * @defaultValue the public internet
    */
   egress?: EgressOptions | EgressPolicy | false;
-  timeouts?: Partial<Timeouts>;
+  timeouts?: Partial<ClientTimeouts>;
   /** How often a task is asked for where the agent cannot stream. */
-  polling?: Partial<Polling>;
-  limits?: Partial<Limits>;
+  polling?: Partial<PollingOptions>;
+  limits?: Partial<ClientLimits>;
   /**
    * How often a request is repeated where that is safe.
    * @defaultValue 3
@@ -166,18 +166,18 @@ export interface ConnectOptions {
    */
   maxConnections?: number;
   /** Makes the requests, instead of the built-in driver: for browsers, workers and tests. */
-  fetch?: Fetch;
+  fetch?: FetchLike;
   /** Makes the requests, instead of the built-in driver. It is not closed with the agent. */
   http?: HttpClient;
   /** Remembers what agents really speak. Shared by default. */
-  memory?: Memory;
+  memory?: EndpointCache;
   /** Told about everything that went wrong and was got over. */
-  onProblem?: (problem: Problem) => void;
+  onProblem?: (problem: ClientWarning) => void;
   /**
    * Told what an answer, an event or a card said that could not be understood as it was, or did not say, and what the
    * version of the agent has no word for in a request.
    */
-  onLoss?: (losses: readonly Loss[], context: LossContext) => void;
+  onLoss?: (losses: readonly TranslationLoss[], context: LossContext) => void;
   /**
    * Says whether a card is what its writer wrote, before it is believed: `(card, { fetchKey }) => verifyCard(card, …)`
    * with `verifyCard` of `dragoman/signing`. A card with a wrong signature is never used.
@@ -199,28 +199,28 @@ export interface ConnectOptions {
 }
 
 /** The options with everything filled in. */
-export interface Settings {
+export interface ClientSettings {
   readonly auth: Credentials | undefined;
   readonly cardAuth: Credentials | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly cardHeaders: Readonly<Record<string, string>>;
   readonly cardPath: string | undefined;
   readonly endpoint: string | undefined;
-  readonly redirects: Redirects;
+  readonly redirects: RedirectPolicy;
   readonly transports: readonly Transport[] | undefined;
-  readonly versions: readonly Version[] | undefined;
+  readonly versions: readonly ProtocolVersion[] | undefined;
   readonly tenant: string | undefined;
-  readonly gate: Gate;
-  readonly timeouts: Readonly<Timeouts>;
-  readonly polling: Readonly<Polling>;
-  readonly limits: Readonly<Limits>;
+  readonly gate: DestinationPolicy;
+  readonly timeouts: Readonly<ClientTimeouts>;
+  readonly polling: Readonly<PollingOptions>;
+  readonly limits: Readonly<ClientLimits>;
   readonly retries: number;
   readonly resumes: number;
   readonly http: HttpClient;
   readonly ownsHttp: boolean;
-  readonly memory: Memory;
-  readonly report: (problem: Problem) => void;
-  readonly onLoss: ((losses: readonly Loss[], context: LossContext) => void) | undefined;
+  readonly memory: EndpointCache;
+  readonly report: (problem: ClientWarning) => void;
+  readonly onLoss: ((losses: readonly TranslationLoss[], context: LossContext) => void) | undefined;
   readonly verifyCard: VerifyCard | undefined;
   readonly requireVerified: boolean;
   readonly tracing: LazyTracing;
@@ -231,7 +231,7 @@ export interface Settings {
 const bytes64M = 64 * 1024 * 1024;
 
 /** Fills in the defaults. */
-export function settle(options: ConnectOptions): Settings {
+export function resolveSettings(options: ConnectOptions): ClientSettings {
   const timeouts = { connect: 10_000, read: 30_000, send: 300_000, idle: 60_000, ...options.timeouts };
   const { verifyCard, requireVerified = verifyCard !== undefined } = options;
   if (requireVerified && !verifyCard) throw invalidField('requireVerified', 'needs verifyCard');
@@ -250,7 +250,7 @@ export function settle(options: ConnectOptions): Settings {
     transports: options.transports,
     versions: options.versions,
     tenant: options.tenant,
-    gate: new Gate(options.egress),
+    gate: new DestinationPolicy(options.egress),
     timeouts,
     polling,
     limits: { body: bytes64M, frame: bytes64M, ...options.limits },
@@ -258,7 +258,7 @@ export function settle(options: ConnectOptions): Settings {
     resumes: options.resumes ?? 5,
     http: options.http ?? builtIn(options, timeouts),
     ownsHttp: options.http === undefined,
-    memory: options.memory ?? sharedMemory,
+    memory: options.memory ?? sharedEndpointCache,
     report: options.onProblem ?? (() => {}),
     onLoss: options.onLoss,
     verifyCard,
@@ -269,9 +269,9 @@ export function settle(options: ConnectOptions): Settings {
   };
 }
 
-function builtIn(options: ConnectOptions, timeouts: Timeouts): HttpClient {
-  if (options.fetch) return fetchClient(options.fetch);
-  return undiciClient({
+function builtIn(options: ConnectOptions, timeouts: ClientTimeouts): HttpClient {
+  if (options.fetch) return fetchHttpClient(options.fetch);
+  return undiciHttpClient({
     connectTimeout: timeouts.connect,
     maxConnections: options.maxConnections ?? 256,
     tls: options.tls,

@@ -1,5 +1,5 @@
-import type { Agent, Call } from '../protocol/agent.ts';
-import type { AgentCard, Version } from '../protocol/card.ts';
+import type { Agent, CallContext } from '../protocol/agent.ts';
+import type { AgentCard, ProtocolVersion } from '../protocol/card.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { StreamEvent } from '../protocol/event.ts';
 import type { Message } from '../protocol/message.ts';
@@ -15,28 +15,33 @@ import type {
   SubscribeRequest,
   TaskPage,
 } from '../protocol/requests.ts';
-import { isTask, type Task, withHistory } from '../protocol/task.ts';
-import { type Alias, Aliases, claimedTask } from './task-id-aliases.ts';
-import { cardWithout, Finder } from './discovery/agent-resolver.ts';
-import { extendedCardBeside } from './extended-card.ts';
-import { Streams } from './streaming/agent-streams.ts';
-import { type ConnectOptions, type Settings, settle, type Transport } from './connect-options.ts';
-import type { Route } from './discovery/endpoint-selection.ts';
-import { Speaker } from './discovery/operation-caller.ts';
-import type { CardVerdict } from './discovery/card-verification.ts';
-import { Sending } from './aliased-send.ts';
+import { isTask, type Task, limitHistory } from '../protocol/task.ts';
+import { type TaskIdAlias, TaskIdAliases, applyAliasToTask } from './task-id-aliases.ts';
+import { placeholderCard, AgentResolver } from './discovery/agent-resolver.ts';
+import { fetchExtendedCardByPath } from './extended-card.ts';
+import { AgentStreams } from './streaming/agent-streams.ts';
+import {
+  type ConnectOptions,
+  type ClientSettings,
+  resolveSettings,
+  type Transport,
+} from './connect-options.ts';
+import type { EndpointSelection } from './discovery/endpoint-selection.ts';
+import { OperationCaller } from './discovery/operation-caller.ts';
+import type { CardVerification } from './discovery/card-verification.ts';
+import { AliasedSend } from './aliased-send.ts';
 
 /** How an agent is spoken to. */
-export interface Description {
+export interface ConnectionInfo {
   /** Where requests go. */
   url: string;
-  version: Version;
+  version: ProtocolVersion;
   transport: Transport;
   tenant: string | undefined;
   /** Where the card was; undefined when there is none, or when it was given. */
   cardUrl: string | undefined;
   /** What is known about the signatures of the card, where the option `verifyCard` looked. */
-  verdict: CardVerdict | undefined;
+  verdict: CardVerification | undefined;
   /** False while nobody knows whether what the card says is true. */
   confirmed: boolean;
 }
@@ -44,12 +49,12 @@ export interface Description {
 /** An agent somewhere else. */
 export interface RemoteAgent extends Agent, AsyncDisposable {
   /** Tells which version and transport were chosen, and finds the agent first if nobody has. */
-  describe(call?: Call): Promise<Description>;
+  describe(call?: CallContext): Promise<ConnectionInfo>;
   /**
    * Looks whether the agent is there: asks for its card, however young the known one is, or for a task that nobody has
    * where there is no card to fetch. Rejects when there is no answer, and keeps what is known.
    */
-  check(call?: Call): Promise<AgentCard>;
+  check(call?: CallContext): Promise<AgentCard>;
   /** Ends everything that is open. */
   close(): Promise<void>;
 }
@@ -66,7 +71,7 @@ export interface RemoteAgent extends Agent, AsyncDisposable {
  * ```
  */
 export function connect(where: string | URL | AgentCard | object, options: ConnectOptions = {}): RemoteAgent {
-  const remote = new Remote(where, settle(options));
+  const remote = new Remote(where, resolveSettings(options));
   // Functions of its own, so that a wrapper may spread it.
   return {
     card: (call) => remote.card(call),
@@ -89,89 +94,92 @@ export function connect(where: string | URL | AgentCard | object, options: Conne
 }
 
 class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
-  readonly #speaker: Speaker;
-  readonly #streams: Streams;
-  readonly #settings: Settings;
-  readonly #aliases = new Aliases();
+  readonly #speaker: OperationCaller;
+  readonly #streams: AgentStreams;
+  readonly #settings: ClientSettings;
+  readonly #aliases = new TaskIdAliases();
 
-  constructor(where: string | URL | object, settings: Settings) {
+  constructor(where: string | URL | object, settings: ClientSettings) {
     this.#settings = settings;
-    this.#speaker = new Speaker(new Finder(where, settings));
-    this.#streams = new Streams(this.#speaker, settings, this.#aliases);
+    this.#speaker = new OperationCaller(new AgentResolver(where, settings));
+    this.#streams = new AgentStreams(this.#speaker, settings, this.#aliases);
   }
 
-  async card(call: Call = {}): Promise<AgentCard> {
+  async card(call: CallContext = {}): Promise<AgentCard> {
     const route = await this.#speaker.finder.fresh(call.signal);
     if (route.found.card) return route.found.card;
     // Without a card, only an answer proves that there is an agent at all.
     if (!route.confirmed) await this.#probe(route, call);
-    return cardWithout(route);
+    return placeholderCard(route);
   }
 
-  async describe(call: Call = {}): Promise<Description> {
+  async describe(call: CallContext = {}): Promise<ConnectionInfo> {
     const { endpoint, found, confirmed } = await this.#speaker.finder.found(call.signal);
     const { url, dialect, transport, tenant } = endpoint;
     const { cardUrl, verdict } = found;
     return { url, version: dialect.version, transport, tenant, cardUrl, verdict, confirmed };
   }
 
-  async check(call: Call = {}): Promise<AgentCard> {
+  async check(call: CallContext = {}): Promise<AgentCard> {
     const route = await this.#speaker.finder.renewed(call.signal);
-    if (route.found.fetched) return route.found.card ?? cardWithout(route);
+    if (route.found.fetched) return route.found.card ?? placeholderCard(route);
     await this.#probe(route, call);
-    return route.found.card ?? cardWithout(route);
+    return route.found.card ?? placeholderCard(route);
   }
 
-  async extendedCard(call: Call = {}): Promise<AgentCard> {
+  async extendedCard(call: CallContext = {}): Promise<AgentCard> {
     try {
       return await this.#speaker.ask('extendedCard', {}, call);
     } catch (thrown) {
-      const beside = await extendedCardBeside(this.#settings, this.#speaker.finder.route, { call, thrown });
+      const beside = await fetchExtendedCardByPath(this.#settings, this.#speaker.finder.route, {
+        call,
+        thrown,
+      });
       if (beside) return beside;
       throw thrown;
     }
   }
 
-  async send(request: SendRequest, call: Call = {}): Promise<Task | Message> {
+  async send(request: SendRequest, call: CallContext = {}): Promise<Task | Message> {
     const route = this.#speaker.finder.route ?? (await this.#speaker.finder.found(call.signal));
     const answer = await this.#speaker.through(route, 'send', async (binding) => {
-      const sending = await Sending.prepare(this.#aliases, binding, request, call);
+      const sending = await AliasedSend.prepare(this.#aliases, binding, request, call);
       return sending.answered(() => binding.unary('send', sending.request, call));
     });
-    return isTask(answer) ? withHistory(answer, request.configuration?.historyLength) : answer;
+    return isTask(answer) ? limitHistory(answer, request.configuration?.historyLength) : answer;
   }
 
-  stream(request: SendRequest, call: Call = {}): AsyncIterable<StreamEvent> {
+  stream(request: SendRequest, call: CallContext = {}): AsyncIterable<StreamEvent> {
     return this.#streams.stream(request, call);
   }
 
-  async getTask(request: GetTaskRequest, call: Call = {}): Promise<Task> {
+  async getTask(request: GetTaskRequest, call: CallContext = {}): Promise<Task> {
     const alias = this.#aliases.find(call.owner, request.id);
     const task = await this.#speaker.ask('getTask', alias ? { ...request, id: alias.taskId } : request, call);
-    return withHistory(alias ? claimedTask(task, alias) : task, request.historyLength);
+    return limitHistory(alias ? applyAliasToTask(task, alias) : task, request.historyLength);
   }
 
-  async listTasks(request: ListTasksRequest, call: Call = {}): Promise<TaskPage> {
+  async listTasks(request: ListTasksRequest, call: CallContext = {}): Promise<TaskPage> {
     const page = await this.#speaker.ask('listTasks', request, call);
     if (request.historyLength === undefined) return page;
-    return { ...page, tasks: page.tasks.map((task) => withHistory(task, request.historyLength)) };
+    return { ...page, tasks: page.tasks.map((task) => limitHistory(task, request.historyLength)) };
   }
 
-  async cancelTask(request: CancelTaskRequest, call: Call = {}): Promise<Task> {
+  async cancelTask(request: CancelTaskRequest, call: CallContext = {}): Promise<Task> {
     const alias = this.#aliases.find(call.owner, request.id);
     const task = await this.#speaker.ask(
       'cancelTask',
       alias ? { ...request, id: alias.taskId } : request,
       call,
     );
-    return alias ? claimedTask(task, alias) : task;
+    return alias ? applyAliasToTask(task, alias) : task;
   }
 
-  subscribe(request: SubscribeRequest, call: Call = {}): AsyncIterable<StreamEvent> {
+  subscribe(request: SubscribeRequest, call: CallContext = {}): AsyncIterable<StreamEvent> {
     return this.#streams.subscribe(request, call);
   }
 
-  async createPushConfig(config: PushConfig, call: Call = {}): Promise<PushConfig> {
+  async createPushConfig(config: PushConfig, call: CallContext = {}): Promise<PushConfig> {
     const alias = this.#aliases.find(call.owner, config.taskId);
     return this.#pushAnswer(
       await this.#speaker.ask('createPushConfig', alias ? { ...config, taskId: alias.taskId } : config, call),
@@ -179,7 +187,7 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
     );
   }
 
-  async getPushConfig(ref: PushConfigRef, call: Call = {}): Promise<PushConfig> {
+  async getPushConfig(ref: PushConfigRef, call: CallContext = {}): Promise<PushConfig> {
     const alias = this.#aliases.find(call.owner, ref.taskId);
     const asked = alias ? { ...ref, taskId: alias.taskId } : ref;
     const config = asked.id === undefined ? await this.#firstPushConfig(asked.taskId, call) : undefined;
@@ -187,7 +195,7 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
   }
 
   /** Only the oldest versions, which have no list, choose one themselves. */
-  async #firstPushConfig(taskId: string, call: Call): Promise<PushConfig | undefined> {
+  async #firstPushConfig(taskId: string, call: CallContext): Promise<PushConfig | undefined> {
     const { endpoint } = await this.#speaker.finder.found(call.signal);
     if (endpoint.dialect.version === '0.1') return undefined;
     try {
@@ -201,7 +209,7 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
     throw new A2AError('TASK_NOT_FOUND', 'The task has no push configuration', { details: { taskId } });
   }
 
-  async listPushConfigs(request: ListPushConfigsRequest, call: Call = {}): Promise<PushConfigPage> {
+  async listPushConfigs(request: ListPushConfigsRequest, call: CallContext = {}): Promise<PushConfigPage> {
     const alias = this.#aliases.find(call.owner, request.taskId);
     const page = await this.#speaker.ask(
       'listPushConfigs',
@@ -211,7 +219,7 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
     return alias ? { ...page, configs: page.configs.map((each) => this.#pushAnswer(each, alias)) } : page;
   }
 
-  async deletePushConfig(ref: PushConfigRef, call: Call = {}): Promise<void> {
+  async deletePushConfig(ref: PushConfigRef, call: CallContext = {}): Promise<void> {
     const alias = this.#aliases.find(call.owner, ref.taskId);
     await this.#speaker.ask('deletePushConfig', alias ? { ...ref, taskId: alias.taskId } : ref, call);
   }
@@ -222,12 +230,12 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
     if (this.#settings.ownsHttp) await this.#settings.http.close();
   }
 
-  #pushAnswer(config: PushConfig, alias: Alias | undefined): PushConfig {
+  #pushAnswer(config: PushConfig, alias: TaskIdAlias | undefined): PushConfig {
     return alias ? { ...config, taskId: alias.claimedId } : config;
   }
 
   /** Asks for a task that nobody has, which does no harm in any version. */
-  async #probe(route: Route, call: Call): Promise<void> {
+  async #probe(route: EndpointSelection, call: CallContext): Promise<void> {
     try {
       await this.#speaker.through(route, 'getTask', (binding) =>
         binding.unary('getTask', { id: crypto.randomUUID() }, call),

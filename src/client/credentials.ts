@@ -1,4 +1,4 @@
-import type { Call, Operation } from '../protocol/agent.ts';
+import type { CallContext, Operation } from '../protocol/agent.ts';
 import type { AgentCard } from '../protocol/card.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { HttpClient } from './http/http-client.ts';
@@ -9,7 +9,7 @@ export interface CredentialRequest {
   url: string;
   operation: Operation | 'card';
   /** The call it is made for: credentials may depend on its owner or tenant. */
-  call: Call;
+  call: CallContext;
   /** The card of the agent, once it is known: it may say where credentials go. */
   card?: AgentCard | undefined;
   /** For requests of the provider's own. */
@@ -33,14 +33,14 @@ export interface Credentials {
 }
 
 /** A secret, or where to get it each time. */
-export type Secret = string | (() => string | Promise<string>);
+export type SecretSource = string | (() => string | Promise<string>);
 
-async function reveal(secret: Secret): Promise<string> {
+async function reveal(secret: SecretSource): Promise<string> {
   return typeof secret === 'function' ? await secret() : secret;
 }
 
 /** Sends `Authorization: Bearer …`. A function is asked again after a 401. */
-export function bearer(token: Secret): Credentials {
+export function bearer(token: SecretSource): Credentials {
   if (typeof token === 'string') {
     const headers = { authorization: `Bearer ${token}` };
     return { headers: () => headers };
@@ -52,7 +52,11 @@ export function bearer(token: Secret): Credentials {
 }
 
 /** Sends a key under a name of the agent's choice. */
-export function apiKey(key: { name: string; in: 'header' | 'query' | 'cookie'; value: Secret }): Credentials {
+export function apiKey(key: {
+  name: string;
+  in: 'header' | 'query' | 'cookie';
+  value: SecretSource;
+}): Credentials {
   const { name, value } = key;
   switch (key.in) {
     case 'header':
@@ -68,7 +72,7 @@ export function apiKey(key: { name: string; in: 'header' | 'query' | 'cookie'; v
 export interface ClientCredentialsOptions {
   tokenUrl: string;
   clientId: string;
-  clientSecret: Secret;
+  clientSecret: SecretSource;
   scope?: string;
   /** For whom the token is, where the authorization server wants to know. */
   audience?: string;

@@ -1,12 +1,12 @@
-import type { Call } from '../protocol/agent.ts';
+import type { CallContext } from '../protocol/agent.ts';
 import type { AgentCard } from '../protocol/card.ts';
 import { A2AError } from '../protocol/errors.ts';
-import { readJson } from '../primitives/json.ts';
-import { type Endpoint, unreadable } from './transports/transport-binding.ts';
-import { readNoting } from './transports/loss-reporting.ts';
-import type { Route } from './discovery/endpoint-selection.ts';
-import { askWhole, targetOf } from './http/send-request.ts';
-import type { Settings } from './connect-options.ts';
+import { parseJsonOrUndefined } from '../primitives/json.ts';
+import { type Endpoint, unreadableResponse } from './transports/transport-binding.ts';
+import { decodeReportingLosses } from './transports/loss-reporting.ts';
+import type { EndpointSelection } from './discovery/endpoint-selection.ts';
+import { requestBuffered, parseTarget } from './http/send-request.ts';
+import type { ClientSettings } from './connect-options.ts';
 
 const path = 'agent/authenticatedExtendedCard';
 
@@ -20,25 +20,25 @@ const unknownMethod: ReadonlySet<string> = new Set([
 ]);
 
 /** Asks for the extended card as 0.2 has it: beside the endpoint, and not by a method. Undefined where none is. */
-export async function extendedCardBeside(
-  settings: Settings,
-  route: Route | undefined,
-  { call, thrown }: { call: Call; thrown: unknown },
+export async function fetchExtendedCardByPath(
+  settings: ClientSettings,
+  route: EndpointSelection | undefined,
+  { call, thrown }: { call: CallContext; thrown: unknown },
 ): Promise<AgentCard | undefined> {
   if (route?.found.card?.capabilities.extendedAgentCard !== true) return undefined;
   const { endpoint } = route;
   if (endpoint.dialect.name !== 'v0_3' || !unknownMethod.has(A2AError.from(thrown).reason)) return undefined;
   for (const url of placesOf(endpoint)) {
-    const answer = await askWhole(settings, {
+    const answer = await requestBuffered(settings, {
       operation: 'extendedCard',
       method: 'GET',
-      target: targetOf(url),
+      target: parseTarget(url),
       headers: { accept: 'application/json', 'user-agent': 'dragoman', ...settings.headers },
       call,
       auth: settings.auth,
       card: endpoint.card,
     });
-    const wire = answer.status === 200 ? readJson(answer.text) : undefined;
+    const wire = answer.status === 200 ? parseJsonOrUndefined(answer.text) : undefined;
     if (typeof wire === 'object' && wire !== null) return read(settings, endpoint, { wire, url });
     if (answer.status === 401) throw new A2AError('UNAUTHENTICATED', undefined, { status: 401 });
     if (answer.status === 403) throw new A2AError('PERMISSION_DENIED', undefined, { status: 403 });
@@ -56,15 +56,15 @@ function placesOf({ url }: Endpoint): Set<string> {
 }
 
 function read(
-  settings: Settings,
+  settings: ClientSettings,
   { dialect }: Endpoint,
   { wire, url }: { wire: object; url: string },
 ): AgentCard {
   try {
-    return readNoting(settings, { operation: 'extendedCard', url }, (reading) =>
+    return decodeReportingLosses(settings, { operation: 'extendedCard', url }, (reading) =>
       dialect.card.read(wire, reading),
     );
   } catch (thrown) {
-    throw unreadable(thrown, url);
+    throw unreadableResponse(thrown, url);
   }
 }

@@ -4,7 +4,7 @@
  * @module
  */
 export type { Clock } from './abortable-sleep.ts';
-export { connect, type Description, type RemoteAgent } from './connect.ts';
+export { connect, type ConnectionInfo, type RemoteAgent } from './connect.ts';
 export {
   apiKey,
   bearer,
@@ -12,26 +12,31 @@ export {
   type ClientCredentialsOptions,
   type CredentialRequest,
   type Credentials,
-  type Secret,
+  type SecretSource,
 } from './credentials.ts';
-export type { Fetch } from './http/fetch-driver.ts';
+export type { FetchLike } from './http/fetch-driver.ts';
 export {
-  BodyTooLarge,
+  BodyTooLargeError,
   type HttpClient,
-  HttpFailure,
+  HttpTransportError,
   type HttpRequest,
   type HttpResponse,
 } from './http/http-client.ts';
-export { createMemory, type Memory } from './discovery/endpoint-cache.ts';
-export type { CardVerdict, KeySetLike, Verification, VerifyCard } from './discovery/card-verification.ts';
+export { createEndpointCache, type EndpointCache } from './discovery/endpoint-cache.ts';
+export type {
+  CardVerification,
+  JsonWebKeySet,
+  CardVerificationContext,
+  VerifyCard,
+} from './discovery/card-verification.ts';
 export type {
   ClientTls,
   ConnectOptions,
-  Limits,
+  ClientLimits,
   LossContext,
-  Polling,
-  Problem,
-  Redirects,
-  Timeouts,
+  PollingOptions,
+  ClientWarning,
+  RedirectPolicy,
+  ClientTimeouts,
   Transport,
 } from './connect-options.ts';

@@ -8,7 +8,7 @@ import type { Message } from '../protocol/message.ts';
 import type { Task } from '../protocol/task.ts';
 
 /** A task by both of its names, and the context likewise. */
-export interface Alias {
+export interface TaskIdAlias {
   readonly claimedId: string;
   readonly claimedContext: string | undefined;
   taskId: string;
@@ -21,33 +21,33 @@ interface Pending {
 }
 
 /** What a send that names its own task may do. */
-export type Claim =
-  | { readonly known: Alias }
+export type AliasClaim =
+  | { readonly known: TaskIdAlias }
   | {
       readonly known?: undefined;
       /** The agent gave the task this name. */
-      given(taskId: string, contextId: string): Alias;
+      given(taskId: string, contextId: string): TaskIdAlias;
       /** There is no task after all. */
       dropped(): void;
     };
 
 /** Remembers the names of tasks; the oldest is forgotten first. */
-export class Aliases {
+export class TaskIdAliases {
   readonly #size: number;
-  readonly #known = new Map<string, Alias | Pending>();
+  readonly #known = new Map<string, TaskIdAlias | Pending>();
 
   constructor(size = 10_000) {
     this.#size = size;
   }
 
   /** The other name of a task, if it has one. */
-  find(owner: string | undefined, claimedId: string): Alias | undefined {
+  find(owner: string | undefined, claimedId: string): TaskIdAlias | undefined {
     const entry = this.#known.get(keyOf(owner, claimedId));
     return entry && 'taskId' in entry ? entry : undefined;
   }
 
   /** Takes a name for a task that may or may not exist yet. */
-  async claim(owner: string | undefined, claimedId: string, claimedContext?: string): Promise<Claim> {
+  async claim(owner: string | undefined, claimedId: string, claimedContext?: string): Promise<AliasClaim> {
     const key = keyOf(owner, claimedId);
     for (;;) {
       const entry = this.#known.get(key);
@@ -57,7 +57,7 @@ export class Aliases {
     }
   }
 
-  #begin(key: string, claimedId: string, claimedContext: string | undefined): Claim {
+  #begin(key: string, claimedId: string, claimedContext: string | undefined): AliasClaim {
     let settle = (): void => {};
     const pending: Pending = {
       settled: new Promise((resolve) => {
@@ -79,7 +79,7 @@ export class Aliases {
     };
   }
 
-  #put(key: string, entry: Alias | Pending): void {
+  #put(key: string, entry: TaskIdAlias | Pending): void {
     this.#known.delete(key);
     this.#known.set(key, entry);
     if (this.#known.size <= this.#size) return;
@@ -95,7 +95,7 @@ function keyOf(owner: string | undefined, claimedId: string): string {
 }
 
 /** A message in the names that the caller made. */
-function claimedMessage(message: Message, alias: Alias): Message {
+function claimedMessage(message: Message, alias: TaskIdAlias): Message {
   const { claimedId, claimedContext, taskId, contextId } = alias;
   const renamed = { ...message };
   if (message.taskId === taskId) renamed.taskId = claimedId;
@@ -104,7 +104,7 @@ function claimedMessage(message: Message, alias: Alias): Message {
 }
 
 /** A task in the names that the caller made. Only callers of 0.1 make names, and expect answers in 0.1 from then on. */
-export function claimedTask(task: Task, alias: Alias): Task {
+export function applyAliasToTask(task: Task, alias: TaskIdAlias): Task {
   const renamed: Task = {
     ...task,
     id: alias.claimedId,
@@ -118,10 +118,10 @@ export function claimedTask(task: Task, alias: Alias): Task {
 }
 
 /** An event in the names that the caller made. */
-export function claimedEvent(event: StreamEvent, alias: Alias): StreamEvent {
+export function applyAliasToEvent(event: StreamEvent, alias: TaskIdAlias): StreamEvent {
   switch (event.kind) {
     case 'task':
-      return { ...event, task: claimedTask(event.task, alias) };
+      return { ...event, task: applyAliasToTask(event.task, alias) };
     case 'message':
       return { ...event, message: claimedMessage(event.message, alias) };
     case 'artifact':

@@ -1,14 +1,14 @@
-import type { Exchange } from './wire/http-exchange.ts';
+import type { HttpExchange } from './wire/http-exchange.ts';
 
 /** What was seen beside what was wanted. */
 export interface Evidence {
   readonly expected?: string;
   readonly actual?: string;
-  readonly exchanges?: readonly Exchange[];
+  readonly exchanges?: readonly HttpExchange[];
 }
 
 /** Thrown by a check: the rule is broken. */
-export class Broken extends Error {
+export class RuleViolationError extends Error {
   readonly evidence: Evidence;
 
   constructor(message: string, evidence: Evidence = {}) {
@@ -18,7 +18,7 @@ export class Broken extends Error {
 }
 
 /** Thrown by a check: the agent does not say that it can do what the rule is about. */
-export class NotApplicable extends Error {}
+export class NotApplicableError extends Error {}
 
 /** Thrown by a check: nothing could be learned. The message says what would make it possible. */
-export class Inconclusive extends Error {}
+export class InconclusiveError extends Error {}

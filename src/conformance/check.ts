@@ -1,8 +1,8 @@
-import type { Rule, Transport, Version } from './rule-model.ts';
+import type { ConformanceRule, CheckedTransport, CheckedVersion } from './rule-model.ts';
 import type { Probe } from './probe.ts';
 
 /** What an agent must offer, by its card or by the options of the run, for a check to make sense. */
-export type Need =
+export type Precondition =
   | 'streaming'
   | 'push'
   | 'no-push'
@@ -18,13 +18,13 @@ export type Need =
   | 'tenant';
 
 /** One thing to try, and the rule that it looks after. */
-export interface Check extends Rule {
-  readonly versions: readonly Version[];
+export interface Check extends ConformanceRule {
+  readonly versions: readonly CheckedVersion[];
   /** @defaultValue all that the version has */
-  readonly transports?: readonly Transport[];
+  readonly transports?: readonly CheckedTransport[];
   /** `card`: once for each version, whatever the transport. @defaultValue `wire` */
   readonly about?: 'card' | 'wire';
-  readonly needs?: readonly Need[];
+  readonly needs?: readonly Precondition[];
   /** True where it must be alone, because it watches what others would disturb. */
   readonly alone?: boolean;
   /** Resolves when the rule holds; throws `Broken`, `NotApplicable` or `Inconclusive` otherwise. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { areaOf, type Lane, levelOf } from './conformance-level.ts';
-import type { Rule, RuleResult } from './rule-model.ts';
+import { ruleArea, type ProtocolVariant, computeLevel } from './conformance-level.ts';
+import type { ConformanceRule, RuleResult } from './rule-model.ts';
 
-const lanes: Lane[] = [
+const lanes: ProtocolVariant[] = [
   { version: '1.0', transport: 'JSONRPC' },
   { version: '1.0', transport: 'HTTP+JSON' },
 ];
@@ -10,7 +10,7 @@ const lanes: Lane[] = [
 function result(
   id: string,
   verdict: RuleResult['verdict'],
-  more: Partial<RuleResult & Rule> = {},
+  more: Partial<RuleResult & ConformanceRule> = {},
 ): RuleResult {
   const { level = 'MUST', category = 'lifecycle', version = '1.0' } = more;
   const rule = { id, requirements: [], section: '1', level, category, sentence: '', remedy: '' };
@@ -36,21 +36,21 @@ describe('the level', () => {
     ['non-conformant', 'sending is broken', [result('send.answers', 'fail')]],
     ['non-conformant', 'getting is broken', [result('get.known', 'fail')]],
   ])('is %s when %s', (level, _what, more) => {
-    expect(levelOf([...fine, ...more], lanes)).toBe(level);
+    expect(computeLevel([...fine, ...more], lanes)).toBe(level);
   });
 
   it('is non-conformant when nothing was ever seen to hold', () => {
-    expect(levelOf([], [])).toBe('non-conformant');
-    expect(levelOf([result('send.answers', 'inconclusive')], lanes)).toBe('non-conformant');
+    expect(computeLevel([], [])).toBe('non-conformant');
+    expect(computeLevel([result('send.answers', 'inconclusive')], lanes)).toBe('non-conformant');
   });
 
   it('knows a rule of an older version by its family', () => {
-    const old: Lane[] = [{ version: '0.3', transport: 'JSONRPC' }];
+    const old: ProtocolVariant[] = [{ version: '0.3', transport: 'JSONRPC' }];
     const results = [
       result('send.answers', 'pass', { version: '0.3' }),
       result('card-0.3.shape', 'fail', { version: '0.3', transport: undefined }),
     ];
-    expect(levelOf(results, old)).toBe('non-conformant');
+    expect(computeLevel(results, old)).toBe('non-conformant');
   });
 });
 
@@ -61,6 +61,6 @@ describe('the area of a rule', () => {
     ['0.3.event', '0.3'],
     ['in-task-auth.x', 'in-task-auth'],
   ])('of %s is %s', (id, area) => {
-    expect(areaOf(id)).toBe(area);
+    expect(ruleArea(id)).toBe(area);
   });
 });

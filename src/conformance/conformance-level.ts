@@ -1,12 +1,12 @@
-import type { RuleResult, Transport, Version } from './rule-model.ts';
+import type { RuleResult, CheckedTransport, CheckedVersion } from './rule-model.ts';
 
 /** How far an agent can be relied on. */
 export type ConformanceLevel = 'full' | 'partial' | 'minimal' | 'non-conformant';
 
 /** A version over a transport, as the card declares it. */
-export interface Lane {
-  readonly version: Version;
-  readonly transport: Transport;
+export interface ProtocolVariant {
+  readonly version: CheckedVersion;
+  readonly transport: CheckedTransport;
 }
 
 /** The areas without which nobody can use an agent at all. */
@@ -25,7 +25,7 @@ const optional: ReadonlySet<string> = new Set([
 ]);
 
 /** The first part of an id: what a rule is about. */
-export function areaOf(id: string): string {
+export function ruleArea(id: string): string {
   return /^[\d.]*\d|^[a-z-]+(?:\d\.\d)?/.exec(id)?.[0] ?? id;
 }
 
@@ -40,7 +40,10 @@ export function areaOf(id: string): string {
  *
  * @param lanes - what the card declares, the preferred one first.
  */
-export function levelOf(results: readonly RuleResult[], lanes: readonly Lane[]): ConformanceLevel {
+export function computeLevel(
+  results: readonly RuleResult[],
+  lanes: readonly ProtocolVariant[],
+): ConformanceLevel {
   const musts = results.filter(({ rule }) => rule.level === 'MUST');
   const [first] = lanes;
   const isBroken = ({ verdict }: RuleResult): boolean => verdict === 'fail';

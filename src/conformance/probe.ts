@@ -1,21 +1,33 @@
-import type { Level } from './rule-model.ts';
-import { Broken, type Evidence, Inconclusive } from './check-errors.ts';
-import type { Reach, Wanted } from './prompts/prompt-catalog.ts';
-import { interrupted, type Shadows, terminal } from './observation/task-tracker.ts';
-import type { Sighting } from './observation/observation.ts';
-import { type Fault, type FaultName, mismatch } from './drivers/error-response.ts';
-import type { Asking, Draft, Heard, Manner, Operation, Speech } from './drivers/protocol-driver.ts';
-import { type EventView, isObject, type Json, type TaskView } from './drivers/normalized-views.ts';
-import { type Exchange, isEventStream, keepsakeOf } from './wire/http-exchange.ts';
-import type { Line, RawRequest } from './wire/raw-http-client.ts';
-import type { Receiver } from './wire/webhook-receiver.ts';
+import type { RequirementLevel } from './rule-model.ts';
+import { RuleViolationError, type Evidence, InconclusiveError } from './check-errors.ts';
+import type { PromptCatalog, TargetOutcome } from './prompts/prompt-catalog.ts';
+import { interruptedStates, type TaskTracker, terminalStates } from './observation/task-tracker.ts';
+import type { Observation } from './observation/observation.ts';
+import { type ErrorResponse, type ProtocolErrorName, errorMismatch } from './drivers/error-response.ts';
+import type {
+  OperationInput,
+  MessageDraft,
+  DecodedResponse,
+  RequestOverrides,
+  DriverOperation,
+  ProtocolDriver,
+} from './drivers/protocol-driver.ts';
+import {
+  type NormalizedEvent,
+  isJsonObject,
+  type JsonObject,
+  type NormalizedTask,
+} from './drivers/normalized-views.ts';
+import { type HttpExchange, isEventStream, toEvidence } from './wire/http-exchange.ts';
+import type { RawHttpClient, RawRequest } from './wire/raw-http-client.ts';
+import type { WebhookReceiver } from './wire/webhook-receiver.ts';
 
 /** A stream that was read. */
-export interface Followed {
-  readonly exchange: Exchange;
-  readonly events: readonly EventView[];
+export interface ObservedStream {
+  readonly exchange: HttpExchange;
+  readonly events: readonly NormalizedEvent[];
   /** An error that came instead of a stream, or in it. */
-  readonly fault: Fault | undefined;
+  readonly fault: ErrorResponse | undefined;
   /** True when it opened as a stream of events. */
   readonly isStream: boolean;
   /** True when the agent ended it, and not we or the deadline. */
@@ -23,64 +35,64 @@ export interface Followed {
 }
 
 /** How to read a stream. */
-export interface Following {
-  readonly manner?: Manner;
+export interface StreamReadOptions {
+  readonly manner?: RequestOverrides;
   /** True ends the reading with this event. */
-  readonly until?: (event: EventView, index: number) => boolean;
+  readonly until?: (event: NormalizedEvent, index: number) => boolean;
   readonly deadline?: number;
   readonly signal?: AbortSignal;
 }
 
 /** What a run gives its probes. */
-export interface ProbeTools {
-  readonly line: Line;
-  readonly speech: Speech;
+export interface ProbeContext {
+  readonly line: RawHttpClient;
+  readonly speech: ProtocolDriver;
   /** Everything that is sent beside what the version wants: credentials. */
   readonly headers: Readonly<Record<string, string>>;
   /** The credentials of somebody else, if there are any. */
   readonly otherHeaders?: Readonly<Record<string, string>>;
   /** The credentials of somebody who is known and may not send messages, if there are any. */
   readonly limitedHeaders?: Readonly<Record<string, string>>;
-  readonly card: Json;
+  readonly card: JsonObject;
   readonly cardUrl: string;
-  readonly reach: Reach;
-  readonly shadows: Shadows;
-  readonly receiver: Receiver;
+  readonly reach: PromptCatalog;
+  readonly shadows: TaskTracker;
+  readonly receiver: WebhookReceiver;
   /** Other transports of the same version, to compare with. */
-  readonly others: readonly Speech[];
+  readonly others: readonly ProtocolDriver[];
   /** Milliseconds for one answer and for one task to end. */
   readonly deadline: number;
   /** Asks leave for one more message; throws `Inconclusive` when there were too many. */
   readonly spend: () => void;
-  readonly see: (sighting: Sighting) => void;
+  readonly see: (sighting: Observation) => void;
 }
 
 /** What a check has to work with: one version over one transport. Whatever passes through it is looked at by all invariants. */
 export class Probe {
-  readonly tools: ProbeTools;
+  readonly tools: ProbeContext;
   /** The exchanges of this check, for its evidence. */
-  readonly exchanges: Exchange[] = [];
+  readonly exchanges: HttpExchange[] = [];
   /** What was wrong without being all wrong. */
   readonly complaints: { message: string; evidence: Evidence }[] = [];
 
-  constructor(tools: ProbeTools) {
+  constructor(tools: ProbeContext) {
     this.tools = tools;
   }
 
-  get speech(): Speech {
+  get speech(): ProtocolDriver {
     return this.tools.speech;
   }
 
-  get card(): Json {
+  get card(): JsonObject {
     return this.tools.card;
   }
 
-  get capabilities(): Json {
-    return isObject(this.card.capabilities) ? this.card.capabilities : {};
+  get capabilities(): JsonObject {
+    return isJsonObject(this.card.capabilities) ? this.card.capabilities : {};
   }
 
   /** The same, over another transport of the version. */
-  over(speech: Speech): Probe {
+  over(speech: ProtocolDriver): Probe {
     return this.#beside({ ...this.tools, speech });
   }
 
@@ -89,27 +101,31 @@ export class Probe {
     return this.#beside({ ...this.tools, headers });
   }
 
-  #beside(tools: ProbeTools): Probe {
+  #beside(tools: ProbeContext): Probe {
     const other = new Probe(tools);
-    (other as { exchanges: Exchange[] }).exchanges = this.exchanges;
+    (other as { exchanges: HttpExchange[] }).exchanges = this.exchanges;
     return other;
   }
 
   /** Sends anything and looks at nothing. */
-  async raw(request: RawRequest): Promise<Exchange> {
+  async raw(request: RawRequest): Promise<HttpExchange> {
     const exchange = await this.tools.line.send({
       ...request,
       headers: { ...this.tools.headers, ...request.headers },
     });
     // Only the newest is still looked at whole.
     const before = this.exchanges.at(-1);
-    if (before) this.exchanges[this.exchanges.length - 1] = keepsakeOf(before);
+    if (before) this.exchanges[this.exchanges.length - 1] = toEvidence(before);
     this.exchanges.push(exchange);
     return exchange;
   }
 
   /** Asks for an operation, and gives what was answered, be it an error. */
-  async ask(operation: Operation, asking: Asking, manner?: Manner): Promise<Heard> {
+  async ask(
+    operation: DriverOperation,
+    asking: OperationInput,
+    manner?: RequestOverrides,
+  ): Promise<DecodedResponse> {
     if (operation === 'send' || operation === 'stream') this.tools.spend();
     const request = this.#said(operation, asking, manner);
     const askedAt = performance.now();
@@ -123,12 +139,12 @@ export class Probe {
   }
 
   /** Asks for an operation that must succeed. */
-  async ok(operation: Operation, asking: Asking, manner?: Manner): Promise<unknown> {
+  async ok(operation: DriverOperation, asking: OperationInput, manner?: RequestOverrides): Promise<unknown> {
     const heard = await this.ask(operation, asking, manner);
     if (heard.fault || heard.problem !== undefined)
-      throw new Broken(`${operation} failed: ${described(heard)}`, {
+      throw new RuleViolationError(`${operation} failed: ${describeResponse(heard)}`, {
         expected: 'a result',
-        actual: described(heard),
+        actual: describeResponse(heard),
         exchanges: [heard.exchange],
       });
     return heard.result;
@@ -136,35 +152,42 @@ export class Probe {
 
   /** Asks for an operation that must be refused with one of these errors. */
   async refused(
-    operation: Operation,
-    asking: Asking,
-    names: FaultName | readonly FaultName[],
-    manner?: Manner,
-  ): Promise<Fault> {
+    operation: DriverOperation,
+    asking: OperationInput,
+    names: ProtocolErrorName | readonly ProtocolErrorName[],
+    manner?: RequestOverrides,
+  ): Promise<ErrorResponse> {
     const heard = await this.ask(operation, asking, manner);
     return this.refusal(heard, names, operation);
   }
 
   /** Expects an answer to be one of these errors. */
-  refusal(heard: Heard, names: FaultName | readonly FaultName[], what: string): Fault {
+  refusal(
+    heard: DecodedResponse,
+    names: ProtocolErrorName | readonly ProtocolErrorName[],
+    what: string,
+  ): ErrorResponse {
     const list = [names].flat();
     const evidence = { expected: list.join(' or '), exchanges: [heard.exchange] };
     if (!heard.fault)
-      throw new Broken(`${what} was not refused: ${described(heard)}`, {
+      throw new RuleViolationError(`${what} was not refused: ${describeResponse(heard)}`, {
         ...evidence,
-        actual: described(heard),
+        actual: describeResponse(heard),
       });
     const { fault } = heard;
-    if (!isObject(fault.raw))
-      throw new Broken(`${what} was refused with something that is no JSON object: ${described(heard)}`, {
-        ...evidence,
-        actual: heard.exchange.body.slice(0, 120),
-      });
-    const wrong = list.map((name) => mismatch(fault, name, this.speech.transport));
+    if (!isJsonObject(fault.raw))
+      throw new RuleViolationError(
+        `${what} was refused with something that is no JSON object: ${describeResponse(heard)}`,
+        {
+          ...evidence,
+          actual: heard.exchange.body.slice(0, 120),
+        },
+      );
+    const wrong = list.map((name) => errorMismatch(fault, name, this.speech.transport));
     if (wrong.every((each) => each !== undefined))
-      throw new Broken(`${what} was refused with the wrong error: expected ${wrong[0]}`, {
+      throw new RuleViolationError(`${what} was refused with the wrong error: expected ${wrong[0]}`, {
         ...evidence,
-        actual: described(heard),
+        actual: describeResponse(heard),
       });
     return fault;
   }
@@ -172,15 +195,15 @@ export class Probe {
   /** Sends a message and follows what comes of it, or follows a task. */
   async follow(
     operation: 'stream' | 'subscribe',
-    asking: Asking,
-    following: Following = {},
-  ): Promise<Followed> {
+    asking: OperationInput,
+    following: StreamReadOptions = {},
+  ): Promise<ObservedStream> {
     if (operation === 'stream') this.tools.spend();
-    const events: EventView[] = [];
-    let fault: Fault | undefined;
+    const events: NormalizedEvent[] = [];
+    let fault: ErrorResponse | undefined;
     const { until, manner, deadline, signal } = following;
     const request = this.#said(operation, asking, manner);
-    const seen: Sighting[] = [];
+    const seen: Observation[] = [];
     const askedAt = performance.now();
     const exchange = await this.raw({
       ...request,
@@ -192,7 +215,7 @@ export class Probe {
         const heard = this.speech.hearFrame(frame, { frames: [] });
         fault ??= heard.fault;
         if (heard.fault) return false;
-        const event: EventView = heard.problem
+        const event: NormalizedEvent = heard.problem
           ? { kind: 'unknown', why: heard.problem, raw: frame.data }
           : this.speech.eventOf(heard.event);
         const index = events.push(event) - 1;
@@ -211,7 +234,7 @@ export class Probe {
       },
     });
     for (const sighting of seen)
-      this.#seeEvent({ ...sighting, exchange } as Sighting & { kind: 'event' }, askedAt);
+      this.#seeEvent({ ...sighting, exchange } as Observation & { kind: 'event' }, askedAt);
     const isStream = isEventStream(exchange);
     const isWhole = exchange.end === 'complete';
     if (isStream)
@@ -227,16 +250,16 @@ export class Probe {
   /** Follows something that must be a stream. */
   async followed(
     operation: 'stream' | 'subscribe',
-    asking: Asking,
-    following?: Following,
-  ): Promise<Followed> {
+    asking: OperationInput,
+    following?: StreamReadOptions,
+  ): Promise<ObservedStream> {
     const followed = await this.follow(operation, asking, following);
     const { exchange, fault, isStream } = followed;
     if (!isStream || followed.events.length === 0) {
       const actual = fault
         ? faultText(fault)
         : `HTTP ${exchange.status}, ${exchange.headers['content-type'] ?? 'no type'}`;
-      throw new Broken(`${operation} gave no stream of events: ${actual}`, {
+      throw new RuleViolationError(`${operation} gave no stream of events: ${actual}`, {
         expected: 'text/event-stream with events',
         actual,
         exchanges: [exchange],
@@ -250,19 +273,22 @@ export class Probe {
    *
    * @throws Inconclusive when it leads elsewhere: then nothing can be said about the rule.
    */
-  async reach(want: Wanted, asking: Omit<Asking, 'message'> & { message?: Draft } = {}): Promise<TaskView> {
+  async reach(
+    want: TargetOutcome,
+    asking: Omit<OperationInput, 'message'> & { message?: MessageDraft } = {},
+  ): Promise<NormalizedTask> {
     const draft = { ...this.tools.reach.to(want), ...asking.message };
     const heard = await this.ask('send', { ...asking, message: draft });
     const task = this.speech.taskOf(heard.result);
     if (!task?.id) {
       const isMessage = this.speech.messageOf(heard.result) !== undefined;
-      throw new Inconclusive(
+      throw new InconclusiveError(
         isMessage
           ? `The agent answers "${draft.text ?? draft.messageId}" with a message and makes no task; name a text that makes one in a scenario file.`
-          : `No task could be made: ${described(heard)}`,
+          : `No task could be made: ${describeResponse(heard)}`,
       );
     }
-    const goals: Partial<Record<Wanted, string>> = {
+    const goals: Partial<Record<TargetOutcome, string>> = {
       'input-required': 'input-required',
       'auth-required': 'auth-required',
       failed: 'failed',
@@ -270,51 +296,56 @@ export class Probe {
     };
     const goal = goals[want];
     if (goal === undefined || asking.returnImmediately) return task;
-    const rested = terminal.has(task.state) || interrupted.has(task.state) ? task : await this.rest(task.id);
+    const rested =
+      terminalStates.has(task.state) || interruptedStates.has(task.state) ? task : await this.rest(task.id);
     if (rested.state !== goal)
-      throw new Inconclusive(
+      throw new InconclusiveError(
         `The message for "${want}" led to "${rested.state}", so this could not be tried.`,
       );
     return rested;
   }
 
   /** A task that is at work and will be for a while. */
-  async slow(asking: Omit<Asking, 'message'> = {}): Promise<TaskView> {
+  async slow(asking: Omit<OperationInput, 'message'> = {}): Promise<NormalizedTask> {
     if (this.speech.version !== '0.1') return this.reach('slow', { returnImmediately: true, ...asking });
     // In 0.1 every send waits, so the task is begun with a stream that is left.
     if (this.capabilities.streaming !== true)
-      throw new Inconclusive('In 0.1 a task at work is seen in streams only, and this agent has none.');
+      throw new InconclusiveError('In 0.1 a task at work is seen in streams only, and this agent has none.');
     const message = { ...this.tools.reach.to('slow'), taskId: crypto.randomUUID() };
     await this.followed('stream', { ...asking, message }, { until: () => true });
     return this.get(message.taskId);
   }
 
   /** A task that has ended well. */
-  async completed(asking: Omit<Asking, 'message'> & { message?: Draft } = {}): Promise<TaskView> {
+  async completed(
+    asking: Omit<OperationInput, 'message'> & { message?: MessageDraft } = {},
+  ): Promise<NormalizedTask> {
     const task = await this.reach('completed', asking);
-    const rested = terminal.has(task.state) || task.id === undefined ? task : await this.rest(task.id);
+    const rested = terminalStates.has(task.state) || task.id === undefined ? task : await this.rest(task.id);
     if (rested.state !== 'completed')
-      throw new Inconclusive(`No task could be completed: "${rested.state}" was the best.`);
+      throw new InconclusiveError(`No task could be completed: "${rested.state}" was the best.`);
     return rested;
   }
 
   /** Asks for a task that must be there. */
-  async get(id: string, historyLength?: number): Promise<TaskView> {
+  async get(id: string, historyLength?: number): Promise<NormalizedTask> {
     const result = await this.ok('get', historyLength === undefined ? { id } : { id, historyLength });
     const task = this.speech.taskOf(result);
     if (!task)
-      throw new Broken('get gave something that is no task', { exchanges: this.exchanges.slice(-1) });
+      throw new RuleViolationError('get gave something that is no task', {
+        exchanges: this.exchanges.slice(-1),
+      });
     return task;
   }
 
   /** Asks for a task again and again until it is as wanted. */
-  async poll(id: string, isThere: (task: TaskView) => boolean): Promise<TaskView> {
+  async poll(id: string, isThere: (task: NormalizedTask) => boolean): Promise<NormalizedTask> {
     const until = performance.now() + this.tools.deadline;
     for (let wait = 20; ; wait = Math.min(wait * 1.6, 1_000)) {
       const task = await this.get(id);
       if (isThere(task)) return task;
       if (performance.now() + wait > until)
-        throw new Broken(`Task ${id} was still "${task.state}" after ${this.tools.deadline} ms`, {
+        throw new RuleViolationError(`Task ${id} was still "${task.state}" after ${this.tools.deadline} ms`, {
           exchanges: this.exchanges.slice(-1),
         });
       await new Promise((resolve) => setTimeout(resolve, wait));
@@ -322,13 +353,13 @@ export class Probe {
   }
 
   /** Waits until a task has ended or waits for its caller. */
-  rest(id: string): Promise<TaskView> {
-    return this.poll(id, ({ state }) => terminal.has(state) || interrupted.has(state));
+  rest(id: string): Promise<NormalizedTask> {
+    return this.poll(id, ({ state }) => terminalStates.has(state) || interruptedStates.has(state));
   }
 
   /** Says that a rule is broken unless something holds. */
   expect(holds: unknown, message: string, evidence: Evidence = {}): void {
-    if (!holds) throw new Broken(message, { exchanges: this.exchanges.slice(-1), ...evidence });
+    if (!holds) throw new RuleViolationError(message, { exchanges: this.exchanges.slice(-1), ...evidence });
   }
 
   /** Notes what is wrong and goes on. */
@@ -336,13 +367,17 @@ export class Probe {
     this.complaints.push({ message, evidence: { exchanges: this.exchanges.slice(-1), ...evidence } });
   }
 
-  #said(operation: Operation, asking: Asking, manner: Manner | undefined): RawRequest {
+  #said(
+    operation: DriverOperation,
+    asking: OperationInput,
+    manner: RequestOverrides | undefined,
+  ): RawRequest {
     const request = this.speech.say(operation, asking, manner);
-    if (!request) throw new Inconclusive(`${this.speech.version} has no word for ${operation}.`);
+    if (!request) throw new InconclusiveError(`${this.speech.version} has no word for ${operation}.`);
     return request;
   }
 
-  #seeTask(task: TaskView, from: Operation, exchange: Exchange, askedAt: number): void {
+  #seeTask(task: NormalizedTask, from: DriverOperation, exchange: HttpExchange, askedAt: number): void {
     const { shadows, see } = this.tools;
     const known = shadows.of(task.id);
     // What was under way before we learned of the end may tell of the time before it.
@@ -351,7 +386,7 @@ export class Probe {
     shadows.see(task);
   }
 
-  #seeEvent(sighting: Sighting & { kind: 'event' }, askedAt: number): void {
+  #seeEvent(sighting: Observation & { kind: 'event' }, askedAt: number): void {
     this.tools.see(sighting);
     const { event, exchange, operation } = sighting;
     if (event.kind === 'task') this.#seeTask(event.task, operation, exchange, askedAt);
@@ -359,20 +394,20 @@ export class Probe {
 }
 
 /** The verdict that breaking a rule of a level leads to. */
-export function verdictOf(level: Level): 'fail' | 'warn' {
+export function verdictForLevel(level: RequirementLevel): 'fail' | 'warn' {
   return level === 'MUST' ? 'fail' : 'warn';
 }
 
-const empty = {} as Exchange;
+const empty = {} as HttpExchange;
 
 /** An answer in a few words. */
-export function described({ fault, problem, result }: Heard): string {
+export function describeResponse({ fault, problem, result }: DecodedResponse): string {
   if (fault) return faultText(fault);
   if (problem !== undefined) return problem;
   return JSON.stringify(result)?.slice(0, 200) ?? 'nothing';
 }
 
-function faultText({ code, httpStatus, message, reason }: Fault): string {
+function faultText({ code, httpStatus, message, reason }: ErrorResponse): string {
   const what = [code === undefined ? `HTTP ${httpStatus}` : `error ${code}`, reason]
     .filter(Boolean)
     .join(' ');

@@ -1,22 +1,22 @@
-import type { Exchange } from './wire/http-exchange.ts';
+import type { HttpExchange } from './wire/http-exchange.ts';
 
 /** The versions of the protocol that are checked. */
-export type Version = '1.0' | '0.3' | '0.1';
+export type CheckedVersion = '1.0' | '0.3' | '0.1';
 
 /** The transports that are checked. */
-export type Transport = 'JSONRPC' | 'HTTP+JSON';
+export type CheckedTransport = 'JSONRPC' | 'HTTP+JSON';
 
 /** How binding a rule is. */
-export type Level = 'MUST' | 'SHOULD' | 'MAY';
+export type RequirementLevel = 'MUST' | 'SHOULD' | 'MAY';
 
 /** The chapters of a report. */
-export type Category = 'agent-card' | 'lifecycle' | 'streaming' | 'error-handling' | 'interop';
+export type ReportCategory = 'agent-card' | 'lifecycle' | 'streaming' | 'error-handling' | 'interop';
 
 /**
  * What became of a check: it held, a MUST was broken, a SHOULD was broken, the agent does not offer what it is about,
  * nothing could be learned, or the suite itself failed.
  */
-export type Verdict = 'pass' | 'fail' | 'warn' | 'not-applicable' | 'inconclusive' | 'error';
+export type RuleVerdict = 'pass' | 'fail' | 'warn' | 'not-applicable' | 'inconclusive' | 'error';
 
 /** One way in which a rule was broken. */
 export interface Violation {
@@ -25,19 +25,19 @@ export interface Violation {
   readonly expected?: string;
   readonly actual?: string;
   /** The requests and answers that show it. */
-  readonly exchanges: readonly Exchange[];
+  readonly exchanges: readonly HttpExchange[];
 }
 
 /** What a rule says, whoever looks after it. */
-export interface Rule {
+export interface ConformanceRule {
   /** Such as `send.terminal-task`; unique. */
   readonly id: string;
   /** Ids of the requirement catalogue; for versions before 1.0, of their own (`0.3/…`, `0.1/…`). */
   readonly requirements: readonly string[];
   /** The section of the specification. */
   readonly section: string;
-  readonly level: Level;
-  readonly category: Category;
+  readonly level: RequirementLevel;
+  readonly category: ReportCategory;
   /** What must hold, in one sentence of our own. */
   readonly sentence: string;
   /** What the author of an agent that breaks it does about it. */
@@ -46,11 +46,11 @@ export interface Rule {
 
 /** What became of one rule on one version and transport. */
 export interface RuleResult {
-  readonly rule: Rule;
-  readonly version: Version;
+  readonly rule: ConformanceRule;
+  readonly version: CheckedVersion;
   /** Undefined for rules about the card, which has none. */
-  readonly transport: Transport | undefined;
-  readonly verdict: Verdict;
+  readonly transport: CheckedTransport | undefined;
+  readonly verdict: RuleVerdict;
   /** Why it is not a pass, and for `inconclusive` and `not-applicable` what would make it one. */
   readonly message: string;
   readonly violations: readonly Violation[];

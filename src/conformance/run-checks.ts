@@ -1,21 +1,27 @@
-import type { Check, Need } from './check.ts';
-import { resultOf, Watch } from './observation/invariant-monitor.ts';
+import type { Check, Precondition } from './check.ts';
+import { buildRuleResult, InvariantMonitor } from './observation/invariant-monitor.ts';
 import { findCards } from './discovery/find-cards.ts';
-import { lanesOf, type ShownCard, speak } from './discovery/card-variants.ts';
-import type { Level, RuleResult, Transport, Verdict, Version } from './rule-model.ts';
-import { Broken, Inconclusive, NotApplicable } from './check-errors.ts';
-import { Probe, type ProbeTools, verdictOf } from './probe.ts';
-import { examplesIn, Reach, type Ways } from './prompts/prompt-catalog.ts';
-import { Shadows } from './observation/task-tracker.ts';
+import { cardVariants, type PublishedCard, createDriver } from './discovery/card-variants.ts';
+import type {
+  RequirementLevel,
+  RuleResult,
+  CheckedTransport,
+  RuleVerdict,
+  CheckedVersion,
+} from './rule-model.ts';
+import { RuleViolationError, InconclusiveError, NotApplicableError } from './check-errors.ts';
+import { Probe, type ProbeContext, verdictForLevel } from './probe.ts';
+import { cardExamples, PromptCatalog, type OutcomePrompts } from './prompts/prompt-catalog.ts';
+import { TaskTracker } from './observation/task-tracker.ts';
 import type { Invariant } from './observation/observation.ts';
-import type { Speech } from './drivers/protocol-driver.ts';
-import { isObject, type Json, listIn, textIn } from './drivers/normalized-views.ts';
-import { type Exchange, keepsakeOf } from './wire/http-exchange.ts';
-import { Line } from './wire/raw-http-client.ts';
-import { Receiver } from './wire/webhook-receiver.ts';
+import type { ProtocolDriver } from './drivers/protocol-driver.ts';
+import { isJsonObject, type JsonObject, asList, asText } from './drivers/normalized-views.ts';
+import { type HttpExchange, toEvidence } from './wire/http-exchange.ts';
+import { RawHttpClient } from './wire/raw-http-client.ts';
+import { WebhookReceiver } from './wire/webhook-receiver.ts';
 
 /** How a run is made. */
-export interface RunOptions {
+export interface RunChecksOptions {
   readonly checks: readonly Check[];
   readonly invariants: readonly Invariant[];
   /** Milliseconds for one task. @defaultValue 60,000 */
@@ -27,13 +33,13 @@ export interface RunOptions {
   /** The credentials of somebody who is known to the agent and may not send messages. */
   readonly limitedHeaders?: Readonly<Record<string, string>>;
   /** Messages that lead to states. */
-  readonly ways?: Ways;
-  readonly versions?: readonly Version[];
-  readonly transports?: readonly Transport[];
+  readonly ways?: OutcomePrompts;
+  readonly versions?: readonly CheckedVersion[];
+  readonly transports?: readonly CheckedTransport[];
   /** Ids, sections or beginnings of them. */
   readonly only?: readonly string[];
   /** The weakest level that is looked at. @defaultValue `MAY` */
-  readonly level?: Level;
+  readonly level?: RequirementLevel;
   /** Only these skills' examples are used. */
   readonly skills?: readonly string[];
   /** How many messages may be sent in all. @defaultValue 2,000 */
@@ -53,11 +59,11 @@ export interface RunOptions {
 }
 
 /** What a run found. */
-export interface RunOutcome {
+export interface RunChecksOutcome {
   readonly url: string;
   /** The cards that were found, the one of the newest version first. */
-  readonly cards: readonly ShownCard[];
-  readonly lanes: readonly { version: Version; transport: Transport; url: string }[];
+  readonly cards: readonly PublishedCard[];
+  readonly lanes: readonly { version: CheckedVersion; transport: CheckedTransport; url: string }[];
   readonly results: readonly RuleResult[];
   /** What makes the results worth less than they look. */
   readonly warnings: readonly string[];
@@ -70,51 +76,51 @@ export interface RunOutcome {
 }
 
 /** A check that is run on a lane. */
-interface Trial {
+interface ScheduledCheck {
   readonly check: Check;
-  readonly tools: ProbeTools;
+  readonly tools: ProbeContext;
 }
 
 /** How many checks are under way at once, on all lanes together. */
 const width = 8;
 
 /** Runs every check against an agent. Never rejects: an agent that cannot be reached is an outcome too. */
-export async function runConformance(url: string, options: RunOptions): Promise<RunOutcome> {
-  return new Run(url, options).run();
+export async function runChecks(url: string, options: RunChecksOptions): Promise<RunChecksOutcome> {
+  return new CheckRun(url, options).run();
 }
 
-class Run {
+class CheckRun {
   readonly #url: string;
-  readonly #options: RunOptions;
+  readonly #options: RunChecksOptions;
   readonly #timeout: number;
-  readonly #line: Line;
-  readonly #receiver: Receiver;
-  readonly #watch: Watch;
+  readonly #line: RawHttpClient;
+  readonly #receiver: WebhookReceiver;
+  readonly #watch: InvariantMonitor;
   readonly #results: RuleResult[] = [];
   readonly #began = new Date();
   readonly #ends: number;
   #messages = 0;
   #total = 0;
 
-  constructor(url: string, options: RunOptions) {
+  constructor(url: string, options: RunChecksOptions) {
     this.#url = url;
     this.#options = options;
     this.#timeout = options.timeout ?? 60_000;
     this.#ends = performance.now() + (options.maxTime ?? 600_000);
     const insecure = options.insecure ?? false;
-    this.#line = new Line({ deadline: Math.min(this.#timeout, 30_000), insecure });
-    this.#receiver = new Receiver(options.webhookUrl, options.webhookPort);
-    this.#watch = new Watch(options.invariants.filter((each) => this.#isWanted(each)));
+    this.#line = new RawHttpClient({ deadline: Math.min(this.#timeout, 30_000), insecure });
+    this.#receiver = new WebhookReceiver(options.webhookUrl, options.webhookPort);
+    this.#watch = new InvariantMonitor(options.invariants.filter((each) => this.#isWanted(each)));
   }
 
-  async run(): Promise<RunOutcome> {
+  async run(): Promise<RunChecksOutcome> {
     try {
       const cards = await findCards(this.#line, this.#url, this.#options.headers ?? {});
       const lanes = await this.#lanes(cards);
       if (lanes.length === 0) return this.#outcome(cards, [], await this.#unreachable(cards));
       const byVersion = groupBy(lanes, ({ version }) => version);
       const checks = this.#options.checks.filter((each) => this.#isWanted(each));
-      const trials: Trial[] = [];
+      const trials: ScheduledCheck[] = [];
       for (const lane of lanes) {
         const tools = this.#toolsFor(lane, cards, byVersion.get(lane.version) ?? []);
         if (this.#options.warmUp) await this.#warmUp(tools);
@@ -130,11 +136,11 @@ class Run {
     }
   }
 
-  async #lanes(cards: readonly ShownCard[]): Promise<Speech[]> {
+  async #lanes(cards: readonly PublishedCard[]): Promise<ProtocolDriver[]> {
     const { versions, transports } = this.#options;
-    const lanes: Speech[] = [];
+    const lanes: ProtocolDriver[] = [];
     for (const shown of cards) {
-      for (const lane of lanesOf(shown)) {
+      for (const lane of cardVariants(shown)) {
         if (versions && !versions.includes(lane.version)) continue;
         if (transports && !transports.includes(lane.transport)) continue;
         if (!lanes.some((each) => each.version === lane.version && each.transport === lane.transport))
@@ -144,22 +150,26 @@ class Run {
     // Whoever names a version wants it tried, whatever the card says.
     for (const version of versions ?? []) {
       if (lanes.some((lane) => lane.version === version)) continue;
-      const at = textIn(cards[0]?.card.url) ?? this.#url;
-      lanes.push(speak(version, transports?.[0] ?? 'JSONRPC', at));
+      const at = asText(cards[0]?.card.url) ?? this.#url;
+      lanes.push(createDriver(version, transports?.[0] ?? 'JSONRPC', at));
     }
     return lanes;
   }
 
-  async #unreachable(cards: readonly ShownCard[]): Promise<string> {
+  async #unreachable(cards: readonly PublishedCard[]): Promise<string> {
     if (cards.length > 0) return 'The card names no JSON-RPC or REST interface that could be tried.';
     const { first } = this.#line;
     const seen = first && first.status > 0 ? `HTTP ${first.status}` : (first?.trouble ?? 'no answer');
     return `There is no agent card at ${this.#url} (${seen}).`;
   }
 
-  #toolsFor(speech: Speech, cards: readonly ShownCard[], siblings: readonly Speech[]): ProbeTools {
+  #toolsFor(
+    speech: ProtocolDriver,
+    cards: readonly PublishedCard[],
+    siblings: readonly ProtocolDriver[],
+  ): ProbeContext {
     const shown = cards.find(({ version }) => version === speech.version) ?? cards[0];
-    const card: Json = shown?.card ?? {};
+    const card: JsonObject = shown?.card ?? {};
     return {
       line: this.#line,
       speech,
@@ -168,8 +178,8 @@ class Run {
       ...(this.#options.limitedHeaders ? { limitedHeaders: this.#options.limitedHeaders } : {}),
       card,
       cardUrl: shown?.url ?? this.#url,
-      reach: new Reach(this.#options.ways ?? {}, examplesIn(card, this.#options.skills)),
-      shadows: new Shadows(),
+      reach: new PromptCatalog(this.#options.ways ?? {}, cardExamples(card, this.#options.skills)),
+      shadows: new TaskTracker(),
       receiver: this.#receiver,
       others: siblings.filter((each) => each !== speech),
       deadline: this.#timeout,
@@ -179,7 +189,7 @@ class Run {
   }
 
   /** Lane after lane, but no lane waits for the slow checks of the one before: most of their time is the agent's. */
-  async #runAll(trials: readonly Trial[]): Promise<void> {
+  async #runAll(trials: readonly ScheduledCheck[]): Promise<void> {
     const together = trials.filter(({ check }) => !check.alone);
     let next = 0;
     const work = async (): Promise<void> => {
@@ -190,7 +200,7 @@ class Run {
   }
 
   /** Says something that the agent says it understands, and notes where that leads. */
-  async #warmUp({ speech, reach, headers, line }: ProbeTools): Promise<void> {
+  async #warmUp({ speech, reach, headers, line }: ProbeContext): Promise<void> {
     const draft = reach.any();
     const request = speech.say('send', { message: draft });
     if (!request) return;
@@ -204,12 +214,12 @@ class Run {
     if (task?.state === 'input-required') reach.learn('input-required', way);
   }
 
-  async #try({ check, tools }: Trial): Promise<void> {
+  async #try({ check, tools }: ScheduledCheck): Promise<void> {
     const probe = new Probe(tools);
     const began = performance.now();
     const { version, transport } = tools.speech;
     const where = { version, transport: check.about === 'card' ? undefined : transport };
-    const told = (verdict: Verdict, message: string, error?: Broken): RuleResult => {
+    const told = (verdict: RuleVerdict, message: string, error?: RuleViolationError): RuleResult => {
       const broken = [
         ...(error ? [{ message: error.message, evidence: error.evidence }] : []),
         ...probe.complaints,
@@ -218,24 +228,25 @@ class Run {
         message: text,
         ...(evidence.expected === undefined ? {} : { expected: evidence.expected }),
         ...(evidence.actual === undefined ? {} : { actual: evidence.actual }),
-        exchanges: (evidence.exchanges ?? lastOf(probe.exchanges)).map(keepsakeOf),
+        exchanges: (evidence.exchanges ?? lastOf(probe.exchanges)).map(toEvidence),
       }));
       const milliseconds = performance.now() - began;
-      return resultOf(check, where, { verdict, message, violations, milliseconds });
+      return buildRuleResult(check, where, { verdict, message, violations, milliseconds });
     };
     let result: RuleResult;
     try {
       const missing = missingNeed(check.needs ?? [], probe, this.#options);
       if (missing) throw missing;
       const left = this.#ends - performance.now();
-      if (left <= 0) throw new Inconclusive('The time for the whole run was over; raise --max-time.');
+      if (left <= 0) throw new InconclusiveError('The time for the whole run was over; raise --max-time.');
       await withDeadline(() => check.run(probe), Math.min(this.#timeout * 2, left), this.#options.signal);
       const first = probe.complaints[0];
-      result = first ? told(verdictOf(check.level), first.message) : told('pass', '');
+      result = first ? told(verdictForLevel(check.level), first.message) : told('pass', '');
     } catch (error) {
-      if (error instanceof NotApplicable) result = told('not-applicable', error.message);
-      else if (error instanceof Inconclusive) result = told('inconclusive', error.message);
-      else if (error instanceof Broken) result = told(verdictOf(check.level), error.message, error);
+      if (error instanceof NotApplicableError) result = told('not-applicable', error.message);
+      else if (error instanceof InconclusiveError) result = told('inconclusive', error.message);
+      else if (error instanceof RuleViolationError)
+        result = told(verdictForLevel(check.level), error.message, error);
       else result = told('error', `The suite itself failed: ${(error as Error).stack ?? String(error)}`);
     }
     this.#results.push(result);
@@ -244,12 +255,12 @@ class Run {
 
   #spend(): void {
     if (++this.#messages > (this.#options.maxMessages ?? 2_000))
-      throw new Inconclusive('The limit on messages was reached; raise it with --max-messages.');
+      throw new InconclusiveError('The limit on messages was reached; raise it with --max-messages.');
   }
 
   #isWanted({ id, section, level, requirements }: Check | Invariant): boolean {
     const { only, level: weakest = 'MAY' } = this.#options;
-    const order: Level[] = ['MUST', 'SHOULD', 'MAY'];
+    const order: RequirementLevel[] = ['MUST', 'SHOULD', 'MAY'];
     if (order.indexOf(level) > order.indexOf(weakest)) return false;
     if (!only || only.length === 0) return true;
     return only.some(
@@ -263,10 +274,10 @@ class Run {
   }
 
   #outcome(
-    cards: readonly ShownCard[],
-    lanes: readonly Speech[],
+    cards: readonly PublishedCard[],
+    lanes: readonly ProtocolDriver[],
     unreachable: string | undefined,
-  ): RunOutcome {
+  ): RunChecksOutcome {
     return {
       url: this.#url,
       cards,
@@ -282,7 +293,7 @@ class Run {
   }
 
   /** What makes a green report meaningless is said first. */
-  #warnings(lanes: readonly Speech[]): string[] {
+  #warnings(lanes: readonly ProtocolDriver[]): string[] {
     const warnings: string[] = [];
     const { count, refused } = this.#line;
     if (refused * 2 > count)
@@ -300,15 +311,19 @@ class Run {
 }
 
 /** A check about the card runs once for each version, on its first lane. */
-function isFor(check: Check, lane: Speech, lanes: readonly Speech[]): boolean {
+function isFor(check: Check, lane: ProtocolDriver, lanes: readonly ProtocolDriver[]): boolean {
   if (!check.versions.includes(lane.version)) return false;
   if (check.about === 'card') return lanes.find(({ version }) => version === lane.version) === lane;
   return check.transports?.includes(lane.transport) ?? true;
 }
 
-function missingNeed(needs: readonly Need[], probe: Probe, options: RunOptions): Error | undefined {
+function missingNeed(
+  needs: readonly Precondition[],
+  probe: Probe,
+  options: RunChecksOptions,
+): Error | undefined {
   const { capabilities, card, speech } = probe;
-  const has: Readonly<Record<Need, boolean>> = {
+  const has: Readonly<Record<Precondition, boolean>> = {
     streaming: capabilities.streaming === true,
     'no-streaming': capabilities.streaming !== true,
     push: capabilities.pushNotifications === true,
@@ -321,24 +336,27 @@ function missingNeed(needs: readonly Need[], probe: Probe, options: RunOptions):
     credentials: Object.keys(options.headers ?? {}).length > 0,
     'second-identity': options.otherHeaders !== undefined,
     'limited-identity': options.limitedHeaders !== undefined,
-    signatures: (listIn(card.signatures) ?? []).length > 0,
-    extensions: (listIn(capabilities.extensions) ?? []).length > 0,
-    tenant: (listIn(card.supportedInterfaces) ?? []).some((each) => isObject(each) && textIn(each.tenant)),
+    signatures: (asList(card.signatures) ?? []).length > 0,
+    extensions: (asList(capabilities.extensions) ?? []).length > 0,
+    tenant: (asList(card.supportedInterfaces) ?? []).some(
+      (each) => isJsonObject(each) && asText(each.tenant),
+    ),
   };
   for (const need of needs) {
     if (has[need]) continue;
     const isOpen = !has.security && /^credentials$|-identity$/.test(need);
-    if (isOpen) return new NotApplicable(`The card of ${speech.version} asks for no credentials.`);
-    if (need === 'credentials') return new Inconclusive('Give credentials with --header to have this tried.');
+    if (isOpen) return new NotApplicableError(`The card of ${speech.version} asks for no credentials.`);
+    if (need === 'credentials')
+      return new InconclusiveError('Give credentials with --header to have this tried.');
     if (need === 'second-identity')
-      return new Inconclusive(
+      return new InconclusiveError(
         'Give the credentials of somebody else with --other-header to have this tried.',
       );
     if (need === 'limited-identity')
-      return new NotApplicable(
+      return new NotApplicableError(
         'Nobody is named who may not send messages; give the credentials of such a caller with --limited-header to have this tried.',
       );
-    return new NotApplicable(
+    return new NotApplicableError(
       `The card of ${speech.version} says that there is ${need.replace('-', ' ')}: no.`,
     );
   }
@@ -346,12 +364,12 @@ function missingNeed(needs: readonly Need[], probe: Probe, options: RunOptions):
 }
 
 /** In the words of every version. */
-function asksForCredentials({ securityRequirements, security, authentication }: Json): boolean {
-  const schemes = isObject(authentication) ? authentication.schemes : undefined;
-  return (listIn(securityRequirements) ?? listIn(security) ?? listIn(schemes) ?? []).length > 0;
+function asksForCredentials({ securityRequirements, security, authentication }: JsonObject): boolean {
+  const schemes = isJsonObject(authentication) ? authentication.schemes : undefined;
+  return (asList(securityRequirements) ?? asList(security) ?? asList(schemes) ?? []).length > 0;
 }
 
-function lastOf(exchanges: readonly Exchange[]): Exchange[] {
+function lastOf(exchanges: readonly HttpExchange[]): HttpExchange[] {
   return exchanges.slice(-3);
 }
 
@@ -367,13 +385,14 @@ function withDeadline(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    const stop = (): void => reject(new Inconclusive('The run was stopped.'));
+    const stop = (): void => reject(new InconclusiveError('The run was stopped.'));
     if (signal?.aborted) {
       stop();
       return;
     }
     const timer = setTimeout(
-      () => reject(new Inconclusive(`It took more than ${Math.round(milliseconds)} ms; raise --timeout.`)),
+      () =>
+        reject(new InconclusiveError(`It took more than ${Math.round(milliseconds)} ms; raise --timeout.`)),
       milliseconds,
     );
     signal?.addEventListener('abort', stop);

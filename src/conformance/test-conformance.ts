@@ -1,26 +1,29 @@
 import { allChecks } from './checks/index.ts';
-import { findSilence } from './discovery/wait-until-reachable.ts';
-import { type TogetherOptions, tryTogether } from './interop/test-pair.ts';
+import { waitUntilReachable } from './discovery/wait-until-reachable.ts';
+import { type TestPairOptions, testPair } from './interop/test-pair.ts';
 import { allInvariants } from './invariants/index.ts';
-import { type RunOptions, type RunOutcome, runConformance } from './run-checks.ts';
+import { type RunChecksOptions, type RunChecksOutcome, runChecks } from './run-checks.ts';
 
 /** How an agent is examined. */
-export interface ExamineOptions extends TogetherOptions {
+export interface TestConformanceOptions extends TestPairOptions {
   /** Another agent, to see whether the two get on. */
   readonly second?: string;
 }
 
 /** Examines an agent by every rule: waits until it is awake, runs every check, and tries it with another agent. */
-export async function examine(url: string, options: ExamineOptions = {}): Promise<RunOutcome> {
+export async function testConformance(
+  url: string,
+  options: TestConformanceOptions = {},
+): Promise<RunChecksOutcome> {
   const { second, timeout = 60_000, headers, insecure } = options;
   const began = new Date();
   const told = { ...(headers ? { headers } : {}), ...(insecure ? { insecure } : {}) };
-  const silence = await findSilence(url, { ...told, patience: Math.min(timeout, 10_000) });
+  const silence = await waitUntilReachable(url, { ...told, patience: Math.min(timeout, 10_000) });
   if (silence !== undefined) return unreachable(url, silence, began);
-  const run: RunOptions = { checks: allChecks, invariants: allInvariants, warmUp: true, ...options };
-  const outcome = await runConformance(url, run);
+  const run: RunChecksOptions = { checks: allChecks, invariants: allInvariants, warmUp: true, ...options };
+  const outcome = await runChecks(url, run);
   if (second === undefined || outcome.unreachable !== undefined) return outcome;
-  const together = await tryTogether(url, second, { ...run, ...options });
+  const together = await testPair(url, second, { ...run, ...options });
   return {
     ...outcome,
     results: [...outcome.results, ...together],
@@ -28,7 +31,7 @@ export async function examine(url: string, options: ExamineOptions = {}): Promis
   };
 }
 
-function unreachable(url: string, why: string, began: Date): RunOutcome {
+function unreachable(url: string, why: string, began: Date): RunChecksOutcome {
   return {
     url,
     cards: [],

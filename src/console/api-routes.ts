@@ -1,5 +1,5 @@
 import { A2AError } from '../protocol/errors.ts';
-import type { EventStream } from './json-event-stream.ts';
+import type { JsonEventStream } from './json-event-stream.ts';
 
 /** One request of the page, once it is known to come from there. */
 interface ApiRequest {
@@ -10,21 +10,21 @@ interface ApiRequest {
 }
 
 /** What the page gets. */
-export type Answer =
+export type ApiResponse =
   | { readonly json: unknown }
   | { readonly nothing: true }
   | { readonly file: string; readonly name: string; readonly type: string }
   /** What is thrown in it becomes its last document, of kind `error`. */
-  | { readonly stream: (stream: EventStream) => Promise<void> };
+  | { readonly stream: (stream: JsonEventStream) => Promise<void> };
 
 /** Answers a request; `names` are what the path has in place of its `{}`. */
-export type Handler = (request: ApiRequest, ...names: string[]) => Answer | Promise<Answer>;
+export type ApiHandler = (request: ApiRequest, ...names: string[]) => ApiResponse | Promise<ApiResponse>;
 
 /** The answer without content. */
-export const nothing: Answer = { nothing: true };
+export const emptyResponse: ApiResponse = { nothing: true };
 
 /** Handlers by method and path, such as `GET agents/{}/cards`. */
-export type Routes = { readonly [route: string]: Handler };
+export type ApiRoutes = { readonly [route: string]: ApiHandler };
 
 /**
  * Finds who answers.
@@ -32,11 +32,11 @@ export type Routes = { readonly [route: string]: Handler };
  * @param path - below `/api/`, still percent-encoded.
  * @throws {@link A2AError} `NOT_FOUND` or `METHOD_NOT_ALLOWED`
  */
-export function findRoute(
-  routes: Routes,
+export function matchRoute(
+  routes: ApiRoutes,
   method: string,
   path: string,
-): { handle: Handler; names: readonly string[] } {
+): { handle: ApiHandler; names: readonly string[] } {
   const segments = path.split('/');
   let isKnown = false;
   for (const [route, handle] of Object.entries(routes)) {

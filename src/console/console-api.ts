@@ -5,22 +5,22 @@
  *
  * | request | body | answer |
  * |---|---|---|
- * | `GET /api/about` | | {@link About} |
+ * | `GET /api/about` | | {@link ConsoleInfo} |
  * | `GET /api/agents` | | {@link AgentEntry}[] |
  * | `POST /api/agents` | {@link NewAgent} | {@link AgentEntry} |
  * | `DELETE /api/agents/{id}` | | 204 |
- * | `GET /api/agents/{id}/cards` | | {@link Cards} |
- * | `POST /api/agents/{id}/messages` | {@link Saying} | stream of {@link ChatEvent} |
+ * | `GET /api/agents/{id}/cards` | | {@link AgentCards} |
+ * | `POST /api/agents/{id}/messages` | {@link ChatInput} | stream of {@link ChatEvent} |
  * | `GET /api/agents/{id}/tasks?…` | | `TaskPage` of the model; query: contextId, state, pageSize, pageToken, way |
  * | `GET /api/agents/{id}/tasks/{taskId}` | | `Task` |
  * | `POST /api/agents/{id}/tasks/{taskId}/cancel` | | `Task` |
  * | `GET /api/agents/{id}/tasks/{taskId}/events` | | stream of {@link ChatEvent} |
- * | `GET /api/wire?after=n&tape=id` | | stream of {@link WireEvent}: what is kept after `n`, if that was of this tape, then what comes |
+ * | `GET /api/wire?after=n&tape=id` | | stream of {@link TrafficEvent}: what is kept after `n`, if that was of this tape, then what comes |
  * | `DELETE /api/wire` | | 204; forgets what is kept |
  * | `GET /api/wire/file` | | the file of a tap, to save |
  * | `POST /api/wire/file` | the file of a tap | `{ passages: Passage[] }`, checked; nothing is kept |
  * | `POST /api/wire/scenario` | `{ passages: Passage[] }` | `{ yaml: string }` |
- * | `POST /api/conformance` | {@link ConformanceWish} | stream of {@link ConformanceEvent} |
+ * | `POST /api/conformance` | {@link ConformanceInput} | stream of {@link ConformanceEvent} |
  * | `GET /api/load` | | stream of {@link LoadSample}: the last five minutes, then one each second |
  * | `GET /api/pushes` | | {@link PushEntry}[] |
  * | `POST /api/pushes/retry` | `{ taskId, configId }` | `{ retried: number }` |
@@ -28,16 +28,16 @@
  * @module
  */
 import type { ConformanceReport } from '../conformance/report/build-report.ts';
-import type { AgentCard, Version } from '../protocol/card.ts';
+import type { AgentCard, ProtocolVersion } from '../protocol/card.ts';
 import type { StreamEvent } from '../protocol/event.ts';
-import type { Finding } from '../protocol/lint-stream.ts';
+import type { LintFinding } from '../protocol/lint-stream.ts';
 import type { Message } from '../protocol/message.ts';
 import type { Part } from '../protocol/part.ts';
 import type { Task } from '../protocol/task.ts';
-import type { Passage } from '../tap/traffic-record.ts';
+import type { TrafficRecord } from '../tap/traffic-record.ts';
 
 /** What this console is, and what it can show. */
-export interface About {
+export interface ConsoleInfo {
   readonly name: 'dragoman';
   readonly version: string;
   /** Whether push notifications are known of. */
@@ -45,13 +45,13 @@ export interface About {
 }
 
 /** One way to speak to an agent; written `1.0/JSONRPC` in a query. */
-export interface Way {
-  readonly version: Version;
+export interface ProtocolVariant {
+  readonly version: ProtocolVersion;
   readonly transport: 'JSONRPC' | 'HTTP+JSON';
 }
 
 /** Credentials that a person gave; the server keeps them in memory only and never shows them again. */
-export type GivenCredentials =
+export type CredentialsInput =
   | { readonly kind: 'bearer'; readonly token: string }
   | { readonly kind: 'header'; readonly name: string; readonly value: string }
   | { readonly kind: 'basic'; readonly user: string; readonly password: string }
@@ -66,7 +66,7 @@ export type GivenCredentials =
 /** An agent that somebody wants to look at. */
 export interface NewAgent {
   readonly url: string;
-  readonly credentials?: GivenCredentials;
+  readonly credentials?: CredentialsInput;
 }
 
 /** An agent that the console knows. */
@@ -80,7 +80,7 @@ export interface AgentEntry {
   /** Why not, and what to do, in plain words. */
   readonly problem?: string;
   /** The ways that the card offers, the one that is taken by default first. */
-  readonly ways: readonly Way[];
+  readonly ways: readonly ProtocolVariant[];
   readonly isStreaming: boolean;
   /** Whether credentials are kept for it. */
   readonly hasCredentials: boolean;
@@ -99,8 +99,8 @@ export interface CardFinding {
 }
 
 /** A card as it was published in one version. */
-export interface ShownCard {
-  readonly version: Version;
+export interface VersionedCard {
+  readonly version: ProtocolVersion;
   /** Where it was found. */
   readonly url: string;
   /** As it was published. */
@@ -111,41 +111,41 @@ export interface ShownCard {
 }
 
 /** All cards of an agent. */
-export interface Cards {
-  readonly cards: readonly ShownCard[];
+export interface AgentCards {
+  readonly cards: readonly VersionedCard[];
 }
 
 /** What a person says to an agent. */
-export interface Saying {
+export interface ChatInput {
   readonly parts: readonly Part[];
   readonly taskId?: string;
   readonly contextId?: string;
   /** @defaultValue the first way of the agent */
-  readonly way?: Way;
+  readonly way?: ProtocolVariant;
   /** Follows the task; otherwise one answer comes. @defaultValue true where the agent can */
   readonly stream?: boolean;
 }
 
 /** What becomes of a saying, as it happens. The last one is `done` or `error`. */
 export type ChatEvent =
-  | { readonly kind: 'event'; readonly event: StreamEvent; readonly findings: readonly Finding[] }
+  | { readonly kind: 'event'; readonly event: StreamEvent; readonly findings: readonly LintFinding[] }
   /** The answer in one piece, where nothing was streamed. */
   | { readonly kind: 'answer'; readonly answer: Task | Message }
   | { readonly kind: 'error'; readonly reason: string; readonly message: string }
   /** What is wrong with the stream as a whole, where something is, comes with its end. */
-  | { readonly kind: 'done'; readonly findings?: readonly Finding[] };
+  | { readonly kind: 'done'; readonly findings?: readonly LintFinding[] };
 
 /**
  * What is seen on the wire. `tape` comes first and says which numbers count from here on, because those of a console
  * that was started anew begin again; `gap` says that passages were forgotten before the reader came to them.
  */
-export type WireEvent =
+export type TrafficEvent =
   | { readonly kind: 'tape'; readonly id: string }
-  | { readonly kind: 'passage'; readonly passage: Passage }
+  | { readonly kind: 'passage'; readonly passage: TrafficRecord }
   | { readonly kind: 'gap'; readonly missed: number };
 
 /** What to examine. */
-export interface ConformanceWish {
+export interface ConformanceInput {
   readonly agentId: string;
   readonly level?: 'MUST' | 'SHOULD' | 'MAY';
   /** Text prefixes or message-id prefixes that the agent understands. */

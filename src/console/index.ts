@@ -3,6 +3,6 @@
  *
  * @module
  */
-export type { StartingAgent } from './agents/agent-registry.ts';
+export type { InitialAgent } from './agents/agent-registry.ts';
 export type * from './console-api.ts';
 export { type ConsoleOptions, type RunningConsole, serveConsole } from './serve-console.ts';

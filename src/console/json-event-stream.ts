@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 /** JSON documents that go to the page as they come. */
-export class EventStream {
+export class JsonEventStream {
   readonly #response: ServerResponse;
   /** Aborts when the page is gone. */
   readonly signal: AbortSignal;

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { A2AError } from '../protocol/errors.ts';
 
 /** Where the console is, as its own page may name it. */
-export interface Doorstep {
+export interface ConsoleOrigin {
   readonly port: number;
   /** The address that people are told. */
   readonly origin: string;
@@ -16,10 +16,10 @@ const names = ['127.0.0.1', 'localhost', '[::1]'];
  * Says why a request must not be answered; undefined where it may. Any page in the same browser can send requests
  * here, under a name of its own if it likes, so whatever does not come from our own page is turned away.
  */
-export function strangeness(
+export function foreignRequestReason(
   headers: IncomingHttpHeaders,
   isApi: boolean,
-  door: Doorstep,
+  door: ConsoleOrigin,
 ): string | undefined {
   const here = hostsOf(door.port);
   const { host = '', origin } = headers;
@@ -38,7 +38,7 @@ function hostsOf(port: number): string[] {
 }
 
 /** Lets those in who have the token. */
-export class Turnstile {
+export class TokenCheck {
   readonly #digest: Buffer;
 
   constructor(token: string) {

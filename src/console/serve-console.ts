@@ -1,38 +1,38 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpClient } from '../client/http/http-client.ts';
-import { namedHttp } from '../client/http/with-user-agent.ts';
-import { undiciClient } from '../client/http/undici-driver.ts';
+import { withUserAgent } from '../client/http/with-user-agent.ts';
+import { undiciHttpClient } from '../client/http/undici-driver.ts';
 import { packageVersion } from '../documents/package-version.ts';
-import type { Ledger } from '../store/task-store.ts';
+import type { TaskStore } from '../store/task-store.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { A2AError, errorTable, invalidField } from '../protocol/errors.ts';
-import type { Log } from '../primitives/log.ts';
+import type { LogSink } from '../primitives/log.ts';
 import { listen } from '../server/node/listen.ts';
-import { receive, refuseBody } from '../server/node/serve.ts';
-import { hostName, productOfScout } from '../tap/participants.ts';
-import { Tape } from '../tap/traffic-log.ts';
-import { tappedHttp } from '../tap/recorders/tap-http-client.ts';
-import { type Doorstep, strangeness, Turnstile } from './request-guard.ts';
-import { AgentBook, type StartingAgent } from './agents/agent-registry.ts';
-import type { About } from './console-api.ts';
+import { readBody, rejectBody } from '../server/node/serve.ts';
+import { agentNameFromUrl, consoleProbeProduct } from '../tap/participants.ts';
+import { TrafficLog } from '../tap/traffic-log.ts';
+import { tapHttpClient } from '../tap/recorders/tap-http-client.ts';
+import { type ConsoleOrigin, foreignRequestReason, TokenCheck } from './request-guard.ts';
+import { AgentRegistry, type InitialAgent } from './agents/agent-registry.ts';
+import type { ConsoleInfo } from './console-api.ts';
 import { cardRoutes } from './routes/card-routes.ts';
-import { EventStream } from './json-event-stream.ts';
-import { examinationRoutes } from './routes/conformance-routes.ts';
-import { toldOf } from './agents/console-agent.ts';
-import { Load } from './routes/load-routes.ts';
-import { guards, Page } from './static-page.ts';
+import { JsonEventStream } from './json-event-stream.ts';
+import { conformanceRoutes } from './routes/conformance-routes.ts';
+import { errorText } from './agents/console-agent.ts';
+import { LoadMonitor } from './routes/load-routes.ts';
+import { securityHeaders, StaticPage } from './static-page.ts';
 import { pushRoutes } from './routes/push-routes.ts';
-import { type Answer, findRoute, type Routes } from './api-routes.ts';
-import { talkRoutes } from './routes/chat-routes.ts';
-import { wireRoutes } from './routes/traffic-routes.ts';
+import { type ApiResponse, matchRoute, type ApiRoutes } from './api-routes.ts';
+import { chatRoutes } from './routes/chat-routes.ts';
+import { trafficRoutes } from './routes/traffic-routes.ts';
 
 /** What a console shows, and where. */
 export interface ConsoleOptions {
   /** The agents that it begins with; people may add more. */
-  readonly agents?: readonly StartingAgent[];
+  readonly agents?: readonly InitialAgent[];
   /** What is seen on wires. @defaultValue a tape of its own, with what people say and hear at the console */
-  readonly tape?: Tape;
+  readonly tape?: TrafficLog;
   /**
    * Records what people say and hear at the console. Leave it out where the agents, or the gateway before them, are
    * tapped already, or everything is seen twice.
@@ -42,14 +42,14 @@ export interface ConsoleOptions {
   /** Counts what is going on. */
   readonly metrics?: Metrics | readonly Metrics[];
   /** Where push notifications that did not arrive are kept; a function where agents come and go. */
-  readonly ledger?: Ledger | (() => readonly Ledger[]);
+  readonly ledger?: TaskStore | (() => readonly TaskStore[]);
   /** @defaultValue 0, any free port */
   readonly port?: number;
   /** An address of this machine that nobody else reaches. @defaultValue `127.0.0.1` */
   readonly host?: string;
   /** What the page proves itself with. @defaultValue 128 random bits */
   readonly token?: string;
-  readonly log?: Log;
+  readonly log?: LogSink;
   /** @defaultValue 64 */
   readonly maxAgents?: number;
   /** How many streams may be open at once. @defaultValue 64 */
@@ -66,7 +66,7 @@ export interface RunningConsole extends AsyncDisposable {
   readonly origin: string;
   readonly token: string;
   /** Shows other agents than those it began with; what people added stays. */
-  setAgents(agents: readonly StartingAgent[]): Promise<void>;
+  setAgents(agents: readonly InitialAgent[]): Promise<void>;
   /** Stops within half a second, whatever is open. */
   stop(): Promise<void>;
 }
@@ -80,7 +80,7 @@ export async function serveConsole(options: ConsoleOptions = {}): Promise<Runnin
   expectLoopback(host);
   if (!/^[\w.~-]{16,}$/.test(token))
     throw invalidField('token', 'must have at least 16 letters, digits and . _ ~ -');
-  const desk = new Desk(options, token, new Page());
+  const desk = new ConsoleServer(options, token, new StaticPage());
   const server = await listen(
     { listener: (request, response) => desk.receive(request, response), faces: () => [], metrics: undefined },
     { host, port },
@@ -92,12 +92,12 @@ export async function serveConsole(options: ConsoleOptions = {}): Promise<Runnin
     await server.stop(300);
     await closing;
   };
-  const setAgents = (agents: readonly StartingAgent[]): Promise<void> => desk.setAgents(agents);
+  const setAgents = (agents: readonly InitialAgent[]): Promise<void> => desk.setAgents(agents);
   const url = `${origin}/?token=${token}`;
   return { url, origin, token, setAgents, stop, [Symbol.asyncDispose]: stop };
 }
 
-function ledgersOf({ ledger }: ConsoleOptions): () => readonly Ledger[] {
+function ledgersOf({ ledger }: ConsoleOptions): () => readonly TaskStore[] {
   if (typeof ledger === 'function') return ledger;
   return () => (ledger ? [ledger] : []);
 }
@@ -110,39 +110,39 @@ function expectLoopback(host: string): void {
 }
 
 /** Takes requests in, and answers those that come from the page. */
-class Desk {
-  door: Doorstep = { origin: '', port: -1 };
-  readonly #page: Page;
-  readonly #turnstile: Turnstile;
-  readonly #routes: Routes;
-  readonly #book: AgentBook;
-  readonly #load: Load;
+class ConsoleServer {
+  door: ConsoleOrigin = { origin: '', port: -1 };
+  readonly #page: StaticPage;
+  readonly #turnstile: TokenCheck;
+  readonly #routes: ApiRoutes;
+  readonly #book: AgentRegistry;
+  readonly #load: LoadMonitor;
   readonly #http: HttpClient;
-  readonly #log: Log | undefined;
+  readonly #log: LogSink | undefined;
   readonly #maxBodyBytes: number;
   readonly #maxStreams: number;
   readonly #ending = new AbortController();
   #streams = 0;
 
-  constructor(options: ConsoleOptions, token: string, page: Page) {
+  constructor(options: ConsoleOptions, token: string, page: StaticPage) {
     const { agents = [], maxAgents = 64, maxStreams = 64, maxBodyBytes = 64 * 1_024 * 1_024 } = options;
     this.#page = page;
-    this.#turnstile = new Turnstile(token);
+    this.#turnstile = new TokenCheck(token);
     this.#log = options.log;
     this.#maxBodyBytes = maxBodyBytes;
     this.#maxStreams = maxStreams;
-    const http = undiciClient({ connectTimeout: 5_000, maxConnections: 64 });
+    const http = undiciHttpClient({ connectTimeout: 5_000, maxConnections: 64 });
     this.#http = http;
-    const tape = options.tape ?? new Tape();
+    const tape = options.tape ?? new TrafficLog();
     const isRecorded = options.recordsItself ?? options.tape === undefined;
-    const to = (origin: string): string => this.#book.nameAt(origin) ?? hostName(origin);
-    const named = namedHttp(http, 'dragoman-console');
-    const talking = isRecorded ? tappedHttp(named, tape, { from: 'console', to }) : named;
-    const quietHttp = namedHttp(http, productOfScout);
-    const book = new AgentBook(agents, maxAgents, { http: talking, quietHttp });
+    const to = (origin: string): string => this.#book.nameAt(origin) ?? agentNameFromUrl(origin);
+    const named = withUserAgent(http, 'dragoman-console');
+    const talking = isRecorded ? tapHttpClient(named, tape, { from: 'console', to }) : named;
+    const quietHttp = withUserAgent(http, consoleProbeProduct);
+    const book = new AgentRegistry(agents, maxAgents, { http: talking, quietHttp });
     this.#book = book;
-    this.#load = new Load([options.metrics ?? []].flat(), tape);
-    const about: About = {
+    this.#load = new LoadMonitor([options.metrics ?? []].flat(), tape);
+    const about: ConsoleInfo = {
       name: 'dragoman',
       version: packageVersion(),
       hasPushes: options.ledger !== undefined,
@@ -151,9 +151,9 @@ class Desk {
       'GET about': () => ({ json: about }),
       ...book.routes,
       ...cardRoutes(book, http),
-      ...talkRoutes(book),
-      ...wireRoutes(tape),
-      ...examinationRoutes({ book, http, version: about.version }),
+      ...chatRoutes(book),
+      ...trafficRoutes(tape),
+      ...conformanceRoutes({ book, http, version: about.version }),
       ...this.#load.routes,
       ...pushRoutes(ledgersOf(options)),
     };
@@ -164,7 +164,7 @@ class Desk {
     const [path = '', ...rest] = (request.url ?? '/').split('?');
     const query = new URLSearchParams(rest.join('?'));
     const isApi = path === '/api' || path.startsWith('/api/');
-    const strange = strangeness(request.headers, isApi, this.door);
+    const strange = foreignRequestReason(request.headers, isApi, this.door);
     if (strange !== undefined) {
       this.#refuse(request, response, new A2AError('PERMISSION_DENIED', strange), 403);
       return;
@@ -179,7 +179,7 @@ class Desk {
       this.#refuse(request, response, thrown, 401);
       return;
     }
-    receive(request, this.#maxBodyBytes, (body) => {
+    readBody(request, this.#maxBodyBytes, (body) => {
       if (typeof body === 'string')
         void this.#answer(path.slice('/api/'.length), query, body, request, response);
       else this.#refuse(request, response, body, 413);
@@ -187,7 +187,7 @@ class Desk {
   }
 
   /** Goes over to other agents. */
-  setAgents(agents: readonly StartingAgent[]): Promise<void> {
+  setAgents(agents: readonly InitialAgent[]): Promise<void> {
     return this.#book.setStarting(agents);
   }
 
@@ -210,7 +210,12 @@ class Desk {
       this.#refuse(request, response, new A2AError('NOT_FOUND'), 404);
       return;
     }
-    response.writeHead(200, [...guards, ...file.headers, 'Content-Length', String(file.bytes.length)]);
+    response.writeHead(200, [
+      ...securityHeaders,
+      ...file.headers,
+      'Content-Length',
+      String(file.bytes.length),
+    ]);
     response.end(method === 'HEAD' ? undefined : file.bytes);
   }
 
@@ -226,7 +231,7 @@ class Desk {
     response.on('close', leave);
     this.#ending.signal.addEventListener('abort', leave);
     try {
-      const { handle, names } = findRoute(this.#routes, request.method ?? '', path);
+      const { handle, names } = matchRoute(this.#routes, request.method ?? '', path);
       const answer = await handle({ query, body, signal: leaving.signal }, ...names);
       if ('stream' in answer) await this.#stream(answer.stream, response, leaving.signal);
       else send(response, answer);
@@ -238,7 +243,7 @@ class Desk {
   }
 
   async #stream(
-    work: (stream: EventStream) => Promise<void>,
+    work: (stream: JsonEventStream) => Promise<void>,
     response: ServerResponse,
     signal: AbortSignal,
   ): Promise<void> {
@@ -248,9 +253,9 @@ class Desk {
       });
     this.#streams++;
     try {
-      response.writeHead(200, [...guards, ...fresh, 'Content-Type', 'text/event-stream']);
+      response.writeHead(200, [...securityHeaders, ...fresh, 'Content-Type', 'text/event-stream']);
       response.flushHeaders();
-      const stream = new EventStream(response, signal);
+      const stream = new JsonEventStream(response, signal);
       try {
         await work(stream);
       } catch (thrown) {
@@ -269,10 +274,10 @@ class Desk {
       return;
     }
     this.#note(thrown);
-    const headers = [...guards, ...fresh, 'Content-Type', 'application/json'];
+    const headers = [...securityHeaders, ...fresh, 'Content-Type', 'application/json'];
     const body = JSON.stringify({ error: problemOf(thrown) });
     const reply = { status: status ?? statusOf(thrown), headers, body };
-    refuseBody(reply, request, response, this.#maxBodyBytes);
+    rejectBody(reply, request, response, this.#maxBodyBytes);
   }
 
   /** What nobody expected is told to whoever runs the console, and not to the page. */
@@ -285,9 +290,9 @@ class Desk {
 
 const fresh = ['Cache-Control', 'no-store'];
 
-function send(response: ServerResponse, answer: Exclude<Answer, { stream: unknown }>): void {
+function send(response: ServerResponse, answer: Exclude<ApiResponse, { stream: unknown }>): void {
   if ('nothing' in answer) {
-    response.writeHead(204, [...guards, ...fresh]).end();
+    response.writeHead(204, [...securityHeaders, ...fresh]).end();
     return;
   }
   const [text, headers] =
@@ -298,11 +303,11 @@ function send(response: ServerResponse, answer: Exclude<Answer, { stream: unknow
           ['Content-Type', answer.type, 'Content-Disposition', `attachment; filename="${answer.name}"`],
         ];
   const length = String(Buffer.byteLength(text));
-  response.writeHead(200, [...guards, ...fresh, ...headers, 'Content-Length', length]).end(text);
+  response.writeHead(200, [...securityHeaders, ...fresh, ...headers, 'Content-Length', length]).end(text);
 }
 
 function problemOf(thrown: unknown): { reason: string; message: string } {
-  return { reason: A2AError.from(thrown).reason, message: toldOf(thrown) };
+  return { reason: A2AError.from(thrown).reason, message: errorText(thrown) };
 }
 
 /** 401 and 403 are for the page itself; that an agent refused is no fault of its. */

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { script, style } from '../conformance/report/html-style.ts';
+import { htmlReportScript, htmlReportStyle } from '../conformance/report/html-style.ts';
 import { A2AError } from '../protocol/errors.ts';
 
 /** A file of the page. */
@@ -32,7 +32,7 @@ const types: { readonly [extension: string]: string } = {
 const safePath = /^(?:\w[\w.-]*\/)*\w[\w.-]*$/;
 
 /** The page of the console, as it was built. */
-export class Page {
+export class StaticPage {
   readonly #folder: URL;
 
   /** @throws {@link A2AError} `UNAVAILABLE` where it was not built. */
@@ -71,8 +71,8 @@ const digest = (text: string): string => `'sha256-${createHash('sha256').update(
  */
 const policy = [
   "default-src 'none'",
-  `script-src 'self' ${digest(script)}`,
-  `style-src 'self' ${digest(style)}`,
+  `script-src 'self' ${digest(htmlReportScript)}`,
+  `style-src 'self' ${digest(htmlReportStyle)}`,
   "img-src 'self' blob: data:",
   "connect-src 'self'",
   "font-src 'self'",
@@ -83,7 +83,7 @@ const policy = [
 ].join('; ');
 
 /** The headers of everything that the console answers. */
-export const guards: readonly string[] = [
+export const securityHeaders: readonly string[] = [
   'Content-Security-Policy',
   policy,
   'X-Content-Type-Options',

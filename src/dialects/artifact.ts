@@ -1,27 +1,34 @@
 import type { Part } from '../protocol/part.ts';
 import type { Artifact } from '../protocol/task.ts';
-import { readMetadata, readName, readObject, readStrings, readText, under } from './field-readers.ts';
-import type { Reading } from './translation-loss.ts';
+import {
+  readMetadata,
+  readNonEmptyString,
+  readObject,
+  readStrings,
+  readOptionalText,
+  fieldPath,
+} from './field-readers.ts';
+import type { DecodeMode } from './translation-loss.ts';
 
 /** Reads an artifact as every version since 0.2 has it; only its parts differ between them. */
 export function readArtifactWith(
-  readParts: (value: unknown, at: string, reading: Reading) => Part[],
+  readParts: (value: unknown, at: string, reading: DecodeMode) => Part[],
   value: unknown,
   at: string,
-  reading: Reading,
+  reading: DecodeMode,
 ): Artifact {
   const wire = readObject(value, at);
   const artifact: Artifact = {
-    artifactId: readName(wire.artifactId ?? wire.artifact_id, under(at, 'artifactId')),
-    parts: readParts(wire.parts, under(at, 'parts'), reading),
+    artifactId: readNonEmptyString(wire.artifactId ?? wire.artifact_id, fieldPath(at, 'artifactId')),
+    parts: readParts(wire.parts, fieldPath(at, 'parts'), reading),
   };
-  const name = readText(wire.name, under(at, 'name'));
+  const name = readOptionalText(wire.name, fieldPath(at, 'name'));
   if (name !== undefined) artifact.name = name;
-  const description = readText(wire.description, under(at, 'description'));
+  const description = readOptionalText(wire.description, fieldPath(at, 'description'));
   if (description !== undefined) artifact.description = description;
-  const extensions = readStrings(wire.extensions, under(at, 'extensions'));
+  const extensions = readStrings(wire.extensions, fieldPath(at, 'extensions'));
   if (extensions !== undefined) artifact.extensions = extensions;
-  const metadata = readMetadata(wire.metadata, under(at, 'metadata'));
+  const metadata = readMetadata(wire.metadata, fieldPath(at, 'metadata'));
   if (metadata !== undefined) artifact.metadata = metadata;
   return artifact;
 }

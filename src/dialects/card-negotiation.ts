@@ -1,13 +1,13 @@
-import type { Version } from '../protocol/card.ts';
+import type { ProtocolVersion } from '../protocol/card.ts';
 import type { Dialect } from './dialect.ts';
-import type { Wire } from './field-readers.ts';
+import type { WireObject } from './field-readers.ts';
 import { v0_1 } from './v0_1/index.ts';
 import { v0_3 } from './v0_3/index.ts';
 import { v1_0 } from './v1_0/index.ts';
 
 /** What a card tells about the version of its agent. */
-export interface CardChoice {
-  readonly version: Version | 'unknown';
+export interface CardDialect {
+  readonly version: ProtocolVersion | 'unknown';
   /** The dialect to read the card with, and to try first when `version` is unknown. */
   readonly dialect: Dialect;
   /** True when a card of 1.0 can be read as one of 0.3 too. */
@@ -19,7 +19,7 @@ export interface CardChoice {
   readonly uncertain: boolean;
 }
 
-function settled(version: Version, dialect: Dialect, hybrid = false): CardChoice {
+function settled(version: ProtocolVersion, dialect: Dialect, hybrid = false): CardDialect {
   return Object.freeze({ version, dialect, hybrid, uncertain: false });
 }
 
@@ -32,12 +32,12 @@ const choices = {
   uncertain: Object.freeze({ version: 'unknown', dialect: v0_3, hybrid: false, uncertain: true }),
   // No dialect fits; the newest one says best what is missing.
   noCard: Object.freeze({ version: 'unknown', dialect: v1_0, hybrid: false, uncertain: false }),
-} as const satisfies { [name: string]: CardChoice };
+} as const satisfies { [name: string]: CardDialect };
 
 /** Tells from the card of an agent which version it speaks. */
-export function chooseForCard(card: unknown): CardChoice {
+export function dialectForCard(card: unknown): CardDialect {
   if (typeof card !== 'object' || card === null) return choices.noCard;
-  const wire = card as Wire;
+  const wire = card as WireObject;
   const hasUrl = typeof wire.url === 'string' && wire.url !== '';
   const interfaces = wire.supportedInterfaces ?? wire.supported_interfaces;
   if (Array.isArray(interfaces) && interfaces.length > 0) return hasUrl ? choices.hybrid : choices.modern;

@@ -3,28 +3,28 @@ import { compatKey, type Metadata } from '../protocol/part.ts';
 export { compatKey };
 
 /** The mark of a data part that is no object and travels in a box `{ "value": … }`; the official SDKs set it too. */
-export const dataPartFlag = 'data_part_compat';
+export const boxedDataFlag = 'data_part_compat';
 
 /** What is carried: see each dialect for its own names. */
-export type Compat = { [name: string]: unknown };
+export type CompatRecord = { [name: string]: unknown };
 
 /** Adds to the compat record of some metadata, which is not changed. Undefined values are left out. */
-export function withCompat(metadata: Metadata | undefined, carried: Compat): Metadata | undefined {
-  let kept: Compat | undefined;
+export function withCompat(metadata: Metadata | undefined, carried: CompatRecord): Metadata | undefined {
+  let kept: CompatRecord | undefined;
   for (const name in carried) {
     if (carried[name] === undefined) continue;
     kept ??= {};
     kept[name] = carried[name];
   }
   if (!kept) return metadata;
-  return { ...metadata, [compatKey]: { ...compatOf(metadata), ...kept } };
+  return { ...metadata, [compatKey]: { ...readCompat(metadata), ...kept } };
 }
 
 /** The compat record of some metadata, or nothing. It is a peer's word: never take authority from it. */
-export function compatOf(metadata: Metadata | undefined): Compat | undefined {
+export function readCompat(metadata: Metadata | undefined): CompatRecord | undefined {
   const carried = metadata?.[compatKey];
   return typeof carried === 'object' && carried !== null && !Array.isArray(carried)
-    ? (carried as Compat)
+    ? (carried as CompatRecord)
     : undefined;
 }
 
@@ -33,7 +33,7 @@ export function withoutCompat(
   metadata: Metadata | undefined,
   names: readonly string[],
 ): Metadata | undefined {
-  const carried = compatOf(metadata);
+  const carried = readCompat(metadata);
   if (!metadata || !carried) return metadata;
   const left = Object.fromEntries(Object.entries(carried).filter(([name]) => !names.includes(name)));
   const { [compatKey]: _record, ...rest } = metadata;

@@ -1,7 +1,7 @@
 import type { Operation } from '../protocol/agent.ts';
-import type { AgentCard, Version } from '../protocol/card.ts';
+import type { AgentCard, ProtocolVersion } from '../protocol/card.ts';
 import type { A2AError } from '../protocol/errors.ts';
-import type { StatusEvent, StreamEvent } from '../protocol/event.ts';
+import type { TaskStatusUpdateEvent, StreamEvent } from '../protocol/event.ts';
 import type { Message } from '../protocol/message.ts';
 import type { PushConfig } from '../protocol/push.ts';
 import type {
@@ -16,7 +16,7 @@ import type {
   TaskPage,
 } from '../protocol/requests.ts';
 import type { Task } from '../protocol/task.ts';
-import type { Losses, Reading } from './translation-loss.ts';
+import type { LossList, DecodeMode } from './translation-loss.ts';
 
 /** What each operation asks, in the model. */
 export interface RequestOf {
@@ -47,30 +47,30 @@ export interface ResultOf {
 }
 
 /** An operation that answers once. */
-export type Unary = keyof ResultOf;
+export type UnaryOperation = keyof ResultOf;
 
 /** Both directions of the `params` (or REST body, path and query, laid together) of one operation. */
 export interface RequestCodec<T> {
-  read(params: unknown, reading: Reading): T;
-  write(request: T, losses?: Losses): unknown;
+  read(params: unknown, reading: DecodeMode): T;
+  write(request: T, losses?: LossList): unknown;
 }
 
 /** Both directions of the `result` (or REST body) of one operation. */
 export interface ResultCodec<T> {
-  read(wire: unknown, reading: Reading): T;
-  write(result: T, losses?: Losses): unknown;
+  read(wire: unknown, reading: DecodeMode): T;
+  write(result: T, losses?: LossList): unknown;
 }
 
 /** Both directions of a thing that has one shape everywhere. */
 export interface Codec<T> {
-  read(wire: unknown, reading: Reading): T;
-  write(value: T, losses?: Losses): unknown;
+  read(wire: unknown, reading: DecodeMode): T;
+  write(value: T, losses?: LossList): unknown;
 }
 
 /** Writes the events of one stream. */
 export interface EventWriter {
   /** The wire forms of an event: one as a rule, none or several where the dialect has no word for it. */
-  write(event: StreamEvent, losses?: Losses): readonly unknown[];
+  write(event: StreamEvent, losses?: LossList): readonly unknown[];
   /** The same as text, for writers that have a quicker way than `JSON.stringify`. */
   texts?(event: StreamEvent): readonly string[];
   /**
@@ -78,11 +78,11 @@ export interface EventWriter {
    *
    * @param wasWithin - true when it went out within a task only, which has no mark of the end.
    */
-  end(last: StatusEvent | undefined, wasWithin?: boolean): readonly unknown[];
+  end(last: TaskStatusUpdateEvent | undefined, wasWithin?: boolean): readonly unknown[];
 }
 
 /** What a stream reader knows from the request that opened the stream. */
-export interface StreamOpening {
+export interface StreamOpenContext {
   taskId?: string;
   contextId?: string;
   message?: Message;
@@ -91,7 +91,7 @@ export interface StreamOpening {
 /** Reads the events of one stream. */
 export interface EventReader {
   /** The events that a wire form stands for: one as a rule, more where the model needs an event the peer did not send. */
-  read(wire: unknown, reading: Reading): readonly StreamEvent[];
+  read(wire: unknown, reading: DecodeMode): readonly StreamEvent[];
 }
 
 /** The `error` member of a JSON-RPC response. */
@@ -139,13 +139,13 @@ interface DialectTexts {
 export interface Dialect {
   /** The folder it lives in, which tells apart two dialects of one version. */
   readonly name: 'v0_1' | 'v0_3' | 'v0_3_rest' | 'v1_0';
-  readonly version: Version;
+  readonly version: ProtocolVersion;
   /** JSON-RPC method → operation. What is not here does not exist. Empty for a dialect without JSON-RPC. */
   readonly methods: ReadonlyMap<string, Operation>;
   /** REST routes, the preferred one of an operation first. Empty for a dialect without REST. */
   readonly routes: readonly RestRoute[];
   readonly requests: { readonly [O in Operation]: RequestCodec<RequestOf[O]> };
-  readonly results: { readonly [O in Unary]: ResultCodec<ResultOf[O]> };
+  readonly results: { readonly [O in UnaryOperation]: ResultCodec<ResultOf[O]> };
   readonly card: Codec<AgentCard>;
   readonly task: Codec<Task>;
   readonly message: Codec<Message>;
@@ -159,13 +159,13 @@ export interface Dialect {
   eventWriter(task?: Task): EventWriter;
   /** The texts of what is written most, where there is a quicker way to them than their wire forms. */
   readonly texts?: DialectTexts;
-  eventReader(opening: StreamOpening): EventReader;
+  eventReader(opening: StreamOpenContext): EventReader;
   readonly rpcError: RpcErrorCodec;
   readonly restError: RestErrorCodec;
   /** The body of a push notification, both ways. Versions before 1.0 send the whole task. */
   readonly notification: {
-    read(wire: unknown, reading: Reading): StreamEvent;
-    write(event: StreamEvent, task: Task, losses?: Losses): unknown;
+    read(wire: unknown, reading: DecodeMode): StreamEvent;
+    write(event: StreamEvent, task: Task, losses?: LossList): unknown;
   };
   /** The header that lists extensions. */
   readonly extensionsHeader: string | undefined;
@@ -176,7 +176,7 @@ export interface Dialect {
 }
 
 /** Gives the preferred JSON-RPC method of an operation. */
-export function methodOf(dialect: Dialect, operation: Operation): string | undefined {
+export function rpcMethodName(dialect: Dialect, operation: Operation): string | undefined {
   for (const [method, known] of dialect.methods) if (known === operation) return method;
   return undefined;
 }

@@ -5,13 +5,13 @@
  */
 import { type A2AError, invalidField } from '../protocol/errors.ts';
 import type { Metadata } from '../protocol/part.ts';
-import type { Reading } from './translation-loss.ts';
+import type { DecodeMode } from './translation-loss.ts';
 
 /** A JSON object that nobody has looked at yet. */
-export type Wire = { [key: string]: unknown };
+export type WireObject = { [key: string]: unknown };
 
 /** The path of a member, such as `message.parts`. */
-export function under(at: string, key: string): string {
+export function fieldPath(at: string, key: string): string {
   return at === '' ? key : `${at}.${key}`;
 }
 
@@ -20,20 +20,20 @@ function wrong(at: string, must: string): A2AError {
 }
 
 /** An object, or a complaint. */
-export function readObject(value: unknown, at: string): Wire {
+export function readObject(value: unknown, at: string): WireObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw wrong(at, 'must be an object');
-  return value as Wire;
+  return value as WireObject;
 }
 
 /** A list, or a complaint. */
-export function readList(value: unknown, at: string): unknown[] {
+export function readArray(value: unknown, at: string): unknown[] {
   if (!Array.isArray(value)) throw wrong(at, 'must be a list');
   return value;
 }
 
 /** A string that is not empty. */
-export function readName(value: unknown, at: string): string {
+export function readNonEmptyString(value: unknown, at: string): string {
   if (typeof value !== 'string' || value === '') throw wrong(at, 'must be a string that is not empty');
   return value;
 }
@@ -46,13 +46,13 @@ export function readString(value: unknown, at: string): string | undefined {
 }
 
 /** A string with something in it; absent and empty are both undefined, as protocol buffers have it. */
-export function readText(value: unknown, at: string): string | undefined {
+export function readOptionalText(value: unknown, at: string): string | undefined {
   const text = readString(value, at);
   return text === '' ? undefined : text;
 }
 
 /** A whole number of at least `least`, or undefined when absent. */
-export function readCount(value: unknown, at: string, least = 0): number | undefined {
+export function readInteger(value: unknown, at: string, least = 0): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw wrong(at, 'must be a whole number');
   if (value < least) throw wrong(at, `must be at least ${least}`);
@@ -60,7 +60,7 @@ export function readCount(value: unknown, at: string, least = 0): number | undef
 }
 
 /** A boolean, or undefined when absent. */
-export function readFlag(value: unknown, at: string): boolean | undefined {
+export function readBoolean(value: unknown, at: string): boolean | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'boolean') throw wrong(at, 'must be true or false');
   return value;
@@ -75,7 +75,7 @@ export function readMetadata(value: unknown, at: string): Metadata | undefined {
 /** A list of strings, or undefined when absent or empty. */
 export function readStrings(value: unknown, at: string): string[] | undefined {
   if (value === undefined || value === null) return undefined;
-  const list = readList(value, at);
+  const list = readArray(value, at);
   for (let i = 0; i < list.length; i++) {
     if (typeof list[i] !== 'string') throw wrong(`${at}[${i}]`, 'must be a string');
   }
@@ -103,7 +103,7 @@ const hasZone = /(?:Z|[+-]\d\d:?\d\d)$/i;
  *
  * @returns undefined when absent, or when it cannot be understood and the reading is lenient.
  */
-export function readTimestamp(value: unknown, at: string, reading: Reading): string | undefined {
+export function readTimestamp(value: unknown, at: string, reading: DecodeMode): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value === 'string' && usualTimestamp.test(value)) return value;
   const text = typeof value === 'string' && value.includes('T') && !hasZone.test(value) ? `${value}Z` : value;

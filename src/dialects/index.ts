@@ -5,16 +5,16 @@
  * @module
  */
 export {
-  type CardChoice,
-  ChoiceError,
-  chooseForCard,
-  chooseForMethod,
-  chooseForPath,
-  dialectOf,
-  type MethodChoice,
-  type MethodHints,
-  versionOf,
-  versions,
+  type CardDialect,
+  NegotiationError,
+  dialectForCard,
+  dialectForMethod,
+  dialectForPath,
+  dialectForVersion,
+  type MethodMatch,
+  type MethodContext,
+  parseVersionHeader,
+  supportedVersions,
 } from './negotiation.ts';
 export { compatKey } from './compat-metadata.ts';
 export {
@@ -22,7 +22,7 @@ export {
   type Dialect,
   type EventReader,
   type EventWriter,
-  methodOf,
+  rpcMethodName,
   type RequestCodec,
   type RequestOf,
   type RestErrorCodec,
@@ -31,11 +31,17 @@ export {
   type ResultOf,
   type RpcError,
   type RpcErrorCodec,
-  type StreamOpening,
-  type Unary,
+  type StreamOpenContext,
+  type UnaryOperation,
 } from './dialect.ts';
-export { leniently, type Loss, type Losses, type Reading, strictly } from './translation-loss.ts';
-export { read, type ReadOptions, type Translatable, type TranslatableName, write } from './translate.ts';
+export {
+  lenientMode,
+  type TranslationLoss,
+  type LossList,
+  type DecodeMode,
+  strictMode,
+} from './translation-loss.ts';
+export { decode, type DecodeOptions, type Translatable, type TranslatableName, encode } from './translate.ts';
 export { v0_1 } from './v0_1/index.ts';
 export { v0_3 } from './v0_3/index.ts';
 export { v0_3_rest } from './v0_3_rest/index.ts';

@@ -1,24 +1,24 @@
 import { describe, expect, it } from 'vitest';
-import type { Version } from '../protocol/card.ts';
+import type { ProtocolVersion } from '../protocol/card.ts';
 import { A2AError } from '../protocol/errors.ts';
 import {
-  ChoiceError,
-  chooseForCard,
-  chooseForMethod,
-  chooseForPath,
-  dialectOf,
-  versionOf,
+  NegotiationError,
+  dialectForCard,
+  dialectForMethod,
+  dialectForPath,
+  dialectForVersion,
+  parseVersionHeader,
 } from './negotiation.ts';
 import { v0_1 } from './v0_1/index.ts';
 import { v0_3 } from './v0_3/index.ts';
 import { v0_3_rest } from './v0_3_rest/index.ts';
 import { v1_0 } from './v1_0/index.ts';
 
-function refusal(act: () => unknown): ChoiceError {
+function refusal(act: () => unknown): NegotiationError {
   try {
     act();
   } catch (thrown) {
-    if (thrown instanceof ChoiceError) return thrown;
+    if (thrown instanceof NegotiationError) return thrown;
     throw thrown;
   }
   throw new Error('nothing was refused');
@@ -36,11 +36,11 @@ describe('the version that a peer names', () => {
     ['0.2.5', '0.2'],
     ['0.1', '0.1'],
   ])('%j is %j', (text, version) => {
-    expect(versionOf(text)).toBe(version);
+    expect(parseVersionHeader(text)).toBe(version);
   });
 
   it.each(['2.0', '1', '1.1', '0.3x', 'constructor', '1.0, 0.3', '0.4.0'])('%j is not spoken', (text) => {
-    const error = refusal(() => versionOf(text));
+    const error = refusal(() => parseVersionHeader(text));
     expect(error).toBeInstanceOf(A2AError);
     expect(error.reason).toBe('VERSION_NOT_SUPPORTED');
     expect(error.details.supported).toBe('1.0, 0.3, 0.2, 0.1');
@@ -50,22 +50,22 @@ describe('the version that a peer names', () => {
 
 describe('a method', () => {
   it.each([...v1_0.methods])('%s with version 1.0 is 1.0', (method, operation) => {
-    expect(chooseForMethod(method, '1.0')).toEqual({ dialect: v1_0, operation, ambiguous: false });
+    expect(dialectForMethod(method, '1.0')).toEqual({ dialect: v1_0, operation, ambiguous: false });
   });
 
   it.each([...v1_0.methods.keys()])('%s without a version asks for the version', (method) => {
-    const error = refusal(() => chooseForMethod(method, undefined));
+    const error = refusal(() => dialectForMethod(method, undefined));
     expect(error.reason).toBe('VERSION_NOT_SUPPORTED');
     expect(error.message).toContain('A2A-Version: 1.0');
     expect(error.dialect).toBe(v1_0);
   });
 
   it('of 1.0 without a version is 1.0 when the server is lenient', () => {
-    expect(chooseForMethod('GetTask', undefined, { lenient: true })).toMatchObject({
+    expect(dialectForMethod('GetTask', undefined, { lenient: true })).toMatchObject({
       dialect: v1_0,
       operation: 'getTask',
     });
-    expect(chooseForMethod('GetTask', '0.3', { lenient: true }).dialect).toBe(v1_0);
+    expect(dialectForMethod('GetTask', '0.3', { lenient: true }).dialect).toBe(v1_0);
   });
 
   it.each([
@@ -74,7 +74,7 @@ describe('a method', () => {
     ['tasks/pushNotification/set', 'createPushConfig'],
     ['tasks/pushNotification/get', 'getPushConfig'],
   ])('%s is 0.1 for certain', (method, operation) => {
-    expect(chooseForMethod(method, undefined)).toEqual({ dialect: v0_1, operation, ambiguous: false });
+    expect(dialectForMethod(method, undefined)).toEqual({ dialect: v0_1, operation, ambiguous: false });
   });
 
   it.each([
@@ -84,18 +84,18 @@ describe('a method', () => {
     ['tasks/pushNotificationConfig/list', 'listPushConfigs'],
     ['agent/getAuthenticatedExtendedCard', 'extendedCard'],
   ])('%s is 0.3 for certain', (method, operation) => {
-    expect(chooseForMethod(method, undefined)).toEqual({ dialect: v0_3, operation, ambiguous: false });
+    expect(dialectForMethod(method, undefined)).toEqual({ dialect: v0_3, operation, ambiguous: false });
   });
 
   it.each(['tasks/get', 'tasks/cancel', 'tasks/resubscribe'])('%s is open between 0.1 and 0.3', (method) => {
-    expect(chooseForMethod(method, undefined)).toMatchObject({ dialect: v0_3, ambiguous: true });
-    expect(chooseForMethod(method, '0.1')).toMatchObject({ dialect: v0_1, ambiguous: false });
-    expect(chooseForMethod(method, '0.2')).toMatchObject({ dialect: v0_3, ambiguous: false });
-    expect(chooseForMethod(method, undefined, { path: '/agents/echo/v0.1' }).dialect).toBe(v0_1);
-    expect(chooseForMethod(method, undefined, { path: '/agents/echo' })).toMatchObject({ ambiguous: true });
+    expect(dialectForMethod(method, undefined)).toMatchObject({ dialect: v0_3, ambiguous: true });
+    expect(dialectForMethod(method, '0.1')).toMatchObject({ dialect: v0_1, ambiguous: false });
+    expect(dialectForMethod(method, '0.2')).toMatchObject({ dialect: v0_3, ambiguous: false });
+    expect(dialectForMethod(method, undefined, { path: '/agents/echo/v0.1' }).dialect).toBe(v0_1);
+    expect(dialectForMethod(method, undefined, { path: '/agents/echo' })).toMatchObject({ ambiguous: true });
   });
 
-  it.each<[string, Version | undefined, string]>([
+  it.each<[string, ProtocolVersion | undefined, string]>([
     ['message/send', '1.0', 'v1_0'],
     ['tasks/get', '1.0', 'v1_0'],
     ['GetTask', '0.3', 'v0_3'],
@@ -108,20 +108,20 @@ describe('a method', () => {
     ['toString', '0.1', 'v0_1'],
     ['', undefined, 'v0_3'],
   ])('%j with version %s does not exist, which is said in %s', (method, version, name) => {
-    const error = refusal(() => chooseForMethod(method, version));
+    const error = refusal(() => dialectForMethod(method, version));
     expect(error.reason).toBe('METHOD_NOT_FOUND');
     expect(error.dialect.name).toBe(name);
   });
 
   it('gives the same answer object every time', () => {
-    const choice = chooseForMethod('SendMessage', '1.0');
-    expect(chooseForMethod('SendMessage', '1.0')).toBe(choice);
+    const choice = dialectForMethod('SendMessage', '1.0');
+    expect(dialectForMethod('SendMessage', '1.0')).toBe(choice);
     expect(Object.isFrozen(choice)).toBe(true);
   });
 });
 
 describe('a path', () => {
-  it.each<[string, Version | undefined, string]>([
+  it.each<[string, ProtocolVersion | undefined, string]>([
     ['/v1/message:send', undefined, 'v0_3_rest'],
     ['/v1', undefined, 'v0_3_rest'],
     ['/message:send', undefined, 'v1_0'],
@@ -130,11 +130,11 @@ describe('a path', () => {
     ['/tasks', '0.3', 'v0_3_rest'],
     ['/v1/tasks', '0.2', 'v0_3_rest'],
   ])('%s with version %s is %s', (path, version, name) => {
-    expect(chooseForPath(path, version).name).toBe(name);
+    expect(dialectForPath(path, version).name).toBe(name);
   });
 
   it('does not exist in 0.1', () => {
-    expect(refusal(() => chooseForPath('/tasks', '0.1')).reason).toBe('VERSION_NOT_SUPPORTED');
+    expect(refusal(() => dialectForPath('/tasks', '0.1')).reason).toBe('VERSION_NOT_SUPPORTED');
   });
 });
 
@@ -153,18 +153,18 @@ describe('a card', () => {
     [{ url, securitySchemes: {}, authentication }, '0.2', v0_3],
     [{ url, preferredTransport: 'JSONRPC' }, '0.2', v0_3],
   ])('such as %j is %s', (card, version, dialect) => {
-    expect(chooseForCard(card)).toEqual({ version, dialect, hybrid: false, uncertain: false });
+    expect(dialectForCard(card)).toEqual({ version, dialect, hybrid: false, uncertain: false });
   });
 
   it('with an address of its own beside its interfaces is 1.0 and 0.3', () => {
-    expect(chooseForCard({ url, protocolVersion: '0.3.0', supportedInterfaces })).toMatchObject({
+    expect(dialectForCard({ url, protocolVersion: '0.3.0', supportedInterfaces })).toMatchObject({
       version: '1.0',
       hybrid: true,
     });
   });
 
   it('with nothing but an address is uncertain', () => {
-    expect(chooseForCard({ url, supportedInterfaces: [], authentication: null })).toEqual({
+    expect(dialectForCard({ url, supportedInterfaces: [], authentication: null })).toEqual({
       version: 'unknown',
       dialect: v0_3,
       hybrid: false,
@@ -173,7 +173,7 @@ describe('a card', () => {
   });
 
   it.each([null, 'card', [], {}, { name: 'x' }])('is not %j', (card) => {
-    expect(chooseForCard(card)).toMatchObject({ version: 'unknown', uncertain: false });
+    expect(dialectForCard(card)).toMatchObject({ version: 'unknown', uncertain: false });
   });
 
   it('that each dialect writes is known again', () => {
@@ -183,7 +183,7 @@ describe('a card', () => {
     );
     const known = (dialect: typeof v0_1): string => {
       const interfaces = [{ url, protocolBinding: 'JSONRPC', protocolVersion: dialect.version }];
-      return chooseForCard(dialect.card.write({ ...card, interfaces })).version;
+      return dialectForCard(dialect.card.write({ ...card, interfaces })).version;
     };
     expect(known(v0_1)).toBe('0.1');
     expect(known(v0_3)).toBe('0.3');
@@ -192,12 +192,8 @@ describe('a card', () => {
 });
 
 it('every version has its JSON-RPC dialect, and no version means 0.3', () => {
-  expect([undefined, '0.1', '0.2', '0.3', '1.0'].map((each) => dialectOf(each as Version).name)).toEqual([
-    'v0_3',
-    'v0_1',
-    'v0_3',
-    'v0_3',
-    'v1_0',
-  ]);
+  expect(
+    [undefined, '0.1', '0.2', '0.3', '1.0'].map((each) => dialectForVersion(each as ProtocolVersion).name),
+  ).toEqual(['v0_3', 'v0_1', 'v0_3', 'v0_3', 'v1_0']);
   expect(v0_3_rest.methods.size).toBe(0);
 });

@@ -1,49 +1,51 @@
 import type { Operation } from '../protocol/agent.ts';
-import type { Version } from '../protocol/card.ts';
-import { A2AError, type A2AErrorOptions, type Reason } from '../protocol/errors.ts';
+import type { ProtocolVersion } from '../protocol/card.ts';
+import { A2AError, type A2AErrorOptions, type ErrorReason } from '../protocol/errors.ts';
 import type { Dialect } from './dialect.ts';
 import { v0_1 } from './v0_1/index.ts';
 import { v0_3 } from './v0_3/index.ts';
 import { v0_3_rest } from './v0_3_rest/index.ts';
 import { v1_0 } from './v1_0/index.ts';
 
-export { type CardChoice, chooseForCard } from './card-negotiation.ts';
+export { type CardDialect, dialectForCard } from './card-negotiation.ts';
 
 /** Every version that a peer may ask for, newest first. */
-export const versions: readonly Version[] = ['1.0', '0.3', '0.2', '0.1'];
+export const supportedVersions: readonly ProtocolVersion[] = ['1.0', '0.3', '0.2', '0.1'];
 
-/** A peer could not be given a dialect for what it asks; it is told so in the words of {@link ChoiceError.dialect}. */
-export class ChoiceError extends A2AError {
+/** A peer could not be given a dialect for what it asks; it is told so in the words of {@link NegotiationError.dialect}. */
+export class NegotiationError extends A2AError {
   /** The dialect to answer in. */
   readonly dialect: Dialect;
 
-  constructor(reason: Reason, message: string, dialect: Dialect, options?: A2AErrorOptions) {
+  constructor(reason: ErrorReason, message: string, dialect: Dialect, options?: A2AErrorOptions) {
     super(reason, message, options);
     this.dialect = dialect;
   }
 }
 
-const namedVersions: ReadonlyMap<string, Version> = new Map(versions.map((each) => [each, each]));
+const namedVersions: ReadonlyMap<string, ProtocolVersion> = new Map(
+  supportedVersions.map((each) => [each, each]),
+);
 const majorMinor = /^\s*(\d+\.\d+)(?:\.[^\s]*)?\s*$/;
 
 /**
  * Reads the value of `A2A-Version`: major and minor count, a patch number does not.
  *
  * @returns undefined when the peer names no version.
- * @throws {@link ChoiceError} VERSION_NOT_SUPPORTED, to be answered in 1.0, the version that has the header.
+ * @throws {@link NegotiationError} VERSION_NOT_SUPPORTED, to be answered in 1.0, the version that has the header.
  */
-export function versionOf(text: string | undefined): Version | undefined {
+export function parseVersionHeader(text: string | undefined): ProtocolVersion | undefined {
   if (text === undefined || text === '') return undefined;
   const known = namedVersions.get(text) ?? namedVersions.get(majorMinor.exec(text)?.[1] ?? '');
   if (known !== undefined) return known;
   if (text.trim() === '') return undefined;
-  throw new ChoiceError('VERSION_NOT_SUPPORTED', `A2A ${text} is not spoken here`, v1_0, {
-    details: { version: text, supported: versions.join(', ') },
+  throw new NegotiationError('VERSION_NOT_SUPPORTED', `A2A ${text} is not spoken here`, v1_0, {
+    details: { version: text, supported: supportedVersions.join(', ') },
   });
 }
 
 /** Which dialect a JSON-RPC method belongs to, and what it asks for. */
-export interface MethodChoice {
+export interface MethodMatch {
   readonly dialect: Dialect;
   readonly operation: Operation;
   /**
@@ -54,7 +56,7 @@ export interface MethodChoice {
 }
 
 /** What may help to choose. */
-export interface MethodHints {
+export interface MethodContext {
   /** The path that the request came in on; a segment `v0.1` or `0.1` settles what the method leaves open. */
   readonly path?: string;
   /**
@@ -64,7 +66,7 @@ export interface MethodHints {
   readonly lenient?: boolean;
 }
 
-type Table = ReadonlyMap<string, MethodChoice>;
+type Table = ReadonlyMap<string, MethodMatch>;
 
 function tableOf(dialect: Dialect, isAmbiguous: (method: string) => boolean = () => false): Table {
   return new Map(
@@ -81,7 +83,7 @@ const in1_0 = tableOf(v1_0);
 /** For peers that name no version: what both have belongs to 0.3 until the task says otherwise. */
 const unversioned: Table = new Map([...in0_1, ...tableOf(v0_3, (method) => v0_1.methods.has(method))]);
 
-const tables: ReadonlyMap<Version | undefined, Table> = new Map<Version | undefined, Table>([
+const tables: ReadonlyMap<ProtocolVersion | undefined, Table> = new Map<ProtocolVersion | undefined, Table>([
   [undefined, unversioned],
   ['0.1', in0_1],
   ['0.2', in0_3],
@@ -89,7 +91,10 @@ const tables: ReadonlyMap<Version | undefined, Table> = new Map<Version | undefi
   ['1.0', in1_0],
 ]);
 
-const dialects: ReadonlyMap<Version | undefined, Dialect> = new Map<Version | undefined, Dialect>([
+const dialects: ReadonlyMap<ProtocolVersion | undefined, Dialect> = new Map<
+  ProtocolVersion | undefined,
+  Dialect
+>([
   [undefined, v0_3],
   ['0.1', v0_1],
   ['0.2', v0_3],
@@ -98,7 +103,7 @@ const dialects: ReadonlyMap<Version | undefined, Dialect> = new Map<Version | un
 ]);
 
 /** The JSON-RPC dialect of a version; without a version it is 0.3. */
-export function dialectOf(version: Version | undefined): Dialect {
+export function dialectForVersion(version: ProtocolVersion | undefined): Dialect {
   return dialects.get(version) ?? v0_3;
 }
 
@@ -107,13 +112,13 @@ const path0_1 = /(?:^|\/)v?0\.1(?:\/|$)/;
 /**
  * Chooses the dialect of a JSON-RPC method.
  *
- * @throws {@link ChoiceError} METHOD_NOT_FOUND, or VERSION_NOT_SUPPORTED for a method of 1.0 without the version.
+ * @throws {@link NegotiationError} METHOD_NOT_FOUND, or VERSION_NOT_SUPPORTED for a method of 1.0 without the version.
  */
-export function chooseForMethod(
+export function dialectForMethod(
   method: string,
-  version: Version | undefined,
-  hints: MethodHints = {},
-): MethodChoice {
+  version: ProtocolVersion | undefined,
+  hints: MethodContext = {},
+): MethodMatch {
   const choice =
     tables.get(version)?.get(method) ??
     (hints.lenient ? (in1_0.get(method) ?? unversioned.get(method)) : undefined);
@@ -124,26 +129,26 @@ export function chooseForMethod(
   return choice;
 }
 
-function refusal(method: string, version: Version | undefined): ChoiceError {
+function refusal(method: string, version: ProtocolVersion | undefined): NegotiationError {
   if (version === undefined && in1_0.has(method)) {
-    return new ChoiceError(
+    return new NegotiationError(
       'VERSION_NOT_SUPPORTED',
       `${method} is a method of A2A 1.0, and no version means 0.3: send the header A2A-Version: 1.0`,
       v1_0,
-      { details: { method, supported: versions.join(', ') } },
+      { details: { method, supported: supportedVersions.join(', ') } },
     );
   }
-  const dialect = dialectOf(version);
-  return new ChoiceError('METHOD_NOT_FOUND', `A2A ${dialect.version} has no such method`, dialect);
+  const dialect = dialectForVersion(version);
+  return new NegotiationError('METHOD_NOT_FOUND', `A2A ${dialect.version} has no such method`, dialect);
 }
 
 /**
  * Chooses the dialect of a REST path: `/v1/…` is 0.3 and anything else 1.0, unless the version says otherwise, for
  * a tenant may be called v1.
  *
- * @throws {@link ChoiceError} VERSION_NOT_SUPPORTED for 0.1, which has no REST.
+ * @throws {@link NegotiationError} VERSION_NOT_SUPPORTED for 0.1, which has no REST.
  */
-export function chooseForPath(path: string, version: Version | undefined): Dialect {
+export function dialectForPath(path: string, version: ProtocolVersion | undefined): Dialect {
   switch (version) {
     case '1.0':
       return v1_0;
@@ -151,7 +156,7 @@ export function chooseForPath(path: string, version: Version | undefined): Diale
     case '0.3':
       return v0_3_rest;
     case '0.1':
-      throw new ChoiceError('VERSION_NOT_SUPPORTED', 'A2A 0.1 has no REST', v1_0, {
+      throw new NegotiationError('VERSION_NOT_SUPPORTED', 'A2A 0.1 has no REST', v1_0, {
         details: { version, supported: '1.0, 0.3, 0.2' },
       });
     case undefined:

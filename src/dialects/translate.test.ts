@@ -1,34 +1,34 @@
 import { expect, it } from 'vitest';
 import type { StreamEvent } from '../protocol/event.ts';
-import { read, write } from './translate.ts';
+import { decode, encode } from './translate.ts';
 import { v0_1 } from './v0_1/index.ts';
 import { v1_0 } from './v1_0/index.ts';
 
 const task = { id: 't', contextId: 'c', status: { state: 'rejected' } } as const;
 
 it('writes a thing by its name and tells what could not be said', () => {
-  const { wire, losses } = write(v0_1, 'task', task);
+  const { wire, losses } = encode(v0_1, 'task', task);
   expect(wire).toMatchObject({ status: { state: 'failed' } });
   expect(losses).toEqual([expect.objectContaining({ path: 'task.status.state', kind: 'guessed' })]);
-  expect(write(v1_0, 'task', task).losses).toEqual([]);
+  expect(encode(v1_0, 'task', task).losses).toEqual([]);
 });
 
 it('reads a thing by its name and tells what was guessed', () => {
   const wire = { id: 't', contextId: 'c', status: { state: 'PAUSED' } };
-  const { value, losses } = read(v1_0, 'task', wire);
+  const { value, losses } = decode(v1_0, 'task', wire);
   expect(value.status.state).toBe('unknown');
   expect(losses).toHaveLength(1);
-  expect(() => read(v1_0, 'task', wire, { lenient: false })).toThrow(/task state/);
+  expect(() => decode(v1_0, 'task', wire, { lenient: false })).toThrow(/task state/);
 });
 
 it('reads and writes requests and results', () => {
-  expect(read(v0_1, 'getTask.request', { id: 't' }).value).toEqual({ id: 't', historyLength: 0 });
-  expect(write(v1_0, 'send.result', task).wire).toMatchObject({ task: { id: 't' } });
+  expect(decode(v0_1, 'getTask.request', { id: 't' }).value).toEqual({ id: 't', historyLength: 0 });
+  expect(encode(v1_0, 'send.result', task).wire).toMatchObject({ task: { id: 't' } });
 });
 
 it('writes and reads a whole stream, closing words included', () => {
   const events: StreamEvent[] = [{ kind: 'task', task: { ...task, status: { state: 'working' } } }];
-  const { wire } = write(v0_1, 'events', events);
+  const { wire } = encode(v0_1, 'events', events);
   expect(wire).toMatchObject([{ final: false }, { final: true }]);
-  expect(read(v0_1, 'events', JSON.parse(JSON.stringify(wire))).value).toEqual(events);
+  expect(decode(v0_1, 'events', JSON.parse(JSON.stringify(wire))).value).toEqual(events);
 });

@@ -1,13 +1,13 @@
 import type { Operation } from '../protocol/agent.ts';
 import type { AgentCard } from '../protocol/card.ts';
-import type { StatusEvent, StreamEvent } from '../protocol/event.ts';
+import type { TaskStatusUpdateEvent, StreamEvent } from '../protocol/event.ts';
 import type { Message } from '../protocol/message.ts';
 import type { Task } from '../protocol/task.ts';
-import type { Codec, Dialect, RequestOf, ResultOf, StreamOpening, Unary } from './dialect.ts';
-import type { Loss, Losses, Reading } from './translation-loss.ts';
+import type { Codec, Dialect, RequestOf, ResultOf, StreamOpenContext, UnaryOperation } from './dialect.ts';
+import type { TranslationLoss, LossList, DecodeMode } from './translation-loss.ts';
 
 type Requests = { [O in Operation as `${O}.request`]: RequestOf[O] };
-type Results = { [O in Unary as `${O}.result`]: ResultOf[O] };
+type Results = { [O in UnaryOperation as `${O}.result`]: ResultOf[O] };
 
 /** Everything that can be translated by its name, and what it is in the model. */
 export interface Translatable extends Requests, Results {
@@ -22,14 +22,14 @@ export interface Translatable extends Requests, Results {
 export type TranslatableName = keyof Translatable;
 
 /** How to read. */
-export interface ReadOptions {
+export interface DecodeOptions {
   /**
    * Takes what is not quite right as well as it can be taken, and says so.
    * @defaultValue true
    */
   readonly lenient?: boolean;
   /** For `events`: what the request that opened the stream said. */
-  readonly opening?: StreamOpening;
+  readonly opening?: StreamOpenContext;
 }
 
 /**
@@ -37,12 +37,12 @@ export interface ReadOptions {
  *
  * @returns The wire form and everything that it could not say.
  */
-export function write<N extends TranslatableName>(
+export function encode<N extends TranslatableName>(
   dialect: Dialect,
   name: N,
   value: Translatable[N],
-): { wire: unknown; losses: Loss[] } {
-  const losses: Loss[] = [];
+): { wire: unknown; losses: TranslationLoss[] } {
+  const losses: TranslationLoss[] = [];
   return { wire: codecOf(dialect, name, {}).write(value, losses), losses };
 }
 
@@ -52,39 +52,39 @@ export function write<N extends TranslatableName>(
  * @returns What it means and everything that had to be guessed or left out.
  * @throws {@link A2AError} INVALID_PARAMS when it cannot be read.
  */
-export function read<N extends TranslatableName>(
+export function decode<N extends TranslatableName>(
   dialect: Dialect,
   name: N,
   wire: unknown,
-  { lenient = true, opening = {} }: ReadOptions = {},
-): { value: Translatable[N]; losses: Loss[] } {
-  const losses: Loss[] = [];
+  { lenient = true, opening = {} }: DecodeOptions = {},
+): { value: Translatable[N]; losses: TranslationLoss[] } {
+  const losses: TranslationLoss[] = [];
   return { value: codecOf(dialect, name, opening).read(wire, { lenient, losses }), losses };
 }
 
 function codecOf<N extends TranslatableName>(
   dialect: Dialect,
   name: N,
-  opening: StreamOpening,
+  opening: StreamOpenContext,
 ): Codec<Translatable[N]> {
   // The compiler cannot follow a name from the type to the codec; the names are built alike on both sides.
   return find(dialect, name, opening) as Codec<Translatable[N]>;
 }
 
-function find(dialect: Dialect, name: TranslatableName, opening: StreamOpening): unknown {
+function find(dialect: Dialect, name: TranslatableName, opening: StreamOpenContext): unknown {
   if (name === 'events') return eventsCodec(dialect, opening);
   if (name === 'card' || name === 'task' || name === 'message') return dialect[name];
   const [operation, side] = name.split('.') as [Operation, 'request' | 'result'];
-  return side === 'request' ? dialect.requests[operation] : dialect.results[operation as Unary];
+  return side === 'request' ? dialect.requests[operation] : dialect.results[operation as UnaryOperation];
 }
 
-function eventsCodec(dialect: Dialect, opening: StreamOpening): Codec<readonly StreamEvent[]> {
+function eventsCodec(dialect: Dialect, opening: StreamOpenContext): Codec<readonly StreamEvent[]> {
   return {
-    read(wire: unknown, reading: Reading) {
+    read(wire: unknown, reading: DecodeMode) {
       const reader = dialect.eventReader(opening);
       return (wire as unknown[]).flatMap((each) => reader.read(each, reading));
     },
-    write(events: readonly StreamEvent[], losses?: Losses) {
+    write(events: readonly StreamEvent[], losses?: LossList) {
       const writer = dialect.eventWriter();
       const wire = events.flatMap((event) => writer.write(event, losses));
       return [...wire, ...writer.end(lastStatus(events))];
@@ -92,7 +92,7 @@ function eventsCodec(dialect: Dialect, opening: StreamOpening): Codec<readonly S
   };
 }
 
-function lastStatus(events: readonly StreamEvent[]): StatusEvent | undefined {
+function lastStatus(events: readonly StreamEvent[]): TaskStatusUpdateEvent | undefined {
   const last = events.findLast((event) => event.kind === 'status' || event.kind === 'task');
   if (last?.kind !== 'task') return last;
   const { id, contextId, status } = last.task;

@@ -1,5 +1,5 @@
 /** Something wrong in a file, and where. */
-export interface Complaint {
+export interface Diagnostic {
   /** What is wrong, and what would be right. */
   readonly message: string;
   /** Where in the document, such as `rules[0].when.text`; empty for the document itself. */
@@ -16,9 +16,9 @@ export interface Complaint {
 export class DocumentError extends Error {
   override readonly name = 'DocumentError';
   readonly file: string;
-  readonly complaints: readonly Complaint[];
+  readonly complaints: readonly Diagnostic[];
 
-  constructor(file: string, complaints: readonly Complaint[]) {
+  constructor(file: string, complaints: readonly Diagnostic[]) {
     const sorted = complaints.toSorted((a, b) => a.line - b.line || a.column - b.column);
     super(sorted.map((each) => `${file}:${each.line}:${each.column}: ${told(each)}`).join('\n'));
     this.file = file;
@@ -26,6 +26,6 @@ export class DocumentError extends Error {
   }
 }
 
-function told({ path, message }: Complaint): string {
+function told({ path, message }: Diagnostic): string {
   return path === '' ? message : `${path}: ${message}`;
 }

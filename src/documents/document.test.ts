@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { DocumentError } from './diagnostic.ts';
 import { Document } from './document.ts';
-import { fillIn } from './interpolate.ts';
+import { interpolateVariables } from './interpolate.ts';
 
 const schema = z.strictObject({
   name: z.string(),
@@ -95,7 +95,9 @@ describe('names of the environment', () => {
   it('are filled in, with defaults', () => {
     const missing: string[] = [];
     const value = { url: 'http://${HOST, localhost}:${PORT}', list: ['${NONE}', '${QUOTED, "a b"}', 1] };
-    const filled = fillIn(value, { PORT: '80' }, (path, name) => missing.push(`${path.join('.')} ${name}`));
+    const filled = interpolateVariables(value, { PORT: '80' }, (path, name) =>
+      missing.push(`${path.join('.')} ${name}`),
+    );
     expect(filled).toEqual({ url: 'http://localhost:80', list: ['', 'a b', 1] });
     expect(missing).toEqual(['list.0 NONE']);
   });

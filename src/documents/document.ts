@@ -8,8 +8,8 @@ import {
   type Document as Yaml,
 } from 'yaml';
 import type * as z from 'zod';
-import { type Complaint, DocumentError } from './diagnostic.ts';
-import { complaintsOf, type Path, textOfPath } from './schema-issues.ts';
+import { type Diagnostic, DocumentError } from './diagnostic.ts';
+import { toDiagnostics, type DocumentPath, formatPath } from './schema-issues.ts';
 
 /** What a person may write in a file at most. */
 const maxCharacters = 5_000_000;
@@ -60,13 +60,13 @@ export class Document {
   }
 
   /** Where something stands, or the nearest thing around it that is there. */
-  locate(path: Path): { line: number; column: number } {
+  locate(path: DocumentPath): { line: number; column: number } {
     return place(this.#lines, this.#offset(path));
   }
 
   /** A complaint about something in it. */
-  complaint(path: Path, message: string): Complaint {
-    return { message, path: textOfPath(path), ...this.locate(path) };
+  complaint(path: DocumentPath, message: string): Diagnostic {
+    return { message, path: formatPath(path), ...this.locate(path) };
   }
 
   /**
@@ -78,14 +78,14 @@ export class Document {
   check<Checked>(schema: z.ZodType<Checked>, value: unknown = this.value): Checked {
     const result = schema.safeParse(value, { reportInput: true });
     if (result.success) return result.data;
-    const found = complaintsOf(result.error.issues);
+    const found = toDiagnostics(result.error.issues);
     throw new DocumentError(
       this.file,
       found.map(({ path, message }) => this.complaint(path, message)),
     );
   }
 
-  #offset(path: Path): number {
+  #offset(path: DocumentPath): number {
     let node: unknown = this.#yaml.contents;
     let offset = offsetOf(node);
     for (const [index, key] of path.entries()) {

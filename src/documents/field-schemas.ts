@@ -9,19 +9,19 @@ function fromText(value: unknown): unknown {
 }
 
 /** A number of seconds. */
-export const seconds = z.preprocess(fromText, z.number().positive('must be more than 0 seconds'));
+export const secondsFieldSchema = z.preprocess(fromText, z.number().positive('must be more than 0 seconds'));
 
 /** A number of seconds, where 0 or less means never. */
-export const secondsOrNever = z.preprocess(fromText, z.number());
+export const secondsOrNeverFieldSchema = z.preprocess(fromText, z.number());
 
 /** A count. */
-export const count = z.preprocess(fromText, z.int().positive('must be at least 1'));
+export const countFieldSchema = z.preprocess(fromText, z.int().positive('must be at least 1'));
 
 /** A port. */
-export const port = z.preprocess(fromText, z.int().min(0).max(65_535));
+export const portFieldSchema = z.preprocess(fromText, z.int().min(0).max(65_535));
 
 /** Yes or no. */
-export const flag = z.preprocess(fromText, z.boolean());
+export const booleanFieldSchema = z.preprocess(fromText, z.boolean());
 
 /** Text that may not be left empty, as a name of the environment that is not set leaves it. */
-export const text = z.string().min(1, 'must not be empty');
+export const textFieldSchema = z.string().min(1, 'must not be empty');

@@ -7,7 +7,7 @@ const reference = /\$\{\s*([A-Za-z_]\w*)\s*(?:,\s*([^}]*?)\s*)?\}/g;
  * Fills in `${NAME}` and `${NAME, default}` in every text of a document. A name that is not set and has no default
  * is handed to `missing`, with the way to it.
  */
-export function fillIn(
+export function interpolateVariables(
   value: unknown,
   environment: Environment,
   missing: (path: PropertyKey[], name: string) => void,
@@ -21,9 +21,12 @@ export function fillIn(
     });
   }
   if (Array.isArray(value))
-    return value.map((each, index) => fillIn(each, environment, missing, [...path, index]));
+    return value.map((each, index) => interpolateVariables(each, environment, missing, [...path, index]));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, each]) => [key, fillIn(each, environment, missing, [...path, key])]),
+    Object.entries(value).map(([key, each]) => [
+      key,
+      interpolateVariables(each, environment, missing, [...path, key]),
+    ]),
   );
 }

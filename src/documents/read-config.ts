@@ -1,13 +1,13 @@
-import { type Complaint, DocumentError } from './diagnostic.ts';
+import { type Diagnostic, DocumentError } from './diagnostic.ts';
 import { Document } from './document.ts';
-import { fillIn } from './interpolate.ts';
-import type { Path } from './schema-issues.ts';
+import { interpolateVariables } from './interpolate.ts';
+import type { DocumentPath } from './schema-issues.ts';
 
 /** Collects what is wrong beside the form of a file. */
-export type Complain = (path: Path, message: string) => void;
+export type ReportDiagnostic = (path: DocumentPath, message: string) => void;
 
 /** Where the values of names come from. */
-export type Environment = { readonly [name: string]: string | undefined };
+export type EnvironmentVariables = { readonly [name: string]: string | undefined };
 
 /**
  * Reads a file in which names of the environment are filled in, and tells all that is wrong with it at once.
@@ -16,17 +16,17 @@ export type Environment = { readonly [name: string]: string | undefined };
  * @param isOurs - whether a name that is not set, at some place, is any concern of the reader. @defaultValue always
  * @throws DocumentError with the place of everything that is wrong.
  */
-export function readFilled<Read>(
+export function readConfigDocument<Read>(
   text: string,
   file: string,
-  environment: Environment,
-  read: (document: Document, filled: unknown, complain: Complain) => Read,
-  isOurs: (path: Path) => boolean = () => true,
+  environment: EnvironmentVariables,
+  read: (document: Document, filled: unknown, complain: ReportDiagnostic) => Read,
+  isOurs: (path: DocumentPath) => boolean = () => true,
 ): Read {
   const document = Document.parse(text, file);
-  const complaints: Complaint[] = [];
-  const complain: Complain = (path, message) => complaints.push(document.complaint(path, message));
-  const filled = fillIn(document.value, environment, (path, name) => {
+  const complaints: Diagnostic[] = [];
+  const complain: ReportDiagnostic = (path, message) => complaints.push(document.complaint(path, message));
+  const filled = interpolateVariables(document.value, environment, (path, name) => {
     if (isOurs(path)) complain(path, `${name} is not set, and there is no default`);
   });
   // What is not set is empty, and would be complained about twice.

@@ -1,15 +1,15 @@
 import type * as z from 'zod';
 
 /** The way to something in a document. */
-export type Path = readonly PropertyKey[];
+export type DocumentPath = readonly PropertyKey[];
 
 interface Found {
-  path: Path;
+  path: DocumentPath;
   message: string;
 }
 
 /** The way as a person writes it, such as `rules[0].when`. */
-export function textOfPath(path: Path): string {
+export function formatPath(path: DocumentPath): string {
   let text = '';
   for (const key of path) {
     if (typeof key === 'number') text += `[${key}]`;
@@ -19,14 +19,14 @@ export function textOfPath(path: Path): string {
 }
 
 /** What is wrong, in plain words; an unknown key is complained about where it stands. */
-export function complaintsOf(issues: readonly z.core.$ZodIssue[], around: Path = []): Found[] {
+export function toDiagnostics(issues: readonly z.core.$ZodIssue[], around: DocumentPath = []): Found[] {
   return issues.flatMap((issue): Found[] => {
     const path = [...around, ...issue.path];
     if (issue.code === 'unrecognized_keys')
       return issue.keys.map((key) => ({ path: [...path, key], message: 'this key is not known here' }));
     if (issue.code === 'invalid_union' && issue.errors.length > 0) {
       const closest = closestOf(issue.errors);
-      if (closest) return complaintsOf(closest, path);
+      if (closest) return toDiagnostics(closest, path);
     }
     return [{ path, message: plain(issue) }];
   });

@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { A2AError } from '../protocol/errors.ts';
-import { type Gate, plainAgent, secureAgent } from './connection-agents.ts';
+import { type ConnectionChecks, httpConnectionAgent, httpsConnectionAgent } from './connection-agents.ts';
 import type { EgressOptions } from './egress-options.ts';
 import { egressPolicy } from './egress-policy.ts';
-import { guardedRequest } from './egress-request.ts';
+import { egressRequest } from './egress-request.ts';
 
 describe('a connection', () => {
   let server: Server;
@@ -40,15 +40,15 @@ describe('a connection', () => {
     throw new A2AError('PERMISSION_DENIED');
   };
   /** A gate whose lookup lies, so that only the look at the finished connection is left. */
-  const gate: Gate = {
+  const gate: ConnectionChecks = {
     connectTimeout: 5000,
     lookupFor: () => (_host, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
     checkAddress: refuse,
   };
 
   it.each([
-    ['http', plainAgent, plainRequest],
-    ['https', secureAgent, secureRequest],
+    ['http', httpConnectionAgent, plainRequest],
+    ['https', httpsConnectionAgent, secureRequest],
   ] as const)(
     'by %s that ended at a forbidden address is closed before anything is said',
     async (_name, make, ask) => {
@@ -64,7 +64,7 @@ describe('a connection', () => {
 
   it('to an address is checked before it is made', async () => {
     const attempts: string[] = [];
-    agent = plainAgent({ ...gate, onConnect: (address) => attempts.push(address) });
+    agent = httpConnectionAgent({ ...gate, onConnect: (address) => attempts.push(address) });
     const outgoing = plainRequest({ agent, host: '127.0.0.1', port });
     outgoing.end();
     const [error] = await once(outgoing, 'error');
@@ -74,7 +74,7 @@ describe('a connection', () => {
 
   it('whose encryption is never agreed upon is given up', async () => {
     const policy = egressPolicy({ allowLoopback: true, connectTimeout: 50 });
-    const asked = guardedRequest(policy, { url: `https://127.0.0.1:${port}/` });
+    const asked = egressRequest(policy, { url: `https://127.0.0.1:${port}/` });
     await expect(asked).rejects.toMatchObject({ reason: 'TIMEOUT' });
     expect((await received).length).toBeGreaterThan(0);
   });
@@ -127,7 +127,7 @@ describe.skipIf(!identity)('an encrypted connection', () => {
     const policy = egressPolicy({ allowLoopback: true, tls: { ca: identity?.cert }, resolve, ...options });
     try {
       const url = `https://${host}:${port}/`;
-      return [await guardedRequest(policy, { url }), await guardedRequest(policy, { url })];
+      return [await egressRequest(policy, { url }), await egressRequest(policy, { url })];
     } finally {
       policy.close();
     }

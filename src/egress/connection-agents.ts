@@ -7,7 +7,7 @@ import { A2AError } from '../protocol/errors.ts';
 import type { EgressOptions } from './egress-options.ts';
 
 /** What the connections of a policy have to go through. */
-export interface Gate extends Pick<EgressOptions, 'tls' | 'onConnect'> {
+export interface ConnectionChecks extends Pick<EgressOptions, 'tls' | 'onConnect'> {
   connectTimeout: number;
   lookupFor(port: number): LookupFunction;
   /** Throws for an address that is forbidden. */
@@ -21,7 +21,7 @@ type Opening = ClientRequestArgs & { servername?: string };
 const pooling: AgentOptions = { keepAlive: true, maxFreeSockets: 16, timeout: 4000, scheduling: 'lifo' };
 
 /** Makes the agent for `http:`; whatever it connects to has passed the gate. */
-export function plainAgent(gate: Gate): Agent {
+export function httpConnectionAgent(gate: ConnectionChecks): Agent {
   return new (class extends Agent {
     override createConnection(options: Opening, done?: Done): undefined {
       open(gate, options, false, done);
@@ -30,7 +30,7 @@ export function plainAgent(gate: Gate): Agent {
 }
 
 /** Makes the agent for `https:`; whatever it connects to has passed the gate. */
-export function secureAgent(gate: Gate): SecureAgent {
+export function httpsConnectionAgent(gate: ConnectionChecks): SecureAgent {
   return new (class extends SecureAgent {
     override createConnection(options: Opening, done?: Done): undefined {
       open(gate, options, true, done);
@@ -39,18 +39,20 @@ export function secureAgent(gate: Gate): SecureAgent {
 }
 
 /** The agents of a policy, made when they are needed. */
-export interface Agents {
+export interface ConnectionAgents {
   for(url: URL): Agent;
   /** Ends all connections. */
   close(): void;
 }
 
 /** Keeps an agent for each scheme. */
-export function agentsOf(gate: Gate): Agents {
+export function createConnectionAgents(gate: ConnectionChecks): ConnectionAgents {
   const open = new Map<string, Agent>();
   return {
     for({ protocol }) {
-      const agent = open.get(protocol) ?? (protocol === 'https:' ? secureAgent(gate) : plainAgent(gate));
+      const agent =
+        open.get(protocol) ??
+        (protocol === 'https:' ? httpsConnectionAgent(gate) : httpConnectionAgent(gate));
       open.set(protocol, agent);
       return agent;
     },
@@ -62,7 +64,7 @@ export function agentsOf(gate: Gate): Agents {
 }
 
 /** Opens a connection and hands it over when the other end is known to be allowed; nothing is sent before. */
-function open(gate: Gate, options: Opening, isSecure: boolean, done: Done = () => {}): void {
+function open(gate: ConnectionChecks, options: Opening, isSecure: boolean, done: Done = () => {}): void {
   const host = options.host ?? '';
   const port = Number(options.port);
   const origin = `${isSecure ? 'https' : 'http'}://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;

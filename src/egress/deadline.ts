@@ -8,7 +8,7 @@ export interface Deadline {
 }
 
 /** Starts a deadline. */
-export function deadline(milliseconds: number, signal: AbortSignal | undefined): Deadline {
+export function startDeadline(milliseconds: number, signal: AbortSignal | undefined): Deadline {
   const controller = new AbortController();
   const cancel = (): void => {
     controller.abort(new A2AError('CANCELED', 'The request was given up', { cause: signal?.reason }));

@@ -1,10 +1,10 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
-import { parseAddress } from './rules/ip-address.ts';
-import type { Resolve } from './egress-options.ts';
+import { parseIpAddress } from './rules/ip-address.ts';
+import type { DnsResolver } from './egress-options.ts';
 
 /** Asks the system, which knows its file of hosts too. */
-export async function systemResolve(host: string): Promise<string[]> {
+export async function systemDnsResolver(host: string): Promise<string[]> {
   const found = await systemLookup(host, { all: true });
   return found.map(({ address }) => address);
 }
@@ -16,13 +16,13 @@ export async function systemResolve(host: string): Promise<string[]> {
  *
  * @param check - Throws for a host or an address that is forbidden.
  */
-export function checkedLookup(
-  resolve: Resolve,
+export function createCheckedLookup(
+  resolve: DnsResolver,
   check: (host: string, address?: string) => void,
 ): LookupFunction {
   const find = async (host: string): Promise<readonly string[]> => {
     check(host);
-    const addresses = parseAddress(host) ? [host] : await resolve(host);
+    const addresses = parseIpAddress(host) ? [host] : await resolve(host);
     for (const address of addresses) check(host, address);
     return addresses;
   };

@@ -2,13 +2,13 @@ import type { SecureContextOptions } from 'node:tls';
 import type { PortRange } from './rules/ports.ts';
 
 /** Why something is fetched: rules differ between an agent one chose and a URL that a stranger gave. */
-export type Purpose = 'card' | 'call' | 'webhook' | 'file';
+export type EgressPurpose = 'card' | 'call' | 'webhook' | 'file';
 
 /** Finds all addresses of a name. */
-export type Resolve = (host: string) => Promise<readonly string[]>;
+export type DnsResolver = (host: string) => Promise<readonly string[]>;
 
 /** Something that was not fetched. For logs: the peer must not see it. */
-export interface Refusal {
+export interface EgressDenial {
   /** The URL, or only its host and port if the URL is not known. */
   target: string;
   /** The address, if it came that far. */
@@ -71,9 +71,9 @@ export interface EgressOptions {
   /** Certificates to trust and to show. */
   tls?: Pick<SecureContextOptions, 'ca' | 'cert' | 'key' | 'passphrase'>;
   /** Finds all addresses of a name, instead of the system. */
-  resolve?: Resolve;
+  resolve?: DnsResolver;
   /** Told about every address before it is connected to. */
   onConnect?: (address: string, origin: string) => void;
   /** Told about everything that is refused. */
-  onRefuse?: (refusal: Refusal) => void;
+  onRefuse?: (refusal: EgressDenial) => void;
 }

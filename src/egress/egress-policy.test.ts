@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { A2AError } from '../protocol/errors.ts';
-import type { EgressOptions, Purpose, Refusal } from './egress-options.ts';
+import type { EgressOptions, EgressPurpose, EgressDenial } from './egress-options.ts';
 import { egressPolicy } from './egress-policy.ts';
 
 /** The error of a check, or nothing. */
-function refusalOf(url: string, options: EgressOptions = {}, purpose?: Purpose): A2AError | undefined {
+function refusalOf(url: string, options: EgressOptions = {}, purpose?: EgressPurpose): A2AError | undefined {
   try {
     egressPolicy(options).check(url, purpose);
     return undefined;
@@ -38,7 +38,7 @@ describe('a policy without options', () => {
     expect(checked.href).toBe('https://example.com/a');
   });
 
-  it.each<[string, Purpose]>([
+  it.each<[string, EgressPurpose]>([
     ['http://example.com/', 'webhook'],
     ['http://example.com/', 'file'],
     ['https://example.com:22/', 'webhook'],
@@ -48,7 +48,7 @@ describe('a policy without options', () => {
     expect(refusalOf(url, {}, purpose)?.reason).toBe('PERMISSION_DENIED');
   });
 
-  it.each<[string, Purpose]>([
+  it.each<[string, EgressPurpose]>([
     ['http://example.com:22/', 'card'],
     ['http://example.com:6379/', 'call'],
     ['https://example.com/', 'webhook'],
@@ -76,7 +76,7 @@ describe('a policy without options', () => {
 
 describe('a policy', () => {
   it('tells its owner what it refuses', () => {
-    const refusals: Refusal[] = [];
+    const refusals: EgressDenial[] = [];
     const policy = egressPolicy({ onRefuse: (refusal) => refusals.push(refusal) });
     expect(() => policy.check('http://localhost/')).toThrow(A2AError);
     expect(() => policy.checkAddress('10.9.8.7', 'example.com', 443)).toThrow(A2AError);

@@ -1,12 +1,12 @@
 import type { Agent } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import { A2AError, invalidField } from '../protocol/errors.ts';
-import { agentsOf } from './connection-agents.ts';
-import { judgeOf, type Target, type Verdict } from './rules/host-policy.ts';
-import { checkedLookup, systemResolve } from './dns-lookup.ts';
-import type { EgressOptions, Purpose } from './egress-options.ts';
-import { isPortAmong, isWebPort } from './rules/ports.ts';
-import { withoutBrackets, withoutDot } from './rules/host-rules.ts';
+import { createConnectionAgents } from './connection-agents.ts';
+import { createHostPolicy, type ConnectionTarget, type Denial } from './rules/host-policy.ts';
+import { createCheckedLookup, systemDnsResolver } from './dns-lookup.ts';
+import type { EgressOptions, EgressPurpose } from './egress-options.ts';
+import { isPortInRanges, isWebPort } from './rules/ports.ts';
+import { stripBrackets, stripTrailingDot } from './rules/host-rules.ts';
 
 /** How much a fetch may take. */
 export interface EgressLimits {
@@ -25,7 +25,7 @@ export interface EgressPolicy {
    * @returns the URL to use, without the dot at the end of its host.
    * @throws {@link A2AError} `PERMISSION_DENIED`, with the option to set in its hint.
    */
-  check(url: string | URL, purpose?: Purpose): URL;
+  check(url: string | URL, purpose?: EgressPurpose): URL;
   /**
    * Checks one address that a host led to.
    *
@@ -45,17 +45,17 @@ export interface EgressPolicy {
   /** What connections that others make need to know beside {@link EgressPolicy.lookupFor}. */
   readonly connecting: Readonly<Pick<EgressOptions, 'tls' | 'onConnect'>>;
   /** How many redirects are followed. */
-  redirectsFor(purpose: Purpose): number;
+  redirectsFor(purpose: EgressPurpose): number;
   /** Ends all connections. The policy stays usable and opens new ones. */
   close(): void;
 }
 
 /** Makes the policy for everything that is fetched because a peer said so: cards, calls, webhooks and files. */
 export function egressPolicy(options: EgressOptions = {}): EgressPolicy {
-  const judge = judgeOf(options);
+  const judge = createHostPolicy(options);
   const limits = limitsOf(options);
 
-  function refuse(target: string, verdict: Verdict, address?: string): never {
+  function refuse(target: string, verdict: Denial, address?: string): never {
     options.onRefuse?.({ target, address, why: verdict.hint });
     const { why, hint } = verdict;
     throw new A2AError('PERMISSION_DENIED', `${target} may not be used: ${why}`, { hint });
@@ -67,17 +67,17 @@ export function egressPolicy(options: EgressOptions = {}): EgressPolicy {
     if (verdict) refuse(written(target), verdict, address);
   }
 
-  function check(given: string | URL, purpose: Purpose = 'call'): URL {
+  function check(given: string | URL, purpose: EgressPurpose = 'call'): URL {
     // Also a copy, so that what was checked cannot change.
     const url = URL.canParse(String(given)) ? new URL(String(given)) : undefined;
     if (!url) refuse('The URL', { why: 'it cannot be read', hint: 'Correct the URL.' });
     const verdict = verdictOnScheme(url) ?? verdictOnHost(url, purpose);
     if (verdict) refuse(`${url.protocol}//${url.host}`, verdict);
-    url.hostname = withoutDot(url.hostname);
+    url.hostname = stripTrailingDot(url.hostname);
     return url;
   }
 
-  function verdictOnHost(url: URL, purpose: Purpose): Verdict | undefined {
+  function verdictOnHost(url: URL, purpose: EgressPurpose): Denial | undefined {
     const target = targetOf(url.hostname, portOf(url));
     const verdict = judge.host(target);
     if (verdict || judge.isOwnMachine(target)) return verdict;
@@ -85,7 +85,7 @@ export function egressPolicy(options: EgressOptions = {}): EgressPolicy {
   }
 
   const lookupAt = (port?: number): LookupFunction =>
-    checkedLookup(options.resolve ?? systemResolve, (host, address) => {
+    createCheckedLookup(options.resolve ?? systemDnsResolver, (host, address) => {
       if (address !== undefined) return checkAddress(address, host, port);
       const target = targetOf(host, port);
       const verdict = judge.host(target);
@@ -94,7 +94,13 @@ export function egressPolicy(options: EgressOptions = {}): EgressPolicy {
 
   const { connectTimeout } = limits;
   const { tls, onConnect } = options;
-  const agents = agentsOf({ tls, onConnect, connectTimeout, lookupFor: lookupAt, checkAddress });
+  const agents = createConnectionAgents({
+    tls,
+    onConnect,
+    connectTimeout,
+    lookupFor: lookupAt,
+    checkAddress,
+  });
   return {
     check,
     checkAddress,
@@ -109,7 +115,7 @@ export function egressPolicy(options: EgressOptions = {}): EgressPolicy {
 }
 
 /** What no policy permits, whoever is meant. */
-function verdictOnScheme(url: URL): Verdict | undefined {
+function verdictOnScheme(url: URL): Denial | undefined {
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     return { why: 'its scheme is neither https nor http', hint: 'Nothing else can be fetched.' };
   if (url.username !== '' || url.password !== '')
@@ -119,16 +125,16 @@ function verdictOnScheme(url: URL): Verdict | undefined {
 
 function verdictOnPurpose(
   url: URL,
-  purpose: Purpose,
+  purpose: EgressPurpose,
   isPortAllowed: boolean,
   { schemes, ports }: EgressOptions,
-): Verdict | undefined {
+): Denial | undefined {
   const isStrict = purpose === 'webhook' || purpose === 'file';
   const scheme = url.protocol === 'https:' ? 'https' : 'http';
   if (!(schemes ?? (isStrict ? ['https'] : ['https', 'http'])).includes(scheme))
     return { why: `its scheme is ${scheme}`, hint: `Put '${scheme}' on the list \`schemes\`.` };
   const port = portOf(url);
-  if (isPortAllowed || (ports ? isPortAmong(port, ports) : !isStrict || isWebPort(port))) return undefined;
+  if (isPortAllowed || (ports ? isPortInRanges(port, ports) : !isStrict || isWebPort(port))) return undefined;
   return {
     why: `its port is ${port}`,
     hint: `Put ${port} on the list \`ports\`, or host:${port} on \`allow\`.`,
@@ -149,11 +155,11 @@ function portOf(url: URL): number {
   return url.protocol === 'https:' ? 443 : 80;
 }
 
-function targetOf(host: string, port?: number): Target {
-  return { host: withoutDot(withoutBrackets(host)).toLowerCase(), port };
+function targetOf(host: string, port?: number): ConnectionTarget {
+  return { host: stripTrailingDot(stripBrackets(host)).toLowerCase(), port };
 }
 
-function written({ host, port }: Target): string {
+function written({ host, port }: ConnectionTarget): string {
   const shown = host.includes(':') ? `[${host}]` : host;
   return port === undefined ? shown : `${shown}:${port}`;
 }

@@ -5,7 +5,7 @@ import { pipeline, Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EgressOptions } from './egress-options.ts';
 import { type EgressPolicy, egressPolicy } from './egress-policy.ts';
-import { type GuardedRequest, guardedRequest } from './egress-request.ts';
+import { type EgressRequest, egressRequest } from './egress-request.ts';
 
 /** The name that stands for a public host; the test says where it leads. */
 const host = 'agent.example.com';
@@ -36,9 +36,9 @@ describe('a guarded request', () => {
     return policy;
   }
 
-  const ask = (request: Omit<GuardedRequest, 'url'> & { path?: string }, options: EgressOptions = {}) => {
+  const ask = (request: Omit<EgressRequest, 'url'> & { path?: string }, options: EgressOptions = {}) => {
     const url = `http://127.0.0.1:${port}${request.path ?? '/'}`;
-    return guardedRequest(policyOf({ allowLoopback: true, ...options }), { ...request, url });
+    return egressRequest(policyOf({ allowLoopback: true, ...options }), { ...request, url });
   };
 
   beforeEach(async () => {
@@ -113,7 +113,7 @@ describe('a guarded request', () => {
   it('uses a connection again', async () => {
     const policy = policyOf({ allowLoopback: true });
     const url = `http://127.0.0.1:${port}/`;
-    for (let round = 0; round < 3; round++) await guardedRequest(policy, { url });
+    for (let round = 0; round < 3; round++) await egressRequest(policy, { url });
     expect(connections).toEqual(['127.0.0.1']);
   });
 
@@ -124,7 +124,7 @@ describe('a guarded request', () => {
 
   it('says that a name leads nowhere', async () => {
     const resolve = () => Promise.resolve([]);
-    const asked = guardedRequest(policyOf({ resolve }), { url: `http://${host}/` });
+    const asked = egressRequest(policyOf({ resolve }), { url: `http://${host}/` });
     await expect(asked).rejects.toMatchObject({ reason: 'UNAVAILABLE', cause: { code: 'ENOTFOUND' } });
   });
 
@@ -139,12 +139,12 @@ describe('a guarded request', () => {
       const onConnect = (address: string) => attempts.push(address);
       const policy = policyOf({ allow: ['127.0.0.2'], resolve, onConnect });
       const url = `http://${host}:${port}/`;
-      expect((await guardedRequest(policy, { url })).text).toBe('ok');
-      expect((await guardedRequest(policy, { url })).text).toBe('ok');
+      expect((await egressRequest(policy, { url })).text).toBe('ok');
+      expect((await egressRequest(policy, { url })).text).toBe('ok');
       expect([looks, connections, attempts]).toEqual([1, ['127.0.0.2'], ['127.0.0.2']]);
 
       policy.close();
-      await expect(guardedRequest(policy, { url })).rejects.toMatchObject({ reason: 'PERMISSION_DENIED' });
+      await expect(egressRequest(policy, { url })).rejects.toMatchObject({ reason: 'PERMISSION_DENIED' });
       expect([looks, connections, attempts]).toEqual([2, ['127.0.0.2'], ['127.0.0.2']]);
     });
 
@@ -155,7 +155,7 @@ describe('a guarded request', () => {
         resolve: () => Promise.resolve(['127.0.0.2', '127.0.0.1']),
         onConnect: (address) => attempts.push(address),
       });
-      const asked = guardedRequest(policy, { url: `http://${host}:${port}/` });
+      const asked = egressRequest(policy, { url: `http://${host}:${port}/` });
       await expect(asked).rejects.toMatchObject({ reason: 'PERMISSION_DENIED' });
       expect([connections, attempts]).toEqual([[], []]);
     });
@@ -167,7 +167,7 @@ describe('a guarded request', () => {
         resolve: () => Promise.resolve(['127.0.0.3', '127.0.0.1']),
         onConnect: (address, origin) => attempts.push(`${address} ${origin}`),
       });
-      await guardedRequest(policy, { url: `http://${host}:${port}/` });
+      await egressRequest(policy, { url: `http://${host}:${port}/` });
       const origin = `http://${host}:${port}`;
       expect(attempts).toEqual([`127.0.0.3 ${origin}`, `127.0.0.1 ${origin}`]);
     });
@@ -189,7 +189,7 @@ describe('a guarded request', () => {
 
     it('gives up a name that takes too long', async () => {
       const policy = policyOf({ resolve: () => new Promise(() => {}), connectTimeout: 30 });
-      const asked = guardedRequest(policy, { url: `http://${host}/` });
+      const asked = egressRequest(policy, { url: `http://${host}/` });
       await expect(asked).rejects.toMatchObject({
         reason: 'TIMEOUT',
         hint: expect.stringContaining('connect'),
@@ -212,7 +212,7 @@ describe('a guarded request', () => {
         return new Promise<string[]>(() => {});
       };
       const policy = policyOf({ resolve });
-      const asked = guardedRequest(policy, { url: `http://${host}/`, signal: controller.signal });
+      const asked = egressRequest(policy, { url: `http://${host}/`, signal: controller.signal });
       await expect(asked).rejects.toMatchObject({ reason: 'CANCELED' });
     });
 

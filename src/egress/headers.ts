@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** Headers by their lower-case names. */
-export type Headers = Readonly<Record<string, string>>;
+export type HeaderMap = Readonly<Record<string, string>>;
 
 /** What the connection says itself. Somebody else's word on it would let requests be smuggled. */
 const ofConnection = new Set([
@@ -30,7 +30,7 @@ const harmless = new Set([
 ]);
 
 /** The headers of a request as they are sent. */
-export function outgoingHeaders(given: Headers = {}): Headers {
+export function outgoingHeaders(given: HeaderMap = {}): HeaderMap {
   const named = Object.entries(given).map(([name, value]) => [name.toLowerCase(), value] as const);
   return {
     ...Object.fromEntries(named.filter(([name]) => !ofConnection.has(name))),
@@ -40,12 +40,12 @@ export function outgoingHeaders(given: Headers = {}): Headers {
 }
 
 /** The headers that go along to another origin: credentials and tokens do not, under whatever name. */
-export function headersForStranger(headers: Headers): Headers {
+export function crossOriginHeaders(headers: HeaderMap): HeaderMap {
   return outgoingHeaders(Object.fromEntries(Object.entries(headers).filter(([name]) => harmless.has(name))));
 }
 
 /** The headers of an answer; those that came several times are joined. */
-export function incomingHeaders(headers: IncomingHttpHeaders): Headers {
+export function incomingHeaders(headers: IncomingHttpHeaders): HeaderMap {
   const joined: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined) joined[name] = Array.isArray(value) ? value.join(', ') : value;

@@ -4,9 +4,9 @@
  *
  * @module
  */
-export type { Method } from './send-once.ts';
-export type { Headers } from './headers.ts';
-export type { EgressOptions, Purpose, Refusal, Resolve } from './egress-options.ts';
+export type { HttpMethod } from './send-once.ts';
+export type { HeaderMap } from './headers.ts';
+export type { EgressOptions, EgressPurpose, EgressDenial, DnsResolver } from './egress-options.ts';
 export { type EgressLimits, type EgressPolicy, egressPolicy } from './egress-policy.ts';
 export type { PortRange } from './rules/ports.ts';
-export { type GuardedRequest, type GuardedResponse, guardedRequest } from './egress-request.ts';
+export { type EgressRequest, type EgressResponse, egressRequest } from './egress-request.ts';

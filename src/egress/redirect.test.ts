@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EgressOptions } from './egress-options.ts';
 import { type EgressPolicy, egressPolicy } from './egress-policy.ts';
-import { type GuardedRequest, guardedRequest } from './egress-request.ts';
+import { type EgressRequest, egressRequest } from './egress-request.ts';
 
 interface Visit {
   method: string;
@@ -46,10 +46,10 @@ describe('a redirect', () => {
   });
 
   /** Asks as if 127.0.0.2, where every name leads, were public. */
-  function ask(request: Omit<GuardedRequest, 'url'>, options: EgressOptions = {}) {
+  function ask(request: Omit<EgressRequest, 'url'>, options: EgressOptions = {}) {
     const resolve = () => Promise.resolve(['127.0.0.2']);
     policy = egressPolicy({ allow: ['127.0.0.2'], resolve, ...options });
-    return guardedRequest(policy, { ...request, url: `http://a.example.com:${port}/start` });
+    return egressRequest(policy, { ...request, url: `http://a.example.com:${port}/start` });
   }
   const refused = { reason: 'PERMISSION_DENIED' };
   const paths = () => visits.map(({ path }) => path);

@@ -1,27 +1,27 @@
 import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { A2AError } from '../protocol/errors.ts';
-import { type Headers, incomingHeaders } from './headers.ts';
+import { type HeaderMap, incomingHeaders } from './headers.ts';
 import type { EgressPolicy } from './egress-policy.ts';
-import { withoutBrackets } from './rules/host-rules.ts';
+import { stripBrackets } from './rules/host-rules.ts';
 
 /** The methods that are of use between agents. */
-export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** One question to one address, which has been checked. */
 interface Question {
   url: URL;
-  method: Method;
-  headers: Headers;
+  method: HttpMethod;
+  headers: HeaderMap;
   body: string | Uint8Array | undefined;
   /** Its reason is the error to throw. */
   signal: AbortSignal;
 }
 
 /** One whole answer. */
-export interface Answer {
+export interface RawResponse {
   status: number;
-  headers: Headers;
+  headers: HeaderMap;
   bytes: Uint8Array;
 }
 
@@ -29,12 +29,12 @@ export interface Answer {
 const maxHeaderSize = 16 * 1024;
 
 /** Asks once and reads the whole answer. */
-export function exchange(policy: EgressPolicy, question: Question): Promise<Answer> {
+export function sendOnce(policy: EgressPolicy, question: Question): Promise<RawResponse> {
   const { signal, url } = question;
   return new Promise((resolve, reject) => {
     let outgoing: ClientRequest | undefined;
     let isOver = false;
-    const succeed = (answer: Answer): void => {
+    const succeed = (answer: RawResponse): void => {
       isOver = true;
       signal.removeEventListener('abort', onAbort);
       resolve(answer);
@@ -76,7 +76,7 @@ function ask(policy: EgressPolicy, { url, method, headers }: Question): ClientRe
   const request = url.protocol === 'https:' ? secureRequest : plainRequest;
   return request({
     agent: policy.agentFor(url),
-    hostname: withoutBrackets(url.hostname),
+    hostname: stripBrackets(url.hostname),
     port: url.port === '' ? undefined : url.port,
     path: `${url.pathname}${url.search}`,
     method,

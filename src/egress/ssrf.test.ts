@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { egressPolicy } from './egress-policy.ts';
-import { guardedRequest } from './egress-request.ts';
+import { egressRequest } from './egress-request.ts';
 
 /** Addresses that strangers give, with `#` where the port of our listener goes. None may be connected to. */
 const hostile = `
@@ -115,7 +115,7 @@ describe('an address from a stranger', () => {
     const attempts: string[] = [];
     const policy = egressPolicy({ resolve, onConnect: (address) => attempts.push(address) });
     const before = connections;
-    await expect(guardedRequest(policy, { url: at(form) })).rejects.toMatchObject({
+    await expect(egressRequest(policy, { url: at(form) })).rejects.toMatchObject({
       reason: 'PERMISSION_DENIED',
     });
     expect(attempts).toEqual([]);
@@ -145,7 +145,7 @@ describe('an address from a stranger', () => {
     const onConnect = (address: string) => attempts.push(address);
     const policy = egressPolicy({ allowLoopback: true, resolve, onConnect });
     const before = connections;
-    expect((await guardedRequest(policy, { url: at(form) })).status).toBe(200);
+    expect((await egressRequest(policy, { url: at(form) })).status).toBe(200);
     expect(attempts).toEqual(['127.0.0.1']);
     expect(connections).toBe(before + 1);
     policy.close();

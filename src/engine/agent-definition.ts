@@ -1,22 +1,22 @@
 import type { Metrics } from '../metrics/metrics.ts';
-import type { Call } from '../protocol/agent.ts';
+import type { CallContext } from '../protocol/agent.ts';
 import type { AgentCard, AgentExtension, AgentSkill } from '../protocol/card.ts';
-import type { Log } from '../primitives/log.ts';
-import type { Ledger } from '../store/task-store.ts';
+import type { LogSink } from '../primitives/log.ts';
+import type { TaskStore } from '../store/task-store.ts';
 import type { PushOptions } from '../push/push-options.ts';
-import type { Clock } from './interval-clock.ts';
-import type { Output, Result } from './agent-output.ts';
+import type { IntervalClock } from './interval-clock.ts';
+import type { AgentOutput, AgentResult } from './agent-output.ts';
 import type { ProcessContext } from './process-context.ts';
 
 export type { LogEntry } from '../primitives/log.ts';
 
 /** A skill; description and tags may be left out. */
-export type SkillDraft = Pick<AgentSkill, 'id'> & Partial<AgentSkill>;
+export type SkillDefinition = Pick<AgentSkill, 'id'> & Partial<AgentSkill>;
 
 /** The work of an agent: an async generator that yields as it goes, or a function that returns when it is done. */
-export type Process = (
+export type ProcessFunction = (
   context: ProcessContext,
-) => AsyncIterable<Output> | Iterable<Output> | Promise<Result> | Result;
+) => AsyncIterable<AgentOutput> | Iterable<AgentOutput> | Promise<AgentResult> | AgentResult;
 
 /** What makes an agent. */
 export interface AgentDefinition
@@ -35,13 +35,13 @@ export interface AgentDefinition
   > {
   name: string;
   description: string;
-  skills?: SkillDraft[];
+  skills?: SkillDefinition[];
   /** Does the work for one message. Whatever it throws ends the task as failed; the cause is logged, not shown. */
-  process: Process;
+  process: ProcessFunction;
   /**
    * Takes up a task that a restart interrupted. Without it such a task ends as failed, with a reason.
    */
-  resume?: Process;
+  resume?: ProcessFunction;
   /**
    * Lets {@link AgentDefinition.process} answer with a plain message and no task: the task is made only when it
    * first gives something else. Such a task cannot be asked for before.
@@ -54,15 +54,17 @@ export interface AgentDefinition
   pushNotifications?: boolean;
   extensions?: AgentExtension[];
   /** What callers that are known see instead of the card, or beside it. */
-  extendedCard?: Partial<AgentCard> | ((call: Call) => Partial<AgentCard> | Promise<Partial<AgentCard>>);
+  extendedCard?:
+    | Partial<AgentCard>
+    | ((call: CallContext) => Partial<AgentCard> | Promise<Partial<AgentCard>>);
 }
 
 /** Where an agent lives and how long it may take. */
 export interface AgentOptions {
   /** @defaultValue a ledger in memory */
-  ledger?: Ledger;
+  ledger?: TaskStore;
   /** @defaultValue nobody listens */
-  log?: Log;
+  log?: LogSink;
   /** Counts what becomes of tasks. @defaultValue nobody counts */
   metrics?: Metrics;
   /**
@@ -90,7 +92,7 @@ export interface AgentOptions {
   maxPushConfigs?: number;
   /** How push notifications are sent. */
   push?: PushOptions;
-  clock?: Clock;
+  clock?: IntervalClock;
   /** Makes ids. @defaultValue UUIDs that sort by time */
   newId?: () => string;
 }

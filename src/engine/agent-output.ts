@@ -4,12 +4,12 @@ import { type Artifact, type TaskState, taskStates } from '../protocol/task.ts';
 import { A2AError } from '../protocol/errors.ts';
 
 /** What an agent says: a text, a list of parts, or a message of its own making. */
-export type Saying = string | Part[] | Message;
+export type MessageContent = string | Part[] | Message;
 
 /** A new status. */
 export interface StatusOutput {
   state: TaskState;
-  message?: Saying;
+  message?: MessageContent;
   metadata?: Metadata;
 }
 
@@ -31,17 +31,17 @@ export interface ArtifactOutput {
 /**
  * What an agent may yield. A string is a chunk of text: the chunks of one run make up one artifact.
  */
-export type Output = string | StatusOutput | ArtifactOutput | Message;
+export type AgentOutput = string | StatusOutput | ArtifactOutput | Message;
 
 /**
  * What an agent may return: the same, or a list of artifacts, or nothing. Unless it says otherwise the task is then
  * completed; a message becomes what the agent says with its last status.
  */
 // biome-ignore lint/suspicious/noConfusingVoidType: a function without a return statement is an agent too
-export type Result = Output | readonly ArtifactDraft[] | void;
+export type AgentResult = AgentOutput | readonly ArtifactDraft[] | void;
 
 /** Says something with a status. */
-export function status(state: TaskState, message?: Saying): StatusOutput {
+export function status(state: TaskState, message?: MessageContent): StatusOutput {
   return message === undefined ? { state } : { state, message };
 }
 
@@ -74,7 +74,7 @@ export function isMessage(said: unknown): said is Message {
 }
 
 /** The parts of a draft. An artifact has some. */
-export function partsOf({ parts, text }: ArtifactDraft): Part[] {
+export function draftParts({ parts, text }: ArtifactDraft): Part[] {
   const given = parts ?? (text === undefined ? [] : [{ text }]);
   if (given.length > 0) return given;
   throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent gave an artifact without parts');
@@ -89,7 +89,7 @@ export function checkState(state: TaskState): TaskState {
 }
 
 /** The complaint about something that no agent may give. */
-export function notAnOutput(given: unknown): A2AError {
+export function invalidOutputError(given: unknown): A2AError {
   const what =
     given === null || typeof given !== 'object'
       ? `a value of type ${given === null ? 'null' : typeof given}`

@@ -2,7 +2,7 @@ import type { AgentCard } from '../protocol/card.ts';
 import type { AgentDefinition } from './agent-definition.ts';
 
 /** The card of a defined agent. Where to reach it is for the face that shows it to say. */
-export function cardOf(definition: AgentDefinition): AgentCard {
+export function buildCard(definition: AgentDefinition): AgentCard {
   const { provider, documentationUrl, iconUrl, securitySchemes, securityRequirements, extensions } =
     definition;
   const skills = definition.skills ?? [

@@ -2,23 +2,26 @@ import { describe, expect, it } from 'vitest';
 import {
   all,
   artifactTexts,
-  gate,
+  createDeferred,
   onlyTaskOf,
   reasonOf,
-  saidBy,
-  say,
+  statusTextOf,
+  userRequest,
   statesOf,
-  taskIn,
+  expectTask,
 } from '../../test/support/engine/conversation.ts';
-import type { LogEntry, Process } from './agent-definition.ts';
+import type { LogEntry, ProcessFunction } from './agent-definition.ts';
 import { defineAgent, type LocalAgent } from './local-agent.ts';
 import { status } from './agent-output.ts';
 
 /** Begins a task and cancels it as soon as its agent works. */
-async function cancelAtWork(process: (started: () => void) => Process, log?: (entry: LogEntry) => void) {
-  const started = gate();
+async function cancelAtWork(
+  process: (started: () => void) => ProcessFunction,
+  log?: (entry: LogEntry) => void,
+) {
+  const started = createDeferred();
   const agent = defineAgent({ name: 'T', description: 'T', process: process(started.open) }, { log });
-  const events = all(agent.stream(say('go')));
+  const events = all(agent.stream(userRequest('go')));
   await started.opened;
   const id = await onlyTaskOf(agent);
   const canceled = await agent.cancelTask({ id });
@@ -44,8 +47,8 @@ describe('canceling', () => {
   });
 
   it('ends the task once, even if the agent does not listen', async () => {
-    const ignorant = gate();
-    const over = gate();
+    const ignorant = createDeferred();
+    const over = createDeferred();
     const { agent, id, events } = await cancelAtWork(
       (started) =>
         async function* () {
@@ -68,7 +71,7 @@ describe('canceling', () => {
   });
 
   it('does not hear a failure that comes afterwards', async () => {
-    const late = gate();
+    const late = createDeferred();
     const { agent, id } = await cancelAtWork((started) => async () => {
       started();
       await late.opened;
@@ -80,7 +83,7 @@ describe('canceling', () => {
   });
 
   it('lets a generator that rests tidy up', async () => {
-    const tidy = gate();
+    const tidy = createDeferred();
     const { events } = await cancelAtWork(
       (started) =>
         async function* () {
@@ -136,7 +139,7 @@ describe('canceling', () => {
   });
 
   it('answers whoever waits', async () => {
-    const started = gate();
+    const started = createDeferred();
     const agent = defineAgent({
       name: 'T',
       description: 'T',
@@ -145,23 +148,23 @@ describe('canceling', () => {
         return new Promise(() => {});
       },
     });
-    const waiting = agent.send(say('go'));
+    const waiting = agent.send(userRequest('go'));
     await started.opened;
     const id = await onlyTaskOf(agent);
     await agent.cancelTask({ id });
-    expect(taskIn(await waiting).status.state).toBe('canceled');
+    expect(expectTask(await waiting).status.state).toBe('canceled');
   });
 
   it('refuses what is finished and what is not there', async () => {
     const agent = echo();
-    const { id } = taskIn(await agent.send(say('hi')));
+    const { id } = expectTask(await agent.send(userRequest('hi')));
     expect(await reasonOf(agent.cancelTask({ id }))).toBe('TASK_NOT_CANCELABLE');
     expect(await reasonOf(agent.cancelTask({ id: 'nothing' }))).toBe('TASK_NOT_FOUND');
   });
 
   it('ends a task that waits for its caller, and its question', async () => {
     let answered: unknown;
-    const over = gate();
+    const over = createDeferred();
     const asking = defineAgent({
       name: 'T',
       description: 'T',
@@ -170,7 +173,7 @@ describe('canceling', () => {
         over.open();
       },
     });
-    const { id } = taskIn(await asking.send(say('go')));
+    const { id } = expectTask(await asking.send(userRequest('go')));
     expect((await asking.cancelTask({ id })).status.state).toBe('canceled');
     await over.opened;
     expect(answered).toBe('CANCELED');
@@ -182,8 +185,8 @@ describe('canceling', () => {
       description: 'T',
       process: () => status('input-required', 'which?'),
     });
-    const task = taskIn(await agent.send(say('go')));
-    expect(saidBy(task)).toBe('which?');
+    const task = expectTask(await agent.send(userRequest('go')));
+    expect(statusTextOf(task)).toBe('which?');
     const canceled = await agent.cancelTask({ id: task.id });
     expect(canceled.status.state).toBe('canceled');
     expect(canceled.history?.map(({ role }) => role)).toEqual(['user', 'agent']);
@@ -192,7 +195,7 @@ describe('canceling', () => {
 
 describe('leaving', () => {
   it('ends the following of a stream and not the task', async () => {
-    const go = gate();
+    const go = createDeferred();
     const agent = defineAgent({
       name: 'T',
       description: 'T',
@@ -203,7 +206,7 @@ describe('leaving', () => {
       },
     });
     let id = '';
-    for await (const event of agent.stream(say('go'))) {
+    for await (const event of agent.stream(userRequest('go'))) {
       if (event.kind === 'task') ({ id } = event.task);
       if (event.kind === 'artifact') break;
     }

@@ -3,18 +3,24 @@
  *
  * @module
  */
-export { type Clock, systemClock } from './interval-clock.ts';
+export { type IntervalClock, systemIntervalClock } from './interval-clock.ts';
 export type { ProcessContext } from './process-context.ts';
-export type { AgentDefinition, AgentOptions, LogEntry, Process, SkillDraft } from './agent-definition.ts';
+export type {
+  AgentDefinition,
+  AgentOptions,
+  LogEntry,
+  ProcessFunction,
+  SkillDefinition,
+} from './agent-definition.ts';
 export { defineAgent, type LocalAgent } from './local-agent.ts';
 export {
   type ArtifactDraft,
   type ArtifactOutput,
   artifact,
   chunk,
-  type Output,
-  type Result,
-  type Saying,
+  type AgentOutput,
+  type AgentResult,
+  type MessageContent,
   type StatusOutput,
   status,
 } from './agent-output.ts';

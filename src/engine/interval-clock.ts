@@ -1,5 +1,5 @@
 /** Time, as the engine needs it. Tests bring their own. */
-export interface Clock {
+export interface IntervalClock {
   /** Milliseconds since 1970. */
   now(): number;
   /** Calls back again and again, without keeping the process alive. @returns what stops it. */
@@ -7,7 +7,7 @@ export interface Clock {
 }
 
 /** The clock of the machine. */
-export const systemClock: Clock = {
+export const systemIntervalClock: IntervalClock = {
   now: Date.now,
   every(milliseconds, tick) {
     const timer = setInterval(tick, milliseconds);
@@ -17,7 +17,7 @@ export const systemClock: Clock = {
 };
 
 /** Writes moments as text. They never go back, whatever the clock does, and one millisecond is written once. */
-export function timestamps(clock: Clock): () => string {
+export function monotonicTimestamps(clock: IntervalClock): () => string {
   let last = Number.NEGATIVE_INFINITY;
   let text = '';
   return () => {

@@ -1,30 +1,30 @@
-import type { Ledger, TaskLog } from '../store/task-store.ts';
-import { memoryLedger } from '../store/memory-task-store.ts';
-import type { Agent, Call } from '../protocol/agent.ts';
+import type { TaskStore, TaskLog } from '../store/task-store.ts';
+import { memoryTaskStore } from '../store/memory-task-store.ts';
+import type { Agent, CallContext } from '../protocol/agent.ts';
 import type { AgentCard } from '../protocol/card.ts';
 import { A2AError, taskNotFound } from '../protocol/errors.ts';
 import type { StreamEvent } from '../protocol/event.ts';
-import type { Log, LogEntry } from '../primitives/log.ts';
+import type { LogSink, LogEntry } from '../primitives/log.ts';
 import type { Message } from '../protocol/message.ts';
 import type { SendRequest } from '../protocol/requests.ts';
 import { LazyTracing } from '../tracing/tracing.ts';
-import { isTerminal, type Task, withHistory } from '../protocol/task.ts';
-import { type Admission, admit } from './messages/classify-message.ts';
-import { cardOf } from './build-card.ts';
-import { systemClock, timestamps } from './interval-clock.ts';
-import type { AgentDefinition, AgentOptions, Process } from './agent-definition.ts';
-import { type DirectAnswer, tryDirectly } from './runs/direct-reply.ts';
-import { Entrance } from './messages/validate-message.ts';
-import { newId } from './uuid-v7.ts';
-import { deferred, failed, single, unsupported } from './streams/iterables.ts';
-import { unlessLeft, untilLeft } from './streams/abort.ts';
-import { PushDesk } from './push-config-service.ts';
-import { recover } from './runs/recovery.ts';
-import { Run, type RunHost, settledTask } from './runs/task-run.ts';
-import { RunTable } from './runs/run-table.ts';
-import { again, isLast, placed, type Proceeding, restOf } from './messages/turn.ts';
-import { watch } from './runs/watchdog.ts';
-import { watched } from './runs/trace-process.ts';
+import { isTerminal, type Task, limitHistory } from '../protocol/task.ts';
+import { type MessageClass, classifyMessage } from './messages/classify-message.ts';
+import { buildCard } from './build-card.ts';
+import { systemIntervalClock, monotonicTimestamps } from './interval-clock.ts';
+import type { AgentDefinition, AgentOptions, ProcessFunction } from './agent-definition.ts';
+import { type DirectReply, runWithoutTask } from './runs/direct-reply.ts';
+import { MessageValidator } from './messages/validate-message.ts';
+import { uuidV7 } from './uuid-v7.ts';
+import { deferredStream, failingStream, singleEventStream, unsupportedStream } from './streams/iterables.ts';
+import { rejectOnAbort, endOnAbort } from './streams/abort.ts';
+import { PushConfigService } from './push-config-service.ts';
+import { recoverTasks } from './runs/recovery.ts';
+import { TaskRun, type TaskRunHost, persistedTask } from './runs/task-run.ts';
+import { TaskRunTable } from './runs/run-table.ts';
+import { replayTurn, endsStream, withTaskIds, type ActiveTurn, waitForTurnEnd } from './messages/turn.ts';
+import { startWatchdog } from './runs/watchdog.ts';
+import { traceProcess } from './runs/trace-process.ts';
 
 /** An agent that runs here. */
 export interface LocalAgent extends Agent, AsyncDisposable {
@@ -36,7 +36,7 @@ export interface LocalAgent extends Agent, AsyncDisposable {
   close(): Promise<void>;
 }
 
-const nobody: Call = {};
+const anonymousOwner: CallContext = {};
 
 /**
  * Makes an agent out of a function.
@@ -54,48 +54,48 @@ export function defineAgent(definition: AgentDefinition, options: AgentOptions =
   return new Engine(definition, options);
 }
 
-class Engine implements LocalAgent, RunHost {
+class Engine implements LocalAgent, TaskRunHost {
   readonly definition: AgentDefinition;
   readonly options: AgentOptions;
   readonly now: () => number;
   readonly timestamp: () => string;
   readonly newId: () => string;
-  readonly entered: RunHost['entered'];
+  readonly entered: TaskRunHost['entered'];
   readonly createPushConfig: Agent['createPushConfig'];
   readonly getPushConfig: Agent['getPushConfig'];
   readonly listPushConfigs: Agent['listPushConfigs'];
   readonly deletePushConfig: Agent['deletePushConfig'];
   readonly jwks: Agent['jwks'];
-  readonly #push: PushDesk;
+  readonly #push: PushConfigService;
   readonly #card: AgentCard;
-  readonly #ledger: Ledger;
+  readonly #ledger: TaskStore;
   readonly #ownsLedger: boolean;
-  readonly #process: Process;
-  readonly #log: Log;
-  readonly #entrance: Entrance;
+  readonly #process: ProcessFunction;
+  readonly #log: LogSink;
+  readonly #entrance: MessageValidator;
   readonly #recovers: boolean;
-  readonly #runs = new RunTable();
+  readonly #runs = new TaskRunTable();
   readonly #stopWatching: () => void;
   #recovered: Promise<void> | undefined;
 
   constructor(definition: AgentDefinition, options: AgentOptions) {
-    const clock = options.clock ?? systemClock;
+    const clock = options.clock ?? systemIntervalClock;
     this.definition = definition;
     this.options = options;
     this.now = () => clock.now();
-    this.timestamp = timestamps(clock);
-    this.newId = options.newId ?? newId;
-    this.#card = cardOf(definition);
-    this.#ledger = options.ledger ?? memoryLedger({ now: this.now });
+    this.timestamp = monotonicTimestamps(clock);
+    this.newId = options.newId ?? uuidV7;
+    this.#card = buildCard(definition);
+    this.#ledger = options.ledger ?? memoryTaskStore({ now: this.now });
     this.#ownsLedger = options.ledger === undefined;
     this.#log = options.log ?? (() => {});
-    this.#process = watched(definition.process, new LazyTracing(options.tracing));
+    this.#process = traceProcess(definition.process, new LazyTracing(options.tracing));
     this.entered = options.metrics?.taskEntered;
     options.metrics?.watchRuns(() => this.#runs.size);
     this.#recovers = options.recovers ?? !this.#ledger.isShared;
-    this.#entrance = new Entrance(definition);
-    this.#stopWatching = watch(this.#runs, clock, options);
-    this.#push = new PushDesk(this.#ledger, definition, options, this);
+    this.#entrance = new MessageValidator(definition);
+    this.#stopWatching = startWatchdog(this.#runs, clock, options);
+    this.#push = new PushConfigService(this.#ledger, definition, options, this);
     this.createPushConfig = this.#push.create;
     this.getPushConfig = this.#push.get;
     this.listPushConfigs = this.#push.list;
@@ -116,7 +116,7 @@ class Engine implements LocalAgent, RunHost {
     return this.#card;
   }
 
-  async extendedCard(call: Call = nobody): Promise<AgentCard> {
+  async extendedCard(call: CallContext = anonymousOwner): Promise<AgentCard> {
     const { extendedCard } = this.definition;
     if (extendedCard === undefined) {
       throw new A2AError('UNSUPPORTED_OPERATION', 'This agent has no extended card');
@@ -127,7 +127,7 @@ class Engine implements LocalAgent, RunHost {
 
   ready(): Promise<void> {
     this.#recovered ??= this.#recovers
-      ? recover(this.#ledger, this.definition.resume, {
+      ? recoverTasks(this.#ledger, this.definition.resume, {
           timestamp: this.timestamp,
           newId: this.newId,
           resume: (log, process, message) =>
@@ -155,21 +155,21 @@ class Engine implements LocalAgent, RunHost {
     return this.close();
   }
 
-  send(request: SendRequest, call: Call = nobody): Promise<Task | Message> {
+  send(request: SendRequest, call: CallContext = anonymousOwner): Promise<Task | Message> {
     try {
       const admission = this.#admit(request, call);
       if (admission instanceof Promise)
-        return unlessLeft(
+        return rejectOnAbort(
           admission.then((each) => this.#send(each, request, call)),
           call,
         );
-      return unlessLeft(this.#send(admission, request, call), call);
+      return rejectOnAbort(this.#send(admission, request, call), call);
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  #send(admission: Admission, request: SendRequest, call: Call): Promise<Task | Message> {
+  #send(admission: MessageClass, request: SendRequest, call: CallContext): Promise<Task | Message> {
     if (admission.kind === 'new' && this.definition.mayAnswerDirectly) {
       return this.#tryDirectly(request, call, admission.taskId).then<Task | Message>((direct) =>
         direct.kind === 'message' ? direct.message : this.#answer(direct.run, direct.run.log, request),
@@ -181,29 +181,29 @@ class Engine implements LocalAgent, RunHost {
       : this.#answer(proceeding.run, proceeding.log, request);
   }
 
-  stream(request: SendRequest, call: Call = nobody): AsyncIterable<StreamEvent> {
-    if (this.definition.streaming === false) return unsupported();
+  stream(request: SendRequest, call: CallContext = anonymousOwner): AsyncIterable<StreamEvent> {
+    if (this.definition.streaming === false) return unsupportedStream();
     try {
       const admission = this.#admit(request, call);
       if (admission instanceof Promise)
-        return untilLeft(deferred(admission.then((each) => this.#follow(each, request, call))), call);
+        return endOnAbort(deferredStream(admission.then((each) => this.#follow(each, request, call))), call);
       const following = this.#follow(admission, request, call);
-      return untilLeft(following instanceof Promise ? deferred(following) : following, call);
+      return endOnAbort(following instanceof Promise ? deferredStream(following) : following, call);
     } catch (error) {
-      return failed(error);
+      return failingStream(error);
     }
   }
 
   #follow(
-    admission: Admission,
+    admission: MessageClass,
     request: SendRequest,
-    call: Call,
+    call: CallContext,
   ): AsyncIterable<StreamEvent> | Promise<AsyncIterable<StreamEvent>> {
     if (admission.kind === 'new' && this.definition.mayAnswerDirectly) {
       return this.#tryDirectly(request, call, admission.taskId).then((direct) =>
         direct.kind === 'message'
-          ? single({ kind: 'message', message: direct.message })
-          : direct.run.log.follow(0, isLast),
+          ? singleEventStream({ kind: 'message', message: direct.message })
+          : direct.run.log.follow(0, endsStream),
       );
     }
     const isKnown = admission.kind !== 'new';
@@ -212,25 +212,25 @@ class Engine implements LocalAgent, RunHost {
     const from = after ?? 0;
     const proceeding = this.#proceed(admission, request, call, isKnown && after === undefined);
     if (proceeding instanceof Promise)
-      return proceeding.then(({ follower, log }) => follower ?? log.follow(from, isLast));
-    return proceeding.follower ?? proceeding.log.follow(from, isLast);
+      return proceeding.then(({ follower, log }) => follower ?? log.follow(from, endsStream));
+    return proceeding.follower ?? proceeding.log.follow(from, endsStream);
   }
 
-  #admit(request: SendRequest, call: Call): Admission | Promise<Admission> {
+  #admit(request: SendRequest, call: CallContext): MessageClass | Promise<MessageClass> {
     this.#entrance.check(request, call);
-    return admit(this.#ledger, call.owner ?? '', request);
+    return classifyMessage(this.#ledger, call.owner ?? '', request);
   }
 
   /** Begins a task, goes on with one, or finds the one that the message has begun before. */
   #proceed(
-    admission: Admission,
+    admission: MessageClass,
     request: SendRequest,
-    call: Call,
+    call: CallContext,
     followsFirst = false,
-  ): Proceeding | Promise<Proceeding> {
+  ): ActiveTurn | Promise<ActiveTurn> {
     if (admission.kind === 'again') {
       const { log } = admission;
-      const follower = followsFirst ? again(log, request.message) : undefined;
+      const follower = followsFirst ? replayTurn(log, request.message) : undefined;
       return { log, run: this.#runs.of(log), follower };
     }
     if (admission.kind === 'next') return this.#continue(admission, request, call, followsFirst);
@@ -240,21 +240,21 @@ class Engine implements LocalAgent, RunHost {
       : this.#launch(log, request, call);
   }
 
-  #create(request: SendRequest, call: Call, taskId: string | undefined): TaskLog | Promise<TaskLog> {
+  #create(request: SendRequest, call: CallContext, taskId: string | undefined): TaskLog | Promise<TaskLog> {
     const id = taskId ?? this.newId();
     const contextId = request.message.contextId ?? this.newId();
     const task: Task = {
       id,
       contextId,
       status: { state: 'submitted', timestamp: this.timestamp() },
-      history: [placed(request.message, contextId, id)],
+      history: [withTaskIds(request.message, contextId, id)],
     };
     if (call.version === '0.1') task.origin = '0.1';
     this.entered?.('submitted');
     return this.#ledger.create(call.owner ?? '', task, request.message.messageId);
   }
 
-  #launch(log: TaskLog, request: SendRequest, call: Call): Proceeding | Promise<Proceeding> {
+  #launch(log: TaskLog, request: SendRequest, call: CallContext): ActiveTurn | Promise<ActiveTurn> {
     // As the task has it, so that the one that came in can go.
     const message = log.task().history?.at(-1) ?? request.message;
     const registering = this.#registerPush(log, request, call);
@@ -275,17 +275,22 @@ class Engine implements LocalAgent, RunHost {
     );
   }
 
-  #registerPush(log: TaskLog, request: SendRequest, call: Call, after = 0): Promise<unknown> | undefined {
+  #registerPush(
+    log: TaskLog,
+    request: SendRequest,
+    call: CallContext,
+    after = 0,
+  ): Promise<unknown> | undefined {
     const push = request.configuration?.pushConfig;
     return push && this.#push.register({ ...push, id: push.id ?? '', taskId: log.id }, call, after);
   }
 
   async #continue(
-    { log, sequence }: Extract<Admission, { kind: 'next' }>,
+    { log, sequence }: Extract<MessageClass, { kind: 'next' }>,
     request: SendRequest,
-    call: Call,
+    call: CallContext,
     followsFirst: boolean,
-  ): Promise<Proceeding> {
+  ): Promise<ActiveTurn> {
     await this.#registerPush(log, request, call, sequence);
     if (log.sequence !== sequence) {
       // Somebody was quicker, perhaps with the very same message.
@@ -299,9 +304,9 @@ class Engine implements LocalAgent, RunHost {
         details: { taskId: log.id },
       });
     }
-    const message = placed(request.message, log.contextId, log.id);
+    const message = withTaskIds(request.message, log.contextId, log.id);
     // The next turn of a task begins with the task as it stood before it.
-    const follower = followsFirst ? log.follow('now', isLast) : undefined;
+    const follower = followsFirst ? log.follow('now', endsStream) : undefined;
     log.append({ kind: 'input', message });
     if (present) {
       present.answer(message);
@@ -312,18 +317,18 @@ class Engine implements LocalAgent, RunHost {
     return { log, run, follower };
   }
 
-  #begin(log: TaskLog, call: Call, request: SendRequest | undefined): Run {
-    const run = new Run(this, log, call, request);
+  #begin(log: TaskLog, call: CallContext, request: SendRequest | undefined): TaskRun {
+    const run = new TaskRun(this, log, call, request);
     this.#runs.add(run);
     return run;
   }
 
-  ended(run: Run): void {
+  ended(run: TaskRun): void {
     this.#runs.remove(run);
   }
 
-  #tryDirectly(request: SendRequest, call: Call, taskId: string | undefined): Promise<DirectAnswer> {
-    return tryDirectly(this.#process, request, call, {
+  #tryDirectly(request: SendRequest, call: CallContext, taskId: string | undefined): Promise<DirectReply> {
+    return runWithoutTask(this.#process, request, call, {
       newId: this.newId,
       create: (ids) =>
         this.#create(
@@ -345,52 +350,57 @@ class Engine implements LocalAgent, RunHost {
     });
   }
 
-  #answer(run: Run | undefined, log: TaskLog, { configuration }: SendRequest): Promise<Task> {
-    const answering = restOf(run, log, configuration?.returnImmediately);
+  #answer(run: TaskRun | undefined, log: TaskLog, { configuration }: SendRequest): Promise<Task> {
+    const answering = waitForTurnEnd(run, log, configuration?.returnImmediately);
     const length = configuration?.historyLength;
-    return length === undefined ? answering : answering.then((task) => withHistory(task, length));
+    return length === undefined ? answering : answering.then((task) => limitHistory(task, length));
   }
 
-  getTask({ id, historyLength }: { id: string; historyLength?: number }, call: Call = nobody): Promise<Task> {
+  getTask(
+    { id, historyLength }: { id: string; historyLength?: number },
+    call: CallContext = anonymousOwner,
+  ): Promise<Task> {
     const log = this.#ledger.open(call.owner ?? '', id);
     // Tasks in memory are there at once.
-    if (log && !(log instanceof Promise)) return Promise.resolve(withHistory(log.task(), historyLength));
-    return this.#open(id, call).then((opened) => withHistory(opened.task(), historyLength));
+    if (log && !(log instanceof Promise)) return Promise.resolve(limitHistory(log.task(), historyLength));
+    return this.#open(id, call).then((opened) => limitHistory(opened.task(), historyLength));
   }
 
   async listTasks(
-    ...[request, call = nobody]: Parameters<Agent['listTasks']>
+    ...[request, call = anonymousOwner]: Parameters<Agent['listTasks']>
   ): ReturnType<Agent['listTasks']> {
     return this.#ledger.list(call.owner ?? '', request);
   }
 
-  async cancelTask({ id }: { id: string }, call: Call = nobody): Promise<Task> {
+  async cancelTask({ id }: { id: string }, call: CallContext = anonymousOwner): Promise<Task> {
     const log = await this.#open(id, call);
     // Whoever cancels twice gets the same answer twice.
-    if (log.state === 'canceled') return settledTask(log);
+    if (log.state === 'canceled') return persistedTask(log);
     if (isTerminal(log.state)) {
       throw new A2AError('TASK_NOT_CANCELABLE', `The task is ${log.state} already`, {
         details: { taskId: id },
       });
     }
     (this.#runs.of(log) ?? this.#begin(log, call, undefined)).stop('canceled');
-    return settledTask(log);
+    return persistedTask(log);
   }
 
-  subscribe(...[{ id, after }, call = nobody]: Parameters<Agent['subscribe']>): AsyncIterable<StreamEvent> {
-    if (this.definition.streaming === false) return unsupported();
+  subscribe(
+    ...[{ id, after }, call = anonymousOwner]: Parameters<Agent['subscribe']>
+  ): AsyncIterable<StreamEvent> {
+    if (this.definition.streaming === false) return unsupportedStream();
     const log = this.#ledger.open(call.owner ?? '', id);
     const follow = (opened: TaskLog | undefined): AsyncIterable<StreamEvent> => {
-      if (!opened) return failed(taskNotFound(id));
-      if (after !== undefined && after <= opened.sequence) return opened.follow(after, isLast);
-      if (!isTerminal(opened.state)) return opened.follow('now', isLast);
+      if (!opened) return failingStream(taskNotFound(id));
+      if (after !== undefined && after <= opened.sequence) return opened.follow(after, endsStream);
+      if (!isTerminal(opened.state)) return opened.follow('now', endsStream);
       const text = `The task is ${opened.state}: there is nothing left to follow`;
-      return failed(new A2AError('UNSUPPORTED_OPERATION', text, { details: { taskId: id } }));
+      return failingStream(new A2AError('UNSUPPORTED_OPERATION', text, { details: { taskId: id } }));
     };
-    return untilLeft(log instanceof Promise ? deferred(log.then(follow)) : follow(log), call);
+    return endOnAbort(log instanceof Promise ? deferredStream(log.then(follow)) : follow(log), call);
   }
 
-  async #open(id: string, call: Call): Promise<TaskLog> {
+  async #open(id: string, call: CallContext): Promise<TaskLog> {
     const opening = this.#ledger.open(call.owner ?? '', id);
     const log = opening instanceof Promise ? await opening : opening;
     if (!log) throw taskNotFound(id);

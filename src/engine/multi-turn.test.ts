@@ -2,21 +2,22 @@ import { describe, expect, it } from 'vitest';
 import {
   all,
   artifactTexts,
-  gate,
+  createDeferred,
   reasonOf,
-  saidBy,
-  say,
+  statusTextOf,
+  userRequest,
   statesOf,
-  taskIn,
+  expectTask,
 } from '../../test/support/engine/conversation.ts';
-import { lint } from '../protocol/lint-stream.ts';
+import { lintStream } from '../protocol/lint-stream.ts';
 import { textOf } from '../protocol/part.ts';
 import { reduce } from '../protocol/reduce.ts';
-import type { Process } from './agent-definition.ts';
+import type { ProcessFunction } from './agent-definition.ts';
 import { defineAgent, type LocalAgent } from './local-agent.ts';
 import { status } from './agent-output.ts';
 
-const define = (process: Process): LocalAgent => defineAgent({ name: 'T', description: 'T', process });
+const define = (process: ProcessFunction): LocalAgent =>
+  defineAgent({ name: 'T', description: 'T', process });
 
 /** Asks in the middle of its work and goes on with the answer. */
 const asking = () =>
@@ -38,10 +39,10 @@ describe.each([
 ])('an agent that %s', (_how, make) => {
   it('gets its answer by a send', async () => {
     const agent = make();
-    const question = taskIn(await agent.send(say('a shirt')));
+    const question = expectTask(await agent.send(userRequest('a shirt')));
     expect(question.status.state).toBe('input-required');
-    expect(saidBy(question)).toBe('Which size?');
-    const done = taskIn(await agent.send(say('L', { taskId: question.id })));
+    expect(statusTextOf(question)).toBe('Which size?');
+    const done = expectTask(await agent.send(userRequest('L', { taskId: question.id })));
     expect(done.status.state).toBe('completed');
     expect(artifactTexts(done)).toEqual(['Your size: L']);
     expect(done.history?.map(({ role, parts }) => [role, textOf(parts)])).toEqual([
@@ -53,22 +54,22 @@ describe.each([
 
   it('gets its answer by a stream, which begins with the task as it stood', async () => {
     const agent = make();
-    const first = await all(agent.stream(say('a shirt')));
+    const first = await all(agent.stream(userRequest('a shirt')));
     expect(statesOf(first)).toEqual(['submitted', 'working', 'input-required']);
-    expect(lint(first)).toEqual([]);
-    const { id } = taskIn(reduce(first) as never);
-    const second = await all(agent.stream(say('L', { taskId: id })));
+    expect(lintStream(first)).toEqual([]);
+    const { id } = expectTask(reduce(first) as never);
+    const second = await all(agent.stream(userRequest('L', { taskId: id })));
     expect(statesOf(second)).toEqual(['input-required', 'working', 'completed']);
-    expect(lint(second)).toEqual([]);
+    expect(lintStream(second)).toEqual([]);
     expect(artifactTexts(await agent.getTask({ id }))).toEqual(['Your size: L']);
   });
 
   it('takes one of two answers that come at once', async () => {
     const agent = make();
-    const { id } = taskIn(await agent.send(say('a shirt')));
+    const { id } = expectTask(await agent.send(userRequest('a shirt')));
     const answers = await Promise.allSettled([
-      agent.send(say('L', { taskId: id })),
-      agent.send(say('S', { taskId: id })),
+      agent.send(userRequest('L', { taskId: id })),
+      agent.send(userRequest('S', { taskId: id })),
     ]);
     expect(answers.map((each) => each.status)).toEqual(['fulfilled', 'rejected']);
     expect(artifactTexts(await agent.getTask({ id }))).toEqual(['Your size: L']);
@@ -80,24 +81,26 @@ describe('authorization', () => {
     const agent = define(async function* (context) {
       yield textOf((await context.askForAuth('Log in at https://login.example')).parts);
     });
-    const waiting = taskIn(await agent.send(say('my mails')));
+    const waiting = expectTask(await agent.send(userRequest('my mails')));
     expect(waiting.status.state).toBe('auth-required');
-    const done = taskIn(await agent.send(say('I did', { taskId: waiting.id })));
+    const done = expectTask(await agent.send(userRequest('I did', { taskId: waiting.id })));
     expect(artifactTexts(done)).toEqual(['I did']);
   });
 
   it('may come by another way while the stream stays open', async () => {
-    const loggedIn = gate();
+    const loggedIn = createDeferred();
     const agent = define(async function* () {
       yield status('auth-required', 'Log in at https://login.example');
       await loggedIn.opened;
       yield status('working');
       yield 'your mails';
     });
-    const events = all(agent.stream(say('my mails')));
-    const waiting = taskIn(await agent.send(say('more mails')));
+    const events = all(agent.stream(userRequest('my mails')));
+    const waiting = expectTask(await agent.send(userRequest('more mails')));
     expect(waiting.status.state).toBe('auth-required');
-    expect(await reasonOf(agent.send(say('I did', { taskId: waiting.id })))).toBe('UNSUPPORTED_OPERATION');
+    expect(await reasonOf(agent.send(userRequest('I did', { taskId: waiting.id })))).toBe(
+      'UNSUPPORTED_OPERATION',
+    );
     loggedIn.open();
     expect(statesOf(await events)).toEqual(['submitted', 'working', 'auth-required', 'working', 'completed']);
   });
@@ -106,43 +109,51 @@ describe('authorization', () => {
 describe('a message', () => {
   it('is refused by a task that is over', async () => {
     const agent = define(({ text }) => text);
-    const { id } = taskIn(await agent.send(say('hi')));
-    expect(await reasonOf(agent.send(say('again', { taskId: id })))).toBe('UNSUPPORTED_OPERATION');
-    expect(await reasonOf(all(agent.stream(say('again', { taskId: id }))))).toBe('UNSUPPORTED_OPERATION');
+    const { id } = expectTask(await agent.send(userRequest('hi')));
+    expect(await reasonOf(agent.send(userRequest('again', { taskId: id })))).toBe('UNSUPPORTED_OPERATION');
+    expect(await reasonOf(all(agent.stream(userRequest('again', { taskId: id }))))).toBe(
+      'UNSUPPORTED_OPERATION',
+    );
   });
 
   it('is refused by a task that works', async () => {
-    const go = gate();
+    const go = createDeferred();
     const agent = define(async () => {
       await go.opened;
     });
-    const { id } = taskIn(await agent.send(say('hi', {}, { configuration: { returnImmediately: true } })));
-    expect(await reasonOf(agent.send(say('more', { taskId: id })))).toBe('UNSUPPORTED_OPERATION');
+    const { id } = expectTask(
+      await agent.send(userRequest('hi', {}, { configuration: { returnImmediately: true } })),
+    );
+    expect(await reasonOf(agent.send(userRequest('more', { taskId: id })))).toBe('UNSUPPORTED_OPERATION');
     go.open();
   });
 
   it('is refused when its task is not there', async () => {
     const agent = define(({ text }) => text);
-    expect(await reasonOf(agent.send(say('hi', { taskId: 'nothing' })))).toBe('TASK_NOT_FOUND');
-    expect(await reasonOf(all(agent.stream(say('hi', { taskId: 'nothing' }))))).toBe('TASK_NOT_FOUND');
+    expect(await reasonOf(agent.send(userRequest('hi', { taskId: 'nothing' })))).toBe('TASK_NOT_FOUND');
+    expect(await reasonOf(all(agent.stream(userRequest('hi', { taskId: 'nothing' }))))).toBe(
+      'TASK_NOT_FOUND',
+    );
     expect(await reasonOf(all(agent.subscribe({ id: 'nothing' })))).toBe('TASK_NOT_FOUND');
     expect(await reasonOf(agent.getTask({ id: 'nothing' }))).toBe('TASK_NOT_FOUND');
   });
 
   it('gets the context of its task, and is refused with another one', async () => {
     const agent = yielding();
-    const { id, contextId } = taskIn(await agent.send(say('a shirt')));
-    expect(await reasonOf(agent.send(say('L', { taskId: id, contextId: 'other' })))).toBe('INVALID_PARAMS');
-    const done = taskIn(await agent.send(say('L', { taskId: id })));
+    const { id, contextId } = expectTask(await agent.send(userRequest('a shirt')));
+    expect(await reasonOf(agent.send(userRequest('L', { taskId: id, contextId: 'other' })))).toBe(
+      'INVALID_PARAMS',
+    );
+    const done = expectTask(await agent.send(userRequest('L', { taskId: id })));
     expect(done.history?.at(-1)).toMatchObject({ taskId: id, contextId });
   });
 
   it('begins a task in the context that it names, and in a new one otherwise', async () => {
     const agent = define(({ contextId }) => contextId);
-    const named = taskIn(await agent.send(say('hi', { contextId: 'c-1' })));
+    const named = expectTask(await agent.send(userRequest('hi', { contextId: 'c-1' })));
     expect(named.contextId).toBe('c-1');
     expect(artifactTexts(named)).toEqual(['c-1']);
-    const other = taskIn(await agent.send(say('hi')));
+    const other = expectTask(await agent.send(userRequest('hi')));
     expect(other.contextId).not.toBe('');
     expect(other.contextId).not.toBe('c-1');
     expect((await agent.listTasks({ contextId: 'c-1' })).tasks.map(({ id }) => id)).toEqual([named.id]);
@@ -150,21 +161,23 @@ describe('a message', () => {
 
   it('makes the task that it claims, and goes on with it the next time', async () => {
     const agent = yielding();
-    const first = taskIn(await agent.send(say('a shirt', {}, { claimedTaskId: 'mine' })));
+    const first = expectTask(await agent.send(userRequest('a shirt', {}, { claimedTaskId: 'mine' })));
     expect(first).toMatchObject({ id: 'mine', status: { state: 'input-required' } });
-    const second = taskIn(await agent.send(say('L', {}, { claimedTaskId: 'mine' })));
+    const second = expectTask(await agent.send(userRequest('L', {}, { claimedTaskId: 'mine' })));
     expect(second).toMatchObject({ id: 'mine', status: { state: 'completed' } });
   });
 });
 
 describe('an answer', () => {
   it('comes at once when it is asked to', async () => {
-    const go = gate();
+    const go = createDeferred();
     const agent = define(async () => {
       await go.opened;
       return 'done';
     });
-    const task = taskIn(await agent.send(say('hi', {}, { configuration: { returnImmediately: true } })));
+    const task = expectTask(
+      await agent.send(userRequest('hi', {}, { configuration: { returnImmediately: true } })),
+    );
     expect(task.status.state).toBe('working');
     const events = all(agent.subscribe({ id: task.id }));
     go.open();
@@ -173,9 +186,9 @@ describe('an answer', () => {
 
   it('has as much history as it is asked for', async () => {
     const agent = asking();
-    const { id } = taskIn(await agent.send(say('a shirt')));
-    const last = say('L', { taskId: id }, { configuration: { historyLength: 1 } });
-    expect(taskIn(await agent.send(last)).history?.map(({ parts }) => textOf(parts))).toEqual(['L']);
+    const { id } = expectTask(await agent.send(userRequest('a shirt')));
+    const last = userRequest('L', { taskId: id }, { configuration: { historyLength: 1 } });
+    expect(expectTask(await agent.send(last)).history?.map(({ parts }) => textOf(parts))).toEqual(['L']);
     expect((await agent.getTask({ id })).history).toHaveLength(3);
     expect((await agent.getTask({ id, historyLength: 2 })).history).toHaveLength(2);
     expect(await agent.getTask({ id, historyLength: 0 })).not.toHaveProperty('history');
@@ -186,8 +199,8 @@ describe('an answer', () => {
       yield 'a';
       yield 'b';
     });
-    const events = await all(agent.stream(say('hi')));
-    const { id } = taskIn(reduce(events) as never);
+    const events = await all(agent.stream(userRequest('hi')));
+    const { id } = expectTask(reduce(events) as never);
     expect(await all(agent.subscribe({ id, after: 3 }))).toEqual(events.slice(3));
     expect(await all(agent.subscribe({ id, after: 5 }))).toEqual([]);
     expect(await reasonOf(all(agent.subscribe({ id })))).toBe('UNSUPPORTED_OPERATION');

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { all, artifactTexts, reasonOf, say, taskIn } from '../../test/support/engine/conversation.ts';
+import {
+  all,
+  artifactTexts,
+  reasonOf,
+  userRequest,
+  expectTask,
+} from '../../test/support/engine/conversation.ts';
 import { textOf } from '../protocol/part.ts';
 import { defineAgent } from './local-agent.ts';
 
@@ -21,8 +27,8 @@ describe('the task of one owner', () => {
   it.each([
     ['getting', (id: string, agent: ReturnType<typeof asking>) => agent.getTask({ id }, bob)],
     ['canceling', (id, agent) => agent.cancelTask({ id }, bob)],
-    ['sending', (id, agent) => agent.send(say('L', { taskId: id }), bob)],
-    ['streaming', (id, agent) => all(agent.stream(say('L', { taskId: id }), bob))],
+    ['sending', (id, agent) => agent.send(userRequest('L', { taskId: id }), bob)],
+    ['streaming', (id, agent) => all(agent.stream(userRequest('L', { taskId: id }), bob))],
     ['subscribing', (id, agent) => all(agent.subscribe({ id }, bob))],
     ['resuming', (id, agent) => all(agent.subscribe({ id, after: 0 }, bob))],
     [
@@ -36,7 +42,7 @@ describe('the task of one owner', () => {
     'is not there for another one, by %s',
     async (_how, reach) => {
       const agent = asking();
-      const { id } = taskIn(await agent.send(say('hi'), ann));
+      const { id } = expectTask(await agent.send(userRequest('hi'), ann));
       await agent.createPushConfig({ taskId: id, id: 'x', url: 'https://a.example' }, ann);
       expect(await reasonOf(reach(id, agent))).toBe('TASK_NOT_FOUND');
       expect((await agent.getTask({ id }, ann)).status.state).toBe('input-required');
@@ -46,7 +52,7 @@ describe('the task of one owner', () => {
 
   it('is in no list of another one', async () => {
     const agent = asking();
-    const { id, contextId } = taskIn(await agent.send(say('hi'), ann));
+    const { id, contextId } = expectTask(await agent.send(userRequest('hi'), ann));
     expect((await agent.listTasks({ contextId }, bob)).tasks).toEqual([]);
     expect((await agent.listTasks({}, ann)).tasks.map((task) => task.id)).toEqual([id]);
   });
@@ -54,9 +60,9 @@ describe('the task of one owner', () => {
   it('may have the id that a task of another one has', async () => {
     const agent = asking();
     const claim = { claimedTaskId: 'same' };
-    await agent.send(say('hi', {}, claim), ann);
-    await agent.send(say('ho', {}, claim), bob);
-    const done = taskIn(await agent.send(say('L', { taskId: 'same' }), ann));
+    await agent.send(userRequest('hi', {}, claim), ann);
+    await agent.send(userRequest('ho', {}, claim), bob);
+    const done = expectTask(await agent.send(userRequest('L', { taskId: 'same' }), ann));
     expect(artifactTexts(done)).toEqual(['L']);
     expect((await agent.getTask({ id: 'same' }, bob)).status.state).toBe('input-required');
   });
@@ -68,11 +74,11 @@ describe('the task of one owner', () => {
     ['an', 'nt'],
   ])('cannot be reached by owner %j with a task called %j', async (owner, claimedTaskId) => {
     const agent = asking();
-    await agent.send(say('hi', {}, { claimedTaskId: 't' }), ann);
-    await agent.send(say('hi', {}, { claimedTaskId }), { owner });
-    await agent.send(say('stolen', {}, { claimedTaskId }), { owner });
+    await agent.send(userRequest('hi', {}, { claimedTaskId: 't' }), ann);
+    await agent.send(userRequest('hi', {}, { claimedTaskId }), { owner });
+    await agent.send(userRequest('stolen', {}, { claimedTaskId }), { owner });
     expect(await agent.getTask({ id: 't' }, ann)).toMatchObject({ status: { state: 'input-required' } });
-    const done = taskIn(await agent.send(say('mine', {}, { claimedTaskId: 't' }), ann));
+    const done = expectTask(await agent.send(userRequest('mine', {}, { claimedTaskId: 't' }), ann));
     expect(artifactTexts(done)).toEqual(['mine']);
   });
 });

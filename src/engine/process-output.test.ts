@@ -3,27 +3,27 @@ import {
   all,
   artifactTexts,
   reasonOf,
-  saidBy,
-  say,
+  statusTextOf,
+  userRequest,
   statesOf,
-  taskIn,
+  expectTask,
 } from '../../test/support/engine/conversation.ts';
 import { A2AError } from '../protocol/errors.ts';
-import { lint } from '../protocol/lint-stream.ts';
-import type { AgentDefinition, LogEntry, Process } from './agent-definition.ts';
+import { lintStream } from '../protocol/lint-stream.ts';
+import type { AgentDefinition, LogEntry, ProcessFunction } from './agent-definition.ts';
 import { defineAgent, type LocalAgent } from './local-agent.ts';
-import { artifact, chunk, type Output, type Result, status } from './agent-output.ts';
+import { artifact, chunk, type AgentOutput, type AgentResult, status } from './agent-output.ts';
 
-function agent(process: Process, more: Partial<AgentDefinition> = {}): LocalAgent {
+function agent(process: ProcessFunction, more: Partial<AgentDefinition> = {}): LocalAgent {
   return defineAgent({ name: 'Test', description: 'A test', process, ...more });
 }
 
-async function run(process: Process) {
-  return taskIn(await agent(process).send(say('hello')));
+async function run(process: ProcessFunction) {
+  return expectTask(await agent(process).send(userRequest('hello')));
 }
 
 describe('a process', () => {
-  const kinds: [string, Process][] = [
+  const kinds: [string, ProcessFunction][] = [
     [
       'an async generator',
       async function* ({ text }) {
@@ -101,7 +101,7 @@ describe('a process', () => {
     const events = await all(
       agent(async function* () {
         yield { messageId: 'x', role: 'agent', parts: [{ text: 'thinking' }] };
-      }).stream(say('go')),
+      }).stream(userRequest('go')),
     );
     expect(statesOf(events)).toEqual(['submitted', 'working', 'working', 'completed']);
   });
@@ -109,7 +109,7 @@ describe('a process', () => {
   it('may return the status that ends the task', async () => {
     const task = await run(() => status('rejected', 'not my trade'));
     expect(task.status.state).toBe('rejected');
-    expect(saidBy(task)).toBe('not my trade');
+    expect(statusTextOf(task)).toBe('not my trade');
   });
 
   it('hears nothing after a status that ends the task, and runs the end of the generator', async () => {
@@ -123,7 +123,7 @@ describe('a process', () => {
       }
     });
     expect(task.artifacts).toBeUndefined();
-    expect(saidBy(task)).toBe('early');
+    expect(statusTextOf(task)).toBe('early');
     expect(isTidy).toBe(true);
   });
 
@@ -132,9 +132,9 @@ describe('a process', () => {
       agent(async function* () {
         yield chunk('a', 'one ');
         yield chunk('a', 'two', { lastChunk: true });
-      }).stream(say('go')),
+      }).stream(userRequest('go')),
     );
-    expect(lint(events)).toEqual([]);
+    expect(lintStream(events)).toEqual([]);
     expect(events.flatMap((event) => (event.kind === 'artifact' ? [event.append] : []))).toEqual([
       false,
       true,
@@ -142,7 +142,7 @@ describe('a process', () => {
   });
 
   it('goes from submitted through working to its end', async () => {
-    const events = await all(agent(() => 'x').stream(say('go')));
+    const events = await all(agent(() => 'x').stream(userRequest('go')));
     expect(statesOf(events)).toEqual(['submitted', 'working', 'completed']);
     expect(events.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4]);
     expect(events[0]).toMatchObject({ kind: 'task', task: { history: [{ parts: [{ text: 'go' }] }] } });
@@ -150,7 +150,7 @@ describe('a process', () => {
 });
 
 describe('a process that fails', () => {
-  it.each<[string, Process]>([
+  it.each<[string, ProcessFunction]>([
     [
       'a function',
       () => {
@@ -171,9 +171,9 @@ describe('a process that fails', () => {
       { name: 'T', description: 'T', process },
       { log: (entry) => entries.push(entry) },
     );
-    const task = taskIn(await local.send(say('go')));
+    const task = expectTask(await local.send(userRequest('go')));
     expect(task.status.state).toBe('failed');
-    expect(saidBy(task)).not.toBe('');
+    expect(statusTextOf(task)).not.toBe('');
     expect(JSON.stringify(task)).not.toContain('hunter2');
     expect(entries).toMatchObject([
       { level: 'error', taskId: task.id, error: { message: expect.stringContaining('hunter2') } },
@@ -185,7 +185,7 @@ describe('a process that fails', () => {
       throw new A2AError('RESOURCE_EXHAUSTED', 'Come back tomorrow');
     });
     expect(task.status.state).toBe('failed');
-    expect(saidBy(task)).toBe('Come back tomorrow');
+    expect(statusTextOf(task)).toBe('Come back tomorrow');
   });
 
   it('keeps what it made before', async () => {
@@ -205,7 +205,7 @@ describe('a process that fails', () => {
         },
       },
     );
-    expect(taskIn(await local.send(say('go'))).status.state).toBe('failed');
+    expect(expectTask(await local.send(userRequest('go'))).status.state).toBe('failed');
   });
 
   it.each<[string, unknown]>([
@@ -220,15 +220,15 @@ describe('a process that fails', () => {
     ['a status that says nothing', { state: 'working', message: [] }],
   ])('ends the task with words for its author when it yields %s', async (_what, output) => {
     const task = await run(async function* () {
-      yield output as Output;
+      yield output as AgentOutput;
     });
     expect(task.status.state).toBe('failed');
-    expect(saidBy(task)).toMatch(/^The agent /);
-    expect(saidBy(task)).not.toBe('The agent could not finish this task.');
+    expect(statusTextOf(task)).toMatch(/^The agent /);
+    expect(statusTextOf(task)).not.toBe('The agent could not finish this task.');
   });
 
   it.each([42, true, {}, [{ parts: [] }]])('ends the task when it returns %j', async (result) => {
-    const task = await run(() => result as unknown as Result);
+    const task = await run(() => result as unknown as AgentResult);
     expect(task.status.state).toBe('failed');
   });
 
@@ -237,9 +237,9 @@ describe('a process that fails', () => {
       agent(async function* () {
         yield chunk('a', 'all', { lastChunk: true });
         yield chunk('a', 'more');
-      }).stream(say('go')),
+      }).stream(userRequest('go')),
     );
-    expect(lint(events)).toEqual([]);
+    expect(lintStream(events)).toEqual([]);
     expect(statesOf(events).at(-1)).toBe('failed');
   });
 });
@@ -252,9 +252,11 @@ it('refuses to show an extended card that there is not, and shows the one there 
 
 it('needs the extensions that it says it needs', async () => {
   const local = agent(() => 'x', { extensions: [{ uri: 'urn:x', required: true }, { uri: 'urn:y' }] });
-  expect(await reasonOf(local.send(say('go')))).toBe('EXTENSION_SUPPORT_REQUIRED');
-  expect(await reasonOf(all(local.stream(say('go'), { extensions: ['urn:y'] })))).toBe(
+  expect(await reasonOf(local.send(userRequest('go')))).toBe('EXTENSION_SUPPORT_REQUIRED');
+  expect(await reasonOf(all(local.stream(userRequest('go'), { extensions: ['urn:y'] })))).toBe(
     'EXTENSION_SUPPORT_REQUIRED',
   );
-  expect(taskIn(await local.send(say('go'), { extensions: ['urn:x'] })).status.state).toBe('completed');
+  expect(expectTask(await local.send(userRequest('go'), { extensions: ['urn:x'] })).status.state).toBe(
+    'completed',
+  );
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { reasonOf, say, taskIn } from '../../test/support/engine/conversation.ts';
+import { reasonOf, userRequest, expectTask } from '../../test/support/engine/conversation.ts';
 import { status } from './agent-output.ts';
 import { defineAgent } from './local-agent.ts';
 
@@ -18,7 +18,7 @@ async function waiting(maxPushConfigs?: number) {
     },
     { maxPushConfigs, push: { egress: { resolve: nowhere } } },
   );
-  return { agent, taskId: taskIn(await agent.send(say('hi'))).id };
+  return { agent, taskId: expectTask(await agent.send(userRequest('hi'))).id };
 }
 
 describe('push configurations', () => {
@@ -107,15 +107,19 @@ describe('push configurations', () => {
 
   it('may come with a message', async () => {
     const { agent } = await waiting();
-    const task = taskIn(await agent.send(say('hi', {}, { configuration: { pushConfig: { url } } })));
+    const task = expectTask(
+      await agent.send(userRequest('hi', {}, { configuration: { pushConfig: { url } } })),
+    );
     expect((await agent.listPushConfigs({ taskId: task.id })).configs).toMatchObject([{ url }]);
-    await agent.send(say('L', { taskId: task.id }, { configuration: { pushConfig: { url, id: 'second' } } }));
+    await agent.send(
+      userRequest('L', { taskId: task.id }, { configuration: { pushConfig: { url, id: 'second' } } }),
+    );
     expect((await agent.listPushConfigs({ taskId: task.id })).configs).toHaveLength(2);
   });
 
   it('that are wrong leave no task behind that nobody works on', async () => {
     const { agent } = await waiting();
-    const request = say('hi', {}, { configuration: { pushConfig: { url: 'nowhere' } } });
+    const request = userRequest('hi', {}, { configuration: { pushConfig: { url: 'nowhere' } } });
     expect(await reasonOf(agent.send(request))).toBe('INVALID_PARAMS');
     expect((await agent.listTasks({ status: 'submitted' })).tasks).toEqual([]);
     expect((await agent.listTasks({ status: 'working' })).tasks).toEqual([]);
@@ -123,13 +127,13 @@ describe('push configurations', () => {
 
   it('are all refused by an agent that has none', async () => {
     const agent = defineAgent({ name: 'T', description: 'T', process: () => {} });
-    const taskId = taskIn(await agent.send(say('hi'))).id;
+    const taskId = expectTask(await agent.send(userRequest('hi'))).id;
     for (const refused of [
       agent.createPushConfig({ taskId, id: 'a', url }),
       agent.getPushConfig({ taskId, id: 'a' }),
       agent.listPushConfigs({ taskId }),
       agent.deletePushConfig({ taskId, id: 'a' }),
-      agent.send(say('hi', {}, { configuration: { pushConfig: { url } } })),
+      agent.send(userRequest('hi', {}, { configuration: { pushConfig: { url } } })),
     ]) {
       expect(await reasonOf(refused)).toBe('PUSH_NOTIFICATION_NOT_SUPPORTED');
     }

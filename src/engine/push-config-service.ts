@@ -1,9 +1,9 @@
-import type { Ledger } from '../store/task-store.ts';
-import type { Agent, Call } from '../protocol/agent.ts';
+import type { TaskStore } from '../store/task-store.ts';
+import type { Agent, CallContext } from '../protocol/agent.ts';
 import { A2AError, invalidField, taskNotFound } from '../protocol/errors.ts';
 import type { PushConfig } from '../protocol/push.ts';
 import type { PushOptions } from '../push/push-options.ts';
-import type { Outbox } from '../push/sending/outbox.ts';
+import type { PushOutbox } from '../push/sending/outbox.ts';
 import type { AgentDefinition, AgentOptions, LogEntry } from './agent-definition.ts';
 
 /** What the desk needs of the engine. */
@@ -13,8 +13,8 @@ interface PushHost {
 }
 
 /** Keeps push configurations in the ledger, beside the tasks they belong to, and has the news sent to them. */
-export class PushDesk {
-  readonly #ledger: Ledger;
+export class PushConfigService {
+  readonly #ledger: TaskStore;
   readonly #host: PushHost;
   readonly #isSupported: boolean;
   /** How many configurations one task may have. */
@@ -22,9 +22,9 @@ export class PushDesk {
   readonly #sending: PushOptions;
   /** Shows the key that notifications are signed with, if they are. */
   readonly jwks: Agent['jwks'];
-  #opening: Promise<Outbox> | undefined;
+  #opening: Promise<PushOutbox> | undefined;
 
-  constructor(ledger: Ledger, definition: AgentDefinition, options: AgentOptions, host: PushHost) {
+  constructor(ledger: TaskStore, definition: AgentDefinition, options: AgentOptions, host: PushHost) {
     const { maxPushConfigs = 10, push = {}, metrics } = options;
     const { signer } = push;
     this.#ledger = ledger;
@@ -43,7 +43,7 @@ export class PushDesk {
    * @param after - the last sequence number that is no news to the caller. Without one it hears of the newest event at
    * once, for a task may end between a request and the next.
    */
-  async register(config: PushConfig, call: Call, after?: number): Promise<PushConfig> {
+  async register(config: PushConfig, call: CallContext, after?: number): Promise<PushConfig> {
     const { owner = '', version } = call;
     const log = await this.#openTask(config.taskId, owner);
     const { sequence } = log;
@@ -102,9 +102,10 @@ export class PushDesk {
   }
 
   /** Sending costs nothing until somebody wants it. */
-  #outbox(): Promise<Outbox> {
+  #outbox(): Promise<PushOutbox> {
     this.#opening ??= import('../push/sending/outbox.ts').then(
-      ({ Outbox }) => new Outbox(this.#ledger, this.#sending, (entry) => this.#host.report(entry)),
+      ({ PushOutbox: Outbox }) =>
+        new Outbox(this.#ledger, this.#sending, (entry) => this.#host.report(entry)),
     );
     return this.#opening;
   }

@@ -5,21 +5,21 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   all,
   artifactTexts,
-  gate,
+  createDeferred,
   reasonOf,
-  saidBy,
-  say,
+  statusTextOf,
+  userRequest,
   statesOf,
-  taskIn,
+  expectTask,
 } from '../../test/support/engine/conversation.ts';
-import { eventually, Webhook } from '../../test/support/push/test-webhook.ts';
-import type { Ledger } from '../store/task-store.ts';
-import { sqliteLedger } from '../store/sqlite.ts';
-import type { AgentOptions, Process } from './agent-definition.ts';
+import { waitUntilTrue, TestWebhook } from '../../test/support/push/test-webhook.ts';
+import type { TaskStore } from '../store/task-store.ts';
+import { sqliteTaskStore } from '../store/sqlite.ts';
+import type { AgentOptions, ProcessFunction } from './agent-definition.ts';
 import { defineAgent, type LocalAgent } from './local-agent.ts';
 
 const immediately = { configuration: { returnImmediately: true } };
-const never: Process = () => new Promise(() => {});
+const never: ProcessFunction = () => new Promise(() => {});
 
 let folder: string;
 let ends: (() => Promise<unknown>)[];
@@ -34,14 +34,14 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function open(): Promise<Ledger> {
-  const ledger = await sqliteLedger({ file: join(folder, 'tasks.db'), shared: true, pollInterval: 1 });
+async function open(): Promise<TaskStore> {
+  const ledger = await sqliteTaskStore({ file: join(folder, 'tasks.db'), shared: true, pollInterval: 1 });
   ends.push(async () => ledger[Symbol.asyncDispose]());
   return ledger;
 }
 
 /** An agent as another process would have it: on a ledger of its own, in the same file. */
-async function agentOf(process: Process, options: AgentOptions = {}): Promise<LocalAgent> {
+async function agentOf(process: ProcessFunction, options: AgentOptions = {}): Promise<LocalAgent> {
   const agent = defineAgent(
     { name: 'T', description: 'T', pushNotifications: true, process },
     { ledger: await open(), push: { egress: { allowLoopback: true } }, ...options },
@@ -54,7 +54,7 @@ async function agentOf(process: Process, options: AgentOptions = {}): Promise<Lo
 describe('agents that share a file', () => {
   it('leave the tasks of each other alone', async () => {
     const one = await agentOf(never);
-    const { id } = taskIn(await one.send(say('hi', {}, immediately)));
+    const { id } = expectTask(await one.send(userRequest('hi', {}, immediately)));
     const two = await agentOf(never);
     expect((await two.getTask({ id })).status.state).toBe('working');
     expect((await one.getTask({ id })).status.state).toBe('working');
@@ -62,22 +62,22 @@ describe('agents that share a file', () => {
 
   it('end them when they are told to', async () => {
     const one = await agentOf(never);
-    const { id } = taskIn(await one.send(say('hi', {}, immediately)));
+    const { id } = expectTask(await one.send(userRequest('hi', {}, immediately)));
     const two = await agentOf(never, { recovers: true });
     const task = await two.getTask({ id });
     expect(task.status.state).toBe('failed');
-    expect(saidBy(task)).toMatch(/restarted/);
+    expect(statusTextOf(task)).toMatch(/restarted/);
   });
 
   it('follow a task of the other one to its end', async () => {
-    const go = gate();
+    const go = createDeferred();
     const one = await agentOf(async function* () {
       yield 'a';
       await go.opened;
       yield 'b';
     });
     const two = await agentOf(never);
-    const { id } = taskIn(await one.send(say('hi', {}, immediately)));
+    const { id } = expectTask(await one.send(userRequest('hi', {}, immediately)));
     const events = all(two.subscribe({ id }));
     go.open();
     expect(statesOf(await events).at(-1)).toBe('completed');
@@ -87,15 +87,15 @@ describe('agents that share a file', () => {
   it('do not both run the same message', async () => {
     const one = await agentOf(() => 'of one');
     const two = await agentOf(() => 'of two');
-    const sent = taskIn(await one.send(say('hi', { messageId: 'm' })));
-    expect(taskIn(await two.send(say('hi', { messageId: 'm' }))).id).toBe(sent.id);
+    const sent = expectTask(await one.send(userRequest('hi', { messageId: 'm' })));
+    expect(expectTask(await two.send(userRequest('hi', { messageId: 'm' }))).id).toBe(sent.id);
   });
 
   it('answer a question that the other one left', async () => {
     const one = await agentOf(() => ({ state: 'input-required' }));
     const two = await agentOf(({ text }) => text);
-    const { id } = taskIn(await one.send(say('hi')));
-    expect(artifactTexts(taskIn(await two.send(say('L', { taskId: id }))))).toEqual(['L']);
+    const { id } = expectTask(await one.send(userRequest('hi')));
+    expect(artifactTexts(expectTask(await two.send(userRequest('L', { taskId: id }))))).toEqual(['L']);
   });
 
   it('answer a question of the other one, which is not told', async () => {
@@ -104,8 +104,10 @@ describe('agents that share a file', () => {
       return 'of one';
     });
     const two = await agentOf(({ text }) => `of two: ${text}`);
-    const { id } = taskIn(await one.send(say('hi')));
-    expect(artifactTexts(taskIn(await two.send(say('L', { taskId: id }))))).toEqual(['of two: L']);
+    const { id } = expectTask(await one.send(userRequest('hi')));
+    expect(artifactTexts(expectTask(await two.send(userRequest('L', { taskId: id }))))).toEqual([
+      'of two: L',
+    ]);
     await one.close();
     expect((await two.getTask({ id })).status.state).toBe('completed');
   });
@@ -113,8 +115,8 @@ describe('agents that share a file', () => {
   it.each([true, false])(
     'cancel a task of the other one, be it followed there (%s) or not',
     async (isFollowed) => {
-      const go = gate();
-      const ended = gate();
+      const go = createDeferred();
+      const ended = createDeferred();
       const one = await agentOf(async function* ({ signal }) {
         try {
           yield 'a';
@@ -128,7 +130,7 @@ describe('agents that share a file', () => {
         }
       });
       const two = await agentOf(never);
-      const { id } = taskIn(await one.send(say('hi', {}, immediately)));
+      const { id } = expectTask(await one.send(userRequest('hi', {}, immediately)));
       const events = isFollowed ? all(one.subscribe({ id })) : undefined;
       expect((await two.cancelTask({ id })).status.state).toBe('canceled');
       if (events) expect(statesOf(await events).at(-1)).toBe('canceled');
@@ -138,28 +140,28 @@ describe('agents that share a file', () => {
         const task = await agent.getTask({ id });
         expect(task.status.state).toBe('canceled');
         expect(artifactTexts(task)).toEqual(['a']);
-        expect(await reasonOf(agent.send(say('more', { taskId: id })))).toBe('UNSUPPORTED_OPERATION');
+        expect(await reasonOf(agent.send(userRequest('more', { taskId: id })))).toBe('UNSUPPORTED_OPERATION');
       }
     },
   );
 
   it('send the notifications that they were asked for, and not those of the other one', async () => {
-    const hook = await new Webhook().start();
+    const hook = await new TestWebhook().start();
     ends.push(() => hook.stop());
-    const go = gate();
+    const go = createDeferred();
     const one = await agentOf(async function* () {
       await go.opened;
       yield 'a';
     });
     const two = await agentOf(never);
-    const { id } = taskIn(await one.send(say('hi', {}, immediately)));
+    const { id } = expectTask(await one.send(userRequest('hi', {}, immediately)));
     await one.createPushConfig({ taskId: id, id: 'one', url: `${hook.url}/one` });
     await two.createPushConfig({ taskId: id, id: 'two', url: `${hook.url}/two` });
     const three = await agentOf(never);
     expect((await three.listPushConfigs({ taskId: id })).configs).toHaveLength(2);
     go.open();
     const ledger = await open();
-    await eventually(async () => (await ledger.deliveries()).length === 0);
+    await waitUntilTrue(async () => (await ledger.deliveries()).length === 0);
     for (const path of ['/hook/one', '/hook/two']) {
       const ids = hook.posted.filter((each) => each.path === path).map((each) => each.id);
       expect(ids.length).toBeGreaterThan(1);

@@ -1,19 +1,19 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { all, say } from '../../test/support/engine/conversation.ts';
-import { lint } from '../protocol/lint-stream.ts';
+import { all, userRequest } from '../../test/support/engine/conversation.ts';
+import { lintStream } from '../protocol/lint-stream.ts';
 import type { Message } from '../protocol/message.ts';
 import { reduce } from '../protocol/reduce.ts';
 import { isInterrupted, isTerminal, type Task, taskStates } from '../protocol/task.ts';
 import { defineAgent } from './local-agent.ts';
-import { artifact, chunk, type Output, status } from './agent-output.ts';
+import { artifact, chunk, type AgentOutput, status } from './agent-output.ts';
 
 const text = fc.string({ maxLength: 5 });
 const message = (said: string): Message => ({ messageId: '', role: 'agent', parts: [{ text: said }] });
 const artifactId = fc.constantFrom('a', 'b', 'c');
 const saying = fc.oneof(text, fc.array(fc.record({ text }), { maxLength: 2 }), text.map(message));
 
-const output: fc.Arbitrary<Output> = fc.oneof(
+const output: fc.Arbitrary<AgentOutput> = fc.oneof(
   { weight: 4, arbitrary: text },
   {
     weight: 1,
@@ -35,7 +35,7 @@ const output: fc.Arbitrary<Output> = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.constantFrom({}, null, 7, { state: 'asleep' }).map((bad) => bad as unknown as Output),
+    arbitrary: fc.constantFrom({}, null, 7, { state: 'asleep' }).map((bad) => bad as unknown as AgentOutput),
   },
 );
 
@@ -59,8 +59,8 @@ it('tells a legal story that amounts to the task, whatever its agent gives', asy
             if (end === 'throws') throw new Error('no');
           },
         });
-        const events = await all(agent.stream(say('go')));
-        expect(lint(events).filter(({ level }) => level === 'error')).toEqual([]);
+        const events = await all(agent.stream(userRequest('go')));
+        expect(lintStream(events).filter(({ level }) => level === 'error')).toEqual([]);
         if (events[0]?.kind === 'message') return;
         const told = reduce(events) as Task;
         expect(isTerminal(told.status.state) || isInterrupted(told.status.state)).toBe(true);

@@ -1,13 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { gate, saidBy, say, SteppedClock, taskIn } from '../../test/support/engine/conversation.ts';
-import { lint } from '../protocol/lint-stream.ts';
-import type { AgentOptions, Process } from './agent-definition.ts';
+import {
+  createDeferred,
+  statusTextOf,
+  userRequest,
+  SteppedClock,
+  expectTask,
+} from '../../test/support/engine/conversation.ts';
+import { lintStream } from '../protocol/lint-stream.ts';
+import type { AgentOptions, ProcessFunction } from './agent-definition.ts';
 import { defineAgent } from './local-agent.ts';
 
 /** An agent that stops until it is let go on, and a clock that stands still. */
-function stuck(options: AgentOptions, process?: (go: Promise<void>) => Process) {
+function stuck(options: AgentOptions, process?: (go: Promise<void>) => ProcessFunction) {
   const clock = new SteppedClock();
-  const go = gate();
+  const go = createDeferred();
   const agent = defineAgent(
     { name: 'T', description: 'T', process: process?.(go.opened) ?? (() => go.opened) },
     { clock, ...options },
@@ -18,40 +24,40 @@ function stuck(options: AgentOptions, process?: (go: Promise<void>) => Process) 
 describe('a silent agent', () => {
   it('is given up after a while', async () => {
     const { agent, clock } = stuck({ idleTimeout: 60_000 });
-    const sent = agent.send(say('hi'));
+    const sent = agent.send(userRequest('hi'));
     await new Promise(setImmediate);
     clock.step(59_999);
     expect((await agent.listTasks({})).tasks[0]?.status.state).toBe('working');
     clock.step(1);
-    const task = taskIn(await sent);
+    const task = expectTask(await sent);
     expect(task.status.state).toBe('failed');
-    expect(saidBy(task)).toBe('The agent gave no sign of life for 60 s.');
+    expect(statusTextOf(task)).toBe('The agent gave no sign of life for 60 s.');
   });
 
   it('is given up after a quarter of an hour unless somebody says otherwise', async () => {
     const { agent, clock } = stuck({});
-    const sent = agent.send(say('hi'));
+    const sent = agent.send(userRequest('hi'));
     await new Promise(setImmediate);
     clock.step(15 * 60_000);
-    expect(taskIn(await sent).status.state).toBe('failed');
+    expect(expectTask(await sent).status.state).toBe('failed');
   });
 
   it('is told to stop', async () => {
-    const told = gate();
+    const told = createDeferred();
     const { agent, clock } = stuck({ idleTimeout: 1_000 }, () => async ({ signal }) => {
       signal.addEventListener('abort', told.open);
       await told.opened;
     });
-    const sent = agent.send(say('hi'));
+    const sent = agent.send(userRequest('hi'));
     await new Promise(setImmediate);
     clock.step(1_000);
     await told.opened;
-    expect(taskIn(await sent).status.state).toBe('failed');
+    expect(expectTask(await sent).status.state).toBe('failed');
   });
 
   it('is not silent while it yields', async () => {
-    const steps = [gate(), gate(), gate()];
-    const seen = [gate(), gate(), gate()];
+    const steps = [createDeferred(), createDeferred(), createDeferred()];
+    const seen = [createDeferred(), createDeferred(), createDeferred()];
     const { agent, clock } = stuck(
       { idleTimeout: 1_000 },
       () =>
@@ -63,29 +69,29 @@ describe('a silent agent', () => {
           }
         },
     );
-    const sent = agent.send(say('hi'));
+    const sent = agent.send(userRequest('hi'));
     for (const [i, step] of steps.entries()) {
       await new Promise(setImmediate);
       clock.step(900);
       step.open();
       if (i < 2) await seen[i]?.opened;
     }
-    expect(taskIn(await sent).status.state).toBe('completed');
+    expect(expectTask(await sent).status.state).toBe('completed');
   });
 
   it('may take its time for ever when nobody minds', async () => {
     const { agent, clock, go } = stuck({ idleTimeout: 0 });
     expect(clock.isWatched).toBe(false);
-    const sent = agent.send(say('hi'));
+    const sent = agent.send(userRequest('hi'));
     clock.step(1e9);
     go.open();
-    expect(taskIn(await sent).status.state).toBe('completed');
+    expect(expectTask(await sent).status.state).toBe('completed');
   });
 });
 
 describe('a deadline', () => {
   it('ends even an agent that gives signs of life', async () => {
-    const step = gate();
+    const step = createDeferred();
     const { agent, clock } = stuck(
       { deadline: 10_000, idleTimeout: 0 },
       (go) =>
@@ -95,14 +101,14 @@ describe('a deadline', () => {
           await go;
         },
     );
-    const sent = agent.send(say('hi'));
+    const sent = agent.send(userRequest('hi'));
     await step.opened;
     clock.step(9_999);
     expect((await agent.listTasks({ status: 'working' })).tasks).toHaveLength(1);
     clock.step(1);
-    const task = taskIn(await sent);
+    const task = expectTask(await sent);
     expect(task.status.state).toBe('failed');
-    expect(saidBy(task)).toBe('The agent did not finish within 10 s.');
+    expect(statusTextOf(task)).toBe('The agent did not finish within 10 s.');
   });
 
   it('does not run while the caller thinks, and begins anew with the answer', async () => {
@@ -110,15 +116,15 @@ describe('a deadline', () => {
       await context.ask('Which?');
       await go;
     });
-    const { id } = taskIn(await agent.send(say('hi')));
+    const { id } = expectTask(await agent.send(userRequest('hi')));
     clock.step(1e9);
     expect((await agent.getTask({ id })).status.state).toBe('input-required');
-    const sent = agent.send(say('L', { taskId: id }));
+    const sent = agent.send(userRequest('L', { taskId: id }));
     await new Promise(setImmediate);
     clock.step(9_999);
     expect((await agent.getTask({ id })).status.state).toBe('working');
     clock.step(1);
-    expect(taskIn(await sent).status.state).toBe('failed');
+    expect(expectTask(await sent).status.state).toBe('failed');
   });
 });
 
@@ -137,8 +143,8 @@ it('never writes a time that goes back', async () => {
     { clock },
   );
   const events = [];
-  for await (const event of agent.stream(say('hi'))) events.push(event);
-  expect(lint(events)).toEqual([]);
+  for await (const event of agent.stream(userRequest('hi'))) events.push(event);
+  expect(lintStream(events)).toEqual([]);
 });
 
 it('stops its clock when it is closed', async () => {

@@ -25,7 +25,7 @@ const places = [19, 21, 24, 26, 28, 30, 32, 34];
  * Makes a UUID of version 7: ids that are made one after the other sort one after the other, which is what keeps a
  * database of many tasks quick. What is left of it, 62 bits, is random and cannot be guessed.
  */
-export function newId(): string {
+export function uuidV7(): string {
   const now = Date.now();
   if (now > lastTime) begin(now);
   // More than 4,096 in a millisecond: borrow the next one.

@@ -18,7 +18,7 @@ export interface MeshSettings {
 }
 
 /** What an agent is made of. */
-export type AgentSource =
+export type AgentSourceSettings =
   | { readonly kind: 'url'; readonly config: ProxiedAgent }
   | { readonly kind: 'mesh'; readonly name: string; readonly mesh: MeshSettings }
   | { readonly kind: 'module'; readonly file: string };
@@ -27,7 +27,7 @@ export type AgentSource =
 export interface AgentSettings {
   readonly name: string;
   readonly displayName: string | undefined;
-  readonly source: AgentSource;
+  readonly source: AgentSourceSettings;
   readonly onHttp: boolean;
   /** The broker where it is shown, if anywhere. */
   readonly onMesh: MeshSettings | undefined;

@@ -1,20 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { metricNames, type Metrics } from '../metrics/metrics.ts';
-import { expositionType } from '../metrics/registry.ts';
+import { expositionMediaType } from '../metrics/registry.ts';
 import type { Agent } from '../protocol/agent.ts';
 import { invalidField } from '../protocol/errors.ts';
-import { isLoopback } from '../server/limits/client-address.ts';
-import type { Face } from '../server/http/server-context.ts';
-import { HttpFace } from '../server/http/agent-http-handler.ts';
-import type { Answerer } from '../server/fast-path/buffered-handler.ts';
-import { listen, type NodeOptions, type RunningServer } from '../server/node/listen.ts';
+import { isLoopbackAddress } from '../server/limits/client-address.ts';
+import type { ServerContext } from '../server/http/server-context.ts';
+import { AgentHttpHandler } from '../server/http/agent-http-handler.ts';
+import type { BufferedRequestHandler } from '../server/fast-path/buffered-handler.ts';
+import { listen, type ServeOptions, type RunningServer } from '../server/node/listen.ts';
 import { nodeListener } from '../server/node/serve.ts';
-import { publicUrlOf } from '../server/cards/public-url.ts';
+import { resolvePublicUrl } from '../server/cards/public-url.ts';
 import { openTracing } from '../tracing/tracing.ts';
-import type { Health } from './agents/upstream.ts';
+import type { UpstreamHealth } from './agents/upstream.ts';
 
 /** How many agents are shown under one host. */
-export interface GatewayOptions extends Omit<NodeOptions, 'basePath' | 'metrics'> {
+export interface GatewayOptions extends Omit<ServeOptions, 'basePath' | 'metrics'> {
   /** The address of the gateway as others see it; agents are below it, at `/agents/{name}`. */
   publicUrl?: string;
   /** Counts, and shows what was counted at `/metrics` to callers on this machine. @defaultValue nobody counts */
@@ -22,21 +22,21 @@ export interface GatewayOptions extends Omit<NodeOptions, 'basePath' | 'metrics'
 }
 
 /** What is known of an agent beside itself. */
-export interface ShownAgent {
+export interface GatewayEntry {
   agent: Agent;
   /** How it is. @defaultValue as well as the gateway */
-  health?: () => Health;
+  health?: () => UpstreamHealth;
   /** What its listing says beside name, address and health, where it is known at once. */
   about?: () => { readonly [key: string]: string | undefined };
 }
 
 interface Entry {
   readonly name: string;
-  readonly shown: ShownAgent;
-  readonly httpFace: HttpFace;
+  readonly shown: GatewayEntry;
+  readonly httpFace: AgentHttpHandler;
   readonly listener: (request: IncomingMessage, response: ServerResponse) => void;
   /** Answers those of its requests that do not come through the listener. */
-  readonly answerer: Answerer;
+  readonly answerer: BufferedRequestHandler;
   /** Requests that have not got their whole answer. */
   active: number;
   /** Called when the last of them has. */
@@ -46,13 +46,13 @@ interface Entry {
 /** Many agents under one host. */
 export interface Gateway {
   /** Shows an agent, in the place of one of the same name. */
-  show(name: string, shown: ShownAgent): void;
+  show(name: string, shown: GatewayEntry): void;
   /**
    * Shows an agent no more, if it still is.
    *
    * @returns when the last request to it has its answer.
    */
-  hide(shown: ShownAgent): Promise<void>;
+  hide(shown: GatewayEntry): Promise<void>;
   /** Changes how agents are shown from now on; those that are shown have to be shown again. */
   configure(options: Omit<GatewayOptions, 'port' | 'host' | 'tls' | 'metrics'>): void;
   /** Takes requests. */
@@ -65,17 +65,17 @@ const prefix = '/agents/';
 const nameForm = /^[A-Za-z0-9][\w.~-]{0,127}$/;
 
 /** Says what is wrong with a name that is to be part of an address; undefined when nothing is. */
-export function nameComplaint(name: string): string | undefined {
+export function agentNameProblem(name: string): string | undefined {
   if (nameForm.test(name)) return undefined;
   return 'must be made of letters, digits, ".", "_", "~" and "-", because it is part of an address';
 }
 
 /** Opens a gateway. Agents are served at `/agents/{name}`, each in every version and transport. */
 export function createGateway(options: GatewayOptions = {}): Gateway {
-  return new Desk(options);
+  return new GatewayServer(options);
 }
 
-class Desk implements Gateway {
+class GatewayServer implements Gateway {
   #options: GatewayOptions;
   #publicUrl: string | undefined;
   readonly #entries = new Map<string, Entry>();
@@ -95,8 +95,8 @@ class Desk implements Gateway {
     this.#publicUrl = withoutSlash(options.publicUrl);
   }
 
-  show(name: string, shown: ShownAgent): void {
-    const complaint = nameComplaint(name);
+  show(name: string, shown: GatewayEntry): void {
+    const complaint = agentNameProblem(name);
     if (complaint !== undefined) throw invalidField('name', complaint);
     this.#remove(this.#entries.get(name));
     const basePath = prefix + name;
@@ -108,7 +108,7 @@ class Desk implements Gateway {
       // One page for all of them is enough.
       metrics: metrics && { metrics, path: '' },
     };
-    const httpFace = new HttpFace(shown.agent, own);
+    const httpFace = new AgentHttpHandler(shown.agent, own);
     httpFace.isReady = true;
     const listener = nodeListener(httpFace, own);
     const entry: Entry = {
@@ -131,7 +131,7 @@ class Desk implements Gateway {
     this.#observe();
   }
 
-  async hide(shown: ShownAgent): Promise<void> {
+  async hide(shown: GatewayEntry): Promise<void> {
     for (const entry of this.#entries.values()) if (entry.shown === shown) this.#remove(entry);
     const left = [...this.#leaving].filter(([entry]) => entry.shown === shown);
     await Promise.all(left.map(([, leaving]) => leaving));
@@ -211,8 +211,8 @@ class Desk implements Gateway {
       case '/metrics': {
         const { metrics } = this.#options;
         if (!metrics) return undefined;
-        if (!isLoopback(request.socket.remoteAddress)) return refused;
-        return { status: 200, type: expositionType, text: metrics.registry.text() };
+        if (!isLoopbackAddress(request.socket.remoteAddress)) return refused;
+        return { status: 200, type: expositionMediaType, text: metrics.registry.text() };
       }
       default:
         return undefined;
@@ -237,7 +237,7 @@ class Desk implements Gateway {
     const { trustForwarded } = this.#options;
     const isSecure = (request.socket as { encrypted?: boolean }).encrypted === true;
     const seen = { headers: request.headers, isSecure };
-    const base = publicUrlOf(seen, { publicUrl: this.#publicUrl, trustForwarded });
+    const base = resolvePublicUrl(seen, { publicUrl: this.#publicUrl, trustForwarded });
     return Array.from(this.#entries, ([name, { shown }]) => {
       const url = `${base}${prefix}${name}`;
       const { state, since } = shown.health?.() ?? { state: 'up', since: undefined };
@@ -252,12 +252,12 @@ class Desk implements Gateway {
     });
   }
 
-  *#faces(): Generator<Face> {
+  *#faces(): Generator<ServerContext> {
     for (const { httpFace } of this.#entries.values()) yield httpFace.face;
     for (const { httpFace } of this.#leaving.keys()) yield httpFace.face;
   }
 
-  #sum(read: (face: Face) => number): number {
+  #sum(read: (face: ServerContext) => number): number {
     let sum = 0;
     for (const face of this.#faces()) sum += read(face);
     return sum;

@@ -4,16 +4,31 @@
  *
  * @module
  */
-export { Breaker, type BreakerOptions, type BreakerState, withBreaker } from './middleware/circuit-breaker.ts';
+export {
+  CircuitBreaker,
+  type CircuitBreakerOptions,
+  type CircuitBreakerState,
+  withCircuitBreaker,
+} from './middleware/circuit-breaker.ts';
 export { readGatewayConfig } from './config/read-gateway-config.ts';
 export { gatewayJsonSchema } from './config/gateway-schema.ts';
-export { type ErrorClass, errorClassOf } from './middleware/error-classification.ts';
-export { createGateway, type Gateway, type GatewayOptions, type ShownAgent } from './gateway.ts';
-export { type HealthWatch, type HealthWatchOptions, watchHealth } from './agents/health-monitor.ts';
-export { withOwnedTasks } from './middleware/task-ownership.ts';
-export type { Authentication, ProxiedAgent } from './config/proxied-agent-schema.ts';
+export { type ErrorClass, classifyError } from './middleware/error-classification.ts';
+export { createGateway, type Gateway, type GatewayOptions, type GatewayEntry } from './gateway.ts';
+export { type HealthMonitor, type HealthMonitorOptions, monitorHealth } from './agents/health-monitor.ts';
+export { withTaskOwnership } from './middleware/task-ownership.ts';
+export type { UpstreamAuthentication, ProxiedAgent } from './config/proxied-agent-schema.ts';
 export { type PublicCardOptions, withPublicCard } from './middleware/public-card.ts';
-export { type Reloaded, runGateway, type RunningGateway, type RunOptions } from './run-gateway.ts';
-export type { AgentSettings, AgentSource, GatewaySettings, MeshSettings } from './gateway-settings.ts';
-export { type Health, type Upstream, upstreamOf, type UpstreamTools } from './agents/upstream.ts';
+export { type ReloadResult, runGateway, type RunningGateway, type RunGatewayOptions } from './run-gateway.ts';
+export type {
+  AgentSettings,
+  AgentSourceSettings,
+  GatewaySettings,
+  MeshSettings,
+} from './gateway-settings.ts';
+export {
+  type UpstreamHealth,
+  type Upstream,
+  createUpstream,
+  type UpstreamContext,
+} from './agents/upstream.ts';
 export { UpstreamMetrics, upstreamMetricNames, withUpstreamMetrics } from './middleware/upstream-metrics.ts';

@@ -1,42 +1,42 @@
 import { type Clock, systemClock } from '../client/abortable-sleep.ts';
-import { namedHttp } from '../client/http/with-user-agent.ts';
-import { undiciClient } from '../client/http/undici-driver.ts';
+import { withUserAgent } from '../client/http/with-user-agent.ts';
+import { undiciHttpClient } from '../client/http/undici-driver.ts';
 import type { HttpClient } from '../client/http/http-client.ts';
-import type { Link } from '../mesh/brokers/broker-connection.ts';
+import type { BrokerConnection } from '../mesh/brokers/broker-connection.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import type { Agent } from '../protocol/agent.ts';
 import { A2AError } from '../protocol/errors.ts';
-import type { Log } from '../primitives/log.ts';
+import type { LogSink } from '../primitives/log.ts';
 import type { RunningServer } from '../server/node/listen.ts';
 import type { ServerOptions } from '../server/server-options.ts';
-import type { Tape } from '../tap/traffic-log.ts';
+import type { TrafficLog } from '../tap/traffic-log.ts';
 import { createGateway, type Gateway } from './gateway.ts';
-import { MeshPort } from './agents/mesh-connections.ts';
-import { type Listeners, serverOptionsOf } from './config/server-options.ts';
+import { MeshConnections } from './agents/mesh-connections.ts';
+import { type GatewayObservers, buildServerOptions } from './config/server-options.ts';
 import type { AgentSettings, GatewaySettings, MeshSettings } from './gateway-settings.ts';
-import { GatewayTap, productOfGateway } from './telemetry/gateway-recorder.ts';
-import { type Premises, Unit } from './agents/gateway-agent.ts';
+import { GatewayRecorder, gatewayProductName } from './telemetry/gateway-recorder.ts';
+import { type GatewayContext, GatewayAgent } from './agents/gateway-agent.ts';
 import { UpstreamMetrics } from './middleware/upstream-metrics.ts';
 
 /** What a gateway is run with. Everything has a default. */
-export interface RunOptions extends Listeners {
-  log?: Log;
+export interface RunGatewayOptions extends GatewayObservers {
+  log?: LogSink;
   clock?: Clock;
   /** Loads an agent from a file. @defaultValue files are not loaded */
   loadModule?: (file: string) => Promise<Agent>;
   /** Opens the link to a broker. @defaultValue by its URL */
-  openLink?: (mesh: MeshSettings) => Promise<Link>;
+  openLink?: (mesh: MeshSettings) => Promise<BrokerConnection>;
   /** Makes the requests to upstreams. @defaultValue a client with at most 256 connections to an origin */
   http?: HttpClient;
   /**
    * Records what passes: callers and the gateway, the gateway and its upstreams, the mesh, and what was lost in
    * translation. @defaultValue nothing is recorded
    */
-  tape?: Tape;
+  tape?: TrafficLog;
 }
 
 /** What a reload did. */
-export interface Reloaded {
+export interface ReloadResult {
   readonly added: readonly string[];
   readonly removed: readonly string[];
   readonly changed: readonly string[];
@@ -55,7 +55,7 @@ export interface RunningGateway extends AsyncDisposable {
    * Goes over to other settings: agents come, go and change, and running requests finish. Where that fails, the gateway
    * goes on as it was.
    */
-  reload(settings: GatewaySettings): Promise<Reloaded>;
+  reload(settings: GatewaySettings): Promise<ReloadResult>;
   /** Takes no more requests, lets running ones finish for a while, and lets go of everything. */
   stop(within?: number): Promise<void>;
 }
@@ -63,7 +63,7 @@ export interface RunningGateway extends AsyncDisposable {
 /** Runs all that a file says. */
 export async function runGateway(
   settings: GatewaySettings,
-  options: RunOptions = {},
+  options: RunGatewayOptions = {},
 ): Promise<RunningGateway> {
   const running = new Running(settings, options);
   await running.start();
@@ -73,29 +73,29 @@ export async function runGateway(
 class Running implements RunningGateway {
   settings: GatewaySettings;
   readonly metrics: Metrics | undefined;
-  readonly #options: RunOptions;
+  readonly #options: RunGatewayOptions;
   readonly #gateway: Gateway;
   readonly #http: HttpClient;
   readonly #ownsHttp: boolean;
-  readonly #mesh: MeshPort;
-  readonly #premises: Premises;
+  readonly #mesh: MeshConnections;
+  readonly #premises: GatewayContext;
   readonly #watching: Pick<ServerOptions, 'onWire'>;
-  #units = new Map<string, Unit>();
+  #units = new Map<string, GatewayAgent>();
   #server: RunningServer | undefined;
   /** One reload after the other. */
   #turn: Promise<unknown> = Promise.resolve();
   /** Units that are on their way out. */
   readonly #leaving = new Set<Promise<void>>();
 
-  constructor(settings: GatewaySettings, options: RunOptions) {
+  constructor(settings: GatewaySettings, options: RunGatewayOptions) {
     this.settings = settings;
     this.#options = options;
     const { clock = systemClock, log = () => {}, openLink, loadModule = noModules } = options;
-    const tap = options.tape && new GatewayTap(options.tape);
+    const tap = options.tape && new GatewayRecorder(options.tape);
     this.#watching = tap?.server ?? {};
     this.metrics = settings.metrics ? new Metrics() : undefined;
     this.#gateway = createGateway({
-      ...serverOptionsOf(settings, options),
+      ...buildServerOptions(settings, options),
       ...this.#watching,
       ...settings.listen,
       metrics: this.metrics,
@@ -103,8 +103,8 @@ class Running implements RunningGateway {
     this.#ownsHttp = options.http === undefined;
     this.#http =
       options.http ??
-      namedHttp(undiciClient({ connectTimeout: 10_000, maxConnections: 256 }), productOfGateway);
-    this.#mesh = new MeshPort({ log, clock, file: settings.file, openLink, tap });
+      withUserAgent(undiciHttpClient({ connectTimeout: 10_000, maxConnections: 256 }), gatewayProductName);
+    this.#mesh = new MeshConnections({ log, clock, file: settings.file, openLink, tap });
     this.#premises = {
       gateway: this.#gateway,
       http: this.#http,
@@ -131,16 +131,16 @@ class Running implements RunningGateway {
     }
   }
 
-  reload(settings: GatewaySettings): Promise<Reloaded> {
+  reload(settings: GatewaySettings): Promise<ReloadResult> {
     const turn = this.#turn.then(() => this.#reload(settings));
     this.#turn = turn.catch(() => undefined);
     return turn;
   }
 
-  async #reload(settings: GatewaySettings): Promise<Reloaded> {
+  async #reload(settings: GatewaySettings): Promise<ReloadResult> {
     const before = this.settings;
     // What cannot be meant is found before anything changes.
-    const options = { ...serverOptionsOf(settings, this.#options), ...this.#watching };
+    const options = { ...buildServerOptions(settings, this.#options), ...this.#watching };
     const wanted = new Map(settings.agents.map((each) => [keyOf(each, settings), each]));
     const fresh = [...wanted].filter(([key]) => !this.#units.has(key));
     const leaving = [...this.#units].filter(([key]) => !wanted.has(key));
@@ -177,14 +177,14 @@ class Running implements RunningGateway {
   async #restore(
     before: GatewaySettings,
     started: readonly string[],
-    left: readonly [string, Unit][],
+    left: readonly [string, GatewayAgent][],
   ): Promise<void> {
     for (const key of started) {
       const unit = this.#units.get(key);
       this.#units.delete(key);
       await unit?.stop();
     }
-    this.#gateway.configure({ ...serverOptionsOf(before, this.#options), ...this.#watching });
+    this.#gateway.configure({ ...buildServerOptions(before, this.#options), ...this.#watching });
     for (const [key, unit] of left) {
       this.#units.set(key, unit);
       await unit.joinMesh();
@@ -193,7 +193,7 @@ class Running implements RunningGateway {
   }
 
   async #start(each: AgentSettings, settings: GatewaySettings): Promise<void> {
-    this.#units.set(keyOf(each, settings), await Unit.start(each, settings, this.#premises));
+    this.#units.set(keyOf(each, settings), await GatewayAgent.start(each, settings, this.#premises));
   }
 
   #leave(stopping: Promise<void>): void {

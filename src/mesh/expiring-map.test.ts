@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { Expiring } from './expiring-map.ts';
+import { ExpiringMap } from './expiring-map.ts';
 
 function remembering(isNeeded?: (value: string) => boolean) {
   let now = 0;
   const clock = { now: () => now, after: () => () => {} };
-  const kept = new Expiring<string>({ size: 3, age: 100, clock, isNeeded });
+  const kept = new ExpiringMap<string>({ size: 3, age: 100, clock, isNeeded });
   return { kept, pass: (milliseconds: number) => (now += milliseconds) };
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../primitives/clock.ts';
 
 /** How much is remembered, and for how long. */
-export interface Memory<V> {
+export interface ExpiringMapOptions<V> {
   readonly size: number;
   /** In milliseconds since something was last put. */
   readonly age: number;
@@ -14,11 +14,11 @@ export interface Memory<V> {
 const maxLooks = 64;
 
 /** Remembers things by name; what was not put for the longest time is forgotten first. */
-export class Expiring<V> {
-  readonly #memory: Memory<V>;
+export class ExpiringMap<V> {
+  readonly #memory: ExpiringMapOptions<V>;
   readonly #kept = new Map<string, { value: V; at: number }>();
 
-  constructor(memory: Memory<V>) {
+  constructor(memory: ExpiringMapOptions<V>) {
     this.#memory = memory;
   }
 

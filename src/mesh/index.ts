@@ -12,27 +12,31 @@ export {
 } from './mesh-directory.ts';
 export {
   type BatchOptions,
-  type MeshFace,
-  type MeshFaceOptions,
-  type MeshLimits,
+  type MeshServer,
+  type MeshServerOptions,
+  type MeshServerLimits,
   type MeshLossContext,
-  type MeshTimeouts,
-  showOnMesh,
+  type MeshServerTimeouts,
+  serveOnMesh,
 } from './server/serve-on-mesh.ts';
 export type {
-  Delivery,
-  Link,
-  LinkState,
-  Properties,
-  Property,
+  MeshMessage,
+  BrokerConnection,
+  BrokerConnectionState,
+  MessageProperties,
+  MessageProperty,
   SubscribeOptions,
   Subscription,
 } from './brokers/broker-connection.ts';
 export { MemoryBroker } from './brokers/memory/memory-broker.ts';
-export { type MemoryLink, memoryLink, type MemoryLinkOptions } from './brokers/memory/connect-memory.ts';
-export type { MqttLinkOptions } from './brokers/mqtt/mqtt-options.ts';
-export { mqttLink } from './brokers/mqtt/connect-mqtt.ts';
-export { natsLink, type NatsLinkOptions } from './brokers/nats/connect-nats.ts';
-export { openLink, type OpenLinkOptions } from './brokers/connect-broker.ts';
-export { meshSessionOf } from './mesh-session.ts';
+export {
+  type MemoryBrokerConnection,
+  connectMemoryBroker,
+  type MemoryConnectionOptions,
+} from './brokers/memory/connect-memory.ts';
+export type { MqttOptions } from './brokers/mqtt/mqtt-options.ts';
+export { connectMqtt } from './brokers/mqtt/connect-mqtt.ts';
+export { connectNats, type NatsOptions } from './brokers/nats/connect-nats.ts';
+export { connectBroker, type ConnectBrokerOptions } from './brokers/connect-broker.ts';
+export { meshSessionId } from './mesh-session.ts';
 export { meshAgent, type MeshAgentOptions, type MeshAgentTimeouts } from './client/mesh-agent.ts';

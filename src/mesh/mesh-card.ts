@@ -3,14 +3,14 @@
  *
  * @module
  */
-import { chooseForCard } from '../dialects/card-negotiation.ts';
+import { dialectForCard } from '../dialects/card-negotiation.ts';
 import type { Dialect } from '../dialects/dialect.ts';
-import type { Wire } from '../dialects/field-readers.ts';
-import { leniently } from '../dialects/translation-loss.ts';
+import type { WireObject } from '../dialects/field-readers.ts';
+import { lenientMode } from '../dialects/translation-loss.ts';
 import { v0_1 } from '../dialects/v0_1/index.ts';
 import { v0_3 } from '../dialects/v0_3/index.ts';
 import type { AgentCard, AgentExtension } from '../protocol/card.ts';
-import type { Topics } from './mesh-topics.ts';
+import type { MeshTopics } from './mesh-topics.ts';
 
 /** The extension by which a card carries the name that people see. */
 const displayNameExtension = 'https://solace.com/a2a/extensions/display-name';
@@ -19,16 +19,16 @@ const displayNameExtension = 'https://solace.com/a2a/extensions/display-name';
 const gatewayRole = '/sam/gateway-role';
 
 /** How the card of an agent becomes one of the mesh. */
-export interface Naming {
+export interface MeshCardOptions {
   /** The name on the mesh. */
   readonly name: string;
-  readonly topics: Topics;
+  readonly topics: MeshTopics;
   /** The name that people see. */
   readonly displayName?: string;
 }
 
 /** Writes the card of an agent as it announces itself; everything but name and address stays as it is. */
-export function writeMeshCard(card: AgentCard, dialect: Dialect, naming: Naming): unknown {
+export function writeMeshCard(card: AgentCard, dialect: Dialect, naming: MeshCardOptions): unknown {
   const { name, topics } = naming;
   const displayName = naming.displayName ?? displayNameOf(card) ?? card.name;
   const others = card.capabilities.extensions?.filter(({ uri }) => uri !== displayNameExtension) ?? [];
@@ -41,7 +41,7 @@ export function writeMeshCard(card: AgentCard, dialect: Dialect, naming: Naming)
     interfaces: [{ url: `solace:${topics.request(name)}`, protocolBinding: 'JSONRPC', protocolVersion }],
     capabilities: { ...card.capabilities, extensions: [...others, named] },
   };
-  const wire = dialect.card.write(placed) as Wire;
+  const wire = dialect.card.write(placed) as WireObject;
   // Readers of the first years want these members, and want them flat.
   return dialect === v0_1 ? { description: '', ...wire, display_name: displayName, peer_agents: {} } : wire;
 }
@@ -54,7 +54,7 @@ export function displayNameOf(card: AgentCard): string | undefined {
 }
 
 /** A card that somebody announced. */
-export interface ReadCard {
+export interface MeshCard {
   readonly card: AgentCard;
   readonly kind: 'agent' | 'gateway';
   /** What the agent speaks, as far as its card tells. */
@@ -62,10 +62,10 @@ export interface ReadCard {
 }
 
 /** Reads a card off the mesh. @throws {@link A2AError} INVALID_PARAMS when it is none. */
-export function readMeshCard(wire: unknown): ReadCard {
+export function readMeshCard(wire: unknown): MeshCard {
   const dialect = dialectOf(wire);
-  const card = dialect.card.read(wire, leniently());
-  const flat = (wire as Wire).display_name;
+  const card = dialect.card.read(wire, lenientMode());
+  const flat = (wire as WireObject).display_name;
   if (typeof flat === 'string' && flat !== '' && displayNameOf(card) === undefined) {
     const named: AgentExtension = { uri: displayNameExtension, params: { display_name: flat } };
     card.capabilities.extensions = [...(card.capabilities.extensions ?? []), named];
@@ -76,7 +76,7 @@ export function readMeshCard(wire: unknown): ReadCard {
 
 /** Cards of the first years name no version, but always the agents beside them. */
 function dialectOf(wire: unknown): Dialect {
-  const { dialect, version } = chooseForCard(wire);
+  const { dialect, version } = dialectForCard(wire);
   if (version !== 'unknown') return dialect;
   return typeof wire === 'object' && wire !== null && 'peer_agents' in wire ? v0_1 : v0_3;
 }

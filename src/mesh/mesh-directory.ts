@@ -1,12 +1,12 @@
 import type { Dialect } from '../dialects/dialect.ts';
-import type { AgentCard, Version } from '../protocol/card.ts';
+import type { AgentCard, ProtocolVersion } from '../protocol/card.ts';
 import { A2AError } from '../protocol/errors.ts';
-import type { Log } from '../primitives/log.ts';
-import { readJson } from '../primitives/json.ts';
+import type { LogSink } from '../primitives/log.ts';
+import { parseJsonOrUndefined } from '../primitives/json.ts';
 import { readMeshCard } from './mesh-card.ts';
 import { type Clock, systemClock } from '../primitives/clock.ts';
-import type { Delivery, Link, Subscription } from './brokers/broker-connection.ts';
-import { checkName, Topics } from './mesh-topics.ts';
+import type { MeshMessage, BrokerConnection, Subscription } from './brokers/broker-connection.ts';
+import { checkAgentName, MeshTopics } from './mesh-topics.ts';
 
 /** Somebody who announced itself on the mesh. */
 export interface MeshPeer {
@@ -14,14 +14,14 @@ export interface MeshPeer {
   readonly kind: 'agent' | 'gateway';
   readonly card: AgentCard;
   /** What it speaks, as far as its card tells. */
-  readonly version: Version;
+  readonly version: ProtocolVersion;
   /** When it was last heard of, in milliseconds since 1970. */
   readonly seen: number;
 }
 
 /** Options of {@link meshDirectory}. */
 export interface MeshDirectoryOptions {
-  readonly link: Link;
+  readonly link: BrokerConnection;
   readonly namespace: string;
   /** After how many milliseconds of silence somebody is gone. @defaultValue 60 000 */
   readonly expiry?: number;
@@ -30,7 +30,7 @@ export interface MeshDirectoryOptions {
   /** How many characters a card may have. @defaultValue 1 000 000 */
   readonly cardSize?: number;
   readonly clock?: Clock;
-  readonly log?: Log;
+  readonly log?: LogSink;
 }
 
 /** Who is on the mesh. */
@@ -65,13 +65,13 @@ interface Entry extends MeshPeer {
 }
 
 class Directory implements MeshDirectory {
-  readonly #link: Link;
-  readonly #topics: Topics;
+  readonly #link: BrokerConnection;
+  readonly #topics: MeshTopics;
   readonly #expiry: number;
   readonly #size: number;
   readonly #cardSize: number;
   readonly #clock: Clock;
-  readonly #log: Log;
+  readonly #log: LogSink;
   readonly #peers = new Map<string, Entry>();
   readonly #listeners = new Set<{ changed: () => void }>();
   #subscription: Subscription | undefined;
@@ -80,7 +80,7 @@ class Directory implements MeshDirectory {
 
   constructor(options: MeshDirectoryOptions) {
     this.#link = options.link;
-    this.#topics = new Topics(options.namespace);
+    this.#topics = new MeshTopics(options.namespace);
     this.#expiry = options.expiry ?? 60_000;
     this.#size = options.size ?? 1000;
     this.#cardSize = options.cardSize ?? 1_000_000;
@@ -168,15 +168,15 @@ class Directory implements MeshDirectory {
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  #take({ topic, payload }: Delivery): void {
+  #take({ topic, payload }: MeshMessage): void {
     if (payload.length > this.#cardSize) {
       this.#log({ level: 'warn', message: 'A card was too large to be read', fields: { topic } });
       return;
     }
     try {
-      const { card, kind, dialect } = readMeshCard(readJson(payload));
+      const { card, kind, dialect } = readMeshCard(parseJsonOrUndefined(payload));
       const seen = this.#clock.now();
-      checkName(card.name);
+      checkAgentName(card.name);
       this.#put({ name: card.name, kind, card, version: dialect.version, dialect, seen, payload });
     } catch (error) {
       this.#log({ level: 'warn', message: 'A card could not be read', error, fields: { topic } });

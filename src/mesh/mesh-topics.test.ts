@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { checkName, isTopic, Topics } from './mesh-topics.ts';
+import { checkAgentName, isTopic, MeshTopics } from './mesh-topics.ts';
 
 describe('topics of the mesh', () => {
   it('are the same with and without a slash at the end of the namespace', () => {
     for (const namespace of ['myorg/dev', 'myorg/dev/', 'myorg/dev//']) {
-      const topics = new Topics(namespace);
+      const topics = new MeshTopics(namespace);
       expect(topics.request('A')).toBe('myorg/dev/a2a/v1/agent/request/A');
       expect(topics.response('gateway', 'g', 't')).toBe('myorg/dev/a2a/v1/gateway/response/g/t');
       expect(topics.status('agent', 'Boss', 't')).toBe('myorg/dev/a2a/v1/agent/status/Boss/t');
@@ -19,19 +19,19 @@ describe('topics of the mesh', () => {
 
   it('need a namespace without wildcards', () => {
     for (const namespace of ['', '/', 'a/*', '>', 'a//b', 'a/+']) {
-      expect(() => new Topics(namespace), namespace).toThrow(/namespace must/);
+      expect(() => new MeshTopics(namespace), namespace).toThrow(/namespace must/);
     }
   });
 
   it('have names that are one level', () => {
     for (const name of ['', 'a/b', 'a*', '>', 'a b', 'a#', '+', 'a\n']) {
-      expect(() => checkName(name), name).toThrow(/name must/);
+      expect(() => checkAgentName(name), name).toThrow(/name must/);
     }
-    expect(checkName('Ünïcode_Agent-1.0')).toBe('Ünïcode_Agent-1.0');
+    expect(checkAgentName('Ünïcode_Agent-1.0')).toBe('Ünïcode_Agent-1.0');
   });
 
   it('have 250 bytes at most, and 128 levels', () => {
-    const topics = new Topics('n');
+    const topics = new MeshTopics('n');
     const rest = 250 - topics.request('x').length + 1;
     expect(topics.request('x'.repeat(rest))).toHaveLength(250);
     expect(() => topics.request('x'.repeat(rest + 1))).toThrow(/250 bytes/);

@@ -26,7 +26,7 @@ export function isTopic(text: string): boolean {
  *
  * @throws {@link A2AError} INVALID_PARAMS
  */
-export function checkName(name: string, field = 'name'): string {
+export function checkAgentName(name: string, field = 'name'): string {
   if (name === '') throw invalidField(field, 'must not be empty');
   if (notInName.test(name)) {
     throw invalidField(field, `must be one level of a topic, without spaces and / * > + #: "${name}" is not`);
@@ -35,7 +35,7 @@ export function checkName(name: string, field = 'name'): string {
 }
 
 /** The topics of one namespace. Its trailing slash, which many configurations have, does not count. */
-export class Topics {
+export class MeshTopics {
   /** The namespace, without slashes at its end. */
   readonly namespace: string;
   readonly #base: string;
@@ -52,28 +52,28 @@ export class Topics {
 
   /** Where an agent takes requests: sends, streams and cancels. */
   request(agent: string): string {
-    return this.#topic('agent/request', checkName(agent));
+    return this.#topic('agent/request', checkAgentName(agent));
   }
 
   /** Where a gateway, or an agent that delegates, takes updates of one of its tasks. */
-  status(kind: Receiver, receiver: string, taskId: string): string {
-    return this.#topic(`${kind}/status`, checkName(receiver), taskId);
+  status(kind: MeshReceiver, receiver: string, taskId: string): string {
+    return this.#topic(`${kind}/status`, checkAgentName(receiver), taskId);
   }
 
   /** Where a gateway, or an agent that delegates, takes the one answer of one of its tasks. */
-  response(kind: Receiver, receiver: string, taskId: string): string {
-    return this.#topic(`${kind}/response`, checkName(receiver), taskId);
+  response(kind: MeshReceiver, receiver: string, taskId: string): string {
+    return this.#topic(`${kind}/response`, checkAgentName(receiver), taskId);
   }
 
   /** The patterns under which a receiver finds everything for it: updates and answers. */
-  inbox(kind: Receiver, receiver: string): [status: string, response: string] {
-    const name = checkName(receiver);
+  inbox(kind: MeshReceiver, receiver: string): [status: string, response: string] {
+    const name = checkAgentName(receiver);
     return [`${this.#base}/${kind}/status/${name}/>`, `${this.#base}/${kind}/response/${name}/>`];
   }
 
   /** Where an answer goes when the request did not say. */
   clientResponse(clientId: string): string {
-    return this.#topic('client/response', checkName(clientId, 'clientId'));
+    return this.#topic('client/response', checkAgentName(clientId, 'clientId'));
   }
 
   /** Where agents announce themselves. */
@@ -94,4 +94,4 @@ export class Topics {
 }
 
 /** Who receives updates and answers. */
-export type Receiver = 'gateway' | 'agent';
+export type MeshReceiver = 'gateway' | 'agent';

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { compatOf, withCompat, withoutCompat } from '../dialects/compat-metadata.ts';
-import type { ArtifactEvent, StatusEvent } from '../protocol/event.ts';
+import { readCompat, withCompat, withoutCompat } from '../dialects/compat-metadata.ts';
+import type { TaskArtifactUpdateEvent, TaskStatusUpdateEvent } from '../protocol/event.ts';
 import type { Message } from '../protocol/message.ts';
 import { type Part, textOf } from '../protocol/part.ts';
 import type { Artifact, Task } from '../protocol/task.ts';
@@ -17,7 +17,7 @@ export function isTextOnly(parts: readonly Part[]): boolean {
 }
 
 /** Writes the text of an update as progress. */
-export function writeProgress(event: StatusEvent): StatusEvent {
+export function writeProgress(event: TaskStatusUpdateEvent): TaskStatusUpdateEvent {
   const { message } = event.status;
   if (!message?.parts.some((part) => 'text' in part)) return event;
   const parts = message.parts.map((part): Part => {
@@ -29,7 +29,7 @@ export function writeProgress(event: StatusEvent): StatusEvent {
 }
 
 /** Reads progress as the text that it was; what says more than that stays data. */
-export function readProgress(event: StatusEvent): StatusEvent {
+export function readProgress(event: TaskStatusUpdateEvent): TaskStatusUpdateEvent {
   const { message } = event.status;
   if (!message?.parts.some((part) => progressText(part) !== undefined)) return event;
   const parts = message.parts.map((part): Part => {
@@ -49,7 +49,7 @@ function progressText(part: Part): string | undefined {
 }
 
 /** Writes an artifact that is only text as an update that says it; which artifact it is goes along. */
-export function writeTextArtifact(event: ArtifactEvent, messageId: string): StatusEvent {
+export function writeTextArtifact(event: TaskArtifactUpdateEvent, messageId: string): TaskStatusUpdateEvent {
   const { artifact, append, lastChunk, taskId, contextId, metadata } = event;
   const { parts, ...label } = artifact;
   const message: Message = { messageId, role: 'agent', parts, taskId, contextId };
@@ -63,9 +63,9 @@ export function writeTextArtifact(event: ArtifactEvent, messageId: string): Stat
 }
 
 /** Reads an update that stands for an artifact of text. */
-export function readTextArtifact(event: StatusEvent): ArtifactEvent | undefined {
-  const carried = compatOf(event.metadata)?.artifact as
-    | (Partial<Artifact> & Partial<ArtifactEvent>)
+export function readTextArtifact(event: TaskStatusUpdateEvent): TaskArtifactUpdateEvent | undefined {
+  const carried = readCompat(event.metadata)?.artifact as
+    | (Partial<Artifact> & Partial<TaskArtifactUpdateEvent>)
     | undefined;
   const { message } = event.status;
   if (typeof carried?.artifactId !== 'string' || !message) return undefined;
@@ -73,7 +73,7 @@ export function readTextArtifact(event: StatusEvent): ArtifactEvent | undefined 
   const artifact: Artifact = { artifactId, parts: message.parts };
   if (typeof name === 'string') artifact.name = name;
   if (typeof description === 'string') artifact.description = description;
-  const read: ArtifactEvent = {
+  const read: TaskArtifactUpdateEvent = {
     kind: 'artifact',
     taskId: event.taskId,
     contextId: event.contextId,

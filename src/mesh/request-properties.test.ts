@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readProperties, writeProperties } from './request-properties.ts';
+import { parseRequestProperties, buildRequestProperties } from './request-properties.ts';
 
 describe('user properties', () => {
   it('are read as they are, and as brokers that know only text leave them', () => {
@@ -11,7 +11,7 @@ describe('user properties', () => {
       callDepth: '2',
     };
     for (const properties of [nested, flat]) {
-      expect(readProperties(properties)).toMatchObject({
+      expect(parseRequestProperties(properties)).toMatchObject({
         userConfig,
         gatewayCapabilities: { a: true },
         callDepth: 2,
@@ -20,18 +20,23 @@ describe('user properties', () => {
   });
 
   it('that make no sense count as absent', () => {
-    const read = readProperties({ a2aUserConfig: 'none', callDepth: 'deep', userId: '', replyTo: 'a/*' });
+    const read = parseRequestProperties({
+      a2aUserConfig: 'none',
+      callDepth: 'deep',
+      userId: '',
+      replyTo: 'a/*',
+    });
     expect(read).toMatchObject({ userConfig: {}, callDepth: 0, userId: undefined, replyTo: undefined });
   });
 
   it('may call the status topic by its other name', () => {
-    expect(readProperties({ statusTo: 'a/b' }).statusTopic).toBe('a/b');
-    expect(readProperties({ statusTo: 'a/b', a2aStatusTopic: 'c/d' }).statusTopic).toBe('c/d');
-    expect(readProperties({ a2aExtensions: 'urn:a, urn:b' }).extensions).toEqual(['urn:a', 'urn:b']);
+    expect(parseRequestProperties({ statusTo: 'a/b' }).statusTopic).toBe('a/b');
+    expect(parseRequestProperties({ statusTo: 'a/b', a2aStatusTopic: 'c/d' }).statusTopic).toBe('c/d');
+    expect(parseRequestProperties({ a2aExtensions: 'urn:a, urn:b' }).extensions).toEqual(['urn:a', 'urn:b']);
   });
 
   it('are written without what nobody asked for', () => {
-    expect(writeProperties({ clientId: 'g', userId: 'u', timestamp: 1 })).toEqual({
+    expect(buildRequestProperties({ clientId: 'g', userId: 'u', timestamp: 1 })).toEqual({
       clientId: 'g',
       userId: 'u',
       timestamp: 1,

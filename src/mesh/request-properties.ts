@@ -1,11 +1,11 @@
-import { readJson } from '../primitives/json.ts';
-import type { Properties, Property } from './brokers/broker-connection.ts';
+import { parseJsonOrUndefined } from '../primitives/json.ts';
+import type { MessageProperties, MessageProperty } from './brokers/broker-connection.ts';
 import { isTopic } from './mesh-topics.ts';
 
 /** Who asks when nobody says. */
 export const defaultUser = 'default_user';
 
-type Dictionary = { readonly [name: string]: Property };
+type Dictionary = { readonly [name: string]: MessageProperty };
 
 /** What the user properties of a request say, whatever form the broker left them in. */
 export interface RequestProperties {
@@ -28,7 +28,7 @@ export interface RequestProperties {
 }
 
 /** Reads the user properties of a request. What cannot be read counts as absent: they are a peer's word. */
-export function readProperties(properties: Properties): RequestProperties {
+export function parseRequestProperties(properties: MessageProperties): RequestProperties {
   const extensions = textOf(properties.a2aExtensions);
   return {
     replyTo: topicOf(properties.replyTo),
@@ -45,7 +45,7 @@ export function readProperties(properties: Properties): RequestProperties {
 }
 
 /** What a request says beside its payload. */
-export interface Asking {
+export interface RequestPropertiesInput {
   readonly replyTo?: string;
   readonly statusTopic?: string;
   readonly clientId: string;
@@ -61,9 +61,9 @@ export interface Asking {
  * Writes the user properties of a request. What is no text is written only where somebody asked for it: peers in
  * Python stumble over a number or a map that a broker turned into text.
  */
-export function writeProperties(asking: Asking): Properties {
+export function buildRequestProperties(asking: RequestPropertiesInput): MessageProperties {
   const { replyTo, statusTopic, clientId, userId, userConfig, callDepth, delegatingAgent } = asking;
-  const properties: { [name: string]: Property } = { clientId, userId, timestamp: asking.timestamp };
+  const properties: { [name: string]: MessageProperty } = { clientId, userId, timestamp: asking.timestamp };
   if (replyTo !== undefined) properties.replyTo = replyTo;
   if (statusTopic !== undefined) properties.a2aStatusTopic = statusTopic;
   if (userConfig !== undefined) properties.a2aUserConfig = userConfig;
@@ -75,23 +75,23 @@ export function writeProperties(asking: Asking): Properties {
   return properties;
 }
 
-function textOf(value: Property | undefined): string | undefined {
+function textOf(value: MessageProperty | undefined): string | undefined {
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 /** A peer says where its answer goes, so it must be a place for one message. */
-function topicOf(value: Property | undefined): string | undefined {
+function topicOf(value: MessageProperty | undefined): string | undefined {
   return typeof value === 'string' && isTopic(value) ? value : undefined;
 }
 
-function countOf(value: Property | undefined): number {
+function countOf(value: MessageProperty | undefined): number {
   const count = typeof value === 'string' ? Number(value) : value;
   return typeof count === 'number' && Number.isInteger(count) && count >= 0 ? count : 0;
 }
 
 /** A map, or one that became text on its way through a broker. */
-function dictionaryOf(value: Property | undefined): Dictionary {
-  const read = typeof value === 'string' ? readJson(value) : value;
+function dictionaryOf(value: MessageProperty | undefined): Dictionary {
+  const read = typeof value === 'string' ? parseJsonOrUndefined(value) : value;
   return typeof read === 'object' && read !== null && !Array.isArray(read) ? (read as Dictionary) : {};
 }

@@ -3,22 +3,22 @@
  *
  * @module
  */
-import { ChoiceError, chooseForMethod, type MethodChoice } from '../dialects/negotiation.ts';
+import { NegotiationError, dialectForMethod, type MethodMatch } from '../dialects/negotiation.ts';
 import type { Dialect } from '../dialects/dialect.ts';
-import type { Wire } from '../dialects/field-readers.ts';
-import type { Losses } from '../dialects/translation-loss.ts';
+import type { WireObject } from '../dialects/field-readers.ts';
+import type { LossList } from '../dialects/translation-loss.ts';
 import { v0_1 } from '../dialects/v0_1/index.ts';
 import { v0_3 } from '../dialects/v0_3/index.ts';
 import type { Operation } from '../protocol/agent.ts';
-import { A2AError, errorTable, type Reason } from '../protocol/errors.ts';
-import { readJson } from '../primitives/json.ts';
+import { A2AError, errorTable, type ErrorReason } from '../protocol/errors.ts';
+import { parseJsonOrUndefined } from '../primitives/json.ts';
 import type { Task } from '../protocol/task.ts';
 
 /** The id of a request; on the mesh mostly the id of its task. */
 export type RpcId = string | number | null;
 
 /** A request as it came, its envelope read and its params not yet. */
-export interface Requested {
+export interface MeshRpcRequest {
   readonly id: RpcId;
   readonly dialect: Dialect;
   readonly operation: Operation;
@@ -28,11 +28,11 @@ export interface Requested {
 }
 
 /** A payload that is no request; what can be said about it goes out in `dialect` under `id`. */
-export class UnreadableRequest extends A2AError {
+export class UnreadableRequestError extends A2AError {
   readonly dialect: Dialect;
   readonly id: RpcId;
 
-  constructor(reason: Reason, message: string, id: RpcId, dialect: Dialect = v0_3) {
+  constructor(reason: ErrorReason, message: string, id: RpcId, dialect: Dialect = v0_3) {
     super(reason, message);
     this.id = id;
     this.dialect = dialect;
@@ -43,33 +43,33 @@ export class UnreadableRequest extends A2AError {
  * Reads the envelope of a request.
  *
  * @returns undefined for an answer that went astray: answering it could go on for ever.
- * @throws {@link UnreadableRequest}
+ * @throws {@link UnreadableRequestError}
  */
-export function readRequest(payload: string): Requested | undefined {
-  const body = readJson(payload);
-  if (body === undefined) throw new UnreadableRequest('PARSE_ERROR', 'The payload is not JSON', null);
+export function readRequest(payload: string): MeshRpcRequest | undefined {
+  const body = parseJsonOrUndefined(payload);
+  if (body === undefined) throw new UnreadableRequestError('PARSE_ERROR', 'The payload is not JSON', null);
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new UnreadableRequest('INVALID_REQUEST', 'A request is a JSON object', null);
+    throw new UnreadableRequestError('INVALID_REQUEST', 'A request is a JSON object', null);
   }
-  const { id: given, method, params, result, error } = body as Wire;
+  const { id: given, method, params, result, error } = body as WireObject;
   const id = typeof given === 'string' || Number.isFinite(given) ? (given as RpcId) : null;
   if (method === undefined && (result !== undefined || error !== undefined)) return undefined;
   if (typeof method !== 'string') {
-    throw new UnreadableRequest('INVALID_REQUEST', 'method must be a string', id);
+    throw new UnreadableRequestError('INVALID_REQUEST', 'method must be a string', id);
   }
   return { id, params, ...choiceOf(method, id) };
 }
 
-function choiceOf(method: string, id: RpcId): MethodChoice {
+function choiceOf(method: string, id: RpcId): MethodMatch {
   try {
-    return chooseForMethod(method, undefined, { lenient: true });
+    return dialectForMethod(method, undefined, { lenient: true });
   } catch (thrown) {
     const { reason, message } = A2AError.from(thrown);
-    throw new UnreadableRequest(
+    throw new UnreadableRequestError(
       reason,
       `${message}: ${method.slice(0, 100)}`,
       id,
-      thrown instanceof ChoiceError ? thrown.dialect : v0_3,
+      thrown instanceof NegotiationError ? thrown.dialect : v0_3,
     );
   }
 }
@@ -85,16 +85,16 @@ export function writeResult(id: RpcId, result: unknown): string {
 }
 
 /** Writes a task as the answer to a send; a receiver of 0.1 knows a task by its session alone. */
-export function writeTaskResult(dialect: Dialect, task: Task, losses?: Losses): unknown {
+export function writeTaskResult(dialect: Dialect, task: Task, losses?: LossList): unknown {
   const wire = dialect.results.send.write(task, losses);
-  return dialect === v0_1 ? { ...(wire as Wire), sessionId: task.contextId } : wire;
+  return dialect === v0_1 ? { ...(wire as WireObject), sessionId: task.contextId } : wire;
 }
 
 /** Writes an error. On the mesh its data is an object that names agent and task, as receivers look for them there. */
 export function writeError(id: RpcId, dialect: Dialect, error: A2AError): string {
   const written = dialect.rpcError.write(error);
   if (dialect !== v0_1 && dialect !== v0_3) return JSON.stringify({ jsonrpc: '2.0', id, error: written });
-  const data: Wire = { ...error.details };
+  const data: WireObject = { ...error.details };
   if (errorTable[error.reason].rpc !== written.code || !isFirstOfCode(error.reason))
     data.reason = error.reason;
   if (error.violations.length > 0) data.violations = error.violations;
@@ -104,17 +104,17 @@ export function writeError(id: RpcId, dialect: Dialect, error: A2AError): string
 }
 
 /** True when the code alone tells the reason. */
-function isFirstOfCode(reason: Reason): boolean {
+function isFirstOfCode(reason: ErrorReason): boolean {
   const { rpc } = errorTable[reason];
-  return (Object.keys(errorTable) as Reason[]).find((each) => errorTable[each].rpc === rpc) === reason;
+  return (Object.keys(errorTable) as ErrorReason[]).find((each) => errorTable[each].rpc === rpc) === reason;
 }
 
 /** Reads an error; what its data says counts more than its code. */
 export function readError(dialect: Dialect, wire: unknown): A2AError {
   const read = dialect.rpcError.read(wire);
   const data = (wire as { data?: unknown } | null)?.data;
-  const reason = typeof data === 'object' && data !== null ? (data as Wire).reason : undefined;
+  const reason = typeof data === 'object' && data !== null ? (data as WireObject).reason : undefined;
   if (typeof reason !== 'string' || !Object.hasOwn(errorTable, reason) || reason === read.reason) return read;
   const { message, details, violations, cause } = read;
-  return new A2AError(reason as Reason, message, { details, violations, cause });
+  return new A2AError(reason as ErrorReason, message, { details, violations, cause });
 }

@@ -2,7 +2,7 @@
 export type MetricType = 'counter' | 'gauge' | 'histogram';
 
 /** One line of a family. */
-export interface Collected {
+export interface MetricSample {
   /** What comes behind the name of the family, such as `_sum`. */
   suffix: string;
   labels: readonly string[];
@@ -19,7 +19,10 @@ interface Heading {
 }
 
 /** Writes a family: what it is, and one line for each value. */
-export function formatFamily({ name, help, type, labels = [] }: Heading, all: readonly Collected[]): string {
+export function formatFamily(
+  { name, help, type, labels = [] }: Heading,
+  all: readonly MetricSample[],
+): string {
   let text = `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n`;
   for (const each of all) {
     const pairs = labels.map((label, at) => `${label}="${escapeLabel(each.labels[at] ?? '')}"`);

@@ -6,9 +6,9 @@
 export { metricNames, Metrics, type PushOutcome } from './metrics.ts';
 export {
   type Counter,
-  type Family,
+  type MetricFamily,
   type Gauge,
   type Histogram,
-  type MetricNaming,
+  type MetricDescriptor,
   Registry,
 } from './registry.ts';

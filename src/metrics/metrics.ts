@@ -1,5 +1,11 @@
 import type { TaskState } from '../protocol/task.ts';
-import { type Counter, type Family, type Histogram, type MetricNaming, Registry } from './registry.ts';
+import {
+  type Counter,
+  type MetricFamily,
+  type Histogram,
+  type MetricDescriptor,
+  Registry,
+} from './registry.ts';
 
 /** Every metric, what it tells and by what. */
 export const metricNames = {
@@ -39,7 +45,7 @@ export const metricNames = {
     help: 'Push notifications, by what became of them.',
     labels: ['outcome'],
   },
-} as const satisfies Record<string, MetricNaming>;
+} as const satisfies Record<string, MetricDescriptor>;
 
 /** Upper bounds of the buckets for durations, in seconds. */
 const durations: readonly number[] = [
@@ -53,12 +59,12 @@ export type PushOutcome = 'delivered' | 'retried' | 'dropped' | 'refused';
 export class Metrics {
   /** For metrics of your own beside these. */
   readonly registry: Registry;
-  readonly requests: Family<Counter>;
-  readonly duration: Family<Histogram>;
-  readonly #limits: Family<Counter>;
-  readonly #tasks: Family<Counter>;
+  readonly requests: MetricFamily<Counter>;
+  readonly duration: MetricFamily<Histogram>;
+  readonly #limits: MetricFamily<Counter>;
+  readonly #tasks: MetricFamily<Counter>;
   readonly #runs: (() => number)[] = [];
-  readonly #pushes: Family<Counter>;
+  readonly #pushes: MetricFamily<Counter>;
 
   constructor(registry: Registry = new Registry()) {
     this.registry = registry;

@@ -1,4 +1,4 @@
-import { type Collected, formatFamily, type MetricType } from './exposition.ts';
+import { type MetricSample, formatFamily, type MetricType } from './exposition.ts';
 
 /** A value that only grows. */
 export interface Counter {
@@ -17,12 +17,12 @@ export interface Histogram {
 }
 
 /** One instrument for each combination of labels. The values must come from a short list: none is ever forgotten. */
-export interface Family<T> {
+export interface MetricFamily<T> {
   of(...labels: string[]): T;
 }
 
 /** What a metric is called and what it tells. */
-export interface MetricNaming {
+export interface MetricDescriptor {
   name: string;
   help: string;
   labels?: readonly string[];
@@ -37,23 +37,23 @@ interface Source {
 export class Registry {
   readonly #sources = new Map<string, Source>();
 
-  counter(naming: MetricNaming): Family<Counter> {
+  counter(naming: MetricDescriptor): MetricFamily<Counter> {
     return this.#add(new Values(naming, 'counter'));
   }
 
-  gauge(naming: MetricNaming): Family<Gauge> {
+  gauge(naming: MetricDescriptor): MetricFamily<Gauge> {
     return this.#add(new Values(naming, 'gauge'));
   }
 
   /**
    * @param buckets - the upper bounds, in rising order.
    */
-  histogram(naming: MetricNaming, buckets: readonly number[]): Family<Histogram> {
+  histogram(naming: MetricDescriptor, buckets: readonly number[]): MetricFamily<Histogram> {
     return this.#add(new Histograms(naming, buckets));
   }
 
   /** Adds a metric whose value is asked for when somebody reads it, in the place of one of the same name. */
-  observed(naming: MetricNaming, type: 'counter' | 'gauge', read: () => number): void {
+  observed(naming: MetricDescriptor, type: 'counter' | 'gauge', read: () => number): void {
     const text = () => formatFamily({ ...naming, type }, [{ suffix: '', labels: [], value: read() }]);
     this.#sources.set(naming.name, { name: naming.name, text });
   }
@@ -72,7 +72,7 @@ export class Registry {
 }
 
 /** The media type of {@link Registry.text}. */
-export const expositionType = 'text/plain; version=0.0.4; charset=utf-8';
+export const expositionMediaType = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** Finds the child of a combination of labels. */
 class Children<T> {
@@ -107,13 +107,13 @@ class Value implements Counter, Gauge {
   }
 }
 
-class Values implements Source, Family<Value> {
+class Values implements Source, MetricFamily<Value> {
   readonly name: string;
-  readonly #naming: MetricNaming;
+  readonly #naming: MetricDescriptor;
   readonly #type: MetricType;
   readonly #children = new Children(() => new Value());
 
-  constructor(naming: MetricNaming, type: MetricType) {
+  constructor(naming: MetricDescriptor, type: MetricType) {
     this.name = naming.name;
     this.#naming = naming;
     this.#type = type;
@@ -126,7 +126,7 @@ class Values implements Source, Family<Value> {
   }
 
   text(): string {
-    const collected: Collected[] = [];
+    const collected: MetricSample[] = [];
     for (const { labels, child } of this.#children.all())
       collected.push({ suffix: '', labels, value: child.value });
     return formatFamily({ ...this.#naming, type: this.#type }, collected);
@@ -156,13 +156,13 @@ class Spread implements Histogram {
   }
 }
 
-class Histograms implements Source, Family<Histogram> {
+class Histograms implements Source, MetricFamily<Histogram> {
   readonly name: string;
-  readonly #naming: MetricNaming;
+  readonly #naming: MetricDescriptor;
   readonly #bounds: readonly number[];
   readonly #children: Children<Spread>;
 
-  constructor(naming: MetricNaming, bounds: readonly number[]) {
+  constructor(naming: MetricDescriptor, bounds: readonly number[]) {
     this.name = naming.name;
     this.#naming = naming;
     this.#bounds = bounds;
@@ -174,7 +174,7 @@ class Histograms implements Source, Family<Histogram> {
   }
 
   text(): string {
-    const collected: Collected[] = [];
+    const collected: MetricSample[] = [];
     for (const { labels, child } of this.#children.all()) {
       let below = 0;
       for (const [at, bound] of this.#bounds.entries()) {

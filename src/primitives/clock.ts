@@ -19,7 +19,7 @@ export const systemClock: Clock = {
 const longest = 2 ** 31 - 1;
 
 /** The clock of the machine; what waits for it does not keep the process alive. */
-export const idleClock: Clock = {
+export const unrefClock: Clock = {
   now: () => Date.now(),
   after(milliseconds, run) {
     const timer = setTimeout(run, Math.min(longest, milliseconds));

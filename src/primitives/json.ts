@@ -1,5 +1,5 @@
 /** Reads JSON; undefined when it is none. */
-export function readJson(text: string): unknown {
+export function parseJsonOrUndefined(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

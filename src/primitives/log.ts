@@ -9,4 +9,4 @@ export interface LogEntry {
 }
 
 /** Takes what is worth writing down. */
-export type Log = (entry: LogEntry) => void;
+export type LogSink = (entry: LogEntry) => void;

@@ -1,56 +1,56 @@
 import { describe, expect, it } from 'vitest';
-import { removed, Secrets } from './redaction.ts';
+import { redactedPlaceholder, Redactor } from './redaction.ts';
 
 const secret = 's3cr3t-value-of-mine';
 
 describe('what takes secrets out', () => {
   it.each([
-    ['a member of JSON', `{"token":"${secret}","name":"x"}`, `{"token":"${removed}","name":"x"}`],
-    ['a member with quotes in it', `{"password": "a\\"${secret}"}`, `{"password": "${removed}"}`],
+    ['a member of JSON', `{"token":"${secret}","name":"x"}`, `{"token":"${redactedPlaceholder}","name":"x"}`],
+    ['a member with quotes in it', `{"password": "a\\"${secret}"}`, `{"password": "${redactedPlaceholder}"}`],
     [
       'JSON within JSON',
       `{"text":"{\\"api_key\\":\\"${secret}\\"}"}`,
-      `{"text":"{\\"api_key\\":\\"${removed}\\"}"}`,
+      `{"text":"{\\"api_key\\":\\"${redactedPlaceholder}\\"}"}`,
     ],
-    ['a text that is cut off', `{"credentials":"${secret}`, `{"credentials":"${removed}"`],
+    ['a text that is cut off', `{"credentials":"${secret}`, `{"credentials":"${redactedPlaceholder}"`],
     [
       'a form',
       `grant_type=x&client_secret=${secret}&scope=y`,
-      `grant_type=x&client_secret=${removed}&scope=y`,
+      `grant_type=x&client_secret=${redactedPlaceholder}&scope=y`,
     ],
-    ['a scheme', `asks with Bearer ${secret}`, `asks with Bearer ${removed}`],
-    ['a web token', `it is eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl`, `it is ${removed}`],
+    ['a scheme', `asks with Bearer ${secret}`, `asks with Bearer ${redactedPlaceholder}`],
+    ['a web token', `it is eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl`, `it is ${redactedPlaceholder}`],
   ])('finds it in %s', (_what, text, clean) => {
-    expect(new Secrets().text(text)).toBe(clean);
+    expect(new Redactor().text(text)).toBe(clean);
   });
 
   it.each(['{"nextPageToken":"abcdefgh"}', '{"tokens":["a"]}', 'a secret garden', '{"token":17}'])(
     'leaves alone what is none: %s',
     (text) => {
-      expect(new Secrets().text(text)).toBe(text);
+      expect(new Redactor().text(text)).toBe(text);
     },
   );
 
   it('knows what it was given, in every form, the longest first', () => {
-    const secrets = new Secrets({ 'X-Mine': 'a"b c/d' });
+    const secrets = new Redactor({ 'X-Mine': 'a"b c/d' });
     secrets.hide('a"b c/d and more');
-    expect(secrets.text('a"b c/d and more')).toBe(removed);
-    expect(secrets.text('a%22b%20c%2Fd')).toBe(removed);
-    expect(secrets.text(JSON.stringify({ x: 'a"b c/d' }))).toBe(`{"x":"${removed}"}`);
+    expect(secrets.text('a"b c/d and more')).toBe(redactedPlaceholder);
+    expect(secrets.text('a%22b%20c%2Fd')).toBe(redactedPlaceholder);
+    expect(secrets.text(JSON.stringify({ x: 'a"b c/d' }))).toBe(`{"x":"${redactedPlaceholder}"}`);
     expect(secrets.headers({ 'x-mine': '1', 'x-other': '2', cookie: '3' })).toEqual({
-      'x-mine': removed,
+      'x-mine': redactedPlaceholder,
       'x-other': '2',
-      cookie: removed,
+      cookie: redactedPlaceholder,
     });
   });
 
   it('knows the password within Basic', () => {
-    const secrets = new Secrets({ authorization: `Basic ${btoa('alice:open sesame')}` });
-    expect(secrets.text('open sesame!')).toBe(`${removed}!`);
+    const secrets = new Redactor({ authorization: `Basic ${btoa('alice:open sesame')}` });
+    expect(secrets.text('open sesame!')).toBe(`${redactedPlaceholder}!`);
   });
 
   it('takes keys out of addresses', () => {
-    const secrets = new Secrets();
+    const secrets = new Redactor();
     expect(secrets.url(`https://u:${secret}@x.test/a?key=${secret}&page=2`)).toBe(
       'https://u:removed@x.test/a?key=removed&page=2',
     );
@@ -60,11 +60,11 @@ describe('what takes secrets out', () => {
   });
 
   it('can be told more for a while, and learns on', () => {
-    const secrets = new Secrets();
+    const secrets = new Redactor();
     const more = secrets.knowing({ authorization: `Bearer ${secret}` });
     secrets.hideHeader('x-door');
     secrets.hide('what came later');
-    expect(more.text(`${secret}, what came later`)).toBe(`${removed}, ${removed}`);
+    expect(more.text(`${secret}, what came later`)).toBe(`${redactedPlaceholder}, ${redactedPlaceholder}`);
     expect(more.isSecret('X-Door')).toBe(true);
     expect(secrets.text(secret)).toBe(secret);
   });

@@ -1,5 +1,5 @@
 /** What stands where a secret was. */
-export const removed = '[removed]';
+export const redactedPlaceholder = '[removed]';
 
 const secretHeader =
   /^(?:proxy-authorization|authorization|cookie|set-cookie)$|token|secret|api-?key|credential|password|session/i;
@@ -22,14 +22,14 @@ const webToken = /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}/g;
 const maxNames = 1_000;
 
 /** Knows what must not be shown, and takes it out of whatever is about to be. */
-export class Secrets {
+export class Redactor {
   readonly #texts = new Set<string>();
   readonly #headers = new Set<string>();
   readonly #queries = new Set<string>();
   /** The texts, the longest first: one may be within another. */
   #sorted: readonly string[] | undefined;
   /** Whoever knew of secrets before. */
-  #before: Secrets | undefined;
+  #before: Redactor | undefined;
 
   /** @param given - headers that hold what the person gave: their values are secrets wherever they turn up. */
   constructor(...given: readonly (Readonly<Record<string, string>> | undefined)[]) {
@@ -40,8 +40,8 @@ export class Secrets {
   }
 
   /** Somebody who knows all this and the values of some more headers, now and from now on. */
-  knowing(headers: Readonly<Record<string, string>>): Secrets {
-    const more = new Secrets(headers);
+  knowing(headers: Readonly<Record<string, string>>): Redactor {
+    const more = new Redactor(headers);
     more.#before = this;
     return more;
   }
@@ -71,7 +71,7 @@ export class Secrets {
 
   /** The value of a header, as far as it may be shown. */
   header(name: string, value: string): string {
-    return this.isSecret(name) ? removed : this.text(value);
+    return this.isSecret(name) ? redactedPlaceholder : this.text(value);
   }
 
   /** Headers without the values of those that hold secrets. */
@@ -85,7 +85,7 @@ export class Secrets {
   text(text: string): string {
     let clean = this.#before ? this.#before.text(text) : withoutCredentials(text);
     this.#sorted ??= [...this.#texts].sort((a, b) => b.length - a.length);
-    for (const each of this.#sorted) clean = clean.replaceAll(each, removed);
+    for (const each of this.#sorted) clean = clean.replaceAll(each, redactedPlaceholder);
     return clean;
   }
 
@@ -121,19 +121,19 @@ export class Secrets {
   }
 
   #field(key: string, value: unknown): unknown {
-    return typeof value === 'string' && secretField.test(key) ? removed : this.everywhere(value);
+    return typeof value === 'string' && secretField.test(key) ? redactedPlaceholder : this.everywhere(value);
   }
 }
 
 /** A text without what looks like a credential. */
 function withoutCredentials(text: string): string {
   return text
-    .replaceAll(scheme, `$1 ${removed}`)
-    .replaceAll(webToken, removed)
+    .replaceAll(scheme, `$1 ${redactedPlaceholder}`)
+    .replaceAll(webToken, redactedPlaceholder)
     .replaceAll(member, (_whole, plain: string | undefined, escaped: string | undefined) =>
-      plain === undefined ? `${escaped}\\"${removed}\\"` : `${plain}"${removed}"`,
+      plain === undefined ? `${escaped}\\"${redactedPlaceholder}\\"` : `${plain}"${redactedPlaceholder}"`,
     )
-    .replaceAll(formField, `$1$2${removed}`);
+    .replaceAll(formField, `$1$2${redactedPlaceholder}`);
 }
 
 /** A credential in the forms in which it may come back: alone, without its scheme, and what `Basic` holds. */

@@ -1,4 +1,4 @@
-import type { AgentCard, Version } from './card.ts';
+import type { AgentCard, ProtocolVersion } from './card.ts';
 import type { StreamEvent } from './event.ts';
 import type { Message } from './message.ts';
 import type { PushConfig } from './push.ts';
@@ -28,7 +28,7 @@ export interface Principal {
 }
 
 /** What travels with a call beside the request. Every member is optional: `{}` is a call. */
-export interface Call {
+export interface CallContext {
   /** Ends the call early. It ends the caller's wait, not the task. */
   readonly signal?: AbortSignal;
   /**
@@ -41,7 +41,7 @@ export interface Call {
   /** The tenant that the caller named. */
   readonly tenant?: string;
   /** The protocol version the caller speaks. */
-  readonly version?: Version;
+  readonly version?: ProtocolVersion;
   /** URIs of the extensions the caller asks for. */
   readonly extensions?: readonly string[];
   /** The caller's headers, lower case. */
@@ -55,22 +55,22 @@ export interface Call {
  * Every operation rejects with an {@link A2AError} and nothing else.
  */
 export interface Agent {
-  card(call?: Call): Promise<AgentCard>;
+  card(call?: CallContext): Promise<AgentCard>;
   /** The card for callers that are known. */
-  extendedCard(call?: Call): Promise<AgentCard>;
-  send(request: SendRequest, call?: Call): Promise<Task | Message>;
+  extendedCard(call?: CallContext): Promise<AgentCard>;
+  send(request: SendRequest, call?: CallContext): Promise<Task | Message>;
   /** Sends and follows. Leaving the loop ends the following, not the task. */
-  stream(request: SendRequest, call?: Call): AsyncIterable<StreamEvent>;
-  getTask(request: GetTaskRequest, call?: Call): Promise<Task>;
-  listTasks(request: ListTasksRequest, call?: Call): Promise<TaskPage>;
-  cancelTask(request: CancelTaskRequest, call?: Call): Promise<Task>;
-  subscribe(request: SubscribeRequest, call?: Call): AsyncIterable<StreamEvent>;
+  stream(request: SendRequest, call?: CallContext): AsyncIterable<StreamEvent>;
+  getTask(request: GetTaskRequest, call?: CallContext): Promise<Task>;
+  listTasks(request: ListTasksRequest, call?: CallContext): Promise<TaskPage>;
+  cancelTask(request: CancelTaskRequest, call?: CallContext): Promise<Task>;
+  subscribe(request: SubscribeRequest, call?: CallContext): AsyncIterable<StreamEvent>;
   /** Creates, or replaces the one of the same id. */
-  createPushConfig(config: PushConfig, call?: Call): Promise<PushConfig>;
-  getPushConfig(ref: PushConfigRef, call?: Call): Promise<PushConfig>;
-  listPushConfigs(request: ListPushConfigsRequest, call?: Call): Promise<PushConfigPage>;
+  createPushConfig(config: PushConfig, call?: CallContext): Promise<PushConfig>;
+  getPushConfig(ref: PushConfigRef, call?: CallContext): Promise<PushConfig>;
+  listPushConfigs(request: ListPushConfigsRequest, call?: CallContext): Promise<PushConfigPage>;
   /** Succeeds when there is nothing to delete. */
-  deletePushConfig(ref: PushConfigRef, call?: Call): Promise<void>;
+  deletePushConfig(ref: PushConfigRef, call?: CallContext): Promise<void>;
   /** Shows the public keys by which what the agent signs can be checked. */
   jwks?(): Promise<{ readonly keys: readonly { readonly [member: string]: unknown }[] }>;
   /** Prepares the agent, as by taking up what a crash left behind. Faces call it before they take calls. */

@@ -1,7 +1,7 @@
 import type { Metadata } from './part.ts';
 
 /** Every protocol version Dragoman speaks. */
-export type Version = '0.1' | '0.2' | '0.3' | '1.0';
+export type ProtocolVersion = '0.1' | '0.2' | '0.3' | '1.0';
 
 /** One way to reach an agent. */
 export interface AgentInterface {

@@ -2,9 +2,9 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { StreamEvent } from './event.ts';
 import type { Part } from './part.ts';
-import { TaskFold } from './reduce.ts';
+import { TaskReducer } from './reduce.ts';
 import type { Artifact, Task, TaskStatus } from './task.ts';
-import { differences, isContained } from './diff-task.ts';
+import { diffTask, isReflectedIn } from './diff-task.ts';
 
 const texts = (...all: string[]): Part[] => all.map((text) => ({ text }));
 
@@ -17,7 +17,7 @@ const artifact = (artifactId: string, ...parts: Part[]): Artifact => ({ artifact
 describe('the difference between two pictures of a task', () => {
   it('is nothing when they are the same', () => {
     const task = taskOf({ timestamp: '2026-01-01T00:00:00.000Z' }, artifact('a', ...texts('x')));
-    expect(differences(task, structuredClone(task))).toEqual([]);
+    expect(diffTask(task, structuredClone(task))).toEqual([]);
   });
 
   it.each<[string, Part[], Part[], object[]]>([
@@ -44,14 +44,14 @@ describe('the difference between two pictures of a task', () => {
       [{ artifact: { parts: [{ data: { a: 2 } }] } }],
     ],
   ])('tells %s', (_name, known, now, news) => {
-    expect(differences(taskOf({}, artifact('a', ...known)), taskOf({}, artifact('a', ...now)))).toMatchObject(
+    expect(diffTask(taskOf({}, artifact('a', ...known)), taskOf({}, artifact('a', ...now)))).toMatchObject(
       news,
     );
   });
 
   it('tells a new artifact and then the new state', () => {
     const now = taskOf({ state: 'completed' }, artifact('a', ...texts('x')), artifact('b', ...texts('y')));
-    const news = differences(taskOf({}, artifact('a', ...texts('x'))), now);
+    const news = diffTask(taskOf({}, artifact('a', ...texts('x'))), now);
     expect(news).toMatchObject([
       { kind: 'artifact', artifact: { artifactId: 'b' } },
       { kind: 'status', status: { state: 'completed' } },
@@ -60,7 +60,7 @@ describe('the difference between two pictures of a task', () => {
   });
 
   it('does not take a picture without artifacts for their loss', () => {
-    expect(differences(taskOf({}, artifact('a', ...texts('x'))), taskOf({}))).toEqual([]);
+    expect(diffTask(taskOf({}, artifact('a', ...texts('x'))), taskOf({}))).toEqual([]);
   });
 
   it.each<[string, Partial<TaskStatus>, Partial<TaskStatus>, number]>([
@@ -79,7 +79,7 @@ describe('the difference between two pictures of a task', () => {
       0,
     ],
   ])('counts %s', (_name, known, now, count) => {
-    expect(differences(taskOf(known), taskOf(now))).toHaveLength(count);
+    expect(diffTask(taskOf(known), taskOf(now))).toHaveLength(count);
   });
 
   it('always leads from one picture to the other', () => {
@@ -96,8 +96,8 @@ describe('the difference between two pictures of a task', () => {
       fc.property(grown, ({ before, after, state }) => {
         const known = taskOf({}, artifact('a', ...before));
         const now = taskOf({ state }, artifact('a', ...before, ...after));
-        const fold = new TaskFold(known);
-        for (const event of differences(known, now)) fold.apply(event);
+        const fold = new TaskReducer(known);
+        for (const event of diffTask(known, now)) fold.apply(event);
         const [whole] = fold.task().artifacts ?? [];
         const [wanted] = now.artifacts ?? [];
         const joined = (list: Part[] = []) => JSON.stringify(list).replaceAll('"},{"text":"', '');
@@ -105,7 +105,7 @@ describe('the difference between two pictures of a task', () => {
           joined(wanted?.parts.filter((part) => !('text' in part && part.text === ''))),
         );
         expect(fold.status.state).toBe(now.status.state);
-        expect(differences(fold.task(), now)).toEqual([]);
+        expect(diffTask(fold.task(), now)).toEqual([]);
       }),
     );
   });
@@ -129,6 +129,6 @@ describe('an event', () => {
     ['the state', { kind: 'status', taskId: 't', contextId: 'c', status: { state: 'working' } }, true],
     ['another state', { kind: 'status', taskId: 't', contextId: 'c', status: { state: 'failed' } }, false],
   ])('that tells %s is in the picture or not', (_name, event, contained) => {
-    expect(isContained(event, task)).toBe(contained);
+    expect(isReflectedIn(event, task)).toBe(contained);
   });
 });

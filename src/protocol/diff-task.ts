@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ArtifactEvent, StatusEvent, StreamEvent } from './event.ts';
+import type { TaskArtifactUpdateEvent, TaskStatusUpdateEvent, StreamEvent } from './event.ts';
 import { type Part, textOf } from './part.ts';
 import type { Artifact, Task, TaskStatus } from './task.ts';
 
@@ -12,7 +12,7 @@ import type { Artifact, Task, TaskStatus } from './task.ts';
  *
  * @param asKnown - how the earlier picture has a part of an artifact, where it does not keep everything.
  */
-export function differences(known: Task, now: Task, asKnown: (part: Part) => Part = asItIs): StreamEvent[] {
+export function diffTask(known: Task, now: Task, asKnown: (part: Part) => Part = asItIs): StreamEvent[] {
   const ids = { taskId: known.id, contextId: known.contextId };
   const events: StreamEvent[] = [];
   const artifacts = new Map(known.artifacts?.map((each) => [each.artifactId, each]));
@@ -21,7 +21,7 @@ export function differences(known: Task, now: Task, asKnown: (part: Part) => Par
     if (news) events.push({ kind: 'artifact', ...ids, ...news });
   }
   if (!isSameStatus(known.status, now.status)) {
-    const event: StatusEvent = { kind: 'status', ...ids, status: now.status };
+    const event: TaskStatusUpdateEvent = { kind: 'status', ...ids, status: now.status };
     if (now.metadata && !isSame(known.metadata, now.metadata)) event.metadata = now.metadata;
     events.push(event);
   }
@@ -34,7 +34,7 @@ function newParts(
   known: Artifact | undefined,
   now: Artifact,
   asKnown: (part: Part) => Part,
-): Pick<ArtifactEvent, 'artifact' | 'append'> | undefined {
+): Pick<TaskArtifactUpdateEvent, 'artifact' | 'append'> | undefined {
   if (!known) return { artifact: now };
   const rest = beyond(known.parts, now.parts, asKnown);
   if (rest === undefined) return { artifact: now };
@@ -67,7 +67,7 @@ function isSameStatus(a: TaskStatus, b: TaskStatus): boolean {
 }
 
 /** True when an event tells nothing that the task does not show already. */
-export function isContained(event: StreamEvent, task: Task): boolean {
+export function isReflectedIn(event: StreamEvent, task: Task): boolean {
   if (event.kind === 'status') return isSameStatus(event.status, task.status);
   if (event.kind !== 'artifact') return false;
   const known = task.artifacts?.find((each) => each.artifactId === event.artifact.artifactId);

@@ -83,7 +83,7 @@ export const errorTable = {
 } as const satisfies Record<string, ErrorRow>;
 
 /** The stable name of a fault, as `google.rpc.ErrorInfo.reason` carries it. */
-export type Reason = keyof typeof errorTable;
+export type ErrorReason = keyof typeof errorTable;
 
 /** One field that is wrong, for `google.rpc.BadRequest`. */
 export interface FieldViolation {
@@ -113,7 +113,7 @@ export interface A2AErrorOptions {
 export class A2AError extends Error {
   override readonly name = 'A2AError';
   /** Which fault this is. */
-  readonly reason: Reason;
+  readonly reason: ErrorReason;
   /** Which fields are wrong, if fields are. */
   readonly violations: readonly FieldViolation[];
   readonly details: { readonly [key: string]: string };
@@ -122,7 +122,7 @@ export class A2AError extends Error {
   /** What a person can do about it. */
   readonly hint: string | undefined;
 
-  constructor(reason: Reason, message: string = errorTable[reason].text, options: A2AErrorOptions = {}) {
+  constructor(reason: ErrorReason, message: string = errorTable[reason].text, options: A2AErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.reason = reason;
     this.violations = options.violations ?? [];

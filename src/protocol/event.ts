@@ -9,19 +9,19 @@ interface Sequenced {
 }
 
 /** The whole task as it stands: the first event of every task stream. */
-export interface TaskEvent extends Sequenced {
+export interface TaskSnapshotEvent extends Sequenced {
   kind: 'task';
   task: Task;
 }
 
 /** A direct answer without a task: the only event of its stream. */
-export interface MessageEvent extends Sequenced {
+export interface DirectMessageEvent extends Sequenced {
   kind: 'message';
   message: Message;
 }
 
 /** A task changed its state or said something. */
-export interface StatusEvent extends Sequenced {
+export interface TaskStatusUpdateEvent extends Sequenced {
   kind: 'status';
   taskId: string;
   contextId: string;
@@ -30,7 +30,7 @@ export interface StatusEvent extends Sequenced {
 }
 
 /** A task made an artifact, or a chunk of one. */
-export interface ArtifactEvent extends Sequenced {
+export interface TaskArtifactUpdateEvent extends Sequenced {
   kind: 'artifact';
   taskId: string;
   contextId: string;
@@ -43,4 +43,8 @@ export interface ArtifactEvent extends Sequenced {
 }
 
 /** What a stream carries. */
-export type StreamEvent = TaskEvent | MessageEvent | StatusEvent | ArtifactEvent;
+export type StreamEvent =
+  | TaskSnapshotEvent
+  | DirectMessageEvent
+  | TaskStatusUpdateEvent
+  | TaskArtifactUpdateEvent;

@@ -4,7 +4,7 @@
  *
  * @module
  */
-export type { Agent, Call, Operation, Principal } from './agent.ts';
+export type { Agent, CallContext, Operation, Principal } from './agent.ts';
 export type {
   AgentCapabilities,
   AgentCard,
@@ -16,7 +16,7 @@ export type {
   OAuthFlowName,
   SecurityRequirement,
   SecurityScheme,
-  Version,
+  ProtocolVersion,
 } from './card.ts';
 export {
   A2AError,
@@ -24,16 +24,22 @@ export {
   errorTable,
   type FieldViolation,
   invalidField,
-  type Reason,
+  type ErrorReason,
   taskNotFound,
 } from './errors.ts';
-export type { ArtifactEvent, MessageEvent, StatusEvent, StreamEvent, TaskEvent } from './event.ts';
-export { type Finding, lint, type LintRule, StreamLinter } from './lint-stream.ts';
-export type { Log, LogEntry } from '../primitives/log.ts';
+export type {
+  TaskArtifactUpdateEvent,
+  DirectMessageEvent,
+  TaskStatusUpdateEvent,
+  StreamEvent,
+  TaskSnapshotEvent,
+} from './event.ts';
+export { type LintFinding, lintStream, type LintRule, StreamLinter } from './lint-stream.ts';
+export type { LogSink, LogEntry } from '../primitives/log.ts';
 export type { Message, Role } from './message.ts';
 export {
   bytesOf,
-  contentOf,
+  contentKind,
   type DataPart,
   type Metadata,
   type Part,
@@ -45,7 +51,7 @@ export {
   type UrlPart,
 } from './part.ts';
 export type { PushAuthentication, PushConfig } from './push.ts';
-export { beginFold, type InputEvent, reduce, type TaskChange, TaskFold } from './reduce.ts';
+export { startReducer, type UserMessageEvent, reduce, type TaskChange, TaskReducer } from './reduce.ts';
 export type {
   CancelTaskRequest,
   GetTaskRequest,
@@ -67,5 +73,5 @@ export {
   type TaskState,
   type TaskStatus,
   taskStates,
-  withHistory,
+  limitHistory,
 } from './task.ts';

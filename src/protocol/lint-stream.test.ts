@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ArtifactEvent, StatusEvent, StreamEvent } from './event.ts';
-import { type LintRule, lint, StreamLinter } from './lint-stream.ts';
+import type { TaskArtifactUpdateEvent, TaskStatusUpdateEvent, StreamEvent } from './event.ts';
+import { type LintRule, lintStream, StreamLinter } from './lint-stream.ts';
 import type { Task, TaskState } from './task.ts';
 
 const ids = { taskId: 't', contextId: 'c' };
@@ -8,14 +8,14 @@ const begin = (rest: Partial<Task> = {}): StreamEvent => ({
   kind: 'task',
   task: { id: 't', contextId: 'c', status: { state: 'submitted' }, ...rest },
 });
-const status = (state: TaskState, rest: Partial<StatusEvent> = {}): StreamEvent => ({
+const status = (state: TaskState, rest: Partial<TaskStatusUpdateEvent> = {}): StreamEvent => ({
   kind: 'status',
   ...ids,
   status: { state },
   ...rest,
 });
 const at = (timestamp: string): StreamEvent => status('working', { status: { state: 'working', timestamp } });
-const chunk = (rest: Partial<ArtifactEvent> = {}): StreamEvent => ({
+const chunk = (rest: Partial<TaskArtifactUpdateEvent> = {}): StreamEvent => ({
   kind: 'artifact',
   ...ids,
   artifact: { artifactId: 'a', parts: [{ text: 'x' }] },
@@ -27,7 +27,7 @@ const message: StreamEvent = {
 };
 const done = status('completed');
 const rules = (events: StreamEvent[]): [LintRule, number][] =>
-  lint(events).map(({ rule, index }) => [rule, index]);
+  lintStream(events).map(({ rule, index }) => [rule, index]);
 
 describe('a legal stream', () => {
   it.each<[string, StreamEvent[]]>([
@@ -57,7 +57,7 @@ describe('a legal stream', () => {
     ['may repeat a time', [begin(), at('2026-06-01T10:00:00Z'), at('2026-06-01T10:00:00.000Z'), done]],
     ['may leave numbers out', [{ ...begin(), sequence: 1 }, status('working'), { ...done, sequence: 9 }]],
   ])('%s', (_what, events) => {
-    expect(lint(events)).toEqual([]);
+    expect(lintStream(events)).toEqual([]);
   });
 });
 
@@ -95,7 +95,7 @@ describe('an illegal stream', () => {
     ['no-events', 0, []],
   ])('breaks %s at event %i', (rule, index, events) => {
     expect(rules(events)).toEqual([[rule, index]]);
-    expect(lint(events)[0]).toMatchObject({ level: 'error', message: expect.any(String) as string });
+    expect(lintStream(events)[0]).toMatchObject({ level: 'error', message: expect.any(String) as string });
   });
 });
 
@@ -107,7 +107,7 @@ describe('a strange stream', () => {
     ['time-backwards', 2, [begin(), at('2026-06-01T10:00:01Z'), at('2026-06-01T10:00:00Z'), done]],
   ])('is warned of %s at event %i', (rule, index, events) => {
     expect(rules(events)).toEqual([[rule, index]]);
-    expect(lint(events)[0]?.level).toBe('warning');
+    expect(lintStream(events)[0]?.level).toBe('warning');
   });
 });
 

@@ -1,4 +1,4 @@
-import type { ArtifactEvent, StatusEvent, StreamEvent } from './event.ts';
+import type { TaskArtifactUpdateEvent, TaskStatusUpdateEvent, StreamEvent } from './event.ts';
 import { isInterrupted, isTerminal, type Task, type TaskState, type TaskStatus } from './task.ts';
 
 /** The name of a rule that a stream can break. */
@@ -22,7 +22,7 @@ export type LintRule =
   | 'no-events';
 
 /** One thing that is wrong with a stream. */
-export interface Finding {
+export interface LintFinding {
   rule: LintRule;
   /** A `warning` is legal but seldom meant. */
   level: 'error' | 'warning';
@@ -43,7 +43,7 @@ const timestampFormat = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
 /** Checks the events of one stream as they come: is this a legal story of one task? */
 export class StreamLinter {
   #index = 0;
-  #findings: Finding[] = [];
+  #findings: LintFinding[] = [];
   #direct = false;
   #ids: { taskId: string; contextId: string } | undefined;
   #state: TaskState | undefined;
@@ -53,7 +53,7 @@ export class StreamLinter {
   #chunks = new Map<string, 'open' | 'closed' | 'untold'>();
 
   /** Gives what is wrong with the next event. */
-  check(event: StreamEvent): Finding[] {
+  check(event: StreamEvent): LintFinding[] {
     this.#findings = [];
     this.#checkPlace(event);
     this.#checkSequence(event);
@@ -78,7 +78,7 @@ export class StreamLinter {
   }
 
   /** Gives what is wrong with the stream as a whole, now that nothing follows. */
-  end(): Finding[] {
+  end(): LintFinding[] {
     this.#findings = [];
     if (this.#index === 0) this.#find('no-events', 'the stream ended before it began');
     else if (!this.#direct && !isResting(this.#state)) {
@@ -140,7 +140,7 @@ export class StreamLinter {
     for (const message of task.history ?? []) this.#checkParts(message.parts, `message ${message.messageId}`);
   }
 
-  #checkStatus({ state, message, timestamp }: StatusEvent['status']): void {
+  #checkStatus({ state, message, timestamp }: TaskStatusUpdateEvent['status']): void {
     if (state === 'unknown') this.#find('unknown-state', 'the state is one that nobody knows');
     const hasBegun = this.#state !== undefined && this.#state !== 'submitted' && this.#state !== 'unknown';
     if (state === 'submitted' && hasBegun) {
@@ -162,7 +162,7 @@ export class StreamLinter {
     this.#time = Math.max(this.#time, time);
   }
 
-  #checkArtifact({ artifact, append, lastChunk }: ArtifactEvent): void {
+  #checkArtifact({ artifact, append, lastChunk }: TaskArtifactUpdateEvent): void {
     const { artifactId } = artifact;
     const before = this.#chunks.get(artifactId);
     this.#checkParts(artifact.parts, `artifact ${artifactId}`);
@@ -189,9 +189,9 @@ function isResting(state: TaskState | undefined): boolean {
 }
 
 /** Checks a whole stream. */
-export function lint(events: Iterable<StreamEvent>): Finding[] {
+export function lintStream(events: Iterable<StreamEvent>): LintFinding[] {
   const linter = new StreamLinter();
-  const findings: Finding[] = [];
+  const findings: LintFinding[] = [];
   for (const event of events) findings.push(...linter.check(event));
   findings.push(...linter.end());
   return findings;

@@ -43,7 +43,7 @@ export type Part = TextPart | RawPart | UrlPart | DataPart;
 export type PartContent = 'text' | 'raw' | 'url' | 'data';
 
 /** Says which content a part has. */
-export function contentOf(part: Part): PartContent {
+export function contentKind(part: Part): PartContent {
   if ('text' in part) return 'text';
   if ('raw' in part) return 'raw';
   if ('url' in part) return 'url';

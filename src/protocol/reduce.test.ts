@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ArtifactEvent, StreamEvent } from './event.ts';
+import type { TaskArtifactUpdateEvent, StreamEvent } from './event.ts';
 import type { Message } from './message.ts';
 import type { Part } from './part.ts';
-import { beginFold, reduce, type TaskChange, TaskFold } from './reduce.ts';
+import { startReducer, reduce, type TaskChange, TaskReducer } from './reduce.ts';
 import type { Task, TaskState } from './task.ts';
 
 const ids = { taskId: 't', contextId: 'c' };
@@ -16,7 +16,7 @@ const status = (state: TaskState, message?: Message): StreamEvent => ({
 });
 const artifact = (
   parts: Part[],
-  rest: Partial<ArtifactEvent> & { artifactId?: string } = {},
+  rest: Partial<TaskArtifactUpdateEvent> & { artifactId?: string } = {},
 ): StreamEvent => {
   const { artifactId = 'a', ...event } = rest;
   return { kind: 'artifact', ...ids, artifact: { artifactId, parts }, ...event };
@@ -25,11 +25,11 @@ const text = (value: string): Part => ({ text: value });
 
 describe('folding', () => {
   it('begins with the very task it was given', () => {
-    expect(new TaskFold(task).task()).toBe(task);
+    expect(new TaskReducer(task).task()).toBe(task);
   });
 
   it('takes over the newest status', () => {
-    const fold = new TaskFold(task);
+    const fold = new TaskReducer(task);
     fold.apply(status('working'));
     expect(fold.status).toEqual({ state: 'working' });
     expect(fold.task()).toEqual({ ...task, status: { state: 'working' } });
@@ -46,7 +46,7 @@ describe('folding', () => {
 
   it('remembers what the caller said after what it answers to', () => {
     const input: TaskChange = { kind: 'input', message: { ...say('answer'), role: 'user' } };
-    const fold = new TaskFold(task);
+    const fold = new TaskReducer(task);
     fold.apply(status('input-required', say('question')));
     fold.apply(input);
     expect(fold.task().history?.map((each) => each.messageId)).toEqual(['question', 'answer']);
@@ -124,7 +124,7 @@ describe('folding', () => {
 
   it('takes a later task for the truth', () => {
     const later: Task = { ...task, status: { state: 'working' }, artifacts: [] };
-    const fold = new TaskFold({ ...task, artifacts: [{ artifactId: 'a', parts: [text('1')] }] });
+    const fold = new TaskReducer({ ...task, artifacts: [{ artifactId: 'a', parts: [text('1')] }] });
     fold.apply({ kind: 'task', task: later });
     expect(fold.task()).toBe(later);
     fold.apply(artifact([text('2')], { append: true }));
@@ -140,8 +140,8 @@ describe('reducing', () => {
 
   it('begins a task when the first event forgot to', () => {
     expect(reduce([status('working')])).toEqual({ ...task, status: { state: 'working' } });
-    expect(beginFold({ kind: 'message', message: say('m') })).toBeUndefined();
-    expect(beginFold({ kind: 'input', message: say('m') })).toBeUndefined();
+    expect(startReducer({ kind: 'message', message: say('m') })).toBeUndefined();
+    expect(startReducer({ kind: 'input', message: say('m') })).toBeUndefined();
   });
 });
 
@@ -195,7 +195,7 @@ describe('always', () => {
     fc.assert(
       fc.property(fc.array(anyChange, { maxLength: 20 }), (changes) => {
         const before = JSON.stringify(changes);
-        const fold = new TaskFold(task);
+        const fold = new TaskReducer(task);
         const handed: [Task, string][] = [];
         for (const change of changes) {
           fold.apply(change);
@@ -211,8 +211,8 @@ describe('always', () => {
   it('it does not matter how often somebody looks', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(anyChange, fc.boolean()), { maxLength: 20 }), (steps) => {
-        const watched = new TaskFold(task);
-        const alone = new TaskFold(task);
+        const watched = new TaskReducer(task);
+        const alone = new TaskReducer(task);
         for (const [change, looks] of steps) {
           watched.apply(change);
           alone.apply(change);
@@ -252,7 +252,7 @@ describe('the cost of an event', () => {
   };
 
   it('does not depend on how many chunks came before, while nobody looks', () => {
-    const fold = new TaskFold(task);
+    const fold = new TaskReducer(task);
     fold.apply(artifact([text('0')]));
     fold.apply(artifact([text('1')], { append: true }));
     const chunk = artifact([text('x')], { append: true });
@@ -265,7 +265,7 @@ describe('the cost of an event', () => {
   });
 
   it('does not depend on how many messages came before, while nobody looks', () => {
-    const fold = new TaskFold({ ...task, history: [say('0')] });
+    const fold = new TaskReducer({ ...task, history: [say('0')] });
     const input: TaskChange = { kind: 'input', message: say('x') };
     const remember = hundredTimes(() => fold.apply(input));
     expect(walked(remember)).toBe(1);
@@ -275,7 +275,7 @@ describe('the cost of an event', () => {
   });
 
   it('leaves alone what the event does not touch', () => {
-    const fold = new TaskFold(task);
+    const fold = new TaskReducer(task);
     fold.apply(artifact([text('1')], { artifactId: 'x' }));
     fold.apply(artifact([text('1')], { artifactId: 'y' }));
     fold.apply({ kind: 'input', message: say('i') });
@@ -288,7 +288,7 @@ describe('the cost of an event', () => {
   });
 
   it('is nothing for looking twice', () => {
-    const fold = new TaskFold(task);
+    const fold = new TaskReducer(task);
     fold.apply(status('working'));
     expect(fold.task()).toBe(fold.task());
   });

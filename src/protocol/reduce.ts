@@ -1,17 +1,17 @@
-import type { ArtifactEvent, StatusEvent, StreamEvent } from './event.ts';
+import type { TaskArtifactUpdateEvent, TaskStatusUpdateEvent, StreamEvent } from './event.ts';
 import type { Message } from './message.ts';
 import { compatKey, type Metadata } from './part.ts';
 import type { Artifact, Task, TaskStatus } from './task.ts';
 
 /** A message of the caller that reached a task. It becomes history; followers of the task do not see it. */
-export interface InputEvent {
+export interface UserMessageEvent {
   kind: 'input';
   message: Message;
   sequence?: number;
 }
 
 /** Everything that can change a task. */
-export type TaskChange = StreamEvent | InputEvent;
+export type TaskChange = StreamEvent | UserMessageEvent;
 
 /** An artifact under construction. Its parts may be pushed to only while nobody else holds them. */
 interface Growing {
@@ -31,10 +31,10 @@ const maxLookedThrough = 8;
 /**
  * A task being made out of its events.
  *
- * Each event costs the same however many came before: parts are pushed, not copied, and {@link TaskFold.task} hands
+ * Each event costs the same however many came before: parts are pushed, not copied, and {@link TaskReducer.task} hands
  * out what is there and copies only if another event follows.
  */
-export class TaskFold {
+export class TaskReducer {
   #base: Task;
   #status: TaskStatus;
   #history: Message[] | undefined;
@@ -138,7 +138,7 @@ export class TaskFold {
     return undefined;
   }
 
-  #applyStatus({ status, metadata }: StatusEvent): void {
+  #applyStatus({ status, metadata }: TaskStatusUpdateEvent): void {
     this.#keepStatusMessage();
     this.#status = status;
     if (metadata) this.#mergeMetadata(metadata);
@@ -168,7 +168,7 @@ export class TaskFold {
     this.#history?.push(message);
   }
 
-  #applyArtifact({ artifact, append }: ArtifactEvent): void {
+  #applyArtifact({ artifact, append }: TaskArtifactUpdateEvent): void {
     const growing = append ? this.#find(artifact.artifactId) : undefined;
     if (!growing) {
       this.#put(artifact);
@@ -197,18 +197,18 @@ export class TaskFold {
  * @returns undefined for a stream without events.
  */
 export function reduce(events: Iterable<TaskChange>): Task | Message | undefined {
-  let fold: TaskFold | undefined;
+  let fold: TaskReducer | undefined;
   for (const event of events) {
     if (event.kind === 'message' && !fold) return event.message;
-    fold ??= beginFold(event);
+    fold ??= startReducer(event);
     fold?.apply(event);
   }
   return fold?.task();
 }
 
 /** Begins a task with whatever event comes first; an event without a task in it begins none. */
-export function beginFold(event: TaskChange): TaskFold | undefined {
-  if (event.kind === 'task') return new TaskFold(event.task);
+export function startReducer(event: TaskChange): TaskReducer | undefined {
+  if (event.kind === 'task') return new TaskReducer(event.task);
   if (event.kind !== 'status' && event.kind !== 'artifact') return undefined;
-  return new TaskFold({ id: event.taskId, contextId: event.contextId, status: { state: 'submitted' } });
+  return new TaskReducer({ id: event.taskId, contextId: event.contextId, status: { state: 'submitted' } });
 }

@@ -71,7 +71,7 @@ export function isTask(answer: Task | Message): answer is Task {
  * Gives the task with at most the newest `length` messages of its history: all of them when `length` is
  * undefined, and no `history` at all when it is 0.
  */
-export function withHistory(task: Task, length: number | undefined): Task {
+export function limitHistory(task: Task, length: number | undefined): Task {
   if (length === undefined || task.history === undefined || task.history.length === 0) return task;
   if (length > 0 && length >= task.history.length) return task;
   const { history, ...rest } = task;

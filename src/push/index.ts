@@ -4,22 +4,27 @@
  * @module
  */
 export type { PushClock } from './clock.ts';
-export { deadLetters, type DeliveryFilter, listDeliveries, retryDeadLetters } from './sending/dead-letters.ts';
-export type { FetchKeys } from './receiving/jwks-resolver.ts';
-export { type HandleNews, type ListenerOptions, pushListener } from './receiving/listener.ts';
+export {
+  listDeadLetters,
+  type DeliveryFilter,
+  listDeliveries,
+  retryDeadLetters,
+} from './sending/dead-letters.ts';
+export type { FetchJwks } from './receiving/jwks-resolver.ts';
+export { type NotificationHandler, type PushListenerOptions, pushListener } from './receiving/listener.ts';
 export type { PushOptions } from './push-options.ts';
 export {
-  type Incoming,
-  type News,
+  type WebhookRequest,
+  type ReceivedNotification,
   pushReceiver,
   type PushReceiver,
-  type ReceiverOptions,
-  type Refused,
+  type PushReceiverOptions,
+  type RejectedNotification,
 } from './receiving/receiver.ts';
 export {
-  type PublicKeys,
+  type JsonWebKeySet,
   type PushSigner,
   pushSigner,
   type PushSignerOptions,
-  type Signable,
+  type SignatureInput,
 } from './sending/signer.ts';

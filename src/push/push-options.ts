@@ -70,7 +70,7 @@ export interface PushOptions {
 export type AttemptOutcome = 'delivered' | 'retried' | 'dropped' | 'refused';
 
 /** Hears of what is worth writing down. */
-export type Report = (entry: {
+export type DeliveryLogSink = (entry: {
   level: 'info' | 'warn' | 'error';
   message: string;
   taskId?: string;

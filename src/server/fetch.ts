@@ -5,18 +5,18 @@
  */
 import type { Agent } from '../protocol/agent.ts';
 import { A2AError } from '../protocol/errors.ts';
-import type { Exchange, Reply } from './http/http-message.ts';
-import { HttpFace } from './http/agent-http-handler.ts';
+import type { HttpServerRequest, HttpServerResponse } from './http/http-message.ts';
+import { AgentHttpHandler } from './http/agent-http-handler.ts';
 import { defaultLimits } from './limits/limits.ts';
 import type { ServerOptions } from './server-options.ts';
-import { type Sink, SseStream } from './http/sse-stream.ts';
+import { type TextSink, SseStream } from './http/sse-stream.ts';
 
 /** Makes a function that answers a `Request` with a `Response`. */
 export function fetchHandler(
   agent: Agent,
   options: ServerOptions = {},
 ): (request: Request) => Promise<Response> {
-  const httpFace = new HttpFace(agent, options);
+  const httpFace = new AgentHttpHandler(agent, options);
   const { maxBodyBytes = defaultLimits.maxBodyBytes } = options;
   let preparing: Promise<void> | undefined;
   const keepAlive = heart(httpFace, options);
@@ -33,7 +33,7 @@ export function fetchHandler(
       return toResponse(httpFace.refuse(exchangeOf(request, ''), error), httpFace);
     }
     const exchange = exchangeOf(request, '');
-    let admitted: Exchange;
+    let admitted: HttpServerRequest;
     try {
       admitted = await httpFace.admit(exchange);
     } catch (thrown) {
@@ -49,7 +49,7 @@ export function fetchHandler(
 }
 
 /** Makes what keeps streams alive while there are some: no timer holds a process or a worker that has none. */
-function heart({ face }: HttpFace, { heartbeat = 15_000 }: ServerOptions): () => void {
+function heart({ face }: AgentHttpHandler, { heartbeat = 15_000 }: ServerOptions): () => void {
   let timer: ReturnType<typeof setInterval> | undefined;
   const beat = (): void => {
     for (const stalled of face.beat(Date.now())) stalled.cut();
@@ -88,7 +88,7 @@ async function readBody(request: Request, maxBytes: number): Promise<string | A2
   }
 }
 
-function exchangeOf(request: Request, body: string): Exchange & { body: string } {
+function exchangeOf(request: Request, body: string): HttpServerRequest & { body: string } {
   const url = new URL(request.url);
   const headers: Record<string, string> = { host: url.host };
   request.headers.forEach((value, name) => {
@@ -105,7 +105,7 @@ function exchangeOf(request: Request, body: string): Exchange & { body: string }
   };
 }
 
-function toResponse({ status, headers, body }: Reply, { face }: HttpFace): Response {
+function toResponse({ status, headers, body }: HttpServerResponse, { face }: AgentHttpHandler): Response {
   const named = new Headers();
   for (let at = 0; at < headers.length; at += 2) named.append(headers[at] ?? '', headers[at + 1] ?? '');
   if (!(body instanceof SseStream)) {
@@ -116,7 +116,7 @@ function toResponse({ status, headers, body }: Reply, { face }: HttpFace): Respo
   let drained: (() => void) | undefined;
   const readable = new ReadableStream<Uint8Array>({
     start(controller) {
-      const sink: Sink = {
+      const sink: TextSink = {
         write(text) {
           controller.enqueue(encoder.encode(text));
           return (controller.desiredSize ?? 1) > 0;

@@ -1,13 +1,13 @@
 import type { A2AError } from '../protocol/errors.ts';
 import type { AuthOptions } from './auth/authenticator.ts';
-import type { Log } from '../primitives/log.ts';
-import type { Exchange } from './http/http-message.ts';
-import type { Limits } from './limits/limits.ts';
+import type { LogSink } from '../primitives/log.ts';
+import type { HttpServerRequest } from './http/http-message.ts';
+import type { ServerLimits } from './limits/limits.ts';
 import type { MetricsOptions } from './telemetry/metrics-endpoint.ts';
-import type { WireWatch } from './telemetry/traffic-observer.ts';
+import type { TrafficObserver } from './telemetry/traffic-observer.ts';
 
 /** A version that an agent may speak alone. */
-export type SoleVersion = '0.1' | '0.3';
+export type ExclusiveVersion = '0.1' | '0.3';
 
 /** How an agent is shown over HTTP. */
 export interface ServerOptions {
@@ -34,7 +34,7 @@ export interface ServerOptions {
    * where that version has it. For samples and tests of those who speak to such agents.
    * @defaultValue every version
    */
-  speaks?: SoleVersion;
+  speaks?: ExclusiveVersion;
   /** How many bytes a request may have. @defaultValue 10 MiB */
   maxBodyBytes?: number;
   /** How many streams may be open at once. @defaultValue 50,000 */
@@ -44,7 +44,7 @@ export interface ServerOptions {
   /** For how many milliseconds a reader may not read before its stream is cut. @defaultValue 60,000 */
   stallTimeout?: number;
   /** How much one caller may take. */
-  limits?: Limits;
+  limits?: ServerLimits;
   /** Which origins a browser may call from. @defaultValue `'*'`, without credentials */
   cors?: '*' | false | readonly string[];
   /** For how many seconds a card may be kept by its reader. @defaultValue 300 */
@@ -71,12 +71,12 @@ export interface ServerOptions {
    */
   tracing?: boolean;
   /** Gets one entry for each request once it is over. @defaultValue nobody listens */
-  log?: Log;
+  log?: LogSink;
   /**
    * Sees every request and every answer word for word, credentials of `auth` taken out; `tappedServer` of
    * `dragoman/tap` gives one that records. @defaultValue nobody watches
    */
-  onWire?: WireWatch;
+  onWire?: TrafficObserver;
   /** Hears of every fault that is not the caller's. */
-  onError?: (error: A2AError, exchange: Exchange) => void;
+  onError?: (error: A2AError, exchange: HttpServerRequest) => void;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { plainCard, reversed } from '../../test/support/signing/signed-card.ts';
-import { canonicalCard, divergences, payloadsOf, type WireCard } from './canonical-card.ts';
+import { plainCard, reverseMembers } from '../../test/support/signing/signed-card.ts';
+import { canonicalCard, divergences, candidatePayloads, type WireCard } from './canonical-card.ts';
 
 /** The part of the canonical card that is not the same in all these tests. */
 async function canonical(card: WireCard, form?: 1 | 2 | 3): Promise<unknown> {
@@ -17,7 +17,7 @@ describe('the canonical card', () => {
   });
 
   it('does not depend on the order of keys', async () => {
-    expect(await canonicalCard(reversed(plainCard) as WireCard)).toBe(await canonicalCard(plainCard));
+    expect(await canonicalCard(reverseMembers(plainCard) as WireCard)).toBe(await canonicalCard(plainCard));
   });
 
   it('leaves the signatures out', async () => {
@@ -108,7 +108,7 @@ describe('the forms of the official SDKs', () => {
 
   it('are the same text for a card of ASCII without empty values', async () => {
     const card = { ...plainCard, name: 'Echo', provider: undefined, capabilities: { streaming: true } };
-    expect(await payloadsOf(card, true)).toHaveLength(1);
+    expect(await candidatePayloads(card, true)).toHaveLength(1);
     expect(divergences(card)).toEqual([]);
   });
 

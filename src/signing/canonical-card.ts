@@ -1,8 +1,14 @@
-import type { Wire } from '../dialects/field-readers.ts';
-import { emptyPaths, isObject, missingPaths, withoutEmpties, withPresence } from './presence-rules.ts';
+import type { WireObject } from '../dialects/field-readers.ts';
+import {
+  findEmptyPaths,
+  isJsonObject,
+  findMissingPaths,
+  removeEmptyValues,
+  applyPresenceRules,
+} from './presence-rules.ts';
 
 /** A card as JSON of 1.0, parsed. */
-export type WireCard = Wire;
+export type WireCard = WireObject;
 
 /**
  * The forms of a card that signers sign.
@@ -13,7 +19,7 @@ export type WireCard = Wire;
 export type PayloadForm = 1 | 2 | 3;
 
 /** One text that a signature may have been made over, and the card that such a signature vouches for. */
-export interface Payload {
+export interface SignedPayload {
   readonly form: PayloadForm;
   readonly text: string;
   readonly card: WireCard;
@@ -25,21 +31,21 @@ const asKnown = { fills: false, keepsUnknown: false };
 
 /** Gives the text that is signed: the presence rules of 1.0, then RFC 8785. */
 export async function canonicalCard(card: WireCard, form: PayloadForm = 1): Promise<string> {
-  if (form === 1) return jcs(withPresence(card, asSpecified));
-  const stripped = withoutEmpties(withPresence(card, asKnown)) ?? {};
+  if (form === 1) return jcs(applyPresenceRules(card, asSpecified));
+  const stripped = removeEmptyValues(applyPresenceRules(card, asKnown)) ?? {};
   return form === 2 ? jcs(stripped) : escaped(stripped);
 }
 
 /** Gives every text that a signature of this card may have been made over, the strictest first, each once. */
-export async function payloadsOf(card: WireCard, interop: boolean): Promise<Payload[]> {
-  const whole = withPresence(card, asWritten);
-  const payloads: Payload[] = [
+export async function candidatePayloads(card: WireCard, interop: boolean): Promise<SignedPayload[]> {
+  const whole = applyPresenceRules(card, asWritten);
+  const payloads: SignedPayload[] = [
     { form: 1, text: await canonicalCard(card, 1), card: whole },
     // A signer that takes the JSON as it is does not add the REQUIRED fields that it lacks.
     { form: 1, text: await jcs(whole), card: whole },
   ];
   if (interop) {
-    const known = withPresence(card, asKnown);
+    const known = applyPresenceRules(card, asKnown);
     payloads.push({ form: 2, text: await canonicalCard(card, 2), card: known });
     payloads.push({ form: 3, text: await canonicalCard(card, 3), card: known });
   }
@@ -48,11 +54,11 @@ export async function payloadsOf(card: WireCard, interop: boolean): Promise<Payl
 
 /** Where form 1 has something that form 2 has not, as path and why. */
 export function divergences(card: WireCard): { field: string; description: string }[] {
-  const specified = withPresence(card, asSpecified);
-  const known = withPresence(card, { ...asSpecified, keepsUnknown: false });
+  const specified = applyPresenceRules(card, asSpecified);
+  const known = applyPresenceRules(card, { ...asSpecified, keepsUnknown: false });
   return [
-    ...missingPaths(specified, known).map((field) => ({ field, description: 'is not known to 1.0' })),
-    ...emptyPaths(known).map((field) => ({ field, description: 'is empty' })),
+    ...findMissingPaths(specified, known).map((field) => ({ field, description: 'is not known to 1.0' })),
+    ...findEmptyPaths(known).map((field) => ({ field, description: 'is empty' })),
   ];
 }
 
@@ -64,7 +70,7 @@ async function jcs(value: unknown): Promise<string> {
 /** Sorts by code point and escapes everything that is not printable ASCII. */
 function escaped(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(escaped).join(',')}]`;
-  if (!isObject(value)) return JSON.stringify(value).replace(/[^ -~]/g, escapeUnit);
+  if (!isJsonObject(value)) return JSON.stringify(value).replace(/[^ -~]/g, escapeUnit);
   const members = Object.keys(value)
     .sort(byCodePoint)
     .map((name) => `${escaped(name)}:${escaped(value[name])}`);

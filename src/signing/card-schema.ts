@@ -5,25 +5,25 @@ type Presence = 'required' | 'optional' | 'implicit';
 type Kind = 'text' | 'flag' | 'texts' | 'textMap' | 'free' | 'message' | 'list' | 'map';
 
 /** One field of the 1.0 card. */
-export interface Field {
+export interface CardField {
   readonly presence: Presence;
   readonly kind: Kind;
   /** The shape of the message, or of each message in the list or map. */
-  readonly of?: Shape;
+  readonly of?: CardSchema;
 }
 
 /** The fields of one message of the 1.0 card. */
-export interface Shape {
-  readonly [name: string]: Field;
+export interface CardSchema {
+  readonly [name: string]: CardField;
 }
 
-const required = (kind: Kind, of?: Shape): Field => ({ presence: 'required', kind, of });
-const optional = (kind: Kind): Field => ({ presence: 'optional', kind });
-const implicit = (kind: Kind, of?: Shape): Field => ({ presence: 'implicit', kind, of });
+const required = (kind: Kind, of?: CardSchema): CardField => ({ presence: 'required', kind, of });
+const optional = (kind: Kind): CardField => ({ presence: 'optional', kind });
+const implicit = (kind: Kind, of?: CardSchema): CardField => ({ presence: 'implicit', kind, of });
 
-const requirement: Shape = { schemes: implicit('map', { list: implicit('texts') }) };
+const requirement: CardSchema = { schemes: implicit('map', { list: implicit('texts') }) };
 
-const flows: Shape = {
+const flows: CardSchema = {
   authorizationCode: implicit('message', {
     authorizationUrl: required('text'),
     tokenUrl: required('text'),
@@ -54,7 +54,7 @@ const flows: Shape = {
   }),
 };
 
-const securityScheme: Shape = {
+const securityScheme: CardSchema = {
   apiKeySecurityScheme: implicit('message', {
     description: implicit('text'),
     location: required('text'),
@@ -78,7 +78,7 @@ const securityScheme: Shape = {
 };
 
 /** Every field of the 1.0 card that a signature covers, with the presence that the protocol gives it. */
-export const cardShape: Shape = {
+export const cardSchema: CardSchema = {
   name: required('text'),
   description: required('text'),
   supportedInterfaces: required('list', {

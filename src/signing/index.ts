@@ -5,6 +5,6 @@
  */
 export { cardAlgorithms, type SigningKey } from './algorithms.ts';
 export { canonicalCard, type PayloadForm, type WireCard } from './canonical-card.ts';
-export type { KeySet, KeySources } from './key-lookup.ts';
-export { signCard, type SignOptions } from './sign-card.ts';
-export { type Verdict, verifyCard, type VerifyOptions } from './verify-card.ts';
+export type { JsonWebKeySet, KeySources } from './key-lookup.ts';
+export { signCard, type SignCardOptions } from './sign-card.ts';
+export { type VerificationResult, verifyCard, type VerifyCardOptions } from './verify-card.ts';

@@ -2,7 +2,12 @@ import * as fc from 'fast-check';
 import * as sdk from 'sdk-1.3';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import * as any from '../../test/arbitraries.ts';
-import { makePair, type Pair, plainCard, reversed } from '../../test/support/signing/signed-card.ts';
+import {
+  createKeyPair,
+  type KeyPair,
+  plainCard,
+  reverseMembers,
+} from '../../test/support/signing/signed-card.ts';
 import { v1_0 } from '../dialects/v1_0/index.ts';
 import { canonicalCard, type WireCard } from './canonical-card.ts';
 import { signCard } from './sign-card.ts';
@@ -10,11 +15,11 @@ import { verifyCard } from './verify-card.ts';
 
 const throughText = (value: unknown): WireCard => JSON.parse(JSON.stringify(value)) as WireCard;
 
-let pair: Pair;
+let pair: KeyPair;
 beforeAll(async () => {
   // The SDK prints every signature that does not fit.
   vi.spyOn(console, 'debug').mockImplementation(() => {});
-  pair = await makePair('ES256', 'k1');
+  pair = await createKeyPair('ES256', 'k1');
 });
 afterAll(() => {
   vi.restoreAllMocks();
@@ -110,7 +115,7 @@ describe('any card', () => {
     await fc.assert(
       fc.asyncProperty(any.card, async (card) => {
         const signed = await signCard(card, { key: pair.privateKey, kid: 'k1', divergent: 'spec' });
-        const travelled = throughText(reversed(throughText(v1_0.card.write(signed))));
+        const travelled = throughText(reverseMembers(throughText(v1_0.card.write(signed))));
         const verdict = await verifyCard(travelled, { keys: { k1: pair.publicKey } });
         expect(verdict.result).toBe('verified');
         const otherwise = { ...travelled, name: `${card.name}!` };

@@ -1,8 +1,8 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { decodeProtectedHeader, generateKeyPair } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { makePair, type Pair, plainCard } from '../../test/support/signing/signed-card.ts';
-import { leniently } from '../dialects/translation-loss.ts';
+import { createKeyPair, type KeyPair, plainCard } from '../../test/support/signing/signed-card.ts';
+import { lenientMode } from '../dialects/translation-loss.ts';
 import { v1_0 } from '../dialects/v1_0/index.ts';
 import type { AgentCardSignature } from '../protocol/card.ts';
 import { A2AError } from '../protocol/errors.ts';
@@ -10,9 +10,9 @@ import type { WireCard } from './canonical-card.ts';
 import { signCard } from './sign-card.ts';
 import { verifyCard } from './verify-card.ts';
 
-let pair: Pair;
+let pair: KeyPair;
 beforeAll(async () => {
-  pair = await makePair('ES256', 'k1');
+  pair = await createKeyPair('ES256', 'k1');
 });
 
 const signaturesOf = (card: WireCard): AgentCardSignature[] => card.signatures as AgentCardSignature[];
@@ -21,7 +21,7 @@ describe('signing', () => {
   it.each(['ES256', 'ES384', 'ES512', 'RS256', 'PS256', 'EdDSA', 'Ed25519'])(
     'with %s gives a card that verifies',
     async (alg) => {
-      const { privateKey, publicKey } = await makePair(alg, 'k');
+      const { privateKey, publicKey } = await createKeyPair(alg, 'k');
       const signed = await signCard(plainCard, { key: privateKey, kid: 'k', alg });
       expect(await verifyCard(signed, { keys: { k: publicKey } })).toMatchObject({
         result: 'verified',
@@ -66,7 +66,7 @@ describe('signing', () => {
   });
 
   it('takes the model, and what the dialect writes of it verifies', async () => {
-    const card = v1_0.card.read(plainCard, leniently());
+    const card = v1_0.card.read(plainCard, lenientMode());
     const signed = await signCard(card, { key: pair.privateKey, kid: 'k1' });
     expect({ ...signed, signatures: undefined }).toEqual({ ...card, signatures: undefined });
     const wire = JSON.parse(JSON.stringify(v1_0.card.write(signed))) as WireCard;
@@ -80,7 +80,7 @@ describe('signing', () => {
   });
 
   it('keeps the signatures of other keys and replaces its own', async () => {
-    const other = await makePair('EdDSA', 'k2');
+    const other = await createKeyPair('EdDSA', 'k2');
     const first = await signCard(plainCard, { key: pair.privateKey, kid: 'k1' });
     const second = await signCard(first, { key: other.privateKey, kid: 'k2' });
     const third = await signCard(second, { key: pair.privateKey, kid: 'k1' });

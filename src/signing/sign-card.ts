@@ -1,4 +1,4 @@
-import { leniently } from '../dialects/translation-loss.ts';
+import { lenientMode } from '../dialects/translation-loss.ts';
 import { v1_0 } from '../dialects/v1_0/index.ts';
 import type { AgentCard, AgentCardSignature } from '../protocol/card.ts';
 import { A2AError, invalidField } from '../protocol/errors.ts';
@@ -6,7 +6,7 @@ import { algorithmOf, checkAlgorithms, type SigningKey } from './algorithms.ts';
 import { canonicalCard, divergences, type WireCard } from './canonical-card.ts';
 
 /** With what a card is signed. */
-export interface SignOptions {
+export interface SignCardOptions {
   /** The private key. */
   key: SigningKey;
   /** The name by which verifiers find the public key. */
@@ -42,11 +42,11 @@ export interface SignOptions {
  * const signed = await signCard(card, { key: privateKey, kid: 'key-1' });
  * ```
  */
-export async function signCard(card: AgentCard, options: SignOptions): Promise<AgentCard>;
-export async function signCard(card: WireCard, options: SignOptions): Promise<WireCard>;
+export async function signCard(card: AgentCard, options: SignCardOptions): Promise<AgentCard>;
+export async function signCard(card: WireCard, options: SignCardOptions): Promise<WireCard>;
 export async function signCard(
   card: AgentCard | WireCard,
-  options: SignOptions,
+  options: SignCardOptions,
 ): Promise<AgentCard | WireCard> {
   const header = headerOf(options);
   const wire = wireOf(card);
@@ -70,7 +70,7 @@ interface Header {
   jku?: string;
 }
 
-function headerOf({ key, kid, alg = algorithmOf(key), jku }: SignOptions): Header {
+function headerOf({ key, kid, alg = algorithmOf(key), jku }: SignCardOptions): Header {
   if (alg === undefined) throw invalidField('alg', 'must be given, because the key does not tell it');
   checkAlgorithms([alg], 'alg');
   if (typeof kid !== 'string' || kid === '') throw invalidField('kid', 'must be a string that is not empty');
@@ -85,7 +85,7 @@ function headerOf({ key, kid, alg = algorithmOf(key), jku }: SignOptions): Heade
 function wireOf(card: AgentCard | WireCard): WireCard {
   const isModel = 'interfaces' in card && !('supportedInterfaces' in card);
   const wire = (isModel ? v1_0.card.write(card as AgentCard) : card) as WireCard;
-  v1_0.card.read(wire, leniently());
+  v1_0.card.read(wire, lenientMode());
   return wire;
 }
 

@@ -1,24 +1,24 @@
 import { base64url, CompactSign, FlattenedSign, type JWK } from 'jose';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import {
-  leavesOf,
-  makePair,
-  type Pair,
+  leafPaths,
+  createKeyPair,
+  type KeyPair,
   plainCard,
-  reversed,
-  tampered,
+  reverseMembers,
+  tamperLeaf,
 } from '../../test/support/signing/signed-card.ts';
 import { canonicalCard, type WireCard } from './canonical-card.ts';
 import { signCard } from './sign-card.ts';
 import { verifyCard } from './verify-card.ts';
 
-let pair: Pair;
-let other: Pair;
+let pair: KeyPair;
+let other: KeyPair;
 let signed: WireCard;
 let keys: { k1: JWK };
 beforeAll(async () => {
-  pair = await makePair('ES256', 'k1');
-  other = await makePair('EdDSA', 'k2');
+  pair = await createKeyPair('ES256', 'k1');
+  other = await createKeyPair('EdDSA', 'k2');
   signed = await signCard(plainCard, { key: pair.privateKey, kid: 'k1' });
   keys = { k1: pair.publicKey };
 });
@@ -46,15 +46,15 @@ describe('a signed card', () => {
   });
 
   it('is verified after its keys were put in another order and its text was indented', async () => {
-    const again = JSON.parse(JSON.stringify(reversed(signed), null, 2)) as unknown;
+    const again = JSON.parse(JSON.stringify(reverseMembers(signed), null, 2)) as unknown;
     expect(await verifyCard(again, { keys })).toMatchObject({ result: 'verified' });
   });
 
-  it.each(leavesOf(plainCard).map((path) => [path.join('.'), path] as const))(
+  it.each(leafPaths(plainCard).map((path) => [path.join('.'), path] as const))(
     'is invalid once %s is another',
     async (_name, path) => {
       for (const interop of [false, true]) {
-        expect(await verifyCard(tampered(signed, path), { keys, interop })).toMatchObject({
+        expect(await verifyCard(tamperLeaf(signed, path), { keys, interop })).toMatchObject({
           result: 'invalid',
           kid: 'k1',
         });
@@ -89,7 +89,7 @@ describe('a signed card', () => {
   });
 
   it('is invalid when another key bears the name', async () => {
-    const { publicKey } = await makePair('ES256', 'k1');
+    const { publicKey } = await createKeyPair('ES256', 'k1');
     expect(await verifyCard(signed, { keys: { k1: publicKey } })).toMatchObject({ result: 'invalid' });
   });
 

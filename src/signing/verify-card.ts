@@ -1,11 +1,11 @@
 import type { AgentCardSignature } from '../protocol/card.ts';
 import { cardAlgorithms, checkAlgorithms, type SigningKey } from './algorithms.ts';
-import { type Payload, type PayloadForm, payloadsOf, type WireCard } from './canonical-card.ts';
-import { findKeys, type KeySources, quoted } from './key-lookup.ts';
-import { isObject } from './presence-rules.ts';
+import { type SignedPayload, type PayloadForm, candidatePayloads, type WireCard } from './canonical-card.ts';
+import { lookUpKeys, type KeySources, quoteUntrusted } from './key-lookup.ts';
+import { isJsonObject } from './presence-rules.ts';
 
 /** How a card is verified. */
-export interface VerifyOptions extends KeySources {
+export interface VerifyCardOptions extends KeySources {
   /**
    * The algorithms that are accepted. Neither `none` nor a shared secret can be among them.
    *
@@ -28,7 +28,7 @@ export interface VerifyOptions extends KeySources {
 }
 
 /** What is known about the signatures of a card. */
-export interface Verdict {
+export interface VerificationResult {
   /**
    * `verified`: one signature holds. `invalid`: none does, and at least one is wrong. `unverifiable`: no key is at
    * hand. `absent`: the card is not signed.
@@ -59,9 +59,9 @@ export interface Verdict {
  * const { result, reason } = await verifyCard(await response.json(), { jwks });
  * ```
  */
-export async function verifyCard(card: unknown, options: VerifyOptions): Promise<Verdict> {
+export async function verifyCard(card: unknown, options: VerifyCardOptions): Promise<VerificationResult> {
   const algorithms = checkAlgorithms(options.algorithms ?? cardAlgorithms, 'algorithms');
-  if (!isObject(card)) return { result: 'invalid', reason: 'the card is not a JSON object' };
+  if (!isJsonObject(card)) return { result: 'invalid', reason: 'the card is not a JSON object' };
   const signatures = card.signatures ?? [];
   if (!Array.isArray(signatures)) return { result: 'invalid', reason: 'signatures is not a list' };
   if (signatures.length === 0) return { result: 'absent', reason: 'the card is not signed' };
@@ -69,20 +69,20 @@ export async function verifyCard(card: unknown, options: VerifyOptions): Promise
   if (signatures.length > most) {
     return { result: 'invalid', reason: `the card has ${signatures.length} signatures; ${most} are allowed` };
   }
-  let payloads: Payload[];
+  let payloads: SignedPayload[];
   try {
-    payloads = await payloadsOf(card, options.interop ?? false);
+    payloads = await candidatePayloads(card, options.interop ?? false);
   } catch {
     return { result: 'invalid', reason: 'the card has no canonical JSON' };
   }
-  const verdicts: Verdict[] = [];
+  const verdicts: VerificationResult[] = [];
   for (const signature of signatures) {
     const verdict = await judge(signature, payloads, { ...options, algorithms });
     if (verdict.result === 'verified') return verdict;
     verdicts.push(verdict);
   }
   const [first] = verdicts;
-  return verdicts.find(({ result }) => result === 'invalid') ?? (first as Verdict);
+  return verdicts.find(({ result }) => result === 'invalid') ?? (first as VerificationResult);
 }
 
 /** A signature that may be tried. */
@@ -95,22 +95,27 @@ interface Claim {
 
 async function judge(
   signature: unknown,
-  payloads: readonly Payload[],
-  options: VerifyOptions & { algorithms: readonly string[] },
-): Promise<Verdict> {
+  payloads: readonly SignedPayload[],
+  options: VerifyCardOptions & { algorithms: readonly string[] },
+): Promise<VerificationResult> {
   const claim = await readClaim(signature, options.algorithms);
   if ('result' in claim) return claim;
   const { alg, kid } = claim;
-  const found = await findKeys(options, kid, claim.jku);
+  const found = await lookUpKeys(options, kid, claim.jku);
   if (!found.keys) return { result: 'unverifiable', reason: found.reason, kid, alg };
-  let reason = `the signature of the key ${quoted(kid)} does not fit the card`;
+  let reason = `the signature of the key ${quoteUntrusted(kid)} does not fit the card`;
   for (const key of found.keys) {
     const tried = await tryKey(claim, key, payloads);
     if (tried === 'unfit') {
-      reason = `the key ${quoted(kid)} is not a public key for ${alg}`;
+      reason = `the key ${quoteUntrusted(kid)} is not a public key for ${alg}`;
     } else if (tried !== 'wrong') {
       const { form, card } = tried;
-      const verified: Verdict = { result: 'verified', reason: `signed by the key ${quoted(kid)}`, kid, alg };
+      const verified: VerificationResult = {
+        result: 'verified',
+        reason: `signed by the key ${quoteUntrusted(kid)}`,
+        kid,
+        alg,
+      };
       return { ...verified, ...(found.jku !== undefined && { jku: found.jku }), form, card };
     }
   }
@@ -118,9 +123,12 @@ async function judge(
 }
 
 /** Reads the protected header, which alone counts: nothing vouches for the other one. */
-async function readClaim(signature: unknown, algorithms: readonly string[]): Promise<Claim | Verdict> {
-  const invalid = (reason: string): Verdict => ({ result: 'invalid', reason });
-  if (!isObject(signature) || typeof signature.protected !== 'string') {
+async function readClaim(
+  signature: unknown,
+  algorithms: readonly string[],
+): Promise<Claim | VerificationResult> {
+  const invalid = (reason: string): VerificationResult => ({ result: 'invalid', reason });
+  if (!isJsonObject(signature) || typeof signature.protected !== 'string') {
     return invalid('a signature has no protected header');
   }
   if (typeof signature.signature !== 'string') return invalid('a signature is not a text');
@@ -133,9 +141,9 @@ async function readClaim(signature: unknown, algorithms: readonly string[]): Pro
   }
   const { alg, kid, jku, crit } = header;
   if (typeof alg !== 'string' || !algorithms.includes(alg)) {
-    return invalid(`the algorithm ${quoted(alg)} is not accepted`);
+    return invalid(`the algorithm ${quoteUntrusted(alg)} is not accepted`);
   }
-  if (crit !== undefined) return invalid(`the critical header ${quoted(crit)} is not understood`);
+  if (crit !== undefined) return invalid(`the critical header ${quoteUntrusted(crit)} is not understood`);
   if (typeof kid !== 'string' || kid === '') return invalid('a signature does not name its key');
   return { signature: signature as unknown as AgentCardSignature, alg, kid, jku };
 }
@@ -143,8 +151,8 @@ async function readClaim(signature: unknown, algorithms: readonly string[]): Pro
 async function tryKey(
   { signature, alg }: Claim,
   key: SigningKey,
-  payloads: readonly Payload[],
-): Promise<Payload | 'wrong' | 'unfit'> {
+  payloads: readonly SignedPayload[],
+): Promise<SignedPayload | 'wrong' | 'unfit'> {
   const { base64url, errors, flattenedVerify } = await import('jose');
   for (const payload of payloads) {
     const jws = {

@@ -1,25 +1,25 @@
 import { A2AError } from '../protocol/errors.ts';
 import type { StreamEvent } from '../protocol/event.ts';
-import { type TaskChange, TaskFold } from '../protocol/reduce.ts';
+import { type TaskChange, TaskReducer } from '../protocol/reduce.ts';
 import { isTerminal, type Task, type TaskState } from '../protocol/task.ts';
-import { Follower } from './log-subscription.ts';
-import type { Maybe, TaskLog } from './task-store.ts';
+import { LogSubscription } from './log-subscription.ts';
+import type { MaybePromise, TaskLog } from './task-store.ts';
 
 /** What a driver does for its logs. */
-export interface LogKeeper {
-  /** Stores a change and, sooner or later, calls {@link LiveLog.publish}. */
-  appended(log: LiveLog, change: TaskChange): void;
+export interface LogBackend {
+  /** Stores a change and, sooner or later, calls {@link InMemoryTaskLog.publish}. */
+  appended(log: InMemoryTaskLog, change: TaskChange): void;
   /** See {@link TaskLog.settled}. */
-  settled(log: LiveLog): Promise<void> | undefined;
+  settled(log: InMemoryTaskLog): Promise<void> | undefined;
   /** Gives stored changes after a sequence number that are no longer in memory, or undefined if they are gone. */
-  replay(log: LiveLog, after: number): Maybe<readonly TaskChange[] | undefined>;
+  replay(log: InMemoryTaskLog, after: number): MaybePromise<readonly TaskChange[] | undefined>;
 }
 
 /**
  * A log in memory: the changes that are kept, what they amount to, and who follows. Drivers keep it and say when a
  * change is stored.
  */
-export class LiveLog implements TaskLog {
+export class InMemoryTaskLog implements TaskLog {
   readonly owner: string;
   readonly id: string;
   readonly contextId: string;
@@ -27,15 +27,15 @@ export class LiveLog implements TaskLog {
   /** The newest sequence number that anybody may see. */
   visible: number;
   state: TaskState;
-  #keeper: LogKeeper;
-  #fold: TaskFold;
+  #keeper: LogBackend;
+  #fold: TaskReducer;
   /** The changes kept; the first one has the sequence number `#first`. */
   #changes: TaskChange[];
   #first: number;
   /** The newest sequence number that is part of the fold. */
   #folded: number;
   /** The followers that wait, as a list linked through themselves: it costs nothing while nobody waits. */
-  #waiting: Follower | undefined = undefined;
+  #waiting: LogSubscription | undefined = undefined;
   /** The visible task, while the fold is ahead of it. */
   #shown: Task | undefined = undefined;
   #fault: A2AError | undefined = undefined;
@@ -44,7 +44,7 @@ export class LiveLog implements TaskLog {
    * @param sequence - the sequence number at which `task` stands; without one the task is new, and is its own first
    * event.
    */
-  constructor(keeper: LogKeeper, owner: string, task: Task, sequence?: number) {
+  constructor(keeper: LogBackend, owner: string, task: Task, sequence?: number) {
     this.#keeper = keeper;
     this.owner = owner;
     this.id = task.id;
@@ -53,7 +53,7 @@ export class LiveLog implements TaskLog {
     this.visible = this.sequence;
     this.#folded = this.sequence;
     this.state = task.status.state;
-    this.#fold = new TaskFold(task);
+    this.#fold = new TaskReducer(task);
     this.#changes = sequence === undefined ? [{ kind: 'task', task, sequence: 1 }] : [];
     this.#first = this.sequence + 1 - this.#changes.length;
   }
@@ -91,8 +91,8 @@ export class LiveLog implements TaskLog {
     return this.#shown ?? this.#fold.task();
   }
 
-  follow(after: number | 'now', isLast?: (event: StreamEvent) => boolean): Follower {
-    return new Follower(this, after, isLast);
+  follow(after: number | 'now', isLast?: (event: StreamEvent) => boolean): LogSubscription {
+    return new LogSubscription(this, after, isLast);
   }
 
   /** Applies every change that is appended but not visible, without showing it yet. Drivers store the result. */
@@ -133,7 +133,7 @@ export class LiveLog implements TaskLog {
     let follower = this.#waiting;
     this.#waiting = undefined;
     while (follower) {
-      const next: Follower | undefined = follower.nextWaiting;
+      const next: LogSubscription | undefined = follower.nextWaiting;
       follower.nextWaiting = undefined;
       follower.previousWaiting = undefined;
       follower.isWaiting = false;
@@ -178,13 +178,13 @@ export class LiveLog implements TaskLog {
     return after >= this.#first - 1;
   }
 
-  /** See {@link LogKeeper.replay}. */
-  replay(after: number): Maybe<readonly TaskChange[] | undefined> {
+  /** See {@link LogBackend.replay}. */
+  replay(after: number): MaybePromise<readonly TaskChange[] | undefined> {
     return this.#keeper.replay(this, after);
   }
 
   /** Parks a follower until there is more. */
-  wait(follower: Follower): void {
+  wait(follower: LogSubscription): void {
     follower.isWaiting = true;
     follower.nextWaiting = this.#waiting;
     if (this.#waiting) this.#waiting.previousWaiting = follower;
@@ -192,7 +192,7 @@ export class LiveLog implements TaskLog {
   }
 
   /** Takes a follower that leaves off the list. */
-  leave(follower: Follower): void {
+  leave(follower: LogSubscription): void {
     if (!follower.isWaiting) return;
     follower.isWaiting = false;
     if (this.#waiting === follower) this.#waiting = follower.nextWaiting;

@@ -3,8 +3,15 @@
  *
  * @module
  */
-export type { Delivery, DeliveryState, Ledger, Maybe, TaskLog, Unfinished } from './task-store.ts';
-export { type MemoryLedgerOptions, memoryLedger } from './memory-task-store.ts';
+export type {
+  PushDelivery,
+  PushDeliveryState,
+  TaskStore,
+  MaybePromise,
+  TaskLog,
+  UnfinishedTask,
+} from './task-store.ts';
+export { type MemoryTaskStoreOptions, memoryTaskStore } from './memory-task-store.ts';
 // For those who write a driver.
-export { Follower } from './log-subscription.ts';
-export { LiveLog, type LogKeeper } from './in-memory-log.ts';
+export { LogSubscription } from './log-subscription.ts';
+export { InMemoryTaskLog, type LogBackend } from './in-memory-log.ts';

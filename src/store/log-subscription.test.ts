@@ -3,14 +3,14 @@ import { A2AError } from '../protocol/errors.ts';
 import type { StreamEvent } from '../protocol/event.ts';
 import type { TaskChange } from '../protocol/reduce.ts';
 import type { TaskState } from '../protocol/task.ts';
-import { LiveLog, type LogKeeper } from './in-memory-log.ts';
+import { InMemoryTaskLog, type LogBackend } from './in-memory-log.ts';
 
 /** A keeper that stores when it is told to, and replays in pieces of its choice. */
-class SlowKeeper implements LogKeeper {
+class SlowKeeper implements LogBackend {
   stored: TaskChange[] = [];
   pieces = 2;
 
-  appended(_log: LiveLog, change: TaskChange): void {
+  appended(_log: InMemoryTaskLog, change: TaskChange): void {
     this.stored.push(change);
   }
 
@@ -18,14 +18,14 @@ class SlowKeeper implements LogKeeper {
     return undefined;
   }
 
-  async replay(_log: LiveLog, after: number): Promise<TaskChange[]> {
+  async replay(_log: InMemoryTaskLog, after: number): Promise<TaskChange[]> {
     return this.stored.filter(({ sequence = 0 }) => sequence > after).slice(0, this.pieces);
   }
 }
 
-function newLog(): { log: LiveLog; keeper: SlowKeeper } {
+function newLog(): { log: InMemoryTaskLog; keeper: SlowKeeper } {
   const keeper = new SlowKeeper();
-  const log = new LiveLog(keeper, 'ann', { id: 't', contextId: 'c', status: { state: 'submitted' } });
+  const log = new InMemoryTaskLog(keeper, 'ann', { id: 't', contextId: 'c', status: { state: 'submitted' } });
   return { log, keeper };
 }
 

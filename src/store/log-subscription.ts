@@ -2,7 +2,7 @@ import type { StreamEvent } from '../protocol/event.ts';
 import type { PullStream, Waiter } from '../primitives/pull-stream.ts';
 import type { TaskChange } from '../protocol/reduce.ts';
 import { isTerminal } from '../protocol/task.ts';
-import type { LiveLog } from './in-memory-log.ts';
+import type { InMemoryTaskLog } from './in-memory-log.ts';
 
 const done: IteratorResult<StreamEvent> = { done: true, value: undefined };
 
@@ -15,11 +15,11 @@ function endsTask(event: StreamEvent): boolean {
  * One reader of one log. It holds a place in the log and nothing else, so a slow reader costs no memory and a reader
  * that leaves is gone.
  */
-export class Follower implements PullStream<StreamEvent> {
-  nextWaiting: Follower | undefined = undefined;
-  previousWaiting: Follower | undefined = undefined;
+export class LogSubscription implements PullStream<StreamEvent> {
+  nextWaiting: LogSubscription | undefined = undefined;
+  previousWaiting: LogSubscription | undefined = undefined;
   isWaiting = false;
-  #log: LiveLog;
+  #log: InMemoryTaskLog;
   #seen: number;
   #isLast: ((event: StreamEvent) => boolean) | undefined;
   #isOver = false;
@@ -31,7 +31,7 @@ export class Follower implements PullStream<StreamEvent> {
   /** Stored changes on their way to this reader, which are no longer in the log's memory. */
   #stored: { changes: readonly TaskChange[]; next: number } | undefined = undefined;
 
-  constructor(log: LiveLog, after: number | 'now', isLast?: (event: StreamEvent) => boolean) {
+  constructor(log: InMemoryTaskLog, after: number | 'now', isLast?: (event: StreamEvent) => boolean) {
     this.#log = log;
     this.#seen = after === 'now' ? log.visible : after;
     this.#isLast = isLast;

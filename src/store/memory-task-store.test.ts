@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { StreamEvent } from '../protocol/event.ts';
 import type { TaskChange } from '../protocol/reduce.ts';
 import type { Task, TaskState } from '../protocol/task.ts';
-import type { Ledger, TaskLog } from './task-store.ts';
-import { memoryLedger } from './memory-task-store.ts';
+import type { TaskStore, TaskLog } from './task-store.ts';
+import { memoryTaskStore } from './memory-task-store.ts';
 
 const newTask = (id: string): Task => ({ id, contextId: 'c', status: { state: 'submitted' } });
 
@@ -22,7 +22,7 @@ const chunk = ({ id, contextId }: TaskLog, text: string): TaskChange => ({
   append: true,
 });
 
-async function given(ledger: Ledger, id: string, ...states: TaskState[]): Promise<TaskLog> {
+async function given(ledger: TaskStore, id: string, ...states: TaskState[]): Promise<TaskLog> {
   const log = await ledger.create('ann', newTask(id), `message of ${id}`);
   for (const state of states) log.append(status(log, state));
   return log;
@@ -34,13 +34,13 @@ async function all(events: AsyncIterable<StreamEvent> | undefined): Promise<Stre
   return taken;
 }
 
-async function idsIn(ledger: Ledger): Promise<string[]> {
+async function idsIn(ledger: TaskStore): Promise<string[]> {
   return (await ledger.list('ann', {})).tasks.map(({ id }) => id);
 }
 
 describe('the bounds of a ledger in memory', () => {
   it('forgets the tasks that finished first when there are too many', async () => {
-    const ledger = memoryLedger({ maxTasks: 3 });
+    const ledger = memoryTaskStore({ maxTasks: 3 });
     await given(ledger, 'running', 'working');
     await given(ledger, 'a', 'completed');
     await given(ledger, 'b', 'failed');
@@ -51,14 +51,14 @@ describe('the bounds of a ledger in memory', () => {
   });
 
   it('never forgets a task that is not finished', async () => {
-    const ledger = memoryLedger({ maxTasks: 2 });
+    const ledger = memoryTaskStore({ maxTasks: 2 });
     for (const id of ['a', 'b', 'c', 'd']) await given(ledger, id, 'working');
     expect(await idsIn(ledger)).toEqual(['d', 'c', 'b', 'a']);
   });
 
   it('forgets finished tasks that are too old when another one finishes', async () => {
     let now = 1_000_000;
-    const ledger = memoryLedger({ maxAge: 1_000, now: () => now });
+    const ledger = memoryTaskStore({ maxAge: 1_000, now: () => now });
     await given(ledger, 'old', 'completed');
     await given(ledger, 'running', 'working');
     now += 1_000;
@@ -70,7 +70,7 @@ describe('the bounds of a ledger in memory', () => {
   });
 
   it('stays in order over many more tasks than it keeps', async () => {
-    const ledger = memoryLedger({ maxTasks: 50, maxReplayable: 10 });
+    const ledger = memoryTaskStore({ maxTasks: 50, maxReplayable: 10 });
     for (let n = 0; n < 5_000; n++) await given(ledger, `t${n}`, 'working', 'completed');
     const { tasks, totalSize } = await ledger.list('ann', { pageSize: 100 });
     expect(totalSize).toBe(50);
@@ -81,7 +81,7 @@ describe('the bounds of a ledger in memory', () => {
   });
 
   it('keeps what the events amount to when it drops the events of a finished task', async () => {
-    const ledger = memoryLedger({ maxReplayable: 1 });
+    const ledger = memoryTaskStore({ maxReplayable: 1 });
     const log = await given(ledger, 'old', 'working');
     log.append(chunk(log, 'x'));
     log.append(status(log, 'completed'));
@@ -100,7 +100,7 @@ describe('the bounds of a ledger in memory', () => {
   });
 
   it('gives the task as it stands to a reader that is too late for the events', async () => {
-    const ledger = memoryLedger({ maxEvents: 10 });
+    const ledger = memoryTaskStore({ maxEvents: 10 });
     const log = await given(ledger, 't', 'working');
     const late = log.follow(1);
     expect((await late.next()).value).toMatchObject({ sequence: 2 });

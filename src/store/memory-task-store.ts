@@ -6,12 +6,12 @@
 import { A2AError, taskNotFound } from '../protocol/errors.ts';
 import type { TaskChange } from '../protocol/reduce.ts';
 import { isTerminal, type Task } from '../protocol/task.ts';
-import type { Delivery, Ledger, TaskLog } from './task-store.ts';
-import { LiveLog, type LogKeeper } from './in-memory-log.ts';
-import { Shelf, type Shelved, type Subscribed, taskOf } from './owner-tasks.ts';
+import type { PushDelivery, TaskStore, TaskLog } from './task-store.ts';
+import { InMemoryTaskLog, type LogBackend } from './in-memory-log.ts';
+import { OwnerTasks, type TaskRecord, type PushConfigRecord, materializeTask } from './owner-tasks.ts';
 
 /** How much a ledger in memory keeps. */
-export interface MemoryLedgerOptions {
+export interface MemoryTaskStoreOptions {
   /**
    * How many tasks are kept; beyond that, the ones that finished first are forgotten.
    * @defaultValue 250,000
@@ -38,21 +38,21 @@ export interface MemoryLedgerOptions {
 }
 
 /** A log that knows its place on a shelf. */
-class ShelvedLog extends LiveLog {
-  shelved: Shelved | undefined = undefined;
+class ArchivedTaskLog extends InMemoryTaskLog {
+  shelved: TaskRecord | undefined = undefined;
 }
 
 /** Keeps tasks in memory, bounded by count and age. */
-export function memoryLedger(options: MemoryLedgerOptions = {}): Ledger {
-  return new MemoryLedger(options);
+export function memoryTaskStore(options: MemoryTaskStoreOptions = {}): TaskStore {
+  return new MemoryTaskStore(options);
 }
 
-class MemoryLedger implements Ledger, LogKeeper {
-  #shelves = new Map<string, Shelf>();
+class MemoryTaskStore implements TaskStore, LogBackend {
+  #shelves = new Map<string, OwnerTasks>();
   #touched = 0;
   #count = 0;
   /** Finished tasks, the first to finish first. Those before `#forgotten` are gone, those before `#frozen` have no log. */
-  #finished: (Shelved | undefined)[] = [];
+  #finished: (TaskRecord | undefined)[] = [];
   #forgotten = 0;
   #frozen = 0;
   /** How many events the finished tasks that still have a log keep. */
@@ -63,7 +63,7 @@ class MemoryLedger implements Ledger, LogKeeper {
   readonly #maxEvents: number;
   readonly #now: () => number;
 
-  constructor(options: MemoryLedgerOptions) {
+  constructor(options: MemoryTaskStoreOptions) {
     this.#maxTasks = options.maxTasks ?? 250_000;
     this.#maxAge = options.maxAge ?? 7 * 24 * 3_600_000;
     this.#maxReplayable = options.maxReplayable ?? 5_000;
@@ -73,10 +73,10 @@ class MemoryLedger implements Ledger, LogKeeper {
 
   create(owner: string, task: Task, messageId?: string): TaskLog {
     let shelf = this.#shelves.get(owner);
-    if (!shelf) this.#shelves.set(owner, (shelf = new Shelf(owner)));
+    if (!shelf) this.#shelves.set(owner, (shelf = new OwnerTasks(owner)));
     if (shelf.tasks.has(task.id)) throw new A2AError('CONFLICT', undefined, { details: { taskId: task.id } });
-    const log = new ShelvedLog(this, owner, task);
-    const shelved: Shelved = {
+    const log = new ArchivedTaskLog(this, owner, task);
+    const shelved: TaskRecord = {
       touched: ++this.#touched,
       shelf,
       id: task.id,
@@ -103,16 +103,17 @@ class MemoryLedger implements Ledger, LogKeeper {
   open(owner: string, id: string): TaskLog | undefined {
     const shelved = this.#shelves.get(owner)?.tasks.get(id);
     if (!shelved) return undefined;
-    return shelved.log ?? new LiveLog(this, owner, taskOf(shelved), shelved.sequence);
+    return shelved.log ?? new InMemoryTaskLog(this, owner, materializeTask(shelved), shelved.sequence);
   }
 
   find(owner: string, messageId: string): string | undefined {
     return this.#shelves.get(owner)?.byMessage.get(messageId);
   }
 
-  list: Ledger['list'] = (owner, request) => (this.#shelves.get(owner) ?? new Shelf(owner)).list(request);
+  list: TaskStore['list'] = (owner, request) =>
+    (this.#shelves.get(owner) ?? new OwnerTasks(owner)).list(request);
 
-  unfinished: Ledger['unfinished'] = () => {
+  unfinished: TaskStore['unfinished'] = () => {
     const unfinished: { owner: string; id: string }[] = [];
     for (const shelf of this.#shelves.values()) {
       for (const { id, state } of shelf.tasks.values()) {
@@ -126,9 +127,9 @@ class MemoryLedger implements Ledger, LogKeeper {
     return this.#forgetWhile((shelved) => shelved.changedAt < before.getTime());
   }
 
-  appended(log: LiveLog, change: TaskChange): void {
+  appended(log: InMemoryTaskLog, change: TaskChange): void {
     log.publish();
-    const { shelved } = log as ShelvedLog;
+    const { shelved } = log as ArchivedTaskLog;
     if (!shelved) return;
     if (log.kept > this.#maxEvents * 2) log.trim(this.#maxEvents);
     if (change.kind === 'status' || change.kind === 'task') this.#move(shelved, log);
@@ -142,7 +143,7 @@ class MemoryLedger implements Ledger, LogKeeper {
     return undefined;
   }
 
-  putPushConfig: Ledger['putPushConfig'] = (owner, config, delivered = 0) => {
+  putPushConfig: TaskStore['putPushConfig'] = (owner, config, delivered = 0) => {
     const shelved = this.#shelves.get(owner)?.tasks.get(config.taskId);
     if (!shelved) throw taskNotFound(config.taskId);
     const there = this.#subscribed(owner, config.taskId, config.id);
@@ -152,22 +153,22 @@ class MemoryLedger implements Ledger, LogKeeper {
     return state;
   };
 
-  pushConfigs: Ledger['pushConfigs'] = (owner, taskId) =>
+  pushConfigs: TaskStore['pushConfigs'] = (owner, taskId) =>
     (this.#shelves.get(owner)?.tasks.get(taskId)?.configs ?? []).map(({ config }) => config);
 
-  deletePushConfig: Ledger['deletePushConfig'] = (owner, taskId, id) => {
+  deletePushConfig: TaskStore['deletePushConfig'] = (owner, taskId, id) => {
     const shelved = this.#shelves.get(owner)?.tasks.get(taskId);
     if (shelved?.configs) shelved.configs = shelved.configs.filter(({ config }) => config.id !== id);
   };
 
-  putDelivery: Ledger['putDelivery'] = (owner, taskId, id, state) => {
+  putDelivery: TaskStore['putDelivery'] = (owner, taskId, id, state) => {
     const there = this.#subscribed(owner, taskId, id);
     if (there) there.state = state;
     return there !== undefined;
   };
 
-  deliveries: Ledger['deliveries'] = () => {
-    const deliveries: Delivery[] = [];
+  deliveries: TaskStore['deliveries'] = () => {
+    const deliveries: PushDelivery[] = [];
     for (const { owner, tasks } of this.#shelves.values()) {
       for (const { configs, log, state, sequence: last } of tasks.values()) {
         const sequence = log?.sequence ?? last;
@@ -180,7 +181,7 @@ class MemoryLedger implements Ledger, LogKeeper {
     return deliveries;
   };
 
-  #subscribed(owner: string, taskId: string, id: string): Subscribed | undefined {
+  #subscribed(owner: string, taskId: string, id: string): PushConfigRecord | undefined {
     const configs = this.#shelves.get(owner)?.tasks.get(taskId)?.configs;
     return configs?.find(({ config }) => config.id === id);
   }
@@ -190,7 +191,7 @@ class MemoryLedger implements Ledger, LogKeeper {
     this.#finished = [];
   }
 
-  #move(shelved: Shelved, log: LiveLog): void {
+  #move(shelved: TaskRecord, log: InMemoryTaskLog): void {
     shelved.shelf.displace(shelved);
     const wasFinished = isTerminal(shelved.state);
     shelved.state = log.state;
@@ -200,7 +201,7 @@ class MemoryLedger implements Ledger, LogKeeper {
     if (!wasFinished && isTerminal(shelved.state)) this.#finish(shelved);
   }
 
-  #finish(shelved: Shelved): void {
+  #finish(shelved: TaskRecord): void {
     this.#finished.push(shelved);
     this.#replayable += shelved.log?.kept ?? 0;
     while (this.#replayable > this.#maxReplayable && this.#finished.length - this.#frozen > 1)
@@ -209,7 +210,7 @@ class MemoryLedger implements Ledger, LogKeeper {
   }
 
   /** Keeps of a finished task what it amounts to; that is final anyway. */
-  #freeze(shelved: Shelved | undefined): void {
+  #freeze(shelved: TaskRecord | undefined): void {
     if (!shelved?.log) return;
     this.#replayable -= shelved.log.kept;
     shelved.task = shelved.log.task();
@@ -221,7 +222,7 @@ class MemoryLedger implements Ledger, LogKeeper {
     if (this.#count > this.#maxTasks) this.#forgetWhile(() => this.#count > this.#maxTasks);
   }
 
-  #forgetWhile(isTooMuch: (oldest: Shelved) => boolean): number {
+  #forgetWhile(isTooMuch: (oldest: TaskRecord) => boolean): number {
     let forgotten = 0;
     while (this.#forgotten < this.#finished.length) {
       const oldest = this.#finished[this.#forgotten];

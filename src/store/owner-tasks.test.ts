@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { TaskState } from '../protocol/task.ts';
-import { Shelf, type Shelved } from './owner-tasks.ts';
+import { OwnerTasks, type TaskRecord } from './owner-tasks.ts';
 
 let touched = 0;
 
-function shelve(shelf: Shelf, id: string, contextId: string, state: TaskState = 'working'): Shelved {
-  const shelved: Shelved = {
+function shelve(shelf: OwnerTasks, id: string, contextId: string, state: TaskState = 'working'): TaskRecord {
+  const shelved: TaskRecord = {
     touched: ++touched,
     shelf,
     id,
@@ -25,18 +25,18 @@ function shelve(shelf: Shelf, id: string, contextId: string, state: TaskState = 
   return shelved;
 }
 
-function move(shelved: Shelved): void {
+function move(shelved: TaskRecord): void {
   shelved.shelf.displace(shelved);
   shelved.touched = ++touched;
   shelved.shelf.place(shelved);
 }
 
-const idsOf = (shelf: Shelf, contextId?: string): string[] =>
+const idsOf = (shelf: OwnerTasks, contextId?: string): string[] =>
   shelf.list({ contextId }).tasks.map(({ id }) => id);
 
 describe('Shelf', () => {
   it('lists the tasks of a context, be it one or many', () => {
-    const shelf = new Shelf('ann');
+    const shelf = new OwnerTasks('ann');
     const a = shelve(shelf, 'a', 'c');
     expect(idsOf(shelf, 'c')).toEqual(['a']);
     move(a);
@@ -50,7 +50,7 @@ describe('Shelf', () => {
   });
 
   it('forgets a task with its message and its context', () => {
-    const shelf = new Shelf('ann');
+    const shelf = new OwnerTasks('ann');
     const [a, b, c] = [shelve(shelf, 'a', 'c'), shelve(shelf, 'b', 'c'), shelve(shelf, 'c', 'alone')];
     for (const shelved of [a, c]) shelf.forget(shelved);
     expect(idsOf(shelf)).toEqual(['b']);
@@ -63,7 +63,7 @@ describe('Shelf', () => {
   });
 
   it('leaves a message to the task that has it now', () => {
-    const shelf = new Shelf('ann');
+    const shelf = new OwnerTasks('ann');
     const a = shelve(shelf, 'a', 'c');
     shelf.byMessage.set('message of a', 'b');
     shelf.forget(a);

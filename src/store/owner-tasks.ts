@@ -1,62 +1,62 @@
 import type { PushConfig } from '../protocol/push.ts';
 import type { ListTasksRequest, TaskPage } from '../protocol/requests.ts';
 import type { Task, TaskState } from '../protocol/task.ts';
-import type { DeliveryState } from './task-store.ts';
-import type { LiveLog } from './in-memory-log.ts';
-import { listed, pageSizeOf, readPageToken, statusesFrom, writePageToken } from './paging.ts';
-import { type Placed, Recency } from './recency-index.ts';
+import type { PushDeliveryState } from './task-store.ts';
+import type { InMemoryTaskLog } from './in-memory-log.ts';
+import { toListEntry, checkPageSize, readPageToken, parseStatusAfter, writePageToken } from './paging.ts';
+import { type RecencyEntry, RecencyIndex } from './recency-index.ts';
 
 /** A task in memory: with its log while it is young, and without when it is old. */
-export interface Shelved extends Placed {
-  readonly shelf: Shelf;
+export interface TaskRecord extends RecencyEntry {
+  readonly shelf: OwnerTasks;
   readonly id: string;
   readonly contextId: string;
   /** The tasks of its context, where there are several. */
-  siblings: Recency<Shelved> | undefined;
+  siblings: RecencyIndex<TaskRecord> | undefined;
   state: TaskState;
   /** When its status changed last, in milliseconds. */
   changedAt: number;
-  log: LiveLog | undefined;
+  log: InMemoryTaskLog | undefined;
   /** What it amounts to, once the log is gone. */
   task: Task | undefined;
   sequence: number;
   messageId: string | undefined;
-  configs: Subscribed[] | undefined;
+  configs: PushConfigRecord[] | undefined;
 }
 
 /** A push configuration in memory. */
-export interface Subscribed {
+export interface PushConfigRecord {
   config: PushConfig;
-  state: DeliveryState;
+  state: PushDeliveryState;
 }
 
 /** Gives the task that a shelved one stands for. */
-export function taskOf(shelved: Shelved): Task {
+export function materializeTask(shelved: TaskRecord): Task {
   return shelved.log ? shelved.log.task() : (shelved.task as Task);
 }
 
 /** All tasks of one owner, in the orders that lists ask for. */
-export class Shelf {
+export class OwnerTasks {
   readonly owner: string;
-  readonly tasks = new Map<string, Shelved>();
+  readonly tasks = new Map<string, TaskRecord>();
   readonly byMessage = new Map<string, string>();
-  #all = new Recency<Shelved>();
-  #byState = new Map<TaskState, Recency<Shelved>>();
+  #all = new RecencyIndex<TaskRecord>();
+  #byState = new Map<TaskState, RecencyIndex<TaskRecord>>();
   /** Most contexts have one task, which then stands for itself. */
-  #byContext = new Map<string, Shelved | Recency<Shelved>>();
+  #byContext = new Map<string, TaskRecord | RecencyIndex<TaskRecord>>();
 
   constructor(owner: string) {
     this.owner = owner;
   }
 
   /** Takes a new task in. */
-  add(shelved: Shelved): void {
+  add(shelved: TaskRecord): void {
     const { contextId } = shelved;
     const there = this.#byContext.get(contextId);
-    if (there instanceof Recency) shelved.siblings = there;
+    if (there instanceof RecencyIndex) shelved.siblings = there;
     else if (there === undefined) this.#byContext.set(contextId, shelved);
     else {
-      const both = new Recency<Shelved>();
+      const both = new RecencyIndex<TaskRecord>();
       both.add(there);
       there.siblings = both;
       shelved.siblings = both;
@@ -66,24 +66,24 @@ export class Shelf {
   }
 
   /** Gives a task its place among the others. */
-  place(shelved: Shelved): void {
+  place(shelved: TaskRecord): void {
     this.#all.add(shelved);
     this.#ofState(shelved.state).add(shelved);
     shelved.siblings?.add(shelved);
   }
 
   /** Takes a task from its place. */
-  displace(shelved: Shelved): void {
+  displace(shelved: TaskRecord): void {
     this.#all.remove(shelved);
     this.#byState.get(shelved.state)?.remove(shelved);
     shelved.siblings?.remove(shelved);
   }
 
   /** Forgets a task. */
-  forget(shelved: Shelved): void {
+  forget(shelved: TaskRecord): void {
     this.displace(shelved);
     const there = this.#byContext.get(shelved.contextId);
-    if (there === shelved || (there instanceof Recency && there.size === 0)) {
+    if (there === shelved || (there instanceof RecencyIndex && there.size === 0)) {
       this.#byContext.delete(shelved.contextId);
     }
     this.tasks.delete(shelved.id);
@@ -92,19 +92,19 @@ export class Shelf {
     }
   }
 
-  #ofState(state: TaskState): Recency<Shelved> {
+  #ofState(state: TaskState): RecencyIndex<TaskRecord> {
     let index = this.#byState.get(state);
-    if (!index) this.#byState.set(state, (index = new Recency()));
+    if (!index) this.#byState.set(state, (index = new RecencyIndex()));
     return index;
   }
 
   /** One page of tasks, newest status first. */
   list(request: ListTasksRequest): TaskPage {
-    const pageSize = pageSizeOf(request);
+    const pageSize = checkPageSize(request);
     const before = readPageToken(request.pageToken);
-    const since = statusesFrom(request);
+    const since = parseStatusAfter(request);
     const source = this.#sourceOf(request);
-    const fits = (shelved: Shelved): boolean =>
+    const fits = (shelved: TaskRecord): boolean =>
       request.status === undefined || shelved.state === request.status;
 
     const tasks: Task[] = [];
@@ -117,7 +117,7 @@ export class Shelf {
         more = true;
         break;
       }
-      tasks.push(listed(taskOf(shelved), request));
+      tasks.push(toListEntry(materializeTask(shelved), request));
       last = shelved.touched;
     }
     return {
@@ -129,18 +129,18 @@ export class Shelf {
   }
 
   /** The smallest order that holds everything a request can want. */
-  #sourceOf({ contextId, status }: ListTasksRequest): Recency<Shelved> {
+  #sourceOf({ contextId, status }: ListTasksRequest): RecencyIndex<TaskRecord> {
     if (contextId !== undefined) {
       const there = this.#byContext.get(contextId);
-      if (there instanceof Recency) return there;
-      const alone = new Recency<Shelved>();
+      if (there instanceof RecencyIndex) return there;
+      const alone = new RecencyIndex<TaskRecord>();
       if (there) alone.add(there);
       return alone;
     }
-    return status === undefined ? this.#all : (this.#byState.get(status) ?? new Recency());
+    return status === undefined ? this.#all : (this.#byState.get(status) ?? new RecencyIndex());
   }
 
-  #count(request: ListTasksRequest, source: Recency<Shelved>, since: number): number {
+  #count(request: ListTasksRequest, source: RecencyIndex<TaskRecord>, since: number): number {
     const byTwo = request.contextId !== undefined && request.status !== undefined;
     if (!byTwo && since === Number.NEGATIVE_INFINITY) return source.size;
     let count = 0;

@@ -1,12 +1,12 @@
 import { invalidField } from '../protocol/errors.ts';
 import type { ListTasksRequest } from '../protocol/requests.ts';
-import { type Task, withHistory } from '../protocol/task.ts';
+import { type Task, limitHistory } from '../protocol/task.ts';
 
 /** How many tasks a page has when nobody says. */
 const defaultPageSize = 50;
 
 /** The page size of a request, or a complaint. */
-export function pageSizeOf({ pageSize }: ListTasksRequest): number {
+export function checkPageSize({ pageSize }: ListTasksRequest): number {
   if (pageSize === undefined) return defaultPageSize;
   if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > 100)
     throw invalidField('pageSize', 'must be 1 to 100');
@@ -28,8 +28,8 @@ export function readPageToken(token: string | undefined): number {
 }
 
 /** The task as a list shows it: without artifacts unless they are asked for, and with as much history as is asked for. */
-export function listed(task: Task, { includeArtifacts, historyLength }: ListTasksRequest): Task {
-  const shown = withHistory(task, historyLength);
+export function toListEntry(task: Task, { includeArtifacts, historyLength }: ListTasksRequest): Task {
+  const shown = limitHistory(task, historyLength);
   if (includeArtifacts) return shown.artifacts ? shown : { ...shown, artifacts: [] };
   if (!shown.artifacts) return shown;
   const { artifacts: _omitted, ...rest } = shown;
@@ -37,7 +37,7 @@ export function listed(task: Task, { includeArtifacts, historyLength }: ListTask
 }
 
 /** The moment from which statuses are wanted, in milliseconds. */
-export function statusesFrom({ statusTimestampAfter }: ListTasksRequest): number {
+export function parseStatusAfter({ statusTimestampAfter }: ListTasksRequest): number {
   if (statusTimestampAfter === undefined) return Number.NEGATIVE_INFINITY;
   const moment = Date.parse(statusTimestampAfter);
   if (Number.isNaN(moment))

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Placed, Recency } from './recency-index.ts';
+import { type RecencyEntry, RecencyIndex } from './recency-index.ts';
 
-interface Thing extends Placed {
+interface Thing extends RecencyEntry {
   name: number;
 }
 
@@ -27,7 +27,7 @@ describe('Recency', () => {
     );
     fc.assert(
       fc.property(fc.array(step, { maxLength: 600, size: 'max' }), fc.nat(700), (steps, place) => {
-        const recency = new Recency<Thing>();
+        const recency = new RecencyIndex<Thing>();
         const naive = new Naive();
         let touched = 0;
         for (const { kind, name } of steps) {
@@ -53,7 +53,7 @@ describe('Recency', () => {
   });
 
   it('ignores a thing that is not where it says it is', () => {
-    const recency = new Recency<Thing>();
+    const recency = new RecencyIndex<Thing>();
     const [a, b] = [
       { name: 1, touched: 1 },
       { name: 2, touched: 2 },
@@ -66,7 +66,7 @@ describe('Recency', () => {
   });
 
   it('keeps the place of a page while it is swept', () => {
-    const recency = new Recency<Thing>();
+    const recency = new RecencyIndex<Thing>();
     const things = Array.from({ length: 1_000 }, (_, n) => ({ name: n, touched: n + 1 }));
     for (const thing of things) recency.add(thing);
     for (const thing of things.slice(10)) recency.remove(thing);

@@ -1,5 +1,5 @@
-/** A thing that has a place in a {@link Recency}. */
-export interface Placed {
+/** A thing that has a place in a {@link RecencyIndex}. */
+export interface RecencyEntry {
   /** Grows with each change of any task; tells which is newer. */
   touched: number;
 }
@@ -9,7 +9,7 @@ export interface Placed {
  * leaves a hole, and holes are swept out when they are half of it. So a change costs the same however many things
  * there are, and a page costs its size.
  */
-export class Recency<T extends Placed> {
+export class RecencyIndex<T extends RecencyEntry> {
   /** How many things there are. */
   size = 0;
   #slots: (T | undefined)[] = [];

@@ -5,13 +5,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TaskChange } from '../protocol/reduce.ts';
 import type { Task, TaskState } from '../protocol/task.ts';
-import type { Ledger, TaskLog } from './task-store.ts';
+import type { TaskStore, TaskLog } from './task-store.ts';
 import { openDatabase } from './sqlite/database.ts';
-import { type SqliteLedgerOptions, sqliteLedger } from './sqlite.ts';
+import { type SqliteTaskStoreOptions, sqliteTaskStore } from './sqlite.ts';
 
 let folder: string;
 let file: string;
-let opened: Ledger[];
+let opened: TaskStore[];
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'dragoman-'));
@@ -24,8 +24,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function open(options: Partial<SqliteLedgerOptions> = {}): Promise<Ledger> {
-  const ledger = await sqliteLedger({ file, ...options });
+async function open(options: Partial<SqliteTaskStoreOptions> = {}): Promise<TaskStore> {
+  const ledger = await sqliteTaskStore({ file, ...options });
   opened.push(ledger);
   return ledger;
 }
@@ -48,7 +48,7 @@ const chunk = ({ id, contextId }: TaskLog, text: string): TaskChange => ({
 });
 
 /** Follows with one ledger what another one does. */
-async function followed(writer: Ledger, reader: Ledger): Promise<void> {
+async function followed(writer: TaskStore, reader: TaskStore): Promise<void> {
   const mine = await writer.create('ann', newTask('t'));
   await mine.settled();
   const theirs = await reader.open('ann', 't');
@@ -157,12 +157,12 @@ describe('a ledger file that is opened again', () => {
     const database = await openDatabase(file);
     database.exec('pragma user_version = 99');
     database.close();
-    await expect(sqliteLedger({ file })).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
+    await expect(sqliteTaskStore({ file })).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
   });
 
   it('says which file it cannot open', async () => {
     const missing = join(folder, 'missing', 'ledger.db');
-    await expect(sqliteLedger({ file: missing })).rejects.toMatchObject({
+    await expect(sqliteTaskStore({ file: missing })).rejects.toMatchObject({
       reason: 'UNAVAILABLE',
       message: expect.stringContaining(missing),
     });
@@ -299,10 +299,10 @@ describe('two ledgers that share a file', () => {
     const [one, two] = [await open({ shared }), await open({ shared })];
     expect([one.isShared, two.isShared]).toEqual([true, true]);
     await one[Symbol.asyncDispose]();
-    await expect(sqliteLedger({ file })).rejects.toMatchObject({ reason: 'CONFLICT' });
+    await expect(sqliteTaskStore({ file })).rejects.toMatchObject({ reason: 'CONFLICT' });
     await two[Symbol.asyncDispose]();
     expect((await open()).isShared).toBe(false);
-    await expect(sqliteLedger({ file, shared })).rejects.toMatchObject({
+    await expect(sqliteTaskStore({ file, shared })).rejects.toMatchObject({
       reason: 'CONFLICT',
       hint: expect.stringContaining('shared: true'),
     });
@@ -322,7 +322,7 @@ describe('two ledgers that share a file', () => {
 describe('a file that is held', () => {
   it('is not opened a second time, and is free when it is closed', async () => {
     const ledger = await open();
-    await expect(sqliteLedger({ file })).rejects.toMatchObject({
+    await expect(sqliteTaskStore({ file })).rejects.toMatchObject({
       reason: 'CONFLICT',
       message: expect.stringContaining(`${file} is open in this process already, since 20`),
       hint: expect.stringContaining('guest: true'),

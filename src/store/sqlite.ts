@@ -6,14 +6,14 @@
  * @module
  */
 import type { A2AError } from '../protocol/errors.ts';
-import type { Ledger } from './task-store.ts';
+import type { TaskStore } from './task-store.ts';
 import { openDatabase } from './sqlite/database.ts';
 import { Lease } from './sqlite/lease.ts';
 import { migrate } from './sqlite/schema.ts';
-import { SqliteLedger } from './sqlite/sqlite-task-store.ts';
+import { SqliteTaskStore } from './sqlite/sqlite-task-store.ts';
 
 /** Where a ledger in a file is, and how careful it is. */
-export interface SqliteLedgerOptions {
+export interface SqliteTaskStoreOptions {
   /**
    * The path of the file, which is made if it does not exist. One ledger at a time changes the tasks in it, unless all
    * that are open say `shared`.
@@ -78,7 +78,7 @@ export interface SqliteLedgerOptions {
  * @throws {@link A2AError} `UNAVAILABLE` when the file cannot be opened; `CONFLICT` when another process, or another
  * ledger of this one, has it and not both share it.
  */
-export async function sqliteLedger(options: SqliteLedgerOptions): Promise<Ledger> {
+export async function sqliteTaskStore(options: SqliteTaskStoreOptions): Promise<TaskStore> {
   const { file, guest = false, shared, leaseTimeout: timeout = 10_000, onLost } = options;
   const database = await openDatabase(file);
   try {
@@ -90,7 +90,7 @@ export async function sqliteLedger(options: SqliteLedgerOptions): Promise<Ledger
     // Indexes of random ids are read all over the place; what does not fit here is read again for every task.
     database.exec('pragma cache_size = -16000');
     migrate(database);
-    return new SqliteLedger(database, {
+    return new SqliteTaskStore(database, {
       now: options.now ?? Date.now,
       maxCachedTasks: options.maxCachedTasks ?? 4_096,
       maxCachedBytes: options.maxCachedBytes ?? 64 * 1_024 * 1_024,

@@ -5,7 +5,7 @@ import type { ListTasksRequest, TaskPage } from '../protocol/requests.ts';
 import type { Task, TaskState } from '../protocol/task.ts';
 
 /** A value at once where the driver has it at hand, a promise where it has to ask for it. */
-export type Maybe<T> = T | Promise<T>;
+export type MaybePromise<T> = T | Promise<T>;
 
 /**
  * The log of one task: what happened to it, in order, and what that amounts to.
@@ -51,13 +51,13 @@ export interface TaskLog {
 }
 
 /** A task that was not finished when the ledger was opened. */
-export interface Unfinished {
+export interface UnfinishedTask {
   owner: string;
   id: string;
 }
 
 /** How far the news of a task got on their way to one webhook. */
-export interface DeliveryState {
+export interface PushDeliveryState {
   /** The last sequence number that arrived, or that nobody waits for. */
   delivered: number;
   /** How often in a row the next one failed. */
@@ -73,10 +73,10 @@ export interface DeliveryState {
 }
 
 /** A push configuration that has not got everything yet. */
-export interface Delivery {
+export interface PushDelivery {
   owner: string;
   config: PushConfig;
-  state: DeliveryState;
+  state: PushDeliveryState;
   /** The newest sequence number of its task. */
   sequence: number;
 }
@@ -86,25 +86,25 @@ export interface Delivery {
  *
  * One port is one transaction: an event and what it makes of the task are stored together.
  */
-export interface Ledger extends AsyncDisposable {
+export interface TaskStore extends AsyncDisposable {
   /** True when other processes run tasks on it too, so that one that is running need not have lost its agent. */
   readonly isShared?: boolean;
   /**
    * Makes a task, whose first event is the task itself with sequence number 1.
    *
-   * @param messageId - the message that asked for it, to be found again by {@link Ledger.find}.
+   * @param messageId - the message that asked for it, to be found again by {@link TaskStore.find}.
    * @throws {@link A2AError} `CONFLICT` when the owner has a task of that id.
    */
-  create(owner: string, task: Task, messageId?: string): Maybe<TaskLog>;
-  open(owner: string, id: string): Maybe<TaskLog | undefined>;
+  create(owner: string, task: Task, messageId?: string): MaybePromise<TaskLog>;
+  open(owner: string, id: string): MaybePromise<TaskLog | undefined>;
   /** Gives the id of the task that a message of this owner made. */
-  find(owner: string, messageId: string): Maybe<string | undefined>;
+  find(owner: string, messageId: string): MaybePromise<string | undefined>;
   /** Lists the tasks of an owner, newest status first; page tokens stay good while tasks come and change. */
-  list(owner: string, request: ListTasksRequest): Maybe<TaskPage>;
+  list(owner: string, request: ListTasksRequest): MaybePromise<TaskPage>;
   /** Gives the tasks that are submitted or working: after a restart, those that lost their agent. */
-  unfinished(): Maybe<readonly Unfinished[]>;
+  unfinished(): MaybePromise<readonly UnfinishedTask[]>;
   /** Forgets finished tasks whose last status is older. @returns how many. */
-  expire(before: Date): Maybe<number>;
+  expire(before: Date): MaybePromise<number>;
 
   /**
    * Puts a configuration, or replaces the one of the same id, which keeps its place and what arrived and is no longer
@@ -113,11 +113,11 @@ export interface Ledger extends AsyncDisposable {
    * @param delivered - the last sequence number that a new one need not be told of; 0 unless given.
    * @throws {@link A2AError} `TASK_NOT_FOUND`.
    */
-  putPushConfig(owner: string, config: PushConfig, delivered?: number): Maybe<DeliveryState>;
-  pushConfigs(owner: string, taskId: string): Maybe<readonly PushConfig[]>;
-  deletePushConfig(owner: string, taskId: string, id: string): Maybe<void>;
+  putPushConfig(owner: string, config: PushConfig, delivered?: number): MaybePromise<PushDeliveryState>;
+  pushConfigs(owner: string, taskId: string): MaybePromise<readonly PushConfig[]>;
+  deletePushConfig(owner: string, taskId: string, id: string): MaybePromise<void>;
   /** Notes how far the news got. @returns false when there is no such configuration any more. */
-  putDelivery(owner: string, taskId: string, id: string, state: DeliveryState): Maybe<boolean>;
+  putDelivery(owner: string, taskId: string, id: string, state: PushDeliveryState): MaybePromise<boolean>;
   /** Gives the configurations of all owners whose task goes on, or that have not got all of it, dead or not. */
-  deliveries(): Maybe<readonly Delivery[]>;
+  deliveries(): MaybePromise<readonly PushDelivery[]>;
 }

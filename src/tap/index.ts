@@ -4,13 +4,20 @@
  *
  * @module
  */
-export { curlOf } from './to-curl.ts';
-export { readTapFile, writeTapFile } from './traffic-file.ts';
-export type { Binding, HttpPart, Meaning, MeshPart, Passage, PassageKind } from './traffic-record.ts';
-export type { RecorderOptions } from './recorders/traffic-recorder.ts';
+export { toCurl } from './to-curl.ts';
+export { readTrafficFile, writeTrafficFile } from './traffic-file.ts';
+export type {
+  TrafficTransport,
+  HttpMessageInfo,
+  DecodedContent,
+  MeshMessageInfo,
+  TrafficRecord,
+  TrafficRecordKind,
+} from './traffic-record.ts';
+export type { TrafficRecorderOptions } from './recorders/traffic-recorder.ts';
 export { runTap, type RunningTap, type RunTapOptions } from './proxy/run-tap.ts';
-export { scenarioOf } from './scenario/export-scenario.ts';
-export { Tape, type TapeOptions } from './traffic-log.ts';
-export { tappedHttp, type TappedHttpOptions } from './recorders/tap-http-client.ts';
-export { tappedLink, type TappedLinkOptions } from './recorders/tap-broker.ts';
-export { tappedServer, type TappedServerOptions } from './recorders/tap-server.ts';
+export { exportScenario } from './scenario/export-scenario.ts';
+export { TrafficLog, type TrafficLogOptions } from './traffic-log.ts';
+export { tapHttpClient, type TapHttpClientOptions } from './recorders/tap-http-client.ts';
+export { tapBroker, type TapBrokerOptions } from './recorders/tap-broker.ts';
+export { tapServer, type TapServerOptions } from './recorders/tap-server.ts';

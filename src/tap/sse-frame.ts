@@ -1,12 +1,12 @@
 /** One server-sent event. */
-export interface Frame {
+export interface SseFrame {
   readonly data: string;
   readonly event?: string | undefined;
   readonly id?: string | undefined;
 }
 
 /** Writes an event as it stands in a stream, without the empty line behind it. */
-export function frameText({ data, event, id }: Frame): string {
+export function formatSseFrame({ data, event, id }: SseFrame): string {
   const lines = data.split('\n').map((line) => `data: ${line}`);
   if (event !== undefined) lines.unshift(`event: ${event}`);
   if (id !== undefined) lines.unshift(`id: ${id}`);
@@ -14,7 +14,7 @@ export function frameText({ data, event, id }: Frame): string {
 }
 
 /** Reads the text of an event. */
-export function readFrame(text: string): Frame {
+export function parseSseFrame(text: string): SseFrame {
   const data: string[] = [];
   const fields: { event?: string; id?: string } = {};
   for (const line of text.split('\n')) {

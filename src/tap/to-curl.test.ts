@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { curlOf } from './to-curl.ts';
-import type { Passage } from './traffic-record.ts';
+import { toCurl } from './to-curl.ts';
+import type { TrafficRecord } from './traffic-record.ts';
 
-const request: Passage = {
+const request: TrafficRecord = {
   sequence: 1,
   at: 0,
   trip: 'a',
@@ -25,7 +25,7 @@ const request: Passage = {
 
 describe('a passage as a command', () => {
   it('asks the same again, with secrets as variables of the shell', () => {
-    expect(curlOf(request)).toBe(
+    expect(toCurl(request)).toBe(
       `curl -sS -i -N -m 30 -X POST 'http://localhost:4000/' -H "authorization: $AUTHORIZATION" -H 'content-type: application/json' --data-raw '{"a":"it'\\''s"}'`,
     );
   });
@@ -36,20 +36,20 @@ describe('a passage as a command', () => {
       url: 'http://localhost:4000/$(touch pwned)',
       headers: { 'x-`touch`-$(pwned)': '[removed]', "it's": '"; touch pwned' },
     };
-    expect(curlOf({ ...request, http, text: '' })).toBe(
+    expect(toCurl({ ...request, http, text: '' })).toBe(
       `curl -sS -i -N -m 30 -X 'POST; touch pwned' 'http://localhost:4000/$(touch pwned)' -H 'x-\`touch\`-$(pwned): '"$X__TOUCH____PWNED_" -H 'it'\\''s: "; touch pwned'`,
     );
     for (const url of ['--config=/tmp/x', 'file:///etc/passwd', ''])
-      expect(curlOf({ ...request, http: { ...http, url } })).toBeUndefined();
+      expect(toCurl({ ...request, http: { ...http, url } })).toBeUndefined();
   });
 
   it('says so where the body is not all there', () => {
-    expect(curlOf({ ...request, cut: 5 })).toContain(`--data-raw '[removed]: 17 characters'`);
+    expect(toCurl({ ...request, cut: 5 })).toContain(`--data-raw '[removed]: 17 characters'`);
   });
 
   it('is none for anything but a request', () => {
-    expect(curlOf({ ...request, kind: 'response' })).toBeUndefined();
+    expect(toCurl({ ...request, kind: 'response' })).toBeUndefined();
     const { http: _none, ...message } = request;
-    expect(curlOf({ ...message, kind: 'message' })).toBeUndefined();
+    expect(toCurl({ ...message, kind: 'message' })).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
-import { curlCommand } from '../primitives/formats/curl-command.ts';
-import type { Passage } from './traffic-record.ts';
+import { formatCurlCommand } from '../primitives/formats/curl-command.ts';
+import type { TrafficRecord } from './traffic-record.ts';
 
 /** What curl writes itself, and what would make its answer unreadable. */
 const left = new Set([
@@ -16,11 +16,11 @@ const left = new Set([
  *
  * @returns undefined for anything but a request over HTTP; a file that was imported may call anything an address.
  */
-export function curlOf({ kind, http, text, cut = 0, meaning }: Passage): string | undefined {
+export function toCurl({ kind, http, text, cut = 0, meaning }: TrafficRecord): string | undefined {
   if (kind !== 'request' || !http || !/^https?:\/\//i.test(http.url)) return undefined;
   const headers = Object.fromEntries(Object.entries(http.headers).filter(([name]) => !left.has(name)));
   const { operation } = meaning ?? {};
-  return curlCommand({
+  return formatCurlCommand({
     method: http.method,
     url: http.url,
     headers,

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { taskStates } from '../protocol/task.ts';
 import { A2AError } from '../protocol/errors.ts';
-import type { Passage } from './traffic-record.ts';
+import type { TrafficRecord } from './traffic-record.ts';
 
 /** The first line of a file. */
 const header = JSON.stringify({ format: 'dragoman-tap', version: 1 });
@@ -39,17 +39,17 @@ const passage = z.looseObject({
 });
 
 /** Writes the file of a tap: a header, and one passage on each line. */
-export function writeTapFile(passages: Iterable<Passage>): string {
-  let text = tapFileHeader;
-  for (const each of passages) text += tapFileLine(each);
+export function writeTrafficFile(passages: Iterable<TrafficRecord>): string {
+  let text = trafficFileHeader;
+  for (const each of passages) text += formatTrafficFileLine(each);
   return text;
 }
 
 /** What a file begins with. */
-export const tapFileHeader: string = `${header}\n`;
+export const trafficFileHeader: string = `${header}\n`;
 
 /** A passage as it stands in a file. */
-export function tapFileLine(each: Passage): string {
+export function formatTrafficFileLine(each: TrafficRecord): string {
   return `${JSON.stringify(each)}\n`;
 }
 
@@ -59,12 +59,12 @@ export function tapFileLine(each: Passage): string {
  *
  * @throws {@link A2AError} INVALID_PARAMS that names the line which is wrong.
  */
-export function readTapFile(text: string): Passage[] {
+export function readTrafficFile(text: string): TrafficRecord[] {
   const lines = text.split('\n');
   // Whoever wrote it may have been stopped in the middle.
   const unfinished = lines.pop();
   if (lines.length === 0) lines.push(unfinished ?? '');
-  const passages: Passage[] = [];
+  const passages: TrafficRecord[] = [];
   if (lines[0]?.trim() === '') throw wrong(0, 'is not the beginning of the file of a tap');
   for (const [index, line] of lines.entries()) {
     if (line.trim() === '') continue;
@@ -78,9 +78,9 @@ export function readTapFile(text: string): Passage[] {
   return passages;
 }
 
-function passageOf(value: unknown, index: number, sequence: number): Passage {
+function passageOf(value: unknown, index: number, sequence: number): TrafficRecord {
   const { data, error } = passage.safeParse(value);
-  if (data) return { ...(data as unknown as Passage), sequence };
+  if (data) return { ...(data as unknown as TrafficRecord), sequence };
   const { path, message } = error.issues[0] as z.core.$ZodIssue;
   throw wrong(index, `is no passage: ${path.join('.')}: ${message}`);
 }

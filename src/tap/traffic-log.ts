@@ -1,7 +1,7 @@
-import type { Passage } from './traffic-record.ts';
+import type { TrafficRecord } from './traffic-record.ts';
 
 /** How much a tape keeps. */
-export interface TapeOptions {
+export interface TrafficLogOptions {
   /** How many passages. @defaultValue 20,000 */
   readonly maxPassages?: number;
   /** How many characters of text in all. @defaultValue 64 Mi */
@@ -9,17 +9,17 @@ export interface TapeOptions {
 }
 
 /** Keeps what was seen on wires, the newest of it, for as many readers as there are. */
-export class Tape {
+export class TrafficLog {
   readonly #maxPassages: number;
   readonly #maxCharacters: number;
-  readonly #watchers = new Set<(passage: Passage) => void>();
-  #kept: Passage[] = [];
+  readonly #watchers = new Set<(passage: TrafficRecord) => void>();
+  #kept: TrafficRecord[] = [];
   /** The index of the oldest passage in `#kept` that still counts. */
   #oldest = 0;
   #characters = 0;
   #last = 0;
 
-  constructor({ maxPassages = 20_000, maxCharacters = 64 * 1_024 * 1_024 }: TapeOptions = {}) {
+  constructor({ maxPassages = 20_000, maxCharacters = 64 * 1_024 * 1_024 }: TrafficLogOptions = {}) {
     this.#maxPassages = maxPassages;
     this.#maxCharacters = maxCharacters;
   }
@@ -30,8 +30,8 @@ export class Tape {
   }
 
   /** Adds what was seen and tells everybody who watches. */
-  add(draft: Omit<Passage, 'sequence'>): Passage {
-    const passage: Passage = { sequence: ++this.#last, ...draft };
+  add(draft: Omit<TrafficRecord, 'sequence'>): TrafficRecord {
+    const passage: TrafficRecord = { sequence: ++this.#last, ...draft };
     this.#kept.push(passage);
     this.#characters += passage.text.length;
     while (this.#isFull()) this.#forget();
@@ -40,13 +40,13 @@ export class Tape {
   }
 
   /** What is kept of everything after a sequence number, oldest first. */
-  after(sequence = 0): readonly Passage[] {
+  after(sequence = 0): readonly TrafficRecord[] {
     const first = this.#kept[this.#oldest]?.sequence ?? this.#last + 1;
     return this.#kept.slice(this.#oldest + Math.max(0, sequence + 1 - first));
   }
 
   /** Calls back with everything that comes. @returns what stops it. */
-  watch(tell: (passage: Passage) => void): () => void {
+  watch(tell: (passage: TrafficRecord) => void): () => void {
     this.#watchers.add(tell);
     return () => this.#watchers.delete(tell);
   }

@@ -1,5 +1,5 @@
 /** A map that forgets what was not used for longest when it is full. */
-export class BoundedMap<K, V> {
+export class LruMap<K, V> {
   readonly #map = new Map<K, V>();
   readonly #max: number;
 

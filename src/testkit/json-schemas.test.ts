@@ -1,20 +1,20 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { fencesOf } from '../../test/support/docs/code-blocks.ts';
+import { codeBlocksOf } from '../../test/support/docs/code-blocks.ts';
 import { Document } from '../documents/document.ts';
-import { schemas } from './json-schemas.ts';
-import { openScript, scriptSchema } from './script/script.ts';
+import { jsonSchemas } from './json-schemas.ts';
+import { openScript, scriptJsonSchema } from './script/script.ts';
 
 const folder = new URL('../../examples/scripts/', import.meta.url);
 const examples = readdirSync(folder).filter((name) => name.endsWith('.yaml'));
 const textOf = (example: string): string => readFileSync(new URL(example, folder), 'utf8');
-const fits = new Ajv2020({ strict: false }).compile(scriptSchema());
+const fits = new Ajv2020({ strict: false }).compile(scriptJsonSchema());
 
 describe('the schemas of the package', () => {
-  it.each(Object.keys(schemas))('%s is up to date; `npm run build` writes it anew', (name) => {
+  it.each(Object.keys(jsonSchemas))('%s is up to date; `npm run build` writes it anew', (name) => {
     const file = new URL(`../../schemas/${name}.schema.json`, import.meta.url);
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(JSON.parse(JSON.stringify(schemas[name]?.())));
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(JSON.parse(JSON.stringify(jsonSchemas[name]?.())));
   });
 
   it('describe every key of a script', () => {
@@ -36,7 +36,7 @@ describe('the schemas of the package', () => {
           }
       }
     };
-    look(scriptSchema(), '#');
+    look(scriptJsonSchema(), '#');
     expect(missing).toEqual([]);
   });
 });
@@ -56,7 +56,7 @@ describe('the scripts among the examples', () => {
     expect(openScript(text, example).rules.length).toBeGreaterThan(0);
   });
 
-  it.each(fencesOf('docs/guide/mock-scripts.md').filter(({ language }) => language === 'yaml'))(
+  it.each(codeBlocksOf('docs/guide/mock-scripts.md').filter(({ language }) => language === 'yaml'))(
     'and those in the guide, at line $line, too',
     ({ code, line }) => {
       fits(Document.parse(code, `mock-scripts.md:${line}`).value);

@@ -1,5 +1,5 @@
 /** Draws numbers that only look random: the same seed draws the same ones. */
-export interface Random {
+export interface SeededRandom {
   /** At least 0 and below 1. */
   next(): number;
   /** A whole number from `low` to `high`, both included. */
@@ -7,7 +7,7 @@ export interface Random {
 }
 
 /** Starts to draw from a seed; `stream` tells those apart that share a seed and must not influence each other. */
-export function seeded(seed: number, stream = 0): Random {
+export function createSeededRandom(seed: number, stream = 0): SeededRandom {
   let state = (mix(seed) ^ mix(stream + 0x9e37_79b9)) >>> 0;
   const next = (): number => {
     // A Weyl sequence, stirred: it visits every state once before it repeats.

@@ -1,8 +1,8 @@
-import type { Ledger } from '../store/task-store.ts';
+import type { TaskStore } from '../store/task-store.ts';
 import type { AuthOptions } from '../server/auth/authenticator.ts';
-import type { Limits } from '../server/limits/limits.ts';
-import type { SoleVersion } from '../server/server-options.ts';
-import type { WireWatch } from '../server/telemetry/traffic-observer.ts';
+import type { ServerLimits } from '../server/limits/limits.ts';
+import type { ExclusiveVersion } from '../server/server-options.ts';
+import type { TrafficObserver } from '../server/telemetry/traffic-observer.ts';
 import type { AdminAccess } from './admin/admin-access.ts';
 import type { CardDraft } from './agent/card-draft.ts';
 import type { TestClock } from './clock/test-clock.ts';
@@ -35,16 +35,16 @@ export interface TestAgentOptions {
   /** What chance begins with. @defaultValue as the script says, else 0 */
   readonly seed?: number;
   /** How much one caller may take. */
-  readonly limits?: Limits;
+  readonly limits?: ServerLimits;
   /** Lets methods of 1.0 pass without their `A2A-Version` header. @defaultValue false */
   readonly lenientVersion?: boolean;
   /** Speaks this version alone. @defaultValue every version */
-  readonly speaks?: SoleVersion;
+  readonly speaks?: ExclusiveVersion;
   readonly heartbeat?: number;
   /** How much of what passes is kept. */
   readonly journal?: JournalOptions;
   /** Where tasks are kept. @defaultValue in memory */
-  readonly ledger?: Ledger;
+  readonly ledger?: TaskStore;
   /** Makes ids of tasks, contexts and messages. @defaultValue UUIDs */
   readonly newId?: () => string;
   /**
@@ -53,7 +53,7 @@ export interface TestAgentOptions {
    */
   readonly opening?: 'task' | 'played';
   /** Sees every request and every answer word for word, before any fault. @defaultValue nobody watches */
-  readonly onWire?: WireWatch;
+  readonly onWire?: TrafficObserver;
   /** Shows the admin API below `/__admin`. @defaultValue true */
   readonly admin?: boolean;
   /** Who may use the admin API beside this machine: addresses, or `'*'` for everybody. @defaultValue nobody */

@@ -5,7 +5,7 @@ import type { Task } from '../protocol/task.ts';
 import { VirtualClock } from './clock/virtual-clock.ts';
 import type { TestAgentOptions } from './test-agent-options.ts';
 import { TestAgentServer } from './test-agent-server.ts';
-import { collect } from '../../test/support/collect-stream.ts';
+import { collectStream } from '../../test/support/collect-stream.ts';
 
 const servers: TestAgentServer[] = [];
 afterEach(async () => {
@@ -188,7 +188,7 @@ describe('primed responses', () => {
       },
       { task: { status: { state: 'TASK_STATE_COMPLETED' } } },
     ]);
-    const events = await collect(connect(server.url).stream(say('hi')));
+    const events = await collectStream(connect(server.url).stream(say('hi')));
     expect(events.map(({ kind }) => kind)).toEqual(['task', 'status', 'artifact', 'task']);
     expect(events[2]).toMatchObject({
       artifact: { parts: [{ data: [1] }, { url: 'https://a.test/', mediaType: 'text/html' }] },
@@ -201,7 +201,7 @@ describe('primed responses', () => {
     server.prime([{ kind: 'message', parts: [{ kind: 'text', text: 'hello' }] }]);
     const client = connect(server.url);
     expect(await client.send(say('hi'))).toMatchObject({ role: 'agent', parts: [{ text: 'hello' }] });
-    expect((await collect(client.stream(say('hi')))).map(({ kind }) => kind)).toEqual(['message']);
+    expect((await collectStream(client.stream(say('hi')))).map(({ kind }) => kind)).toEqual(['message']);
   });
 
   it.each(['input-required', 'auth-required'])(

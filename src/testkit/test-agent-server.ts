@@ -2,28 +2,32 @@ import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Agent } from '../protocol/agent.ts';
 import { A2AError } from '../protocol/errors.ts';
-import type { Face } from '../server/http/server-context.ts';
-import { HttpFace } from '../server/http/agent-http-handler.ts';
+import type { ServerContext } from '../server/http/server-context.ts';
+import { AgentHttpHandler } from '../server/http/agent-http-handler.ts';
 import { listen, type RunningServer } from '../server/node/listen.ts';
 import { nodeListener } from '../server/node/serve.ts';
 import type { ServerOptions } from '../server/server-options.ts';
-import { Admin } from './admin/admin-api.ts';
+import { AdminApi } from './admin/admin-api.ts';
 import type { CardDraft } from './agent/card-draft.ts';
 import { systemTestClock, type TestClock } from './clock/test-clock.ts';
 import { VirtualClock } from './clock/virtual-clock.ts';
-import { Directives, missingDirectives } from './agent/message-directives.ts';
-import { type AuthValidation, Door, type HttpError } from './http/request-interceptor.ts';
-import { edgeAround, type Listener } from './http/http-pipeline.ts';
-import { FaultDraw } from './faults/fault-selector.ts';
+import { MessageDirectives, missingDirectives } from './agent/message-directives.ts';
+import {
+  type AuthValidation,
+  RequestInterceptor,
+  type InjectedHttpError,
+} from './http/request-interceptor.ts';
+import { createHttpPipeline, type NodeRequestListener } from './http/http-pipeline.ts';
+import { FaultSelector } from './faults/fault-selector.ts';
 import type { Fault } from './faults/fault.ts';
-import { PortRefusal } from './faults/port-outage.ts';
+import { PortOutage } from './faults/port-outage.ts';
 import type { CapturedRequest, JournalEntry, JournalFilter } from './journal/journal-entry.ts';
-import { Journal, type WaitOptions } from './journal/journal.ts';
-import { failing } from './playback/failure-plan.ts';
-import { PrimedQueue, type PrimeOptions } from './agent/primed-responses.ts';
-import { seeded } from './seeded-random.ts';
+import { Journal, type JournalWaitOptions } from './journal/journal.ts';
+import { failurePlan } from './playback/failure-plan.ts';
+import { PrimedResponses, type PrimeOptions } from './agent/primed-responses.ts';
+import { createSeededRandom } from './seeded-random.ts';
 import { ScriptedAgent } from './agent/scripted-agent.ts';
-import { Scripts } from './agent/script-stack.ts';
+import { ScriptStack } from './agent/script-stack.ts';
 import type { TestAgentOptions } from './test-agent-options.ts';
 
 /**
@@ -44,25 +48,25 @@ export class TestAgentServer implements AsyncDisposable {
   readonly journal: Journal;
   readonly clock: TestClock;
   readonly #options: TestAgentOptions;
-  readonly #scripts: Scripts;
-  readonly #queue = new PrimedQueue();
-  readonly #directives = new Directives();
-  readonly #door = new Door();
-  readonly #draw: FaultDraw;
+  readonly #scripts: ScriptStack;
+  readonly #queue = new PrimedResponses();
+  readonly #directives = new MessageDirectives();
+  readonly #door = new RequestInterceptor();
+  readonly #draw: FaultSelector;
   readonly #agent: ScriptedAgent;
-  readonly #faces = new Set<Face>();
+  readonly #faces = new Set<ServerContext>();
   readonly #startedAt: number;
   #faults: readonly Fault[] = [];
   #card: CardDraft = {};
-  #listener: Listener = () => {};
+  #listener: NodeRequestListener = () => {};
   #running: RunningServer | undefined = undefined;
-  #refusal: PortRefusal | undefined = undefined;
+  #refusal: PortOutage | undefined = undefined;
   #isStarting = false;
 
   /** @throws DocumentError when the script is wrong. */
   constructor(options: TestAgentOptions = {}) {
     this.#options = options;
-    this.#scripts = new Scripts(options.seed);
+    this.#scripts = new ScriptStack(options.seed);
     const { scriptFile, script = scriptFile === undefined ? undefined : readFileSync(scriptFile, 'utf8') } =
       options;
     if (script !== undefined)
@@ -70,7 +74,7 @@ export class TestAgentServer implements AsyncDisposable {
     this.clock = clockOf(options.clock ?? this.#scripts.main?.clock);
     this.#startedAt = this.clock.now();
     this.journal = new Journal(this.clock, options.journal);
-    this.#draw = new FaultDraw(this.#random(0));
+    this.#draw = new FaultSelector(this.#random(0));
     this.#describe();
     this.#agent = new ScriptedAgent({
       card: () => this.#card,
@@ -83,7 +87,7 @@ export class TestAgentServer implements AsyncDisposable {
       decide: (incoming, ids) =>
         this.#directives.decide(incoming, ids) ??
         this.#queue.decide(incoming) ??
-        (this.#scripts.isPresent ? this.#scripts.decide(incoming) : failing(missingDirectives)),
+        (this.#scripts.isPresent ? this.#scripts.decide(incoming) : failurePlan(missingDirectives)),
     });
   }
 
@@ -99,11 +103,11 @@ export class TestAgentServer implements AsyncDisposable {
     this.#isStarting = true;
     const { port, host, limits, heartbeat, basePath = '', admin = true, allowAdminFrom = [] } = this.#options;
     this.#show();
-    const edge = edgeAround((request, response) => this.#listener(request, response), {
+    const edge = createHttpPipeline((request, response) => this.#listener(request, response), {
       journal: this.journal,
       door: this.#door,
       basePath: basePath.replace(/\/+$/, ''),
-      admin: admin ? new Admin(this.#administered(), allowAdminFrom).listener : undefined,
+      admin: admin ? new AdminApi(this.#administered(), allowAdminFrom).listener : undefined,
       faultsAt: (path) =>
         path.includes('/.well-known/')
           ? this.#draw.draw([...this.#scripts.cardFaults, ...this.#faults], 'card')
@@ -119,7 +123,7 @@ export class TestAgentServer implements AsyncDisposable {
         { listener: edge, faces: () => this.#faces, metrics: undefined },
         { port, host, limits, heartbeat },
       );
-      this.#refusal = new PortRefusal(this.#running.server, this.clock);
+      this.#refusal = new PortOutage(this.#running.server, this.clock);
       await this.#agent.ready();
     } finally {
       this.#isStarting = false;
@@ -172,7 +176,7 @@ export class TestAgentServer implements AsyncDisposable {
   }
 
   /** The scripts in force, in the order in which they are asked. */
-  get scripts(): Scripts['list'] {
+  get scripts(): ScriptStack['list'] {
     return this.#scripts.list;
   }
 
@@ -211,7 +215,7 @@ export class TestAgentServer implements AsyncDisposable {
   }
 
   /** Answers the next request with an error, once. */
-  httpError(error: HttpError): void {
+  httpError(error: InjectedHttpError): void {
     this.#door.fail(error);
   }
 
@@ -246,7 +250,7 @@ export class TestAgentServer implements AsyncDisposable {
   }
 
   /** Waits for requests. */
-  waitFor(filter?: JournalFilter, options?: WaitOptions): Promise<JournalEntry[]> {
+  waitFor(filter?: JournalFilter, options?: JournalWaitOptions): Promise<JournalEntry[]> {
     return this.journal.waitFor(filter, options);
   }
 
@@ -303,18 +307,18 @@ export class TestAgentServer implements AsyncDisposable {
       cardMaxAge: 0,
       tracing: false,
     };
-    const httpFace = new HttpFace(this.#agent, options);
+    const httpFace = new AgentHttpHandler(this.#agent, options);
     httpFace.isReady = true;
     for (const face of this.#faces) if (face.openStreams === 0) this.#faces.delete(face);
     this.#faces.add(httpFace.face);
     this.#listener = nodeListener(httpFace, options);
   }
 
-  #random(stream: number): ReturnType<typeof seeded> {
-    return seeded(this.#scripts.main?.seed ?? this.#options.seed ?? 0, stream);
+  #random(stream: number): ReturnType<typeof createSeededRandom> {
+    return createSeededRandom(this.#scripts.main?.seed ?? this.#options.seed ?? 0, stream);
   }
 
-  #administered(): ConstructorParameters<typeof Admin>[0] {
+  #administered(): ConstructorParameters<typeof AdminApi>[0] {
     const { clock } = this;
     const virtual = clock instanceof VirtualClock ? clock : undefined;
     return {

@@ -102,7 +102,7 @@ export class LazyTracing {
 }
 
 /** Gives headers with those that name the present step, for whoever sends requests of its own. */
-export async function inject(
+export async function injectTraceHeaders(
   headers: Readonly<Record<string, string>>,
   option?: boolean,
 ): Promise<Readonly<Record<string, string>>> {

@@ -1,20 +1,20 @@
 import { readFile } from 'node:fs/promises';
 import type { LocalAgent } from '../engine/local-agent.ts';
-import type { Ledger } from '../store/task-store.ts';
+import type { TaskStore } from '../store/task-store.ts';
 import type { Agent } from '../protocol/agent.ts';
-import type { Log } from '../primitives/log.ts';
+import type { LogSink } from '../primitives/log.ts';
 import { type RunningServer, serve } from '../server/node/serve.ts';
 import { TestAgentServer } from '../testkit/test-agent-server.ts';
-import type { WireWatch } from '../server/telemetry/traffic-observer.ts';
+import type { TrafficObserver } from '../server/telemetry/traffic-observer.ts';
 import type { HostedSettings } from './up-settings.ts';
 
 /** What agents that run here are given. */
-export interface HostTools {
+export interface HostingContext {
   /** Loads the agent of a JavaScript file. */
   readonly loadModule: (file: string) => Promise<Agent>;
-  readonly log: Log;
+  readonly log: LogSink;
   /** Watches what an agent is asked and what it answers. */
-  readonly watch?: (name: string) => WireWatch | undefined;
+  readonly watch?: (name: string) => TrafficObserver | undefined;
 }
 
 /** An agent that runs here, on a port of its own. */
@@ -23,7 +23,7 @@ export interface HostedAgent {
   /** Where it is itself. */
   readonly url: string;
   /** Where its tasks are kept, where that is known. */
-  readonly ledger?: Ledger;
+  readonly ledger?: TaskStore;
   /** Reads its script again; undefined where a change takes effect after a restart only. */
   readonly readAgain?: () => Promise<void>;
   /** Ends what is under way, and stops. */
@@ -35,11 +35,11 @@ export interface HostedAgent {
  *
  * @throws DocumentError when its script is wrong.
  */
-export function startHosted(settings: HostedSettings, tools: HostTools): Promise<HostedAgent> {
+export function startHosted(settings: HostedSettings, tools: HostingContext): Promise<HostedAgent> {
   return settings.kind === 'script' ? startScript(settings, tools) : startModule(settings, tools);
 }
 
-async function startScript(settings: HostedSettings, { watch }: HostTools): Promise<HostedAgent> {
+async function startScript(settings: HostedSettings, { watch }: HostingContext): Promise<HostedAgent> {
   const { file, port, speaks, name } = settings;
   const onWire = watch?.(name);
   const server = await TestAgentServer.start({
@@ -57,7 +57,7 @@ async function startScript(settings: HostedSettings, { watch }: HostTools): Prom
   };
 }
 
-async function startModule(settings: HostedSettings, tools: HostTools): Promise<HostedAgent> {
+async function startModule(settings: HostedSettings, tools: HostingContext): Promise<HostedAgent> {
   const { file, port, speaks, name } = settings;
   const agent = await tools.loadModule(file);
   const onError = (error: unknown): void => tools.log({ level: 'error', message: name, error });

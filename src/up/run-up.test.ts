@@ -4,11 +4,11 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadAgent } from '../cli/inputs/load-agent.ts';
 import { type MeshDirectory, meshDirectory } from '../mesh/mesh-directory.ts';
-import type { Link } from '../mesh/brokers/broker-connection.ts';
-import { openLink } from '../mesh/brokers/connect-broker.ts';
+import type { BrokerConnection } from '../mesh/brokers/broker-connection.ts';
+import { connectBroker } from '../mesh/brokers/connect-broker.ts';
 import { connect } from '../client/connect.ts';
 import { meshAgent } from '../mesh/client/mesh-agent.ts';
-import { readTapFile } from '../tap/traffic-file.ts';
+import { readTrafficFile } from '../tap/traffic-file.ts';
 import { readUpConfig } from './up-config.ts';
 import { type RunningUp, runUp } from './run-up.ts';
 import type { UpSettings } from './up-settings.ts';
@@ -22,14 +22,14 @@ async function asked(path: string): Promise<string> {
 
 /** The requests on the tape, by who asked whom; cards are left out. */
 async function requests(): Promise<string[]> {
-  return readTapFile(await asked('wire/file'))
+  return readTrafficFile(await asked('wire/file'))
     .filter(({ kind, meaning }) => kind === 'request' && meaning?.operation !== 'card')
     .map(({ from, to }) => `${from} → ${to}`);
 }
 
 const sample = fileURLToPath(new URL('../../examples/up/dragoman.yaml', import.meta.url));
 const namespace = 'bazaar';
-let link: Link;
+let link: BrokerConnection;
 let directory: MeshDirectory;
 let settings: UpSettings;
 let running: RunningUp;
@@ -39,7 +39,7 @@ beforeAll(async () => {
   const text = readFileSync(sample, 'utf8')
     .replaceAll(/\b4[012]00\b/g, '0')
     .replace('memory:', 'memory:up');
-  link = await openLink('memory:up');
+  link = await connectBroker('memory:up');
   directory = await meshDirectory({ link, namespace });
   settings = readUpConfig(text, sample, {});
   running = await runUp(settings, { log: () => {}, note: () => {}, loadModule: loadAgent });

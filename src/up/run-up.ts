@@ -1,23 +1,23 @@
-import { memoryArtifacts } from '../artifacts/stores/memory.ts';
+import { memoryArtifactStore } from '../artifacts/stores/memory.ts';
 import type { Bridge } from '../bridge/action-types.ts';
-import { bridges } from '../bridge/bridge.ts';
+import { bridgeAgents } from '../bridge/bridge.ts';
 import { serveMcp } from '../bridge/mcp/server/serve-mcp.ts';
 import { connect, type RemoteAgent } from '../client/connect.ts';
 import { type RunningConsole, serveConsole } from '../console/serve-console.ts';
-import { type Reloaded, type RunningGateway, runGateway } from '../gateway/run-gateway.ts';
-import type { Listeners } from '../gateway/config/server-options.ts';
-import type { AgentSource, GatewaySettings } from '../gateway/gateway-settings.ts';
-import { productOfGateway } from '../gateway/telemetry/gateway-recorder.ts';
+import { type ReloadResult, type RunningGateway, runGateway } from '../gateway/run-gateway.ts';
+import type { GatewayObservers } from '../gateway/config/server-options.ts';
+import type { AgentSourceSettings, GatewaySettings } from '../gateway/gateway-settings.ts';
+import { gatewayProductName } from '../gateway/telemetry/gateway-recorder.ts';
 import { A2AError } from '../protocol/errors.ts';
-import type { WireWatch } from '../server/telemetry/traffic-observer.ts';
-import { productOfScout } from '../tap/participants.ts';
-import { Tape } from '../tap/traffic-log.ts';
-import { tappedServer } from '../tap/recorders/tap-server.ts';
-import { type HostedAgent, type HostTools, startHosted } from './hosted-agent.ts';
-import type { HostedSettings, PortWish, UpSettings } from './up-settings.ts';
+import type { TrafficObserver } from '../server/telemetry/traffic-observer.ts';
+import { consoleProbeProduct } from '../tap/participants.ts';
+import { TrafficLog } from '../tap/traffic-log.ts';
+import { tapServer } from '../tap/recorders/tap-server.ts';
+import { type HostedAgent, type HostingContext, startHosted } from './hosted-agent.ts';
+import type { HostedSettings, PortSetting, UpSettings } from './up-settings.ts';
 
 /** What everything is run with. */
-export interface UpTools extends HostTools, Listeners {
+export interface UpContext extends HostingContext, GatewayObservers {
   /** Hears, in plain words, of what is not as it was asked for: a port that is in use, a library that is missing. */
   readonly note: (text: string) => void;
 }
@@ -33,13 +33,13 @@ export interface RunningUp {
   /** Where the console is, with its token, if it is. */
   readonly consoleUrl: string | undefined;
   /** Goes over to other settings. Where that fails, everything goes on as it was. */
-  reload(settings: UpSettings): Promise<Reloaded>;
+  reload(settings: UpSettings): Promise<ReloadResult>;
   /** Takes no more requests, lets running ones finish for a moment, and lets go of everything. */
   stop(): Promise<void>;
 }
 
 /** Starts agents, the gateway before them, and what shows them. */
-export async function runUp(settings: UpSettings, tools: UpTools): Promise<RunningUp> {
+export async function runUp(settings: UpSettings, tools: UpContext): Promise<RunningUp> {
   const running = new Running(settings, tools);
   try {
     await running.start();
@@ -58,8 +58,8 @@ class Running implements RunningUp {
   hosted: HostedAgent[] = [];
   mcpUrl: string | undefined = undefined;
   consoleUrl: string | undefined = undefined;
-  readonly #tools: UpTools;
-  readonly #tape = new Tape();
+  readonly #tools: UpContext;
+  readonly #tape = new TrafficLog();
   #console: RunningConsole | undefined = undefined;
   /** What MCP shows, and the connections that it goes through. */
   #bridge: { readonly actions: Bridge; agents: ConnectedAgent[] } | undefined = undefined;
@@ -67,11 +67,11 @@ class Running implements RunningUp {
   readonly #stops: (() => Promise<void>)[] = [];
   #gateway: RunningGateway | undefined = undefined;
 
-  constructor(settings: UpSettings, tools: UpTools) {
+  constructor(settings: UpSettings, tools: UpContext) {
     this.settings = settings;
     // What the gateway asks an agent is recorded there, and nobody wants to see the console look around.
-    const watch = (name: string): WireWatch | undefined =>
-      tappedServer(this.#tape, { name, except: [productOfGateway, productOfScout] }).onWire;
+    const watch = (name: string): TrafficObserver | undefined =>
+      tapServer(this.#tape, { name, except: [gatewayProductName, consoleProbeProduct] }).onWire;
     this.#tools = { ...tools, watch };
   }
 
@@ -100,11 +100,11 @@ class Running implements RunningUp {
     this.#stops.push(() => running.stop());
   }
 
-  async #startMcp(wish: PortWish): Promise<void> {
+  async #startMcp(wish: PortSetting): Promise<void> {
     const { log, note } = this.#tools;
     const agents = this.#shownAgents().map(connected);
-    const artifacts = memoryArtifacts();
-    const actions = await bridges(agents, { artifacts, log, whenUnreachable: 'retry' });
+    const artifacts = memoryArtifactStore();
+    const actions = await bridgeAgents(agents, { artifacts, log, whenUnreachable: 'retry' });
     const bridge = { actions, agents };
     this.#bridge = bridge;
     this.#stops.push(async () => {
@@ -124,7 +124,7 @@ class Running implements RunningUp {
     }
   }
 
-  async #startConsole(wish: PortWish): Promise<void> {
+  async #startConsole(wish: PortSetting): Promise<void> {
     const { metrics } = this.gateway;
     const agents = this.#consoleAgents();
     const running = await this.#listening('the console', wish, (port) =>
@@ -176,7 +176,7 @@ class Running implements RunningUp {
   /** Starts something on the port that it was to have, or on any where nobody cares. */
   async #listening<Started>(
     what: string,
-    { port, mayMove }: PortWish,
+    { port, mayMove }: PortSetting,
     start: (port: number) => Promise<Started>,
   ): Promise<Started> {
     try {
@@ -205,7 +205,7 @@ class Running implements RunningUp {
     };
   }
 
-  async reload(settings: UpSettings): Promise<Reloaded> {
+  async reload(settings: UpSettings): Promise<ReloadResult> {
     const before = this.hosted;
     const kept = before.filter((each) => settings.hosted.some((wanted) => isSame(each.settings, wanted)));
     const started: HostedAgent[] = [];
@@ -245,7 +245,7 @@ function connected({ name, url }: { name: string; url: string }): ConnectedAgent
 }
 
 /** Where the gateway finds an agent that runs here. What it speaks need not be found out. */
-function sourceOf({ settings: { name, speaks }, url }: HostedAgent): AgentSource {
+function sourceOf({ settings: { name, speaks }, url }: HostedAgent): AgentSourceSettings {
   return { kind: 'url', config: { name, url, ...(speaks && { a2a_version: speaks }) } };
 }
 
@@ -254,7 +254,7 @@ function isSame(a: HostedSettings, b: HostedSettings): boolean {
 }
 
 /** What of a change takes effect after a restart only. */
-function laterOf(before: UpSettings, after: UpSettings, { later }: Reloaded): string[] {
+function laterOf(before: UpSettings, after: UpSettings, { later }: ReloadResult): string[] {
   const changed = (['gatewayPort', 'mcp', 'console'] as const)
     .filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]))
     .map((key) => (key === 'gatewayPort' ? 'listen' : key === 'mcp' ? 'bridge' : key));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { asSample, readUpConfig } from './up-config.ts';
+import { withMovablePorts, readUpConfig } from './up-config.ts';
 import { upJsonSchema } from './up-config-schema.ts';
 
 const sample = fileURLToPath(new URL('../../examples/up/dragoman.yaml', import.meta.url));
@@ -110,7 +110,7 @@ console: { port: 0 }
 
 describe('the sample', () => {
   it('is right, runs two agents, and takes any port', () => {
-    const settings = asSample(readUpConfig(readFileSync(sample, 'utf8'), sample, {}));
+    const settings = withMovablePorts(readUpConfig(readFileSync(sample, 'utf8'), sample, {}));
     expect(settings.hosted.map(({ name, kind, speaks }) => [name, kind, speaks])).toEqual([
       ['interpreter', 'module', undefined],
       ['caravan', 'script', '0.1'],

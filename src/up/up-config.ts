@@ -1,10 +1,14 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { type Complain, type Environment, readFilled } from '../documents/read-config.ts';
-import { ownSettings } from '../gateway/config/read-gateway-config.ts';
+import {
+  type ReportDiagnostic,
+  type EnvironmentVariables,
+  readConfigDocument,
+} from '../documents/read-config.ts';
+import { toGatewaySettings } from '../gateway/config/read-gateway-config.ts';
 import type { GatewayFile } from '../gateway/config/gateway-schema.ts';
 import { type UpFile, upSchema } from './up-config-schema.ts';
-import type { HostedSettings, PortWish, UpSettings } from './up-settings.ts';
+import type { HostedSettings, PortSetting, UpSettings } from './up-settings.ts';
 
 /** Where things are when nobody says otherwise. */
 const usualPorts = { gateway: 4000, mcp: 4100, console: 4200 } as const;
@@ -18,15 +22,15 @@ const usualDrain = 500;
  * @param environment - what `${NAME}` and `${NAME, default}` stand for.
  * @throws DocumentError with the place of everything that is wrong.
  */
-export function readUpConfig(text: string, file: string, environment: Environment): UpSettings {
-  return readFilled(text, file, environment, (document, filled, complain) =>
+export function readUpConfig(text: string, file: string, environment: EnvironmentVariables): UpSettings {
+  return readConfigDocument(text, file, environment, (document, filled, complain) =>
     settingsOf(file, document.check(upSchema, filled), complain, environment),
   );
 }
 
 /** The same as the sample that it is: every port may be another, for nobody wrote them himself. */
-export function asSample(settings: UpSettings): UpSettings {
-  const free = (wish: PortWish | undefined) => wish && { ...wish, mayMove: true };
+export function withMovablePorts(settings: UpSettings): UpSettings {
+  const free = (wish: PortSetting | undefined) => wish && { ...wish, mayMove: true };
   const { gatewayPort, mcp, console } = settings;
   return {
     ...settings,
@@ -37,12 +41,17 @@ export function asSample(settings: UpSettings): UpSettings {
   };
 }
 
-function settingsOf(file: string, given: UpFile, complain: Complain, environment: Environment): UpSettings {
+function settingsOf(
+  file: string,
+  given: UpFile,
+  complain: ReportDiagnostic,
+  environment: EnvironmentVariables,
+): UpSettings {
   const { bridge, console, agents, ...rest } = given;
   const hosted = Object.entries(agents).flatMap(([name, entry]) => hostedOf(file, name, entry));
   for (const { name, kind, file: wanted } of hosted)
     if (!existsSync(wanted)) complain(['agents', name, kind], `there is no file ${wanted}`);
-  const gateway = ownSettings(file, { ...rest, agents: withoutPlaces(agents) }, complain, environment);
+  const gateway = toGatewaySettings(file, { ...rest, agents: withoutPlaces(agents) }, complain, environment);
   if (bridge && !gateway.agents.some(({ onHttp }) => onHttp))
     complain(['bridge'], 'has no agent to show: none is shown over http');
   if (bridge && given.auth && !given.auth.optional)
@@ -64,7 +73,7 @@ function settingsOf(file: string, given: UpFile, complain: Complain, environment
   };
 }
 
-const wish = (port: number | undefined, usual: number): PortWish => ({
+const wish = (port: number | undefined, usual: number): PortSetting => ({
   port: port ?? usual,
   mayMove: port === undefined,
 });

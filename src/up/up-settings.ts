@@ -1,8 +1,8 @@
 import type { GatewaySettings } from '../gateway/gateway-settings.ts';
-import type { SoleVersion } from '../server/server-options.ts';
+import type { ExclusiveVersion } from '../server/server-options.ts';
 
 /** A port that something is to listen on. */
-export interface PortWish {
+export interface PortSetting {
   readonly port: number;
   /** True where nobody asked for this very port, so that another will do. */
   readonly mayMove: boolean;
@@ -15,7 +15,7 @@ export interface HostedSettings {
   readonly file: string;
   readonly port: number;
   /** The only version that it speaks; undefined for every one. */
-  readonly speaks: SoleVersion | undefined;
+  readonly speaks: ExclusiveVersion | undefined;
 }
 
 /** Everything that `dragoman up` runs. */
@@ -25,8 +25,8 @@ export interface UpSettings {
   readonly isSample: boolean;
   /** The gateway; those of its agents that run here are of kind `module` until they have an address. */
   readonly gateway: GatewaySettings;
-  readonly gatewayPort: PortWish;
+  readonly gatewayPort: PortSetting;
   readonly hosted: readonly HostedSettings[];
-  readonly mcp: PortWish | undefined;
-  readonly console: PortWish | undefined;
+  readonly mcp: PortSetting | undefined;
+  readonly console: PortSetting | undefined;
 }

@@ -7,10 +7,10 @@ import { type RunningConsole, serveConsole } from '../../src/console/serve-conso
 import { defineAgent } from '../../src/engine/local-agent.ts';
 import type { LogEntry } from '../../src/primitives/log.ts';
 import { type RunningServer, serve } from '../../src/server/node/serve.ts';
-import { chromiumBrowser } from '../support/console/chromium.ts';
+import { launchChromium } from '../support/console/chromium.ts';
 import { Tab } from './tab.ts';
 
-const browser: Browser | undefined = await chromiumBrowser();
+const browser: Browser | undefined = await launchChromium();
 /** What another site heard of its visitors. */
 const heard: string[] = [];
 const site = createServer((request, response) => {

@@ -7,18 +7,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningConsole, serveConsole } from '../../src/console/serve-console.ts';
 import { defineAgent } from '../../src/engine/local-agent.ts';
 import { artifact, chunk, status } from '../../src/engine/agent-output.ts';
-import { memoryLedger } from '../../src/store/memory-task-store.ts';
+import { memoryTaskStore } from '../../src/store/memory-task-store.ts';
 import { textOf } from '../../src/protocol/part.ts';
-import { apiKey, basic, bearer } from '../../src/server/auth/index.ts';
+import { apiKeyAuth, basicAuth, bearerAuth } from '../../src/server/auth/index.ts';
 import { type RunningServer, serve } from '../../src/server/node/serve.ts';
 import { type Started, start03 } from '../interop/official-servers.ts';
-import { chromiumBrowser } from '../support/console/chromium.ts';
-import { eventually, Webhook } from '../support/push/test-webhook.ts';
+import { launchChromium } from '../support/console/chromium.ts';
+import { waitUntilTrue, TestWebhook } from '../support/push/test-webhook.ts';
 import { Tab } from './tab.ts';
 
-const browser: Browser | undefined = await chromiumBrowser();
+const browser: Browser | undefined = await launchChromium();
 const chunks = 5_000;
-const ledger = memoryLedger();
+const ledger = memoryTaskStore();
 
 /** Echoes files, asks for a log-in, and streams very much. */
 const workshop = defineAgent(
@@ -45,9 +45,9 @@ const workshop = defineAgent(
 const locked = defineAgent({ name: 'Locked', description: 'Locked', process: () => 'The door is open.' });
 const auth = {
   any: [
-    bearer({ tokens: { 'token-of-alice': 'alice' } }),
-    basic({ users: { alice: 'open sesame' } }),
-    apiKey({ in: 'header', name: 'X-Key', keys: { 'key-of-alice': 'alice' } }),
+    bearerAuth({ tokens: { 'token-of-alice': 'alice' } }),
+    basicAuth({ users: { alice: 'open sesame' } }),
+    apiKeyAuth({ in: 'header', name: 'X-Key', keys: { 'key-of-alice': 'alice' } }),
   ],
 };
 
@@ -229,7 +229,7 @@ describe.skipIf(!browser)('talking in a browser', () => {
   });
 
   it('lists a webhook that was given up, and tries it again', async () => {
-    const hook = await new Webhook(() => 500).start();
+    const hook = await new TestWebhook(() => 500).start();
     await workshop.send({
       message: { messageId: 'p', role: 'user', parts: [{ text: 'hi' }] },
       configuration: { pushConfig: { url: `${hook.url}?key=hush` } },
@@ -244,7 +244,7 @@ describe.skipIf(!browser)('talking in a browser', () => {
     hook.manner = () => 200;
     await row.getByRole('button', { name: 'Retry' }).click();
     await tab.page.getByText('It is being tried again.').waitFor();
-    await eventually(() => hook.taken.length > 0);
+    await waitUntilTrue(() => hook.taken.length > 0);
     await tab.page.getByRole('button', { name: 'Refresh' }).click();
     await row.waitFor({ state: 'detached' });
     await hook.stop();

@@ -5,13 +5,13 @@ import { parse } from 'yaml';
 import { defineAgent } from '../../src/engine/local-agent.ts';
 import { artifact, status } from '../../src/engine/agent-output.ts';
 import { type RunningServer, serve } from '../../src/server/node/serve.ts';
-import { writeTapFile } from '../../src/tap/index.ts';
-import type { Passage } from '../../src/tap/traffic-record.ts';
-import { chromiumBrowser } from '../support/console/chromium.ts';
+import { writeTrafficFile } from '../../src/tap/index.ts';
+import type { TrafficRecord } from '../../src/tap/traffic-record.ts';
+import { launchChromium } from '../support/console/chromium.ts';
 import { problemsOf } from './accessibility.ts';
 import { Stage } from './page.ts';
 
-const browser: Browser | undefined = await chromiumBrowser();
+const browser: Browser | undefined = await launchChromium();
 const hostile = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script><b>bold</b>';
 
 /** An agent whose every word tries to be more than text. */
@@ -157,7 +157,7 @@ describe.skipIf(!browser)('the console in a browser', () => {
     await (await choosing).setFiles({
       name: 'long.jsonl',
       mimeType: 'application/jsonl',
-      buffer: Buffer.from(writeTapFile(longStory(12_000))),
+      buffer: Buffer.from(writeTrafficFile(longStory(12_000))),
     });
     await stage.page.getByText(/12,?000 passages/).waitFor();
     const rows = stage.page.getByRole('listbox', { name: 'Timeline' });
@@ -259,7 +259,7 @@ describe.skipIf(!browser)('the console in a browser', () => {
 });
 
 /** A stream of so many events. */
-function longStory(count: number): Passage[] {
+function longStory(count: number): TrafficRecord[] {
   return Array.from({ length: count }, (_, i) => ({
     sequence: i + 1,
     at: 1_790_000_000_000 + i,

@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { dragoman, type Running } from '../support/cli/run-command.ts';
+import { runDragoman, type RunningCommand } from '../support/cli/run-command.ts';
 import { Tab } from './tab.ts';
 
 /** What `dragoman up -o json` says, as far as the page is concerned. */
@@ -12,16 +12,16 @@ export interface Told {
 /** Everything that `npm start` starts, and a browser that looks at it. */
 export class Stage extends Tab {
   readonly told: Told;
-  readonly #up: Running;
+  readonly #up: RunningCommand;
 
-  private constructor(up: Running, told: Told, context: BrowserContext, page: Page) {
+  private constructor(up: RunningCommand, told: Told, context: BrowserContext, page: Page) {
     super(context, page, new URL(told.console).origin);
     this.#up = up;
     this.told = told;
   }
 
   static async open(browser: Browser): Promise<Stage> {
-    const up = dragoman(['up', '-o', 'json']);
+    const up = runDragoman(['up', '-o', 'json']);
     const [line] = await up.prints(/^\{.*\}\n/);
     const told = JSON.parse(line) as Told;
     const { context, page } = await Tab.newPage(browser);

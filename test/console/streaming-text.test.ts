@@ -4,17 +4,17 @@ import { type RunningConsole, serveConsole } from '../../src/console/serve-conso
 import { defineAgent } from '../../src/engine/local-agent.ts';
 import { chunk } from '../../src/engine/agent-output.ts';
 import { type RunningServer, serve } from '../../src/server/node/serve.ts';
-import { chromiumBrowser } from '../support/console/chromium.ts';
-import { type Gate, gate } from '../support/engine/conversation.ts';
+import { launchChromium } from '../support/console/chromium.ts';
+import { type Deferred, createDeferred } from '../support/engine/conversation.ts';
 import { Tab } from './tab.ts';
 
-const browser: Browser | undefined = await chromiumBrowser();
+const browser: Browser | undefined = await launchChromium();
 
 /** Each is more than the page shows of a text at first. */
 const pages = ['first', 'second', 'third', 'last'].map((name) =>
   Array.from({ length: 600 }, (_, at) => `${name} line ${at}\n`).join(''),
 );
-let gates: Gate[] = [];
+let gates: Deferred[] = [];
 
 /** Writes a page when it may. */
 const writer = defineAgent({
@@ -74,7 +74,7 @@ describe.skipIf(!browser)('a long text that grows', () => {
   it.each(['a file', 'an answer', 'code'])(
     'is seen at its end, unless somebody reads what was before: %s',
     async (what) => {
-      gates = pages.map(() => gate());
+      gates = pages.map(() => createDeferred());
       const anew = tab.page.getByRole('button', { name: 'New conversation' });
       if (await anew.isEnabled()) await anew.click();
       await tab.page.getByRole('textbox', { name: 'Message' }).fill(what);

@@ -7,16 +7,16 @@ import { promisify } from 'node:util';
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Started, start13 } from '../interop/official-servers.ts';
-import { chromiumBrowser } from '../support/console/chromium.ts';
-import { dragoman, type Running } from '../support/cli/run-command.ts';
+import { launchChromium } from '../support/console/chromium.ts';
+import { runDragoman, type RunningCommand } from '../support/cli/run-command.ts';
 import { Tab } from './tab.ts';
 
-const browser: Browser | undefined = await chromiumBrowser();
+const browser: Browser | undefined = await launchChromium();
 const hostile = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>';
 
 describe.skipIf(!browser)('the wire in a browser', () => {
   let tab: Tab;
-  let tap: Running;
+  let tap: RunningCommand;
   let official: Started;
   let folder: string;
   let rows: Locator;
@@ -24,7 +24,7 @@ describe.skipIf(!browser)('the wire in a browser', () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'dragoman-wire-'));
     official = await start13();
-    tap = dragoman(['tap', '--to', official.url, '--port', '0', '--console']);
+    tap = runDragoman(['tap', '--to', official.url, '--port', '0', '--console']);
     const [url] = await tap.prints(/http:\/\/\S+token=[\w-]+/);
     tab = await Tab.at(browser as Browser, url);
     rows = tab.page.getByRole('listbox', { name: 'Timeline' });
@@ -88,7 +88,7 @@ describe.skipIf(!browser)('the wire in a browser', () => {
   it('makes a scenario that passes with the agent that it was recorded from', async () => {
     const file = join(folder, 'recorded.yaml');
     writeFileSync(file, await saved('Save as scenario'));
-    const { code, stdout, stderr } = await dragoman(['test', '--agent', official.url, file]).ended;
+    const { code, stdout, stderr } = await runDragoman(['test', '--agent', official.url, file]).ended;
     expect([code, stdout, stderr].join('\n')).toMatch(/^0\n/);
     expect(stdout).toMatch(/[1-9]\d* passed, 0 failed/);
   });

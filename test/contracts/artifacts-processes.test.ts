@@ -6,16 +6,16 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { filesystemArtifacts } from '../../src/artifacts/stores/filesystem.ts';
-import { type Compiled, compiled } from '../support/compile-sources.ts';
+import { filesystemArtifactStore } from '../../src/artifacts/stores/filesystem.ts';
+import { type CompiledSources, compileSources } from '../support/compile-sources.ts';
 import { startS3 } from '../support/artifacts/s3-server.ts';
 
 const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}.mjs`, import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-artifacts-'));
-let built: Compiled;
+let built: CompiledSources;
 
 beforeAll(() => {
-  built = compiled('artifacts', ['artifacts/index.ts']);
+  built = compileSources('artifacts', ['artifacts/index.ts']);
 });
 afterAll(() => {
   built.remove();
@@ -40,7 +40,7 @@ it('gives processes that save the same file at once a version each', async () =>
   const versions = (await Promise.all(answers)).map(([text]) => JSON.parse(text) as number[]);
   await Promise.all(children.map(async (child) => child.exitCode ?? (await once(child, 'exit'))));
   expect(versions.flat().sort((a, b) => a - b)).toEqual(Array.from({ length: 120 }, (_, n) => n));
-  const store = filesystemArtifacts(shared);
+  const store = filesystemArtifactStore(shared);
   const key = { app: 'ns', user: 'alice', session: 's', filename: 'shared.txt' };
   for (const [at, mine] of versions.entries()) {
     for (const [n, version] of mine.entries()) {

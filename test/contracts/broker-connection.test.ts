@@ -1,10 +1,10 @@
 import { describe, it } from 'vitest';
 import { MemoryBroker } from '../../src/mesh/brokers/memory/memory-broker.ts';
-import { memoryLink } from '../../src/mesh/brokers/memory/connect-memory.ts';
-import { mqttLink } from '../../src/mesh/brokers/mqtt/connect-mqtt.ts';
-import { natsLink } from '../../src/mesh/brokers/nats/connect-nats.ts';
-import { type Broker, mosquitto, natsServer, startMosquitto, startNats } from '../support/mesh/broker.ts';
-import { type Relay, startRelay } from '../support/http/tcp-relay.ts';
+import { connectMemoryBroker } from '../../src/mesh/brokers/memory/connect-memory.ts';
+import { connectMqtt } from '../../src/mesh/brokers/mqtt/connect-mqtt.ts';
+import { connectNats } from '../../src/mesh/brokers/nats/connect-nats.ts';
+import { type TestBroker, mosquitto, natsServer, startMosquitto, startNats } from '../support/mesh/broker.ts';
+import { type TcpRelay, startTcpRelay } from '../support/http/tcp-relay.ts';
 import { describeLink, type LinkBench } from './broker-connection.ts';
 
 describeLink(
@@ -12,9 +12,9 @@ describeLink(
   async () => {
     const broker = new MemoryBroker();
     return {
-      open: async () => memoryLink({ broker }),
+      open: async () => connectMemoryBroker({ broker }),
       openMortal: async () => {
-        const link = memoryLink({ broker });
+        const link = connectMemoryBroker({ broker });
         return { link, kill: () => link.vanish() };
       },
       remove: async () => {},
@@ -24,12 +24,12 @@ describeLink(
 );
 
 /** A bench with a real broker; who is to die comes to it through a relay. */
-function benchOf(broker: Broker, open: (url: string) => ReturnType<LinkBench['open']>): LinkBench {
-  const relays: Relay[] = [];
+function benchOf(broker: TestBroker, open: (url: string) => ReturnType<LinkBench['open']>): LinkBench {
+  const relays: TcpRelay[] = [];
   return {
     open: () => open(broker.url),
     openMortal: async () => {
-      const relay = await startRelay(broker.port);
+      const relay = await startTcpRelay(broker.port);
       relays.push(relay);
       const link = await open(broker.url.replace(String(broker.port), String(relay.port)));
       return { link, kill: () => relay.cut() };
@@ -53,7 +53,7 @@ if (mosquitto === undefined) {
 } else {
   describeLink('over MQTT', async () => {
     const broker = await startMosquitto({ lines: ['persistence true', 'persistence_location {folder}/'] });
-    return benchOf(broker, (url) => mqttLink(url, { ...pauses, closeTimeout: 500 }));
+    return benchOf(broker, (url) => connectMqtt(url, { ...pauses, closeTimeout: 500 }));
   });
 }
 
@@ -62,6 +62,6 @@ if (natsServer === undefined) {
 } else {
   describeLink('over NATS', async () => {
     const broker = await startNats();
-    return benchOf(broker, (url) => natsLink(url, { ...pauses, ackWait: 1_000, closeTimeout: 500 }));
+    return benchOf(broker, (url) => connectNats(url, { ...pauses, ackWait: 1_000, closeTimeout: 500 }));
   });
 }

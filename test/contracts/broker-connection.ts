@@ -1,17 +1,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Link, LinkState } from '../../src/mesh/brokers/broker-connection.ts';
-import { Collected, Gate, numbers } from '../support/collector.ts';
+import type { BrokerConnection, BrokerConnectionState } from '../../src/mesh/brokers/broker-connection.ts';
+import { Collector, Latch, numberTexts } from '../support/collector.ts';
 
 /** A link whose process can die. */
 interface Mortal {
-  readonly link: Link;
+  readonly link: BrokerConnection;
   /** Is gone without a word. */
   kill(): void;
 }
 
 /** What links under contract are links to. */
 export interface LinkBench {
-  open(): Promise<Link>;
+  open(): Promise<BrokerConnection>;
   openMortal(): Promise<Mortal>;
   /** Kills the broker and starts it again, where there is one. */
   readonly crash?: (meanwhile: () => Promise<void>) => Promise<void>;
@@ -23,9 +23,9 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
   describe(`a link ${name}`, () => {
     let bench: LinkBench;
     let round = 0;
-    const links: Link[] = [];
+    const links: BrokerConnection[] = [];
     /** Things to let go at the end, so that closing does not wait for work that a test left. */
-    const gates: Gate[] = [];
+    const gates: Latch[] = [];
     beforeAll(async () => {
       bench = await start();
     });
@@ -34,7 +34,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       for (const gate of gates.splice(0)) gate.open();
       await Promise.all(links.splice(0).map((link) => link.close()));
     });
-    const open = async (): Promise<Link> => {
+    const open = async (): Promise<BrokerConnection> => {
       const link = await bench.open();
       links.push(link);
       return link;
@@ -44,8 +44,8 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       links.push(mortal.link);
       return mortal;
     };
-    const newGate = (): Gate => {
-      const gate = new Gate();
+    const newGate = (): Latch => {
+      const gate = new Latch();
       gates.push(gate);
       return gate;
     };
@@ -58,7 +58,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
 
     it('delivers a message with its properties', async () => {
       const [one, two] = [await open(), await open()];
-      const got = new Collected();
+      const got = new Collector();
       await two.subscribe(topic('a'), got.take);
       await one.publish(topic('a'), '{"hello":"wörld"}', { replyTo: 'x/y' });
       expect(await got.until(1)).toEqual([
@@ -73,7 +73,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
 
     it('delivers to everybody who subscribed, its own link included', async () => {
       const [one, two] = [await open(), await open()];
-      const [mine, theirs] = [new Collected(), new Collected()];
+      const [mine, theirs] = [new Collector(), new Collector()];
       await one.subscribe(topic('>'), mine.take);
       await two.subscribe(topic('*'), theirs.take);
       await one.publish(topic('a'), '1');
@@ -83,7 +83,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
 
     it('matches whole levels, and one or more at the end', async () => {
       const link = await open();
-      const [one, more, both] = [new Collected(), new Collected(), new Collected()];
+      const [one, more, both] = [new Collector(), new Collector(), new Collector()];
       await link.subscribe(topic('a/*/c'), one.take);
       await link.subscribe(topic('a/>'), more.take);
       await link.subscribe([topic('a/b'), topic('z/>')], both.take);
@@ -98,7 +98,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
 
     it('carries properties of every kind', async () => {
       const link = await open();
-      const got = new Collected();
+      const got = new Collector();
       await link.subscribe(topic('a'), got.take);
       const properties = {
         a2aUserConfig: { user_profile: { id: 'alice', roles: ['a', 'b'], age: 3, isNew: true, none: null } },
@@ -119,7 +119,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
 
     it('gives a copy of properties, not what the publisher still has', async () => {
       const link = await open();
-      const got = new Collected();
+      const got = new Collector();
       await link.subscribe(topic('a'), got.take);
       const properties = { map: { inside: 1 } };
       const published = link.publish(topic('a'), '', properties);
@@ -130,16 +130,16 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
 
     it('keeps the order of a topic', async () => {
       const [one, two] = [await open(), await open()];
-      const got = new Collected();
+      const got = new Collector();
       await two.subscribe(topic('>'), got.take, { queue: queue() });
-      await Promise.all(numbers(1_000).map((number) => one.publish(topic('a'), number)));
+      await Promise.all(numberTexts(1_000).map((number) => one.publish(topic('a'), number)));
       await got.until(1_000);
-      expect(got.payloads).toEqual(numbers(1_000));
+      expect(got.payloads).toEqual(numberTexts(1_000));
     });
 
     it('carries a megabyte', async () => {
       const link = await open();
-      const got = new Collected();
+      const got = new Collector();
       await link.subscribe(topic('a'), got.take);
       const payload = 'x'.repeat(1_000_000);
       await link.publish(topic('a'), payload);
@@ -150,13 +150,13 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       const [one, two] = [await open(), await open()];
       const mortal = await openMortal();
       const gate = newGate();
-      const [begun, got] = [new Collected(), new Collected()];
+      const [begun, got] = [new Collector(), new Collector()];
       const work = async (delivery: Parameters<typeof begun.take>[0]): Promise<void> => {
         begun.take(delivery);
         if (delivery.payload !== '0') await gate.passed;
       };
       await mortal.link.subscribe(topic('a'), work, { queue: queue() });
-      for (const number of numbers(3)) await one.publish(topic('a'), number);
+      for (const number of numberTexts(3)) await one.publish(topic('a'), number);
       await begun.until(3);
       mortal.kill();
       await two.subscribe(topic('a'), got.take, { queue: queue() });
@@ -177,7 +177,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
         two.subscribe(topic('a'), () => {}, { queue: queue(), shared: true }),
       ).rejects.toMatchObject(refusal);
       await first.close();
-      const got = new Collected();
+      const got = new Collector();
       await two.subscribe(topic('a'), got.take, { queue: queue() });
       await one.publish(topic('a'), '1');
       await got.until(1);
@@ -185,11 +185,11 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
 
     it('shares a queue among those who ask for it', async () => {
       const [one, two, three] = [await open(), await open(), await open()];
-      const [left, right, both] = [new Collected(), new Collected(), new Collected()];
+      const [left, right, both] = [new Collector(), new Collector(), new Collector()];
       const gate = newGate();
       const options = { queue: queue(), shared: true, concurrency: 10 };
       const worker =
-        (mine: Collected) =>
+        (mine: Collector) =>
         async (delivery: Parameters<typeof mine.take>[0]): Promise<void> => {
           mine.take(delivery);
           both.take(delivery);
@@ -197,21 +197,21 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
         };
       await one.subscribe(topic('>'), worker(left), options);
       await two.subscribe(topic('>'), worker(right), options);
-      const published = Promise.all(numbers(40).map((number) => three.publish(topic('a'), number)));
+      const published = Promise.all(numberTexts(40).map((number) => three.publish(topic('a'), number)));
       // Nobody gets more than it can work on, so both have some.
       await both.until(20);
       expect([left.all.length, right.all.length]).toEqual([10, 10]);
       gate.open();
       await published;
       await both.until(40);
-      expect(both.payloads.toSorted((a, b) => Number(a) - Number(b))).toEqual(numbers(40));
+      expect(both.payloads.toSorted((a, b) => Number(a) - Number(b))).toEqual(numberTexts(40));
     });
 
     it('gives the share of one that was killed to the others', async () => {
       const mortal = await openMortal();
       const [one, two] = [await open(), await open()];
       const gate = newGate();
-      const [begun, got] = [new Collected(), new Collected()];
+      const [begun, got] = [new Collector(), new Collector()];
       const options = { queue: queue(), shared: true, concurrency: 4 };
       await mortal.link.subscribe(
         topic('>'),
@@ -221,17 +221,17 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
         },
         options,
       );
-      for (const number of numbers(4)) await two.publish(topic('a'), number);
+      for (const number of numberTexts(4)) await two.publish(topic('a'), number);
       await begun.until(4);
       await one.subscribe(topic('>'), got.take, options);
       mortal.kill();
       await got.until(4);
-      expect(got.payloads.toSorted()).toEqual(numbers(4));
+      expect(got.payloads.toSorted()).toEqual(numberTexts(4));
     });
 
     it('goes on with a shared queue when the first of its subscribers leaves', async () => {
       const [one, two, three] = [await open(), await open(), await open()];
-      const got = new Collected();
+      const got = new Collector();
       const options = { queue: queue(), shared: true };
       const first = await one.subscribe(topic('>'), got.take, options);
       await two.subscribe(topic('>'), got.take, options);
@@ -240,18 +240,18 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       await first.close();
       for (const number of ['1', '2', '3']) await three.publish(topic('a'), number);
       await got.until(4);
-      expect(got.payloads.toSorted()).toEqual(numbers(4));
+      expect(got.payloads.toSorted()).toEqual(numberTexts(4));
     });
 
     it('keeps what is for a queue while nobody is there', async () => {
       const [one, two] = [await open(), await open()];
       const first = await one.subscribe(topic('*'), () => {}, { queue: queue() });
       await first.close();
-      for (const number of numbers(5)) await two.publish(topic('a'), number, { number: Number(number) });
-      const got = new Collected();
+      for (const number of numberTexts(5)) await two.publish(topic('a'), number, { number: Number(number) });
+      const got = new Collector();
       await one.subscribe(topic('*'), got.take, { queue: queue() });
       await got.until(5);
-      expect(got.payloads).toEqual(numbers(5));
+      expect(got.payloads).toEqual(numberTexts(5));
       expect(got.all.map(({ properties }) => properties)).toEqual(
         [0, 1, 2, 3, 4].map((number) => ({ number })),
       );
@@ -259,7 +259,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
 
     it('works on no more messages at once than it was told', async () => {
       const [one, two] = [await open(), await open()];
-      const [begun, gate] = [new Collected(), newGate()];
+      const [begun, gate] = [new Collector(), newGate()];
       let [working, most] = [0, 0];
       await two.subscribe(
         topic('a'),
@@ -271,10 +271,10 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
         },
         { queue: queue(), concurrency: 3 },
       );
-      const published = Promise.all(numbers(30).map((number) => one.publish(topic('a'), number)));
+      const published = Promise.all(numberTexts(30).map((number) => one.publish(topic('a'), number)));
       await begun.until(3);
       // A message that goes round behind the others shows that no more are coming.
-      const mark = new Collected();
+      const mark = new Collector();
       await one.subscribe(topic('mark'), mark.take);
       await one.publish(topic('mark'), '');
       await mark.until(1);
@@ -287,7 +287,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
 
     it('goes on after work that failed', async () => {
       const link = await open();
-      const got = new Collected();
+      const got = new Collector();
       await link.subscribe(topic('a'), async (delivery) => {
         got.take(delivery);
         if (delivery.payload === '0') throw new Error('on purpose');
@@ -302,12 +302,12 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       await link.publish(topic('b'), '2');
       await link.publish(topic('b'), '3');
       await got.until(4);
-      expect(got.payloads).toEqual(numbers(4));
+      expect(got.payloads).toEqual(numberTexts(4));
     });
 
     it.each(['subscription', 'link'])('waits for work when the %s is closed', async (what) => {
       const [one, two] = [await open(), await open()];
-      const [begun, gate] = [new Collected(), newGate()];
+      const [begun, gate] = [new Collector(), newGate()];
       let isDone = false;
       const subscription = await two.subscribe(
         topic('a'),
@@ -324,7 +324,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       gate.open();
       expect(await closed).toBe(true);
       // It was acknowledged, so nobody gets it again.
-      const got = new Collected();
+      const got = new Collector();
       await one.subscribe(topic('>'), got.take, { queue: queue() });
       await one.publish(topic('a'), '2');
       await got.until(1);
@@ -333,7 +333,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
 
     it('gives nothing to whoever has left', async () => {
       const link = await open();
-      const [gone, here] = [new Collected(), new Collected()];
+      const [gone, here] = [new Collector(), new Collector()];
       const subscription = await link.subscribe(topic('>'), gone.take);
       await link.subscribe(topic('>'), here.take);
       await subscription.close();
@@ -344,7 +344,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
 
     it('says how it is, and does nothing more when it is closed', async () => {
       const link = await bench.open();
-      const states: LinkState[] = [];
+      const states: BrokerConnectionState[] = [];
       expect(link.state).toBe('up');
       link.onState((state) => states.push(state));
       await link.close();
@@ -387,7 +387,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
 
     it('loses nothing and does nothing twice when the broker is killed', async () => {
       const [one, two] = [await open(), await open()];
-      const got = new Collected();
+      const got = new Collector();
       let worked = 0;
       await two.subscribe(
         topic('>'),
@@ -398,7 +398,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
         },
         { queue: queue(), concurrency: 16 },
       );
-      const states: LinkState[] = [];
+      const states: BrokerConnectionState[] = [];
       one.onState((state) => states.push(state));
       const published: Promise<void>[] = [];
       const send = (from: number, to: number): void => {
@@ -410,7 +410,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       send(1_000, 1_500);
       await Promise.all(published);
       await got.until(1_500);
-      expect(got.payloads.toSorted((a, b) => Number(a) - Number(b))).toEqual(numbers(1_500));
+      expect(got.payloads.toSorted((a, b) => Number(a) - Number(b))).toEqual(numberTexts(1_500));
       expect(states).toEqual(['down', 'up']);
     });
   });

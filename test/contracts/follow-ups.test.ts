@@ -2,9 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type FollowUp, type FollowUps, memoryFollowUps } from '../../src/bridge/follow-ups/follow-up-store.ts';
-import { sqliteFollowUps } from '../../src/bridge/follow-ups/sqlite-follow-up-store.ts';
-import { sqliteLedger } from '../../src/store/sqlite.ts';
+import {
+  type FollowUp,
+  type FollowUpStore,
+  memoryFollowUpStore,
+} from '../../src/bridge/follow-ups/follow-up-store.ts';
+import { sqliteFollowUpStore } from '../../src/bridge/follow-ups/sqlite-follow-up-store.ts';
+import { sqliteTaskStore } from '../../src/store/sqlite.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -27,10 +31,10 @@ const question: FollowUp = {
 };
 const alice = { userId: 'alice', sessionId: 's' };
 
-function describeFollowUps(name: string, open: (options: Opening) => Promise<FollowUps>): void {
+function describeFollowUps(name: string, open: (options: Opening) => Promise<FollowUpStore>): void {
   describe(`follow-ups in ${name}`, () => {
     let now = 1_000_000;
-    let kept: FollowUps;
+    let kept: FollowUpStore;
     beforeEach(async () => {
       kept = await open({ clock: { now: () => now }, max: 3 });
     });
@@ -85,19 +89,19 @@ function describeFollowUps(name: string, open: (options: Opening) => Promise<Fol
   });
 }
 
-describeFollowUps('memory', async (options) => memoryFollowUps(options));
-describeFollowUps('SQLite', (options) => sqliteFollowUps({ ...options, file: newFile() }));
+describeFollowUps('memory', async (options) => memoryFollowUpStore(options));
+describeFollowUps('SQLite', (options) => sqliteFollowUpStore({ ...options, file: newFile() }));
 
 describe('follow-ups in a file', () => {
   it('are there after a restart, also in the file of a ledger', async () => {
     const file = newFile();
-    const ledger = await sqliteLedger({ file });
-    const before = await sqliteFollowUps({ file });
+    const ledger = await sqliteTaskStore({ file });
+    const before = await sqliteFollowUpStore({ file });
     await before.put('k', question, 60_000);
     await before.close?.();
     await ledger[Symbol.asyncDispose]();
-    const again = await sqliteLedger({ file });
-    const after = await sqliteFollowUps({ file });
+    const again = await sqliteTaskStore({ file });
+    const after = await sqliteFollowUpStore({ file });
     expect(await after.take('k', alice)).toEqual(question);
     await after.close?.();
     await again[Symbol.asyncDispose]();
@@ -105,7 +109,7 @@ describe('follow-ups in a file', () => {
 
   it('are taken by one of two that share the file', async () => {
     const file = newFile();
-    const [one, two] = [await sqliteFollowUps({ file }), await sqliteFollowUps({ file })];
+    const [one, two] = [await sqliteFollowUpStore({ file }), await sqliteFollowUpStore({ file })];
     await one.put('k', question, 60_000);
     const taken = [await two.take('k', alice), await one.take('k', alice)];
     expect(taken.filter(Boolean)).toHaveLength(1);

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Ledger } from '../../src/store/task-store.ts';
-import { memoryLedger } from '../../src/store/memory-task-store.ts';
-import { sqliteLedger } from '../../src/store/sqlite.ts';
+import type { TaskStore } from '../../src/store/task-store.ts';
+import { memoryTaskStore } from '../../src/store/memory-task-store.ts';
+import { sqliteTaskStore } from '../../src/store/sqlite.ts';
 import type { ListTasksRequest } from '../../src/protocol/requests.ts';
 import { type TaskState, taskStates } from '../../src/protocol/task.ts';
 import { chunk, message, newTask, status } from './task-store/actions.ts';
@@ -33,7 +33,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /** Does a step, and says everything that can be seen of it. */
-async function take(ledger: Ledger, each: Step): Promise<unknown> {
+async function take(ledger: TaskStore, each: Step): Promise<unknown> {
   if (each.kind === 'list') {
     const { nextPageToken, ...page } = await ledger.list('ann', each.request);
     const next = nextPageToken && (await ledger.list('ann', { ...each.request, pageToken: nextPageToken }));
@@ -57,9 +57,9 @@ it('does in a file, with or without a cache, what it does in memory', async () =
       let now = 0;
       const clock = { now: () => now };
       const ledgers = [
-        memoryLedger({ ...clock, maxReplayable: 2 }),
-        await sqliteLedger({ ...clock, file: ':memory:' }),
-        await sqliteLedger({ ...clock, file: ':memory:', maxCachedTasks: 1 }),
+        memoryTaskStore({ ...clock, maxReplayable: 2 }),
+        await sqliteTaskStore({ ...clock, file: ':memory:' }),
+        await sqliteTaskStore({ ...clock, file: ':memory:', maxCachedTasks: 1 }),
       ];
       // A finished task takes nothing more: the engine sees to that.
       const finished = new Set<number>();

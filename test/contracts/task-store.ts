@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe } from 'vitest';
-import type { Ledger } from '../../src/store/task-store.ts';
+import type { TaskStore } from '../../src/store/task-store.ts';
 import { describeDeliveries } from './task-store/deliveries.ts';
 import { describeFollowing } from './task-store/subscribing.ts';
 import { describeListing } from './task-store/listing.ts';
@@ -16,14 +16,14 @@ export interface ContractOptions {
 
 /** A ledger under contract, and the clock it reads. */
 export interface Bench {
-  readonly ledger: Ledger;
+  readonly ledger: TaskStore;
   now: number;
 }
 
 /** Describes what every driver of the ledger does. */
-export function describeLedger(name: string, open: (options: ContractOptions) => Promise<Ledger>): void {
+export function describeLedger(name: string, open: (options: ContractOptions) => Promise<TaskStore>): void {
   describe(`the ledger in ${name}`, () => {
-    let ledger: Ledger | undefined;
+    let ledger: TaskStore | undefined;
     const bench: Bench = {
       get ledger() {
         if (!ledger) throw new Error('the ledger is not open');

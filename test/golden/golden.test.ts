@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Dialect, Unary } from '../../src/dialects/dialect.ts';
-import { leniently, strictly } from '../../src/dialects/translation-loss.ts';
+import type { Dialect, UnaryOperation } from '../../src/dialects/dialect.ts';
+import { lenientMode, strictMode } from '../../src/dialects/translation-loss.ts';
 import type { Operation } from '../../src/protocol/agent.ts';
-import { A2AError, type A2AErrorOptions, type Reason } from '../../src/protocol/errors.ts';
+import { A2AError, type A2AErrorOptions, type ErrorReason } from '../../src/protocol/errors.ts';
 import type { StreamEvent } from '../../src/protocol/event.ts';
 import type { Task } from '../../src/protocol/task.ts';
 
@@ -29,7 +29,7 @@ interface Directions {
 }
 
 interface ErrorModel extends A2AErrorOptions {
-  reason: Reason;
+  reason: ErrorReason;
   message: string;
 }
 
@@ -68,17 +68,17 @@ function directions(dialect: Dialect, kind: string): Directions {
     case 'message':
     case 'card':
       return {
-        read: (wire) => dialect[kind].read(wire, leniently()),
+        read: (wire) => dialect[kind].read(wire, lenientMode()),
         write: (model) => dialect[kind].write(model),
       };
     case 'event':
       return {
-        read: (wire) => dialect.eventReader({}).read(wire, leniently()).at(-1),
+        read: (wire) => dialect.eventReader({}).read(wire, lenientMode()).at(-1),
         write: (model: StreamEvent) => dialect.eventWriter().write(model)[0],
       };
     case 'notification':
       return {
-        read: (wire) => dialect.notification.read(wire, leniently()),
+        read: (wire) => dialect.notification.read(wire, lenientMode()),
         write: (model: StreamEvent & { task: Task }) => dialect.notification.write(model, model.task),
       };
     case 'error':
@@ -96,9 +96,11 @@ function directions(dialect: Dialect, kind: string): Directions {
 function operationDirections(dialect: Dialect, kind: string): Directions {
   const [side, operation] = kind.split(' ');
   const codec =
-    side === 'request' ? dialect.requests[operation as Operation] : dialect.results[operation as Unary];
+    side === 'request'
+      ? dialect.requests[operation as Operation]
+      : dialect.results[operation as UnaryOperation];
   if (codec === undefined) throw new Error(`no golden kind is called ${kind}`);
-  const reading = side === 'request' ? strictly : leniently();
+  const reading = side === 'request' ? strictMode : lenientMode();
   return { read: (wire) => codec.read(wire, reading), write: (model) => codec.write(model) };
 }
 

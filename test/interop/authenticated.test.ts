@@ -17,31 +17,31 @@ import {
 } from '../../src/client/credentials.ts';
 import type { Transport } from '../../src/client/connect-options.ts';
 import type { LocalAgent } from '../../src/engine/index.ts';
-import type { Version } from '../../src/protocol/card.ts';
-import { apiKey } from '../../src/server/auth/schemes/api-key.ts';
-import { jwt } from '../../src/server/auth/schemes/jwt.ts';
+import type { ProtocolVersion } from '../../src/protocol/card.ts';
+import { apiKeyAuth } from '../../src/server/auth/schemes/api-key.ts';
+import { jwtAuth } from '../../src/server/auth/schemes/jwt.ts';
 import { type RunningServer, serve } from '../../src/server/index.ts';
-import { all, reasonOf, say as says, statesOf, taskIn } from '../support/engine/conversation.ts';
-import { type Issuer, issuer } from '../support/server/token-issuer.ts';
+import { all, reasonOf, userRequest as says, statesOf, expectTask } from '../support/engine/conversation.ts';
+import { type TokenIssuer, createTokenIssuer } from '../support/server/token-issuer.ts';
 import { sampleAgent } from './sample-agent.ts';
 import { collect, say } from './sdk-1.3-messages.ts';
 
 let agent: LocalAgent;
 let server: RunningServer;
-let maker: Issuer;
+let maker: TokenIssuer;
 let expired: string;
 
 beforeAll(async () => {
   agent = sampleAgent();
-  maker = await issuer();
+  maker = await createTokenIssuer();
   expired = await maker.token({ exp: 1 });
   server = await serve(agent, {
     auth: {
       any: [
-        jwt({ issuer: maker.url, audience: 'agent', jwks: { keys: [maker.publicKey] } }),
-        apiKey({ in: 'header', name: 'X-Agent-Key', keys: { 'key of ann': 'ann' }, scheme: 'inHeader' }),
-        apiKey({ in: 'query', name: 'agent_key', keys: { 'key of bob': 'bob' }, scheme: 'inQuery' }),
-        apiKey({ in: 'cookie', name: 'agentKey', keys: { 'key-of-cat': 'cat' }, scheme: 'inCookie' }),
+        jwtAuth({ issuer: maker.url, audience: 'agent', jwks: { keys: [maker.publicKey] } }),
+        apiKeyAuth({ in: 'header', name: 'X-Agent-Key', keys: { 'key of ann': 'ann' }, scheme: 'inHeader' }),
+        apiKeyAuth({ in: 'query', name: 'agent_key', keys: { 'key of bob': 'bob' }, scheme: 'inQuery' }),
+        apiKeyAuth({ in: 'cookie', name: 'agentKey', keys: { 'key-of-cat': 'cat' }, scheme: 'inCookie' }),
       ],
     },
   });
@@ -114,7 +114,7 @@ const ways: { name: string; auth: () => Credentials }[] = [
   },
   { name: 'a key in a cookie', auth: () => withKey({ in: 'cookie', name: 'agentKey', value: 'key-of-cat' }) },
 ];
-const routes: { version: Version; transport: Transport }[] = [
+const routes: { version: ProtocolVersion; transport: Transport }[] = [
   { version: '1.0', transport: 'JSONRPC' },
   { version: '1.0', transport: 'HTTP+JSON' },
   { version: '0.3', transport: 'JSONRPC' },
@@ -138,7 +138,7 @@ describe.each(routes)('our client, $version over $transport', ({ version, transp
   it.each(ways)('gets in with $name', async ({ auth }) => {
     const remote = connect(server.url, { auth: auth(), versions: [version], transports: [transport] });
     try {
-      const task = taskIn(await remote.send(says('hello')));
+      const task = expectTask(await remote.send(says('hello')));
       expect(task.status.state).toBe('completed');
       expect(statesOf(await all(remote.stream(says('stream')))).at(-1)).toBe('completed');
       expect((await remote.getTask({ id: task.id })).id).toBe(task.id);
@@ -181,7 +181,7 @@ it('our client gets its tokens by client credentials', async () => {
   const auth = clientCredentials({ tokenUrl, clientId: 'robot', clientSecret: 'r2' });
   const remote = connect(server.url, { auth });
   try {
-    expect(taskIn(await remote.send(says('hello'))).status.state).toBe('completed');
+    expect(expectTask(await remote.send(says('hello'))).status.state).toBe('completed');
   } finally {
     await remote.close?.();
     authorization.closeAllConnections();

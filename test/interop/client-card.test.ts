@@ -1,21 +1,39 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { type ConnectOptions, connect, createMemory, type LossContext } from '../../src/client/index.ts';
-import type { Loss } from '../../src/dialects/translation-loss.ts';
-import { closedAfterEach } from '../support/close-after-each.ts';
+import {
+  type ConnectOptions,
+  connect,
+  createEndpointCache,
+  type LossContext,
+} from '../../src/client/index.ts';
+import type { TranslationLoss } from '../../src/dialects/translation-loss.ts';
+import { closeAfterEach } from '../support/close-after-each.ts';
 import { ManualClock } from '../support/clocks/manual-clock.ts';
-import { json, type RawRequest, sse, startRaw } from '../support/http/raw-server.ts';
-import { artifactUpdate, card, error, isCard, result, statusUpdate, task } from '../support/http/wire-fixtures-1_0.ts';
+import {
+  respondJson,
+  type RawServerRequest,
+  startEventStream,
+  startRawServer,
+} from '../support/http/raw-server.ts';
+import {
+  artifactUpdateFixture,
+  wireCardFixture,
+  rpcErrorBody,
+  isWireCard,
+  rpcResult,
+  statusUpdateFixture,
+  wireTaskFixture,
+} from '../support/http/wire-fixtures-1_0.ts';
 
 const request = { message: { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] } };
 
-const open = closedAfterEach();
+const open = closeAfterEach();
 
-type Answer = (asked: RawRequest, response: ServerResponse, url: string) => unknown;
+type Answer = (asked: RawServerRequest, response: ServerResponse, url: string) => unknown;
 
 async function agentThat(answer: Answer, options: ConnectOptions = {}) {
-  const server = await startRaw(answer);
-  const agent = connect(server.url, { memory: createMemory(), random: () => 0, ...options });
+  const server = await startRawServer(answer);
+  const agent = connect(server.url, { memory: createEndpointCache(), random: () => 0, ...options });
   open.push(server, agent);
   return { agent, server };
 }
@@ -28,9 +46,9 @@ describe('a card', () => {
     const { agent, server } = await agentThat(
       ({ headers: asked }, response, url) => {
         const etag = `"${state.name}"`;
-        if (state.down) return json(response, {}, 404);
+        if (state.down) return respondJson(response, {}, 404);
         if (asked['if-none-match'] === etag) return response.writeHead(304, headers).end();
-        return json(response, card(url, { name: state.name }), 200, { etag, ...headers });
+        return respondJson(response, wireCardFixture(url, { name: state.name }), 200, { etag, ...headers });
       },
       { clock, retries: 0, onProblem: ({ kind }) => problems.push(kind) },
     );
@@ -109,10 +127,10 @@ describe('the extended card of 0.2', () => {
     async (path) => {
       const { agent, server } = await agentThat(
         (asked, response, url) => {
-          if (asked.path === '/.well-known/agent-card.json') return json(response, old(url));
-          if (asked.path === path) return json(response, old(url, { name: 'Old, for friends' }));
-          if (asked.method === 'POST') return json(response, error(asked.json.id, -32601));
-          return json(response, {}, 404);
+          if (asked.path === '/.well-known/agent-card.json') return respondJson(response, old(url));
+          if (asked.path === path) return respondJson(response, old(url, { name: 'Old, for friends' }));
+          if (asked.method === 'POST') return respondJson(response, rpcErrorBody(asked.json.id, -32601));
+          return respondJson(response, {}, 404);
         },
         { headers: { 'x-key': 'k' } },
       );
@@ -124,8 +142,8 @@ describe('the extended card of 0.2', () => {
   it('is not looked for where the card does not speak of it', async () => {
     const { agent, server } = await agentThat((asked, response, url) =>
       asked.method === 'GET'
-        ? json(response, old(url, { supportsAuthenticatedExtendedCard: false }))
-        : json(response, error(asked.json.id, -32601)),
+        ? respondJson(response, old(url, { supportsAuthenticatedExtendedCard: false }))
+        : respondJson(response, rpcErrorBody(asked.json.id, -32601)),
     );
     await expect(agent.extendedCard()).rejects.toMatchObject({ reason: 'UNSUPPORTED_OPERATION' });
     expect(server.requests.filter(({ path }) => path.includes('Extended'))).toEqual([]);
@@ -141,16 +159,16 @@ describe('a stream', () => {
     let opened = 0;
     const { agent } = await agentThat(
       (asked, response, url) => {
-        if (isCard(asked.path)) return json(response, card(url));
+        if (isWireCard(asked.path)) return respondJson(response, wireCardFixture(url));
         const { id } = asked.json;
-        const stream = sse(response);
+        const stream = startEventStream(response);
         if (opened++ > 0) {
-          stream.event(result(id, { task: task('completed', ['a']) }));
+          stream.event(rpcResult(id, { task: wireTaskFixture('completed', ['a']) }));
           return stream.end();
         }
         stream.write(`retry: ${retry}\n`);
-        stream.event(result(id, { task: task('working') }));
-        stream.event(result(id, artifactUpdate('a', false)));
+        stream.event(rpcResult(id, { task: wireTaskFixture('working') }));
+        stream.event(rpcResult(id, artifactUpdateFixture('a', false)));
         return stream.cut();
       },
       { clock, timeouts: { read: 77_000 } },
@@ -170,16 +188,16 @@ describe('a stream', () => {
 
 describe('losses', () => {
   it('are told with where they happened', async () => {
-    const told: [readonly Loss[], LossContext][] = [];
+    const told: [readonly TranslationLoss[], LossContext][] = [];
     const { agent, server } = await agentThat(
       (asked, response, url) => {
-        if (isCard(asked.path)) return json(response, card(url));
+        if (isWireCard(asked.path)) return respondJson(response, wireCardFixture(url));
         const { id, method } = asked.json;
-        const odd = { ...task('completed'), status: { state: 'TASK_STATE_SLEEPING' } };
-        if (method === 'GetTask') return json(response, result(id, odd));
-        const stream = sse(response);
-        stream.event(result(id, { task: odd }));
-        stream.event(result(id, statusUpdate('completed')));
+        const odd = { ...wireTaskFixture('completed'), status: { state: 'TASK_STATE_SLEEPING' } };
+        if (method === 'GetTask') return respondJson(response, rpcResult(id, odd));
+        const stream = startEventStream(response);
+        stream.event(rpcResult(id, { task: odd }));
+        stream.event(rpcResult(id, statusUpdateFixture('completed')));
         return stream.end();
       },
       {

@@ -1,22 +1,38 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { type ConnectOptions, connect, createMemory, type Problem } from '../../src/client/index.ts';
-import { closedAfterEach } from '../support/close-after-each.ts';
-import { json, type RawRequest, type RawServer, startRaw } from '../support/http/raw-server.ts';
-import { card, error, isCard, result, task } from '../support/http/wire-fixtures-1_0.ts';
+import {
+  type ConnectOptions,
+  connect,
+  createEndpointCache,
+  type ClientWarning,
+} from '../../src/client/index.ts';
+import { closeAfterEach } from '../support/close-after-each.ts';
+import {
+  respondJson,
+  type RawServerRequest,
+  type RawServer,
+  startRawServer,
+} from '../support/http/raw-server.ts';
+import {
+  wireCardFixture,
+  rpcErrorBody,
+  isWireCard,
+  rpcResult,
+  wireTaskFixture,
+} from '../support/http/wire-fixtures-1_0.ts';
 
 const request = { message: { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] } };
 
-const open = closedAfterEach();
+const open = closeAfterEach();
 
-async function serve(answer: (asked: RawRequest, response: ServerResponse, url: string) => unknown) {
-  const server = await startRaw(answer);
+async function serve(answer: (asked: RawServerRequest, response: ServerResponse, url: string) => unknown) {
+  const server = await startRawServer(answer);
   open.push(server);
   return server;
 }
 
 function reach(where: Parameters<typeof connect>[0], options: ConnectOptions = {}) {
-  const agent = connect(where, { random: () => 0, memory: createMemory(), ...options });
+  const agent = connect(where, { random: () => 0, memory: createEndpointCache(), ...options });
   open.push(agent);
   return agent;
 }
@@ -27,17 +43,18 @@ const nothing = (response: ServerResponse) => {
 };
 
 /** Answers a send of 1.0, and nothing else. */
-function modern({ json: asked }: RawRequest, response: ServerResponse): void {
-  if (asked?.method === 'SendMessage') json(response, result(asked.id, { task: task('completed') }));
-  else if (asked?.method === 'GetTask') json(response, error(asked.id, -32001));
-  else json(response, error(asked?.id, -32601));
+function modern({ json: asked }: RawServerRequest, response: ServerResponse): void {
+  if (asked?.method === 'SendMessage')
+    respondJson(response, rpcResult(asked.id, { task: wireTaskFixture('completed') }));
+  else if (asked?.method === 'GetTask') respondJson(response, rpcErrorBody(asked.id, -32001));
+  else respondJson(response, rpcErrorBody(asked?.id, -32601));
 }
 
 /** Answers a send of 0.3, and nothing else. */
-function tagged({ json: asked }: RawRequest, response: ServerResponse): void {
+function tagged({ json: asked }: RawServerRequest, response: ServerResponse): void {
   const answer = { kind: 'task', id: 't1', contextId: 'c1', status: { state: 'completed' } };
-  if (asked?.method === 'message/send') json(response, result(asked.id, answer));
-  else json(response, error(asked?.id, -32601));
+  if (asked?.method === 'message/send') respondJson(response, rpcResult(asked.id, answer));
+  else respondJson(response, rpcErrorBody(asked?.id, -32601));
 }
 
 const paths = (server: RawServer) => server.requests.map(({ method, path }) => `${method} ${path}`);
@@ -45,7 +62,7 @@ const paths = (server: RawServer) => server.requests.map(({ method, path }) => `
 describe('finding an agent', () => {
   it('asks for the card once, with the newest version, however many ask at the same time', async () => {
     const server = await serve((asked, response, url) =>
-      isCard(asked.path) ? json(response, card(url)) : modern(asked, response),
+      isWireCard(asked.path) ? respondJson(response, wireCardFixture(url)) : modern(asked, response),
     );
     const agent = reach(server.url);
     expect(server.requests).toEqual([]);
@@ -66,8 +83,8 @@ describe('finding an agent', () => {
   it('looks at the older place next', async () => {
     const server = await serve((asked, response, url) =>
       asked.path === '/.well-known/agent.json'
-        ? json(response, {
-            ...card(url),
+        ? respondJson(response, {
+            ...wireCardFixture(url),
             supportedInterfaces: undefined,
             url: `${url}/rpc`,
             protocolVersion: '0.3.0',
@@ -86,7 +103,7 @@ describe('finding an agent', () => {
 
   it('takes the address of a card', async () => {
     const server = await serve((asked, response, url) =>
-      asked.path === '/cards/mine.json' ? json(response, card(url)) : nothing(response),
+      asked.path === '/cards/mine.json' ? respondJson(response, wireCardFixture(url)) : nothing(response),
     );
     expect(await reach(`${server.url}/cards/mine.json`).card()).toMatchObject({ name: 'Raw' });
     expect(await reach(server.url, { cardPath: '/cards/mine.json' }).card()).toMatchObject({ name: 'Raw' });
@@ -94,7 +111,7 @@ describe('finding an agent', () => {
 
   it('takes a card, in the model or as it stands on the wire', async () => {
     const server = await serve(modern);
-    const agent = reach(card(server.url));
+    const agent = reach(wireCardFixture(server.url));
     await agent.send(request);
     await reach(await agent.card()).send(request);
     expect(paths(server)).toEqual(['POST /rpc', 'POST /rpc']);
@@ -102,7 +119,7 @@ describe('finding an agent', () => {
 
   it('finds the card of an address that is the agent itself', async () => {
     const server = await serve((asked, response, url) => {
-      if (isCard(asked.path)) return json(response, card(url));
+      if (isWireCard(asked.path)) return respondJson(response, wireCardFixture(url));
       return asked.method === 'GET' ? nothing(response) : modern(asked, response);
     });
     const agent = reach(`${server.url}/rpc`);
@@ -112,7 +129,7 @@ describe('finding an agent', () => {
 
   it('does not take the card of a neighbour', async () => {
     const server = await serve((asked, response, url) => {
-      if (isCard(asked.path)) return json(response, card(url));
+      if (isWireCard(asked.path)) return respondJson(response, wireCardFixture(url));
       return asked.method === 'GET' ? nothing(response) : modern(asked, response);
     });
     const agent = reach(`${server.url}/other`);
@@ -146,7 +163,7 @@ describe('finding an agent', () => {
 
   it('says that a card needs credentials', async () => {
     const server = await serve((_asked, response) =>
-      json(response, { detail: 'who?' }, 401, { 'www-authenticate': 'Bearer realm="cards"' }),
+      respondJson(response, { detail: 'who?' }, 401, { 'www-authenticate': 'Bearer realm="cards"' }),
     );
     await expect(reach(server.url).card()).rejects.toMatchObject({
       reason: 'UNAUTHENTICATED',
@@ -158,7 +175,7 @@ describe('finding an agent', () => {
     let ready = false;
     const server = await serve((asked, response, url) => {
       if (!ready) return nothing(response);
-      return isCard(asked.path) ? json(response, card(url)) : modern(asked, response);
+      return isWireCard(asked.path) ? respondJson(response, wireCardFixture(url)) : modern(asked, response);
     });
     const agent = reach(server.url);
     await expect(agent.card()).rejects.toThrow();
@@ -167,7 +184,7 @@ describe('finding an agent', () => {
   });
 
   it('names a dead address', async () => {
-    const dead = await startRaw(() => {});
+    const dead = await startRawServer(() => {});
     await dead.close();
     await expect(reach(dead.url).send(request)).rejects.toMatchObject({
       reason: 'UNAVAILABLE',
@@ -201,12 +218,17 @@ describe('choosing among the interfaces of a card', () => {
     ['prefers a version', { versions: ['0.3', '1.0'] }, { transport: 'JSONRPC', version: '0.3' }],
   ])('%s', async (_name, options, chosen) => {
     expect(
-      await reach(card('http://127.0.0.1:9', interfaces('http://127.0.0.1:9')), options).describe(),
+      await reach(
+        wireCardFixture('http://127.0.0.1:9', interfaces('http://127.0.0.1:9')),
+        options,
+      ).describe(),
     ).toMatchObject(chosen);
   });
 
   it('says what there is when it speaks none of them', async () => {
-    const asked = reach(card('http://127.0.0.1:9', interfaces('http://127.0.0.1:9')), { versions: ['0.1'] });
+    const asked = reach(wireCardFixture('http://127.0.0.1:9', interfaces('http://127.0.0.1:9')), {
+      versions: ['0.1'],
+    });
     await expect(asked.card()).rejects.toMatchObject({
       reason: 'VERSION_NOT_SUPPORTED',
       hint: expect.stringContaining('GRPC 1.0'),
@@ -215,9 +237,11 @@ describe('choosing among the interfaces of a card', () => {
 
   it('repeats the tenant in the body and in the path', async () => {
     const server = await serve((asked, response) =>
-      asked.path === '/rpc' ? modern(asked, response) : json(response, { task: task('completed') }),
+      asked.path === '/rpc'
+        ? modern(asked, response)
+        : respondJson(response, { task: wireTaskFixture('completed') }),
     );
-    const wire = card(server.url, interfaces(server.url));
+    const wire = wireCardFixture(server.url, interfaces(server.url));
     await reach(wire).send(request);
     await reach(wire, { transports: ['JSONRPC'] }).send(request);
     expect(paths(server)).toEqual(['POST /rest/acme/message:send', 'POST /rpc']);
@@ -228,17 +252,17 @@ describe('choosing among the interfaces of a card', () => {
 
 it('remains an agent when a wrapper spreads it', async () => {
   const server = await serve(modern);
-  const wrapped = { ...reach(card(server.url)), describe: undefined };
+  const wrapped = { ...reach(wireCardFixture(server.url)), describe: undefined };
   expect(await wrapped.send(request)).toMatchObject({ id: 't1' });
 });
 
 describe('a card that lies', () => {
   it('about the version is found out once, and remembered', async () => {
     const server = await serve((asked, response, url) =>
-      isCard(asked.path) ? json(response, card(url)) : tagged(asked, response),
+      isWireCard(asked.path) ? respondJson(response, wireCardFixture(url)) : tagged(asked, response),
     );
-    const memory = createMemory();
-    const problems: Problem[] = [];
+    const memory = createEndpointCache();
+    const problems: ClientWarning[] = [];
     const first = reach(server.url, { memory, onProblem: (problem) => problems.push(problem) });
     await first.send(request);
     await first.send(request);
@@ -253,12 +277,12 @@ describe('a card that lies', () => {
   it('in its newer half is believed in its older half', async () => {
     const server = await serve((asked, response, url) => {
       const both = {
-        ...card(url),
+        ...wireCardFixture(url),
         url: `${url}/old`,
         protocolVersion: '0.3.0',
         preferredTransport: 'JSONRPC',
       };
-      if (isCard(asked.path)) return json(response, both);
+      if (isWireCard(asked.path)) return respondJson(response, both);
       return asked.path === '/old' ? tagged(asked, response) : nothing(response);
     });
     const agent = reach(server.url);
@@ -272,7 +296,7 @@ describe('a card that lies', () => {
         { url: `${url}/rest`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
         { url: `${url}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
       ];
-      if (isCard(asked.path)) return json(response, card(url, { supportedInterfaces }));
+      if (isWireCard(asked.path)) return respondJson(response, wireCardFixture(url, { supportedInterfaces }));
       return asked.path === '/rpc' ? modern(asked, response) : nothing(response);
     });
     const agent = reach(server.url);
@@ -281,10 +305,10 @@ describe('a card that lies', () => {
   });
 
   it('about its host, taking its own machine for the world, is understood', async () => {
-    const dead = await startRaw(() => {});
+    const dead = await startRawServer(() => {});
     await dead.close();
     const server = await serve((asked, response) =>
-      isCard(asked.path) ? json(response, card(dead.url)) : modern(asked, response),
+      isWireCard(asked.path) ? respondJson(response, wireCardFixture(dead.url)) : modern(asked, response),
     );
     const agent = reach(server.url);
     await agent.send(request);
@@ -293,9 +317,9 @@ describe('a card that lies', () => {
 
   it('does not make an agent be asked twice that understood and refused', async () => {
     const server = await serve((asked, response, url) =>
-      isCard(asked.path)
-        ? json(response, card(url))
-        : json(response, error(asked.json.id, -32602, 'No parts')),
+      isWireCard(asked.path)
+        ? respondJson(response, wireCardFixture(url))
+        : respondJson(response, rpcErrorBody(asked.json.id, -32602, 'No parts')),
     );
     await expect(reach(server.url).send(request)).rejects.toMatchObject({
       reason: 'INVALID_PARAMS',

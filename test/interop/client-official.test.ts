@@ -6,7 +6,7 @@ import { reduce } from '../../src/protocol/reduce.ts';
 import type { SendRequest } from '../../src/protocol/requests.ts';
 import { isTask, type Task } from '../../src/protocol/task.ts';
 import { type Started, start02, start03, start13 } from './official-servers.ts';
-import { collect } from '../support/collect-stream.ts';
+import { collectStream } from '../support/collect-stream.ts';
 
 function say(text: string, more: Partial<SendRequest['message']> = {}): SendRequest {
   return { message: { messageId: crypto.randomUUID(), role: 'user', parts: [{ text }], ...more } };
@@ -112,11 +112,11 @@ describe.each(peers)('an official agent of $name', (peer) => {
     const answer = await agent.send(say('direct'));
     expect(isTask(answer)).toBe(false);
     expect(answer).toMatchObject({ role: 'agent', parts: [{ text: 'hello' }] });
-    expect(await collect(agent.stream(say('direct')))).toMatchObject([{ kind: 'message' }]);
+    expect(await collectStream(agent.stream(say('direct')))).toMatchObject([{ kind: 'message' }]);
   });
 
   it('streams, the task first and the end last', async () => {
-    const events = await collect(agent.stream(say('stream')));
+    const events = await collectStream(agent.stream(say('stream')));
     expect(events[0]?.kind).toBe('task');
     expect(events.filter(({ kind }) => kind === 'artifact')).toHaveLength(5);
     expect(events.at(-1)).toMatchObject({ kind: 'status', status: { state: 'completed' } });
@@ -146,7 +146,7 @@ describe.each(peers)('an official agent of $name', (peer) => {
   });
 
   it('ends a stream that asks back', async () => {
-    const events = await collect(agent.stream(say('ask')));
+    const events = await collectStream(agent.stream(say('ask')));
     expect(events.at(-1)).toMatchObject({ kind: 'status', status: { state: 'input-required' } });
   });
 

@@ -6,34 +6,47 @@ import {
   type ConnectOptions,
   clientCredentials,
   connect,
-  createMemory,
+  createEndpointCache,
 } from '../../src/client/index.ts';
-import { closedAfterEach } from '../support/close-after-each.ts';
+import { closeAfterEach } from '../support/close-after-each.ts';
 import { ManualClock } from '../support/clocks/manual-clock.ts';
-import { json, type RawRequest, sse, startRaw } from '../support/http/raw-server.ts';
-import { card, isCard, result, task } from '../support/http/wire-fixtures-1_0.ts';
+import {
+  respondJson,
+  type RawServerRequest,
+  startEventStream,
+  startRawServer,
+} from '../support/http/raw-server.ts';
+import {
+  wireCardFixture,
+  isWireCard,
+  rpcResult,
+  wireTaskFixture,
+} from '../support/http/wire-fixtures-1_0.ts';
 
 const request = { message: { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] } };
 
-const open = closedAfterEach();
+const open = closeAfterEach();
 
-type Answer = (asked: RawRequest, response: ServerResponse, url: string) => unknown;
+type Answer = (asked: RawServerRequest, response: ServerResponse, url: string) => unknown;
 
 /** An agent whose card is right and whose endpoint does what the test says. */
 async function agentThat(answer: Answer, options: ConnectOptions = {}) {
-  const server = await startRaw((asked, response, url) =>
-    isCard(asked.path) ? json(response, card(url)) : answer(asked, response, url),
+  const server = await startRawServer((asked, response, url) =>
+    isWireCard(asked.path) ? respondJson(response, wireCardFixture(url)) : answer(asked, response, url),
   );
-  const agent = connect(server.url, { random: () => 0, memory: createMemory(), ...options });
+  const agent = connect(server.url, { random: () => 0, memory: createEndpointCache(), ...options });
   open.push(server, agent);
-  const calls = () => server.requests.filter(({ path }) => !isCard(path));
+  const calls = () => server.requests.filter(({ path }) => !isWireCard(path));
   return { agent, server, calls };
 }
 
 const done: Answer = ({ json: asked }, response) =>
-  json(
+  respondJson(
     response,
-    result(asked.id, asked.method === 'GetTask' ? task('completed') : { task: task('completed') }),
+    rpcResult(
+      asked.id,
+      asked.method === 'GetTask' ? wireTaskFixture('completed') : { task: wireTaskFixture('completed') },
+    ),
   );
 
 function failing(times: number, fail: (response: ServerResponse) => void): Answer {
@@ -43,7 +56,7 @@ function failing(times: number, fail: (response: ServerResponse) => void): Answe
 
 describe('a request that fails', () => {
   it.each([502, 503, 504, 429])('with HTTP %i is repeated if it only reads', async (status) => {
-    const { agent, calls } = await agentThat(failing(2, (response) => json(response, {}, status)));
+    const { agent, calls } = await agentThat(failing(2, (response) => respondJson(response, {}, status)));
     expect(await agent.getTask({ id: 't1' })).toMatchObject({ id: 't1' });
     expect(calls()).toHaveLength(3);
   });
@@ -51,7 +64,7 @@ describe('a request that fails', () => {
   it.each([500, 502, 503, 504, 429])(
     'with HTTP %i is not repeated if it may have done something',
     async (status) => {
-      const { agent, calls } = await agentThat(failing(1, (response) => json(response, {}, status)));
+      const { agent, calls } = await agentThat(failing(1, (response) => respondJson(response, {}, status)));
       await expect(agent.send(request)).rejects.toMatchObject({ status });
       expect(calls()).toHaveLength(1);
     },
@@ -60,7 +73,7 @@ describe('a request that fails', () => {
   it.each([429, 503])('with HTTP %i and a time to wait is repeated after that time', async (status) => {
     const clock = new ManualClock();
     const { agent, calls } = await agentThat(
-      failing(1, (response) => json(response, {}, status, { 'retry-after': '7' })),
+      failing(1, (response) => respondJson(response, {}, status, { 'retry-after': '7' })),
       { clock },
     );
     const waiting = clock.asked((delay) => delay === 7000);
@@ -74,7 +87,7 @@ describe('a request that fails', () => {
 
   it('is not repeated if the agent wants to be left alone for long', async () => {
     const { agent, calls } = await agentThat(
-      failing(9, (response) => json(response, {}, 503, { 'retry-after': '3600' })),
+      failing(9, (response) => respondJson(response, {}, 503, { 'retry-after': '3600' })),
     );
     await expect(agent.getTask({ id: 't1' })).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
     expect(calls()).toHaveLength(1);
@@ -126,33 +139,33 @@ describe('an answer that is wrong', () => {
     ],
     [
       'another request',
-      (_asked, response) => json(response, result(999, { task: task('completed') })),
+      (_asked, response) => respondJson(response, rpcResult(999, { task: wireTaskFixture('completed') })),
       { reason: 'INVALID_AGENT_RESPONSE' },
     ],
     [
       'nonsense',
-      ({ json: { id } }, response) => json(response, result(id, { task: { id: 7 } })),
+      ({ json: { id } }, response) => respondJson(response, rpcResult(id, { task: { id: 7 } })),
       { reason: 'INVALID_AGENT_RESPONSE', message: expect.stringContaining('task') },
     ],
     [
       'no credentials',
-      (_asked, response) => json(response, { detail: 'no' }, 401, { 'www-authenticate': 'Bearer' }),
+      (_asked, response) => respondJson(response, { detail: 'no' }, 401, { 'www-authenticate': 'Bearer' }),
       { reason: 'UNAUTHENTICATED', status: 401, hint: expect.stringContaining('auth') },
     ],
     [
       'no credentials, in the words of JSON-RPC',
       ({ json: { id } }, response) =>
-        json(response, { jsonrpc: '2.0', id, error: { code: -32600, message: 'Who?' } }, 401),
+        respondJson(response, { jsonrpc: '2.0', id, error: { code: -32600, message: 'Who?' } }, 401),
       { reason: 'UNAUTHENTICATED', message: 'Who?' },
     ],
-    ['no permission', (_asked, response) => json(response, {}, 403), { reason: 'PERMISSION_DENIED' }],
+    ['no permission', (_asked, response) => respondJson(response, {}, 403), { reason: 'PERMISSION_DENIED' }],
   ])('because it is %s is told as such', async (_name, answer, told) => {
     const { agent } = await agentThat(answer);
     await expect(agent.send(request)).rejects.toMatchObject(told);
   });
 
   it('because of credentials is told as such by a stream too', async () => {
-    const { agent } = await agentThat((_asked, response) => json(response, {}, 401));
+    const { agent } = await agentThat((_asked, response) => respondJson(response, {}, 401));
     await expect(agent.stream(request)[Symbol.asyncIterator]().next()).rejects.toMatchObject({
       reason: 'UNAUTHENTICATED',
     });
@@ -170,7 +183,10 @@ describe('an answer that is wrong', () => {
 
   it('is no wrong answer with an empty error beside the result', async () => {
     const { agent } = await agentThat(({ json: { id } }, response) =>
-      json(response, { ...result(String(id), { task: task('completed') }), error: null }),
+      respondJson(response, {
+        ...rpcResult(String(id), { task: wireTaskFixture('completed') }),
+        error: null,
+      }),
     );
     expect(await agent.send(request)).toMatchObject({ id: 't1' });
   });
@@ -192,7 +208,7 @@ describe('a redirect', () => {
   });
 
   it('to elsewhere is told and not followed', async () => {
-    const other = await startRaw((asked, response, url) => done(asked, response, url));
+    const other = await startRawServer((asked, response, url) => done(asked, response, url));
     open.push(other);
     const { agent } = await agentThat(
       away(308, () => `${other.url}/moved`),
@@ -239,9 +255,9 @@ describe('credentials', () => {
   });
 
   it.each([
-    ['header', (asked?: RawRequest) => asked?.headers['x-key']],
-    ['cookie', (asked?: RawRequest) => /X-Key=(\w+)/.exec(asked?.headers.cookie ?? '')?.[1]],
-    ['query', (asked?: RawRequest) => new URL(asked?.path ?? '', 'http://x').searchParams.get('X-Key')],
+    ['header', (asked?: RawServerRequest) => asked?.headers['x-key']],
+    ['cookie', (asked?: RawServerRequest) => /X-Key=(\w+)/.exec(asked?.headers.cookie ?? '')?.[1]],
+    ['query', (asked?: RawServerRequest) => new URL(asked?.path ?? '', 'http://x').searchParams.get('X-Key')],
   ] as const)('may be a key in the %s', async (place, find) => {
     const { agent, calls } = await agentThat(done, {
       auth: apiKey({ name: 'X-Key', in: place, value: () => 'k1' }),
@@ -259,8 +275,10 @@ describe('credentials', () => {
   });
 
   it('open a card that is closed to others', async () => {
-    const server = await startRaw((asked, response, url) =>
-      asked.headers.authorization === 'Bearer card' ? json(response, card(url)) : json(response, {}, 401),
+    const server = await startRawServer((asked, response, url) =>
+      asked.headers.authorization === 'Bearer card'
+        ? respondJson(response, wireCardFixture(url))
+        : respondJson(response, {}, 401),
     );
     open.push(server);
     const agent = connect(server.url, { cardAuth: bearer('card'), auth: bearer('other') });
@@ -271,12 +289,12 @@ describe('credentials', () => {
   /** Gives tokens t1, t2, … and an agent that takes only the newest. */
   async function withTokens(expiresIn?: number) {
     let count = 0;
-    const forms: RawRequest[] = [];
+    const forms: RawServerRequest[] = [];
     const now = { value: 0 };
-    const issuer = await startRaw((asked, response) => {
+    const issuer = await startRawServer((asked, response) => {
       forms.push(asked);
       count++;
-      json(response, { access_token: `t${count}`, token_type: 'Bearer', expires_in: expiresIn });
+      respondJson(response, { access_token: `t${count}`, token_type: 'Bearer', expires_in: expiresIn });
     });
     open.push(issuer);
     const refuses = new Set<string>();
@@ -290,10 +308,10 @@ describe('credentials', () => {
     const made = await agentThat(
       (asked, response, url) => {
         const token = asked.headers.authorization ?? '';
-        if (refuses.has(token)) return json(response, {}, 401);
+        if (refuses.has(token)) return respondJson(response, {}, 401);
         if (asked.json.method !== 'SendStreamingMessage') return done(asked, response, url);
-        const stream = sse(response);
-        stream.event(result(asked.json.id, { task: task('completed') }));
+        const stream = startEventStream(response);
+        stream.event(rpcResult(asked.json.id, { task: wireTaskFixture('completed') }));
         stream.end();
       },
       { auth },
@@ -333,8 +351,8 @@ describe('the fetch driver', () => {
     const { agent } = await agentThat(
       (asked, response, url) => {
         if (asked.json.method !== 'SendStreamingMessage') return done(asked, response, url);
-        const stream = sse(response);
-        stream.event(result(asked.json.id, { task: task('completed') }));
+        const stream = startEventStream(response);
+        stream.event(rpcResult(asked.json.id, { task: wireTaskFixture('completed') }));
         stream.end();
       },
       { fetch: globalThis.fetch },
@@ -349,7 +367,7 @@ describe('the fetch driver', () => {
     const { agent } = await agentThat(
       (asked, response) => {
         closed = new Promise((resolve) => response.on('close', resolve));
-        sse(response).event(result(asked.json.id, { task: task('working') }));
+        startEventStream(response).event(rpcResult(asked.json.id, { task: wireTaskFixture('working') }));
       },
       { fetch: globalThis.fetch },
     );
@@ -363,7 +381,7 @@ describe('the fetch driver', () => {
 
 it('ends what is open when it is closed, and does nothing afterwards', async () => {
   const { agent } = await agentThat((asked, response) => {
-    sse(response).event(result(asked.json.id, { task: task('working') }));
+    startEventStream(response).event(rpcResult(asked.json.id, { task: wireTaskFixture('working') }));
   });
   const events = agent.stream(request)[Symbol.asyncIterator]();
   await events.next();

@@ -1,30 +1,47 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { type ConnectOptions, connect, createMemory, type Problem } from '../../src/client/index.ts';
-import { closedAfterEach } from '../support/close-after-each.ts';
-import { collect } from '../support/collect-stream.ts';
-import { json, type RawRequest, sse, startRaw } from '../support/http/raw-server.ts';
-import { card, isCard, statusUpdate, task } from '../support/http/wire-fixtures-1_0.ts';
+import {
+  type ConnectOptions,
+  connect,
+  createEndpointCache,
+  type ClientWarning,
+} from '../../src/client/index.ts';
+import { closeAfterEach } from '../support/close-after-each.ts';
+import { collectStream } from '../support/collect-stream.ts';
+import {
+  respondJson,
+  type RawServerRequest,
+  startEventStream,
+  startRawServer,
+} from '../support/http/raw-server.ts';
+import {
+  wireCardFixture,
+  isWireCard,
+  statusUpdateFixture,
+  wireTaskFixture,
+} from '../support/http/wire-fixtures-1_0.ts';
 
 const request = { message: { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] } };
 
-const open = closedAfterEach();
+const open = closeAfterEach();
 
 async function agentThat(
-  answer: (asked: RawRequest, response: ServerResponse) => unknown,
+  answer: (asked: RawServerRequest, response: ServerResponse) => unknown,
   options: ConnectOptions = {},
   version = '1.0',
 ) {
-  const server = await startRaw((asked, response, url) => {
+  const server = await startRawServer((asked, response, url) => {
     const supportedInterfaces = [
       { url: `${url}/a b/`, protocolBinding: 'HTTP+JSON', protocolVersion: version, tenant: 't/1' },
     ];
-    return isCard(asked.path) ? json(response, card(url, { supportedInterfaces })) : answer(asked, response);
+    return isWireCard(asked.path)
+      ? respondJson(response, wireCardFixture(url, { supportedInterfaces }))
+      : answer(asked, response);
   });
-  const agent = connect(server.url, { random: () => 0, memory: createMemory(), ...options });
+  const agent = connect(server.url, { random: () => 0, memory: createEndpointCache(), ...options });
   open.push(server, agent);
   const calls = () =>
-    server.requests.filter(({ path }) => !isCard(path)).map(({ method, path }) => `${method} ${path}`);
+    server.requests.filter(({ path }) => !isWireCard(path)).map(({ method, path }) => `${method} ${path}`);
   return { agent, calls };
 }
 
@@ -32,7 +49,14 @@ describe('an agent over REST', () => {
   it('is asked by path and query, each in its own spelling', async () => {
     const { agent, calls } = await agentThat(({ method }, response) => {
       if (method === 'DELETE') response.writeHead(204).end();
-      else json(response, { ...task('completed'), tasks: [], configs: [], taskId: 't1', url: 'http://x' });
+      else
+        respondJson(response, {
+          ...wireTaskFixture('completed'),
+          tasks: [],
+          configs: [],
+          taskId: 't1',
+          url: 'http://x',
+        });
     });
     await agent.getTask({ id: 'a/b:c', historyLength: 3 });
     await agent.listTasks({ contextId: 'c&d', status: 'working', includeArtifacts: true });
@@ -48,23 +72,23 @@ describe('an agent over REST', () => {
 
   it('is followed with the other verb where it does not take the first, from then on', async () => {
     const { agent, calls } = await agentThat(({ method }, response) => {
-      if (method === 'POST') return json(response, { error: { code: 405, message: 'no' } }, 405);
-      const stream = sse(response);
-      stream.event({ task: task('working') });
-      stream.event(statusUpdate('completed'));
+      if (method === 'POST') return respondJson(response, { error: { code: 405, message: 'no' } }, 405);
+      const stream = startEventStream(response);
+      stream.event({ task: wireTaskFixture('working') });
+      stream.event(statusUpdateFixture('completed'));
       stream.end();
     });
-    await collect(agent.subscribe({ id: 't1' }));
-    await collect(agent.subscribe({ id: 't1' }));
+    await collectStream(agent.subscribe({ id: 't1' }));
+    await collectStream(agent.subscribe({ id: 't1' }));
     expect(calls().map((call) => call.split(' ')[0])).toEqual(['POST', 'GET', 'GET']);
   });
 
   it('may end a stream with an error, and send nonsense in it', async () => {
-    const problems: Problem[] = [];
+    const problems: ClientWarning[] = [];
     const { agent } = await agentThat(
       (_asked, response) => {
-        const stream = sse(response);
-        stream.event({ task: task('working') });
+        const stream = startEventStream(response);
+        stream.event({ task: wireTaskFixture('working') });
         stream.write('data: 7\n\n');
         stream.event({ surprise: {} });
         stream.write('event: error\ndata: {"error":{"code":503,"message":"Too busy"}}\n\n');
@@ -72,7 +96,7 @@ describe('an agent over REST', () => {
       },
       { onProblem: (problem) => problems.push(problem) },
     );
-    await expect(collect(agent.stream(request))).rejects.toMatchObject({
+    await expect(collectStream(agent.stream(request))).rejects.toMatchObject({
       reason: 'UNAVAILABLE',
       message: 'Too busy',
     });
@@ -83,12 +107,14 @@ describe('an agent over REST', () => {
     ['a task that is missing, in few words', { message: 'Task not found' }, 'TASK_NOT_FOUND'],
     ['an address that is missing', { detail: 'Not Found' }, 'NOT_FOUND'],
   ])('is understood when it speaks of %s', async (_name, body, reason) => {
-    const { agent } = await agentThat((_asked, response) => json(response, body, 404), {}, '0.3');
+    const { agent } = await agentThat((_asked, response) => respondJson(response, body, 404), {}, '0.3');
     await expect(agent.getTask({ id: 't1' })).rejects.toMatchObject({ reason, status: 404 });
   });
 
   it('of 0.3 may have its version in its address already', async () => {
-    const server = await startRaw((_asked, response) => json(response, { task: task('completed') }));
+    const server = await startRawServer((_asked, response) =>
+      respondJson(response, { task: wireTaskFixture('completed') }),
+    );
     const agent = connect(
       {
         name: 'Old',
@@ -100,7 +126,7 @@ describe('an agent over REST', () => {
         capabilities: {},
         skills: [],
       },
-      { memory: createMemory() },
+      { memory: createEndpointCache() },
     );
     open.push(server, agent);
     await agent.send(request);

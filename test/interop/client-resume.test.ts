@@ -1,62 +1,76 @@
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../src/client/index.ts';
 import type { StreamEvent } from '../../src/protocol/event.ts';
-import { collect } from '../support/collect-stream.ts';
+import { collectStream } from '../support/collect-stream.ts';
 import { ManualClock } from '../support/clocks/manual-clock.ts';
-import { json, sse, startRaw } from '../support/http/raw-server.ts';
-import { artifactUpdate, card, error, isCard, result, statusUpdate, task } from '../support/http/wire-fixtures-1_0.ts';
-import { asked, open, problems, request, textsOf } from '../support/client/scripted-peer.ts';
-import { closedAfterEach } from '../support/close-after-each.ts';
+import { respondJson, startEventStream, startRawServer } from '../support/http/raw-server.ts';
+import {
+  artifactUpdateFixture,
+  wireCardFixture,
+  rpcErrorBody,
+  isWireCard,
+  rpcResult,
+  statusUpdateFixture,
+  wireTaskFixture,
+} from '../support/http/wire-fixtures-1_0.ts';
+import {
+  requestsByMethod,
+  openScriptedPeer,
+  clientWarnings,
+  request,
+  artifactTextsOf,
+} from '../support/client/scripted-peer.ts';
+import { closeAfterEach } from '../support/close-after-each.ts';
 
 describe('a stream that breaks', () => {
   it('goes on after the last id where the agent counts, without loss and without repetition', async () => {
     const all = [
-      { task: task('working') },
-      artifactUpdate('a', false),
-      artifactUpdate('b'),
-      artifactUpdate('b'),
-      artifactUpdate('c'),
-      statusUpdate('completed'),
+      { task: wireTaskFixture('working') },
+      artifactUpdateFixture('a', false),
+      artifactUpdateFixture('b'),
+      artifactUpdateFixture('b'),
+      artifactUpdateFixture('c'),
+      statusUpdateFixture('completed'),
     ];
-    const remote = await open({
+    const remote = await openScriptedPeer({
       SendStreamingMessage({ json: { id } }, response) {
-        const stream = sse(response);
-        for (let n = 0; n < 3; n++) stream.event(result(id, all[n]), n + 1);
+        const stream = startEventStream(response);
+        for (let n = 0; n < 3; n++) stream.event(rpcResult(id, all[n]), n + 1);
         stream.cut();
       },
       SubscribeToTask({ json: { id }, headers }, response) {
-        const stream = sse(response);
+        const stream = startEventStream(response);
         // One more than needed, as a careful agent may do.
         for (let n = Number(headers['last-event-id']) - 1; n < all.length; n++)
-          stream.event(result(id, all[n]), n + 1);
+          stream.event(rpcResult(id, all[n]), n + 1);
         stream.end();
       },
     });
-    const events = await collect(remote.stream(request));
+    const events = await collectStream(remote.stream(request));
     expect(events.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5, 6]);
-    expect(textsOf(events)).toBe('abbc');
-    expect(asked('SubscribeToTask')[0]?.headers['last-event-id']).toBe('3');
-    expect(problems.map(({ kind }) => kind)).toEqual(['resume']);
+    expect(artifactTextsOf(events)).toBe('abbc');
+    expect(requestsByMethod('SubscribeToTask')[0]?.headers['last-event-id']).toBe('3');
+    expect(clientWarnings.map(({ kind }) => kind)).toEqual(['resume']);
   });
 
   it('goes on with the difference to the picture where the agent does not count', async () => {
-    const remote = await open({
+    const remote = await openScriptedPeer({
       SendStreamingMessage({ json: { id } }, response) {
-        const stream = sse(response);
-        stream.event(result(id, { task: task('submitted') }));
-        stream.event(result(id, statusUpdate('working')));
-        stream.event(result(id, artifactUpdate('a', false)));
+        const stream = startEventStream(response);
+        stream.event(rpcResult(id, { task: wireTaskFixture('submitted') }));
+        stream.event(rpcResult(id, statusUpdateFixture('working')));
+        stream.event(rpcResult(id, artifactUpdateFixture('a', false)));
         stream.cut();
       },
       SubscribeToTask({ json: { id } }, response) {
-        const stream = sse(response);
-        stream.event(result(id, { task: task('working', ['a', 'b', 'c']) }));
-        stream.event(result(id, artifactUpdate('c')));
-        stream.event(result(id, statusUpdate('completed')));
+        const stream = startEventStream(response);
+        stream.event(rpcResult(id, { task: wireTaskFixture('working', ['a', 'b', 'c']) }));
+        stream.event(rpcResult(id, artifactUpdateFixture('c')));
+        stream.event(rpcResult(id, statusUpdateFixture('completed')));
         stream.end();
       },
     });
-    const events = await collect(remote.stream(request));
+    const events = await collectStream(remote.stream(request));
     expect(events.map(({ kind }) => kind)).toEqual([
       'task',
       'status',
@@ -65,66 +79,72 @@ describe('a stream that breaks', () => {
       'artifact',
       'status',
     ]);
-    expect(textsOf(events)).toBe('abcc');
+    expect(artifactTextsOf(events)).toBe('abcc');
     expect(events.every(({ sequence }) => sequence === undefined)).toBe(true);
   });
 
   it('takes times in the ids for what they are', async () => {
-    const remote = await open({
+    const remote = await openScriptedPeer({
       SendStreamingMessage({ json: { id } }, response) {
-        const stream = sse(response);
+        const stream = startEventStream(response);
         const now = Date.now();
-        stream.event(result(id, { task: task('working') }), now);
-        stream.event(result(id, artifactUpdate('a', false)), now);
-        stream.event(result(id, artifactUpdate('b')), now);
-        stream.event(result(id, statusUpdate('completed')), now);
+        stream.event(rpcResult(id, { task: wireTaskFixture('working') }), now);
+        stream.event(rpcResult(id, artifactUpdateFixture('a', false)), now);
+        stream.event(rpcResult(id, artifactUpdateFixture('b')), now);
+        stream.event(rpcResult(id, statusUpdateFixture('completed')), now);
         stream.end();
       },
     });
-    const events = await collect(remote.stream(request));
-    expect(textsOf(events)).toBe('ab');
+    const events = await collectStream(remote.stream(request));
+    expect(artifactTextsOf(events)).toBe('ab');
     expect(events.at(-1)).toMatchObject({ kind: 'status', status: { state: 'completed' } });
   });
 
   it('does not lose events of an agent whose numbers do not grow', async () => {
-    const remote = await open({
+    const remote = await openScriptedPeer({
       SendStreamingMessage({ json: { id } }, response) {
-        const stream = sse(response);
-        stream.event(result(id, { task: task('working') }), 7);
-        stream.event(result(id, artifactUpdate('a', false)), 7);
-        stream.event(result(id, statusUpdate('completed')), 7);
+        const stream = startEventStream(response);
+        stream.event(rpcResult(id, { task: wireTaskFixture('working') }), 7);
+        stream.event(rpcResult(id, artifactUpdateFixture('a', false)), 7);
+        stream.event(rpcResult(id, statusUpdateFixture('completed')), 7);
         stream.end();
       },
     });
-    expect(textsOf(await collect(remote.stream(request)))).toBe('a');
+    expect(artifactTextsOf(await collectStream(remote.stream(request)))).toBe('a');
   });
 
   it('asks for the task when it ended meanwhile', async () => {
-    const remote = await open({
+    const remote = await openScriptedPeer({
       SendStreamingMessage({ json: { id } }, response) {
-        const stream = sse(response);
-        stream.event(result(id, { task: task('working', ['a']) }));
+        const stream = startEventStream(response);
+        stream.event(rpcResult(id, { task: wireTaskFixture('working', ['a']) }));
         stream.end();
       },
-      SubscribeToTask: ({ json: { id } }, response) => json(response, error(id, -32004, 'It is over')),
-      GetTask: ({ json: { id } }, response) => json(response, result(id, task('completed', ['a', 'b']))),
+      SubscribeToTask: ({ json: { id } }, response) =>
+        respondJson(response, rpcErrorBody(id, -32004, 'It is over')),
+      GetTask: ({ json: { id } }, response) =>
+        respondJson(response, rpcResult(id, wireTaskFixture('completed', ['a', 'b']))),
     });
-    const events = await collect(remote.stream(request));
+    const events = await collectStream(remote.stream(request));
     expect(events.map(({ kind }) => kind)).toEqual(['task', 'artifact', 'status']);
-    expect(textsOf(events)).toBe('ab');
+    expect(artifactTextsOf(events)).toBe('ab');
   });
 
   it('asks again and again where a task cannot be followed', async () => {
     const clock = new ManualClock();
-    const pictures = [task('working'), task('working', ['a']), task('completed', ['a', 'b'])];
-    const remote = await open(
+    const pictures = [
+      wireTaskFixture('working'),
+      wireTaskFixture('working', ['a']),
+      wireTaskFixture('completed', ['a', 'b']),
+    ];
+    const remote = await openScriptedPeer(
       {
         SendStreamingMessage({ json: { id } }, response) {
-          const stream = sse(response);
-          stream.event(result(id, { task: task('working') }));
+          const stream = startEventStream(response);
+          stream.event(rpcResult(id, { task: wireTaskFixture('working') }));
           stream.end();
         },
-        GetTask: ({ json: { id } }, response) => json(response, result(id, pictures.shift())),
+        GetTask: ({ json: { id } }, response) => respondJson(response, rpcResult(id, pictures.shift())),
       },
       { clock },
     );
@@ -140,48 +160,48 @@ describe('a stream that breaks', () => {
     await again;
     clock.advance(100);
     await following;
-    expect(textsOf(events)).toBe('ab');
-    expect(problems.map(({ kind }) => kind)).toEqual(['resume', 'poll']);
+    expect(artifactTextsOf(events)).toBe('ab');
+    expect(clientWarnings.map(({ kind }) => kind)).toEqual(['resume', 'poll']);
   });
 
   it('gives up after some attempts that bring nothing', async () => {
-    const remote = await open(
+    const remote = await openScriptedPeer(
       {
         SendStreamingMessage({ json: { id } }, response) {
-          const stream = sse(response);
-          stream.event(result(id, { task: task('working') }));
+          const stream = startEventStream(response);
+          stream.event(rpcResult(id, { task: wireTaskFixture('working') }));
           stream.cut();
         },
         SubscribeToTask({ json: { id } }, response) {
-          const stream = sse(response);
-          stream.event(result(id, { task: task('working') }));
+          const stream = startEventStream(response);
+          stream.event(rpcResult(id, { task: wireTaskFixture('working') }));
           stream.cut();
         },
       },
       { resumes: 3 },
     );
-    await expect(collect(remote.stream(request))).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
-    expect(asked('SubscribeToTask')).toHaveLength(3);
+    await expect(collectStream(remote.stream(request))).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
+    expect(requestsByMethod('SubscribeToTask')).toHaveLength(3);
   });
 
   it('says so when it breaks before there is a task, and does not send again', async () => {
-    const remote = await open({ SendStreamingMessage: (_asked, response) => response.destroy() });
-    await expect(collect(remote.stream(request))).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
-    expect(asked('SendStreamingMessage')).toHaveLength(1);
+    const remote = await openScriptedPeer({ SendStreamingMessage: (_asked, response) => response.destroy() });
+    await expect(collectStream(remote.stream(request))).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
+    expect(requestsByMethod('SendStreamingMessage')).toHaveLength(1);
   });
 
   it('is taken for broken when nothing comes for too long; a comment is a sign of life', async () => {
     const clock = new ManualClock();
-    let live: ReturnType<typeof sse> | undefined;
-    const remote = await open(
+    let live: ReturnType<typeof startEventStream> | undefined;
+    const remote = await openScriptedPeer(
       {
         SendStreamingMessage({ json: { id } }, response) {
-          live = sse(response);
-          live.event(result(id, { task: task('working') }));
+          live = startEventStream(response);
+          live.event(rpcResult(id, { task: wireTaskFixture('working') }));
         },
         SubscribeToTask({ json: { id } }, response) {
-          const stream = sse(response);
-          stream.event(result(id, { task: task('completed') }));
+          const stream = startEventStream(response);
+          stream.event(rpcResult(id, { task: wireTaskFixture('completed') }));
           stream.end();
         },
       },
@@ -192,34 +212,34 @@ describe('a stream that breaks', () => {
     clock.advance(900);
     // The event after the comment proves that the comment has arrived.
     live?.write(': alive\n\n');
-    live?.event(result(1, artifactUpdate('a', false)));
+    live?.event(rpcResult(1, artifactUpdateFixture('a', false)));
     expect((await events.next()).value).toMatchObject({ kind: 'artifact' });
     const next = events.next();
     clock.advance(900);
-    expect(asked('SubscribeToTask')).toHaveLength(0);
+    expect(requestsByMethod('SubscribeToTask')).toHaveLength(0);
     void clock.asked((delay) => delay === 0).then(() => clock.advance(0));
     clock.advance(200);
     expect((await next).value).toMatchObject({ kind: 'status', status: { state: 'completed' } });
     expect((await events.next()).done).toBe(true);
-    expect(problems[0]?.error.reason).toBe('TIMEOUT');
+    expect(clientWarnings[0]?.error.reason).toBe('TIMEOUT');
   });
 
   it.each(['input-required', 'auth-required'])('is not broken when it closes in %s', async (state) => {
-    const remote = await open({
+    const remote = await openScriptedPeer({
       SendStreamingMessage({ json: { id } }, response) {
-        const stream = sse(response);
-        stream.event(result(id, { task: task('working') }));
-        stream.event(result(id, statusUpdate(state)));
+        const stream = startEventStream(response);
+        stream.event(rpcResult(id, { task: wireTaskFixture('working') }));
+        stream.event(rpcResult(id, statusUpdateFixture(state)));
         stream.end();
       },
     });
-    expect((await collect(remote.stream(request))).at(-1)).toMatchObject({ status: { state } });
-    expect(problems).toEqual([]);
+    expect((await collectStream(remote.stream(request))).at(-1)).toMatchObject({ status: { state } });
+    expect(clientWarnings).toEqual([]);
   });
 });
 
 describe('a stream of 0.3 that breaks', () => {
-  const opened = closedAfterEach();
+  const opened = closeAfterEach();
   const old = (state: string) => ({ taskId: 't1', contextId: 'c1', status: { state } });
   const chunk = (text: string, append = true) => ({
     kind: 'artifact-update',
@@ -247,24 +267,25 @@ describe('a stream of 0.3 that breaks', () => {
   ])(
     'is asked what it missed where it goes on with the next event, %s that event happened',
     async (_when, texts) => {
-      const server = await startRaw((asked, response, url) => {
-        if (isCard(asked.path)) return json(response, { ...card(url), ...oldCard, url: `${url}/rpc` });
+      const server = await startRawServer((asked, response, url) => {
+        if (isWireCard(asked.path))
+          return respondJson(response, { ...wireCardFixture(url), ...oldCard, url: `${url}/rpc` });
         const { id, method } = asked.json;
-        if (method === 'tasks/get') return json(response, result(id, whole('working', ...texts)));
-        const stream = sse(response);
+        if (method === 'tasks/get') return respondJson(response, rpcResult(id, whole('working', ...texts)));
+        const stream = startEventStream(response);
         if (method === 'message/stream') {
-          stream.event(result(id, { ...whole('working'), artifacts: [] }));
-          stream.event(result(id, chunk('a', false)));
+          stream.event(rpcResult(id, { ...whole('working'), artifacts: [] }));
+          stream.event(rpcResult(id, chunk('a', false)));
           return stream.cut();
         }
-        stream.event(result(id, chunk('c')));
-        stream.event(result(id, { kind: 'status-update', ...old('completed'), final: true }));
+        stream.event(rpcResult(id, chunk('c')));
+        stream.event(rpcResult(id, { kind: 'status-update', ...old('completed'), final: true }));
         stream.end();
       });
       const agent = connect(server.url, { random: () => 0 });
       opened.push(server, agent);
-      const events = await collect(agent.stream(request));
-      expect(textsOf(events)).toBe('abc');
+      const events = await collectStream(agent.stream(request));
+      expect(artifactTextsOf(events)).toBe('abc');
       expect(events.at(-1)).toMatchObject({ kind: 'status', status: { state: 'completed' } });
     },
   );

@@ -1,74 +1,88 @@
 import { describe, expect, it } from 'vitest';
-import { collect } from '../support/collect-stream.ts';
+import { collectStream } from '../support/collect-stream.ts';
 import { ManualClock } from '../support/clocks/manual-clock.ts';
-import { json, sse } from '../support/http/raw-server.ts';
-import { artifactUpdate, error, result, status, statusUpdate, task } from '../support/http/wire-fixtures-1_0.ts';
-import { asked, open, problems, request } from '../support/client/scripted-peer.ts';
+import { respondJson, startEventStream } from '../support/http/raw-server.ts';
+import {
+  artifactUpdateFixture,
+  rpcErrorBody,
+  rpcResult,
+  statusFixture,
+  statusUpdateFixture,
+  wireTaskFixture,
+} from '../support/http/wire-fixtures-1_0.ts';
+import {
+  requestsByMethod,
+  openScriptedPeer,
+  clientWarnings,
+  request,
+} from '../support/client/scripted-peer.ts';
 
 describe('a stream', () => {
   it('takes events that carry the id of another request, as an agent that shares them leaves it', async () => {
-    const remote = await open({
+    const remote = await openScriptedPeer({
       SendStreamingMessage(_asked, response) {
-        const stream = sse(response);
-        stream.event(result('somebody else', { task: task('completed') }));
+        const stream = startEventStream(response);
+        stream.event(rpcResult('somebody else', { task: wireTaskFixture('completed') }));
         stream.end();
       },
     });
-    expect(await collect(remote.stream(request))).toMatchObject([{ kind: 'task' }]);
+    expect(await collectStream(remote.stream(request))).toMatchObject([{ kind: 'task' }]);
   });
 
   it('refuses an event that is too large', async () => {
-    const remote = await open(
+    const remote = await openScriptedPeer(
       {
         SendStreamingMessage({ json: { id } }, response) {
-          sse(response).event(result(id, { task: task('working', ['x'.repeat(5000)]) }));
+          startEventStream(response).event(
+            rpcResult(id, { task: wireTaskFixture('working', ['x'.repeat(5000)]) }),
+          );
         },
       },
       { limits: { frame: 1000 } },
     );
-    await expect(collect(remote.stream(request))).rejects.toMatchObject({
+    await expect(collectStream(remote.stream(request))).rejects.toMatchObject({
       reason: 'INVALID_AGENT_RESPONSE',
       hint: expect.stringContaining('limits.frame'),
     });
   });
 
   it('goes on after a frame that makes no sense, and reports it', async () => {
-    const remote = await open({
+    const remote = await openScriptedPeer({
       SendStreamingMessage({ json: { id } }, response) {
-        const stream = sse(response);
-        stream.event(result(id, { task: task('working') }));
+        const stream = startEventStream(response);
+        stream.event(rpcResult(id, { task: wireTaskFixture('working') }));
         stream.write('data: {nonsense\n\n');
-        stream.event(result(id, { statusUpdate: { taskId: 't1' } }));
-        stream.event(result(id, statusUpdate('completed')));
+        stream.event(rpcResult(id, { statusUpdate: { taskId: 't1' } }));
+        stream.event(rpcResult(id, statusUpdateFixture('completed')));
         stream.end();
       },
     });
-    expect((await collect(remote.stream(request))).map(({ kind }) => kind)).toEqual(['task', 'status']);
-    expect(problems.map(({ kind }) => kind)).toEqual(['frame', 'frame']);
+    expect((await collectStream(remote.stream(request))).map(({ kind }) => kind)).toEqual(['task', 'status']);
+    expect(clientWarnings.map(({ kind }) => kind)).toEqual(['frame', 'frame']);
   });
 
   it('ends with the error that the agent sends in it', async () => {
-    const remote = await open({
+    const remote = await openScriptedPeer({
       SendStreamingMessage({ json: { id } }, response) {
-        const stream = sse(response);
-        stream.event(result(id, { task: task('working') }));
-        stream.event(error(id, -32603, 'Out of memory'));
+        const stream = startEventStream(response);
+        stream.event(rpcResult(id, { task: wireTaskFixture('working') }));
+        stream.event(rpcErrorBody(id, -32603, 'Out of memory'));
         stream.end();
       },
     });
-    await expect(collect(remote.stream(request))).rejects.toMatchObject({
+    await expect(collectStream(remote.stream(request))).rejects.toMatchObject({
       reason: 'INTERNAL_ERROR',
       message: 'Out of memory',
     });
-    expect(asked('SubscribeToTask')).toHaveLength(0);
+    expect(requestsByMethod('SubscribeToTask')).toHaveLength(0);
   });
 
   it('closes the connection at once when the reader leaves while it waits', async () => {
     let closed: Promise<void> | undefined;
-    const remote = await open({
+    const remote = await openScriptedPeer({
       SendStreamingMessage({ json: { id } }, response) {
         closed = new Promise((resolve) => response.on('close', resolve));
-        sse(response).event(result(id, { task: task('working') }));
+        startEventStream(response).event(rpcResult(id, { task: wireTaskFixture('working') }));
       },
     });
     const events = remote.stream(request)[Symbol.asyncIterator]();
@@ -81,10 +95,10 @@ describe('a stream', () => {
 
   it('closes the connection at once when the caller gives up', async () => {
     let closed: Promise<void> | undefined;
-    const remote = await open({
+    const remote = await openScriptedPeer({
       SendStreamingMessage({ json: { id } }, response) {
         closed = new Promise((resolve) => response.on('close', resolve));
-        sse(response).event(result(id, { task: task('working') }));
+        startEventStream(response).event(rpcResult(id, { task: wireTaskFixture('working') }));
       },
     });
     const stop = new AbortController();
@@ -98,16 +112,16 @@ describe('a stream', () => {
 
   it('is left when an agent does not close it after the end', async () => {
     const clock = new ManualClock();
-    const remote = await open(
+    const remote = await openScriptedPeer(
       {
         SendStreamingMessage({ json: { id } }, response) {
-          sse(response).event(result(id, { task: task('completed') }));
+          startEventStream(response).event(rpcResult(id, { task: wireTaskFixture('completed') }));
         },
       },
       { clock },
     );
     const waiting = clock.asked((delay) => delay === 2000);
-    const events = collect(remote.stream(request));
+    const events = collectStream(remote.stream(request));
     await waiting;
     clock.advance(2000);
     expect(await events).toMatchObject([{ kind: 'task' }]);
@@ -116,61 +130,71 @@ describe('a stream', () => {
 
   it('is made by asking where the card says that there are no streams', async () => {
     const clock = new ManualClock();
-    const remote = await open(
+    const remote = await openScriptedPeer(
       {
-        SendMessage: ({ json: { id } }, response) => json(response, result(id, { task: task('working') })),
-        GetTask: ({ json: { id } }, response) => json(response, result(id, task('completed', ['a']))),
+        SendMessage: ({ json: { id } }, response) =>
+          respondJson(response, rpcResult(id, { task: wireTaskFixture('working') })),
+        GetTask: ({ json: { id } }, response) =>
+          respondJson(response, rpcResult(id, wireTaskFixture('completed', ['a']))),
       },
       { clock },
       { capabilities: { streaming: false } },
     );
     const waiting = clock.asked((delay) => delay === 50);
-    const events = collect(remote.stream(request));
+    const events = collectStream(remote.stream(request));
     await waiting;
     clock.advance(50);
     expect((await events).map(({ kind }) => kind)).toEqual(['task', 'artifact', 'status']);
-    expect(asked('SendMessage')[0]?.json.params.configuration).toEqual({ returnImmediately: true });
-    expect(asked('SendStreamingMessage')).toHaveLength(0);
+    expect(requestsByMethod('SendMessage')[0]?.json.params.configuration).toEqual({
+      returnImmediately: true,
+    });
+    expect(requestsByMethod('SendStreamingMessage')).toHaveLength(0);
   });
 
   it('is made by sending where the agent refuses to stream', async () => {
-    const remote = await open({
-      SendStreamingMessage: ({ json: { id } }, response) => json(response, error(id, -32004)),
-      SendMessage: ({ json: { id } }, response) => json(response, result(id, { task: task('completed') })),
+    const remote = await openScriptedPeer({
+      SendStreamingMessage: ({ json: { id } }, response) => respondJson(response, rpcErrorBody(id, -32004)),
+      SendMessage: ({ json: { id } }, response) =>
+        respondJson(response, rpcResult(id, { task: wireTaskFixture('completed') })),
     });
-    expect(await collect(remote.stream(request))).toMatchObject([{ kind: 'task' }]);
+    expect(await collectStream(remote.stream(request))).toMatchObject([{ kind: 'task' }]);
   });
 
   it('takes a plain answer as its only event', async () => {
-    const remote = await open({
+    const remote = await openScriptedPeer({
       SendStreamingMessage: ({ json: { id } }, response) =>
-        json(response, result(id, { task: { ...task('completed'), status: status('completed') } })),
+        respondJson(
+          response,
+          rpcResult(id, { task: { ...wireTaskFixture('completed'), status: statusFixture('completed') } }),
+        ),
     });
-    expect(await collect(remote.stream(request))).toMatchObject([{ kind: 'task' }]);
+    expect(await collectStream(remote.stream(request))).toMatchObject([{ kind: 'task' }]);
   });
 });
 
 describe('a subscription', () => {
   it('goes on after a number, and skips what the agent repeats', async () => {
-    const remote = await open({
+    const remote = await openScriptedPeer({
       SubscribeToTask({ json: { id } }, response) {
-        const stream = sse(response);
-        stream.event(result(id, artifactUpdate('b')), 4);
-        stream.event(result(id, statusUpdate('completed')), 5);
+        const stream = startEventStream(response);
+        stream.event(rpcResult(id, artifactUpdateFixture('b')), 4);
+        stream.event(rpcResult(id, statusUpdateFixture('completed')), 5);
         stream.end();
       },
     });
-    const events = await collect(remote.subscribe({ id: 't1', after: 4 }));
+    const events = await collectStream(remote.subscribe({ id: 't1', after: 4 }));
     expect(events).toMatchObject([{ kind: 'status', sequence: 5 }]);
-    expect(asked('SubscribeToTask')[0]?.headers['last-event-id']).toBe('4');
+    expect(requestsByMethod('SubscribeToTask')[0]?.headers['last-event-id']).toBe('4');
   });
 
   it('to a task that is over is refused as the agent refuses it', async () => {
-    const remote = await open({
-      SubscribeToTask: ({ json: { id } }, response) => json(response, error(id, -32004, 'It is over')),
-      GetTask: ({ json: { id } }, response) => json(response, result(id, task('completed'))),
+    const remote = await openScriptedPeer({
+      SubscribeToTask: ({ json: { id } }, response) =>
+        respondJson(response, rpcErrorBody(id, -32004, 'It is over')),
+      GetTask: ({ json: { id } }, response) =>
+        respondJson(response, rpcResult(id, wireTaskFixture('completed'))),
     });
-    await expect(collect(remote.subscribe({ id: 't1' }))).rejects.toMatchObject({
+    await expect(collectStream(remote.subscribe({ id: 't1' }))).rejects.toMatchObject({
       reason: 'UNSUPPORTED_OPERATION',
       message: 'It is over',
     });

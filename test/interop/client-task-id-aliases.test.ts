@@ -1,18 +1,32 @@
 import { describe, expect, it } from 'vitest';
-import { connect, createMemory } from '../../src/client/index.ts';
+import { connect, createEndpointCache } from '../../src/client/index.ts';
 import { textOf } from '../../src/protocol/part.ts';
 import { reduce } from '../../src/protocol/reduce.ts';
 import type { SendRequest } from '../../src/protocol/requests.ts';
 import type { Task } from '../../src/protocol/task.ts';
-import { closedAfterEach } from '../support/close-after-each.ts';
-import { collect } from '../support/collect-stream.ts';
-import { json, type RawRequest, type RawServer, sse, startRaw } from '../support/http/raw-server.ts';
-import { artifactUpdate, card, error, isCard, result, statusUpdate, task } from '../support/http/wire-fixtures-1_0.ts';
+import { closeAfterEach } from '../support/close-after-each.ts';
+import { collectStream } from '../support/collect-stream.ts';
+import {
+  respondJson,
+  type RawServerRequest,
+  type RawServer,
+  startEventStream,
+  startRawServer,
+} from '../support/http/raw-server.ts';
+import {
+  artifactUpdateFixture,
+  wireCardFixture,
+  rpcErrorBody,
+  isWireCard,
+  rpcResult,
+  statusUpdateFixture,
+  wireTaskFixture,
+} from '../support/http/wire-fixtures-1_0.ts';
 
-const open = closedAfterEach();
+const open = closeAfterEach();
 
 function reach(server: RawServer) {
-  const agent = connect(server.url, { random: () => 0, memory: createMemory() });
+  const agent = connect(server.url, { random: () => 0, memory: createEndpointCache() });
   open.push(server, agent);
   return agent;
 }
@@ -40,13 +54,14 @@ function startOldest(marks: object) {
     skills: [{ id: 'echo', name: 'Echo' }],
     ...marks,
   });
-  return startRaw((asked, response, url) => {
+  return startRawServer((asked, response, url) => {
     if (asked.method === 'GET')
       return asked.path === '/.well-known/agent.json'
-        ? json(response, oldCard(url))
-        : json(response, {}, 404);
+        ? respondJson(response, oldCard(url))
+        : respondJson(response, {}, 404);
     const { id, method, params } = asked.json;
-    const answer = (value: unknown) => json(response, { jsonrpc: '2.0', id, result: value, error: null });
+    const answer = (value: unknown) =>
+      respondJson(response, { jsonrpc: '2.0', id, result: value, error: null });
     if (method === 'tasks/send') {
       const text = params.message.parts[0].text;
       const state = text === 'ask' ? 'input-required' : 'completed';
@@ -56,8 +71,8 @@ function startOldest(marks: object) {
       return answer(tasks.get(params.id));
     }
     if (method === 'tasks/sendSubscribe') {
-      const stream = sse(response);
-      const event = (value: object) => stream.event(result(id, { id: params.id, ...value }));
+      const stream = startEventStream(response);
+      const event = (value: object) => stream.event(rpcResult(id, { id: params.id, ...value }));
       event({ status: { state: 'working' }, final: false });
       event({ artifact: { name: 'out', index: 0, append: false, parts: [part('hel')] } });
       event({ artifact: { name: 'out', index: 0, append: true, lastChunk: true, parts: [part('lo')] } });
@@ -69,8 +84,12 @@ function startOldest(marks: object) {
     const known = tasks.get(params.id);
     if (method !== 'tasks/get' && method !== 'tasks/cancel')
       // The samples in Python called an unknown method an invalid request.
-      return json(response, { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'Invalid' } }, 400);
-    return known ? answer(known) : json(response, error(id, -32001, 'Task not found'));
+      return respondJson(
+        response,
+        { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'Invalid' } },
+        400,
+      );
+    return known ? answer(known) : respondJson(response, rpcErrorBody(id, -32001, 'Task not found'));
   });
 }
 
@@ -106,7 +125,7 @@ describe.each([
 
   it('streams', async () => {
     const agent = reach(await startOldest(marks));
-    const events = await collect(agent.stream(say('hi')));
+    const events = await collectStream(agent.stream(say('hi')));
     expect(events.map(({ kind }) => kind)).toEqual(['task', 'artifact', 'artifact', 'status']);
     expect(textsOf(reduce(events))).toBe('hello');
   });
@@ -131,33 +150,34 @@ describe.each([
 describe('a caller of 0.1 before an agent of 1.0', () => {
   /** Makes tasks t1 in context c1, whatever the caller says. */
   async function modern() {
-    const server = await startRaw((asked: RawRequest, response, url) => {
-      if (isCard(asked.path)) return json(response, card(url));
+    const server = await startRawServer((asked: RawServerRequest, response, url) => {
+      if (isWireCard(asked.path)) return respondJson(response, wireCardFixture(url));
       const { id, method, params } = asked.json;
       const whole = {
-        ...task('completed', ['a']),
+        ...wireTaskFixture('completed', ['a']),
         history: [
           { messageId: 'x', role: 'ROLE_USER', taskId: 't1', contextId: 'c1', parts: [{ text: 'hi' }] },
         ],
       };
-      if (method === 'SendMessage') return json(response, result(id, { task: whole }));
+      if (method === 'SendMessage') return respondJson(response, rpcResult(id, { task: whole }));
       if (method === 'SendStreamingMessage') {
-        const stream = sse(response);
-        stream.event(result(id, { task: task('working') }));
-        stream.event(result(id, artifactUpdate('a', false)));
-        stream.event(result(id, statusUpdate('completed')));
+        const stream = startEventStream(response);
+        stream.event(rpcResult(id, { task: wireTaskFixture('working') }));
+        stream.event(rpcResult(id, artifactUpdateFixture('a', false)));
+        stream.event(rpcResult(id, statusUpdateFixture('completed')));
         return stream.end();
       }
-      if (params.id !== 't1' && params.taskId !== 't1') return json(response, error(id, -32001));
+      if (params.id !== 't1' && params.taskId !== 't1')
+        return respondJson(response, rpcErrorBody(id, -32001));
       if (method === 'SubscribeToTask') {
-        const stream = sse(response);
-        stream.event(result(id, { task: task('working') }));
-        stream.event(result(id, statusUpdate('completed')));
+        const stream = startEventStream(response);
+        stream.event(rpcResult(id, { task: wireTaskFixture('working') }));
+        stream.event(rpcResult(id, statusUpdateFixture('completed')));
         return stream.end();
       }
       if (method.includes('Push'))
-        return json(response, result(id, { taskId: 't1', id: 'p', url: 'http://127.0.0.1:9' }));
-      json(response, result(id, whole));
+        return respondJson(response, rpcResult(id, { taskId: 't1', id: 'p', url: 'http://127.0.0.1:9' }));
+      respondJson(response, rpcResult(id, whole));
     });
     return { server, agent: reach(server) };
   }
@@ -182,7 +202,7 @@ describe('a caller of 0.1 before an agent of 1.0', () => {
     ).toMatchObject({
       taskId: 'mine',
     });
-    const followed = await collect(agent.subscribe({ id: 'mine' }, call));
+    const followed = await collectStream(agent.subscribe({ id: 'mine' }, call));
     expect(followed).toMatchObject([{ task: { id: 'mine' } }, { taskId: 'mine', contextId: 'session' }]);
 
     await agent.send(claimed(), call);
@@ -191,7 +211,7 @@ describe('a caller of 0.1 before an agent of 1.0', () => {
 
   it('sees its own names in a stream', async () => {
     const { agent } = await modern();
-    const events = await collect(agent.stream(claimed()));
+    const events = await collectStream(agent.stream(claimed()));
     expect(events).toMatchObject([
       { task: { id: 'mine', contextId: 'session' } },
       { taskId: 'mine', contextId: 'session' },
@@ -211,10 +231,10 @@ describe('a caller of 0.1 before an agent of 1.0', () => {
 
 it('passes a name on to a colleague that asks for it while it is being given', async () => {
   const waiting: (() => void)[] = [];
-  const server = await startRaw((asked, response, url) => {
-    if (isCard(asked.path)) return json(response, card(url));
+  const server = await startRawServer((asked, response, url) => {
+    if (isWireCard(asked.path)) return respondJson(response, wireCardFixture(url));
     const { id } = asked.json;
-    waiting.push(() => json(response, result(id, { task: task('working') })));
+    waiting.push(() => respondJson(response, rpcResult(id, { task: wireTaskFixture('working') })));
     if (waiting.length === 1) waiting[0]?.();
     else waiting.at(-1)?.();
   });

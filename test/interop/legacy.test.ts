@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalAgent } from '../../src/engine/index.ts';
 import { type RunningServer, serve } from '../../src/server/index.ts';
-import { frames, readFrames } from '../support/http/sse-frames.ts';
-import { answersOf0_1, SchemaWatch } from '../support/interop/schema-checking-fetch.ts';
+import { streamSseFrames, readSseFrames } from '../support/http/sse-frames.ts';
+import { responseSchemas0_1, SchemaCheckingFetch } from '../support/interop/schema-checking-fetch.ts';
 import { sampleAgent } from './sample-agent.ts';
 
-const watch = new SchemaWatch('a2a-legacy-v0.1.0.schema.json', answersOf0_1);
+const watch = new SchemaCheckingFetch('a2a-legacy-v0.1.0.schema.json', responseSchemas0_1);
 let agent: LocalAgent;
 let server: RunningServer;
 
@@ -39,7 +39,7 @@ const says = (text: string) => ({ role: 'user', parts: [{ type: 'text', text }] 
 const newId = () => `test-${crypto.randomUUID()}`;
 
 async function stream(method: string, params: unknown, path = ''): Promise<any[]> {
-  const all = await readFrames(await open({ jsonrpc: '2.0', id: 'r1', method, params }, path));
+  const all = await readSseFrames(await open({ jsonrpc: '2.0', id: 'r1', method, params }, path));
   for (const { data } of all) expect(data).toMatchObject({ jsonrpc: '2.0', id: 'r1' });
   return all.map(({ data }) => data.result);
 }
@@ -100,7 +100,7 @@ describe('the life of a task', () => {
     const id = newId();
     const params = { id, message: says('slow') };
     const response = await open({ jsonrpc: '2.0', id: 'r1', method: 'tasks/sendSubscribe', params });
-    const events = frames(response);
+    const events = streamSseFrames(response);
     await events.next();
     expect((await call('tasks/cancel', { id })).result).toMatchObject({ id, status: { state: 'canceled' } });
     let last: any;
@@ -199,7 +199,7 @@ describe('a stream', () => {
       signal: leaving.signal,
     });
     const leave = async () => {
-      for await (const { data } of frames(response)) if (data.result.status.message) leaving.abort();
+      for await (const { data } of streamSseFrames(response)) if (data.result.status.message) leaving.abort();
     };
     await expect(leave()).rejects.toThrow(/abort/i);
     expect((await call('tasks/get', { id })).result.status.state).toBe('working');

@@ -3,10 +3,15 @@
  * back once and `ask twice` twice, `auth` wants credentials, `slow` works until it is canceled, `fail` throws,
  * `reject` refuses, and everything else is echoed, part by part.
  */
-import { defineAgent, type LocalAgent, type Output, type ProcessContext } from '../../src/engine/index.ts';
+import {
+  defineAgent,
+  type LocalAgent,
+  type AgentOutput,
+  type ProcessContext,
+} from '../../src/engine/index.ts';
 import type { AgentDefinition, AgentOptions } from '../../src/engine/agent-definition.ts';
 
-async function* work(context: ProcessContext): AsyncGenerator<Output> {
+async function* work(context: ProcessContext): AsyncGenerator<AgentOutput> {
   const { text, message, signal } = context;
   switch (text) {
     case 'stream':

@@ -2,8 +2,8 @@ import { A2AClient } from 'sdk-0.2/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { LocalAgent } from '../../src/engine/index.ts';
 import { type RunningServer, serve } from '../../src/server/index.ts';
-import { collect } from '../support/collect-stream.ts';
-import { answersOf0_3, SchemaWatch } from '../support/interop/schema-checking-fetch.ts';
+import { collectStream } from '../support/collect-stream.ts';
+import { responseSchemas0_3, SchemaCheckingFetch } from '../support/interop/schema-checking-fetch.ts';
 import { sampleAgent } from './sample-agent.ts';
 
 /** A message in the words of 0.2. */
@@ -16,7 +16,7 @@ describe('the official client of 0.2', () => {
   let agent: LocalAgent;
   let server: RunningServer;
   let client: A2AClient;
-  const watch = new SchemaWatch('a2a-v0.2.6.schema.json', answersOf0_3);
+  const watch = new SchemaCheckingFetch('a2a-v0.2.6.schema.json', responseSchemas0_3);
 
   beforeAll(async () => {
     // This client takes the fetch of the machine and no other.
@@ -77,7 +77,7 @@ describe('the official client of 0.2', () => {
   });
 
   it('streams: the task, its chunks, the end', async () => {
-    const events = await collect<any>(client.sendMessageStream(say('stream')));
+    const events = await collectStream<any>(client.sendMessageStream(say('stream')));
     const { id: taskId, contextId } = events[0];
     expect(events[0]).toMatchObject({ kind: 'task', status: { state: 'submitted' } });
     expect(events[1]).toMatchObject({ kind: 'status-update', status: { state: 'working' }, final: false });
@@ -117,10 +117,10 @@ describe('the official client of 0.2', () => {
   });
 
   it('sees a stream end when the agent asks', async () => {
-    const events = await collect<any>(client.sendMessageStream(say('ask')));
+    const events = await collectStream<any>(client.sendMessageStream(say('ask')));
     expect(events.at(-1)).toMatchObject({ status: { state: 'input-required' }, final: true });
     const { taskId, contextId } = events.at(-1);
-    const more = await collect<any>(client.sendMessageStream(say('this', { taskId, contextId })));
+    const more = await collectStream<any>(client.sendMessageStream(say('this', { taskId, contextId })));
     expect(more[0]).toMatchObject({ kind: 'task', id: taskId });
     expect(more.at(-1)).toMatchObject({ status: { state: 'completed' }, final: true });
   });
@@ -144,7 +144,7 @@ describe('the official client of 0.2', () => {
         if (seen.length === 0) await client.cancelTask({ id: taskId });
         seen.push(other);
       }
-      const after = await collect<any>(client.resubscribeTask({ id: taskId }));
+      const after = await collectStream<any>(client.resubscribeTask({ id: taskId }));
       expect(after.map(({ kind }) => kind)).toEqual(['task', 'status-update']);
       expect(after[1]).toMatchObject({ status: { state: 'canceled' }, final: true });
       break;
@@ -177,7 +177,9 @@ describe('the official client of 0.2', () => {
     expect(await client.sendMessage({ message: { role: 'user' } } as any)).toMatchObject({
       error: { code: -32602 },
     });
-    await expect(collect<any>(client.resubscribeTask({ id: 'nobody' }))).rejects.toThrow(/-32001|not found/i);
+    await expect(collectStream<any>(client.resubscribeTask({ id: 'nobody' }))).rejects.toThrow(
+      /-32001|not found/i,
+    );
   });
 
   it('was told nothing that its schema forbids', async () => {

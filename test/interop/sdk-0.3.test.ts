@@ -11,8 +11,8 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalAgent } from '../../src/engine/index.ts';
 import { type RunningServer, serve } from '../../src/server/index.ts';
-import { collect } from '../support/collect-stream.ts';
-import { answersOf0_3, SchemaWatch } from '../support/interop/schema-checking-fetch.ts';
+import { collectStream } from '../support/collect-stream.ts';
+import { responseSchemas0_3, SchemaCheckingFetch } from '../support/interop/schema-checking-fetch.ts';
 import { sampleAgent } from './sample-agent.ts';
 
 /** A message in the words of 0.3. */
@@ -21,8 +21,8 @@ function say(text: string, more: object = {}): any {
   return { message: { ...message, parts: [{ kind: 'text', text }], ...more } };
 }
 
-const watch = new SchemaWatch('a2a-v0.3.0.schema.json', {
-  ...answersOf0_3,
+const watch = new SchemaCheckingFetch('a2a-v0.3.0.schema.json', {
+  ...responseSchemas0_3,
   'tasks/pushNotificationConfig/list': 'ListTaskPushNotificationConfigResponse',
   'tasks/pushNotificationConfig/delete': 'DeleteTaskPushNotificationConfigResponse',
   'agent/getAuthenticatedExtendedCard': 'GetAuthenticatedExtendedCardResponse',
@@ -106,7 +106,7 @@ describe.each(bindings)('the official client of 0.3 over $transport', ({ transpo
   });
 
   it('streams: the task, its chunks, the end', async () => {
-    const events = await collect<any>(client.sendMessageStream(say('stream')));
+    const events = await collectStream<any>(client.sendMessageStream(say('stream')));
     const { id: taskId, contextId } = events[0];
     expect(events[0]).toMatchObject({ kind: 'task', status: { state: 'submitted' } });
     expect(events[1]).toMatchObject({ kind: 'status-update', status: { state: 'working' }, final: false });
@@ -141,7 +141,7 @@ describe.each(bindings)('the official client of 0.3 over $transport', ({ transpo
       parts: [{ kind: 'text', text: 'hi' }],
     };
     expect(await speaker.sendMessage(say('hi'))).toMatchObject(expected);
-    expect(await collect<any>(speaker.sendMessageStream(say('hi')))).toMatchObject([expected]);
+    expect(await collectStream<any>(speaker.sendMessageStream(say('hi')))).toMatchObject([expected]);
     await other.stop();
     await direct.close();
   });
@@ -179,10 +179,10 @@ describe.each(bindings)('the official client of 0.3 over $transport', ({ transpo
   });
 
   it('sees a stream end when the agent asks, and begin with the task when it answers', async () => {
-    const events = await collect<any>(client.sendMessageStream(say('ask')));
+    const events = await collectStream<any>(client.sendMessageStream(say('ask')));
     expect(events.at(-1)).toMatchObject({ status: { state: 'input-required' }, final: true });
     const { taskId, contextId } = events.at(-1);
-    const more = await collect<any>(client.sendMessageStream(say('this', { taskId, contextId })));
+    const more = await collectStream<any>(client.sendMessageStream(say('this', { taskId, contextId })));
     expect(more[0]).toMatchObject({ kind: 'task', id: taskId });
     expect(more.at(-1)).toMatchObject({ status: { state: 'completed' }, final: true });
   });
@@ -203,7 +203,7 @@ describe.each(bindings)('the official client of 0.3 over $transport', ({ transpo
         if (seen.length === 0) await client.cancelTask({ id: taskId });
         seen.push(other);
       }
-      const after = await collect<any>(client.resubscribeTask({ id: taskId }));
+      const after = await collectStream<any>(client.resubscribeTask({ id: taskId }));
       expect(after).toMatchObject([
         { kind: 'task', id: taskId, status: { state: 'canceled' } },
         { kind: 'status-update', taskId, status: { state: 'canceled' }, final: true },
@@ -263,10 +263,10 @@ describe.each(bindings)('the official client of 0.3 over $transport', ({ transpo
     await expect(client.cancelTask({ id })).rejects.toThrow(TaskNotCancelableError);
     await expect(send('more', { taskId: id })).rejects.toThrow(UnsupportedOperationError);
     await expect(send('hi', { role: 'nobody' })).rejects.toThrow(isRest ? /role/i : /message\.role/);
-    await expect(collect<any>(client.resubscribeTask({ id: 'nobody' }))).rejects.toThrow(/not found/i);
-    await expect(collect<any>(client.sendMessageStream(say('hi', { taskId: 'nobody' })))).rejects.toThrow(
-      /not found/i,
-    );
+    await expect(collectStream<any>(client.resubscribeTask({ id: 'nobody' }))).rejects.toThrow(/not found/i);
+    await expect(
+      collectStream<any>(client.sendMessageStream(say('hi', { taskId: 'nobody' }))),
+    ).rejects.toThrow(/not found/i);
   });
 });
 

@@ -1,7 +1,7 @@
-import type { Link } from '../../src/mesh/brokers/broker-connection.ts';
-import { frames } from '../support/http/sse-frames.ts';
-import { MeshCaller } from '../support/mesh/mesh-test-client.ts';
-import { open } from '../support/http/http-calls.ts';
+import type { BrokerConnection } from '../../src/mesh/brokers/broker-connection.ts';
+import { streamSseFrames } from '../support/http/sse-frames.ts';
+import { MeshTestClient } from '../support/mesh/mesh-test-client.ts';
+import { httpOpen } from '../support/http/http-calls.ts';
 import { hear, type Heard, partsOf, type Said, type Spoken } from './versions.ts';
 
 /** Everything that came back for one request. */
@@ -99,7 +99,7 @@ export function httpCaller(gateway: string, version: Spoken, transport: 'JSONRPC
   const isRest = transport === 'REST';
   const prefix = version === '0.3 REST' ? '/v1' : '';
   const rpc = (agent: string, method: string, params: object, accept?: string) =>
-    open(
+    httpOpen(
       `${gateway}/agents/${agent}`,
       { jsonrpc: '2.0', id: newId(), method, params },
       { ...headers, ...(accept !== undefined && { accept }) },
@@ -110,7 +110,7 @@ export function httpCaller(gateway: string, version: Spoken, transport: 'JSONRPC
     ask(agent, operation, said, of = { contextId: newId() }) {
       const params = paramsOf(version, said, of, newId());
       const response = isRest
-        ? open(`${gateway}/agents/${agent}${prefix}/message:${operation}`, params, headers)
+        ? httpOpen(`${gateway}/agents/${agent}${prefix}/message:${operation}`, params, headers)
         : rpc(
             agent,
             methodsHere[operation],
@@ -125,7 +125,7 @@ export function httpCaller(gateway: string, version: Spoken, transport: 'JSONRPC
         if (!answer.headers.get('content-type')?.startsWith('text/event-stream'))
           return outcomeOf(version, [await answer.json()]);
         const bodies: any[] = [];
-        for await (const { data } of frames(answer)) {
+        for await (const { data } of streamSseFrames(answer)) {
           if (data === undefined) continue;
           bodies.push(data);
           if (hear(version, data).states.includes('working')) begin(taskIdIn(data.result ?? data) ?? '');
@@ -136,7 +136,7 @@ export function httpCaller(gateway: string, version: Spoken, transport: 'JSONRPC
     },
     async cancel(agent, taskId) {
       const answer = isRest
-        ? await open(`${gateway}/agents/${agent}${prefix}/tasks/${taskId}:cancel`, {}, headers)
+        ? await httpOpen(`${gateway}/agents/${agent}${prefix}/tasks/${taskId}:cancel`, {}, headers)
         : await rpc(agent, methodsHere.cancel, { id: taskId });
       const body = await answer.json();
       if (errorIn(body) !== undefined) throw new Error(`cancel: ${JSON.stringify(body)}`);
@@ -146,11 +146,11 @@ export function httpCaller(gateway: string, version: Spoken, transport: 'JSONRPC
 
 /** A caller over a mesh. */
 export async function meshCaller(
-  link: Link,
+  link: BrokerConnection,
   namespace: string,
   version: '0.1' | '0.3' | '1.0',
 ): Promise<Caller> {
-  const caller = await MeshCaller.join(link, namespace, `gateway_${version.replace('.', '_')}`);
+  const caller = await MeshTestClient.join(link, namespace, `gateway_${version.replace('.', '_')}`);
   return {
     version,
     ask(agent, operation, said, of = { contextId: newId() }) {

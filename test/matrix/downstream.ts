@@ -1,4 +1,9 @@
-import { json, type RawRequest, sse, startRaw } from '../support/http/raw-server.ts';
+import {
+  respondJson,
+  type RawServerRequest,
+  startEventStream,
+  startRawServer,
+} from '../support/http/raw-server.ts';
 import { hear, partsOf, type Said, stateOf, type Version } from './versions.ts';
 
 /** An agent that speaks one version only. */
@@ -41,20 +46,20 @@ type Step = { state: string; said?: string } | { artifact: Said };
 export async function startDownstream(version: Version): Promise<Downstream> {
   const tasks = new Map<string, Kept>();
   const words = new Words(version);
-  const server = await startRaw((request, response, url) => {
+  const server = await startRawServer((request, response, url) => {
     const cardPath = version === '0.1' ? '/.well-known/agent.json' : '/.well-known/agent-card.json';
-    if (request.method === 'GET' && request.path === cardPath) return json(response, words.card(url));
+    if (request.method === 'GET' && request.path === cardPath) return respondJson(response, words.card(url));
     const operation = methods[version][request.json?.method];
     if (!operation || !isRightVersion(version, request))
-      return json(response, {
+      return respondJson(response, {
         jsonrpc: '2.0',
         id: null,
         error: { code: -32601, message: 'Method not found' },
       });
     const { id, params } = request.json;
-    const reply = (result: unknown) => json(response, { jsonrpc: '2.0', id, result });
+    const reply = (result: unknown) => respondJson(response, { jsonrpc: '2.0', id, result });
     const refuse = (code: number, message: string) =>
-      json(response, { jsonrpc: '2.0', id, error: { code, message } });
+      respondJson(response, { jsonrpc: '2.0', id, error: { code, message } });
     const known = tasks.get(String(params.id));
     if (operation === 'get') return known ? reply(words.task(known)) : refuse(-32001, 'Task not found');
     if (operation === 'cancel') {
@@ -66,7 +71,7 @@ export async function startDownstream(version: Version): Promise<Downstream> {
     const task = taskFor(version, params, tasks);
     const steps = stepsFor(version, params, task);
     if (steps === 'refused') return refuse(-32603, 'I will not do this');
-    if (operation === 'stream') return follow(words, id, { task, steps }, sse(response));
+    if (operation === 'stream') return follow(words, id, { task, steps }, startEventStream(response));
     const end = (): void => reply(words.sent(task));
     for (const step of steps) apply(task, step);
     return task.state === 'working' ? void (task.canceled = end) : end();
@@ -75,7 +80,7 @@ export async function startDownstream(version: Version): Promise<Downstream> {
 }
 
 /** 1.0 says its version in a header; the others do not know it. */
-function isRightVersion(version: Version, { headers }: RawRequest): boolean {
+function isRightVersion(version: Version, { headers }: RawServerRequest): boolean {
   return version !== '1.0' || headers['a2a-version'] === '1.0';
 }
 
@@ -138,7 +143,7 @@ function follow(
   words: Words,
   id: unknown,
   { task, steps }: { task: Kept; steps: readonly Step[] },
-  stream: ReturnType<typeof sse>,
+  stream: ReturnType<typeof startEventStream>,
 ): void {
   const say = (result: unknown) => stream.event({ jsonrpc: '2.0', id, result });
   for (const event of words.begin(task)) say(event);

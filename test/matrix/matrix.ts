@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { filesystemArtifacts } from '../../src/artifacts/stores/filesystem.ts';
+import { filesystemArtifactStore } from '../../src/artifacts/stores/filesystem.ts';
 import type { ArtifactStore } from '../../src/artifacts/artifact-store.ts';
 import { readArtifactUri } from '../../src/artifacts/artifact-uri.ts';
 import { readGatewayConfig } from '../../src/gateway/config/read-gateway-config.ts';
 import { runGateway } from '../../src/gateway/run-gateway.ts';
-import { openLink } from '../../src/mesh/brokers/connect-broker.ts';
+import { connectBroker } from '../../src/mesh/brokers/connect-broker.ts';
 import { type Caller, httpCaller, meshCaller, type Outcome } from './clients.ts';
 import { type Downstream, made, startDownstream } from './downstream.ts';
 import { expectedLosses } from './expected-losses.ts';
@@ -106,7 +106,7 @@ export function describeMatrix(
       },
     });
     open.push(() => gateway.stop(0));
-    const link = broker && (await openLink(broker.url));
+    const link = broker && (await connectBroker(broker.url));
     if (link) open.push(() => link.close());
     const callers = new Map<string, Caller>();
     for (const way of ways)
@@ -117,7 +117,7 @@ export function describeMatrix(
             : httpCaller(gateway.url ?? '', way === 'REST' && version === '0.3' ? '0.3 REST' : version, way);
         if (made) callers.set(`${version} ${way}`, made);
       }
-    scene = { store: filesystemArtifacts(folder), callers, losses };
+    scene = { store: filesystemArtifactStore(folder), callers, losses };
   });
   afterAll(async () => {
     for (const close of open.toReversed()) await close();

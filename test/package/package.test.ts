@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { root, Running } from '../support/cli/run-command.ts';
+import { repositoryRoot, RunningCommand } from '../support/cli/run-command.ts';
 
 const run = promisify(execFile);
 
@@ -15,7 +15,7 @@ interface Manifest {
   exports: { [subpath: string]: string | { types: string; default: string } };
 }
 
-const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
+const manifest = JSON.parse(readFileSync(join(repositoryRoot, 'package.json'), 'utf8')) as Manifest;
 const modules = Object.entries(manifest.exports).filter(
   (entry): entry is [string, { types: string; default: string }] => typeof entry[1] === 'object',
 );
@@ -23,7 +23,7 @@ const specifiers = modules
   .map(([subpath]) => subpath.replace(/^\./, 'dragoman'))
   // It extends the vitest of whoever tests, and is run by test/examples-testing.test.ts.
   .filter((specifier) => specifier !== 'dragoman/testkit/vitest');
-const bin = (name: string) => join(root, 'node_modules', '.bin', name);
+const bin = (name: string) => join(repositoryRoot, 'node_modules', '.bin', name);
 
 /** npm, as a newcomer runs it: nothing of the npm that runs the tests reaches it. */
 function cleanEnv(): NodeJS.ProcessEnv {
@@ -44,7 +44,7 @@ beforeAll(async () => {
   home = join(folder, 'consumer');
   // The step before has built it; building here would pull dist/ away from under other tests.
   const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], {
-    cwd: root,
+    cwd: repositoryRoot,
     env: cleanEnv(),
   });
   const [{ filename, files }] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
@@ -74,7 +74,7 @@ describe('the package', () => {
   });
 
   it('exports every folder that has a door', () => {
-    const doors = readdirSync(join(root, 'dist'), { withFileTypes: true })
+    const doors = readdirSync(join(repositoryRoot, 'dist'), { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => name)
       .filter((name) => packed.includes(`dist/${name}/index.js`));
@@ -109,7 +109,7 @@ describe('the package', () => {
           lib: ['es2023', 'esnext.disposable'],
           noEmit: true,
           types: ['node'],
-          typeRoots: [join(root, 'node_modules', '@types')],
+          typeRoots: [join(repositoryRoot, 'node_modules', '@types')],
         },
         files: ['consumer.ts'],
       }),
@@ -127,7 +127,7 @@ describe('the package', () => {
       export const task: Task | undefined = isTask(answer) ? answer : undefined;
       export const reason: Reason = new A2AError('${reason}').reason;`;
     const check = () =>
-      run(process.execPath, [join(root, 'node_modules/ts7/bin/tsc'), '-p', '.'], { cwd: home });
+      run(process.execPath, [join(repositoryRoot, 'node_modules/ts7/bin/tsc'), '-p', '.'], { cwd: home });
     writeFileSync(join(home, 'consumer.ts'), consumer('TASK_NOT_FOUND'));
     expect((await check()).stdout).toBe('');
     // The types are there and not all `any`: a wrong word is found.
@@ -149,7 +149,7 @@ describe('the package', () => {
        export default defineAgent({ name: 'Installed', description: 'Is installed', process: () => 'here' });`,
     );
     const command = join(home, 'node_modules', '.bin', 'dragoman');
-    const running = new Running(spawn(command, ['serve', 'agent.js', '--port', '0'], { cwd: home }));
+    const running = new RunningCommand(spawn(command, ['serve', 'agent.js', '--port', '0'], { cwd: home }));
     const [, url = ''] = await running.prints(/^listening on (\S+)\n/);
     const response = await fetch(`${url}/message:send`, {
       method: 'POST',
@@ -162,7 +162,7 @@ describe('the package', () => {
 
   it('brings the samples, which are up without what is optional', async () => {
     const command = join(home, 'node_modules', '.bin', 'dragoman');
-    const running = new Running(spawn(command, ['up', '-o', 'json'], { cwd: home }));
+    const running = new RunningCommand(spawn(command, ['up', '-o', 'json'], { cwd: home }));
     const [line] = await running.prints(/^\{.*\}\n/);
     const {
       agents,
@@ -192,7 +192,7 @@ describe('the package', () => {
     const hasSqlite = process.getBuiltinModule('node:sqlite') !== undefined;
     const command = join(home, 'node_modules', '.bin', 'dragoman');
     const args = ['serve', 'agent.js', '--port', '0', '--store', 'sqlite:tasks.db'];
-    const running = new Running(spawn(command, args, { cwd: home }));
+    const running = new RunningCommand(spawn(command, args, { cwd: home }));
     if (hasSqlite) {
       await running.prints(/^listening on /);
       await running.stop();
@@ -204,7 +204,9 @@ describe('the package', () => {
   });
 
   it('is in order for those who publish packages', async () => {
-    const { stdout } = await run(bin('publint'), ['run', '--strict', '--pack', 'false', root], { cwd: root });
+    const { stdout } = await run(bin('publint'), ['run', '--strict', '--pack', 'false', repositoryRoot], {
+      cwd: repositoryRoot,
+    });
     expect(stdout).toContain('All good!');
   });
 

@@ -1,5 +1,5 @@
 /** Reads a stream to its end. */
-export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+export async function collectStream<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const all: Item[] = [];
   for await (const item of items) all.push(item);
   return all;

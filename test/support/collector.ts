@@ -1,7 +1,7 @@
-import type { Delivery } from '../../src/mesh/brokers/broker-connection.ts';
+import type { MeshMessage } from '../../src/mesh/brokers/broker-connection.ts';
 
 /** Collects messages, or something else, and tells when there are enough. */
-export class Collected<T = Delivery> {
+export class Collector<T = MeshMessage> {
   readonly all: T[] = [];
   #waiting: { count: number; enough: () => void }[] = [];
 
@@ -16,7 +16,7 @@ export class Collected<T = Delivery> {
   };
 
   get payloads(): string[] {
-    return this.all.map((item) => (item as Delivery).payload);
+    return this.all.map((item) => (item as MeshMessage).payload);
   }
 
   /** Waits until there are so many. */
@@ -27,7 +27,7 @@ export class Collected<T = Delivery> {
 }
 
 /** Something that opens when it is told to. */
-export class Gate {
+export class Latch {
   #open: () => void = () => {};
   readonly passed = new Promise<void>((open) => {
     this.#open = open;
@@ -39,4 +39,4 @@ export class Gate {
 }
 
 /** Numbers from 0, as texts. */
-export const numbers = (count: number): string[] => Array.from({ length: count }, (_, at) => String(at));
+export const numberTexts = (count: number): string[] => Array.from({ length: count }, (_, at) => String(at));

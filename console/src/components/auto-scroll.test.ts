@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { EndWatch } from './auto-scroll.ts';
+import { AutoScroll } from './auto-scroll.ts';
 
 const box = (at: number, scrollHeight: number) => ({
   // As a browser has it: nothing scrolls further than to the end.
@@ -14,14 +14,14 @@ const box = (at: number, scrollHeight: number) => ({
 });
 
 it('stays at the end while the box grows faster than it scrolls', () => {
-  const watch = new EndWatch();
+  const watch = new AutoScroll();
   watch.see(box(400, 500));
   watch.see(box(450, 900));
   expect(watch.isAtEnd).toBe(true);
 });
 
 it('leaves the end with whoever scrolls up, and comes back with them', () => {
-  const watch = new EndWatch();
+  const watch = new AutoScroll();
   watch.see(box(400, 500));
   watch.see(box(200, 500));
   expect(watch.isAtEnd).toBe(false);
@@ -32,7 +32,7 @@ it('leaves the end with whoever scrolls up, and comes back with them', () => {
 });
 
 it('does not take a box that became shorter for somebody who scrolls up', () => {
-  const watch = new EndWatch();
+  const watch = new AutoScroll();
   watch.see(box(400, 500));
   const shorter = box(300, 400);
   watch.keep(shorter);
@@ -41,7 +41,7 @@ it('does not take a box that became shorter for somebody who scrolls up', () => 
 });
 
 it('leaves a box where it is once somebody has scrolled up', () => {
-  const watch = new EndWatch();
+  const watch = new AutoScroll();
   watch.see(box(400, 500));
   watch.see(box(200, 500));
   const grown = box(200, 900);

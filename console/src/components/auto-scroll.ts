@@ -12,7 +12,7 @@ interface ScrollBox {
  * Knows whether somebody wants to stay at the end of a box that grows. A box that grows while it scrolls is not at its
  * end for a moment, so only who scrolls up leaves the end.
  */
-export class EndWatch {
+export class AutoScroll {
   #top = 0;
   readonly #isAtEnd = signal(true);
 
@@ -42,4 +42,4 @@ export class EndWatch {
 }
 
 /** The end of the box that a part stands in, where somebody watches it. */
-export const SurroundingEnd = createContext<EndWatch | undefined>(undefined);
+export const AutoScrollContext = createContext<AutoScroll | undefined>(undefined);

@@ -3,10 +3,10 @@ import type { TaskState } from '../../../src/protocol/task.ts';
 import './badge.css';
 
 /** The colours that things may have; each has `-ink`, `-soft` and `-line` in the theme. */
-export type Tone = 'grey' | 'teal' | 'amber' | 'green' | 'red' | 'blue' | 'violet';
+export type BadgeTone = 'grey' | 'teal' | 'amber' | 'green' | 'red' | 'blue' | 'violet';
 
 interface BadgeProps {
-  tone?: Tone;
+  tone?: BadgeTone;
   /** A dot before the text; `beat` for what goes on. */
   dot?: boolean | 'beat';
   title?: string;
@@ -23,7 +23,7 @@ export function Badge({ tone = 'grey', dot = false, title, children }: BadgeProp
   );
 }
 
-const versionTones: { readonly [version: string]: Tone } = {
+const versionTones: { readonly [version: string]: BadgeTone } = {
   '0.1': 'amber',
   '0.2': 'violet',
   '0.3': 'blue',
@@ -55,7 +55,7 @@ export function TransportBadge({ transport }: { transport: string }) {
 }
 
 /** A version and a transport together. */
-export function WayBadge({ version, transport }: { version: string; transport: string }) {
+export function VariantBadge({ version, transport }: { version: string; transport: string }) {
   return (
     <Badge tone={versionTones[version] ?? 'grey'} title={`A2A ${version} over ${transport}`}>
       {version} {transportName(transport)}
@@ -64,7 +64,7 @@ export function WayBadge({ version, transport }: { version: string; transport: s
 }
 
 /** The colour of each state of a task. */
-export const stateTones: { readonly [state in TaskState]: Tone } = {
+export const stateTones: { readonly [state in TaskState]: BadgeTone } = {
   unknown: 'grey',
   submitted: 'grey',
   working: 'blue',

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { safeFileName } from './download.ts';
-import { byteSize, clockTime, duration } from './format-units.ts';
+import { formatByteSize, formatClockTime, formatDuration } from './format-units.ts';
 
 it('says how long something took', () => {
-  expect([120.4, 3400, 125_000].map(duration)).toEqual(['120 ms', '3.4 s', '2 min 5 s']);
+  expect([120.4, 3400, 125_000].map(formatDuration)).toEqual(['120 ms', '3.4 s', '2 min 5 s']);
 });
 
 it('says how large something is', () => {
-  expect([0, 999, 12_345, 5e6, 3e12].map(byteSize)).toEqual([
+  expect([0, 999, 12_345, 5e6, 3e12].map(formatByteSize)).toEqual([
     '0 B',
     '999 B',
     '12.3 kB',
@@ -17,8 +17,8 @@ it('says how large something is', () => {
 });
 
 it('gives back what is no time, but not all of it', () => {
-  expect(clockTime('yesterday')).toBe('yesterday');
-  expect(clockTime('x'.repeat(1000))).toHaveLength(40);
+  expect(formatClockTime('yesterday')).toBe('yesterday');
+  expect(formatClockTime('x'.repeat(1000))).toHaveLength(40);
 });
 
 it('makes harmless names of files', () => {

@@ -6,7 +6,7 @@ function dateOf(time: string | number): Date | undefined {
 }
 
 /** The time of day to the millisecond, as in `14:03:09.120`; the text itself where it is no time. */
-export function clockTime(time: string | number): string {
+export function formatClockTime(time: string | number): string {
   const date = dateOf(time);
   if (!date) return String(time).slice(0, 40);
   const millis = String(date.getMilliseconds()).padStart(3, '0');
@@ -14,15 +14,15 @@ export function clockTime(time: string | number): string {
 }
 
 /** Day and time to the second, as in `2026-06-01 14:03:09`. */
-export function dayTime(time: string | number): string {
+export function formatDateTime(time: string | number): string {
   const date = dateOf(time);
   if (!date) return String(time).slice(0, 40);
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-  return `${day} ${clockTime(time).slice(0, 8)}`;
+  return `${day} ${formatClockTime(time).slice(0, 8)}`;
 }
 
 /** How long something took, as in `120 ms`, `3.4 s`, `2 min 5 s`. */
-export function duration(millis: number): string {
+export function formatDuration(millis: number): string {
   if (millis < 1000) return `${Math.round(millis)} ms`;
   if (millis < 60_000) return `${(millis / 1000).toFixed(1)} s`;
   return `${Math.floor(millis / 60_000)} min ${Math.floor((millis % 60_000) / 1000)} s`;
@@ -31,7 +31,7 @@ export function duration(millis: number): string {
 const units = ['B', 'kB', 'MB', 'GB'] as const;
 
 /** How large something is, as in `12.3 kB`. */
-export function byteSize(bytes: number): string {
+export function formatByteSize(bytes: number): string {
   const power = Math.min(units.length - 1, bytes < 1000 ? 0 : Math.floor(Math.log10(bytes) / 3));
   const value = bytes / 1000 ** power;
   return `${power === 0 ? value : value.toFixed(1)} ${units[power]}`;

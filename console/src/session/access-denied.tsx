@@ -1,7 +1,7 @@
 import { CodeBlock } from '../components/code-block.tsx';
 
 /** Stands in place of the page when its token is missing or wrong, and says how to get the address again. */
-export function Denied() {
+export function AccessDenied() {
   return (
     <main class="denied">
       <img src="icon.svg" alt="" />

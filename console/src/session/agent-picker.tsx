@@ -1,6 +1,6 @@
 import { Select } from '../components/form-fields.tsx';
-import { agents, chosen, labelOf } from './agents.ts';
-import { go, place } from './router.ts';
+import { agents, selectedAgent, labelForAgent } from './agents.ts';
+import { navigate, currentRoute } from './router.ts';
 
 /** Chooses the agent that the view speaks of; the address says which. */
 export function AgentPicker({ isLabelHidden = false }: { isLabelHidden?: boolean }) {
@@ -8,11 +8,11 @@ export function AgentPicker({ isLabelHidden = false }: { isLabelHidden?: boolean
     <Select
       label="Agent"
       isLabelHidden={isLabelHidden}
-      value={chosen.value?.id ?? ''}
-      onValue={(id) => go(place.value.view, { agent: id })}
+      value={selectedAgent.value?.id ?? ''}
+      onValue={(id) => navigate(currentRoute.value.view, { agent: id })}
       choices={(agents.value ?? []).map((each) => ({
         value: each.id,
-        text: each.isReachable ? labelOf(each) : `${labelOf(each)}, not reachable`,
+        text: each.isReachable ? labelForAgent(each) : `${labelForAgent(each)}, not reachable`,
       }))}
     />
   );

@@ -1,8 +1,8 @@
-import { access } from './access-state.ts';
+import { accessState } from './access-state.ts';
 import { token } from './token.ts';
 
 /** An answer of the server that is no success; its message is for people. */
-export class Refusal extends Error {
+export class ApiError extends Error {
   override readonly name = 'Refusal';
   readonly status: number;
   readonly reason: string;
@@ -25,7 +25,7 @@ export interface CallOptions {
 }
 
 /** Asks the server; `path` is below `api/`, such as `agents`. */
-export async function ask(
+export async function requestApi(
   path: string,
   { method = 'GET', body, text, signal }: CallOptions = {},
 ): Promise<Response> {
@@ -39,20 +39,20 @@ export async function ask(
     signal: signal ?? null,
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error;
-    access.value = 'gone';
-    throw new Refusal(0, 'NO_ANSWER', 'The server of the console does not answer. Is it still running?');
+    accessState.value = 'gone';
+    throw new ApiError(0, 'NO_ANSWER', 'The server of the console does not answer. Is it still running?');
   });
-  if (access.value === 'gone') access.value = 'open';
+  if (accessState.value === 'gone') accessState.value = 'open';
   if (response.ok) return response;
   // An agent that wants to know who calls is refused with the same status: only `about` is the console's own.
   if (response.status === 401) {
-    if (path === 'about') access.value = 'denied';
-    else await ask('about').catch(() => undefined);
+    if (path === 'about') accessState.value = 'denied';
+    else await requestApi('about').catch(() => undefined);
   }
   const told = (await response.json().catch(() => undefined)) as
     | { error?: { reason?: string; message?: string } }
     | undefined;
-  throw new Refusal(
+  throw new ApiError(
     response.status,
     told?.error?.reason ?? `HTTP_${response.status}`,
     told?.error?.message ?? `The console answered with ${response.status}.`,
@@ -60,14 +60,14 @@ export async function ask(
 }
 
 /** Asks for one JSON document. */
-export async function call<Answer>(path: string, options?: CallOptions): Promise<Answer> {
-  const response = await ask(path, options);
+export async function requestJson<Answer>(path: string, options?: CallOptions): Promise<Answer> {
+  const response = await requestApi(path, options);
   return (response.status === 204 ? undefined : await response.json()) as Answer;
 }
 
 /** Asks for a stream and gives each document as it comes; leaving the loop ends it. */
-export async function* follow<Item>(path: string, options?: CallOptions): AsyncGenerator<Item> {
-  const { body } = await ask(path, options);
+export async function* streamJson<Item>(path: string, options?: CallOptions): AsyncGenerator<Item> {
+  const { body } = await requestApi(path, options);
   if (!body) return;
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';

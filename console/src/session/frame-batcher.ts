@@ -1,5 +1,5 @@
 /** Gathers what comes and hands it on once in a frame, however much it is. */
-export class PerFrame<Item> {
+export class FrameBatcher<Item> {
   readonly #hand: (items: readonly Item[]) => void;
   #items: Item[] = [];
 

@@ -2,7 +2,7 @@ import { LinkButton } from '../components/button.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { Spinner } from '../components/progress.tsx';
 import { agents } from './agents.ts';
-import { hrefOf } from './router.ts';
+import { routeHref } from './router.ts';
 
 /** Stands where a view needs an agent and there is none, or none yet. */
 export function NoAgent({ title }: { title: string }) {
@@ -17,7 +17,7 @@ export function NoAgent({ title }: { title: string }) {
     <EmptyState
       title={title}
       actions={
-        <LinkButton kind="main" href={hrefOf('agents')}>
+        <LinkButton kind="main" href={routeHref('agents')}>
           Add an agent
         </LinkButton>
       }

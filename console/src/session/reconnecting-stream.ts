@@ -1,8 +1,8 @@
-import { access } from './access-state.ts';
-import { follow } from './api-client.ts';
+import { accessState } from './access-state.ts';
+import { streamJson } from './api-client.ts';
 
 /** What to follow, for how long. */
-export interface Following<Item> {
+export interface ReconnectingStreamOptions<Item> {
   /** Asked anew for each attempt, because it may say what was seen last. */
   readonly path: () => string;
   readonly take: (item: Item) => void;
@@ -14,12 +14,12 @@ export interface Following<Item> {
  *
  * @returns what ends it.
  */
-export function keepFollowing<Item>({ path, take }: Following<Item>): () => void {
+export function startReconnectingStream<Item>({ path, take }: ReconnectingStreamOptions<Item>): () => void {
   let now: AbortController | undefined;
   const read = async (signal: AbortSignal): Promise<void> => {
-    for (let attempts = 0; !signal.aborted && access.peek() !== 'denied'; attempts++) {
+    for (let attempts = 0; !signal.aborted && accessState.peek() !== 'denied'; attempts++) {
       try {
-        for await (const item of follow<Item>(path(), { signal })) {
+        for await (const item of streamJson<Item>(path(), { signal })) {
           attempts = 0;
           take(item);
         }

@@ -7,12 +7,12 @@ export const views = ['agents', 'chat', 'wire', 'tasks', 'conformance', 'load'] 
 export type View = (typeof views)[number];
 
 /** Where the person is: `#wire?trip=7` is the view `wire` with the detail `trip`. */
-export interface Place {
+export interface ViewRoute {
   readonly view: View;
   readonly details: URLSearchParams;
 }
 
-function read(): Place {
+function read(): ViewRoute {
   const [name = '', query = ''] = location.hash.slice(1).split('?');
   return {
     view: views.find((each) => each === name) ?? 'agents',
@@ -21,23 +21,23 @@ function read(): Place {
 }
 
 /** Where the person is now. */
-export const place = signal<Place>(read());
+export const currentRoute = signal<ViewRoute>(read());
 
 addEventListener('hashchange', () => {
-  place.value = read();
+  currentRoute.value = read();
 });
 
 /** What a place says beside its view; a detail that is undefined is left out. */
-export type Details = Readonly<Record<string, string | undefined>>;
+export type RouteParams = Readonly<Record<string, string | undefined>>;
 
 /** The address of a place within the page, for links. */
-export function hrefOf(view: View, details: Details = {}): string {
+export function routeHref(view: View, details: RouteParams = {}): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(details)) if (value !== undefined) query.set(name, value);
   return query.size === 0 ? `#${view}` : `#${view}?${query}`;
 }
 
 /** Goes to a view. */
-export function go(view: View, details: Details = {}): void {
-  location.hash = hrefOf(view, details);
+export function navigate(view: View, details: RouteParams = {}): void {
+  location.hash = routeHref(view, details);
 }

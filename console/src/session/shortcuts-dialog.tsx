@@ -1,11 +1,11 @@
 import { Dialog } from '../components/dialog.tsx';
-import { areKeysShown } from './shortcuts.ts';
+import { areShortcutsShown } from './shortcuts.ts';
 import { views } from './router.ts';
 
 /** Shows the keys. */
-export function KeysDialog() {
+export function ShortcutsDialog() {
   return (
-    <Dialog title="Keys" isOpen={areKeysShown.value} onClose={() => (areKeysShown.value = false)}>
+    <Dialog title="Keys" isOpen={areShortcutsShown.value} onClose={() => (areShortcutsShown.value = false)}>
       <dl class="keys">
         <dt>
           <kbd>1</kbd>…<kbd>{views.length}</kbd>

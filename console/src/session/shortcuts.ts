@@ -1,9 +1,9 @@
 import { signal } from '@preact/signals';
-import { chosen } from './agents.ts';
-import { go, views } from './router.ts';
+import { selectedAgent } from './agents.ts';
+import { navigate, views } from './router.ts';
 
 /** Whether the list of keys is shown. */
-export const areKeysShown = signal(false);
+export const areShortcutsShown = signal(false);
 
 /** True where what is typed is text, or belongs to something open above the page. */
 function isTaken(target: EventTarget | null): boolean {
@@ -14,9 +14,9 @@ function isTaken(target: EventTarget | null): boolean {
 addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || isTaken(event.target)) return;
   if (event.key === '?') {
-    areKeysShown.value = true;
+    areShortcutsShown.value = true;
     return;
   }
   const view = /^[1-9]$/.test(event.key) ? views[Number(event.key) - 1] : undefined;
-  if (view) go(view, { agent: chosen.peek()?.id });
+  if (view) navigate(view, { agent: selectedAgent.peek()?.id });
 });

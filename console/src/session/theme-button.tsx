@@ -1,4 +1,4 @@
-import { themeWish, turnTheme } from './theme.ts';
+import { themePreference, cycleTheme } from './theme.ts';
 
 const pictures = {
   system: 'M4 5h16v11H4z M9 20h6 M12 16v4',
@@ -11,11 +11,11 @@ const names = { system: 'as the system', light: 'light', dark: 'dark' } as const
 
 /** Turns from what the system says to light to dark. */
 export function ThemeButton() {
-  const label = `Theme: ${names[themeWish.value]}`;
+  const label = `Theme: ${names[themePreference.value]}`;
   return (
-    <button type="button" class="tool" aria-label={label} title={label} onClick={turnTheme}>
+    <button type="button" class="tool" aria-label={label} title={label} onClick={cycleTheme}>
       <svg viewBox="0 0 24 24" aria-hidden="true">
-        <path d={pictures[themeWish.value]} />
+        <path d={pictures[themePreference.value]} />
       </svg>
     </button>
   );

@@ -4,11 +4,11 @@ const key = 'dragoman-console-theme';
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
 /** What a person can wish for. */
-export type ThemeWish = 'system' | 'light' | 'dark';
+export type ThemePreference = 'system' | 'light' | 'dark';
 
-const wishes: readonly ThemeWish[] = ['system', 'light', 'dark'];
+const wishes: readonly ThemePreference[] = ['system', 'light', 'dark'];
 
-function readWish(): ThemeWish {
+function readWish(): ThemePreference {
   const kept = localStorage.getItem(key);
   return wishes.find((each) => each === kept) ?? 'system';
 }
@@ -16,11 +16,11 @@ function readWish(): ThemeWish {
 const systemIsDark = signal(dark.matches);
 
 /** What the person wishes for; kept for the next visit. */
-export const themeWish = signal<ThemeWish>(readWish());
+export const themePreference = signal<ThemePreference>(readWish());
 
 /** The theme that is seen. Charts that are painted read their colours again when it changes. */
 export const theme = computed<'light' | 'dark'>(() => {
-  if (themeWish.value !== 'system') return themeWish.value;
+  if (themePreference.value !== 'system') return themePreference.value;
   return systemIsDark.value ? 'dark' : 'light';
 });
 
@@ -33,11 +33,11 @@ effect(() => {
 });
 
 effect(() => {
-  if (themeWish.value === 'system') localStorage.removeItem(key);
-  else localStorage.setItem(key, themeWish.value);
+  if (themePreference.value === 'system') localStorage.removeItem(key);
+  else localStorage.setItem(key, themePreference.value);
 });
 
 /** Goes on to the next wish: what the system says, light, dark. */
-export function turnTheme(): void {
-  themeWish.value = wishes[(wishes.indexOf(themeWish.value) + 1) % wishes.length] ?? 'system';
+export function cycleTheme(): void {
+  themePreference.value = wishes[(wishes.indexOf(themePreference.value) + 1) % wishes.length] ?? 'system';
 }

@@ -1,9 +1,9 @@
-import type { ArtifactEvent } from '../../protocol/event.ts';
+import type { TaskArtifactUpdateEvent } from '../../protocol/event.ts';
 import type { Part, RawPart } from '../../protocol/part.ts';
 import type { Artifact } from '../../protocol/task.ts';
-import { decoded } from '../stores/base64.ts';
-import { type AnswerScope, goesOn, labelsOf } from './rewrite-response.ts';
-import type { Layout, TaskFiles } from './file-publisher.ts';
+import { decodeBase64Chunks } from '../stores/base64.ts';
+import { type RewriteContext, continuesFile, fileLabels } from './rewrite-response.ts';
+import type { PartLayout, TaskFiles } from './file-publisher.ts';
 import { Spool, type SpoolOptions } from './spool.ts';
 
 /** A file of an artifact, as far as it has come. */
@@ -14,15 +14,15 @@ interface GrowingFile {
 }
 
 /** An artifact that comes in chunks: its bytes are gathered, file by file, until it is whole. */
-export class Gathering {
+export class ArtifactAssembly {
   /** True when chunks came before those that were seen. */
   readonly isTorn: boolean;
   readonly #spooling: SpoolOptions;
   readonly #files: GrowingFile[] = [];
   #head: Artifact;
-  #event: Pick<ArtifactEvent, 'taskId' | 'contextId' | 'metadata'>;
+  #event: Pick<TaskArtifactUpdateEvent, 'taskId' | 'contextId' | 'metadata'>;
 
-  constructor(event: ArtifactEvent, spooling: SpoolOptions, isTorn: boolean) {
+  constructor(event: TaskArtifactUpdateEvent, spooling: SpoolOptions, isTorn: boolean) {
     this.isTorn = isTorn;
     this.#spooling = spooling;
     this.#event = event;
@@ -34,7 +34,7 @@ export class Gathering {
   }
 
   /** Takes the bytes of a chunk. @returns the parts that are no bytes */
-  async take(event: ArtifactEvent): Promise<Part[]> {
+  async take(event: TaskArtifactUpdateEvent): Promise<Part[]> {
     const { artifact } = event;
     this.#event = event;
     // Texts of the artifact may be what describes its files.
@@ -51,9 +51,9 @@ export class Gathering {
       const isSame =
         isFirst && event.append && last && (!part.filename || part.filename === last.first.filename);
       isFirst = false;
-      const file = last && (isSame || goesOn(last.first, part)) ? last : this.#begin(part);
+      const file = last && (isSame || continuesFile(last.first, part)) ? last : this.#begin(part);
       file.pieces++;
-      for await (const piece of decoded([part.raw])) await file.spool.write(piece);
+      for await (const piece of decodeBase64Chunks([part.raw])) await file.spool.write(piece);
     }
     return others;
   }
@@ -66,12 +66,12 @@ export class Gathering {
   }
 
   /** Stores the files, now that they are whole. @returns the event that tells of them */
-  async publish(scope: AnswerScope, files: TaskFiles): Promise<ArtifactEvent> {
+  async publish(scope: RewriteContext, files: TaskFiles): Promise<TaskArtifactUpdateEvent> {
     const { artifactId } = this.#head;
     const { taskId, contextId, metadata } = this.#event;
-    const layouts: Layout[] = [];
+    const layouts: PartLayout[] = [];
     for (const [number, { spool, first, pieces }] of this.#files.entries()) {
-      const labels = labelsOf(this.#head, first, number, scope.alias);
+      const labels = fileLabels(this.#head, first, number, scope.alias);
       const file = await scope.publisher.publish(spool, labels, scope.shelf(contextId), files);
       layouts.push({ pieces, file });
     }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { A2AError } from '../../protocol/errors.ts';
-import type { Log } from '../../primitives/log.ts';
+import type { LogSink } from '../../primitives/log.ts';
 import type { Metadata, RawPart, UrlPart } from '../../protocol/part.ts';
-import { decoded, decodedSize } from '../stores/base64.ts';
+import { decodeBase64Chunks, base64DecodedSize } from '../stores/base64.ts';
 import { extensionFor, mediaTypeFor } from '../media-types.ts';
 import { saveWithMetadata } from '../artifact-metadata.ts';
 import { safeFilename } from '../stores/storage-path.ts';
@@ -10,19 +10,22 @@ import type { ArtifactStore } from '../artifact-store.ts';
 import { writeArtifactUri } from '../artifact-uri.ts';
 
 /** Bytes that are about to become a file. */
-export interface Source {
+export interface ByteSource {
   readonly size: number;
   stream(): AsyncIterable<Uint8Array>;
 }
 
 /** The bytes of raw parts, one after the other. */
-export function rawSource(parts: readonly RawPart[]): Source {
+export function rawPartSource(parts: readonly RawPart[]): ByteSource {
   const raws = parts.map(({ raw }) => raw);
-  return { size: raws.reduce((size, raw) => size + decodedSize(raw), 0), stream: () => decoded(raws) };
+  return {
+    size: raws.reduce((size, raw) => size + base64DecodedSize(raw), 0),
+    stream: () => decodeBase64Chunks(raws),
+  };
 }
 
 /** What tells bytes from others. */
-export async function digestOf(source: Source): Promise<string> {
+export async function contentDigest(source: ByteSource): Promise<string> {
   const hash = createHash('sha256');
   for await (const piece of source.stream()) hash.update(piece);
   return hash.digest('hex');
@@ -38,7 +41,7 @@ export interface PublishedFile {
 }
 
 /** What became of the pieces of one artifact: how many raw parts in a row are which file. */
-export interface Layout {
+export interface PartLayout {
   readonly pieces: number;
   readonly file: PublishedFile;
 }
@@ -47,7 +50,7 @@ export interface Layout {
 export class TaskFiles {
   /** What the agent made, in order. */
   readonly produced: { filename: string; version: number }[] = [];
-  readonly #layouts = new Map<string, readonly Layout[]>();
+  readonly #layouts = new Map<string, readonly PartLayout[]>();
   readonly #files: PublishedFile[] = [];
   #last: Promise<unknown> = Promise.resolve();
 
@@ -61,12 +64,12 @@ export class TaskFiles {
   }
 
   /** The files of an artifact that was whole. */
-  layoutOf(artifactId: string): readonly Layout[] {
+  layoutOf(artifactId: string): readonly PartLayout[] {
     return this.#layouts.get(artifactId) ?? [];
   }
 
   /** Notes which parts of an artifact are which file, for as many artifacts as there are files. */
-  setLayout(artifactId: string, layouts: readonly Layout[]): void {
+  setLayout(artifactId: string, layouts: readonly PartLayout[]): void {
     this.#layouts.delete(artifactId);
     this.#layouts.set(artifactId, layouts);
     if (this.#layouts.size <= this.#files.length) return;
@@ -104,7 +107,7 @@ export interface FileLabels {
 }
 
 /** Whose files they are, by the names of the folders. */
-export interface Shelf {
+export interface FileScope {
   /** The application in the store. */
   readonly app: string;
   readonly user: string;
@@ -112,11 +115,11 @@ export interface Shelf {
 }
 
 /** Saves files and gives links to them. */
-export class Publisher {
+export class FilePublisher {
   readonly #store: ArtifactStore;
   readonly #alias: string;
   readonly #now: () => number;
-  readonly #log: Log | undefined;
+  readonly #log: LogSink | undefined;
   readonly #maxFiles: number;
 
   constructor(
@@ -124,7 +127,7 @@ export class Publisher {
     alias: string,
     maxFiles: number,
     now: () => number,
-    log: Log | undefined,
+    log: LogSink | undefined,
   ) {
     this.#store = store;
     this.#alias = alias;
@@ -134,19 +137,29 @@ export class Publisher {
   }
 
   /** Saves a file, unless the task has it already, and gives the link to it. */
-  publish(source: Source, labels: FileLabels, shelf: Shelf, files: TaskFiles): Promise<PublishedFile> {
+  publish(
+    source: ByteSource,
+    labels: FileLabels,
+    shelf: FileScope,
+    files: TaskFiles,
+  ): Promise<PublishedFile> {
     return files.inTurn(() => this.#publish(source, labels, shelf, files));
   }
 
   /** Finds a file that the task has already. */
-  async find(source: Source, labels: FileLabels, files: TaskFiles): Promise<PublishedFile | undefined> {
+  async find(source: ByteSource, labels: FileLabels, files: TaskFiles): Promise<PublishedFile | undefined> {
     const candidates = files.candidates(filenameOf(labels), source.size);
     if (candidates.length === 0) return undefined;
-    const digest = await digestOf(source);
+    const digest = await contentDigest(source);
     return candidates.find((file) => file.digest === digest);
   }
 
-  async #publish(source: Source, labels: FileLabels, shelf: Shelf, files: TaskFiles): Promise<PublishedFile> {
+  async #publish(
+    source: ByteSource,
+    labels: FileLabels,
+    shelf: FileScope,
+    files: TaskFiles,
+  ): Promise<PublishedFile> {
     const known = await this.find(source, labels, files);
     if (known) return known;
     const filename = filenameOf(labels);
@@ -191,7 +204,7 @@ function filenameOf({ filename, fallback, mediaType }: FileLabels): string {
 }
 
 async function* hashed(
-  source: Source,
+  source: ByteSource,
   hash: { update(piece: Uint8Array): unknown },
 ): AsyncGenerator<Uint8Array> {
   for await (const piece of source.stream()) {

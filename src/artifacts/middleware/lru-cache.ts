@@ -1,5 +1,5 @@
 /** As many things as there is room for; the one that was not asked for the longest gives way. */
-export class Recent<T> {
+export class LruCache<T> {
   readonly #max: number;
   readonly #things = new Map<string, T>();
 

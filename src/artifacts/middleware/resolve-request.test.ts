@@ -1,27 +1,27 @@
 import { describe, expect, it } from 'vitest';
-import { standIn } from '../../../test/support/agent-stub.ts';
+import { stubAgent } from '../../../test/support/agent-stub.ts';
 import { defineAgent } from '../../engine/index.ts';
-import type { Agent, Call } from '../../protocol/agent.ts';
+import type { Agent, CallContext } from '../../protocol/agent.ts';
 import type { A2AError } from '../../protocol/errors.ts';
 import type { Message } from '../../protocol/message.ts';
 import { bytesOf, type Part } from '../../protocol/part.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
-import { memoryArtifacts } from '../stores/memory.ts';
+import { memoryArtifactStore } from '../stores/memory.ts';
 import type { ArtifactKey } from '../artifact-store.ts';
 import { withArtifacts, type WithArtifactsOptions } from '../with-artifacts.ts';
 
-const call: Call = { owner: 'alice' };
+const call: CallContext = { owner: 'alice' };
 const key: ArtifactKey = { app: 'ns/', user: 'alice', session: 's-1', filename: 'input.txt' };
 const uri = 'artifact://helper/alice/s-1/input.txt?version=0';
 
 /** An agent behind the wrapper, and what reached it. */
 async function wrapped(options: Partial<WithArtifactsOptions> = {}) {
-  const store = memoryArtifacts();
+  const store = memoryArtifactStore();
   await store.save(key, Buffer.from('first'), 'text/plain');
   await store.save(key, Buffer.from('second'), 'text/plain');
   const seen: SendRequest[] = [];
   const answer: Message = { messageId: 'a-1', role: 'agent', parts: [{ text: 'ok' }] };
-  const inner: Agent = standIn(defineAgent({ name: 'helper', description: '', process: () => 'ok' }), {
+  const inner: Agent = stubAgent(defineAgent({ name: 'helper', description: '', process: () => 'ok' }), {
     async send(request) {
       seen.push(request);
       return answer;

@@ -1,15 +1,15 @@
-import type { Call } from '../../protocol/agent.ts';
+import type { CallContext } from '../../protocol/agent.ts';
 import { A2AError, invalidField } from '../../protocol/errors.ts';
 import type { Part, RawPart, UrlPart } from '../../protocol/part.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
-import { encoded } from '../stores/base64.ts';
+import { encodeBase64 } from '../stores/base64.ts';
 import { findArtifactUris } from '../find-artifact-uris.ts';
-import { placeOf, safeSegment, sharedPrefix } from '../stores/storage-path.ts';
+import { storagePath, safeSegment, sharedPrefix } from '../stores/storage-path.ts';
 import type { ArtifactKey, ArtifactStore } from '../artifact-store.ts';
 import { type ArtifactUri, artifactScheme, readArtifactUri, writeArtifactUri } from '../artifact-uri.ts';
 
 /** What the requests of one call are resolved with. */
-export interface RequestScope {
+export interface ResolveContext {
   readonly store: ArtifactStore;
   readonly alias: string;
   readonly resolveMentions: boolean;
@@ -20,14 +20,14 @@ export interface RequestScope {
   readonly user: string;
   /** The conversation of the request, or undefined in a new one. */
   readonly session: string | undefined;
-  readonly call: Call;
+  readonly call: CallContext;
   /** The application in the store for the one that a URI names. */
   readonly app: (named: string) => string;
-  readonly mayRead: (key: ArtifactKey, call: Call) => boolean | Promise<boolean>;
+  readonly mayRead: (key: ArtifactKey, call: CallContext) => boolean | Promise<boolean>;
 }
 
 /** A request with bytes in the place of links, and the links by the digest of their bytes. */
-export interface Resolved {
+export interface ResolvedRequest {
   readonly request: SendRequest;
   readonly brought: ReadonlyMap<string, UrlPart>;
 }
@@ -48,8 +48,8 @@ function isLink(part: Part): part is UrlPart {
 /** Reads the files that a request names into it. @returns undefined when it names none */
 export async function resolveRequest(
   request: SendRequest,
-  scope: RequestScope,
-): Promise<Resolved | undefined> {
+  scope: ResolveContext,
+): Promise<ResolvedRequest | undefined> {
   const { message } = request;
   const references = invokedWith(request);
   const isConcerned =
@@ -116,13 +116,13 @@ function invokedWith({ message, metadata }: SendRequest): Reference[] {
 /** Reads files for one request, within its limits. */
 class Reader {
   readonly brought = new Map<string, UrlPart>();
-  readonly #scope: RequestScope;
+  readonly #scope: ResolveContext;
   /** The files that are in the request already. */
   readonly #seen = new Set<string>();
   #count = 0;
   #room: number;
 
-  constructor(scope: RequestScope) {
+  constructor(scope: ResolveContext) {
     this.#scope = scope;
     this.#room = scope.maxInlineBytes;
   }
@@ -186,7 +186,7 @@ class Reader {
         `The files of a message may have ${this.#scope.maxInlineBytes} bytes; ${shown(text)} is too much`,
       );
     }
-    const content = await encoded(found.stream(), this.#room);
+    const content = await encodeBase64(found.stream(), this.#room);
     this.#room -= content.size;
     this.#seen.add(idOf(uri));
     if (uri.version === undefined) this.#seen.add(idOf({ ...uri, version: found.version }));
@@ -199,7 +199,7 @@ class Reader {
     const isOwn = user === this.#scope.user || safeSegment(user) === this.#scope.user;
     const key = { app: this.#scope.app(app), user: isOwn ? this.#scope.user : user, session, filename };
     try {
-      placeOf(key);
+      storagePath(key);
     } catch {
       // A name that no store takes is the name of no file.
       return undefined;

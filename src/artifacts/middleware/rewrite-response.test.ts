@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { standIn } from '../../../test/support/agent-stub.ts';
+import { stubAgent } from '../../../test/support/agent-stub.ts';
 import { defineAgent } from '../../engine/index.ts';
-import type { Agent, Call } from '../../protocol/agent.ts';
+import type { Agent, CallContext } from '../../protocol/agent.ts';
 import type { A2AError } from '../../protocol/errors.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { RawPart } from '../../protocol/part.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
 import { isTask, type Task } from '../../protocol/task.ts';
-import { memoryArtifacts } from '../stores/memory.ts';
+import { memoryArtifactStore } from '../stores/memory.ts';
 import { loadMetadata } from '../artifact-metadata.ts';
 import { withArtifacts, type WithArtifactsOptions } from '../with-artifacts.ts';
 
-const call: Call = { owner: 'alice@example.com' };
+const call: CallContext = { owner: 'alice@example.com' };
 const request: SendRequest = {
   message: { messageId: 'm-1', role: 'user', contextId: 's-1', parts: [{ text: 'go' }] },
 };
@@ -40,8 +40,8 @@ const report: Task = {
 };
 
 function wrapped(answer: Task | Message, options: Partial<WithArtifactsOptions> = {}) {
-  const store = options.store ?? memoryArtifacts();
-  const inner: Agent = standIn(defineAgent({ name: 'helper', description: '', process: () => 'ok' }), {
+  const store = options.store ?? memoryArtifactStore();
+  const inner: Agent = stubAgent(defineAgent({ name: 'helper', description: '', process: () => 'ok' }), {
     send: async () => answer,
     getTask: async () => answer as Task,
     cancelTask: async () => answer as Task,
@@ -103,7 +103,7 @@ describe('the bytes of an answer', () => {
   });
 
   it('are another version when they are others', async () => {
-    const store = memoryArtifacts();
+    const store = memoryArtifactStore();
     await taskOf(wrapped(report, { store }).agent);
     const changed = {
       ...report,
@@ -203,7 +203,7 @@ describe('the bytes of an answer', () => {
   });
 
   it('never reach the caller when they cannot be stored', async () => {
-    const { agent } = wrapped(report, { store: memoryArtifacts({ maxBytes: 2 }) });
+    const { agent } = wrapped(report, { store: memoryArtifactStore({ maxBytes: 2 }) });
     const error = await agent.send(request, call).then(
       () => undefined,
       (thrown: unknown) => thrown as A2AError,

@@ -9,12 +9,12 @@ import {
   type TaskStatus,
 } from '../../protocol/task.ts';
 import {
-  digestOf,
+  contentDigest,
   type FileLabels,
   type PublishedFile,
-  type Publisher,
-  rawSource,
-  type Shelf,
+  type FilePublisher,
+  rawPartSource,
+  type FileScope,
   type TaskFiles,
 } from './file-publisher.ts';
 
@@ -22,11 +22,11 @@ import {
 type Brought = ReadonlyMap<string, UrlPart>;
 
 /** What the answers to one call are rewritten with. */
-export interface AnswerScope {
-  readonly publisher: Publisher;
+export interface RewriteContext {
+  readonly publisher: FilePublisher;
   readonly alias: string;
   /** Where files of a conversation are kept. */
-  readonly shelf: (contextId: string | undefined) => Shelf;
+  readonly shelf: (contextId: string | undefined) => FileScope;
   /** The files of a task. */
   readonly files: (taskId: string) => TaskFiles;
   /** What came with a message of the caller. */
@@ -34,18 +34,21 @@ export interface AnswerScope {
 }
 
 /** True when nothing more comes of a task, at least until its caller speaks. */
-export function isResting(state: TaskState): boolean {
+export function isTerminalOrInterrupted(state: TaskState): boolean {
   return isTerminal(state) || isInterrupted(state);
 }
 
 /** Tells whether some of the parts are bytes. */
-export function hasRaw(parts: readonly Part[]): boolean {
+export function hasRawPart(parts: readonly Part[]): boolean {
   for (const part of parts) if ('raw' in part) return true;
   return false;
 }
 
 /** Adds what was produced, in the form that the mesh knows: file names and versions. */
-export function withProduced<T extends { metadata?: Metadata }>(thing: T, { produced }: TaskFiles): T {
+export function withProducedArtifacts<T extends { metadata?: Metadata }>(
+  thing: T,
+  { produced }: TaskFiles,
+): T {
   if (produced.length === 0) return thing;
   return {
     ...thing,
@@ -54,7 +57,7 @@ export function withProduced<T extends { metadata?: Metadata }>(thing: T, { prod
 }
 
 /** What is said of a file of an artifact. @param number - counted from 0 among the files of the artifact */
-export function labelsOf(artifact: Artifact, part: RawPart, number: number, alias: string): FileLabels {
+export function fileLabels(artifact: Artifact, part: RawPart, number: number, alias: string): FileLabels {
   return {
     filename: part.filename,
     mediaType: part.mediaType,
@@ -73,15 +76,15 @@ interface Group {
 }
 
 /** True when bytes go on with the file before them: only a name that both have says so. */
-export function goesOn(before: RawPart | undefined, part: RawPart): boolean {
+export function continuesFile(before: RawPart | undefined, part: RawPart): boolean {
   return before?.filename !== undefined && before.filename !== '' && before.filename === part.filename;
 }
 
 /** Stores the bytes of whatever an agent answers and puts links in their place. What has no bytes stays as it is. */
-export class Outbound {
-  readonly #scope: AnswerScope;
+export class ResponseRewriter {
+  readonly #scope: RewriteContext;
 
-  constructor(scope: AnswerScope) {
+  constructor(scope: RewriteContext) {
     this.#scope = scope;
   }
 
@@ -96,18 +99,18 @@ export class Outbound {
     }
     const status = await this.status(task.status, task.contextId, files);
     if (status !== task.status) changed = { ...changed, status };
-    if (task.history?.some(({ parts }) => hasRaw(parts))) {
+    if (task.history?.some(({ parts }) => hasRawPart(parts))) {
       const history: Message[] = [];
       for (const message of task.history) history.push(await this.message(message, files, task.contextId));
       changed = { ...changed, history };
     }
-    return isAnswer || isTerminal(task.status.state) ? withProduced(changed, files) : changed;
+    return isAnswer || isTerminal(task.status.state) ? withProducedArtifacts(changed, files) : changed;
   }
 
   async #artifacts(task: Task, files: TaskFiles): Promise<Artifact[] | undefined> {
-    if (!task.artifacts?.some(({ parts }) => hasRaw(parts))) return task.artifacts;
+    if (!task.artifacts?.some(({ parts }) => hasRawPart(parts))) return task.artifacts;
     const kept: Artifact[] = [];
-    const isWhole = isResting(task.status.state);
+    const isWhole = isTerminalOrInterrupted(task.status.state);
     for (const artifact of task.artifacts) {
       const changed = await this.artifact(artifact, task.contextId, files, isWhole);
       if (changed.parts.length > 0) kept.push(changed);
@@ -117,13 +120,13 @@ export class Outbound {
 
   /** A status with its message. */
   async status(status: TaskStatus, contextId: string, files: TaskFiles): Promise<TaskStatus> {
-    if (!status.message || !hasRaw(status.message.parts)) return status;
+    if (!status.message || !hasRawPart(status.message.parts)) return status;
     return { ...status, message: await this.message(status.message, files, contextId) };
   }
 
   /** A message of anybody. What the caller brought is shown as the caller wrote it, and is not a product. */
   async message(message: Message, files: TaskFiles, contextId: string | undefined): Promise<Message> {
-    if (!hasRaw(message.parts)) return message;
+    if (!hasRawPart(message.parts)) return message;
     const { publisher, alias, shelf, brought } = this.#scope;
     const isProduced = message.role === 'agent';
     const links = isProduced ? undefined : brought(message.messageId);
@@ -134,8 +137,8 @@ export class Outbound {
         parts.push(part);
         continue;
       }
-      const source = rawSource([part]);
-      const link = links?.get(await digestOf(source));
+      const source = rawPartSource([part]);
+      const link = links?.get(await contentDigest(source));
       number++;
       if (link) {
         parts.push(link);
@@ -177,8 +180,8 @@ export class Outbound {
     for (const [number, group] of groups.entries()) {
       const [first] = group.pieces;
       if (group.file || !first) continue;
-      const labels = labelsOf(artifact, first, number, alias);
-      const source = rawSource(group.pieces);
+      const labels = fileLabels(artifact, first, number, alias);
+      const source = rawPartSource(group.pieces);
       group.file = isWhole
         ? await publisher.publish(source, labels, shelf(contextId), files)
         : await publisher.find(source, labels, files);
@@ -204,14 +207,14 @@ export class Outbound {
     let at = 0;
     for (const { pieces, file } of files.layoutOf(artifactId)) {
       const taken = raws.slice(at, at + pieces);
-      const source = rawSource(taken);
-      if (source.size !== file.size || (await digestOf(source)) !== file.digest) break;
+      const source = rawPartSource(taken);
+      if (source.size !== file.size || (await contentDigest(source)) !== file.digest) break;
       groups.push({ pieces: taken, file });
       at += pieces;
     }
     let before: RawPart | undefined;
     for (const part of raws.slice(at)) {
-      if (goesOn(before, part)) groups.at(-1)?.pieces.push(part);
+      if (continuesFile(before, part)) groups.at(-1)?.pieces.push(part);
       else groups.push({ pieces: [part], file: undefined });
       before = part;
     }

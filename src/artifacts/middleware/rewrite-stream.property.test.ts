@@ -1,13 +1,13 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { standIn } from '../../../test/support/agent-stub.ts';
+import { stubAgent } from '../../../test/support/agent-stub.ts';
 import { defineAgent } from '../../engine/index.ts';
-import type { ArtifactEvent, StreamEvent } from '../../protocol/event.ts';
-import { lint } from '../../protocol/lint-stream.ts';
+import type { TaskArtifactUpdateEvent, StreamEvent } from '../../protocol/event.ts';
+import { lintStream } from '../../protocol/lint-stream.ts';
 import type { Part, RawPart } from '../../protocol/part.ts';
 import { reduce } from '../../protocol/reduce.ts';
 import { isTask, type Task } from '../../protocol/task.ts';
-import { memoryArtifacts } from '../stores/memory.ts';
+import { memoryArtifactStore } from '../stores/memory.ts';
 import { readArtifactUri } from '../artifact-uri.ts';
 import { withArtifacts } from '../with-artifacts.ts';
 
@@ -44,7 +44,11 @@ function streamOf(steps: readonly Step[]): StreamEvent[] {
       parts.push({ raw: Buffer.from(bytes).toString('base64'), filename: `${artifact}.bin` });
     if (text !== undefined) parts.push({ text });
     if (parts.length === 0 || closed.has(artifact)) continue;
-    const event: ArtifactEvent = { kind: 'artifact', ...ids, artifact: { artifactId: artifact, parts } };
+    const event: TaskArtifactUpdateEvent = {
+      kind: 'artifact',
+      ...ids,
+      artifact: { artifactId: artifact, parts },
+    };
     if (begun.has(artifact)) event.append = true;
     if (isLast) event.lastChunk = true;
     begun.add(artifact);
@@ -67,8 +71,8 @@ it('stays legal and loses nothing, however an artifact comes', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 16 }), async (steps) => {
       const events = streamOf(steps);
-      const store = memoryArtifacts();
-      const inner = standIn(defineAgent({ name: 'x', description: '', process: () => 'ok' }), {
+      const store = memoryArtifactStore();
+      const inner = stubAgent(defineAgent({ name: 'x', description: '', process: () => 'ok' }), {
         async *stream() {
           yield* events;
         },
@@ -77,8 +81,8 @@ it('stays legal and loses nothing, however an artifact comes', async () => {
       const agent = withArtifacts(inner, { store, app: 'x' });
       const seen: StreamEvent[] = [];
       for await (const event of agent.stream(request, { owner: 'alice' })) seen.push(event);
-      expect(lint(events)).toEqual([]);
-      expect(lint(seen)).toEqual([]);
+      expect(lintStream(events)).toEqual([]);
+      expect(lintStream(seen)).toEqual([]);
       const given = taskOf(events);
       const got = taskOf(seen);
       const produced: unknown[] = [];

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { collect } from '../../../test/support/collect-stream.ts';
-import { standIn } from '../../../test/support/agent-stub.ts';
+import { collectStream } from '../../../test/support/collect-stream.ts';
+import { stubAgent } from '../../../test/support/agent-stub.ts';
 import { defineAgent } from '../../engine/index.ts';
-import type { Agent, Call } from '../../protocol/agent.ts';
-import type { ArtifactEvent, StreamEvent } from '../../protocol/event.ts';
-import { lint } from '../../protocol/lint-stream.ts';
+import type { Agent, CallContext } from '../../protocol/agent.ts';
+import type { TaskArtifactUpdateEvent, StreamEvent } from '../../protocol/event.ts';
+import { lintStream } from '../../protocol/lint-stream.ts';
 import type { Part, RawPart } from '../../protocol/part.ts';
 import { reduce } from '../../protocol/reduce.ts';
 import type { Task, TaskState } from '../../protocol/task.ts';
-import { memoryArtifacts } from '../stores/memory.ts';
+import { memoryArtifactStore } from '../stores/memory.ts';
 import { withArtifacts, type WithArtifactsOptions } from '../with-artifacts.ts';
 
-const call: Call = { owner: 'alice' };
+const call: CallContext = { owner: 'alice' };
 const ids = { taskId: 't-1', contextId: 's-1' };
 const scope = { app: 'ns', user: 'alice', session: 's-1' };
 const request = {
@@ -31,7 +31,11 @@ const status = (state: TaskState, parts?: Part[]): StreamEvent => ({
   ...ids,
   status: { state, ...(parts && { message: { messageId: 'a-1', role: 'agent', parts } }) },
 });
-const chunk = (artifactId: string, parts: Part[], flags: Partial<ArtifactEvent> = {}): ArtifactEvent => ({
+const chunk = (
+  artifactId: string,
+  parts: Part[],
+  flags: Partial<TaskArtifactUpdateEvent> = {},
+): TaskArtifactUpdateEvent => ({
   kind: 'artifact',
   ...ids,
   artifact: { artifactId, parts },
@@ -47,11 +51,11 @@ interface Played {
 }
 
 function wrapped({ events, task, options }: Played) {
-  const store = options?.store ?? memoryArtifacts();
+  const store = options?.store ?? memoryArtifactStore();
   async function* play() {
     yield* events;
   }
-  const inner: Agent = standIn(defineAgent({ name: 'helper', description: '', process: () => 'ok' }), {
+  const inner: Agent = stubAgent(defineAgent({ name: 'helper', description: '', process: () => 'ok' }), {
     stream: play,
     subscribe: play,
     async getTask() {
@@ -65,10 +69,10 @@ function wrapped({ events, task, options }: Played) {
 /** Plays events, checks that what comes out is as legal as what went in, and gives the files. */
 async function played(given: Played) {
   const { store, agent } = wrapped(given);
-  const seen = await collect(agent.stream(request, call));
+  const seen = await collectStream(agent.stream(request, call));
   expect(JSON.stringify(seen)).not.toContain('"raw"');
-  expect(lint(seen).filter(({ level }) => level === 'error')).toEqual(
-    lint(given.events).filter(({ level }) => level === 'error'),
+  expect(lintStream(seen).filter(({ level }) => level === 'error')).toEqual(
+    lintStream(given.events).filter(({ level }) => level === 'error'),
   );
   const content = async (filename: string, version?: number) =>
     Buffer.from((await (await store.load({ ...scope, filename }, version))?.bytes()) ?? []).toString();
@@ -216,8 +220,8 @@ describe('an artifact in chunks', () => {
     expect(produced(seen)).toEqual(list);
     expect(await agent.getTask({ id: 't-1' }, call)).toEqual(end?.kind === 'task' && end.task);
     const [one, two] = await Promise.all([
-      collect(agent.subscribe({ id: 't-1' }, call)),
-      collect(agent.stream(request, call)),
+      collectStream(agent.subscribe({ id: 't-1' }, call)),
+      collectStream(agent.stream(request, call)),
     ]);
     expect(one).toEqual(seen);
     expect(two).toEqual(seen);
@@ -256,7 +260,7 @@ describe('an artifact in chunks', () => {
     };
     const events = [chunk('a', [raw('two'), { text: 't' }], last), status('completed')];
     const { agent, store } = wrapped({ events, task });
-    const seen = await collect(agent.subscribe({ id: 't-1', after: 3 }, call));
+    const seen = await collectStream(agent.subscribe({ id: 't-1', after: 3 }, call));
     expect(seen[0]).toEqual(chunk('a', [{ text: 't' }, link('x.txt')], { lastChunk: true }));
     expect((await store.load({ ...scope, filename: 'x.txt' }))?.size).toBe(7);
     await agent.getTask({ id: 't-1' }, call);
@@ -295,7 +299,7 @@ describe('an artifact in chunks', () => {
   it('is limited in size, and so is the number of files', async () => {
     const events = [begin, chunk('a', [raw('123', x)]), chunk('a', [raw('456')], more)];
     const big = wrapped({ events, options: { limits: { maxBytes: 5 } } });
-    await expect(collect(big.agent.stream(request, call))).rejects.toMatchObject({
+    await expect(collectStream(big.agent.stream(request, call))).rejects.toMatchObject({
       reason: 'PAYLOAD_TOO_LARGE',
     });
     expect(await big.store.list(scope)).toEqual([]);
@@ -303,7 +307,7 @@ describe('an artifact in chunks', () => {
       events: [begin, status('working', [raw('1')]), status('working', [raw('2')])],
       options: { limits: { maxFilesPerTask: 1 } },
     });
-    await expect(collect(many.agent.stream(request, call))).rejects.toMatchObject({
+    await expect(collectStream(many.agent.stream(request, call))).rejects.toMatchObject({
       reason: 'INVALID_AGENT_RESPONSE',
     });
   });
@@ -334,15 +338,15 @@ describe('a stream', () => {
       [begin, chunk('a', [raw('1', { filename: '1.txt' })]), status('input-required')],
       [begin, chunk('b', [raw('2', { filename: '2.txt' })], { lastChunk: true }), status('completed')],
     ];
-    const inner = standIn(defineAgent({ name: 'helper', description: '', process: () => 'ok' }), {
+    const inner = stubAgent(defineAgent({ name: 'helper', description: '', process: () => 'ok' }), {
       async *stream() {
         yield* turns.shift() ?? [];
       },
     });
-    const agent = withArtifacts(inner, { store: memoryArtifacts(), app: 'helper' });
-    const asked = await collect(agent.stream(request, call));
+    const agent = withArtifacts(inner, { store: memoryArtifactStore(), app: 'helper' });
+    const asked = await collectStream(agent.stream(request, call));
     expect(produced(asked)).toBeUndefined();
-    expect(produced(await collect(agent.stream(request, call)))).toEqual([
+    expect(produced(await collectStream(agent.stream(request, call)))).toEqual([
       { filename: '1.txt', version: 0 },
       { filename: '2.txt', version: 0 },
     ]);

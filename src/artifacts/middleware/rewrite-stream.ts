@@ -1,19 +1,30 @@
-import type { ArtifactEvent, StatusEvent, StreamEvent, TaskEvent } from '../../protocol/event.ts';
-import type { Log } from '../../primitives/log.ts';
+import type {
+  TaskArtifactUpdateEvent,
+  TaskStatusUpdateEvent,
+  StreamEvent,
+  TaskSnapshotEvent,
+} from '../../protocol/event.ts';
+import type { LogSink } from '../../primitives/log.ts';
 import type { Part } from '../../protocol/part.ts';
 import { type Artifact, isTerminal, type Task } from '../../protocol/task.ts';
-import { Gathering } from './artifact-assembly.ts';
+import { ArtifactAssembly } from './artifact-assembly.ts';
 import { extensionFor } from '../media-types.ts';
-import { type AnswerScope, hasRaw, isResting, Outbound, withProduced } from './rewrite-response.ts';
+import {
+  type RewriteContext,
+  hasRawPart,
+  isTerminalOrInterrupted,
+  ResponseRewriter,
+  withProducedArtifacts,
+} from './rewrite-response.ts';
 import { TaskFiles } from './file-publisher.ts';
 import type { SpoolOptions } from './spool.ts';
 
 /** What the rewriting of a stream needs beside what every answer needs. */
-export interface StreamScope extends AnswerScope {
+export interface StreamRewriteContext extends RewriteContext {
   readonly spooling: SpoolOptions;
   /** How many artifacts may be under way at once; the oldest counts as whole when there are more. */
   readonly maxOpen: number;
-  readonly log: Log | undefined;
+  readonly log: LogSink | undefined;
   /** Asks for the task as it stands. */
   readonly task: (id: string) => Promise<Task>;
 }
@@ -25,9 +36,9 @@ const maxRemembered = 10_000;
  * Rewrites a stream. Bytes of artifacts are held back until their artifact is whole, which is when its last chunk came
  * or the task rests; everything else goes on at once. So a file has one version, however many chunks it came in.
  */
-export async function* outboundStream(
+export async function* rewriteStream(
   open: () => AsyncIterable<StreamEvent> | Promise<AsyncIterable<StreamEvent>>,
-  scope: StreamScope,
+  scope: StreamRewriteContext,
 ): AsyncGenerator<StreamEvent> {
   const stream = new OutboundStream(scope);
   try {
@@ -42,26 +53,26 @@ export async function* outboundStream(
 }
 
 class OutboundStream {
-  readonly #scope: StreamScope;
-  readonly #outbound: Outbound;
-  readonly #open = new Map<string, Gathering>();
+  readonly #scope: StreamRewriteContext;
+  readonly #outbound: ResponseRewriter;
+  readonly #open = new Map<string, ArtifactAssembly>();
   /** The artifacts that began in this stream, and whether anything of them was passed on. */
   readonly #begun = new Map<string, boolean>();
 
-  constructor(scope: StreamScope) {
+  constructor(scope: StreamRewriteContext) {
     this.#scope = scope;
-    this.#outbound = new Outbound(scope);
+    this.#outbound = new ResponseRewriter(scope);
   }
 
   /** Lets most events pass as they are: those that neither hold bytes nor make anything whole. */
   lets(event: StreamEvent): boolean {
     if (event.kind === 'status') {
       const { message, state } = event.status;
-      return !isResting(state) && (!message || !hasRaw(message.parts));
+      return !isTerminalOrInterrupted(state) && (!message || !hasRawPart(message.parts));
     }
     if (event.kind !== 'artifact') return false;
     const { artifactId, parts } = event.artifact;
-    if (hasRaw(parts) || this.#open.has(artifactId)) return false;
+    if (hasRawPart(parts) || this.#open.has(artifactId)) return false;
     // Of an artifact that began before this stream, nobody knows whether bytes of it were held back.
     if (!event.append || this.#begun.has(artifactId)) this.#begin(artifactId, true);
     return true;
@@ -72,7 +83,10 @@ class OutboundStream {
       case 'message': {
         const { taskId, contextId } = event.message;
         const files = taskId === undefined ? new TaskFiles() : this.#scope.files(taskId);
-        const message = withProduced(await this.#outbound.message(event.message, files, contextId), files);
+        const message = withProducedArtifacts(
+          await this.#outbound.message(event.message, files, contextId),
+          files,
+        );
         yield message === event.message ? event : { ...event, message };
         break;
       }
@@ -98,15 +112,15 @@ class OutboundStream {
     this.#open.clear();
   }
 
-  async *#status(event: StatusEvent): AsyncGenerator<StreamEvent> {
-    if (isResting(event.status.state)) yield* this.finish();
+  async *#status(event: TaskStatusUpdateEvent): AsyncGenerator<StreamEvent> {
+    if (isTerminalOrInterrupted(event.status.state)) yield* this.finish();
     const files = this.#scope.files(event.taskId);
     const status = await this.#outbound.status(event.status, event.contextId, files);
     const changed = status === event.status ? event : { ...event, status };
-    yield isTerminal(status.state) ? withProduced(changed, files) : changed;
+    yield isTerminal(status.state) ? withProducedArtifacts(changed, files) : changed;
   }
 
-  async *#artifact(event: ArtifactEvent): AsyncGenerator<StreamEvent> {
+  async *#artifact(event: TaskArtifactUpdateEvent): AsyncGenerator<StreamEvent> {
     const { artifactId } = event.artifact;
     // What begins anew does not go on with what was there.
     if (!event.append) yield* this.#publish(artifactId);
@@ -117,19 +131,19 @@ class OutboundStream {
         ...event,
         artifact: await this.#outbound.artifact(event.artifact, event.contextId, files, true),
       };
-    } else if (this.#open.has(artifactId) || hasRaw(event.artifact.parts)) yield* this.#gather(event);
+    } else if (this.#open.has(artifactId) || hasRawPart(event.artifact.parts)) yield* this.#gather(event);
     else {
       this.#begin(artifactId, true);
       yield event;
     }
   }
 
-  async *#gather(event: ArtifactEvent): AsyncGenerator<StreamEvent> {
+  async *#gather(event: TaskArtifactUpdateEvent): AsyncGenerator<StreamEvent> {
     const { artifactId } = event.artifact;
     let gathering = this.#open.get(artifactId);
     if (!gathering) {
       const isTorn = event.append === true && !this.#begun.has(artifactId);
-      gathering = new Gathering(event, this.#scope.spooling, isTorn);
+      gathering = new ArtifactAssembly(event, this.#scope.spooling, isTorn);
       this.#open.set(artifactId, gathering);
       if (!event.append || isTorn) this.#begin(artifactId, false);
       yield* this.#makeRoom();
@@ -153,7 +167,7 @@ class OutboundStream {
   }
 
   /** Stores what was gathered of an artifact and tells of it. @param others - what came with the last of it */
-  async *#publish(artifactId: string, others: readonly Part[] = []): AsyncGenerator<ArtifactEvent> {
+  async *#publish(artifactId: string, others: readonly Part[] = []): AsyncGenerator<TaskArtifactUpdateEvent> {
     const gathering = this.#open.get(artifactId);
     if (!gathering) return;
     this.#open.delete(artifactId);
@@ -172,7 +186,10 @@ class OutboundStream {
   }
 
   /** The artifact from the task itself, where the stream began in the middle of it. */
-  async #whole(artifactId: string, { taskId }: Gathering): Promise<ArtifactEvent | undefined> {
+  async #whole(
+    artifactId: string,
+    { taskId }: ArtifactAssembly,
+  ): Promise<TaskArtifactUpdateEvent | undefined> {
     try {
       const { contextId, artifacts } = await this.#scope.task(taskId);
       const found = artifacts?.find((artifact) => artifact.artifactId === artifactId);
@@ -187,15 +204,15 @@ class OutboundStream {
     }
   }
 
-  async *#task(event: TaskEvent): AsyncGenerator<StreamEvent> {
+  async *#task(event: TaskSnapshotEvent): AsyncGenerator<StreamEvent> {
     const { task } = event;
-    if (isResting(task.status.state)) yield* this.finish();
+    if (isTerminalOrInterrupted(task.status.state)) yield* this.finish();
     const changed = await this.#outbound.task(task);
     const shown = new Set(changed.artifacts?.map(({ artifactId }) => artifactId));
     for (const artifact of task.artifacts ?? []) {
       const { artifactId } = artifact;
       if (!this.#begun.has(artifactId)) this.#begin(artifactId, shown.has(artifactId));
-      const isHeldBack = hasRaw(artifact.parts) && !isResting(task.status.state);
+      const isHeldBack = hasRawPart(artifact.parts) && !isTerminalOrInterrupted(task.status.state);
       if (isHeldBack && !this.#open.has(artifactId)) await this.#takeUp(task, artifact, changed);
     }
     yield changed === task ? event : { ...event, task: changed };
@@ -208,8 +225,13 @@ class OutboundStream {
     const links = new Set(artifact.parts.map((part) => ('url' in part ? part.url : '')));
     // Files that are stored are whole.
     if (kept.some((part) => 'url' in part && !links.has(part.url))) return;
-    const event: ArtifactEvent = { kind: 'artifact', taskId: task.id, contextId: task.contextId, artifact };
-    const gathering = new Gathering(event, this.#scope.spooling, false);
+    const event: TaskArtifactUpdateEvent = {
+      kind: 'artifact',
+      taskId: task.id,
+      contextId: task.contextId,
+      artifact,
+    };
+    const gathering = new ArtifactAssembly(event, this.#scope.spooling, false);
     this.#open.set(artifact.artifactId, gathering);
     await gathering.take(event);
   }
@@ -224,7 +246,7 @@ class OutboundStream {
   }
 
   /** Whether an event adds to its artifact depends on whether anything of it was passed on. */
-  #passOn(event: ArtifactEvent): ArtifactEvent {
+  #passOn(event: TaskArtifactUpdateEvent): TaskArtifactUpdateEvent {
     const { append: _before, ...rest } = event;
     const isAdded = event.append === true && this.#begun.get(event.artifact.artifactId) === true;
     this.#begin(event.artifact.artifactId, true);

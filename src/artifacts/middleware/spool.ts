@@ -3,7 +3,7 @@ import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { A2AError } from '../../protocol/errors.ts';
-import { stored } from '../stores/content.ts';
+import { wrapStorageErrors } from '../stores/content.ts';
 
 /** How large a {@link Spool} may get, and where it grows. */
 export interface SpoolOptions {
@@ -38,7 +38,7 @@ export class Spool {
       throw new A2AError('PAYLOAD_TOO_LARGE', `A file may have ${maxBytes} bytes at most`);
     }
     this.#hash.update(piece);
-    await stored(async () => {
+    await wrapStorageErrors(async () => {
       if (!this.#file && this.size + piece.byteLength > maxMemory) await this.#openFile();
       if (this.#file) await writeAll(this.#file, piece, this.size);
       else this.#pieces.push(new Uint8Array(piece));
@@ -74,7 +74,7 @@ export class Spool {
       buffer.set(Buffer.concat(this.#pieces).subarray(from, from + size));
       return buffer;
     }
-    return await stored(async () => {
+    return await wrapStorageErrors(async () => {
       for (let at = 0; at < size; ) {
         const { bytesRead } = await file.read(buffer, at, size - at, from + at);
         if (bytesRead === 0) throw new Error('the spool is shorter than what was written to it');

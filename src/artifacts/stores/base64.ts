@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
-import { piecesOf } from './content.ts';
+import { readChunks } from './content.ts';
 
 /** How much base64 is decoded at once; four characters are three bytes. */
 const sliceLength = 1 << 18;
 
 /** How many bytes some base64 is. */
-export function decodedSize(raw: string): number {
+export function base64DecodedSize(raw: string): number {
   const padding = raw.endsWith('==') ? 2 : raw.endsWith('=') ? 1 : 0;
   return Math.floor((raw.length * 3) / 4) - padding;
 }
 
 /** Decodes base64 slice by slice into the same few bytes, so that they are never all there at once. */
-export async function* decoded(raws: readonly string[]): AsyncGenerator<Uint8Array> {
+export async function* decodeBase64Chunks(raws: readonly string[]): AsyncGenerator<Uint8Array> {
   const longest = raws.reduce((length, raw) => Math.max(length, raw.length), 0);
   const bytes = Buffer.allocUnsafeSlow(Math.ceil((Math.min(longest, sliceLength) * 3) / 4));
   for (const raw of raws) {
@@ -25,19 +25,22 @@ export async function* decoded(raws: readonly string[]): AsyncGenerator<Uint8Arr
 }
 
 /** A text, and what tells its bytes from others. */
-export interface Encoded {
+export interface EncodedContent {
   readonly text: string;
   readonly size: number;
   readonly digest: string;
 }
 
 /** Encodes bytes as they come. */
-export async function encoded(bytes: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Encoded> {
+export async function encodeBase64(
+  bytes: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): Promise<EncodedContent> {
   const hash = createHash('sha256');
   let text = '';
   let size = 0;
   let rest = Buffer.alloc(0);
-  for await (const piece of piecesOf(bytes, maxBytes)) {
+  for await (const piece of readChunks(bytes, maxBytes)) {
     hash.update(piece);
     size += piece.byteLength;
     const joined =

@@ -9,7 +9,7 @@ export const defaultMaxBytes = 100 * 1024 * 1024;
  *
  * @throws A2AError `PAYLOAD_TOO_LARGE` as soon as there is too much
  */
-export async function* piecesOf(content: ArtifactContent, maxBytes: number): AsyncGenerator<Uint8Array> {
+export async function* readChunks(content: ArtifactContent, maxBytes: number): AsyncGenerator<Uint8Array> {
   let size = 0;
   try {
     for await (const piece of content instanceof Uint8Array ? [content] : content) {
@@ -25,22 +25,22 @@ export async function* piecesOf(content: ArtifactContent, maxBytes: number): Asy
 }
 
 /** Runs what a driver does; what goes wrong with its storage is not for strangers. */
-export async function stored<T>(action: () => Promise<T>): Promise<T> {
+export async function wrapStorageErrors<T>(action: () => Promise<T>): Promise<T> {
   try {
     return await action();
   } catch (thrown) {
-    throw storageFault(thrown);
+    throw storageError(thrown);
   }
 }
 
 /** The error of a storage that does not work. */
-export function storageFault(thrown: unknown): A2AError {
+export function storageError(thrown: unknown): A2AError {
   if (thrown instanceof A2AError) return thrown;
   return new A2AError('UNAVAILABLE', 'The artifact store is not available', { cause: thrown });
 }
 
 /** The error of a version that was there a moment ago. */
-export function goneVersion(): A2AError {
+export function missingVersionError(): A2AError {
   return new A2AError('NOT_FOUND', 'This version of the file is gone');
 }
 

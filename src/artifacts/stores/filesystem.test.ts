@@ -10,7 +10,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { filesystemArtifacts } from './filesystem.ts';
+import { filesystemArtifactStore } from './filesystem.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -29,7 +29,7 @@ const files = (): string[] =>
     .sort();
 
 it('lays files out as others on the mesh do', async () => {
-  const store = filesystemArtifacts(folder);
+  const store = filesystemArtifactStore(folder);
   await store.save(key, bytes, 'text/csv');
   await store.save(key, bytes, 'text/csv');
   await store.save({ ...key, filename: 'user:profile.json' }, bytes, 'application/json');
@@ -53,12 +53,12 @@ it.each([
   ['', 'alice/s-1/report.csv/0'],
   ['//x', 'x/alice/s-1/report.csv/0'],
 ])('takes the end of the application %j, as Python tells it', async (app, path) => {
-  await filesystemArtifacts(folder).save({ ...key, app }, bytes, 'text/csv');
+  await filesystemArtifactStore(folder).save({ ...key, app }, bytes, 'text/csv');
   expect(files()[0]).toBe(path);
 });
 
 it.each(['..', 'a/..', '.', 'a\\b', '.incoming', 'a\u0000'])('refuses the application %j', async (app) => {
-  const saving = filesystemArtifacts(folder).save({ ...key, app }, bytes, 'text/csv');
+  const saving = filesystemArtifactStore(folder).save({ ...key, app }, bytes, 'text/csv');
   await expect(saving).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
 });
 
@@ -67,7 +67,7 @@ it('reads what others wrote', async () => {
   mkdirSync(place, { recursive: true });
   writeFileSync(join(place, '4'), 'theirs');
   writeFileSync(join(place, '4.meta'), '{"mime_type": "text/csv"}');
-  const store = filesystemArtifacts(folder);
+  const store = filesystemArtifactStore(folder);
   expect(await store.load(key)).toMatchObject({ version: 4, mimeType: 'text/csv', size: 6 });
   expect(await store.save(key, bytes, 'text/csv')).toMatchObject({ version: 5 });
 });
@@ -80,7 +80,7 @@ it('never shows what a crash left behind, and removes it after a while', async (
   mkdirSync(join(folder, '.incoming'));
   const left = [join(place, '0.meta'), join(folder, '.incoming', 'half'), join(other, '0')];
   for (const path of left) writeFileSync(path, 'x');
-  const store = filesystemArtifacts(folder);
+  const store = filesystemArtifactStore(folder);
   expect(await store.list(key)).toEqual([]);
   expect(await store.load(key)).toBeUndefined();
   expect(await store.load({ ...key, filename: 'other.txt' }, 0)).toBeUndefined();
@@ -91,7 +91,7 @@ it('never shows what a crash left behind, and removes it after a while', async (
 
   const long = new Date(Date.now() - 7_200_000);
   for (const path of left) utimesSync(path, long, long);
-  const later = filesystemArtifacts(folder);
+  const later = filesystemArtifactStore(folder);
   expect((await later.save(key, bytes, 'text/csv')).version).toBe(2);
   expect(files()).not.toContain('.incoming/half');
   expect(files()).not.toContain('ns/alice/s-1/report.csv/0.meta');
@@ -99,7 +99,7 @@ it('never shows what a crash left behind, and removes it after a while', async (
 });
 
 it('leaves nothing in its waiting room', async () => {
-  const store = filesystemArtifacts(folder);
+  const store = filesystemArtifactStore(folder);
   await Promise.all(Array.from({ length: 20 }, () => store.save(key, bytes, 'text/csv')));
   async function* broken() {
     yield bytes;
@@ -111,7 +111,7 @@ it('leaves nothing in its waiting room', async () => {
 });
 
 it('says that a version is gone when it is deleted before it is read', async () => {
-  const store = filesystemArtifacts(folder);
+  const store = filesystemArtifactStore(folder);
   await store.save(key, bytes, 'text/csv');
   const found = await store.load(key);
   await store.delete(key);
@@ -121,7 +121,7 @@ it('says that a version is gone when it is deleted before it is read', async () 
 
 it('does not tell strangers why a folder cannot be used', async () => {
   writeFileSync(join(folder, 'file'), '');
-  const store = filesystemArtifacts(join(folder, 'file'));
+  const store = filesystemArtifactStore(join(folder, 'file'));
   await expect(store.save(key, bytes, 'text/csv')).rejects.toMatchObject({
     reason: 'UNAVAILABLE',
     message: 'The artifact store is not available',

@@ -3,12 +3,19 @@ import { createReadStream } from 'node:fs';
 import { link, mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { A2AError, invalidField } from '../../protocol/errors.ts';
-import { checkVersion, defaultMaxBytes, goneVersion, piecesOf, storageFault, stored } from './content.ts';
-import { basename, foldersOf, placeOf, sharedPrefix } from './storage-path.ts';
+import {
+  checkVersion,
+  defaultMaxBytes,
+  missingVersionError,
+  readChunks,
+  storageError,
+  wrapStorageErrors,
+} from './content.ts';
+import { basename, userFolders, storagePath, sharedPrefix } from './storage-path.ts';
 import type { ArtifactContent, ArtifactKey, ArtifactStore, StoredArtifact } from '../artifact-store.ts';
 
-/** How {@link filesystemArtifacts} works. */
-export interface FilesystemArtifactsOptions {
+/** How {@link filesystemArtifactStore} works. */
+export interface FilesystemArtifactStoreOptions {
   /** How large one version may be. @defaultValue 100 MiB */
   readonly maxBytes?: number;
   /** After how many milliseconds what a crash left behind is removed. @defaultValue one hour */
@@ -29,14 +36,17 @@ const maxAttempts = 10_000;
  * A version is claimed by its `.meta`, which can be made once only, and there when its bytes are, which come last and
  * whole. Readers need both.
  */
-export function filesystemArtifacts(folder: string, options: FilesystemArtifactsOptions = {}): ArtifactStore {
+export function filesystemArtifactStore(
+  folder: string,
+  options: FilesystemArtifactStoreOptions = {},
+): ArtifactStore {
   const { maxBytes = defaultMaxBytes, sweepAfter = 3_600_000, clock = Date } = options;
   const root = resolve(folder);
   const spool = join(root, incoming);
   let opening: Promise<void> | undefined;
 
   const folderOf = (key: ArtifactKey): string => {
-    const { app, user, folder: session, name } = placeOf(key);
+    const { app, user, folder: session, name } = storagePath(key);
     return join(userFolder(root, app, user), session, name);
   };
 
@@ -69,7 +79,7 @@ export function filesystemArtifacts(folder: string, options: FilesystemArtifacts
     try {
       const file = await open(path, 'wx', 0o640);
       try {
-        for await (const piece of piecesOf(content, maxBytes)) {
+        for await (const piece of readChunks(content, maxBytes)) {
           await file.writeFile(piece);
           size += piece.byteLength;
         }
@@ -151,7 +161,7 @@ export function filesystemArtifacts(folder: string, options: FilesystemArtifacts
 
   return {
     save: (key, content, mimeType) =>
-      stored(async () => {
+      wrapStorageErrors(async () => {
         const place = folderOf(key);
         const { path, size } = await receive(content);
         try {
@@ -169,7 +179,7 @@ export function filesystemArtifacts(folder: string, options: FilesystemArtifacts
         }
       }),
     saveAs: (key, version, content, mimeType) =>
-      stored(async () => {
+      wrapStorageErrors(async () => {
         checkVersion(version);
         const place = folderOf(key);
         const { path } = await receive(content);
@@ -180,22 +190,22 @@ export function filesystemArtifacts(folder: string, options: FilesystemArtifacts
         }
       }),
     load: (key, wanted) =>
-      stored(async () => {
+      wrapStorageErrors(async () => {
         const place = folderOf(key);
         const version = wanted ?? (await whole(place)).at(-1);
         return version === undefined ? undefined : await found(place, version);
       }),
-    versions: (key) => stored(async () => await whole(folderOf(key))),
+    versions: (key) => wrapStorageErrors(async () => await whole(folderOf(key))),
     list: (scope) =>
-      stored(async () => {
-        const { app, user, session, shared } = foldersOf(scope);
+      wrapStorageErrors(async () => {
+        const { app, user, session, shared } = userFolders(scope);
         const place = userFolder(root, app, user);
         const everywhere = await namesIn(join(place, shared));
         const own = await namesIn(join(place, session));
         return [...own, ...everywhere.map((name) => sharedPrefix + name)].sort();
       }),
     delete: (key) =>
-      stored(async () => {
+      wrapStorageErrors(async () => {
         const place = folderOf(key);
         await opened();
         const aside = join(spool, randomUUID());
@@ -228,8 +238,8 @@ async function found(place: string, version: number): Promise<StoredArtifact | u
     mimeType: mimeTypeIn(meta),
     size: facts.size,
     async bytes() {
-      const bytes = await stored(() => readFile(path).catch(ignoreMissing));
-      if (!bytes) throw goneVersion();
+      const bytes = await wrapStorageErrors(() => readFile(path).catch(ignoreMissing));
+      if (!bytes) throw missingVersionError();
       return bytes;
     },
     async *stream() {
@@ -237,7 +247,7 @@ async function found(place: string, version: number): Promise<StoredArtifact | u
         for await (const piece of createReadStream(path, { highWaterMark: 256 * 1024 }))
           yield piece as Buffer;
       } catch (thrown) {
-        throw codeOf(thrown) === 'ENOENT' ? goneVersion() : storageFault(thrown);
+        throw codeOf(thrown) === 'ENOENT' ? missingVersionError() : storageError(thrown);
       }
     },
   };

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { memoryArtifacts } from './memory.ts';
+import { memoryArtifactStore } from './memory.ts';
 
 const key = { app: 'ns', user: 'alice', session: 's', filename: 'a' };
 const file = (filename: string) => ({ ...key, filename });
 
 it('lets the oldest versions go when there are too many bytes', async () => {
-  const store = memoryArtifacts({ maxTotalBytes: 10 });
+  const store = memoryArtifactStore({ maxTotalBytes: 10 });
   await store.save(file('a'), new Uint8Array(4), 'text/plain');
   await store.save(file('b'), new Uint8Array(4), 'text/plain');
   await store.save(file('b'), new Uint8Array(4), 'text/plain');
@@ -16,14 +16,14 @@ it('lets the oldest versions go when there are too many bytes', async () => {
 });
 
 it('lets the oldest versions go when there are too many, and counts on', async () => {
-  const store = memoryArtifacts({ maxVersions: 2 });
+  const store = memoryArtifactStore({ maxVersions: 2 });
   for (let n = 0; n < 5; n++) await store.save(key, Buffer.from(`${n}`), 'text/plain');
   expect(await store.versions(key)).toEqual([3, 4]);
   expect((await store.save(key, Buffer.from('x'), 'text/plain')).version).toBe(5);
 });
 
 it('refuses a file that has no room at all', async () => {
-  const store = memoryArtifacts({ maxTotalBytes: 3 });
+  const store = memoryArtifactStore({ maxTotalBytes: 3 });
   await store.save(file('a'), new Uint8Array(3), 'text/plain');
   const saving = store.save(file('b'), new Uint8Array(4), 'text/plain');
   await expect(saving).rejects.toMatchObject({ reason: 'PAYLOAD_TOO_LARGE' });

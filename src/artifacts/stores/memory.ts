@@ -1,9 +1,9 @@
-import { checkVersion, defaultMaxBytes, piecesOf } from './content.ts';
-import { foldersOf, placeOf, sharedPrefix } from './storage-path.ts';
+import { checkVersion, defaultMaxBytes, readChunks } from './content.ts';
+import { userFolders, storagePath, sharedPrefix } from './storage-path.ts';
 import type { ArtifactContent, ArtifactKey, ArtifactStore, StoredArtifact } from '../artifact-store.ts';
 
-/** How much {@link memoryArtifacts} keeps. */
-export interface MemoryArtifactsOptions {
+/** How much {@link memoryArtifactStore} keeps. */
+export interface MemoryArtifactStoreOptions {
   /** How large one version may be. @defaultValue 100 MiB */
   readonly maxBytes?: number;
   /** How many bytes there may be of all versions; the oldest versions give way. @defaultValue 256 MiB */
@@ -37,7 +37,7 @@ interface Shelf {
 }
 
 /** Keeps files in memory, for as long as the process lives and there is room. */
-export function memoryArtifacts(options: MemoryArtifactsOptions = {}): ArtifactStore {
+export function memoryArtifactStore(options: MemoryArtifactStoreOptions = {}): ArtifactStore {
   const { maxBytes = defaultMaxBytes, maxTotalBytes = 256 * 1024 * 1024, maxVersions = 10_000 } = options;
   const shelves = new Map<string, Shelf>();
   /** Every version there is, oldest first. */
@@ -47,12 +47,12 @@ export function memoryArtifacts(options: MemoryArtifactsOptions = {}): ArtifactS
   const idOf = (...folders: string[]): string => JSON.stringify(folders);
 
   function find(key: ArtifactKey): File | undefined {
-    const { app, user, folder, name } = placeOf(key);
+    const { app, user, folder, name } = storagePath(key);
     return shelves.get(idOf(app, user, folder))?.files.get(name);
   }
 
   function make(key: ArtifactKey): File {
-    const { app, user, folder, name } = placeOf(key);
+    const { app, user, folder, name } = storagePath(key);
     const id = idOf(app, user, folder);
     const shelf = shelves.get(id) ?? { id, files: new Map() };
     shelves.set(id, shelf);
@@ -87,7 +87,7 @@ export function memoryArtifacts(options: MemoryArtifactsOptions = {}): ArtifactS
     let block = new Uint8Array();
     let room = 0;
     let size = 0;
-    for await (const piece of piecesOf(content, Math.min(maxBytes, maxTotalBytes))) {
+    for await (const piece of readChunks(content, Math.min(maxBytes, maxTotalBytes))) {
       size += piece.byteLength;
       for (let at = 0; at < piece.byteLength; ) {
         if (room === 0) {
@@ -108,7 +108,7 @@ export function memoryArtifacts(options: MemoryArtifactsOptions = {}): ArtifactS
 
   return {
     async save(key, content, mimeType) {
-      placeOf(key);
+      storagePath(key);
       const gathered = await gather(content);
       const file = make(key);
       const number = file.next;
@@ -117,7 +117,7 @@ export function memoryArtifacts(options: MemoryArtifactsOptions = {}): ArtifactS
     },
     async saveAs(key, number, content, mimeType) {
       checkVersion(number);
-      placeOf(key);
+      storagePath(key);
       const gathered = await gather(content);
       const file = make(key);
       if (file.versions.has(number)) return false;
@@ -133,7 +133,7 @@ export function memoryArtifacts(options: MemoryArtifactsOptions = {}): ArtifactS
       return [...(find(key)?.versions.keys() ?? [])].sort((a, b) => a - b);
     },
     async list(scope) {
-      const { app, user, session, shared } = foldersOf(scope);
+      const { app, user, session, shared } = userFolders(scope);
       const own = shelves.get(idOf(app, user, session))?.files.keys() ?? [];
       const everywhere = shelves.get(idOf(app, user, shared))?.files.keys() ?? [];
       return [...own, ...Array.from(everywhere, (name) => sharedPrefix + name)].sort();

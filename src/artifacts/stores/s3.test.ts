@@ -3,7 +3,7 @@ import 'undici';
 import { afterEach, expect, it, vi } from 'vitest';
 import { type S3Server, startS3 } from '../../../test/support/artifacts/s3-server.ts';
 import type { LogEntry } from '../../primitives/log.ts';
-import { s3Artifacts } from './s3.ts';
+import { s3ArtifactStore } from './s3.ts';
 
 const key = { app: '/my/ns/', user: 'alice@example.com', session: 's-1', filename: 'Übersicht.csv' };
 const bytes = Buffer.from('1,2');
@@ -18,7 +18,7 @@ afterEach(async () => {
 it('names objects as others on the mesh do, and labels them', async () => {
   server = await startS3();
   const headers: Headers[] = [];
-  const store = s3Artifacts({
+  const store = s3ArtifactStore({
     ...server,
     fetch: async (input, init) => {
       if (init?.method === 'PUT') headers.push(new Headers(init.headers));
@@ -43,8 +43,8 @@ it('names objects as others on the mesh do, and labels them', async () => {
 
 it('lets no writer replace what another process wrote, not even a large file', async () => {
   server = await startS3();
-  const one = s3Artifacts({ ...server, partBytes: 1024 });
-  const two = s3Artifacts({ ...server, partBytes: 1024 });
+  const one = s3ArtifactStore({ ...server, partBytes: 1024 });
+  const two = s3ArtifactStore({ ...server, partBytes: 1024 });
   const large = (text: string) => Buffer.from(text.repeat(2000));
   const saved = await Promise.all(
     ['a', 'b', 'c', 'd'].map((text, n) => (n % 2 ? one : two).save(key, large(text), 'text/plain')),
@@ -60,7 +60,7 @@ it('lets no writer replace what another process wrote, not even a large file', a
 it('finds out that a service lets writers replace each other, and says so once', async () => {
   server = await startS3({ isConditional: false });
   const entries: LogEntry[] = [];
-  const store = s3Artifacts({ ...server, log: (entry) => entries.push(entry) });
+  const store = s3ArtifactStore({ ...server, log: (entry) => entries.push(entry) });
   await Promise.all([store.save(key, bytes, 'text/csv'), store.save(key, bytes, 'text/csv')]);
   expect(entries).toMatchObject([
     { level: 'warn', message: expect.stringContaining('only one process may write') as string },
@@ -75,14 +75,14 @@ it('finds out that a service lets writers replace each other, and says so once',
 
 it('does not try when it is told', async () => {
   server = await startS3();
-  await s3Artifacts({ ...server, conditionalWrites: true }).save(key, bytes, 'text/csv');
+  await s3ArtifactStore({ ...server, conditionalWrites: true }).save(key, bytes, 'text/csv');
   expect(server.requests.filter((request) => request.includes('probe'))).toEqual([]);
 });
 
 it('gives up an upload that fails, and says only that it failed', async () => {
   server = await startS3();
   const { requests } = server;
-  const store = s3Artifacts({
+  const store = s3ArtifactStore({
     ...server,
     partBytes: 1024,
     fetch: async (input, init) =>
@@ -99,7 +99,7 @@ it('gives up an upload that fails, and says only that it failed', async () => {
 });
 
 it.each(['/', '', 'a//b', '../x'])('refuses the application %j', async (app) => {
-  const store = s3Artifacts({
+  const store = s3ArtifactStore({
     endpoint: 'http://127.0.0.1:1',
     bucket: 'b',
     accessKeyId: 'x',
@@ -110,8 +110,8 @@ it.each(['/', '', 'a//b', '../x'])('refuses the application %j', async (app) => 
 
 it('says that a service cannot be reached, or has no such bucket', async () => {
   server = await startS3();
-  const far = s3Artifacts({ ...server, endpoint: 'http://127.0.0.1:1' });
-  const none = s3Artifacts({ ...server, bucket: 'none' });
+  const far = s3ArtifactStore({ ...server, endpoint: 'http://127.0.0.1:1' });
+  const none = s3ArtifactStore({ ...server, bucket: 'none' });
   for (const store of [far, none]) {
     await expect(store.save(key, bytes, 'text/csv')).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
     await expect(store.versions(key)).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
@@ -123,7 +123,7 @@ it('names the command that installs its library', async () => {
   vi.doMock('s3mini', () => {
     throw new Error('Cannot find package');
   });
-  const { s3Artifacts: without } = await import('./s3.ts');
+  const { s3ArtifactStore: without } = await import('./s3.ts');
   const store = without({
     endpoint: 'http://127.0.0.1:1',
     bucket: 'b',

@@ -2,14 +2,21 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import type { S3mini } from 's3mini';
 import { A2AError, invalidField } from '../../protocol/errors.ts';
-import type { Log } from '../../primitives/log.ts';
-import { checkVersion, defaultMaxBytes, goneVersion, piecesOf, storageFault, stored } from './content.ts';
-import { foldersOf, placeOf, sharedPrefix } from './storage-path.ts';
+import type { LogSink } from '../../primitives/log.ts';
+import {
+  checkVersion,
+  defaultMaxBytes,
+  missingVersionError,
+  readChunks,
+  storageError,
+  wrapStorageErrors,
+} from './content.ts';
+import { userFolders, storagePath, sharedPrefix } from './storage-path.ts';
 import { Spool } from '../middleware/spool.ts';
 import type { ArtifactContent, ArtifactKey, ArtifactStore, StoredArtifact } from '../artifact-store.ts';
 
-/** Where {@link s3Artifacts} keeps files. */
-export interface S3ArtifactsOptions {
+/** Where {@link s3ArtifactStore} keeps files. */
+export interface S3ArtifactStoreOptions {
   /** Where the service is, such as `https://s3.eu-central-1.amazonaws.com`. */
   readonly endpoint: string;
   /** The bucket, which must be there. */
@@ -31,7 +38,7 @@ export interface S3ArtifactsOptions {
    */
   readonly conditionalWrites?: boolean;
   readonly fetch?: typeof fetch;
-  readonly log?: Log;
+  readonly log?: LogSink;
 }
 
 /** How often a version may turn out to be taken before something is wrong. */
@@ -44,7 +51,7 @@ const maxKeyBytes = 1024;
 const heads = new AsyncLocalStorage<{ headers?: Headers }>();
 
 /** Keeps files in a bucket of an S3-compatible service, as `app/user/session/filename/version`. */
-export function s3Artifacts(options: S3ArtifactsOptions): ArtifactStore {
+export function s3ArtifactStore(options: S3ArtifactStoreOptions): ArtifactStore {
   const { maxBytes = defaultMaxBytes, partBytes = 5 * 1024 * 1024, spoolFolder: folder, log } = options;
   const turns = new Turns();
   let opening: Promise<S3mini> | undefined;
@@ -77,7 +84,7 @@ export function s3Artifacts(options: S3ArtifactsOptions): ArtifactStore {
   async function receive(content: ArtifactContent): Promise<Spool> {
     const spool = new Spool({ maxBytes, maxMemory: partBytes, ...(folder !== undefined && { folder }) });
     try {
-      for await (const piece of piecesOf(content, maxBytes)) await spool.write(piece);
+      for await (const piece of readChunks(content, maxBytes)) await spool.write(piece);
       return spool;
     } catch (thrown) {
       await spool.close();
@@ -143,7 +150,7 @@ export function s3Artifacts(options: S3ArtifactsOptions): ArtifactStore {
 
   return {
     save: (key, content, mimeType) =>
-      stored(async () => {
+      wrapStorageErrors(async () => {
         const prefix = prefixOf(key);
         const spool = await receive(content);
         try {
@@ -160,7 +167,7 @@ export function s3Artifacts(options: S3ArtifactsOptions): ArtifactStore {
         }
       }),
     saveAs: (key, version, content, mimeType) =>
-      stored(async () => {
+      wrapStorageErrors(async () => {
         checkVersion(version);
         const prefix = prefixOf(key);
         const spool = await receive(content);
@@ -171,24 +178,24 @@ export function s3Artifacts(options: S3ArtifactsOptions): ArtifactStore {
         }
       }),
     load: (key, wanted) =>
-      stored(async () => {
+      wrapStorageErrors(async () => {
         const prefix = prefixOf(key);
         const version = wanted ?? (await whole(prefix)).at(-1);
         return version === undefined
           ? undefined
           : await found(await client(), `${prefix}${version}`, version);
       }),
-    versions: (key) => stored(async () => await whole(prefixOf(key))),
+    versions: (key) => wrapStorageErrors(async () => await whole(prefixOf(key))),
     list: (scope) =>
-      stored(async () => {
-        const { app, user, session, shared } = foldersOf(scope);
+      wrapStorageErrors(async () => {
+        const { app, user, session, shared } = userFolders(scope);
         const folders = `${appPrefix(app)}/${user}/`;
         const everywhere = await namesUnder(`${folders}${shared}/`);
         const own = await namesUnder(`${folders}${session}/`);
         return [...own, ...everywhere.map((name) => sharedPrefix + name)].sort();
       }),
     delete: (key) =>
-      stored(async () => {
+      wrapStorageErrors(async () => {
         const prefix = prefixOf(key);
         const s3 = await client();
         // The newest goes last: as long as it is there, its number is not given again.
@@ -200,7 +207,7 @@ export function s3Artifacts(options: S3ArtifactsOptions): ArtifactStore {
   };
 }
 
-async function openClient(options: S3ArtifactsOptions): Promise<S3mini> {
+async function openClient(options: S3ArtifactStoreOptions): Promise<S3mini> {
   const { endpoint, bucket, accessKeyId, secretAccessKey, region = 'us-east-1' } = options;
   let library: typeof import('s3mini');
   try {
@@ -313,20 +320,21 @@ async function found(s3: S3mini, name: string, version: number): Promise<StoredA
   if (!facts) return undefined;
   const get = async (): Promise<Response> => {
     const response = await s3.getObjectResponse(name);
-    if (!response) throw goneVersion();
+    if (!response) throw missingVersionError();
     return response;
   };
   return {
     ...facts,
     version,
-    bytes: () => stored(async () => new Uint8Array(facts.size > 0 ? await (await get()).arrayBuffer() : [])),
+    bytes: () =>
+      wrapStorageErrors(async () => new Uint8Array(facts.size > 0 ? await (await get()).arrayBuffer() : [])),
     async *stream() {
       if (facts.size === 0) return;
       try {
         const { body } = await get();
         if (body) for await (const piece of body) yield piece as Uint8Array;
       } catch (thrown) {
-        throw storageFault(thrown);
+        throw storageError(thrown);
       }
     },
   };
@@ -344,7 +352,7 @@ async function factsOf(s3: S3mini, name: string): Promise<{ size: number; mimeTy
 
 /** What the keys of all versions of a file begin with. */
 function prefixOf(key: ArtifactKey): string {
-  const { app, user, folder, name } = placeOf(key);
+  const { app, user, folder, name } = storagePath(key);
   const prefix = `${appPrefix(app)}/${user}/${folder}/${name}/`;
   if (Buffer.byteLength(prefix) > maxKeyBytes - 16)
     throw invalidField('artifact', 'has names that are too long together');

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { basename, placeOf, safeFilename, safeSegment } from './storage-path.ts';
+import { basename, storagePath, safeFilename, safeSegment } from './storage-path.ts';
 
 const text = fc.oneof(
   fc.string(),
@@ -26,7 +26,7 @@ it('makes a folder of any text, and of two texts two', () => {
   fc.assert(
     fc.property(text, text, (one, two) => {
       const [first, second] = [safeSegment(one), safeSegment(two)];
-      expect(placeOf({ app: 'a', user: first, session: first, filename: 'f' }).folder).toBe(first);
+      expect(storagePath({ app: 'a', user: first, session: first, filename: 'f' }).folder).toBe(first);
       expect(first === second).toBe(one === two);
     }),
     { numRuns: 2000 },
@@ -42,14 +42,14 @@ it('makes a file name of any text that every store takes, with room for its comp
   fc.assert(
     fc.property(text, text, (name, fallback) => {
       const filename = safeFilename(name, fallback);
-      const { folder } = placeOf({
+      const { folder } = storagePath({
         app: 'a',
         user: 'u',
         session: 's',
         filename: `${filename}.metadata.json`,
       });
       expect(folder).toBe('s');
-      expect(placeOf({ app: 'a', user: 'u', session: 's', filename }).name).toBe(filename);
+      expect(storagePath({ app: 'a', user: 'u', session: 's', filename }).name).toBe(filename);
       expect(filename).not.toMatch(/\.metadata\.json$/i);
     }),
     { numRuns: 2000 },

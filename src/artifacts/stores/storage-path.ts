@@ -17,7 +17,7 @@ const surrogate = /\p{Surrogate}/u;
 const device = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i;
 
 /** Where the versions of a file are kept, below what the driver begins with. */
-export interface Place {
+export interface StoragePath {
   readonly app: string;
   readonly user: string;
   /** The conversation, or the folder that all of them share. */
@@ -46,7 +46,7 @@ function checked(field: string, name: string): string {
 }
 
 /** The folders of a user: those of a conversation and the shared one. @throws A2AError for a name that is not safe. */
-export function foldersOf(scope: Omit<ArtifactKey, 'filename'>): {
+export function userFolders(scope: Omit<ArtifactKey, 'filename'>): {
   app: string;
   user: string;
   session: string;
@@ -62,8 +62,8 @@ export function foldersOf(scope: Omit<ArtifactKey, 'filename'>): {
 }
 
 /** Where the versions of a file are kept. @throws A2AError for a name that is not safe. */
-export function placeOf(key: ArtifactKey): Place {
-  const { app, user, session, shared } = foldersOf(key);
+export function storagePath(key: ArtifactKey): StoragePath {
+  const { app, user, session, shared } = userFolders(key);
   const filename = key.filename.normalize('NFKC');
   const isShared = filename.startsWith(sharedPrefix);
   const name = checked('filename', isShared ? filename.slice(sharedPrefix.length) : filename);

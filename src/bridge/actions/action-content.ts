@@ -1,30 +1,35 @@
-import { decodedSize } from '../../artifacts/stores/base64.ts';
+import { base64DecodedSize } from '../../artifacts/stores/base64.ts';
 import { extensionFor, mediaTypeFor } from '../../artifacts/media-types.ts';
 import { safeFilename } from '../../artifacts/stores/storage-path.ts';
-import { goesOn } from '../../artifacts/middleware/rewrite-response.ts';
-import { Publisher, rawSource, type Shelf, TaskFiles } from '../../artifacts/middleware/file-publisher.ts';
+import { continuesFile } from '../../artifacts/middleware/rewrite-response.ts';
+import {
+  FilePublisher,
+  rawPartSource,
+  type FileScope,
+  TaskFiles,
+} from '../../artifacts/middleware/file-publisher.ts';
 import type { ArtifactStore } from '../../artifacts/artifact-store.ts';
-import type { Log } from '../../primitives/log.ts';
+import type { LogSink } from '../../primitives/log.ts';
 import type { Message } from '../../protocol/message.ts';
 import { type Part, type RawPart, textOf } from '../../protocol/part.ts';
 import type { Task } from '../../protocol/task.ts';
 import type { ActionFile } from '../action-types.ts';
 
 /** What an agent said, as a host application takes it. */
-export interface Answer {
+export interface ActionContent {
   message: string;
   data: { [key: string]: unknown };
   files: ActionFile[];
 }
 
 /** Where files of agents are kept. */
-export interface AnswerOptions {
+export interface ActionContentOptions {
   readonly store: ArtifactStore | undefined;
   /** How large a file may be to be given as it is, where there is no store. */
   readonly maxInlineBytes: number;
   readonly maxFilesPerTask: number;
   readonly now: () => number;
-  readonly log: Log | undefined;
+  readonly log: LogSink | undefined;
 }
 
 /** Parts that belong together, and what they are called. */
@@ -37,11 +42,11 @@ interface Source {
 }
 
 /** The whole answer of a task that is over. */
-export function answerOfTask(
+export function contentFromTask(
   task: Task,
-  shelf: () => Shelf,
-  options: AnswerOptions,
-): Answer | Promise<Answer> {
+  shelf: () => FileScope,
+  options: ActionContentOptions,
+): ActionContent | Promise<ActionContent> {
   const said = messageSource(task.status.message);
   const sources: Source[] = said ? [said] : [];
   for (const { artifactId, parts, name, description } of task.artifacts ?? []) {
@@ -52,11 +57,11 @@ export function answerOfTask(
 }
 
 /** The answer that is a message: a direct one, or what was said with a status. */
-export function answerOfMessage(
+export function contentFromMessage(
   message: Message | undefined,
-  shelf: () => Shelf,
-  options: AnswerOptions,
-): Answer | Promise<Answer> {
+  shelf: () => FileScope,
+  options: ActionContentOptions,
+): ActionContent | Promise<ActionContent> {
   const source = messageSource(message);
   return answerOf(source ? [source] : [], shelf, options);
 }
@@ -76,11 +81,11 @@ function lastWords({ history }: Task): Message | undefined {
 /** Waits only where there are files to be kept. */
 function answerOf(
   sources: readonly Source[],
-  shelf: () => Shelf,
-  options: AnswerOptions,
-): Answer | Promise<Answer> {
+  shelf: () => FileScope,
+  options: ActionContentOptions,
+): ActionContent | Promise<ActionContent> {
   const texts = new Set<string>();
-  const answer: Answer = { message: '', data: {}, files: [] };
+  const answer: ActionContent = { message: '', data: {}, files: [] };
   const values: unknown[] = [];
   const bulky: Bulk[] = [];
   for (const source of sources) {
@@ -109,7 +114,11 @@ interface Bulk {
   readonly at: number;
 }
 
-async function withKept(answer: Answer, bulky: readonly Bulk[], keeper: Keeper): Promise<Answer> {
+async function withKept(
+  answer: ActionContent,
+  bulky: readonly Bulk[],
+  keeper: Keeper,
+): Promise<ActionContent> {
   const files: ActionFile[] = [];
   let taken = 0;
   for (const { source, raws, at } of bulky) {
@@ -132,16 +141,16 @@ function linkOf(uri: string, filename: string | undefined, mediaType: string | u
 
 /** Keeps the files of one answer. */
 class Keeper {
-  readonly #shelf: Shelf;
-  readonly #options: AnswerOptions;
-  readonly #publisher: Publisher | undefined;
+  readonly #shelf: FileScope;
+  readonly #options: ActionContentOptions;
+  readonly #publisher: FilePublisher | undefined;
   readonly #files = new TaskFiles();
 
-  constructor(shelf: Shelf, options: AnswerOptions) {
+  constructor(shelf: FileScope, options: ActionContentOptions) {
     const { store, maxFilesPerTask, now, log } = options;
     this.#shelf = shelf;
     this.#options = options;
-    this.#publisher = store && new Publisher(store, shelf.app, maxFilesPerTask, now, log);
+    this.#publisher = store && new FilePublisher(store, shelf.app, maxFilesPerTask, now, log);
   }
 
   /** Pieces in a row with the same name are one file. */
@@ -149,7 +158,7 @@ class Keeper {
     const groups: RawPart[][] = [];
     let before: RawPart | undefined;
     for (const part of raws) {
-      if (goesOn(before, part)) groups.at(-1)?.push(part);
+      if (continuesFile(before, part)) groups.at(-1)?.push(part);
       else groups.push([part]);
       before = part;
     }
@@ -165,7 +174,7 @@ class Keeper {
     const fallback = `${source.fallback}${suffix}`;
     if (!this.#publisher) return this.#inline(pieces, fallback);
     const { part, size } = await this.#publisher.publish(
-      rawSource(pieces),
+      rawPartSource(pieces),
       {
         filename,
         mediaType,
@@ -183,7 +192,7 @@ class Keeper {
   #inline(pieces: readonly RawPart[], fallback: string): ActionFile {
     const [first] = pieces;
     const name = safeFilename(first?.filename, `${fallback}.${extensionFor(first?.mediaType)}`);
-    const size = pieces.reduce((sum, { raw }) => sum + decodedSize(raw), 0);
+    const size = pieces.reduce((sum, { raw }) => sum + base64DecodedSize(raw), 0);
     const file: ActionFile = { name, mediaType: first?.mediaType ?? mediaTypeFor(name), size };
     if (size > this.#options.maxInlineBytes) {
       this.#options.log?.({

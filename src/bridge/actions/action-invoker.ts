@@ -1,45 +1,51 @@
 import { safeSegment } from '../../artifacts/stores/storage-path.ts';
-import type { Shelf } from '../../artifacts/middleware/file-publisher.ts';
+import type { FileScope } from '../../artifacts/middleware/file-publisher.ts';
 import { A2AError, invalidField } from '../../protocol/errors.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { RawPart } from '../../protocol/part.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
 import type { Task } from '../../protocol/task.ts';
-import type { ActionMeta, ActionResponse } from '../action-types.ts';
-import { type AnswerOptions, answerOfMessage, answerOfTask } from './action-content.ts';
+import type { ActionCallOptions, ActionResponse } from '../action-types.ts';
+import { type ActionContentOptions, contentFromMessage, contentFromTask } from './action-content.ts';
 import type { BridgedAgent } from './bridged-agent.ts';
-import { Contexts, type Conversation } from './session-contexts.ts';
-import { readFiles } from './file-parameters.ts';
+import { SessionContexts, type SessionKey } from './session-contexts.ts';
+import { resolveFiles } from './file-parameters.ts';
 import { type FollowUp, followUpPrefix } from '../follow-ups/follow-up-store.ts';
-import { Following, type Outcome } from './call-tracker.ts';
-import { messageOf, replyOf } from './action-message.ts';
+import { CallTracker, type CallOutcome } from './call-tracker.ts';
+import { buildActionMessage, buildFollowUpMessage } from './action-message.ts';
 import type { BridgeSettings } from '../bridge-options.ts';
-import { checkFor, type Parameters } from './parameter-check.ts';
-import { ProgressTeller } from './progress-reporter.ts';
-import { completed, faultResponse, invalidFollowUp, responseOf, statusOf } from './action-response.ts';
+import { createParameterCheck, type ActionParameters } from './parameter-check.ts';
+import { ProgressReporter } from './progress-reporter.ts';
+import {
+  completedResponse,
+  failureResponse,
+  invalidFollowUp,
+  buildResponse,
+  actionStatus,
+} from './action-response.ts';
 import { provideRequiredInput } from './skill-actions.ts';
 
 /** The user where the host application knows only one. */
 const defaultUser = 'default_user';
 
-const checkAnswer = checkFor(provideRequiredInput.parameters);
+const checkAnswer = createParameterCheck(provideRequiredInput.parameters);
 
 /** One call: who speaks with whom, about what. */
 interface Exchange {
   readonly bridged: BridgedAgent;
   /** The name of the action that began it. */
   readonly action: string;
-  readonly meta: ActionMeta;
-  readonly conversation: Conversation;
+  readonly meta: ActionCallOptions;
+  readonly conversation: SessionKey;
 }
 
 /** Calls agents for actions, and makes responses of what they answer. */
-export class Caller {
+export class ActionInvoker {
   readonly #agents: ReadonlyMap<string, BridgedAgent>;
   readonly #settings: BridgeSettings;
-  readonly #keeping: AnswerOptions;
-  readonly #contexts = new Contexts();
-  readonly #open = new Map<Following, Promise<Outcome>>();
+  readonly #keeping: ActionContentOptions;
+  readonly #contexts = new SessionContexts();
+  readonly #open = new Map<CallTracker, Promise<CallOutcome>>();
   #calls = 0;
   #isClosed = false;
 
@@ -51,14 +57,14 @@ export class Caller {
   }
 
   /** Calls an action. Nothing is thrown. */
-  async call(name: string, parameters: Parameters, meta: ActionMeta): Promise<ActionResponse> {
+  async call(name: string, parameters: ActionParameters, meta: ActionCallOptions): Promise<ActionResponse> {
     this.#calls++;
     try {
       this.#admit(meta);
       if (name === provideRequiredInput.name) return await this.#goOn(parameters, meta);
       return await this.#begin(name, parameters, meta);
     } catch (thrown) {
-      return faultResponse(A2AError.from(thrown));
+      return failureResponse(A2AError.from(thrown));
     } finally {
       this.#calls--;
     }
@@ -82,7 +88,7 @@ export class Caller {
   }
 
   /** @throws A2AError for a call that is not made */
-  #admit({ signal }: ActionMeta): void {
+  #admit({ signal }: ActionCallOptions): void {
     if (this.#isClosed) throw new A2AError('UNAVAILABLE', 'The bridge is closed');
     if (signal?.aborted) throw new A2AError('CANCELED', 'The call was canceled');
     const { maxCalls } = this.#settings;
@@ -91,7 +97,7 @@ export class Caller {
     }
   }
 
-  async #begin(name: string, parameters: Parameters, meta: ActionMeta): Promise<ActionResponse> {
+  async #begin(name: string, parameters: ActionParameters, meta: ActionCallOptions): Promise<ActionResponse> {
     const bridged = this.#agents.get(name.slice(0, name.indexOf('/')));
     const skill = bridged?.skills.get(name);
     if (!bridged || !skill) {
@@ -102,7 +108,7 @@ export class Caller {
     skill.check(parameters);
     const exchange = this.#exchange(bridged, name, meta);
     const files = parameters.files === undefined ? [] : await this.#filesOf(parameters, exchange);
-    const message = messageOf(skill, parameters, files, {
+    const message = buildActionMessage(skill, parameters, files, {
       messageId: this.#settings.newId(),
       contextId: this.#contexts.of(exchange.conversation),
     });
@@ -113,7 +119,7 @@ export class Caller {
   }
 
   /** `provide_required_input`: an answer to a question, or more time for a task. */
-  async #goOn(parameters: Parameters, meta: ActionMeta): Promise<ActionResponse> {
+  async #goOn(parameters: ActionParameters, meta: ActionCallOptions): Promise<ActionResponse> {
     // Whoever only waits has nothing to say.
     const { user_response: said = '' } = parameters;
     checkAnswer({ ...parameters, user_response: said });
@@ -129,7 +135,7 @@ export class Caller {
     try {
       response = await this.#continue(bridged, followUp, String(said), parameters, meta);
     } catch (thrown) {
-      response = faultResponse(A2AError.from(thrown));
+      response = failureResponse(A2AError.from(thrown));
     }
     if (response.status !== 'ERROR' && response.status !== 'TIMEOUT') return response;
     if (response.followUpId !== undefined) return response;
@@ -142,8 +148,8 @@ export class Caller {
     bridged: BridgedAgent,
     followUp: FollowUp,
     said: string,
-    parameters: Parameters,
-    meta: ActionMeta,
+    parameters: ActionParameters,
+    meta: ActionCallOptions,
   ): Promise<ActionResponse> {
     const { taskId, contextId, kind } = followUp;
     const exchange = this.#exchange(bridged, followUp.action, meta);
@@ -153,30 +159,32 @@ export class Caller {
       throw invalidField('user_response', 'is empty, and the agent asked something');
     }
     const messageId = this.#settings.newId();
-    const ask = isSpoken ? { message: replyOf(said, files, { messageId, contextId, taskId }) } : { taskId };
+    const ask = isSpoken
+      ? { message: buildFollowUpMessage(said, files, { messageId, contextId, taskId }) }
+      : { taskId };
     return this.#respond(exchange, await this.#follow(exchange, ask));
   }
 
-  #exchange(bridged: BridgedAgent, action: string, meta: ActionMeta): Exchange {
+  #exchange(bridged: BridgedAgent, action: string, meta: ActionCallOptions): Exchange {
     const { userId, sessionId } = meta;
     return { bridged, action, meta, conversation: { agentName: bridged.name, userId, sessionId } };
   }
 
-  #filesOf({ files }: Parameters, { bridged, meta }: Exchange): Promise<RawPart[]> {
+  #filesOf({ files }: ActionParameters, { bridged, meta }: Exchange): Promise<RawPart[]> {
     const { store, policy, maxFiles, maxFileBytes } = this.#settings;
-    return readFiles(
+    return resolveFiles(
       files,
       { store, policy, maxFiles, maxBytes: maxFileBytes },
       { user: meta.userId ?? defaultUser, agentName: bridged.name, signal: meta.signal },
     );
   }
 
-  #follow({ bridged, meta }: Exchange, ask: SendRequest | { readonly taskId: string }): Promise<Outcome> {
+  #follow({ bridged, meta }: Exchange, ask: SendRequest | { readonly taskId: string }): Promise<CallOutcome> {
     const { clock, waitBudget, cancelBudget, pollInterval, progressInterval } = this.#settings;
     const teller =
       meta.onProgress &&
-      new ProgressTeller(meta.onProgress, meta.progressInterval ?? progressInterval, clock);
-    const following = new Following({
+      new ProgressReporter(meta.onProgress, meta.progressInterval ?? progressInterval, clock);
+    const following = new CallTracker({
       bridged,
       ask,
       owner: meta.userId,
@@ -196,7 +204,7 @@ export class Caller {
     return run;
   }
 
-  #respond(exchange: Exchange, outcome: Outcome): ActionResponse | Promise<ActionResponse> {
+  #respond(exchange: Exchange, outcome: CallOutcome): ActionResponse | Promise<ActionResponse> {
     const task = outcome.kind === 'message' ? undefined : outcome.task;
     const contextId = outcome.kind === 'message' ? outcome.message.contextId : task?.contextId;
     if (contextId) this.#contexts.heard(exchange.conversation, contextId);
@@ -207,7 +215,7 @@ export class Caller {
         return this.#rested(exchange, outcome.task);
       case 'running':
         return this.#withFollowUp(
-          responseOf({ status: 'RUNNING', message: 'The agent is still at work.' }, outcome.task),
+          buildResponse({ status: 'RUNNING', message: 'The agent is still at work.' }, outcome.task),
           exchange,
           { task: outcome.task, kind: 'running' },
         );
@@ -217,7 +225,7 @@ export class Caller {
           errorMessage: `The task could not be canceled: ${fault.message}`,
           hint: 'It may go on.',
         };
-        return responseOf({ status: 'CANCELED', message: 'The call was canceled', errorInfo }, task);
+        return buildResponse({ status: 'CANCELED', message: 'The call was canceled', errorInfo }, task);
       }
       case 'fault':
         return this.#fault(exchange, outcome.error, task);
@@ -226,39 +234,39 @@ export class Caller {
 
   /** A call that failed on the way. Where the task is known, it can be waited for. */
   async #fault(exchange: Exchange, error: A2AError, task: Task | undefined): Promise<ActionResponse> {
-    const response = faultResponse(error, task);
+    const response = failureResponse(error, task);
     if (!task) return response;
     return this.#withFollowUp(response, exchange, { task, kind: 'running' });
   }
 
   async #direct(exchange: Exchange, message: Message): Promise<ActionResponse> {
-    const shelf = (): Shelf => this.#shelf(exchange, message.contextId);
-    const answer = await answerOfMessage(message, shelf, this.#keeping);
-    return completed(answer, message.taskId, message.contextId);
+    const shelf = (): FileScope => this.#shelf(exchange, message.contextId);
+    const answer = await contentFromMessage(message, shelf, this.#keeping);
+    return completedResponse(answer, message.taskId, message.contextId);
   }
 
   async #rested(exchange: Exchange, task: Task): Promise<ActionResponse> {
-    const status = statusOf(task.status.state);
-    const shelf = (): Shelf => this.#shelf(exchange, task.contextId);
+    const status = actionStatus(task.status.state);
+    const shelf = (): FileScope => this.#shelf(exchange, task.contextId);
     const isWaiting = status === 'INPUT_REQUIRED' || status === 'AUTH_REQUIRED';
     try {
       const answer = isWaiting
-        ? await answerOfMessage(task.status.message, shelf, this.#keeping)
-        : await answerOfTask(task, shelf, this.#keeping);
-      if (status === 'COMPLETED') return completed(answer, task.id, task.contextId);
+        ? await contentFromMessage(task.status.message, shelf, this.#keeping)
+        : await contentFromTask(task, shelf, this.#keeping);
+      if (status === 'COMPLETED') return completedResponse(answer, task.id, task.contextId);
       if (isWaiting) {
         const kind = status === 'INPUT_REQUIRED' ? 'input' : 'auth';
-        return await this.#withFollowUp(responseOf({ ...answer, status }, task), exchange, { task, kind });
+        return await this.#withFollowUp(buildResponse({ ...answer, status }, task), exchange, { task, kind });
       }
       const message = answer.message || `The task was ${task.status.state}`;
-      return responseOf({ ...answer, status, message, errorInfo: { errorMessage: message } }, task);
+      return buildResponse({ ...answer, status, message, errorInfo: { errorMessage: message } }, task);
     } catch (thrown) {
       // What the agent made could not be kept here; it can be asked for again.
       return this.#fault(exchange, A2AError.from(thrown), task);
     }
   }
 
-  #shelf({ bridged, meta }: Exchange, contextId: string | undefined): Shelf {
+  #shelf({ bridged, meta }: Exchange, contextId: string | undefined): FileScope {
     return {
       app: bridged.name,
       user: safeSegment(meta.userId ?? defaultUser),

@@ -1,6 +1,6 @@
 import type { Message } from '../../protocol/message.ts';
 import type { Part, RawPart } from '../../protocol/part.ts';
-import type { Parameters } from './parameter-check.ts';
+import type { ActionParameters } from './parameter-check.ts';
 import { type BridgedSkill, fillTemplate } from './skill-actions.ts';
 
 /** Where a message goes. */
@@ -11,9 +11,9 @@ interface Destination {
 }
 
 /** Writes the parameters of an action as a message: a text, the parameters as data where they have names, and files. */
-export function messageOf(
+export function buildActionMessage(
   { action, template, takesData }: BridgedSkill,
-  parameters: Parameters,
+  parameters: ActionParameters,
   files: readonly RawPart[],
   destination: Destination,
 ): Message {
@@ -29,7 +29,11 @@ export function messageOf(
 }
 
 /** The answer to a question of an agent. */
-export function replyOf(text: string, files: readonly RawPart[], destination: Destination): Message {
+export function buildFollowUpMessage(
+  text: string,
+  files: readonly RawPart[],
+  destination: Destination,
+): Message {
   return addressed(destination, [{ text }, ...files]);
 }
 
@@ -41,7 +45,7 @@ function addressed({ messageId, contextId, taskId }: Destination, parts: Part[])
 }
 
 /** The parameters as somebody would say them. */
-function textFor(given: Parameters, template: string | undefined, files: readonly RawPart[]): string {
+function textFor(given: ActionParameters, template: string | undefined, files: readonly RawPart[]): string {
   if (template !== undefined) {
     return fillTemplate(template, (name) => {
       // Files come after the text, which can only name them.

@@ -1,7 +1,7 @@
 import { type A2AError, errorTable } from '../../protocol/errors.ts';
 import type { Task, TaskState } from '../../protocol/task.ts';
 import type { ActionResponse, ActionStatus } from '../action-types.ts';
-import type { Answer } from './action-content.ts';
+import type { ActionContent } from './action-content.ts';
 
 const empty: ActionResponse = {
   success: false,
@@ -16,13 +16,13 @@ const empty: ActionResponse = {
 };
 
 /** A response with everything that a caller may look for. */
-export function responseOf(said: Partial<ActionResponse>, task?: Task): ActionResponse {
+export function buildResponse(said: Partial<ActionResponse>, task?: Task): ActionResponse {
   return { ...empty, taskId: task?.id, contextId: task?.contextId, ...said };
 }
 
 /** The response for what went well. */
-export function completed(
-  { message, files, data }: Answer,
+export function completedResponse(
+  { message, files, data }: ActionContent,
   taskId: string | undefined,
   contextId: string | undefined,
 ): ActionResponse {
@@ -40,8 +40,8 @@ export function completed(
 }
 
 /** The response for something that went wrong on this side of the agent. */
-export function faultResponse(error: A2AError, task?: Task): ActionResponse {
-  return responseOf(
+export function failureResponse(error: A2AError, task?: Task): ActionResponse {
+  return buildResponse(
     {
       status: error.reason === 'TIMEOUT' ? 'TIMEOUT' : error.reason === 'CANCELED' ? 'CANCELED' : 'ERROR',
       message: error.message,
@@ -56,7 +56,7 @@ export function faultResponse(error: A2AError, task?: Task): ActionResponse {
 }
 
 /** What a caller reads when it brings a follow-up ID that is not good. */
-export const invalidFollowUp: ActionResponse = responseOf({
+export const invalidFollowUp: ActionResponse = buildResponse({
   message: 'Invalid or expired follow-up ID.',
   errorInfo: {
     errorMessage: 'Invalid or expired follow-up ID.',
@@ -65,7 +65,7 @@ export const invalidFollowUp: ActionResponse = responseOf({
 });
 
 /** The word for a state in which a task rests. */
-export function statusOf(state: TaskState): ActionStatus {
+export function actionStatus(state: TaskState): ActionStatus {
   switch (state) {
     case 'completed':
       return 'COMPLETED';

@@ -3,8 +3,8 @@ import type { RemoteAgent } from '../../client/connect.ts';
 import type { Agent } from '../../protocol/agent.ts';
 import type { AgentCard } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import type { Log } from '../../primitives/log.ts';
-import { type BridgedSkill, maxSkills, skillsOf } from './skill-actions.ts';
+import type { LogSink } from '../../primitives/log.ts';
+import { type BridgedSkill, maxSkills, actionsFromCard } from './skill-actions.ts';
 
 /** An agent under a name. */
 export interface NamedAgent {
@@ -25,7 +25,7 @@ export class BridgedAgent {
   /** Whether its streams can be left while they wait; undefined until one was seen. Others need a signal, which costs. */
   isLeavable: boolean | undefined = undefined;
   readonly #clock: Clock;
-  readonly #log: Log | undefined;
+  readonly #log: LogSink | undefined;
   readonly #changed: () => void;
   /** What the actions were, to be compared. */
   #seen = '';
@@ -35,7 +35,7 @@ export class BridgedAgent {
   constructor(
     { agentName, agent, inputRequiredTtl }: NamedAgent,
     clock: Clock,
-    log: Log | undefined,
+    log: LogSink | undefined,
     changed: () => void,
   ) {
     this.name = agentName;
@@ -51,7 +51,7 @@ export class BridgedAgent {
     // What is remembered of a card may be as old as its writer allows; `check` asks whether it is still the same.
     const card: AgentCard = await (this.agent.check ? this.agent.check() : this.agent.card());
     if (this.#isClosed) return;
-    const skills = skillsOf(this.name, card);
+    const skills = actionsFromCard(this.name, card);
     const seen = JSON.stringify([...skills.values()]);
     if (seen === this.#seen) return;
     this.#seen = seen;

@@ -1,15 +1,15 @@
 import { type Clock, sleep } from '../../client/abortable-sleep.ts';
-import { isLeavable } from '../../client/streaming/abortable-stream.ts';
-import type { Agent, Call } from '../../protocol/agent.ts';
+import { isAbortableStream } from '../../client/streaming/abortable-stream.ts';
+import type { Agent, CallContext } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
-import { beginFold, type TaskFold } from '../../protocol/reduce.ts';
+import { startReducer, type TaskReducer } from '../../protocol/reduce.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
 import { isInterrupted, isTask, isTerminal, type Task } from '../../protocol/task.ts';
 
 /** What became of a call. */
-export type Outcome =
+export type CallOutcome =
   | { readonly kind: 'task'; readonly task: Task }
   | { readonly kind: 'message'; readonly message: Message }
   | { readonly kind: 'running'; readonly task: Task }
@@ -17,7 +17,7 @@ export type Outcome =
   | { readonly kind: 'fault'; readonly error: A2AError; readonly task: Task | undefined };
 
 /** What is asked, and how long it may take. */
-export interface FollowingOptions {
+export interface CallTrackerOptions {
   /** Whom. What is learned about its streams is noted there. */
   readonly bridged: { readonly agent: Agent; isLeavable: boolean | undefined };
   /** A message to send, or the task to wait for. */
@@ -44,21 +44,21 @@ const cannotStream: ReadonlySet<string> = new Set(['METHOD_NOT_FOUND', 'UNSUPPOR
  * It is followed even where nobody listens: only the name of its task lets it be canceled, or waited for further, and
  * an answer that is merely waited for brings that name at the end.
  */
-export class Following {
-  readonly #options: FollowingOptions;
+export class CallTracker {
+  readonly #options: CallTrackerOptions;
   /** Ends what listens to a signal; made when something does. */
   #stopping: AbortController | undefined = undefined;
   /** Leaves the stream. */
   #leave: (() => void) | undefined = undefined;
   #isStopped = false;
-  #fold: TaskFold | undefined = undefined;
+  #fold: TaskReducer | undefined = undefined;
   #message: Message | undefined = undefined;
   /** True while all that is known of the task is how it was before it heard the message. */
   #isBefore = false;
   #why: 'budget' | 'canceled' | 'closed' | undefined = undefined;
   #stopTimer: () => void = () => {};
 
-  constructor(options: FollowingOptions) {
+  constructor(options: CallTrackerOptions) {
     this.#options = options;
   }
 
@@ -67,7 +67,7 @@ export class Following {
     this.#stop('closed');
   }
 
-  async run(): Promise<Outcome> {
+  async run(): Promise<CallOutcome> {
     const { ask, signal, clock, waitBudget, ended } = this.#options;
     const onAbort = signal && ((): void => this.#cancel());
     try {
@@ -87,14 +87,14 @@ export class Following {
   }
 
   /** What goes with a request that ends when the wait does. */
-  get #call(): Call {
+  get #call(): CallContext {
     this.#stopping ??= new AbortController();
     if (this.#isStopped) this.#stopping.abort();
     return { ...this.#streamCall, signal: this.#stopping.signal };
   }
 
   /** What goes with a stream that can be left. */
-  get #streamCall(): Call {
+  get #streamCall(): CallContext {
     const { owner } = this.#options;
     return owner === undefined ? {} : { owner };
   }
@@ -179,7 +179,7 @@ export class Following {
   #leavable(events: AsyncIterable<StreamEvent>): AsyncIterable<StreamEvent> {
     const { bridged } = this.#options;
     const iterator = events[Symbol.asyncIterator]();
-    const canLeave = isLeavable(iterator);
+    const canLeave = isAbortableStream(iterator);
     // One stream that needs a signal is enough to give one to all.
     bridged.isLeavable = canLeave && bridged.isLeavable !== false;
     if (canLeave) this.#leave = () => void iterator.return?.().catch(() => {});
@@ -192,7 +192,7 @@ export class Following {
       this.#message = event.message;
       return;
     }
-    this.#fold ??= beginFold(event);
+    this.#fold ??= startReducer(event);
     // A task that is over does not come back, whatever its agent says then.
     if (!this.#fold || event.kind !== 'status' || !isTerminal(this.#fold.status.state))
       this.#fold?.apply(event);
@@ -207,7 +207,7 @@ export class Following {
   }
 
   /** Says what became of it, with what is known. */
-  #conclude(error: A2AError | undefined): Outcome | Promise<Outcome> {
+  #conclude(error: A2AError | undefined): CallOutcome | Promise<CallOutcome> {
     const task = this.#fold?.task();
     if (this.#why === 'canceled') {
       if (task && isTerminal(task.status.state)) return { kind: 'task', task };
@@ -229,7 +229,7 @@ export class Following {
   }
 
   /** Cancels the task, and says why if it could not be. */
-  async #canceled(task: Task | undefined): Promise<Outcome> {
+  async #canceled(task: Task | undefined): Promise<CallOutcome> {
     if (!task) return { kind: 'canceled', task, fault: undefined };
     const { bridged, clock, cancelBudget } = this.#options;
     const giveUp = new AbortController();

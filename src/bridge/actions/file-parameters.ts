@@ -1,11 +1,11 @@
-import { decodedSize } from '../../artifacts/stores/base64.ts';
+import { base64DecodedSize } from '../../artifacts/stores/base64.ts';
 import { resolveRequest } from '../../artifacts/middleware/resolve-request.ts';
 import { extensionFor, mediaTypeFor } from '../../artifacts/media-types.ts';
 import { safeSegment } from '../../artifacts/stores/storage-path.ts';
 import type { ArtifactStore } from '../../artifacts/artifact-store.ts';
 import { artifactScheme } from '../../artifacts/artifact-uri.ts';
 import type { EgressPolicy } from '../../egress/egress-policy.ts';
-import { guardedRequest } from '../../egress/egress-request.ts';
+import { egressRequest } from '../../egress/egress-request.ts';
 import { A2AError, invalidField } from '../../protocol/errors.ts';
 import { type RawPart, rawPart } from '../../protocol/part.ts';
 
@@ -41,7 +41,11 @@ const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
  *
  * @throws A2AError that names the first file that cannot be had: a call without it would be another call
  */
-export async function readFiles(given: unknown, sources: FileSources, owner: FileOwner): Promise<RawPart[]> {
+export async function resolveFiles(
+  given: unknown,
+  sources: FileSources,
+  owner: FileOwner,
+): Promise<RawPart[]> {
   const wanted = wantedOf(given);
   if (wanted.length > sources.maxFiles) {
     throw invalidField('files', `are ${wanted.length}; ${sources.maxFiles} may come with a call`);
@@ -51,7 +55,7 @@ export async function readFiles(given: unknown, sources: FileSources, owner: Fil
   for (const [index, file] of wanted.entries()) {
     const name = shown(file.uri ?? file.name ?? '');
     const part = await readFile(file, name, sources, owner);
-    size += decodedSize(part.raw);
+    size += base64DecodedSize(part.raw);
     if (size > sources.maxBytes) {
       throw new A2AError(
         'PAYLOAD_TOO_LARGE',
@@ -166,7 +170,7 @@ async function fromWeb(
       hint: 'Give the bridge the option `egress`.',
     });
   }
-  const answer = await guardedRequest(policy, { url: uri, purpose: 'file', ...(signal && { signal }) });
+  const answer = await egressRequest(policy, { url: uri, purpose: 'file', ...(signal && { signal }) });
   if (answer.status !== 200) throw new A2AError('UNAVAILABLE', `the answer was ${answer.status}`);
   const filename = name ?? lastSegment(answer.url);
   const type = mediaType ?? answer.headers['content-type']?.split(';')[0]?.trim();

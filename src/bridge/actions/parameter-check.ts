@@ -1,8 +1,8 @@
 import { invalidField } from '../../protocol/errors.ts';
-import type { Schema } from '../action-types.ts';
+import type { JsonSchema } from '../action-types.ts';
 
 /** What an action is called with. */
-export type Parameters = { readonly [name: string]: unknown };
+export type ActionParameters = { readonly [name: string]: unknown };
 
 /** The kinds of JSON by their names in a schema. */
 const kinds = new Map<unknown, (value: unknown) => boolean>([
@@ -16,13 +16,13 @@ const kinds = new Map<unknown, (value: unknown) => boolean>([
 ]);
 
 /** Refuses parameters that are wrong. @throws A2AError `INVALID_PARAMS` */
-export type Check = (parameters: Parameters) => void;
+export type ParameterCheck = (parameters: ActionParameters) => void;
 
 /**
  * Makes the check for a schema, which looks as far as a person would: whether parameters are there, known and of the
  * right kind. What a schema says beyond that is for the agent to judge.
  */
-export function checkFor(schema: Schema): Check {
+export function createParameterCheck(schema: JsonSchema): ParameterCheck {
   const properties = (schema.properties ?? {}) as { readonly [name: string]: unknown };
   const required: unknown[] = Array.isArray(schema.required) ? schema.required : [];
   const names = required.filter((name) => typeof name === 'string');

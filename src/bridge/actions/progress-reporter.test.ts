@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../test/support/clocks/manual-clock.ts';
-import type { StatusEvent } from '../../protocol/event.ts';
+import type { TaskStatusUpdateEvent } from '../../protocol/event.ts';
 import type { TaskState } from '../../protocol/task.ts';
-import type { Progress } from '../action-types.ts';
-import { ProgressTeller } from './progress-reporter.ts';
+import type { ActionProgress } from '../action-types.ts';
+import { ProgressReporter } from './progress-reporter.ts';
 
-const status = (text: string, state: TaskState = 'working'): StatusEvent => ({
+const status = (text: string, state: TaskState = 'working'): TaskStatusUpdateEvent => ({
   kind: 'status',
   taskId: 't',
   contextId: 'c',
@@ -15,8 +15,8 @@ const status = (text: string, state: TaskState = 'working'): StatusEvent => ({
 describe('progress', () => {
   it('is told at once first, then the newest of each interval, and what waits is told at the end', () => {
     const clock = new ManualClock();
-    const told: Progress[] = [];
-    const teller = new ProgressTeller((each) => told.push(each), 250, clock);
+    const told: ActionProgress[] = [];
+    const teller = new ProgressReporter((each) => told.push(each), 250, clock);
     for (const text of ['1', '2', '3']) teller.hear(status(text));
     expect(told.map(({ message }) => message)).toEqual(['1']);
     clock.advance(250);
@@ -40,8 +40,8 @@ describe('progress', () => {
   });
 
   it('is not what the response tells', () => {
-    const told: Progress[] = [];
-    const teller = new ProgressTeller((each) => told.push(each), 0, new ManualClock());
+    const told: ActionProgress[] = [];
+    const teller = new ProgressReporter((each) => told.push(each), 0, new ManualClock());
     for (const state of ['completed', 'input-required', 'failed'] as const) teller.hear(status('x', state));
     expect(told).toEqual([]);
   });

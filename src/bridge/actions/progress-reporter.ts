@@ -2,11 +2,11 @@ import type { Clock } from '../../client/abortable-sleep.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import { textOf } from '../../protocol/part.ts';
 import { isInterrupted, isTerminal, type TaskState } from '../../protocol/task.ts';
-import type { Progress } from '../action-types.ts';
+import type { ActionProgress } from '../action-types.ts';
 
 /** Tells a caller what happens to its call: all of it, or the first at once and then the newest of each interval. */
-export class ProgressTeller {
-  readonly #tell: (progress: Progress) => void;
+export class ProgressReporter {
+  readonly #tell: (progress: ActionProgress) => void;
   readonly #interval: number;
   readonly #clock: Clock;
   #state: TaskState = 'submitted';
@@ -16,7 +16,7 @@ export class ProgressTeller {
   #stop: (() => void) | undefined = undefined;
 
   /** @param interval - milliseconds; 0 tells everything */
-  constructor(tell: (progress: Progress) => void, interval: number, clock: Clock) {
+  constructor(tell: (progress: ActionProgress) => void, interval: number, clock: Clock) {
     this.#tell = tell;
     this.#interval = interval;
     this.#clock = clock;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { Recent } from '../../artifacts/middleware/lru-cache.ts';
+import { LruCache } from '../../artifacts/middleware/lru-cache.ts';
 
 /** Who has a conversation with an agent. */
-export interface Conversation {
+export interface SessionKey {
   readonly agentName: string;
   /** The user, where the host application knows several. */
   readonly userId: string | undefined;
@@ -10,16 +10,16 @@ export interface Conversation {
 }
 
 /** Knows the context of each session: what the agent calls it, where the agent has a name of its own. */
-export class Contexts {
-  readonly #known: Recent<string>;
+export class SessionContexts {
+  readonly #known: LruCache<string>;
 
   /** @param max - how many names of agents are remembered */
   constructor(max = 10_000) {
-    this.#known = new Recent(max);
+    this.#known = new LruCache(max);
   }
 
   /** The context to speak in; undefined leaves it to the agent. */
-  of(conversation: Conversation): string | undefined {
+  of(conversation: SessionKey): string | undefined {
     const { sessionId, userId } = conversation;
     if (sessionId === undefined) return undefined;
     return (
@@ -29,13 +29,13 @@ export class Contexts {
   }
 
   /** Notes what the agent calls it. */
-  heard(conversation: Conversation, contextId: string): void {
+  heard(conversation: SessionKey, contextId: string): void {
     if (conversation.sessionId === undefined || contextId === this.of(conversation)) return;
     this.#known.set(keyOf(conversation), contextId);
   }
 }
 
-function keyOf({ agentName, userId, sessionId }: Conversation): string {
+function keyOf({ agentName, userId, sessionId }: SessionKey): string {
   return JSON.stringify([agentName, userId ?? null, sessionId]);
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentCard, AgentSkill } from '../../protocol/card.ts';
-import { messageOf } from './action-message.ts';
-import { checkFor } from './parameter-check.ts';
-import { type BridgedSkill, schemasExtension, skillsOf } from './skill-actions.ts';
+import { buildActionMessage } from './action-message.ts';
+import { createParameterCheck } from './parameter-check.ts';
+import { type BridgedSkill, schemasExtension, actionsFromCard } from './skill-actions.ts';
 
 const skill: AgentSkill = { id: 's', name: 'Skill', description: 'Does it', tags: [] };
 
@@ -20,7 +20,7 @@ function cardWith(skills: AgentSkill[], params?: { [key: string]: unknown }): Ag
 }
 
 function only(given: Partial<AgentSkill>, params?: { [key: string]: unknown }): BridgedSkill {
-  const [made] = skillsOf('agent', cardWith([{ ...skill, ...given }], params)).values();
+  const [made] = actionsFromCard('agent', cardWith([{ ...skill, ...given }], params)).values();
   if (!made) throw new Error('there is no skill');
   return made;
 }
@@ -89,17 +89,17 @@ describe('the parameters of an action', () => {
       { ...skill, id: '' },
       { ...skill, id: '__proto__' },
     ]);
-    expect([...skillsOf('a', card).keys()]).toEqual(['a/s', 'a/__proto__']);
+    expect([...actionsFromCard('a', card).keys()]).toEqual(['a/s', 'a/__proto__']);
   });
 });
 
 describe('the message of a call', () => {
   const partsOf = (made: BridgedSkill, parameters: { [name: string]: unknown }) =>
-    messageOf(made, parameters, [], { messageId: 'm' }).parts;
+    buildActionMessage(made, parameters, [], { messageId: 'm' }).parts;
 
   it('is the prompt, and names the skill', () => {
     expect(
-      messageOf(only({}), { prompt: 'hello', files: [] }, [], { messageId: 'm', contextId: 'c' }),
+      buildActionMessage(only({}), { prompt: 'hello', files: [] }, [], { messageId: 'm', contextId: 'c' }),
     ).toEqual({
       messageId: 'm',
       role: 'user',
@@ -144,12 +144,12 @@ describe('parameters', () => {
     [{ a: 1 }, 'a must be of type string or null'],
     [{ a: null, b: 1.5 }, 'b must be of type integer'],
   ])('%j are refused', (parameters, message) => {
-    expect(() => checkFor(schema)({ ...parameters })).toThrow(message);
+    expect(() => createParameterCheck(schema)({ ...parameters })).toThrow(message);
   });
 
   it('may be more than the schema knows, unless it says otherwise', () => {
-    expect(() => checkFor(schema)({ a: 'x', b: 1, c: {}, d: 1, e: 2, files: 7 })).not.toThrow();
-    expect(() => checkFor({ ...schema, additionalProperties: false })({ a: 'x', e: 2 })).toThrow(
+    expect(() => createParameterCheck(schema)({ a: 'x', b: 1, c: {}, d: 1, e: 2, files: 7 })).not.toThrow();
+    expect(() => createParameterCheck({ ...schema, additionalProperties: false })({ a: 'x', e: 2 })).toThrow(
       'e is not a parameter',
     );
   });

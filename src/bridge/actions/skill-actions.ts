@@ -1,6 +1,6 @@
 import type { AgentCard, AgentSkill } from '../../protocol/card.ts';
-import type { Action, Schema } from '../action-types.ts';
-import { type Check, checkFor } from './parameter-check.ts';
+import type { Action, JsonSchema } from '../action-types.ts';
+import { type ParameterCheck, createParameterCheck } from './parameter-check.ts';
 
 /**
  * The extension of a card by which an agent says what its skills take and give: `input_schema` and `output_schema`, for
@@ -18,7 +18,7 @@ export const maxSkills = 1_000;
 export interface BridgedSkill {
   readonly action: Action;
   /** Looks at parameters before they are sent. */
-  readonly check: Check;
+  readonly check: ParameterCheck;
   /** A sentence with a `{placeholder}` for each parameter. */
   readonly template: string | undefined;
   /** True when parameters also go as data. */
@@ -30,7 +30,7 @@ export interface BridgedSkill {
 const placeholder = /\{([A-Za-z_][\w-]{0,63})\}/g;
 
 /** The parameter that every action has. */
-const files: Schema = {
+const files: JsonSchema = {
   description:
     'Files to send along: addresses (artifact://…, data:…, or https://… where that is allowed), or content as base64.',
   type: 'array',
@@ -81,7 +81,7 @@ export const provideRequiredInput: Action = {
 };
 
 /** Makes actions of the skills of a card. Of two skills with the same id the first one counts. */
-export function skillsOf(agentName: string, card: AgentCard): Map<string, BridgedSkill> {
+export function actionsFromCard(agentName: string, card: AgentCard): Map<string, BridgedSkill> {
   const skills = new Map<string, BridgedSkill>();
   for (const skill of card.skills.slice(0, maxSkills)) {
     const name = `${agentName}/${skill.id}`;
@@ -97,7 +97,7 @@ function skillOf(agentName: string, skill: AgentSkill, card: AgentCard): Bridged
   const outputModes = skill.outputModes ?? card.defaultOutputModes;
   const parameters = input ? withFiles(input) : parametersOf(names);
   return {
-    check: checkFor(parameters),
+    check: createParameterCheck(parameters),
     template: names.length > 0 ? skill.description : undefined,
     takesData: input !== undefined || (names.length > 0 && inputModes.some(isForData)),
     acceptedOutputModes: [...new Set([...outputModes, ...card.defaultOutputModes])],
@@ -129,8 +129,8 @@ export function fillTemplate(template: string, valueOf: (name: string) => string
   return template.replaceAll(placeholder, (braced, name: string) => valueOf(name) ?? braced);
 }
 
-function parametersOf(names: readonly string[]): Schema {
-  const properties: [string, Schema][] = names.map((name) => [name, { type: 'string' }]);
+function parametersOf(names: readonly string[]): JsonSchema {
+  const properties: [string, JsonSchema][] = names.map((name) => [name, { type: 'string' }]);
   if (names.length === 0)
     properties.push(['prompt', { type: 'string', description: 'What the agent is to do.' }]);
   return {
@@ -142,14 +142,14 @@ function parametersOf(names: readonly string[]): Schema {
   };
 }
 
-function withFiles(schema: Schema): Schema {
+function withFiles(schema: JsonSchema): JsonSchema {
   const required = Array.isArray(schema.required) ? schema.required.filter((name) => name !== 'files') : [];
   return { ...schema, type: 'object', properties: { ...(schema.properties as object), files }, required };
 }
 
 interface Schemas {
-  input: Schema | undefined;
-  output: Schema | undefined;
+  input: JsonSchema | undefined;
+  output: JsonSchema | undefined;
 }
 
 /** What the card says about a skill: what is said of it alone goes before what is said of all. */
@@ -164,7 +164,7 @@ function schemasOf(skillId: string, { capabilities }: AgentCard): Schemas {
 }
 
 /** The schema of an object; anything else cannot be the schema of parameters. */
-function schemaOf(value: unknown): Schema | undefined {
+function schemaOf(value: unknown): JsonSchema | undefined {
   const schema = objectOf(value);
   if (!schema || (schema.type !== undefined && schema.type !== 'object')) return undefined;
   if (!objectOf(schema.properties)) return undefined;

@@ -13,7 +13,7 @@ export interface FollowUp {
 }
 
 /** Who wants to use a follow-up ID. */
-export interface FollowUpCaller {
+export interface FollowUpClient {
   readonly userId: string;
   readonly sessionId: string | undefined;
 }
@@ -25,28 +25,31 @@ export const followUpPrefix = 'a2a_follow_up:';
 type Maybe<T> = T | Promise<T>;
 
 /** Where follow-ups are kept until their callers come back. */
-export interface FollowUps {
+export interface FollowUpStore {
   /** @param key - `a2a_follow_up:<uuid>` @param ttl - for how many milliseconds it is kept */
   put(key: string, followUp: FollowUp, ttl: number): Maybe<void>;
   /** Takes one away, so that of two callers only one has it. @returns undefined when it is not there, too old, or another's */
-  take(key: string, caller: FollowUpCaller): Maybe<FollowUp | undefined>;
+  take(key: string, caller: FollowUpClient): Maybe<FollowUp | undefined>;
   close?(): Maybe<void>;
 }
 
 /** Tells whether a follow-up is for this caller: the same user, and the same session if it began in one. */
-export function isFor({ userId, sessionId }: FollowUp, caller: FollowUpCaller): boolean {
+export function isOwnedBy({ userId, sessionId }: FollowUp, caller: FollowUpClient): boolean {
   return userId === caller.userId && (sessionId === undefined || sessionId === caller.sessionId);
 }
 
 /** How follow-ups are kept in memory. */
-export interface MemoryFollowUpsOptions {
+export interface MemoryFollowUpStoreOptions {
   /** How many are kept; the oldest give way. @defaultValue 10,000 */
   readonly max?: number;
   readonly clock?: { now(): number };
 }
 
 /** Keeps follow-ups in memory: a restart loses them. */
-export function memoryFollowUps({ max = 10_000, clock = Date }: MemoryFollowUpsOptions = {}): FollowUps {
+export function memoryFollowUpStore({
+  max = 10_000,
+  clock = Date,
+}: MemoryFollowUpStoreOptions = {}): FollowUpStore {
   const kept = new Map<string, { readonly followUp: FollowUp; readonly until: number }>();
   return {
     put(key, followUp, ttl) {
@@ -62,7 +65,7 @@ export function memoryFollowUps({ max = 10_000, clock = Date }: MemoryFollowUpsO
       const found = kept.get(key);
       if (!found) return undefined;
       if (found.until <= clock.now()) kept.delete(key);
-      else if (isFor(found.followUp, caller)) {
+      else if (isOwnedBy(found.followUp, caller)) {
         kept.delete(key);
         return found.followUp;
       }

@@ -1,8 +1,8 @@
 import { openDatabase } from '../../store/sqlite/database.ts';
-import { type FollowUp, type FollowUps, isFor } from './follow-up-store.ts';
+import { type FollowUp, type FollowUpStore, isOwnedBy } from './follow-up-store.ts';
 
 /** Where follow-ups are kept in a file. */
-export interface SqliteFollowUpsOptions {
+export interface SqliteFollowUpStoreOptions {
   /** The path of the file, which may be that of a ledger. Several processes may share one. */
   readonly file: string;
   /** How many are kept; the oldest give way. @defaultValue 100,000 */
@@ -13,7 +13,7 @@ export interface SqliteFollowUpsOptions {
 }
 
 /** Keeps follow-ups in a SQLite file, so that a restart loses none, and bridges that share it go on for each other. */
-export async function sqliteFollowUps(options: SqliteFollowUpsOptions): Promise<FollowUps> {
+export async function sqliteFollowUpStore(options: SqliteFollowUpStoreOptions): Promise<FollowUpStore> {
   const { file, max = 100_000, busyTimeout = 5_000, clock = Date } = options;
   const database = await openDatabase(file);
   try {
@@ -49,7 +49,7 @@ export async function sqliteFollowUps(options: SqliteFollowUpsOptions): Promise<
       // `undefined` members are not in the text; reading them gives the same.
       const followUp = JSON.parse(body) as FollowUp;
       // Of two processes that saw it only one removes it.
-      return isFor(followUp, caller) && remove.run([key]) === 1 ? followUp : undefined;
+      return isOwnedBy(followUp, caller) && remove.run([key]) === 1 ? followUp : undefined;
     },
     close: () => database.close(),
   };

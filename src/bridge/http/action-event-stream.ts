@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
  * A call that is told as it goes, as server-sent events. What a reader that does not keep up has missed is not kept:
  * only the result matters.
  */
-export class EventStream {
+export class ActionEventStream {
   readonly #response: ServerResponse;
   #isFull = false;
 

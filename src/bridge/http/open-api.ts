@@ -1,6 +1,6 @@
 import type { SecurityScheme } from '../../protocol/card.ts';
 import type { Authenticator } from '../../server/auth/authenticator.ts';
-import type { Action, Schema } from '../action-types.ts';
+import type { Action, JsonSchema } from '../action-types.ts';
 
 /** What the document says beside the actions. */
 export interface OpenApiOptions {
@@ -18,13 +18,13 @@ type Json = { readonly [key: string]: unknown };
 const ref = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
 
 /** The path at which an action is called. */
-export function pathOf({ agentName, skillId }: Action): string {
+export function actionPath({ agentName, skillId }: Action): string {
   const path = agentName === '' ? [skillId] : [agentName, skillId];
   return `/actions/${path.map(encodeURIComponent).join('/')}`;
 }
 
 /** Describes the actions of a bridge in OpenAPI 3.1. */
-export function openApi(actions: readonly Action[], options: OpenApiOptions = {}): Json {
+export function buildOpenApi(actions: readonly Action[], options: OpenApiOptions = {}): Json {
   const { title = 'Actions of agents', url, auth, isAuthOptional = false } = options;
   const names = new Set<string>();
   return {
@@ -51,7 +51,7 @@ export function openApi(actions: readonly Action[], options: OpenApiOptions = {}
       },
       ...Object.fromEntries(
         actions.map((action) => [
-          `${pathOf(action)}:invoke`,
+          `${actionPath(action)}:invoke`,
           { post: operationOf(action, operationId(action, names)) },
         ]),
       ),
@@ -108,7 +108,7 @@ function operationOf(action: Action, id: string): Json {
   };
 }
 
-function bodyOf(parameters: Schema): Json {
+function bodyOf(parameters: JsonSchema): Json {
   return {
     type: 'object',
     properties: {

@@ -1,10 +1,10 @@
 import { invalidField } from '../../protocol/errors.ts';
-import { parseJson } from '../../server/http/parse-json.ts';
-import type { Parameters } from '../actions/parameter-check.ts';
+import { parseUntrustedJson } from '../../server/http/parse-json.ts';
+import type { ActionParameters } from '../actions/parameter-check.ts';
 
 /** What the body of a call says. */
 export interface ActionCall {
-  readonly parameters: Parameters;
+  readonly parameters: ActionParameters;
   readonly sessionId: string | undefined;
   readonly userId: string | undefined;
   /** In milliseconds. */
@@ -15,8 +15,8 @@ export interface ActionCall {
 const maxIdLength = 256;
 
 /** Reads the body of a call. @throws A2AError that says what is wrong */
-export function readCall(text: string, maxDepth?: number): ActionCall {
-  const body = parseJson(text, maxDepth);
+export function parseActionCall(text: string, maxDepth?: number): ActionCall {
+  const body = parseUntrustedJson(text, maxDepth);
   if (!isObject(body)) throw invalidField('The body', 'must be an object');
   const { parameters = {}, sessionId, userId, waitBudget } = body;
   if (!isObject(parameters)) throw invalidField('parameters', 'must be an object');

@@ -2,23 +2,28 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../../protocol/agent.ts';
 import { A2AError, errorTable } from '../../protocol/errors.ts';
 import { isLoopbackHost } from '../../server/limits/client-address.ts';
-import { Gate } from '../../server/auth/authenticator-chain.ts';
+import { AuthenticatorChain } from '../../server/auth/authenticator-chain.ts';
 import { withChallenges } from '../../server/auth/auth-error.ts';
-import { tooManyHeaders } from '../../server/node/connection-limits.ts';
-import { type Exchange, headerOf, jsonReply, type Reply } from '../../server/http/http-message.ts';
-import { Guard } from '../../server/limits/client-limiter.ts';
+import { headerCountError } from '../../server/node/connection-limits.ts';
+import {
+  type HttpServerRequest,
+  singleHeader,
+  jsonResponse,
+  type HttpServerResponse,
+} from '../../server/http/http-message.ts';
+import { ClientLimiter } from '../../server/limits/client-limiter.ts';
 import { defaultLimits, withRetryAfter } from '../../server/limits/limits.ts';
-import { listen, type NodeOptions, type RunningServer } from '../../server/node/listen.ts';
-import { NodeExchange, receive, refuseBody } from '../../server/node/serve.ts';
-import type { ActionMeta, Bridge } from '../action-types.ts';
-import { type ActionCall, readCall } from './parse-action-call.ts';
-import { EventStream } from './action-event-stream.ts';
-import { openApi, pathOf } from './open-api.ts';
+import { listen, type ServeOptions, type RunningServer } from '../../server/node/listen.ts';
+import { NodeServerRequest, readBody, rejectBody } from '../../server/node/serve.ts';
+import type { ActionCallOptions, Bridge } from '../action-types.ts';
+import { type ActionCall, parseActionCall } from './parse-action-call.ts';
+import { ActionEventStream } from './action-event-stream.ts';
+import { buildOpenApi, actionPath } from './open-api.ts';
 
 /** How actions are served over HTTP. */
 export interface ServeActionsOptions
   extends Pick<
-    NodeOptions,
+    ServeOptions,
     | 'port'
     | 'host'
     | 'tls'
@@ -44,7 +49,7 @@ export interface ServeActionsOptions
  * `GET /openapi.json`.
  */
 export function serveActions(bridge: Bridge, options: ServeActionsOptions = {}): Promise<RunningServer> {
-  const face = new ActionFace(bridge, options);
+  const face = new ActionHttpHandler(bridge, options);
   return listen(
     { listener: (request, response) => face.receive(request, response), faces: () => [], metrics: undefined },
     options,
@@ -52,19 +57,19 @@ export function serveActions(bridge: Bridge, options: ServeActionsOptions = {}):
 }
 
 /** Shows a bridge over HTTP. */
-class ActionFace {
+class ActionHttpHandler {
   readonly #bridge: Bridge;
   readonly #options: ServeActionsOptions;
   readonly #basePath: string;
-  readonly #gate: Gate | undefined;
-  readonly #guard: Guard;
+  readonly #gate: AuthenticatorChain | undefined;
+  readonly #guard: ClientLimiter;
 
   constructor(bridge: Bridge, options: ServeActionsOptions) {
     this.#bridge = bridge;
     this.#options = options;
     this.#basePath = (options.basePath ?? '').replace(/\/+$/, '');
-    this.#gate = options.auth && new Gate(options.auth);
-    this.#guard = new Guard(options);
+    this.#gate = options.auth && new AuthenticatorChain(options.auth);
+    this.#guard = new ClientLimiter(options);
   }
 
   receive(request: IncomingMessage, response: ServerResponse): void {
@@ -72,14 +77,14 @@ class ActionFace {
       const error = A2AError.from(thrown);
       const reply = withRetryAfter(withChallenges(faultReply(error), error), error);
       if (response.destroyed || response.headersSent) return;
-      refuseBody(reply, request, response, this.#options.maxBodyBytes ?? defaultLimits.maxBodyBytes);
+      rejectBody(reply, request, response, this.#options.maxBodyBytes ?? defaultLimits.maxBodyBytes);
     });
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const tooMany = tooManyHeaders(request, this.#options.limits ?? {});
+    const tooMany = headerCountError(request, this.#options.limits ?? {});
     if (tooMany) throw tooMany;
-    const exchange = new NodeExchange(request, response, '');
+    const exchange = new NodeServerRequest(request, response, '');
     this.#checkHost(exchange);
     const admitted = this.#gate ? await this.#gate.admit(exchange) : exchange;
     const path = this.#pathOf(exchange);
@@ -91,16 +96,16 @@ class ActionFace {
     if (request.method !== 'POST' || name === undefined) {
       throw new A2AError('METHOD_NOT_FOUND', 'There is nothing here that takes this method');
     }
-    const type = headerOf(exchange.headers, 'content-type') ?? '';
+    const type = singleHeader(exchange.headers, 'content-type') ?? '';
     // A page of another origin could send anything else without asking first.
     if (!/^application\/json\b/i.test(type)) {
       throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', 'The body must be application/json');
     }
-    const wantsEvents = (headerOf(exchange.headers, 'accept') ?? '').includes('text/event-stream');
+    const wantsEvents = (singleHeader(exchange.headers, 'accept') ?? '').includes('text/event-stream');
     const visitor = wantsEvents ? this.#guard.admit(admitted) : this.#guard.enter(admitted);
     try {
       const body = await bodyOf(request, this.#options.maxBodyBytes ?? defaultLimits.maxBodyBytes);
-      const call = readCall(body, this.#options.limits?.jsonDepth);
+      const call = parseActionCall(body, this.#options.limits?.jsonDepth);
       await this.#invoke(name, call, { admitted, response, wantsEvents });
     } finally {
       if (visitor && wantsEvents) this.#guard.release(visitor);
@@ -115,7 +120,7 @@ class ActionFace {
       admitted,
       response,
       wantsEvents,
-    }: { admitted: Exchange; response: ServerResponse; wantsEvents: boolean },
+    }: { admitted: HttpServerRequest; response: ServerResponse; wantsEvents: boolean },
   ): Promise<void> {
     if (this.#gate && userId !== undefined) {
       throw new A2AError('INVALID_PARAMS', 'userId is who the caller proved to be, and cannot be said');
@@ -123,15 +128,15 @@ class ActionFace {
     const user = this.#gate ? userOf(admitted.caller?.principal) : userId;
     const gone = new AbortController();
     if (this.#options.onDisconnect !== 'detach') admitted.onGone(() => gone.abort());
-    const meta: ActionMeta = { sessionId, userId: user, waitBudget, signal: gone.signal };
+    const meta: ActionCallOptions = { sessionId, userId: user, waitBudget, signal: gone.signal };
     if (!wantsEvents) {
-      send(response, jsonReply(200, JSON.stringify(await this.#bridge.invoke(name, parameters, meta))));
+      send(response, jsonResponse(200, JSON.stringify(await this.#bridge.invoke(name, parameters, meta))));
       return;
     }
-    const stream = new EventStream(response);
+    const stream = new ActionEventStream(response);
     const { heartbeat = 15_000 } = this.#options;
     const beating = heartbeat > 0 ? setInterval(() => stream.beat(), heartbeat) : undefined;
-    const onProgress: ActionMeta['onProgress'] = (progress) => stream.tell('progress', progress);
+    const onProgress: ActionCallOptions['onProgress'] = (progress) => stream.tell('progress', progress);
     try {
       stream.end('result', await this.#bridge.invoke(name, parameters, { ...meta, onProgress }));
     } finally {
@@ -139,35 +144,35 @@ class ActionFace {
     }
   }
 
-  #show(path: string, exchange: Exchange): Reply {
+  #show(path: string, exchange: HttpServerRequest): HttpServerResponse {
     const actions = this.#bridge.actions();
-    if (path === '/actions') return jsonReply(200, JSON.stringify({ actions }));
+    if (path === '/actions') return jsonResponse(200, JSON.stringify({ actions }));
     if (path === '/openapi.json') {
       const { title, auth, publicUrl } = this.#options;
-      const document = openApi(actions, {
+      const document = buildOpenApi(actions, {
         ...(title !== undefined && { title }),
         ...(auth && { auth: auth.any, isAuthOptional: auth.isOptional ?? false }),
         url:
           publicUrl ??
-          `${exchange.isSecure ? 'https' : 'http'}://${headerOf(exchange.headers, 'host') ?? ''}${this.#basePath}`,
+          `${exchange.isSecure ? 'https' : 'http'}://${singleHeader(exchange.headers, 'host') ?? ''}${this.#basePath}`,
       });
-      return jsonReply(200, JSON.stringify(document));
+      return jsonResponse(200, JSON.stringify(document));
     }
-    const action = actions.find((each) => isSame(path, pathOf(each)));
+    const action = actions.find((each) => isSame(path, actionPath(each)));
     if (!action) throw new A2AError('NOT_FOUND', 'There is no such action');
-    return jsonReply(200, JSON.stringify(action));
+    return jsonResponse(200, JSON.stringify(action));
   }
 
   /** The name of the action that a path calls. */
   #invoked(path: string): string | undefined {
     const asked = path.replace(/(:|%3A)invoke$/i, '');
     if (asked === path) return undefined;
-    const action = this.#bridge.actions().find((each) => isSame(asked, pathOf(each)));
+    const action = this.#bridge.actions().find((each) => isSame(asked, actionPath(each)));
     if (!action) throw new A2AError('NOT_FOUND', 'There is no such action');
     return action.name;
   }
 
-  #pathOf({ path }: Exchange): string {
+  #pathOf({ path }: HttpServerRequest): string {
     if (this.#basePath === '') return path;
     if (!path.startsWith(`${this.#basePath}/`)) throw new A2AError('NOT_FOUND', 'There is nothing here');
     return path.slice(this.#basePath.length);
@@ -177,10 +182,10 @@ class ActionFace {
    * Where nobody has to prove anything and only this machine can call, a page in a browser of this machine must not
    * reach the actions under a name of its own.
    */
-  #checkHost({ headers }: Exchange): void {
+  #checkHost({ headers }: HttpServerRequest): void {
     const { host = '127.0.0.1' } = this.#options;
     if (this.#gate || !isLoopbackHost(host)) return;
-    const url = `http://${headerOf(headers, 'host') ?? ''}`;
+    const url = `http://${singleHeader(headers, 'host') ?? ''}`;
     if (!URL.canParse(url) || !isLoopbackHost(new URL(url).hostname)) {
       throw new A2AError('PERMISSION_DENIED', 'The actions are not reached under this host name');
     }
@@ -201,7 +206,7 @@ function isSame(asked: string, path: string): boolean {
 function bodyOf(request: IncomingMessage, maxBodyBytes: number): Promise<string> {
   return new Promise((resolve, reject) => {
     request.on('error', () => reject(new A2AError('CANCELED')));
-    receive(request, maxBodyBytes, (body) => (typeof body === 'string' ? resolve(body) : reject(body)));
+    readBody(request, maxBodyBytes, (body) => (typeof body === 'string' ? resolve(body) : reject(body)));
   });
 }
 
@@ -211,13 +216,13 @@ function userOf(principal: Principal | undefined): string {
   return issuer === null && id !== null && !id.startsWith('[') ? id : JSON.stringify([issuer, id]);
 }
 
-function faultReply({ reason, message }: A2AError): Reply {
+function faultReply({ reason, message }: A2AError): HttpServerResponse {
   const { http } = errorTable[reason];
   const status = reason === 'CONTENT_TYPE_NOT_SUPPORTED' ? 415 : http;
-  return jsonReply(status, JSON.stringify({ error: { reason, message } }));
+  return jsonResponse(status, JSON.stringify({ error: { reason, message } }));
 }
 
-function send(response: ServerResponse, { status, headers, body }: Reply): void {
+function send(response: ServerResponse, { status, headers, body }: HttpServerResponse): void {
   if (response.destroyed || response.headersSent) return;
   const text = typeof body === 'string' ? body : '';
   response.writeHead(status, [...headers, 'Content-Length', String(Buffer.byteLength(text))]);

@@ -1,4 +1,4 @@
-import { type Complaint, DocumentError } from '../../documents/diagnostic.ts';
+import { type Diagnostic, DocumentError } from '../../documents/diagnostic.ts';
 
 const assignment = /^[ \t]*(?:export[ \t]+)?([A-Za-z_][\w.-]*)[ \t]*=[ \t]*/;
 const escapes: { readonly [letter: string]: string } = { n: '\n', r: '\r', t: '\t' };
@@ -11,7 +11,7 @@ const escapes: { readonly [letter: string]: string } = { n: '\n', r: '\r', t: '\
  */
 export function readEnvFile(text: string, file: string): { [name: string]: string } {
   const values = new Map<string, string>();
-  const complaints: Complaint[] = [];
+  const complaints: Diagnostic[] = [];
   const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] ?? '';

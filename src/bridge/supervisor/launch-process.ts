@@ -4,7 +4,7 @@ import type { Clock } from '../../client/abortable-sleep.ts';
 import type { OutputLine } from './process-output.ts';
 
 /** A program to run. */
-export interface Program {
+export interface ProgramSpec {
   readonly argv: readonly [string, ...string[]];
   readonly cwd: string;
   /** All of its environment. */
@@ -12,7 +12,7 @@ export interface Program {
 }
 
 /** How a program ended. */
-export interface Ending {
+export interface ProcessExit {
   readonly code: number | null;
   readonly signal: string | null;
   /** What happened instead, such as `could not be run: …`. */
@@ -20,25 +20,25 @@ export interface Ending {
 }
 
 /** What the guard tells. */
-export type Report = { readonly pid: number } | Ending | { readonly error: string };
+export type ReaperMessage = { readonly pid: number } | ProcessExit | { readonly error: string };
 
 /** What a program does, as it happens. */
-export interface Heard {
+export interface ProcessHandlers {
   /** It runs, and leads the process group of this number. */
   started(pid: number): void;
   printed(stream: OutputLine['stream'], text: string): void;
 }
 
 /** A program that runs, with everything it started. */
-export interface Running {
+export interface RunningProcess {
   /** Settles when the program and its whole process group are gone. Never rejects. */
-  readonly ended: Promise<Ending>;
+  readonly ended: Promise<ProcessExit>;
   /** Asks the whole group to end, and kills what is left of it after so many milliseconds. */
   stop(grace: number): void;
 }
 
 /** Starts a program. Never throws. */
-export type Launch = (program: Program, heard: Heard) => Running;
+export type LaunchProcess = (program: ProgramSpec, heard: ProcessHandlers) => RunningProcess;
 
 /** How long pipes may stay open after the end, in the hands of processes that left the group, in milliseconds. */
 const drainTime = 500;
@@ -49,7 +49,7 @@ const drainTime = 500;
  *
  * @param guard - the file of the guard.
  */
-export function guardedLaunch(guard: string | URL, clock: Clock): Launch {
+export function launchWithReaper(guard: string | URL, clock: Clock): LaunchProcess {
   const file = guard instanceof URL ? fileURLToPath(guard) : guard;
   return (program, heard) => {
     // Options of this process, such as a debugger's port, are not for the guard.
@@ -61,9 +61,9 @@ export function guardedLaunch(guard: string | URL, clock: Clock): Launch {
     });
     const [stdin, stdout, stderr, reports] = child.stdio;
     let pid: number | undefined;
-    let ending: Ending | undefined;
+    let ending: ProcessExit | undefined;
     const hear = (line: string): void => {
-      const report = JSON.parse(line) as Report;
+      const report = JSON.parse(line) as ReaperMessage;
       if ('pid' in report) {
         pid = report.pid;
         heard.started(pid);
@@ -82,14 +82,14 @@ export function guardedLaunch(guard: string | URL, clock: Clock): Launch {
     // Whoever is gone reads nothing; its end is told below.
     stdin.on('error', () => {});
     stdin.write(`${JSON.stringify(program)}\n`);
-    const ended = new Promise<Ending>((resolve) => {
+    const ended = new Promise<ProcessExit>((resolve) => {
       let stopWaiting: (() => void) | undefined;
-      const over = (otherwise: Ending) => {
+      const over = (otherwise: ProcessExit) => {
         stopWaiting?.();
         for (const pipe of child.stdio) pipe?.destroy();
         resolve(ending ?? otherwise);
       };
-      const lost: Ending = { code: null, signal: null, error: 'was lost: its guard ended' };
+      const lost: ProcessExit = { code: null, signal: null, error: 'was lost: its guard ended' };
       child.on('error', ({ message }) => over({ ...lost, error: `could not be run: ${message}` }));
       child.on('exit', (_code, signal) => {
         // A guard that was killed itself could not clear up.

@@ -11,7 +11,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeSync } from 'node:fs';
-import type { Program, Report } from './launch-process.ts';
+import type { ProgramSpec, ReaperMessage } from './launch-process.ts';
 
 /** How long a program may take to end by itself when nobody is left to say so, in milliseconds. */
 const orphanGrace = 2000;
@@ -23,7 +23,7 @@ let child: ChildProcess | undefined;
 let isEnding = false;
 let input = '';
 
-function report(said: Report): void {
+function report(said: ReaperMessage): void {
   try {
     writeSync(3, `${JSON.stringify(said)}\n`);
   } catch {
@@ -64,7 +64,7 @@ function stop(grace: number): void {
   leaveAfter(grace, kill);
 }
 
-function start({ argv: [command, ...args], cwd, env }: Program): void {
+function start({ argv: [command, ...args], cwd, env }: ProgramSpec): void {
   child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'inherit', 'inherit'] });
   child.on('error', ({ message }) => {
     // Only what never began has no number.
@@ -89,7 +89,7 @@ process.stdin.on('data', (text: string) => {
     const line = input.slice(0, end);
     input = input.slice(end + 1);
     if (child) stop(Number(line));
-    else start(JSON.parse(line) as Program);
+    else start(JSON.parse(line) as ProgramSpec);
   }
 });
 process.stdin.on('close', () => stop(orphanGrace));

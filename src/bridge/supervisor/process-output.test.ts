@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { lastWords, Output, type OutputLine } from './process-output.ts';
+import { outputTail, OutputBuffer, type OutputLine } from './process-output.ts';
 
 function collected(limit = 1000) {
   const lines: OutputLine[] = [];
-  const output = new Output(limit, (line) => lines.push(line));
+  const output = new OutputBuffer(limit, (line) => lines.push(line));
   return { output, texts: () => lines.map(({ stream, text }) => `${stream} ${text}`) };
 }
 
@@ -47,7 +47,7 @@ describe('what a process prints', () => {
       stream: 'stderr' as const,
       text: i % 2 ? ' ' : `line ${i}`,
     }));
-    expect(lastWords(lines, 3)).toBe('line 24\nline 26\nline 28');
-    expect(lastWords([])).toBe('');
+    expect(outputTail(lines, 3)).toBe('line 24\nline 26\nline 28');
+    expect(outputTail([])).toBe('');
   });
 });

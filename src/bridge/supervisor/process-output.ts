@@ -9,7 +9,7 @@ export interface OutputLine {
 const maxLine = 8192;
 
 /** Makes lines of what a process prints and keeps the last of them. */
-export class Output {
+export class OutputBuffer {
   readonly #limit: number;
   readonly #told: (line: OutputLine) => void;
   readonly #halves = { stdout: '', stderr: '' };
@@ -72,7 +72,7 @@ export class Output {
 }
 
 /** The end of what was printed, as a person wants to see it. */
-export function lastWords(lines: readonly OutputLine[], count = 20): string {
+export function outputTail(lines: readonly OutputLine[], count = 20): string {
   const said = lines.map(({ text }) => text).filter((text) => text.trim() !== '');
   return said
     .slice(-count)

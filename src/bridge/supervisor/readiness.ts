@@ -1,24 +1,24 @@
 import type { Credentials } from '../../client/credentials.ts';
-import { canceled, type Clock, sleep } from '../../client/abortable-sleep.ts';
+import { abortError, type Clock, sleep } from '../../client/abortable-sleep.ts';
 import { connect } from '../../client/connect.ts';
-import { createMemory } from '../../client/discovery/endpoint-cache.ts';
+import { createEndpointCache } from '../../client/discovery/endpoint-cache.ts';
 import { A2AError } from '../../protocol/errors.ts';
 
 /** Asks once whether an agent is there. Rejects with the reason when it is not. */
-export type Probe = (signal: AbortSignal) => Promise<void>;
+export type ReadinessProbe = (signal: AbortSignal) => Promise<void>;
 
 const firstPause = 50;
 const longestPause = 1000;
 
 /** Asks for the card at the usual places, as any client would. */
-export function cardProbe(url: string, auth: Credentials | undefined): Probe {
+export function cardProbe(url: string, auth: Credentials | undefined): ReadinessProbe {
   return async (signal) => {
     const agent = connect(url, {
       auth,
       retries: 0,
       timeouts: { connect: 2000, read: 5000 },
       // Each question is asked as if for the first time: another agent may be there by now.
-      memory: createMemory(1),
+      memory: createEndpointCache(1),
       tracing: false,
     });
     try {
@@ -38,8 +38,8 @@ export function cardProbe(url: string, auth: Credentials | undefined): Probe {
  *
  * @throws A2AError TIMEOUT with the last reason as its cause, or CANCELED.
  */
-export async function untilReady(
-  probe: Probe,
+export async function waitUntilReady(
+  probe: ReadinessProbe,
   { clock, timeout, signal }: { clock: Clock; timeout: number; signal: AbortSignal },
 ): Promise<void> {
   const over = new AbortController();
@@ -55,7 +55,7 @@ export async function untilReady(
         if (!either.aborted) last = thrown;
       }
       if (!either.aborted) await sleep(clock, pause, either).catch(() => {});
-      if (signal.aborted) throw canceled(signal);
+      if (signal.aborted) throw abortError(signal);
       if (over.signal.aborted) {
         const why = last === undefined ? '' : `: ${A2AError.from(last).message}`;
         throw new A2AError('TIMEOUT', `did not answer within ${timeout / 1000} s${why}`, { cause: last });

@@ -3,11 +3,11 @@ import { resolve } from 'node:path';
 import { type Clock, systemClock } from '../../client/abortable-sleep.ts';
 import type { Credentials } from '../../client/credentials.ts';
 import { A2AError, invalidField } from '../../protocol/errors.ts';
-import type { Log } from '../../primitives/log.ts';
+import type { LogSink } from '../../primitives/log.ts';
 import { readEnvFile } from './env-file.ts';
-import { guardedLaunch, type Launch, type Program } from './launch-process.ts';
+import { launchWithReaper, type LaunchProcess, type ProgramSpec } from './launch-process.ts';
 import type { OutputLine } from './process-output.ts';
-import { cardProbe, type Probe } from './readiness.ts';
+import { cardProbe, type ReadinessProbe } from './readiness.ts';
 import { splitCommand } from './split-command.ts';
 
 /** What to look after, and how. All times are in milliseconds. */
@@ -48,13 +48,13 @@ export interface SuperviseOptions {
   /** Takes each line that the agent prints. */
   onOutput?: (line: OutputLine) => void;
   /** Takes what happens to it: starts, ends, failures. */
-  log?: Log;
+  log?: LogSink;
   /** The file of the guard, for programs that are bundled into one file. @defaultValue the one of this package */
   guard?: string | URL;
   /** Asks whether the agent is there, instead of asking for its card. */
-  probe?: Probe;
+  probe?: ReadinessProbe;
   /** Starts programs, instead of the guard. For tests. */
-  launch?: Launch;
+  launch?: LaunchProcess;
   clock?: Clock;
 }
 
@@ -62,7 +62,7 @@ export interface SuperviseOptions {
 export interface SupervisorSettings {
   readonly url: string;
   /** What to run, made anew for each start; undefined where somebody else starts the agent. */
-  readonly program: (() => Program) | undefined;
+  readonly program: (() => ProgramSpec) | undefined;
   readonly startupTimeout: number;
   readonly restartOnCrash: boolean;
   readonly restartOnExit: boolean;
@@ -73,14 +73,14 @@ export interface SupervisorSettings {
   readonly stopTimeout: number;
   readonly keepOutput: number;
   readonly onOutput: (line: OutputLine) => void;
-  readonly log: Log;
-  readonly probe: Probe;
-  readonly launch: Launch;
+  readonly log: LogSink;
+  readonly probe: ReadinessProbe;
+  readonly launch: LaunchProcess;
   readonly clock: Clock;
 }
 
 /** Fills in the defaults. */
-export function settleSupervisor(options: SuperviseOptions): SupervisorSettings {
+export function resolveSupervisorSettings(options: SuperviseOptions): SupervisorSettings {
   const { url, clock = systemClock } = options;
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw invalidField('url', 'must be a whole address, such as http://localhost:4000');
@@ -100,7 +100,7 @@ export function settleSupervisor(options: SuperviseOptions): SupervisorSettings 
     onOutput: options.onOutput ?? (() => {}),
     log: options.log ?? (() => {}),
     probe: options.probe ?? cardProbe(url, options.auth),
-    launch: options.launch ?? guardedLaunch(guard, clock),
+    launch: options.launch ?? launchWithReaper(guard, clock),
     clock,
   };
 }
@@ -115,7 +115,7 @@ function programOf({
   workingDir = '.',
   env,
   envFile,
-}: SuperviseOptions): (() => Program) | undefined {
+}: SuperviseOptions): (() => ProgramSpec) | undefined {
   if (command === undefined) return undefined;
   const argv = typeof command === 'string' ? splitCommand(command) : wordsOf(command);
   const cwd = resolve(workingDir);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../test/support/clocks/manual-clock.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import type { Ending, Heard } from './launch-process.ts';
+import type { ProcessExit, ProcessHandlers } from './launch-process.ts';
 import type { SuperviseOptions } from './supervise-options.ts';
 import { type SupervisedState, supervise } from './supervise.ts';
 
 const url = 'http://localhost:4000';
-const crash: Ending = { code: 1, signal: null };
+const crash: ProcessExit = { code: 1, signal: null };
 
 /** A supervisor whose processes and time are in our hands. */
 function stage(options: Partial<SuperviseOptions> = {}) {
@@ -14,7 +14,7 @@ function stage(options: Partial<SuperviseOptions> = {}) {
   const stage = {
     clock,
     answers: true,
-    launched: [] as { heard: Heard; end: (ending: Ending) => void; stops: number[] }[],
+    launched: [] as { heard: ProcessHandlers; end: (ending: ProcessExit) => void; stops: number[] }[],
     logged: [] as string[],
     asked: 0,
   };
@@ -30,9 +30,9 @@ function stage(options: Partial<SuperviseOptions> = {}) {
     },
     launch: (program, heard) => {
       expect(program.argv).toEqual(['agent', '--now']);
-      let end: (ending: Ending) => void = () => {};
+      let end: (ending: ProcessExit) => void = () => {};
       const stops: number[] = [];
-      const ended = new Promise<Ending>((resolve) => {
+      const ended = new Promise<ProcessExit>((resolve) => {
         end = (ending) => {
           live.delete(end);
           resolve(ending);
@@ -59,7 +59,7 @@ function stage(options: Partial<SuperviseOptions> = {}) {
       });
     });
   /** Ends the newest process and lets the pause pass, until it is ready again. */
-  const restarted = async (ending: Ending, pause: number) => {
+  const restarted = async (ending: ProcessExit, pause: number) => {
     const isRestarting = becomes('restarting');
     stage.launched.at(-1)?.end(ending);
     await isRestarting;

@@ -1,9 +1,13 @@
-import { canceled, sleep } from '../../client/abortable-sleep.ts';
+import { abortError, sleep } from '../../client/abortable-sleep.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import type { Ending, Running } from './launch-process.ts';
-import { type SuperviseOptions, type SupervisorSettings, settleSupervisor } from './supervise-options.ts';
-import { lastWords, Output, type OutputLine } from './process-output.ts';
-import { untilReady } from './readiness.ts';
+import type { ProcessExit, RunningProcess } from './launch-process.ts';
+import {
+  type SuperviseOptions,
+  type SupervisorSettings,
+  resolveSupervisorSettings,
+} from './supervise-options.ts';
+import { outputTail, OutputBuffer, type OutputLine } from './process-output.ts';
+import { waitUntilReady } from './readiness.ts';
 
 /** How an agent is that is looked after. `failed` and `stopped` are for good. */
 export type SupervisedState = 'starting' | 'ready' | 'restarting' | 'failed' | 'stopped';
@@ -42,7 +46,7 @@ export interface Supervised extends AsyncDisposable {
  * ```
  */
 export function supervise(options: SuperviseOptions): Supervised {
-  const supervisor = new Supervisor(settleSupervisor(options));
+  const supervisor = new Supervisor(resolveSupervisorSettings(options));
   supervisor.start();
   return supervisor;
 }
@@ -60,11 +64,11 @@ const leavingTime = 5000;
 
 class Supervisor implements Supervised {
   readonly #settings: SupervisorSettings;
-  readonly #output: Output;
+  readonly #output: OutputBuffer;
   readonly #stopping = new AbortController();
   readonly #listeners = new Set<(state: SupervisedState, supervised: Supervised) => void>();
   readonly #waiting = new Set<() => void>();
-  #running: Running | undefined;
+  #running: RunningProcess | undefined;
   #attending: Promise<void> = Promise.resolve();
   state: SupervisedState = 'starting';
   pid: number | undefined;
@@ -73,7 +77,7 @@ class Supervisor implements Supervised {
 
   constructor(settings: SupervisorSettings) {
     this.#settings = settings;
-    this.#output = new Output(settings.keepOutput, settings.onOutput);
+    this.#output = new OutputBuffer(settings.keepOutput, settings.onOutput);
   }
 
   get url(): string {
@@ -92,7 +96,7 @@ class Supervisor implements Supervised {
   whenReady(signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = () => {
-        if (signal?.aborted) reject(canceled(signal));
+        if (signal?.aborted) reject(abortError(signal));
         else if (this.state === 'ready') resolve();
         else if (this.state === 'failed' || this.state === 'stopped') reject(this.error ?? stopped(this.url));
         else return;
@@ -172,7 +176,7 @@ class Supervisor implements Supervised {
   async #live(signal: AbortSignal): Promise<Life> {
     const { program, launch, stopTimeout, clock, log } = this.#settings;
     const life: Life = { error: stopped(this.url), isClean: false, readyAt: undefined };
-    let running: Running;
+    let running: RunningProcess;
     try {
       await this.#untilFree(signal);
       if (!program || signal.aborted) return life;
@@ -215,7 +219,7 @@ class Supervisor implements Supervised {
 
   #untilReady(signal: AbortSignal): Promise<void> {
     const { probe, clock, startupTimeout } = this.#settings;
-    return untilReady(probe, { clock, timeout: startupTimeout, signal });
+    return waitUntilReady(probe, { clock, timeout: startupTimeout, signal });
   }
 
   /** Waits until nobody answers: the answers of somebody else would be taken for those of the agent. */
@@ -251,7 +255,7 @@ class Supervisor implements Supervised {
     return new A2AError('UNAVAILABLE', `The agent at ${this.url} ${message}`, { cause, hint: this.#words() });
   }
 
-  #ended({ code, signal, error }: Ending, isEarly: boolean): A2AError {
+  #ended({ code, signal, error }: ProcessExit, isEarly: boolean): A2AError {
     const end = `ended ${signal === null ? `with exit code ${code}` : `by ${signal}`}`;
     const how = error ?? (isEarly ? `${end} before it was ready` : end);
     const message = `The agent at ${this.url} ${how}`;
@@ -263,7 +267,7 @@ class Supervisor implements Supervised {
 
   #words(): string {
     if (!this.#settings.program) return 'Is it running, and is the address right?';
-    const words = lastWords(this.#output.last());
+    const words = outputTail(this.#output.last());
     return words === '' ? 'It printed nothing.' : `It printed last:\n${words}`;
   }
 }

@@ -1,7 +1,7 @@
-import { canceled, type Clock, systemClock } from '../../client/abortable-sleep.ts';
+import { abortError, type Clock, systemClock } from '../../client/abortable-sleep.ts';
 import type { RemoteAgent } from '../../client/connect.ts';
-import { closable } from '../../client/streaming/abortable-stream.ts';
-import type { Call } from '../../protocol/agent.ts';
+import { abortableStream } from '../../client/streaming/abortable-stream.ts';
+import type { CallContext } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { Supervised } from './supervise.ts';
 
@@ -21,12 +21,16 @@ export function supervisedAgent(
   agent: RemoteAgent,
   { patience = 30_000, clock = systemClock }: SupervisedAgentOptions = {},
 ): RemoteAgent {
-  const ready = (call: Call | undefined) => whenReady(supervised, { patience, clock, signal: call?.signal });
+  const ready = (call: CallContext | undefined) =>
+    whenReady(supervised, { patience, clock, signal: call?.signal });
   const open = new Set<(reason: unknown) => void>();
   /** A caller that leaves before the agent is ready never reaches it. */
-  function once<T>(events: (call: Call) => AsyncIterable<T>, call: Call = {}): AsyncIterable<T> {
+  function once<T>(
+    events: (call: CallContext) => AsyncIterable<T>,
+    call: CallContext = {},
+  ): AsyncIterable<T> {
     if (supervised.state === 'ready') return events(call);
-    return closable({ signal: call.signal, open }, async (signal) => {
+    return abortableStream({ signal: call.signal, open }, async (signal) => {
       const own = { ...call, signal };
       await ready(own);
       return oneByOne(events(own));
@@ -65,7 +69,7 @@ async function whenReady(
   try {
     await supervised.whenReady(signal ? AbortSignal.any([signal, over.signal]) : over.signal);
   } catch (thrown) {
-    if (signal?.aborted) throw canceled(signal);
+    if (signal?.aborted) throw abortError(signal);
     if (!over.signal.aborted) throw thrown;
     const why = supervised.error ? `: ${supervised.error.message}` : '';
     throw new A2AError('UNAVAILABLE', `The agent is still ${supervised.state}${why}`, {

@@ -1,16 +1,16 @@
 import { readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { ClientFailure } from './client-error.ts';
+import { ClientError } from './client-error.ts';
 
 /** What an agent card reference stands for. */
 export type CardReference = { url: URL } | { file: string; card: object };
 
 /** Reads a reference: a host, a URL, `file://…` or a path. */
-export function readCardReference(reference: string): CardReference {
+export function parseCardReference(reference: string): CardReference {
   if (/^https?:\/\//i.test(reference)) return { url: urlOf(reference, reference) };
   if (/^file:/i.test(reference)) return fromFile(pathOf(reference), reference);
   if (reference.includes('://'))
-    throw new ClientFailure(
+    throw new ClientError(
       'A2ACLI_ERR_USAGE',
       `${reference} is no agent card reference`,
       'Give a host, an http(s) URL, or a file.',
@@ -25,13 +25,13 @@ export function readCardReference(reference: string): CardReference {
 function urlOf(text: string, reference: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url && (url.username !== '' || url.password !== ''))
-    throw new ClientFailure(
+    throw new ClientError(
       'A2ACLI_ERR_USAGE',
       'the address of the agent holds a secret',
       'Leave it out, and give credentials with A2ACLI_BEARER or A2ACLI_API_KEY.',
     );
   if (url) return url;
-  throw new ClientFailure(
+  throw new ClientError(
     'A2ACLI_ERR_CARD_NOT_FOUND',
     `${reference} is no address`,
     'Give a host such as agents.example.com, a URL, or a file.',
@@ -42,7 +42,7 @@ function pathOf(reference: string): string {
   try {
     return fileURLToPath(reference);
   } catch (cause) {
-    throw new ClientFailure(
+    throw new ClientError(
       'A2ACLI_ERR_CARD_NOT_FOUND',
       `${reference} names no file`,
       'Write file:///path.',
@@ -56,7 +56,7 @@ function fromFile(file: string, reference: string): CardReference {
   try {
     text = readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new ClientFailure(
+    throw new ClientError(
       'A2ACLI_ERR_CARD_NOT_FOUND',
       `the card ${reference} cannot be read`,
       'Give the path of a file with an agent card, or a URL that begins with http.',
@@ -69,7 +69,7 @@ function fromFile(file: string, reference: string): CardReference {
   } catch {
     // Told below.
   }
-  throw new ClientFailure(
+  throw new ClientError(
     'A2ACLI_ERR_CARD_INVALID',
     `${reference} holds no agent card`,
     'A card is a JSON object.',

@@ -1,6 +1,6 @@
-import { A2AError, type Reason } from '../../protocol/errors.ts';
-import { Mistake, reasonOf } from '../terminal/usage-error.ts';
-import { plain, safeJson } from '../terminal/sanitize.ts';
+import { A2AError, type ErrorReason } from '../../protocol/errors.ts';
+import { UsageError, errorSummary } from '../terminal/usage-error.ts';
+import { sanitizeForTerminal, terminalSafeJson } from '../terminal/sanitize.ts';
 
 /** The conditions that the protocol has no word for, and the exit code of each. */
 const exitCodes = {
@@ -15,10 +15,10 @@ const exitCodes = {
 } as const;
 
 /** The name of a condition that the protocol has no word for. */
-export type ClientCode = keyof typeof exitCodes;
+export type ClientErrorCode = keyof typeof exitCodes;
 
 /** The errors that the protocol names. */
-const names: { readonly [reason in Reason]?: string } = {
+const names: { readonly [reason in ErrorReason]?: string } = {
   PARSE_ERROR: 'JSONParseError',
   INVALID_REQUEST: 'InvalidRequestError',
   METHOD_NOT_FOUND: 'MethodNotFoundError',
@@ -36,22 +36,22 @@ const names: { readonly [reason in Reason]?: string } = {
 };
 
 /** Something that went wrong before or outside a request. */
-export class ClientFailure extends A2AError {
-  readonly code: ClientCode;
+export class ClientError extends A2AError {
+  readonly code: ClientErrorCode;
 
-  constructor(code: ClientCode, message: string, hint?: string, cause?: unknown) {
+  constructor(code: ClientErrorCode, message: string, hint?: string, cause?: unknown) {
     super('INTERNAL_ERROR', message, { hint, cause });
     this.code = code;
   }
 }
 
 /** A failure as programs read it. */
-export interface Envelope {
+export interface ErrorEnvelope {
   error: { code: string; message: string; hint: string | null; a2aCode: string | number | null };
 }
 
 /** What is known about a failure beside itself. */
-export interface FailureContext {
+export interface ClientErrorContext {
   /** True when credentials went along. */
   hasCredentials?: boolean;
   /** How to get credentials for this agent. */
@@ -63,15 +63,18 @@ export interface FailureContext {
 }
 
 /** Tells a program about a failure. */
-export function envelopeOf(thrown: unknown, context: FailureContext = {}): Envelope & { exitCode: number } {
+export function toErrorEnvelope(
+  thrown: unknown,
+  context: ClientErrorContext = {},
+): ErrorEnvelope & { exitCode: number } {
   const { redact = (text: string) => text } = context;
   const error = classified(thrown, context);
-  const isLocal = error instanceof ClientFailure;
+  const isLocal = error instanceof ClientError;
   const code = isLocal ? error.code : (names[error.reason] ?? 'A2ACLI_ERR_INTERNAL');
   const more =
     !isLocal && context.hasIdentifiers ? 'Run it again with --debug to see what the agent said.' : '';
   const hint = [hintFor(error), more].filter((each) => each !== '').join(' ');
-  const message = isLocal || names[error.reason] === undefined ? reasonOf(error) : error.message;
+  const message = isLocal || names[error.reason] === undefined ? errorSummary(error) : error.message;
   return {
     error: {
       code,
@@ -79,52 +82,52 @@ export function envelopeOf(thrown: unknown, context: FailureContext = {}): Envel
       hint: hint === '' ? null : redact(hint),
       a2aCode: isLocal ? null : transportCode(error),
     },
-    exitCode: code in exitCodes ? exitCodes[code as ClientCode] : 1,
+    exitCode: code in exitCodes ? exitCodes[code as ClientErrorCode] : 1,
   };
 }
 
 /** Tells whoever called what went wrong, and ends with the code that fits. */
-export function reportFailure(
+export function reportClientError(
   thrown: unknown,
   json: 'no' | 'document' | 'line',
-  context: FailureContext = {},
+  context: ClientErrorContext = {},
 ): void {
-  const { exitCode, ...envelope } = envelopeOf(thrown, context);
+  const { exitCode, ...envelope } = toErrorEnvelope(thrown, context);
   const { code, message, hint } = envelope.error;
   if (json === 'no') {
-    process.stderr.write(`Error: ${plain(message, 'line')}\nCode: ${code}\n`);
-    if (hint !== null) process.stderr.write(`Hint: ${plain(hint, 'line')}\n`);
+    process.stderr.write(`Error: ${sanitizeForTerminal(message, 'line')}\nCode: ${code}\n`);
+    if (hint !== null) process.stderr.write(`Hint: ${sanitizeForTerminal(hint, 'line')}\n`);
   } else {
-    process.stdout.write(`${safeJson(envelope, json === 'document' ? 2 : undefined)}\n`);
+    process.stdout.write(`${terminalSafeJson(envelope, json === 'document' ? 2 : undefined)}\n`);
   }
   process.exitCode = exitCode;
 }
 
 /** Puts what came of the transport into the words of the command. */
-function classified(thrown: unknown, { hasCredentials, login }: FailureContext): A2AError {
+function classified(thrown: unknown, { hasCredentials, login }: ClientErrorContext): A2AError {
   const error = A2AError.from(thrown);
   const { reason, message, hint, cause } = error;
-  if (error instanceof ClientFailure) return error;
-  if (error instanceof Mistake) return new ClientFailure('A2ACLI_ERR_USAGE', message, hint, cause);
+  if (error instanceof ClientError) return error;
+  if (error instanceof UsageError) return new ClientError('A2ACLI_ERR_USAGE', message, hint, cause);
   if (reason === 'UNAUTHENTICATED' || (reason === 'PERMISSION_DENIED' && error.status !== undefined)) {
     return hasCredentials
-      ? new ClientFailure(
+      ? new ClientError(
           'A2ACLI_ERR_AUTH_FAILED',
           `the agent rejects the credentials: ${message}`,
           login === undefined ? 'Check that they are right, and not too old.' : `Get new ones: ${login}`,
         )
-      : new ClientFailure('A2ACLI_ERR_CREDENTIALS_MISSING', `the agent wants credentials: ${message}`, login);
+      : new ClientError('A2ACLI_ERR_CREDENTIALS_MISSING', `the agent wants credentials: ${message}`, login);
   }
   if (reason === 'UNAVAILABLE' || reason === 'TIMEOUT')
-    return new ClientFailure('A2ACLI_ERR_UNREACHABLE', message, hint);
+    return new ClientError('A2ACLI_ERR_UNREACHABLE', message, hint);
   if (reason === 'PERMISSION_DENIED')
-    return new ClientFailure(
+    return new ClientError(
       'A2ACLI_ERR_UNREACHABLE',
       message,
       'If you trust the card, save it to a file and give that to --agent-card.',
     );
   if (reason === 'INTERNAL_ERROR' && cause instanceof Error)
-    return new ClientFailure('A2ACLI_ERR_INTERNAL', reasonOf(cause), undefined);
+    return new ClientError('A2ACLI_ERR_INTERNAL', errorSummary(cause), undefined);
   return error;
 }
 

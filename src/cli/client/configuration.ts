@@ -4,10 +4,10 @@ import { dirname, join, resolve } from 'node:path';
 import type { Command, Option } from 'commander';
 import type { ClientFlags } from './flags.ts';
 import { settingFlags } from './flags.ts';
-import { ClientFailure } from './client-error.ts';
+import { ClientError } from './client-error.ts';
 
 /** Where a value came from. */
-export type Source = 'flag' | 'environment' | { file: string } | 'default';
+export type SettingSource = 'flag' | 'environment' | { file: string } | 'default';
 
 /** A value, and where it came from. */
 export interface Setting {
@@ -15,13 +15,13 @@ export interface Setting {
   name: string;
   variable: string;
   value: unknown;
-  source: Source;
+  source: SettingSource;
   /** What happens where there is no value, in words. */
   otherwise: string | undefined;
 }
 
 /** What a command is to go by. */
-export interface Configuration {
+export interface ClientConfiguration {
   flags: ClientFlags;
   settings: Setting[];
   /** What is not as it should be, but no reason to stop. */
@@ -34,7 +34,7 @@ export function configurationFolder(): string {
 }
 
 /** True for settings whose value nobody may see. */
-export function isSecret(name: string): boolean {
+export function isSecretSetting(name: string): boolean {
   return ['bearer', 'api-key', 'client-secret', 'svc-param'].includes(name);
 }
 
@@ -42,7 +42,10 @@ export function isSecret(name: string): boolean {
  * Fills in what was not said on the command line: from the environment, a local file, the file of this person, in
  * that order.
  */
-export function configure(command: Command, env: NodeJS.ProcessEnv = process.env): Configuration {
+export function resolveConfiguration(
+  command: Command,
+  env: NodeJS.ProcessEnv = process.env,
+): ClientConfiguration {
   const flags = command.opts<ClientFlags>();
   const warnings: string[] = [];
   const files = filesFor(flags.config ?? env.A2ACLI_CONFIG, warnings);
@@ -54,7 +57,7 @@ export function configure(command: Command, env: NodeJS.ProcessEnv = process.env
     const key = option.attributeName();
     const name = option.name();
     const variable = `A2ACLI_${name.replaceAll('-', '_').toUpperCase()}`;
-    let source: Source = 'default';
+    let source: SettingSource = 'default';
     if (command.getOptionValueSource(key) === 'cli') source = 'flag';
     else {
       const found = [{ values: env, source: 'environment' as const }, ...files].find(
@@ -79,11 +82,7 @@ function settled(command: Command): ClientFlags {
   const saysAsync = said('async') || said('returnImmediately') || (said('wait') && flags.wait === false);
   const saysWait = said('wait') && flags.wait === true;
   if (saysAsync && saysWait)
-    throw new ClientFailure(
-      'A2ACLI_ERR_USAGE',
-      '--wait and --async contradict each other',
-      'Say one of them.',
-    );
+    throw new ClientError('A2ACLI_ERR_USAGE', '--wait and --async contradict each other', 'Say one of them.');
   if (saysAsync) return { ...flags, async: true, wait: false };
   if (saysWait) return { ...flags, async: false, wait: true };
   return flags;
@@ -126,12 +125,7 @@ function textOf(path: string, isNamed: boolean): string | undefined {
     return readFileSync(path, 'utf8');
   } catch (cause) {
     if (!isNamed) return undefined;
-    throw new ClientFailure(
-      'A2ACLI_ERR_USAGE',
-      `${path} cannot be read`,
-      'Give --config an .env file.',
-      cause,
-    );
+    throw new ClientError('A2ACLI_ERR_USAGE', `${path} cannot be read`, 'Give --config an .env file.', cause);
   }
 }
 
@@ -156,7 +150,7 @@ function valueOf(option: Option, text: string, variable: string): unknown {
     return parse ? parse(text, Array.isArray(option.defaultValue) ? [] : undefined) : text;
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : '';
-    throw new ClientFailure('A2ACLI_ERR_USAGE', `${variable} is not as it should be`, why);
+    throw new ClientError('A2ACLI_ERR_USAGE', `${variable} is not as it should be`, why);
   }
 }
 

@@ -2,7 +2,7 @@ import type { CredentialRequest, Credentials } from '../../client/credentials.ts
 import type { AgentCard, SecurityScheme } from '../../protocol/card.ts';
 
 /** What a person has to prove who they are. */
-export interface Proofs {
+export interface UserCredentials {
   bearer?: string | undefined;
   apiKey?: string | undefined;
   /** A token of `auth login`, and where it may go. */
@@ -11,11 +11,11 @@ export interface Proofs {
 
 /** Attaches proofs where the card of the agent declares that they belong, and never shows any to ask for the card. */
 export class DeclaredCredentials implements Credentials {
-  readonly #proofs: () => Proofs;
+  readonly #proofs: () => UserCredentials;
   /** True once something was sent. */
   wereSent = false;
 
-  constructor(proofs: () => Proofs) {
+  constructor(proofs: () => UserCredentials) {
     this.#proofs = proofs;
   }
 
@@ -48,7 +48,7 @@ export class DeclaredCredentials implements Credentials {
 }
 
 /** Says which proofs a card has no place for. */
-export function misplaced(card: AgentCard, { bearer, apiKey }: Proofs): string[] {
+export function unusedCredentials(card: AgentCard, { bearer, apiKey }: UserCredentials): string[] {
   const warnings: string[] = [];
   if (bearer !== undefined && !acceptsBearer(card, false))
     warnings.push('the bearer token is not sent: the card declares no scheme that takes one');
@@ -58,14 +58,14 @@ export function misplaced(card: AgentCard, { bearer, apiKey }: Proofs): string[]
 }
 
 /** The schemes of a card, those that it asks for first. */
-export function schemesOf(card: AgentCard | undefined): [name: string, scheme: SecurityScheme][] {
+export function listSchemes(card: AgentCard | undefined): [name: string, scheme: SecurityScheme][] {
   const schemes = Object.entries(card?.securitySchemes ?? {});
   const wanted = new Set(card?.securityRequirements?.flatMap((each) => Object.keys(each)));
   return [...schemes.filter(([name]) => wanted.has(name)), ...schemes.filter(([name]) => !wanted.has(name))];
 }
 
 function acceptsBearer(card: AgentCard | undefined, mustDeclare: boolean): boolean {
-  const schemes = schemesOf(card);
+  const schemes = listSchemes(card);
   if (schemes.length === 0) return !mustDeclare;
   return schemes.some(
     ([, scheme]) =>
@@ -80,6 +80,6 @@ function placeOfKey({
   card,
 }: Pick<CredentialRequest, 'operation' | 'card'>): Extract<SecurityScheme, { type: 'apiKey' }> | undefined {
   if (operation === 'card') return undefined;
-  for (const [, scheme] of schemesOf(card)) if (scheme.type === 'apiKey') return scheme;
+  for (const [, scheme] of listSchemes(card)) if (scheme.type === 'apiKey') return scheme;
   return undefined;
 }

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { collect } from '../inputs/option-types.ts';
+import { collectValues } from '../inputs/option-types.ts';
 
 /** What the commands that speak to an agent are told, as far as they have it in common. */
 export interface ClientFlags {
@@ -70,7 +70,7 @@ function connectionFlags(): Option[] {
       .argParser(serviceParameterOf)
       .default([], 'none'),
     new Option('--extension <uri>', 'a protocol extension to declare; repeatable')
-      .argParser(collect)
+      .argParser(collectValues)
       .default([], 'none'),
     new Option('--insecure', 'take certificates that nobody vouches for (development only)').default(false),
     new Option('--ca <file>', 'certificates of authorities to trust, as PEM'),

@@ -1,12 +1,16 @@
 import type { HttpClient, HttpRequest, HttpResponse } from '../../client/http/http-client.ts';
-import { plain } from '../terminal/sanitize.ts';
-import { removed, type Secrets } from '../../primitives/redaction.ts';
+import { sanitizeForTerminal } from '../terminal/sanitize.ts';
+import { redactedPlaceholder, type Redactor } from '../../primitives/redaction.ts';
 
 /** How much of a body is logged, in characters. */
 const most = 20_000;
 
 /** Logs each request and each answer, without secrets. */
-export function loggedHttp(http: HttpClient, secrets: Secrets, log: (line: string) => void): HttpClient {
+export function withHttpDebugLog(
+  http: HttpClient,
+  secrets: Redactor,
+  log: (line: string) => void,
+): HttpClient {
   let last = 0;
   return {
     async request(request) {
@@ -28,7 +32,7 @@ export function loggedHttp(http: HttpClient, secrets: Secrets, log: (line: strin
   };
 }
 
-function requestLines({ method, origin, path, headers, body }: HttpRequest, secrets: Secrets): string[] {
+function requestLines({ method, origin, path, headers, body }: HttpRequest, secrets: Redactor): string[] {
   return [
     `${method} ${secrets.text(withoutQuery(origin + path))}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${secrets.header(name, value)}`),
@@ -38,7 +42,10 @@ function requestLines({ method, origin, path, headers, body }: HttpRequest, secr
 
 /** A key may travel in the query: names are shown, values of strange ones are not. */
 function withoutQuery(url: string): string {
-  return url.replaceAll(/([?&](?!page|history|status|context|A2A-|include)[^=&]*=)[^&]*/gi, `$1${removed}`);
+  return url.replaceAll(
+    /([?&](?!page|history|status|context|A2A-|include)[^=&]*=)[^&]*/gi,
+    `$1${redactedPlaceholder}`,
+  );
 }
 
 function loggedResponse(response: HttpResponse, tell: (text: string) => void): HttpResponse {
@@ -61,8 +68,8 @@ function loggedResponse(response: HttpResponse, tell: (text: string) => void): H
   };
 }
 
-function shown(text: string, secrets: Secrets): string[] {
-  const clean = plain(secrets.text(text), 'lines').trimEnd();
+function shown(text: string, secrets: Redactor): string[] {
+  const clean = sanitizeForTerminal(secrets.text(text), 'lines').trimEnd();
   const cut =
     clean.length > most ? `${clean.slice(0, most)} … ${clean.length - most} characters more` : clean;
   return cut === '' ? [] : cut.split('\n');

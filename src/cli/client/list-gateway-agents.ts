@@ -1,5 +1,5 @@
 import type { HttpClient } from '../../client/http/http-client.ts';
-import { readJson } from '../../primitives/json.ts';
+import { parseJsonOrUndefined } from '../../primitives/json.ts';
 
 /** How long a listing may be, in bytes, and how long it may take, in milliseconds. */
 const bounds = { bytes: 1_048_576, time: 5_000 };
@@ -8,7 +8,11 @@ const bounds = { bytes: 1_048_576, time: 5_000 };
 const plainName = /^[\w.~-]{1,100}$/;
 
 /** Asks an origin for the names of the agents there, as gateways tell them. @returns none where it is no gateway. */
-export async function agentsBehind(http: HttpClient, origin: string, signal: AbortSignal): Promise<string[]> {
+export async function listGatewayAgents(
+  http: HttpClient,
+  origin: string,
+  signal: AbortSignal,
+): Promise<string[]> {
   try {
     const response = await http.request({
       method: 'GET',
@@ -18,7 +22,7 @@ export async function agentsBehind(http: HttpClient, origin: string, signal: Abo
       signal: AbortSignal.any([signal, AbortSignal.timeout(bounds.time)]),
     });
     const text = await response.text(bounds.bytes);
-    return response.status === 200 ? namesIn(readJson(text)) : [];
+    return response.status === 200 ? namesIn(parseJsonOrUndefined(text)) : [];
   } catch {
     // It was only a guess that there is a gateway.
     return [];

@@ -11,7 +11,7 @@ import {
   type TaskStatus,
 } from '../../protocol/task.ts';
 import type { ClientFlags } from './flags.ts';
-import { plain, safeJson } from '../terminal/sanitize.ts';
+import { sanitizeForTerminal, terminalSafeJson } from '../terminal/sanitize.ts';
 
 /** Writes what a command has to say: fields and blocks for people, JSON for programs. */
 export class ClientOutput {
@@ -36,20 +36,20 @@ export class ClientOutput {
 
   /** Writes a whole JSON document, on one line where lines are what is wanted. */
   json(value: unknown): void {
-    this.#write(`${safeJson(value, this.#isStreamed ? undefined : 2)}\n`);
+    this.#write(`${terminalSafeJson(value, this.#isStreamed ? undefined : 2)}\n`);
   }
 
   /** Writes `Label: value`. */
   field(label: string, value: string | number | undefined): void {
     if (value === undefined) return;
     this.#close();
-    this.#write(`${label}: ${plain(String(value), 'line')}\n`);
+    this.#write(`${label}: ${sanitizeForTerminal(String(value), 'line')}\n`);
   }
 
   /** Writes what needs more than a line: indented, so that nothing in it looks like a field, and closed by an empty line. */
   block(label: string, text: string): void {
     this.#close();
-    const lines = plain(text, 'lines').replace(/\n$/, '').split('\n');
+    const lines = sanitizeForTerminal(text, 'lines').replace(/\n$/, '').split('\n');
     this.#write(`${label}:\n${lines.map((line) => `  ${line}`).join('\n')}\n\n`);
   }
 
@@ -174,7 +174,7 @@ export class ClientOutput {
 
   #grow(text: string): void {
     if (!this.#open) return;
-    for (const piece of plain(text, 'lines').split(/(?<=\n)/)) {
+    for (const piece of sanitizeForTerminal(text, 'lines').split(/(?<=\n)/)) {
       if (piece === '') continue;
       this.#write(this.#open.atLineStart ? `  ${piece}` : piece);
       this.#open.atLineStart = piece.endsWith('\n');
@@ -191,7 +191,7 @@ export class ClientOutput {
   #part(part: Part, label = 'Text'): void {
     if ('text' in part) this.block(label, part.text);
     else if ('data' in part) this.block('Data', JSON.stringify(part.data, undefined, 2) ?? 'null');
-    else this.field('File', fileLine(part));
+    else this.field('File', formatFileLine(part));
     if (!this.#isVerbose) return;
     if ('text' in part || 'data' in part) {
       this.field('Media type', part.mediaType);
@@ -206,7 +206,7 @@ export class ClientOutput {
 }
 
 /** A file in one line: its name, its type and its size, or where it is. */
-export function fileLine(part: Exclude<Part, { text: string } | { data: unknown }>): string {
+export function formatFileLine(part: Exclude<Part, { text: string } | { data: unknown }>): string {
   const name = part.filename ?? '(no name)';
   const type = part.mediaType ?? 'unknown type';
   if ('url' in part) return `${name} (${type}, size unknown) at ${part.url}`;
@@ -221,6 +221,6 @@ export function wireState({ state }: Pick<TaskStatus, 'state'>): string {
 }
 
 /** True when there is nothing to wait for: the task is over, or its caller has to act. */
-export function isSettled({ state }: TaskStatus): boolean {
+export function isTerminalOrInterrupted({ state }: TaskStatus): boolean {
   return isTerminal(state) || isInterrupted(state);
 }

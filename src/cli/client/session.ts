@@ -1,36 +1,36 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { connect, type Description, type RemoteAgent } from '../../client/connect.ts';
+import { connect, type ConnectionInfo, type RemoteAgent } from '../../client/connect.ts';
 import type { ClientTls, Transport } from '../../client/connect-options.ts';
 import type { HttpClient, HttpRequest } from '../../client/http/http-client.ts';
-import { undiciClient } from '../../client/http/undici-driver.ts';
-import type { KeySet, KeySources } from '../../signing/key-lookup.ts';
-import type { Call } from '../../protocol/agent.ts';
-import type { AgentCard, Version } from '../../protocol/card.ts';
+import { undiciHttpClient } from '../../client/http/undici-driver.ts';
+import type { JsonWebKeySet, KeySources } from '../../signing/key-lookup.ts';
+import type { CallContext } from '../../protocol/agent.ts';
+import type { AgentCard, ProtocolVersion } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import { type CardReference, readCardReference } from './card-reference.ts';
-import { DeclaredCredentials, misplaced, type Proofs, schemesOf } from './credentials.ts';
-import { configure, type Configuration } from './configuration.ts';
-import { ClientFailure, reportFailure } from './client-error.ts';
+import { type CardReference, parseCardReference } from './card-reference.ts';
+import { DeclaredCredentials, unusedCredentials, type UserCredentials, listSchemes } from './credentials.ts';
+import { resolveConfiguration, type ClientConfiguration } from './configuration.ts';
+import { ClientError, reportClientError } from './client-error.ts';
 import type { ClientFlags } from './flags.ts';
 import { ClientOutput } from './output.ts';
-import { agentsBehind } from './list-gateway-agents.ts';
-import { plain } from '../terminal/sanitize.ts';
-import { Secrets } from '../../primitives/redaction.ts';
-import { freshToken } from './token-request.ts';
-import { loggedHttp } from './http-debug-log.ts';
+import { listGatewayAgents } from './list-gateway-agents.ts';
+import { sanitizeForTerminal } from '../terminal/sanitize.ts';
+import { Redactor } from '../../primitives/redaction.ts';
+import { refreshStoredToken } from './token-request.ts';
+import { withHttpDebugLog } from './http-debug-log.ts';
 
 /** A conversation of one command with one agent. */
-export interface Session {
+export interface ClientSession {
   readonly flags: ClientFlags;
   readonly out: ClientOutput;
   readonly agent: RemoteAgent;
   readonly card: AgentCard;
   /** The card as it came. */
   readonly wireCard: object;
-  readonly description: Description;
+  readonly description: ConnectionInfo;
   /** For each call: it ends when the time is up. */
-  readonly call: Call;
+  readonly call: CallContext;
   /** The name under which tokens of this agent are kept. */
   readonly agentKey: string;
   /** Somebody talks, turn by turn, and sees what happens. */
@@ -42,38 +42,38 @@ export interface Session {
 }
 
 /** Says something to a person, beside what was asked for. */
-export function warn(text: string): void {
-  process.stderr.write(`Warning: ${plain(text, 'line')}\n`);
+export function printWarning(text: string): void {
+  process.stderr.write(`Warning: ${sanitizeForTerminal(text, 'line')}\n`);
 }
 
 /** Fills in the settings of a command and does its work; whatever goes wrong becomes an exit code. */
-export async function asClient(
+export async function runClientCommand(
   command: Command,
-  work: (configuration: Configuration) => Promise<void>,
+  work: (configuration: ClientConfiguration) => Promise<void>,
 ): Promise<void> {
   // Whoever reads may have read enough.
   process.stdout.on('error', () => process.exit(0));
   try {
-    const configuration = configure(command);
-    for (const warning of configuration.warnings) warn(warning);
+    const configuration = resolveConfiguration(command);
+    for (const warning of configuration.warnings) printWarning(warning);
     await work(configuration);
   } catch (thrown) {
-    reportFailure(thrown, formOf(command.opts<ClientFlags>()));
+    reportClientError(thrown, formOf(command.opts<ClientFlags>()));
   }
 }
 
 /** Finds the agent, does some work with it, and lets go of it. */
 export function withAgent(
   command: Command,
-  work: (session: Session) => Promise<void>,
+  work: (session: ClientSession) => Promise<void>,
   { isTalk = false }: { isTalk?: boolean } = {},
 ): Promise<void> {
-  return asClient(command, async ({ flags }) => {
+  return runClientCommand(command, async ({ flags }) => {
     const opening = new Opening(flags, { isTalk, words: wordsOf(command) });
     try {
       await work(await opening.session());
     } catch (thrown) {
-      reportFailure(opening.explained(thrown), formOf(flags), opening.failureContext());
+      reportClientError(opening.explained(thrown), formOf(flags), opening.failureContext());
     } finally {
       await opening.close();
     }
@@ -87,14 +87,14 @@ function formOf({ output, stream }: ClientFlags): 'no' | 'document' | 'line' {
 
 class Opening {
   readonly #flags: ClientFlags;
-  readonly #secrets = new Secrets();
+  readonly #secrets = new Redactor();
   readonly #ending = new AbortController();
-  readonly #proofs: Proofs;
+  readonly #proofs: UserCredentials;
   readonly #credentials: DeclaredCredentials;
   readonly #http: HttpClient;
   #timer: NodeJS.Timeout | undefined;
   #agent: RemoteAgent | undefined;
-  #session: Session | undefined;
+  #session: ClientSession | undefined;
   #isLate = false;
   /** What came in place of a card. */
   #oddCard: string | undefined;
@@ -112,8 +112,8 @@ class Opening {
     this.#credentials = new DeclaredCredentials(() => this.#proofs);
     this.#secrets.hide(bearer);
     this.#secrets.hide(apiKey);
-    const http = undiciClient({ connectTimeout: 10_000, maxConnections: 16, tls: tlsOf(flags) });
-    const logged = flags.debug ? loggedHttp(http, this.#secrets, (line) => this.#debug(line)) : http;
+    const http = undiciHttpClient({ connectTimeout: 10_000, maxConnections: 16, tls: tlsOf(flags) });
+    const logged = flags.debug ? withHttpDebugLog(http, this.#secrets, (line) => this.#debug(line)) : http;
     this.#http = {
       close: () => logged.close(),
       request: async (request: HttpRequest) => {
@@ -132,20 +132,20 @@ class Opening {
       }, flags.timeout);
   }
 
-  async session(): Promise<Session> {
+  async session(): Promise<ClientSession> {
     const flags = this.#flags;
     if (flags.agentCard === undefined)
-      throw new ClientFailure(
+      throw new ClientError(
         'A2ACLI_ERR_USAGE',
         'there is no agent to speak to',
         'Name one with --agent-card, as in -a http://localhost:4000, or with A2ACLI_AGENT_CARD.',
       );
     if (flags.insecure) this.#warnInsecure();
-    const reference = readCardReference(flags.agentCard);
+    const reference = parseCardReference(flags.agentCard);
     const cards: object[] = [];
     const agent = this.#connect(reference, cards);
     this.#agent = agent;
-    const call: Call = { signal: this.#ending.signal, extensions: flags.extension };
+    const call: CallContext = { signal: this.#ending.signal, extensions: flags.extension };
     const description = await this.#found(agent, call, reference);
     const [wireCard] = cards;
     if (wireCard === undefined) throw await this.#noCard(reference);
@@ -166,7 +166,7 @@ class Opening {
       agentKey,
       isTalk: this.#isTalk,
       taskId: undefined,
-      command: (words) => `dragoman ${words} -a ${shellWord(name)}`,
+      command: (words) => `dragoman ${words} -a ${quoteShellWord(name)}`,
     };
     return this.#session;
   }
@@ -174,7 +174,8 @@ class Opening {
   #connect(reference: CardReference, cards: object[]): RemoteAgent {
     const { a2aVersion, transport, svcParam, cardKeys } = this.#flags;
     const spoken = transport.filter((each): each is Transport => each !== 'GRPC');
-    if (spoken.length < transport.length) warn('gRPC is not spoken here and is left out of --transport');
+    if (spoken.length < transport.length)
+      printWarning('gRPC is not spoken here and is left out of --transport');
     const headers: Record<string, string> = {};
     for (const each of svcParam) {
       const at = each.indexOf(':');
@@ -189,7 +190,7 @@ class Opening {
       http: this.#http,
       auth: this.#credentials,
       headers,
-      versions: [(a2aVersion ?? '1.0') as Version],
+      versions: [(a2aVersion ?? '1.0') as ProtocolVersion],
       // What the card offers beside the favourites comes after them.
       ...(spoken.length > 0 && { transports: [...new Set<Transport>([...spoken, 'JSONRPC', 'HTTP+JSON'])] }),
       timeouts: { send: timeout > 0 ? timeout : 2_000_000_000 },
@@ -200,7 +201,7 @@ class Opening {
         const { verifyCard } = await import('../../signing/verify-card.ts');
         // Whoever serves the card may vouch for it with keys of the same place.
         const allowedJku = url === undefined ? [] : [new URL(url).origin];
-        const jwks = cardKeys === undefined ? undefined : (JSON.parse(readText(cardKeys)) as KeySet);
+        const jwks = cardKeys === undefined ? undefined : (JSON.parse(readText(cardKeys)) as JsonWebKeySet);
         return verifyCard(wire, {
           fetchKey: fetchKey as KeySources['fetchKey'],
           allowedJku,
@@ -214,16 +215,16 @@ class Opening {
     });
   }
 
-  async #found(agent: RemoteAgent, call: Call, reference: CardReference): Promise<Description> {
+  async #found(agent: RemoteAgent, call: CallContext, reference: CardReference): Promise<ConnectionInfo> {
     try {
       return await agent.describe(call);
     } catch (thrown) {
       const error = A2AError.from(thrown);
       if (this.#isLate || error.reason === 'VERSION_NOT_SUPPORTED') throw error;
       if (error.reason === 'INVALID_AGENT_RESPONSE' || error.reason === 'INVALID_PARAMS')
-        throw new ClientFailure('A2ACLI_ERR_CARD_INVALID', error.message, withValidate(reference));
+        throw new ClientError('A2ACLI_ERR_CARD_INVALID', error.message, withValidate(reference));
       if (error.reason === 'PERMISSION_DENIED' && error.details.result === 'invalid')
-        throw new ClientFailure(
+        throw new ClientError(
           'A2ACLI_ERR_CARD_INVALID',
           error.message,
           'Somebody changed the card after it was signed.',
@@ -232,17 +233,18 @@ class Opening {
     }
   }
 
-  async #noCard(reference: CardReference): Promise<ClientFailure> {
+  async #noCard(reference: CardReference): Promise<ClientError> {
     const where = 'url' in reference ? reference.url.href : reference.file;
     if (this.#oddCard !== undefined)
-      return new ClientFailure(
+      return new ClientError(
         'A2ACLI_ERR_CARD_INVALID',
         `what is at ${this.#oddCard} is no agent card`,
         undefined,
       );
     const atRoot = 'url' in reference && reference.url.pathname === '/' ? reference.url.origin : undefined;
-    const agents = atRoot === undefined ? [] : await agentsBehind(this.#http, atRoot, this.#ending.signal);
-    return new ClientFailure(
+    const agents =
+      atRoot === undefined ? [] : await listGatewayAgents(this.#http, atRoot, this.#ending.signal);
+    return new ClientError(
       'A2ACLI_ERR_CARD_NOT_FOUND',
       `there is no agent card at ${where}${agents.length === 0 ? '' : `, but a gateway to ${listed(agents)}`}`,
       agents.length === 0
@@ -253,9 +255,9 @@ class Opening {
 
   async #takeToken(agentKey: string): Promise<void> {
     if (this.#proofs.bearer !== undefined) return;
-    const stored = await freshToken(agentKey).catch((thrown: unknown) => {
+    const stored = await refreshStoredToken(agentKey).catch((thrown: unknown) => {
       // Without it the agent may still answer; if it does not, it says what it wants.
-      warn(`the token of auth login cannot be used: ${A2AError.from(thrown).message}`);
+      printWarning(`the token of auth login cannot be used: ${A2AError.from(thrown).message}`);
       return undefined;
     });
     if (!stored) return;
@@ -264,26 +266,29 @@ class Opening {
     this.#proofs.stored = stored;
   }
 
-  #tell(card: AgentCard, { url, version, transport }: Description): void {
+  #tell(card: AgentCard, { url, version, transport }: ConnectionInfo): void {
     this.#debug(`${card.name}: A2A ${version} over ${transport} at ${url}`);
-    for (const warning of misplaced(card, this.#proofs)) warn(warning);
+    for (const warning of unusedCredentials(card, this.#proofs)) printWarning(warning);
     const declared = new Set(this.#flags.extension);
     for (const { uri, required } of card.capabilities.extensions ?? [])
       if (required && !declared.has(uri))
-        warn(`the agent requires the extension ${uri}: declare it with --extension if you can live with it`);
+        printWarning(
+          `the agent requires the extension ${uri}: declare it with --extension if you can live with it`,
+        );
   }
 
   #warnInsecure(): void {
     const { bearer, apiKey } = this.#flags;
-    warn('certificates are not checked (--insecure)');
+    printWarning('certificates are not checked (--insecure)');
     if (bearer !== undefined || apiKey !== undefined)
-      warn(
+      printWarning(
         'A CREDENTIAL IS SENT OVER A CONNECTION WHOSE CERTIFICATE NOBODY CHECKED: whoever answers can take it',
       );
   }
 
   #debug(line: string): void {
-    if (this.#flags.debug) process.stderr.write(`debug: ${plain(this.#secrets.text(line), 'line')}\n`);
+    if (this.#flags.debug)
+      process.stderr.write(`debug: ${sanitizeForTerminal(this.#secrets.text(line), 'line')}\n`);
   }
 
   /** A call that was cut short by the clock says so. */
@@ -291,7 +296,7 @@ class Opening {
     if (!this.#isLate) return thrown;
     const taskId = this.#session?.taskId;
     const command = this.#session?.command(`task get ${taskId} --wait`);
-    return new ClientFailure(
+    return new ClientError(
       'A2ACLI_ERR_TIMEOUT',
       `the time (--timeout) is up${taskId === undefined ? '' : `; the task ${taskId} goes on`}`,
       taskId === undefined ? 'Raise --timeout.' : `Go on waiting: ${command}`,
@@ -299,7 +304,7 @@ class Opening {
   }
 
   failureContext() {
-    const [name, scheme] = schemesOf(this.#session?.card)[0] ?? [];
+    const [name, scheme] = listSchemes(this.#session?.card)[0] ?? [];
     return {
       hasCredentials: this.#credentials.wereSent,
       hasIdentifiers: this.#flags.taskId !== undefined || this.#flags.contextId !== undefined,
@@ -326,10 +331,14 @@ function listed(agents: readonly string[]): string {
 
 function withValidate(reference: CardReference): string {
   const name = 'url' in reference ? reference.url.href : reference.file;
-  return `See what is wrong: dragoman conformance ${shellWord(name)}`;
+  return `See what is wrong: dragoman conformance ${quoteShellWord(name)}`;
 }
 
-function loginFor(name: string | undefined, type: string | undefined, session: Session | undefined): string {
+function loginFor(
+  name: string | undefined,
+  type: string | undefined,
+  session: ClientSession | undefined,
+): string {
   if (type === 'oauth2' || type === 'openIdConnect')
     return session?.command('auth login') ?? 'dragoman auth login';
   if (type === 'apiKey') return `set A2ACLI_API_KEY to the key of the scheme ${name}`;
@@ -350,11 +359,11 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new ClientFailure('A2ACLI_ERR_USAGE', `${file} cannot be read`, 'Give the path of a file.', cause);
+    throw new ClientError('A2ACLI_ERR_USAGE', `${file} cannot be read`, 'Give the path of a file.', cause);
   }
 }
 
 /** A word as a shell takes it. */
-export function shellWord(text: string): string {
+export function quoteShellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

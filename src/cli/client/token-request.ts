@@ -1,11 +1,11 @@
 import { egressPolicy } from '../../egress/egress-policy.ts';
-import { guardedRequest } from '../../egress/egress-request.ts';
-import { isThisMachine } from '../../client/http/destination-policy.ts';
-import { ClientFailure } from './client-error.ts';
-import { type StoredToken, storedToken, storeToken } from './token-store.ts';
+import { egressRequest } from '../../egress/egress-request.ts';
+import { isLocalHost } from '../../client/http/destination-policy.ts';
+import { ClientError } from './client-error.ts';
+import { type StoredToken, loadToken, saveToken } from './token-store.ts';
 
 /** The answer of an authorization server. */
-export interface TokenAnswer {
+export interface TokenResponse {
   status: number;
   body: { [member: string]: unknown };
 }
@@ -15,21 +15,21 @@ export interface TokenAnswer {
  *
  * @param basic - the id and the secret of the client, for servers that want them in a header.
  */
-export async function askServer(
+export async function requestToken(
   url: string,
   form: Record<string, string> | undefined,
   basic?: { id: string; secret: string },
-): Promise<TokenAnswer> {
+): Promise<TokenResponse> {
   const { hostname, protocol } = new URL(url);
-  const isLocal = isThisMachine(hostname);
+  const isLocal = isLocalHost(hostname);
   if (protocol !== 'https:' && !isLocal)
-    throw new ClientFailure(
+    throw new ClientError(
       'A2ACLI_ERR_AUTH_FAILED',
       `the authorization server ${url} does not use https`,
       'Secrets are not sent there. Tell whoever runs the agent.',
     );
   const encode = (text: string) => encodeURIComponent(text).replaceAll('%20', '+');
-  const response = await guardedRequest(egressPolicy({ allowLoopback: isLocal, maxRedirects: 0 }), {
+  const response = await egressRequest(egressPolicy({ allowLoopback: isLocal, maxRedirects: 0 }), {
     url,
     method: form ? 'POST' : 'GET',
     headers: {
@@ -42,18 +42,18 @@ export async function askServer(
   try {
     const body: unknown = JSON.parse(response.text);
     if (typeof body === 'object' && body !== null)
-      return { status: response.status, body: body as TokenAnswer['body'] };
+      return { status: response.status, body: body as TokenResponse['body'] };
   } catch {
     // Told below.
   }
-  throw refused(url, { status: response.status, body: {} });
+  throw tokenRefusedError(url, { status: response.status, body: {} });
 }
 
 /** The error for a server that gives no token. */
-export function refused(url: string, { status, body }: TokenAnswer): ClientFailure {
+export function tokenRefusedError(url: string, { status, body }: TokenResponse): ClientError {
   const why = typeof body.error === 'string' ? `: ${body.error}` : '';
   const more = typeof body.error_description === 'string' ? ` (${body.error_description})` : '';
-  return new ClientFailure(
+  return new ClientError(
     'A2ACLI_ERR_AUTH_FAILED',
     `${new URL(url).origin} gives no token: HTTP ${status}${why}${more}`,
     'Check the client id, its secret and the scope.',
@@ -61,12 +61,12 @@ export function refused(url: string, { status, body }: TokenAnswer): ClientFailu
 }
 
 /** What an answer says about a token. */
-export function readToken(
+export function parseTokenResponse(
   url: string,
-  answer: TokenAnswer,
+  answer: TokenResponse,
 ): Pick<StoredToken, 'accessToken' | 'expiresAt' | 'refreshToken'> {
   const { access_token: accessToken, refresh_token: refreshToken, expires_in: seconds } = answer.body;
-  if (answer.status !== 200 || typeof accessToken !== 'string') throw refused(url, answer);
+  if (answer.status !== 200 || typeof accessToken !== 'string') throw tokenRefusedError(url, answer);
   return {
     accessToken,
     ...(typeof refreshToken === 'string' && { refreshToken }),
@@ -78,16 +78,16 @@ export function readToken(
 const margin = 30_000;
 
 /** The token that is kept for an agent, renewed where that is due and possible. */
-export async function freshToken(agent: string): Promise<StoredToken | undefined> {
-  const token = storedToken(agent);
+export async function refreshStoredToken(agent: string): Promise<StoredToken | undefined> {
+  const token = loadToken(agent);
   if (!token?.expiresAt || Date.parse(token.expiresAt) - margin > Date.now()) return token;
   if (token.refreshToken === undefined) return Date.parse(token.expiresAt) > Date.now() ? token : undefined;
-  const answer = await askServer(token.tokenUrl, {
+  const answer = await requestToken(token.tokenUrl, {
     grant_type: 'refresh_token',
     refresh_token: token.refreshToken,
     client_id: token.clientId,
   });
-  const fresh = { ...token, ...readToken(token.tokenUrl, answer) };
-  storeToken(agent, fresh);
+  const fresh = { ...token, ...parseTokenResponse(token.tokenUrl, answer) };
+  saveToken(agent, fresh);
   return fresh;
 }

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { configurationFolder } from './configuration.ts';
-import { ClientFailure } from './client-error.ts';
+import { ClientError } from './client-error.ts';
 
 /** A token that a person got for an agent. */
 export interface StoredToken {
@@ -24,12 +24,12 @@ export function tokenFile(): string {
 }
 
 /** The token for the agent of a card, if there is one. */
-export function storedToken(agent: string): StoredToken | undefined {
+export function loadToken(agent: string): StoredToken | undefined {
   return read()[agent];
 }
 
 /** Keeps a token where only its owner can read it. */
-export function storeToken(agent: string, token: StoredToken): void {
+export function saveToken(agent: string, token: StoredToken): void {
   const file = tokenFile();
   mkdirSync(configurationFolder(), { recursive: true, mode: 0o700 });
   // Written aside, so that nobody ever reads half of it, and nobody else reads any of it.
@@ -44,15 +44,10 @@ function read(): Tokens {
   const stats = statSync(file, { throwIfNoEntry: false });
   if (!stats) return {};
   if (process.platform !== 'win32' && (stats.mode & 0o077) !== 0)
-    throw new ClientFailure('A2ACLI_ERR_USAGE', `${file} can be read by others`, `Run: chmod 600 ${file}`);
+    throw new ClientError('A2ACLI_ERR_USAGE', `${file} can be read by others`, `Run: chmod 600 ${file}`);
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Tokens;
   } catch (cause) {
-    throw new ClientFailure(
-      'A2ACLI_ERR_USAGE',
-      `${file} cannot be read`,
-      'Remove it and log in again.',
-      cause,
-    );
+    throw new ClientError('A2ACLI_ERR_USAGE', `${file} cannot be read`, 'Remove it and log in again.', cause);
   }
 }

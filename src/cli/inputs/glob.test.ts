@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { filesOf } from './glob.ts';
+import { expandGlob } from './glob.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'glob-'));
 for (const file of [
@@ -21,7 +21,7 @@ for (const file of [
 afterAll(() => rmSync(directory, { recursive: true }));
 
 const found = (pattern: string): string[] =>
-  filesOf(`${directory}/${pattern}`, ['yaml', 'yml']).map((file) => file.slice(directory.length + 1));
+  expandGlob(`${directory}/${pattern}`, ['yaml', 'yml']).map((file) => file.slice(directory.length + 1));
 
 describe('a pattern', () => {
   it.each([
@@ -41,8 +41,8 @@ describe('a pattern', () => {
   });
 
   it('may be relative', () => {
-    expect(filesOf('src/cli/glo*.test.ts', [])).toEqual(['src/cli/glob.test.ts']);
-    expect(filesOf('./src/cli/glo?.test.ts', [])).toEqual(['./src/cli/glob.test.ts']);
-    expect(filesOf('src/{cli,nowhere}/glob.test.ts', [])).toEqual(['src/cli/glob.test.ts']);
+    expect(expandGlob('src/cli/glo*.test.ts', [])).toEqual(['src/cli/glob.test.ts']);
+    expect(expandGlob('./src/cli/glo?.test.ts', [])).toEqual(['./src/cli/glob.test.ts']);
+    expect(expandGlob('src/{cli,nowhere}/glob.test.ts', [])).toEqual(['src/cli/glob.test.ts']);
   });
 });

@@ -8,7 +8,7 @@ const maxFiles = 100_000;
  * Gives the files that a pattern stands for, in order: a file itself, every file of those types below a directory, or
  * a pattern with `*`, `?`, `**` and `{a,b}`. Node 20 has nothing for it.
  */
-export function filesOf(pattern: string, types: readonly string[]): string[] {
+export function expandGlob(pattern: string, types: readonly string[]): string[] {
   const there = statSync(pattern, { throwIfNoEntry: false });
   if (there?.isFile()) return [pattern];
   if (there?.isDirectory()) return below(pattern, new RegExp(`\\.(?:${types.join('|')})$`));

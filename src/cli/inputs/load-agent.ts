@@ -4,27 +4,27 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { LocalAgent } from '../../engine/local-agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { Agent } from '../../protocol/agent.ts';
-import { Mistake } from '../terminal/usage-error.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 /**
  * Imports a module and gives its agent: the default export, or the one named `agent`.
  *
- * @throws {@link Mistake} when there is no such file or no agent in it.
+ * @throws {@link UsageError} when there is no such file or no agent in it.
  */
 export async function loadAgent(module: string): Promise<Agent> {
   const file = module.startsWith('file:') ? fileURLToPath(module) : resolve(module);
   if (!existsSync(file)) {
-    throw new Mistake(
+    throw new UsageError(
       `there is no file ${file}`,
       'Give the path of a JavaScript file that exports an agent.',
     );
   }
   if (statSync(file).isDirectory()) {
-    throw new Mistake(`${file} is a folder`, 'Give the path of the file in it that exports an agent.');
+    throw new UsageError(`${file} is a folder`, 'Give the path of the file in it that exports an agent.');
   }
   const exported = await importFile(file);
   for (const candidate of [exported.default, exported.agent]) if (isAgent(candidate)) return candidate;
-  throw new Mistake(`${file} exports no agent`, adviceFor(exported));
+  throw new UsageError(`${file} exports no agent`, adviceFor(exported));
 }
 
 async function importFile(file: string): Promise<{ [name: string]: unknown }> {
@@ -33,7 +33,7 @@ async function importFile(file: string): Promise<{ [name: string]: unknown }> {
   } catch (cause) {
     const { code } = cause as { code?: unknown };
     if (code === 'ERR_UNKNOWN_FILE_EXTENSION') {
-      throw new Mistake(
+      throw new UsageError(
         `Node ${process.versions.node} cannot run ${file}`,
         /\.ya?ml$/.test(file)
           ? 'A script of rules is started by dragoman mock, and a file with several agents by dragoman up -c.'
@@ -67,7 +67,7 @@ function adviceFor(exported: { [name: string]: unknown }): string {
 }
 
 /** True for an agent that was made by `defineAgent`, of whichever copy of this package. */
-export function isLocal(agent: Agent): agent is LocalAgent {
+export function isLocalAgent(agent: Agent): agent is LocalAgent {
   const { definition, options } = agent as Partial<LocalAgent>;
   return typeof definition?.process === 'function' && typeof options === 'object';
 }

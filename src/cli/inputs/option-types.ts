@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 
 /** Gathers the values of an option that may be given several times. */
-export function collect(value: string, before: readonly string[]): string[] {
+export function collectValues(value: string, before: readonly string[]): string[] {
   return [...before, value];
 }
 

@@ -1,5 +1,5 @@
 /** How long a graceful stop may take, in milliseconds. */
-export const grace = 5_000;
+export const shutdownTimeout = 5_000;
 
 /**
  * Stops when the terminal or the system asks for it: the first signal stops gracefully and ends with exit code 0, or 1
@@ -10,7 +10,7 @@ export const grace = 5_000;
 export function stopOnSignals(
   stop: () => Promise<void>,
   onFailure: (thrown: unknown) => void,
-  within = grace,
+  within = shutdownTimeout,
 ): void {
   let isStopping = false;
   const onSignal = (_signal: NodeJS.Signals, number: number): void => {

@@ -10,7 +10,7 @@ interface Output {
  * The colours for what is written there: for a terminal, unless the environment says otherwise. A build
  * machine is none, although the library would take it for one.
  */
-export function coloursFor(output: Output): ReturnType<typeof picocolors.createColors> {
+export function createColors(output: Output): ReturnType<typeof picocolors.createColors> {
   return picocolors.createColors(isColoured(process.env, output.isTTY));
 }
 

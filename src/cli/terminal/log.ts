@@ -1,20 +1,20 @@
 import type { A2AError } from '../../protocol/errors.ts';
-import type { Log, LogEntry } from '../../primitives/log.ts';
-import type { Exchange } from '../../server/http/http-message.ts';
-import { coloursFor } from './colors.ts';
-import { reasonOf } from './usage-error.ts';
+import type { LogSink, LogEntry } from '../../primitives/log.ts';
+import type { HttpServerRequest } from '../../server/http/http-message.ts';
+import { createColors } from './colors.ts';
+import { errorSummary } from './usage-error.ts';
 
 /** How logs are written: for people, or one JSON object for each line. */
-export type LogForm = 'text' | 'json';
+export type LogFormat = 'text' | 'json';
 
 /** Where everything worth writing down goes. */
-export interface Logs {
+export interface CliLogs {
   /** Takes what agents report. */
-  agent: Log;
+  agent: LogSink;
   /** Takes requests; undefined when they are not written down. */
-  requests: Log | undefined;
+  requests: LogSink | undefined;
   /** Takes faults that no task tells of. */
-  fault: (error: A2AError, exchange: Exchange) => void;
+  fault: (error: A2AError, exchange: HttpServerRequest) => void;
 }
 
 /**
@@ -22,7 +22,7 @@ export interface Logs {
  *
  * @param form - undefined writes for people, and requests only where a person is likely to look.
  */
-export async function openLogs(form: LogForm | undefined): Promise<Logs> {
+export async function openLogs(form: LogFormat | undefined): Promise<CliLogs> {
   const write = form === 'json' ? await jsonLog() : textLog;
   const hasRequests = form !== undefined || process.stderr.isTTY;
   return {
@@ -33,14 +33,14 @@ export async function openLogs(form: LogForm | undefined): Promise<Logs> {
 }
 
 /** One JSON object for each entry. The library is loaded when somebody wants that. */
-async function jsonLog(): Promise<Log> {
+async function jsonLog(): Promise<LogSink> {
   const { pino } = await import('pino');
   const logger = pino(
     { base: null, timestamp: pino.stdTimeFunctions.isoTime },
     pino.destination({ fd: 2, sync: true }),
   );
   return ({ level, message, taskId, error, fields }) => {
-    const reason = error === undefined ? undefined : reasonOf(error);
+    const reason = error === undefined ? undefined : errorSummary(error);
     logger[level]({ ...fields, taskId, error: reason }, message);
   };
 }
@@ -51,13 +51,13 @@ function textLog(entry: LogEntry): void {
 
 function line({ level, message, taskId, error }: LogEntry): string {
   const about = taskId === undefined ? '' : ` (task ${taskId})`;
-  const cause = error === undefined ? '' : `: ${reasonOf(error)}`;
+  const cause = error === undefined ? '' : `: ${errorSummary(error)}`;
   return `${level}: ${shown(message)}${about}${cause}`;
 }
 
 /** A request in one line, such as `200 send 1.0 JSONRPC 3 ms 127.0.0.1 task 17`. */
 function requestLine({ fields = {}, taskId }: LogEntry): string {
-  const { isColorSupported, green, red, dim } = coloursFor(process.stderr);
+  const { isColorSupported, green, red, dim } = createColors(process.stderr);
   const { status, method, path, operation, version, binding, outcome, duration, caller } = fields;
   const mark = Number(status) < 400 && outcome === 'OK' ? green : red;
   const what =

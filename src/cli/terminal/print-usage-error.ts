@@ -1,5 +1,5 @@
 /** Tells a program what is wrong with a command line; commander has told a person already. */
-export function tellUsage(words: readonly string[], message: string): void {
+export function printUsageError(words: readonly string[], message: string): void {
   const [command = ''] = words;
   const wantsJson = words.some((word, i) =>
     /^(-o|--output)$/.test(word) ? words[i + 1] === 'json' : /^(-ojson|--output=json)$/.test(word),

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { A2AError } from '../../protocol/errors.ts';
 
 /** Something that whoever typed the command can put right. The command then ends with exit code 2. */
-export class Mistake extends A2AError {
+export class UsageError extends A2AError {
   /**
    * @param hint - what to do about it.
    */
@@ -12,14 +12,14 @@ export class Mistake extends A2AError {
 }
 
 /** Says on standard error what went wrong, why, and what can be done about it. */
-export function complain(thrown: unknown): void {
+export function printError(thrown: unknown): void {
   const hint = thrown instanceof A2AError ? thrown.hint : undefined;
-  process.stderr.write(`dragoman: ${reasonOf(thrown)}\n`);
+  process.stderr.write(`dragoman: ${errorSummary(thrown)}\n`);
   if (hint !== undefined) process.stderr.write(`  ${hint}\n`);
 }
 
 /** Tells in one line what was thrown and what caused it. */
-export function reasonOf(thrown: unknown): string {
+export function errorSummary(thrown: unknown): string {
   const reasons: string[] = [];
   let at: unknown = thrown;
   // A chain of causes may be a ring.

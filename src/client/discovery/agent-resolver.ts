@@ -1,32 +1,32 @@
 import type { AgentCard } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import { canceled } from '../abortable-sleep.ts';
-import type { Settings } from '../connect-options.ts';
-import { discover, type Found, rediscover } from './discover.ts';
-import { Route } from './endpoint-selection.ts';
+import { abortError } from '../abortable-sleep.ts';
+import type { ClientSettings } from '../connect-options.ts';
+import { discover, type DiscoveredAgent, refreshDiscovery } from './discover.ts';
+import { EndpointSelection } from './endpoint-selection.ts';
 
 /** Finds an agent when it is first needed, and keeps what was found. */
-export class Finder {
+export class AgentResolver {
   readonly #where: string | URL | object;
-  readonly #settings: Settings;
-  #finding: Promise<Route> | undefined;
+  readonly #settings: ClientSettings;
+  #finding: Promise<EndpointSelection> | undefined;
   #renewing: Promise<void> | undefined;
   #closed = false;
   /** What was found, once it was. */
-  route: Route | undefined;
+  route: EndpointSelection | undefined;
 
-  constructor(where: string | URL | object, settings: Settings) {
+  constructor(where: string | URL | object, settings: ClientSettings) {
     this.#where = where;
     this.#settings = settings;
   }
 
   /** Finds the agent once for everybody who asks; one who gives up does not end it for the others. */
-  found(signal: AbortSignal | undefined): Promise<Route> {
-    if (this.#closed) return Promise.reject(closed());
-    if (signal?.aborted) return Promise.reject(canceled(signal));
+  found(signal: AbortSignal | undefined): Promise<EndpointSelection> {
+    if (this.#closed) return Promise.reject(connectionClosedError());
+    if (signal?.aborted) return Promise.reject(abortError(signal));
     if (this.route) return Promise.resolve(this.route);
     this.#finding ??= discover(this.#settings, this.#where)
-      .then((found) => (this.route = new Route(found, this.#settings)))
+      .then((found) => (this.route = new EndpointSelection(found, this.#settings)))
       .finally(() => {
         this.#finding = undefined;
       });
@@ -34,7 +34,7 @@ export class Finder {
   }
 
   /** Finds the agent with a card that is not too old. */
-  async fresh(signal: AbortSignal | undefined): Promise<Route> {
+  async fresh(signal: AbortSignal | undefined): Promise<EndpointSelection> {
     const isKnown = this.route !== undefined;
     const route = await this.found(signal);
     const { fetched } = route.found;
@@ -47,23 +47,24 @@ export class Finder {
   }
 
   /** Finds the agent with a card that was asked for just now. */
-  async renewed(signal: AbortSignal | undefined): Promise<Route> {
+  async renewed(signal: AbortSignal | undefined): Promise<EndpointSelection> {
     const isKnown = this.route !== undefined;
     const route = await this.found(signal);
     if (!isKnown || !route.found.fetched) return route;
-    const work = rediscover(this.#settings, route.found);
+    const work = refreshDiscovery(this.#settings, route.found);
     this.#replace(route, await (signal ? whileWanted(work, signal) : work));
     return this.route ?? route;
   }
 
-  #replace(route: Route, found: Found): void {
-    if (found !== route.found && this.route === route) this.route = new Route(found, this.#settings);
+  #replace(route: EndpointSelection, found: DiscoveredAgent): void {
+    if (found !== route.found && this.route === route)
+      this.route = new EndpointSelection(found, this.#settings);
   }
 
   /** Asks for the card again. One that cannot be had does not take away the old one; one that may not be used does. */
-  async #renew(route: Route): Promise<void> {
+  async #renew(route: EndpointSelection): Promise<void> {
     try {
-      this.#replace(route, await rediscover(this.#settings, route.found));
+      this.#replace(route, await refreshDiscovery(this.#settings, route.found));
     } catch (thrown) {
       const error = A2AError.from(thrown);
       if (error.reason === 'PERMISSION_DENIED') {
@@ -88,12 +89,12 @@ export class Finder {
 }
 
 /** The error of a call after the end. */
-export function closed(): A2AError {
+export function connectionClosedError(): A2AError {
   return new A2AError('CANCELED', 'The connection to the agent was closed here');
 }
 
 /** All that can be said of an agent without a card. */
-export function cardWithout({ endpoint }: Route): AgentCard {
+export function placeholderCard({ endpoint }: EndpointSelection): AgentCard {
   const { url, transport, dialect } = endpoint;
   return {
     name: new URL(url).host,
@@ -109,7 +110,7 @@ export function cardWithout({ endpoint }: Route): AgentCard {
 
 function whileWanted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const giveUp = () => reject(canceled(signal));
+    const giveUp = () => reject(abortError(signal));
     signal.addEventListener('abort', giveUp, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
   });

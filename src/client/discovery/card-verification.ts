@@ -1,11 +1,11 @@
 import { A2AError } from '../../protocol/errors.ts';
-import { readJson } from '../../primitives/json.ts';
-import { askWhole, targetOf } from '../http/send-request.ts';
-import { oddAnswer } from '../http/response-errors.ts';
-import type { Settings } from '../connect-options.ts';
+import { parseJsonOrUndefined } from '../../primitives/json.ts';
+import { requestBuffered, parseTarget } from '../http/send-request.ts';
+import { unexpectedResponseError } from '../http/response-errors.ts';
+import type { ClientSettings } from '../connect-options.ts';
 
 /** What is known about the signatures of a card; what `verifyCard` of `dragoman/signing` gives is one. */
-export interface CardVerdict {
+export interface CardVerification {
   /** `invalid`: a signature is wrong. `unverifiable`: no key is at hand. `absent`: there is no signature. */
   result: 'verified' | 'invalid' | 'unverifiable' | 'absent';
   /** In a few words, why. */
@@ -15,34 +15,37 @@ export interface CardVerdict {
 }
 
 /** What whoever verifies a card may use. */
-export interface Verification {
+export interface CardVerificationContext {
   /** Where the card was; undefined when it was given. */
   readonly url: string | undefined;
   /**
    * Fetches the key set that a signature names, as far as the option `egress` allows it; for the option `fetchKey` of
    * `verifyCard` of `dragoman/signing`. Redirects are not followed.
    */
-  readonly fetchKey: (kid: string, jku: string | undefined) => Promise<KeySetLike | undefined>;
+  readonly fetchKey: (kid: string, jku: string | undefined) => Promise<JsonWebKeySet | undefined>;
 }
 
 /** A JSON Web Key Set, as far as anybody here looks. */
-export interface KeySetLike {
+export interface JsonWebKeySet {
   keys: { kty: string; kid?: string; [member: string]: unknown }[];
 }
 
 /** Says whether a card is what its writer wrote. */
-export type VerifyCard = (card: object, verification: Verification) => CardVerdict | Promise<CardVerdict>;
+export type VerifyCard = (
+  card: object,
+  verification: CardVerificationContext,
+) => CardVerification | Promise<CardVerification>;
 
 /**
  * Has a card verified as the options want it.
  *
  * @returns what to read, and what is known about it.
  */
-export async function verified(
-  settings: Settings,
+export async function verifyDiscoveredCard(
+  settings: ClientSettings,
   wire: object,
   url: string | undefined,
-): Promise<{ wire: object; verdict: CardVerdict | undefined }> {
+): Promise<{ wire: object; verdict: CardVerification | undefined }> {
   const { verifyCard, requireVerified } = settings;
   if (!verifyCard) return { wire, verdict: undefined };
   const verdict = await judge(verifyCard, wire, { url, fetchKey: (_kid, jku) => fetchKeySet(settings, jku) });
@@ -61,13 +64,17 @@ export async function verified(
 }
 
 /** The error for an agent that has no card, where a verified one is wanted. */
-export function nothingToVerify(url: string): A2AError {
+export function missingCardError(url: string): A2AError {
   return new A2AError('PERMISSION_DENIED', `There is no agent card for ${url}, so nothing can be verified`, {
     hint: 'Take agents without a proof with `requireVerified: false`.',
   });
 }
 
-async function judge(verify: VerifyCard, wire: object, verification: Verification): Promise<CardVerdict> {
+async function judge(
+  verify: VerifyCard,
+  wire: object,
+  verification: CardVerificationContext,
+): Promise<CardVerification> {
   try {
     return await verify(wire, verification);
   } catch (thrown) {
@@ -77,12 +84,15 @@ async function judge(verify: VerifyCard, wire: object, verification: Verificatio
   }
 }
 
-async function fetchKeySet(settings: Settings, jku: string | undefined): Promise<KeySetLike | undefined> {
+async function fetchKeySet(
+  settings: ClientSettings,
+  jku: string | undefined,
+): Promise<JsonWebKeySet | undefined> {
   if (jku === undefined) return undefined;
-  const answer = await askWhole(settings, {
+  const answer = await requestBuffered(settings, {
     operation: 'card',
     method: 'GET',
-    target: targetOf(jku),
+    target: parseTarget(jku),
     headers: { accept: 'application/jwk-set+json, application/json', 'user-agent': 'dragoman' },
     call: {},
     auth: undefined,
@@ -90,6 +100,7 @@ async function fetchKeySet(settings: Settings, jku: string | undefined): Promise
   });
   const { status, text } = answer;
   const contentType = answer.header('content-type');
-  if (status !== 200) throw oddAnswer({ status, url: jku, contentType, authenticate: undefined, body: text });
-  return readJson(text) as KeySetLike | undefined;
+  if (status !== 200)
+    throw unexpectedResponseError({ status, url: jku, contentType, authenticate: undefined, body: text });
+  return parseJsonOrUndefined(text) as JsonWebKeySet | undefined;
 }

@@ -5,23 +5,23 @@
  */
 import type { AgentCard } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import { type Endpoint, unreadable } from '../transports/transport-binding.ts';
-import { readNoting } from '../transports/loss-reporting.ts';
-import type { Settings } from '../connect-options.ts';
-import { endpointsOf, guessedEndpoints } from './endpoints.ts';
+import { type Endpoint, unreadableResponse } from '../transports/transport-binding.ts';
+import { decodeReportingLosses } from '../transports/loss-reporting.ts';
+import type { ClientSettings } from '../connect-options.ts';
+import { listEndpoints, fallbackEndpoints } from './endpoints.ts';
 import { type FetchedCard, fetchCard, refetchCard } from './fetch-card.ts';
-import { namesPath, type ReadCard, readCard } from './parse-card.ts';
-import { type CardVerdict, nothingToVerify, verified } from './card-verification.ts';
+import { hasInterfaceAt, type ParsedCard, parseCard } from './parse-card.ts';
+import { type CardVerification, missingCardError, verifyDiscoveredCard } from './card-verification.ts';
 
 /** What is known of an agent before anybody spoke to it. */
-export interface Found {
+export interface DiscoveredAgent {
   /** Undefined where there is none. */
   card: AgentCard | undefined;
   cardUrl: string | undefined;
   /** The card as it came; undefined when there is none, or when it was given. */
   fetched: FetchedCard | undefined;
   /** What is known about the signatures of the card, where somebody looked. */
-  verdict: CardVerdict | undefined;
+  verdict: CardVerification | undefined;
   /** Every way to speak to it, the best first. */
   endpoints: Endpoint[];
   /** Why one of the addresses in the card is not among them. */
@@ -33,7 +33,10 @@ export interface Found {
 const wellKnown = ['.well-known/agent-card.json', '.well-known/agent.json'];
 
 /** Finds the agent that an address or a card stands for. */
-export async function discover(settings: Settings, where: string | URL | object): Promise<Found> {
+export async function discover(
+  settings: ClientSettings,
+  where: string | URL | object,
+): Promise<DiscoveredAgent> {
   if (typeof where !== 'string' && !(where instanceof URL)) return fromCard(settings, where, undefined);
   const given = readUrl(where);
   settings.gate.trust(given);
@@ -41,15 +44,15 @@ export async function discover(settings: Settings, where: string | URL | object)
   const refused: A2AError[] = [];
   for (const place of ladder(given, settings)) {
     const fetched = await fetchCard(settings, place.url.href, refused);
-    if (fetched === undefined || (place.mustName && !namesPath(fetched.wire, given))) continue;
+    if (fetched === undefined || (place.mustName && !hasInterfaceAt(fetched.wire, given))) continue;
     return fromCard(settings, fetched.wire, fetched);
   }
   // Credentials that are missing say more than a place where nothing is.
   const told = refused.find(({ reason }) => reason === 'UNAUTHENTICATED' || reason === 'PERMISSION_DENIED');
   if (told) throw told;
   if (settings.cardPath !== undefined) throw refused[0] ?? noCard(given);
-  if (settings.requireVerified) throw nothingToVerify(given.href);
-  const endpoints = guessedEndpoints(given.href, settings);
+  if (settings.requireVerified) throw missingCardError(given.href);
+  const endpoints = fallbackEndpoints(given.href, settings);
   return {
     card: undefined,
     cardUrl: undefined,
@@ -62,7 +65,10 @@ export async function discover(settings: Settings, where: string | URL | object)
 }
 
 /** Looks whether the card has changed. Gives what was found before if it has not. */
-export async function rediscover(settings: Settings, before: Found): Promise<Found> {
+export async function refreshDiscovery(
+  settings: ClientSettings,
+  before: DiscoveredAgent,
+): Promise<DiscoveredAgent> {
   if (!before.fetched) return before;
   const fetched = await refetchCard(settings, before.fetched);
   return fetched === before.fetched ? before : fromCard(settings, fetched.wire, fetched);
@@ -86,7 +92,7 @@ interface Rung {
 }
 
 /** Where a card may be, the likeliest place first. */
-function ladder(given: URL, { cardPath, gate }: Settings): Rung[] {
+function ladder(given: URL, { cardPath, gate }: ClientSettings): Rung[] {
   if (cardPath !== undefined) {
     const url = new URL(cardPath, given);
     gate.trust(url);
@@ -104,11 +110,15 @@ function ladder(given: URL, { cardPath, gate }: Settings): Rung[] {
   return [...below, itself, ...atRoot];
 }
 
-async function fromCard(settings: Settings, given: object, fetched: FetchedCard | undefined): Promise<Found> {
+async function fromCard(
+  settings: ClientSettings,
+  given: object,
+  fetched: FetchedCard | undefined,
+): Promise<DiscoveredAgent> {
   const cardUrl = fetched?.url;
-  const { wire, verdict } = await verified(settings, given, cardUrl);
+  const { wire, verdict } = await verifyDiscoveredCard(settings, given, cardUrl);
   const { card, uncertain } = understood(settings, wire, cardUrl);
-  const named = endpointsOf(card, { url: cardUrl, uncertain }, settings);
+  const named = listEndpoints(card, { url: cardUrl, uncertain }, settings);
   if (named.length === 0) throw noWay(card, settings);
   // A card that somebody gave is that somebody's word.
   if (!fetched) for (const { url } of named) settings.gate.trust(url);
@@ -117,17 +127,19 @@ async function fromCard(settings: Settings, given: object, fetched: FetchedCard 
   return { card, cardUrl, fetched, verdict, endpoints, refused, place };
 }
 
-function understood(settings: Settings, wire: object, cardUrl: string | undefined): ReadCard {
+function understood(settings: ClientSettings, wire: object, cardUrl: string | undefined): ParsedCard {
   try {
-    return readNoting(settings, { operation: 'card', url: cardUrl }, (reading) => readCard(wire, reading));
+    return decodeReportingLosses(settings, { operation: 'card', url: cardUrl }, (reading) =>
+      parseCard(wire, reading),
+    );
   } catch (thrown) {
-    throw unreadable(thrown, cardUrl ?? 'the card');
+    throw unreadableResponse(thrown, cardUrl ?? 'the card');
   }
 }
 
 /** Leaves out addresses that may not be used. If that leaves nothing, the first of them is the error. */
 async function allowed(
-  { gate, report }: Settings,
+  { gate, report }: ClientSettings,
   named: readonly Endpoint[],
 ): Promise<{ endpoints: Endpoint[]; refused: A2AError | undefined }> {
   const endpoints: Endpoint[] = [];
@@ -147,7 +159,7 @@ async function allowed(
   return { endpoints, refused };
 }
 
-function noWay(card: AgentCard, { transports, versions }: Settings): A2AError {
+function noWay(card: AgentCard, { transports, versions }: ClientSettings): A2AError {
   const offers = card.interfaces.map(
     (each) => `${each.protocolBinding} ${each.protocolVersion} at ${each.url}`,
   );

@@ -1,11 +1,11 @@
 /** Remembers which way of speaking worked where, so that a card that lies costs one detour and not one per connection. */
-export interface Memory {
+export interface EndpointCache {
   get(place: string): string | undefined;
   set(place: string, endpoint: string): void;
 }
 
 /** Makes a memory for at most `size` places; the oldest is forgotten first. */
-export function createMemory(size = 512): Memory {
+export function createEndpointCache(size = 512): EndpointCache {
   const known = new Map<string, string>();
   return {
     get: (place) => known.get(place),
@@ -22,4 +22,4 @@ export function createMemory(size = 512): Memory {
 }
 
 /** The memory of this process. */
-export const sharedMemory: Memory = createMemory();
+export const sharedEndpointCache: EndpointCache = createEndpointCache();

@@ -3,17 +3,17 @@
  *
  * @module
  */
-import { methodOf } from '../../dialects/dialect.ts';
+import { rpcMethodName } from '../../dialects/dialect.ts';
 import type { Operation } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import type { Binding, Endpoint } from '../transports/transport-binding.ts';
-import type { Found } from './discover.ts';
-import { keyOf } from './endpoints.ts';
-import { HttpFailure } from '../http/http-client.ts';
-import { jsonRpc } from '../transports/json-rpc.ts';
-import type { Settings } from '../connect-options.ts';
-import { rest } from '../transports/rest.ts';
-import { traced } from '../transports/trace-binding.ts';
+import type { TransportBinding, Endpoint } from '../transports/transport-binding.ts';
+import type { DiscoveredAgent } from './discover.ts';
+import { endpointKey } from './endpoints.ts';
+import { HttpTransportError } from '../http/http-client.ts';
+import { jsonRpcBinding } from '../transports/json-rpc.ts';
+import type { ClientSettings } from '../connect-options.ts';
+import { restBinding } from '../transports/rest.ts';
+import { traceBinding } from '../transports/trace-binding.ts';
 
 /** Errors that say that nobody knows what was asked, so that nothing has happened. */
 const unknownHere: ReadonlySet<string> = new Set([
@@ -33,28 +33,31 @@ const understood: ReadonlySet<string> = new Set([
 ]);
 
 /** An agent that was found, and the way of speaking that was chosen for it. */
-export class Route {
-  readonly found: Found;
-  readonly #settings: Settings;
-  readonly #bindings: Binding[];
+export class EndpointSelection {
+  readonly found: DiscoveredAgent;
+  readonly #settings: ClientSettings;
+  readonly #bindings: TransportBinding[];
   #current = 0;
   /** The way was seen to work. */
   confirmed = false;
 
-  constructor(found: Found, settings: Settings) {
+  constructor(found: DiscoveredAgent, settings: ClientSettings) {
     this.found = found;
     this.#settings = settings;
     this.#bindings = found.endpoints.map((each) =>
-      traced(each.transport === 'JSONRPC' ? jsonRpc(settings, each) : rest(settings, each), settings.tracing),
+      traceBinding(
+        each.transport === 'JSONRPC' ? jsonRpcBinding(settings, each) : restBinding(settings, each),
+        settings.tracing,
+      ),
     );
     const remembered = settings.memory.get(found.place);
-    const at = found.endpoints.findIndex((each) => keyOf(each) === remembered);
+    const at = found.endpoints.findIndex((each) => endpointKey(each) === remembered);
     if (at > 0) this.#bindings.unshift(...this.#bindings.splice(at, 1));
   }
 
   /** The way that is used, or will be tried first. */
-  get binding(): Binding {
-    return this.#bindings[this.#current] as Binding;
+  get binding(): TransportBinding {
+    return this.#bindings[this.#current] as TransportBinding;
   }
 
   get endpoint(): Endpoint {
@@ -62,11 +65,11 @@ export class Route {
   }
 
   /** Asks in the way that works, and finds out which one that is as long as nobody knows. */
-  async ask<T>(operation: Operation, attempt: (binding: Binding) => Promise<T>): Promise<T> {
+  async ask<T>(operation: Operation, attempt: (binding: TransportBinding) => Promise<T>): Promise<T> {
     if (this.confirmed) return attempt(this.binding);
     let first: A2AError | undefined;
     for (let at = this.#current; at < this.#bindings.length; at++) {
-      const binding = this.#bindings[at] as Binding;
+      const binding = this.#bindings[at] as TransportBinding;
       try {
         const answer = await attempt(binding);
         this.#settle(at, operation);
@@ -84,7 +87,7 @@ export class Route {
   }
 
   /** Says who named an address that cannot be reached. */
-  #placed(error: A2AError, { endpoint }: Binding): A2AError {
+  #placed(error: A2AError, { endpoint }: TransportBinding): A2AError {
     const { reason, message, hint = '', cause, status } = error;
     if (endpoint.toldBy === undefined || !isNoBetter(error)) return error;
     return new A2AError(reason, message, {
@@ -95,8 +98,8 @@ export class Route {
   }
 
   #settle(at: number, operation: Operation): void {
-    const { endpoint } = this.#bindings[at] as Binding;
-    const method = methodOf(endpoint.dialect, operation);
+    const { endpoint } = this.#bindings[at] as TransportBinding;
+    const method = rpcMethodName(endpoint.dialect, operation);
     // A name that several versions share proves none of them.
     const isShared = this.#bindings
       .slice(at + 1)
@@ -111,7 +114,7 @@ export class Route {
     this.#current = at;
     if (isShared) return;
     this.confirmed = true;
-    if (at > 0) this.#settings.memory.set(this.found.place, keyOf(endpoint));
+    if (at > 0) this.#settings.memory.set(this.found.place, endpointKey(endpoint));
   }
 
   #report(at: number, error: A2AError): void {
@@ -149,9 +152,9 @@ function isNoBetter(error: A2AError): boolean {
 }
 
 /** True when the agent may speak another version, or be elsewhere, and nothing has happened so far. */
-function speaksOtherwise(error: A2AError, { endpoint }: Binding): boolean {
+function speaksOtherwise(error: A2AError, { endpoint }: TransportBinding): boolean {
   if (unknownHere.has(error.reason)) return true;
   // The first sample servers call an unknown method an invalid request.
   if (error.reason === 'INVALID_REQUEST') return error.status === 400 && endpoint.transport === 'JSONRPC';
-  return error.reason === 'UNAVAILABLE' && error.cause instanceof HttpFailure && !error.cause.sent;
+  return error.reason === 'UNAVAILABLE' && error.cause instanceof HttpTransportError && !error.cause.sent;
 }

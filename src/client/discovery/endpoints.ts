@@ -3,10 +3,10 @@ import { v0_3 } from '../../dialects/v0_3/index.ts';
 import { v0_3_rest } from '../../dialects/v0_3_rest/index.ts';
 import { v1_0 } from '../../dialects/v1_0/index.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
-import type { AgentCard, AgentInterface, Version } from '../../protocol/card.ts';
+import type { AgentCard, AgentInterface, ProtocolVersion } from '../../protocol/card.ts';
 import type { Endpoint } from '../transports/transport-binding.ts';
-import { isThisMachine } from '../http/destination-policy.ts';
-import type { Settings, Transport } from '../connect-options.ts';
+import { isLocalHost } from '../http/destination-policy.ts';
+import type { ClientSettings, Transport } from '../connect-options.ts';
 
 /** Every way to speak, by transport and version. */
 const dialects: { readonly [T in Transport]: ReadonlyMap<string, Dialect> } = {
@@ -24,15 +24,15 @@ const dialects: { readonly [T in Transport]: ReadonlyMap<string, Dialect> } = {
 };
 
 /** The versions to try over JSON-RPC at an address about which nothing, or nothing true, is known. */
-const guesses: readonly Version[] = ['1.0', '0.3', '0.1'];
+const guesses: readonly ProtocolVersion[] = ['1.0', '0.3', '0.1'];
 
 /** The name of an endpoint, to find it again. */
-export function keyOf({ dialect, transport, url }: Endpoint): string {
+export function endpointKey({ dialect, transport, url }: Endpoint): string {
   return `${dialect.name} ${transport} ${url}`;
 }
 
 /** Where a card came from. */
-export interface CardSource {
+export interface CardOrigin {
   /** The address of the card, or the address that was given where there is no card. */
   url: string | undefined;
   /** The card has no mark of any version: later versions of the same address come first. */
@@ -44,14 +44,14 @@ export interface CardSource {
  * Every way to reach an agent, the best first: what the card says, in its order or in that of the options, and after
  * that what may be true if the card is not.
  */
-export function endpointsOf(card: AgentCard, source: CardSource, settings: Settings): Endpoint[] {
+export function listEndpoints(card: AgentCard, source: CardOrigin, settings: ClientSettings): Endpoint[] {
   const toldBy = source.url === undefined ? 'The card' : `The card at ${source.url}`;
   const found = new Map<string, Endpoint>();
   const add = (each: AgentInterface, because: string) => {
     const endpoint = endpointOf(each, because, { source: { ...source, card }, settings });
-    if (endpoint && !found.has(keyOf(endpoint))) found.set(keyOf(endpoint), endpoint);
+    if (endpoint && !found.has(endpointKey(endpoint))) found.set(endpointKey(endpoint), endpoint);
   };
-  const order: readonly Version[] = source.uncertain ? ['0.3', '0.1', '1.0'] : guesses;
+  const order: readonly ProtocolVersion[] = source.uncertain ? ['0.3', '0.1', '1.0'] : guesses;
   // Where the card says nothing of versions, any of them may be the one that is wanted.
   const offered = source.uncertain
     ? card.interfaces.flatMap((each) => inVersions(each, order))
@@ -73,13 +73,13 @@ export function endpointsOf(card: AgentCard, source: CardSource, settings: Setti
   return [...found.values()];
 }
 
-function inVersions(each: AgentInterface, versions: readonly Version[]): AgentInterface[] {
+function inVersions(each: AgentInterface, versions: readonly ProtocolVersion[]): AgentInterface[] {
   if (each.protocolBinding !== 'JSONRPC') return [each];
   return [each, ...versions.map((protocolVersion) => ({ ...each, protocolVersion }))];
 }
 
 /** Every way in which an address without a card may be spoken to. */
-export function guessedEndpoints(url: string, settings: Settings): Endpoint[] {
+export function fallbackEndpoints(url: string, settings: ClientSettings): Endpoint[] {
   const guessed: AgentInterface[] = [
     ...guesses.map((protocolVersion) => ({ url, protocolBinding: 'JSONRPC', protocolVersion })),
     ...['1.0', '0.3'].map((protocolVersion) => ({ url, protocolBinding: 'HTTP+JSON', protocolVersion })),
@@ -95,7 +95,7 @@ function versionOf(text: string): string {
 function endpointOf(
   each: AgentInterface,
   toldBy: string | undefined,
-  { source, settings }: { source: CardSource; settings: Settings },
+  { source, settings }: { source: CardOrigin; settings: ClientSettings },
 ): Endpoint | undefined {
   const transport = each.protocolBinding.toUpperCase() as Transport;
   const dialect = dialects[transport]?.get(versionOf(each.protocolVersion));
@@ -116,15 +116,15 @@ function endpointOf(
   };
 }
 
-function allows({ versions, transports }: Settings, version: string, transport: string): boolean {
+function allows({ versions, transports }: ClientSettings, version: string, transport: string): boolean {
   return (
-    (!versions || versions.includes(version as Version)) &&
+    (!versions || versions.includes(version as ProtocolVersion)) &&
     (!transports || transports.includes(transport as Transport))
   );
 }
 
 /** Leaves out what the options do not want, and puts first what they want first. */
-function ranked(interfaces: readonly AgentInterface[], settings: Settings): AgentInterface[] {
+function ranked(interfaces: readonly AgentInterface[], settings: ClientSettings): AgentInterface[] {
   const { versions, transports } = settings;
   const rank = (list: readonly string[] | undefined, name: string) => list?.indexOf(name) ?? 0;
   return interfaces
@@ -145,6 +145,6 @@ function ranked(interfaces: readonly AgentInterface[], settings: Settings): Agen
 function rebased(url: string, cardUrl: string | undefined): string | undefined {
   if (cardUrl === undefined) return undefined;
   const [told, seen] = [new URL(url), new URL(cardUrl)];
-  if (told.origin === seen.origin || !isThisMachine(told.hostname)) return undefined;
+  if (told.origin === seen.origin || !isLocalHost(told.hostname)) return undefined;
   return seen.origin + told.pathname + told.search;
 }

@@ -1,8 +1,8 @@
 import type { A2AError } from '../../protocol/errors.ts';
-import { readJson } from '../../primitives/json.ts';
-import { askWhole, targetOf, type Whole } from '../http/send-request.ts';
-import { hintOf, oddAnswer, withHint } from '../http/response-errors.ts';
-import type { Settings } from '../connect-options.ts';
+import { parseJsonOrUndefined } from '../../primitives/json.ts';
+import { requestBuffered, parseTarget, type BufferedResponse } from '../http/send-request.ts';
+import { hintForStatus, unexpectedResponseError, withHint } from '../http/response-errors.ts';
+import type { ClientSettings } from '../connect-options.ts';
 
 /** A card as it came, and for how long it is good. */
 export interface FetchedCard {
@@ -18,7 +18,7 @@ export interface FetchedCard {
 
 /** The card at an address, or undefined where there is none. */
 export async function fetchCard(
-  settings: Settings,
+  settings: ClientSettings,
   url: string,
   refused: A2AError[],
 ): Promise<FetchedCard | undefined> {
@@ -31,10 +31,10 @@ export async function fetchCard(
     contentType: answer.header('content-type'),
     body: answer.text,
   };
-  if (answer.status >= 500) throw withHint(oddAnswer(about), hintOf(about));
-  const body = answer.status < 300 ? readJson(answer.text) : undefined;
+  if (answer.status >= 500) throw withHint(unexpectedResponseError(about), hintForStatus(about));
+  const body = answer.status < 300 ? parseJsonOrUndefined(answer.text) : undefined;
   if (looksLikeCard(body)) return fetched(body, answer, { url, began });
-  refused.push(oddAnswer(about));
+  refused.push(unexpectedResponseError(about));
   return undefined;
 }
 
@@ -43,11 +43,11 @@ export async function fetchCard(
  *
  * @returns the old one, with a new life, where it is still right.
  */
-export async function refetchCard(settings: Settings, old: FetchedCard): Promise<FetchedCard> {
+export async function refetchCard(settings: ClientSettings, old: FetchedCard): Promise<FetchedCard> {
   const began = settings.clock.now();
   const { url, etag } = old;
   const answer = await askWithAuth(settings, url, etag === undefined ? {} : { 'if-none-match': etag });
-  const body = readJson(answer.text);
+  const body = parseJsonOrUndefined(answer.text);
   if (answer.status < 300 && answer.text !== old.text && looksLikeCard(body))
     return fetched(body, answer, { url, began });
   if (answer.status === 304 || (answer.status < 300 && answer.text === old.text)) {
@@ -55,17 +55,27 @@ export async function refetchCard(settings: Settings, old: FetchedCard): Promise
     return old;
   }
   const { status } = answer;
-  throw oddAnswer({ status, url, authenticate: undefined, contentType: undefined, body: answer.text });
+  throw unexpectedResponseError({
+    status,
+    url,
+    authenticate: undefined,
+    contentType: undefined,
+    body: answer.text,
+  });
 }
 
-function fetched(wire: object, answer: Whole, { url, began }: { url: string; began: number }): FetchedCard {
+function fetched(
+  wire: object,
+  answer: BufferedResponse,
+  { url, began }: { url: string; began: number },
+): FetchedCard {
   const life = lifeOf(answer);
   const freshUntil = began + (life ?? Number.POSITIVE_INFINITY);
   return { wire, text: answer.text, url, etag: answer.header('etag'), life, freshUntil };
 }
 
 /** For how many milliseconds an answer may be kept (RFC 9111), as far as it says so. */
-function lifeOf(answer: Whole): number | undefined {
+function lifeOf(answer: BufferedResponse): number | undefined {
   const control = answer.header('cache-control')?.toLowerCase() ?? '';
   if (/(^|[\s,])no-(cache|store)($|[\s,=])/.test(control)) return 0;
   const seconds = /(?:^|[\s,])max-age="?(\d{1,10})/.exec(control)?.[1];
@@ -77,10 +87,10 @@ function lifeOf(answer: Whole): number | undefined {
 
 /** A card is asked for without credentials first. */
 async function askWithAuth(
-  settings: Settings,
+  settings: ClientSettings,
   url: string,
   headers: Record<string, string> = {},
-): Promise<Whole> {
+): Promise<BufferedResponse> {
   const { cardAuth, auth } = settings;
   const answer = await askForCard(settings, url, { auth: cardAuth, headers });
   if (answer.status !== 401 || cardAuth || !auth) return answer;
@@ -88,14 +98,14 @@ async function askWithAuth(
 }
 
 function askForCard(
-  settings: Settings,
+  settings: ClientSettings,
   url: string,
-  { auth, headers }: { auth: Settings['auth']; headers: Record<string, string> },
-): Promise<Whole> {
-  return askWhole(settings, {
+  { auth, headers }: { auth: ClientSettings['auth']; headers: Record<string, string> },
+): Promise<BufferedResponse> {
+  return requestBuffered(settings, {
     operation: 'card',
     method: 'GET',
-    target: targetOf(url),
+    target: parseTarget(url),
     headers: {
       accept: 'application/json, application/a2a+json',
       'a2a-version': '1.0',

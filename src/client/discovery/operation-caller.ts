@@ -1,33 +1,37 @@
-import type { RequestOf, ResultOf, Unary } from '../../dialects/dialect.ts';
-import type { Call } from '../../protocol/agent.ts';
+import type { RequestOf, ResultOf, UnaryOperation } from '../../dialects/dialect.ts';
+import type { CallContext } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import type { Binding } from '../transports/transport-binding.ts';
+import type { TransportBinding } from '../transports/transport-binding.ts';
 import { withHint } from '../http/response-errors.ts';
-import type { Finder } from './agent-resolver.ts';
-import type { Route } from './endpoint-selection.ts';
+import type { AgentResolver } from './agent-resolver.ts';
+import type { EndpointSelection } from './endpoint-selection.ts';
 
 /** Nobody at the agent knows what was asked. */
 const isUnknown: ReadonlySet<string> = new Set(['METHOD_NOT_FOUND', 'NOT_FOUND', 'METHOD_NOT_ALLOWED']);
 
 /** Speaks to an agent that may still have to be found. */
-export class Speaker {
-  readonly finder: Finder;
+export class OperationCaller {
+  readonly finder: AgentResolver;
 
-  constructor(finder: Finder) {
+  constructor(finder: AgentResolver) {
     this.finder = finder;
   }
 
   /** Asks once and gives the answer. */
-  async ask<O extends Unary>(operation: O, request: RequestOf[O], call: Call): Promise<ResultOf[O]> {
+  async ask<O extends UnaryOperation>(
+    operation: O,
+    request: RequestOf[O],
+    call: CallContext,
+  ): Promise<ResultOf[O]> {
     const route = this.finder.route ?? (await this.finder.found(call.signal));
     return this.through(route, operation, (binding) => binding.unary(operation, request, call));
   }
 
   /** Asks in the way that the agent understands. */
   async through<T>(
-    route: Route,
+    route: EndpointSelection,
     operation: keyof RequestOf,
-    attempt: (binding: Binding) => Promise<T>,
+    attempt: (binding: TransportBinding) => Promise<T>,
   ): Promise<T> {
     try {
       return await route.ask(operation, attempt);
@@ -37,7 +41,7 @@ export class Speaker {
   }
 
   /** An agent that is known to speak this version and does not know the method does not do this. */
-  #inContext(error: A2AError, route: Route, operation: keyof RequestOf): A2AError {
+  #inContext(error: A2AError, route: EndpointSelection, operation: keyof RequestOf): A2AError {
     if (!route.confirmed) {
       // Nothing is known of this agent yet: it may be there, with a card, at the next call.
       if (!route.found.card) this.finder.forget();

@@ -1,9 +1,9 @@
-import type { EgressOptions, Purpose } from '../../egress/egress-options.ts';
+import type { EgressOptions, EgressPurpose } from '../../egress/egress-options.ts';
 import type { EgressPolicy } from '../../egress/egress-policy.ts';
 import { A2AError } from '../../protocol/errors.ts';
 
 /** A place that a request may go to. */
-export interface Passage {
+export interface AllowedDestination {
   origin: string;
   /** What the connection has to keep to; undefined where the user said so. */
   egress: EgressPolicy | undefined;
@@ -13,7 +13,7 @@ export interface Passage {
  * Decides where requests may go. Where the user said is right, whatever it is; where a peer says to go must be public,
  * or allowed by the user.
  */
-export class Gate {
+export class DestinationPolicy {
   readonly #trusted = new Set<string>();
   readonly #egress: EgressOptions | EgressPolicy | false;
   #policy: EgressPolicy | undefined;
@@ -28,13 +28,13 @@ export class Gate {
   trust(url: string | URL): void {
     const { origin, hostname } = new URL(url);
     this.#trusted.add(origin);
-    this.#isAtHome ||= isThisMachine(hostname);
+    this.#isAtHome ||= isLocalHost(hostname);
   }
 
   /** True when the user's word is enough. */
   trusts(origin: string): boolean {
     if (this.#egress === false || this.#trusted.has(origin)) return true;
-    return this.#isAtHome && isThisMachine(new URL(origin).hostname);
+    return this.#isAtHome && isLocalHost(new URL(origin).hostname);
   }
 
   /**
@@ -42,14 +42,14 @@ export class Gate {
    *
    * @throws {@link A2AError} `PERMISSION_DENIED`
    */
-  async pass(url: string, purpose: Purpose): Promise<Passage> {
+  async pass(url: string, purpose: EgressPurpose): Promise<AllowedDestination> {
     const { origin } = new URL(url);
     if (this.trusts(origin)) return { origin, egress: undefined };
     const egress = (this.#policy ??= await this.#load());
     try {
       return { origin: egress.check(url, purpose).origin, egress };
     } catch (thrown) {
-      throw explainedRefusal(thrown);
+      throw explainDenial(thrown);
     }
   }
 
@@ -63,7 +63,7 @@ export class Gate {
 }
 
 /** Adds to the refusal of a policy where the policy is set. */
-export function explainedRefusal(thrown: unknown): unknown {
+export function explainDenial(thrown: unknown): unknown {
   if (!(thrown instanceof A2AError) || thrown.reason !== 'PERMISSION_DENIED') return thrown;
   const { message, cause, hint = '' } = thrown;
   return new A2AError('PERMISSION_DENIED', message, {
@@ -73,7 +73,7 @@ export function explainedRefusal(thrown: unknown): unknown {
 }
 
 /** Says whether a host of a URL is this machine, by its looks alone; what looks otherwise is for the policy. */
-export function isThisMachine(hostname: string): boolean {
+export function isLocalHost(hostname: string): boolean {
   return (
     hostname === 'localhost' ||
     hostname === '[::1]' ||

@@ -1,14 +1,14 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { fetchClient } from './fetch-driver.ts';
-import { BodyTooLarge, type HttpClient, HttpFailure, type HttpRequest } from './http-client.ts';
-import { undiciClient } from './undici-driver.ts';
+import { fetchHttpClient } from './fetch-driver.ts';
+import { BodyTooLargeError, type HttpClient, HttpTransportError, type HttpRequest } from './http-client.ts';
+import { undiciHttpClient } from './undici-driver.ts';
 
 /** What every driver does. */
 describe.each<[string, () => HttpClient]>([
-  ['undici', () => undiciClient({ connectTimeout: 5000, maxConnections: 4 })],
-  ['fetch', () => fetchClient(globalThis.fetch)],
+  ['undici', () => undiciHttpClient({ connectTimeout: 5000, maxConnections: 4 })],
+  ['fetch', () => fetchHttpClient(globalThis.fetch)],
 ])('the %s driver', (_name, make) => {
   let client: HttpClient;
   let server: Server;
@@ -52,7 +52,7 @@ describe.each<[string, () => HttpClient]>([
   it('does not read more than it may', async () => {
     answer = (response) => response.end('x'.repeat(200_000));
     const response = await client.request(request);
-    await expect(response.text(100)).rejects.toBeInstanceOf(BodyTooLarge);
+    await expect(response.text(100)).rejects.toBeInstanceOf(BodyTooLargeError);
   });
 
   it('gives chunks of any amount, however slowly they are read', async () => {
@@ -83,7 +83,7 @@ describe.each<[string, () => HttpClient]>([
   it('fails when the answer breaks off', async () => {
     answer = (response) => response.write('first', () => response.destroy());
     const response = await client.request(request);
-    await expect(response.text(100)).rejects.toBeInstanceOf(HttpFailure);
+    await expect(response.text(100)).rejects.toBeInstanceOf(HttpTransportError);
   });
 
   it('says that nothing was sent when nobody listens', async () => {
@@ -110,7 +110,9 @@ describe.each<[string, () => HttpClient]>([
     const response = await client.request({ ...request, signal: stop.signal });
     const text = response.text(100);
     stop.abort();
-    await expect(text).rejects.toBeInstanceOf(HttpFailure);
-    await expect(client.request({ ...request, signal: stop.signal })).rejects.toBeInstanceOf(HttpFailure);
+    await expect(text).rejects.toBeInstanceOf(HttpTransportError);
+    await expect(client.request({ ...request, signal: stop.signal })).rejects.toBeInstanceOf(
+      HttpTransportError,
+    );
   });
 });

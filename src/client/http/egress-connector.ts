@@ -9,7 +9,7 @@ type Connector = buildConnector.connector;
  *
  * @param build - makes a connector of undici, which is loaded late.
  */
-export function guardedConnector(
+export function egressConnector(
   build: typeof buildConnector,
   policy: EgressPolicy,
   options: buildConnector.BuildOptions,

@@ -3,13 +3,19 @@
  *
  * @module
  */
-import { BodyTooLarge, type HttpClient, HttpFailure, type HttpRequest, type HttpResponse } from './http-client.ts';
+import {
+  BodyTooLargeError,
+  type HttpClient,
+  HttpTransportError,
+  type HttpRequest,
+  type HttpResponse,
+} from './http-client.ts';
 
 /** The part of `fetch` that is used. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+export type FetchLike = (url: string, init: RequestInit) => Promise<Response>;
 
 /** Makes a driver out of a `fetch` function. It has no hand in where names lead, so policies see the URL only. */
-export function fetchClient(fetch: Fetch): HttpClient {
+export function fetchHttpClient(fetch: FetchLike): HttpClient {
   return {
     async request(request) {
       const stop = new AbortController();
@@ -20,7 +26,7 @@ export function fetchClient(fetch: Fetch): HttpClient {
   };
 }
 
-async function ask(fetch: Fetch, request: HttpRequest, signal: AbortSignal): Promise<Response> {
+async function ask(fetch: FetchLike, request: HttpRequest, signal: AbortSignal): Promise<Response> {
   try {
     return await fetch(request.origin + request.path, {
       method: request.method,
@@ -31,8 +37,9 @@ async function ask(fetch: Fetch, request: HttpRequest, signal: AbortSignal): Pro
     });
   } catch (thrown) {
     // fetch does not say how far it came; only a refused or unknown address is certain.
-    const failure = new HttpFailure(thrown, true);
-    if (failure.code === 'ECONNREFUSED' || failure.code === 'ENOTFOUND') throw new HttpFailure(thrown, false);
+    const failure = new HttpTransportError(thrown, true);
+    if (failure.code === 'ECONNREFUSED' || failure.code === 'ENOTFOUND')
+      throw new HttpTransportError(thrown, false);
     throw failure;
   }
 }
@@ -58,7 +65,7 @@ class FetchAnswer implements HttpResponse {
     let size = 0;
     for await (const chunk of this.chunks()) {
       size += chunk.length;
-      if (size > limit) throw new BodyTooLarge(`more than ${limit} bytes`);
+      if (size > limit) throw new BodyTooLargeError(`more than ${limit} bytes`);
       text += decoder.decode(chunk, { stream: true });
     }
     return text + decoder.decode();
@@ -77,7 +84,7 @@ class FetchAnswer implements HttpResponse {
       done = true;
     } catch (thrown) {
       done = true;
-      throw new HttpFailure(thrown, true);
+      throw new HttpTransportError(thrown, true);
     } finally {
       if (!done) this.discard();
     }

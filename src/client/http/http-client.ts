@@ -24,7 +24,7 @@ export interface HttpResponse {
   readonly status: number;
   /** A header by its lower-case name. */
   header(name: string): string | undefined;
-  /** The whole body as text. Rejects with {@link BodyTooLarge} beyond `limit` bytes. */
+  /** The whole body as text. Rejects with {@link BodyTooLargeError} beyond `limit` bytes. */
   text(limit: number): Promise<string>;
   /** The body as it arrives. Leaving the loop closes the connection. */
   chunks(): AsyncIterable<Uint8Array>;
@@ -34,14 +34,14 @@ export interface HttpResponse {
 
 /** The one door to the network: everything the client says goes through it. */
 export interface HttpClient {
-  /** Rejects with {@link HttpFailure} when there is no answer, and with the error of the policy when it refuses. */
+  /** Rejects with {@link HttpTransportError} when there is no answer, and with the error of the policy when it refuses. */
   request(request: HttpRequest): Promise<HttpResponse>;
   /** Closes what is open. */
   close(): Promise<void>;
 }
 
 /** There was no answer, or it broke off. */
-export class HttpFailure extends Error {
+export class HttpTransportError extends Error {
   override readonly name = 'HttpFailure';
   /** The system's or the library's word for it, such as `ECONNREFUSED`. */
   readonly code: string | undefined;
@@ -56,7 +56,7 @@ export class HttpFailure extends Error {
 }
 
 /** The body is larger than the caller takes. */
-export class BodyTooLarge extends Error {
+export class BodyTooLargeError extends Error {
   override readonly name = 'BodyTooLarge';
 }
 

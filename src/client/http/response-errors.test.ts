@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { hintOf, noAnswer, oddAnswer } from './response-errors.ts';
-import { HttpFailure } from './http-client.ts';
+import { hintForStatus, noResponseError, unexpectedResponseError } from './response-errors.ts';
+import { HttpTransportError } from './http-client.ts';
 
-const failure = (code: string) => new HttpFailure(Object.assign(new Error('no'), { code }), false);
+const failure = (code: string) => new HttpTransportError(Object.assign(new Error('no'), { code }), false);
 
 describe('an error that a person can act on', () => {
   it.each([
@@ -14,9 +14,9 @@ describe('an error that a person can act on', () => {
     ['HPE_INVALID_CONSTANT', 'UNAVAILABLE', /https/],
     ['ECONNRESET', 'UNAVAILABLE', /ECONNRESET/],
   ])('comes of %s', (code, reason, hint) => {
-    const error = noAnswer(failure(code), 'https://agent.test:8443/rpc');
+    const error = noResponseError(failure(code), 'https://agent.test:8443/rpc');
     expect(error).toMatchObject({ reason, hint: expect.stringMatching(hint) });
-    expect(error.cause).toBeInstanceOf(HttpFailure);
+    expect(error.cause).toBeInstanceOf(HttpTransportError);
   });
 
   it.each([
@@ -25,7 +25,7 @@ describe('an error that a person can act on', () => {
     [405, 'METHOD_NOT_ALLOWED', /another transport/],
     [502, 'UNAVAILABLE', /proxy/],
   ])('comes of HTTP %i', (status, reason, hint) => {
-    const error = oddAnswer({
+    const error = unexpectedResponseError({
       status,
       url: 'http://a.test/rpc',
       contentType: 'text/html',
@@ -38,6 +38,6 @@ describe('an error that a person can act on', () => {
   });
 
   it('says nothing where there is nothing to say', () => {
-    expect(hintOf({ status: 418, url: 'http://a.test', authenticate: undefined })).toBeUndefined();
+    expect(hintForStatus({ status: 418, url: 'http://a.test', authenticate: undefined })).toBeUndefined();
   });
 });

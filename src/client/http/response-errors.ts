@@ -1,10 +1,10 @@
 /** Errors of the wire in words that a person can act on. */
-import { reasonOfStatus } from '../../dialects/v1_0/error.ts';
+import { reasonForStatus } from '../../dialects/v1_0/error.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import type { HttpFailure } from './http-client.ts';
+import type { HttpTransportError } from './http-client.ts';
 
 /** Makes the error for a request that had no answer. */
-export function noAnswer(failure: HttpFailure, url: string): A2AError {
+export function noResponseError(failure: HttpTransportError, url: string): A2AError {
   const { origin, hostname } = new URL(url);
   const code = failure.code ?? '';
   const give = (reason: 'UNAVAILABLE' | 'TIMEOUT', message: string, hint: string) =>
@@ -53,7 +53,7 @@ export function noAnswer(failure: HttpFailure, url: string): A2AError {
 }
 
 /** What is known about an answer that is not what the protocol promises. */
-export interface OddAnswer {
+export interface UnexpectedResponse {
   status: number;
   url: string;
   contentType: string | undefined;
@@ -64,13 +64,13 @@ export interface OddAnswer {
 }
 
 /** Makes the error for an answer that carries no A2A error of its own. */
-export function oddAnswer(answer: OddAnswer): A2AError {
+export function unexpectedResponseError(answer: UnexpectedResponse): A2AError {
   const { status, url, body } = answer;
   const page = looksLikeHtml(answer) ? ' with a web page' : '';
   if (status >= 400) {
-    return new A2AError(reasonOfStatus(status), `${url} answered HTTP ${status}${page}`, {
+    return new A2AError(reasonForStatus(status), `${url} answered HTTP ${status}${page}`, {
       status,
-      hint: hintOf(answer),
+      hint: hintForStatus(answer),
       cause: body === '' ? undefined : body.slice(0, 2000),
     });
   }
@@ -83,12 +83,12 @@ export function oddAnswer(answer: OddAnswer): A2AError {
   });
 }
 
-function looksLikeHtml({ contentType, body }: OddAnswer): boolean {
+function looksLikeHtml({ contentType, body }: UnexpectedResponse): boolean {
   return contentType?.includes('html') === true || /^\s*<(?:!doctype|html)/i.test(body);
 }
 
 /** What a person can do about an HTTP status. */
-export function hintOf(answer: Omit<OddAnswer, 'body' | 'contentType'>): string | undefined {
+export function hintForStatus(answer: Omit<UnexpectedResponse, 'body' | 'contentType'>): string | undefined {
   const { status, url, toldBy, authenticate } = answer;
   const source = toldBy === undefined ? '' : ` ${toldBy} said to look there.`;
   switch (status) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { HttpFailure } from './http-client.ts';
-import { delayAfter, jitter, mayRepeat, readRetryAfter } from './retry.ts';
+import { HttpTransportError } from './http-client.ts';
+import { retryDelay, fullJitterDelay, isSafeToRetry, parseRetryAfter } from './retry.ts';
 
 const answer = (status: number, retryAfter?: string) => ({
   status,
@@ -23,7 +23,7 @@ describe('repeating a request', () => {
     ['cancelTask', 504, undefined, undefined],
     ['subscribe', 504, undefined, 100],
   ] as const)('after %s with HTTP %i and Retry-After %s waits %s', (operation, status, after, delay) => {
-    expect(delayAfter(operation, answer(status, after), context)).toBe(delay);
+    expect(retryDelay(operation, answer(status, after), context)).toBe(delay);
   });
 
   it.each([
@@ -32,27 +32,27 @@ describe('repeating a request', () => {
     ['send', refused, true, false],
     ['getTask', Object.assign(new Error('no'), { code: 'CERT_HAS_EXPIRED' }), false, false],
   ] as const)('%s after %s (sent: %s) is allowed: %s', (operation, cause, sent, allowed) => {
-    expect(mayRepeat(operation, new HttpFailure(cause, sent))).toBe(allowed);
+    expect(isSafeToRetry(operation, new HttpTransportError(cause, sent))).toBe(allowed);
   });
 
   it('waits longer each time, up to a bound', () => {
-    const delays = [0, 1, 2, 10, 100].map((attempt) => jitter(attempt, () => 1));
+    const delays = [0, 1, 2, 10, 100].map((attempt) => fullJitterDelay(attempt, () => 1));
     expect(delays).toEqual([200, 400, 800, 10_000, 10_000]);
-    expect(jitter(3, () => 0)).toBe(0);
+    expect(fullJitterDelay(3, () => 0)).toBe(0);
   });
 
   it('reads dates', () => {
     const now = Date.parse('Wed, 21 Oct 2026 07:28:00 GMT');
-    expect(readRetryAfter('Wed, 21 Oct 2026 07:28:05 GMT', now)).toBe(5000);
-    expect(readRetryAfter('Wed, 21 Oct 2026 07:27:00 GMT', now)).toBe(0);
-    expect(readRetryAfter('soon', now)).toBeUndefined();
+    expect(parseRetryAfter('Wed, 21 Oct 2026 07:28:05 GMT', now)).toBe(5000);
+    expect(parseRetryAfter('Wed, 21 Oct 2026 07:27:00 GMT', now)).toBe(0);
+    expect(parseRetryAfter('soon', now)).toBeUndefined();
   });
 
   it('finds the word for a failure in its causes', () => {
-    expect(new HttpFailure(new TypeError('fetch failed', { cause: refused }), true).code).toBe(
+    expect(new HttpTransportError(new TypeError('fetch failed', { cause: refused }), true).code).toBe(
       'ECONNREFUSED',
     );
-    expect(new HttpFailure(new AggregateError([refused]), true).code).toBe('ECONNREFUSED');
-    expect(new HttpFailure('what', true).code).toBeUndefined();
+    expect(new HttpTransportError(new AggregateError([refused]), true).code).toBe('ECONNREFUSED');
+    expect(new HttpTransportError('what', true).code).toBeUndefined();
   });
 });

@@ -1,8 +1,8 @@
 import type { Operation } from '../../protocol/agent.ts';
-import type { HttpFailure } from './http-client.ts';
+import type { HttpTransportError } from './http-client.ts';
 
 /** How often and how patiently something is tried again. */
-export interface Backoff {
+export interface RetryBackoff {
   /** The first delay, in milliseconds; each further one may be twice as long. */
   base: number;
   /** The longest delay. */
@@ -10,7 +10,7 @@ export interface Backoff {
 }
 
 /** Delays between repeated requests and between attempts to resume a stream. */
-const usualBackoff: Backoff = { base: 200, cap: 10_000 };
+const usualBackoff: RetryBackoff = { base: 200, cap: 10_000 };
 
 /** The longest `Retry-After` that is waited for, in milliseconds. */
 const patience = 30_000;
@@ -31,12 +31,16 @@ function isRead(operation: Operation | 'card'): boolean {
 }
 
 /** A delay with full jitter: anywhere between nothing and the bound that grows with each attempt. */
-export function jitter(attempt: number, random: () => number, { base, cap }: Backoff = usualBackoff): number {
+export function fullJitterDelay(
+  attempt: number,
+  random: () => number,
+  { base, cap }: RetryBackoff = usualBackoff,
+): number {
   return random() * Math.min(cap, base * 2 ** attempt);
 }
 
 /** True when a request that had no answer may be made again. */
-export function mayRepeat(operation: Operation | 'card', failure: HttpFailure): boolean {
+export function isSafeToRetry(operation: Operation | 'card', failure: HttpTransportError): boolean {
   if (isHopeless(failure.code)) return false;
   return isRead(operation) || !failure.sent;
 }
@@ -47,7 +51,7 @@ function isHopeless(code: string | undefined): boolean {
 }
 
 /** What a retry decision needs to know of an answer. */
-export interface Refusal {
+export interface RetryCandidate {
   readonly status: number;
   header(name: string): string | undefined;
 }
@@ -58,25 +62,25 @@ export interface Refusal {
  * @returns undefined when it must not be asked again: the answer is no refusal, the peer wants more patience than there
  * is, or the request may have been processed.
  */
-export function delayAfter(
+export function retryDelay(
   operation: Operation | 'card',
-  answer: Refusal,
+  answer: RetryCandidate,
   context: { attempt: number; now: number; random: () => number },
 ): number | undefined {
   const { status } = answer;
-  const asked = readRetryAfter(answer.header('retry-after'), context.now);
+  const asked = parseRetryAfter(answer.header('retry-after'), context.now);
   if (asked !== undefined && asked > patience) return undefined;
   if (status === 429 || status === 503) {
     if (asked !== undefined) return asked;
-    return isRead(operation) ? jitter(context.attempt, context.random) : undefined;
+    return isRead(operation) ? fullJitterDelay(context.attempt, context.random) : undefined;
   }
   if ((status === 502 || status === 504) && isRead(operation))
-    return asked ?? jitter(context.attempt, context.random);
+    return asked ?? fullJitterDelay(context.attempt, context.random);
   return undefined;
 }
 
 /** Reads `Retry-After`, which is seconds or a date, as milliseconds from now. */
-export function readRetryAfter(value: string | undefined, now: number): number | undefined {
+export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
   if (value === undefined || value === '') return undefined;
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
   const date = Date.parse(value);

@@ -1,43 +1,43 @@
-import type { Call, Operation } from '../../protocol/agent.ts';
+import type { CallContext, Operation } from '../../protocol/agent.ts';
 import type { AgentCard } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import { canceled, sleep } from '../abortable-sleep.ts';
+import { abortError, sleep } from '../abortable-sleep.ts';
 import type { CredentialRequest, Credentials } from '../credentials.ts';
-import { explainedRefusal } from './destination-policy.ts';
-import { noAnswer } from './response-errors.ts';
-import { BodyTooLarge, HttpFailure, type HttpRequest, type HttpResponse } from './http-client.ts';
-import type { Redirects, Settings } from '../connect-options.ts';
-import { delayAfter, jitter, mayRepeat } from './retry.ts';
+import { explainDenial } from './destination-policy.ts';
+import { noResponseError } from './response-errors.ts';
+import { BodyTooLargeError, HttpTransportError, type HttpRequest, type HttpResponse } from './http-client.ts';
+import type { RedirectPolicy, ClientSettings } from '../connect-options.ts';
+import { retryDelay, fullJitterDelay, isSafeToRetry } from './retry.ts';
 
 /** An address, taken apart once. */
-export interface Target {
+export interface RequestTarget {
   origin: string;
   path: string;
 }
 
 /** Takes an address apart. */
-export function targetOf(url: string | URL): Target {
+export function parseTarget(url: string | URL): RequestTarget {
   const { origin, pathname, search } = typeof url === 'string' ? new URL(url) : url;
   return { origin, path: pathname + search };
 }
 
 /** One thing to ask of a peer. */
-export interface Ask {
+export interface OutboundRequest {
   operation: Operation | 'card';
   method: HttpRequest['method'];
-  target: Target;
+  target: RequestTarget;
   headers: Readonly<Record<string, string>>;
   body?: string;
-  call: Call;
+  call: CallContext;
   auth: Credentials | undefined;
   /** The card of the agent, where there is one. */
   card?: AgentCard | undefined;
   /** How far redirects are followed: as the settings say unless told. To another origin, only headers that anybody may see go along. */
-  follow?: Redirects;
+  follow?: RedirectPolicy;
 }
 
 /** A whole answer. */
-export interface Whole {
+export interface BufferedResponse {
   readonly status: number;
   header(name: string): string | undefined;
   readonly text: string;
@@ -47,12 +47,15 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const maxHops = 3;
 
 /** Asks and reads the whole answer, within the time that the operation has. */
-export async function askWhole(settings: Settings, ask: Ask): Promise<Whole> {
+export async function requestBuffered(
+  settings: ClientSettings,
+  ask: OutboundRequest,
+): Promise<BufferedResponse> {
   const { clock, timeouts, limits } = settings;
   const limit = ask.operation === 'send' ? timeouts.send : timeouts.read;
   const stop = new AbortController();
   const giveUp = () => stop.abort(ask.call.signal?.reason);
-  if (ask.call.signal?.aborted) throw canceled(ask.call.signal);
+  if (ask.call.signal?.aborted) throw abortError(ask.call.signal);
   ask.call.signal?.addEventListener('abort', giveUp);
   let late = false;
   const cancelTimer = clock.after(limit, () => {
@@ -75,7 +78,11 @@ export async function askWhole(settings: Settings, ask: Ask): Promise<Whole> {
 }
 
 /** Asks and gives the beginning of the answer; what ends it later is up to `signal`. */
-export async function askOpen(settings: Settings, ask: Ask, signal: AbortSignal): Promise<HttpResponse> {
+export async function requestStreaming(
+  settings: ClientSettings,
+  ask: OutboundRequest,
+  signal: AbortSignal,
+): Promise<HttpResponse> {
   try {
     return await repeat(settings, ask, signal, () => asked(settings, ask, signal));
   } catch (thrown) {
@@ -85,8 +92,8 @@ export async function askOpen(settings: Settings, ask: Ask, signal: AbortSignal)
 
 /** Repeats where that is safe. */
 async function repeat<T extends { status: number; header(name: string): string | undefined }>(
-  settings: Settings,
-  ask: Ask,
+  settings: ClientSettings,
+  ask: OutboundRequest,
   signal: AbortSignal,
   once: () => Promise<T>,
 ): Promise<T> {
@@ -97,12 +104,12 @@ async function repeat<T extends { status: number; header(name: string): string |
     try {
       answer = await once();
       if (answer.status < 400) return answer;
-      delay = delayAfter(ask.operation, answer, { attempt, now: clock.now(), random });
+      delay = retryDelay(ask.operation, answer, { attempt, now: clock.now(), random });
       if (delay === undefined || attempt >= retries) return answer;
     } catch (thrown) {
-      if (!(thrown instanceof HttpFailure) || signal.aborted) throw thrown;
-      if (attempt >= retries || !mayRepeat(ask.operation, thrown)) throw thrown;
-      delay = jitter(attempt, random);
+      if (!(thrown instanceof HttpTransportError) || signal.aborted) throw thrown;
+      if (attempt >= retries || !isSafeToRetry(ask.operation, thrown)) throw thrown;
+      delay = fullJitterDelay(attempt, random);
     }
     if (answer && 'discard' in answer && typeof answer.discard === 'function') answer.discard();
     await sleep(clock, delay, signal);
@@ -110,7 +117,11 @@ async function repeat<T extends { status: number; header(name: string): string |
 }
 
 /** One request with its credentials: asked once more after a 401 if there are better ones. */
-async function asked(settings: Settings, ask: Ask, signal: AbortSignal): Promise<HttpResponse> {
+async function asked(
+  settings: ClientSettings,
+  ask: OutboundRequest,
+  signal: AbortSignal,
+): Promise<HttpResponse> {
   const { auth } = ask;
   const plain = settings.tracing.current?.inject(ask.headers) ?? ask.headers;
   if (!auth) return redirected(settings, ask, { target: ask.target, headers: plain, signal });
@@ -151,20 +162,24 @@ async function proofOf(
   }
 }
 
-function withQuery(target: Target, query: Record<string, string>): Target {
+function withQuery(target: RequestTarget, query: Record<string, string>): RequestTarget {
   const url = new URL(target.path, target.origin);
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
-  return targetOf(url);
+  return parseTarget(url);
 }
 
 interface Sending {
-  target: Target;
+  target: RequestTarget;
   headers: Readonly<Record<string, string>>;
   signal: AbortSignal;
 }
 
 /** Follows redirects, within the origin as a rule; credentials never leave it. */
-async function redirected(settings: Settings, ask: Ask, sending: Sending): Promise<HttpResponse> {
+async function redirected(
+  settings: ClientSettings,
+  ask: OutboundRequest,
+  sending: Sending,
+): Promise<HttpResponse> {
   let { target, headers } = sending;
   const follow = ask.follow ?? settings.redirects;
   for (let hops = 0; ; hops++) {
@@ -178,8 +193,8 @@ async function redirected(settings: Settings, ask: Ask, sending: Sending): Promi
 }
 
 async function request(
-  { gate, http }: Settings,
-  { operation, method, body }: Ask,
+  { gate, http }: ClientSettings,
+  { operation, method, body }: OutboundRequest,
   { target, headers, signal }: Sending,
 ): Promise<HttpResponse> {
   const { origin, path } = target;
@@ -188,7 +203,7 @@ async function request(
   try {
     return await http.request({ ...passage, method, path, headers, body, signal });
   } catch (thrown) {
-    throw explainedRefusal(thrown);
+    throw explainDenial(thrown);
   }
 }
 
@@ -198,7 +213,11 @@ function forStrangers(headers: Sending['headers']): Sending['headers'] {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => harmless.has(name)));
 }
 
-function nextTarget(ask: Ask, target: Target, at: { response: HttpResponse; hops: number }): Target {
+function nextTarget(
+  ask: OutboundRequest,
+  target: RequestTarget,
+  at: { response: HttpResponse; hops: number },
+): RequestTarget {
   const { status } = at.response;
   const location = at.response.header('location');
   const from = target.origin + target.path;
@@ -216,30 +235,30 @@ function nextTarget(ask: Ask, target: Target, at: { response: HttpResponse; hops
   if (ask.method !== 'GET' && status !== 307 && status !== 308)
     throw refuse(message, `A request with a body cannot follow HTTP ${status}. Use that URL: ${to.href}`);
   if (at.hops >= maxHops) throw refuse(message, `More than ${maxHops} redirects in a row.`);
-  return targetOf(to);
+  return parseTarget(to);
 }
 
 /** A redirect may not take the encryption away, nor lead out of HTTP. */
-function isDowngrade({ origin }: Target, to: URL): boolean {
+function isDowngrade({ origin }: RequestTarget, to: URL): boolean {
   return to.protocol !== 'https:' && (to.protocol !== 'http:' || origin.startsWith('https:'));
 }
 
-function tooLate(ask: Ask, limit: number, cause: unknown): A2AError {
+function tooLate(ask: OutboundRequest, limit: number, cause: unknown): A2AError {
   return new A2AError('TIMEOUT', `No answer from ${ask.target.origin} within ${limit} ms`, {
     cause,
     hint: 'Raise `timeouts` if the agent may take longer.',
   });
 }
 
-function inWords(thrown: unknown, ask: Ask): A2AError {
+function inWords(thrown: unknown, ask: OutboundRequest): A2AError {
   const { signal } = ask.call;
-  if (signal?.aborted) return canceled(signal);
+  if (signal?.aborted) return abortError(signal);
   if (thrown instanceof A2AError) return thrown;
   const url = ask.target.origin + ask.target.path;
-  if (thrown instanceof BodyTooLarge)
+  if (thrown instanceof BodyTooLargeError)
     return new A2AError('INVALID_AGENT_RESPONSE', `The answer of ${url} is too large: ${thrown.message}`, {
       hint: 'Raise `limits.body` if such answers are right.',
     });
-  if (thrown instanceof HttpFailure) return noAnswer(thrown, url);
+  if (thrown instanceof HttpTransportError) return noResponseError(thrown, url);
   return A2AError.from(thrown);
 }

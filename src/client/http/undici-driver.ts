@@ -10,8 +10,14 @@ import type { Agent, Dispatcher } from 'undici';
 import type { EgressPolicy } from '../../egress/egress-policy.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { ClientTls } from '../connect-options.ts';
-import { guardedConnector } from './egress-connector.ts';
-import { BodyTooLarge, type HttpClient, HttpFailure, type HttpRequest, type HttpResponse } from './http-client.ts';
+import { egressConnector } from './egress-connector.ts';
+import {
+  BodyTooLargeError,
+  type HttpClient,
+  HttpTransportError,
+  type HttpRequest,
+  type HttpResponse,
+} from './http-client.ts';
 
 /** How the connections of the undici driver behave. */
 export interface UndiciOptions {
@@ -27,7 +33,7 @@ export interface UndiciOptions {
 const highWater = 256 * 1024;
 
 /** Opens the undici driver. Its idle connections do not keep a process alive. */
-export function undiciClient(options: UndiciOptions): HttpClient {
+export function undiciHttpClient(options: UndiciOptions): HttpClient {
   let agent: Agent | undefined;
   /** The agents that keep to a policy. */
   const guarded = new Map<EgressPolicy, Agent>();
@@ -43,7 +49,7 @@ export function undiciClient(options: UndiciOptions): HttpClient {
     if (!ready) {
       ready = make(
         undici,
-        guardedConnector(undici.buildConnector, egress, { ...tls, timeout: options.connectTimeout }),
+        egressConnector(undici.buildConnector, egress, { ...tls, timeout: options.connectTimeout }),
       );
       guarded.set(egress, ready);
     }
@@ -81,8 +87,8 @@ export function undiciClient(options: UndiciOptions): HttpClient {
   };
 }
 
-function isClosed(): HttpFailure {
-  return new HttpFailure(new Error('The client is closed'), false);
+function isClosed(): HttpTransportError {
+  return new HttpTransportError(new Error('The client is closed'), false);
 }
 
 function dispatch(agent: Agent, request: HttpRequest): Promise<HttpResponse> {
@@ -142,7 +148,7 @@ class Answer implements HttpResponse, Dispatcher.DispatchHandler {
   /** Ends the exchange from this side. */
   #stop(reason: unknown): void {
     if (this.over) return;
-    this.#finish(new HttpFailure(reason, this.#sent));
+    this.#finish(new HttpTransportError(reason, this.#sent));
     const error = reason instanceof Error ? reason : new Error('aborted');
     this.#controller?.abort(error);
   }
@@ -160,7 +166,7 @@ class Answer implements HttpResponse, Dispatcher.DispatchHandler {
 
   fail(thrown: unknown): void {
     // What a policy refuses is no accident of the network.
-    this.#finish(thrown instanceof A2AError ? thrown : new HttpFailure(thrown, this.#sent));
+    this.#finish(thrown instanceof A2AError ? thrown : new HttpTransportError(thrown, this.#sent));
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -188,7 +194,7 @@ class Answer implements HttpResponse, Dispatcher.DispatchHandler {
     this.#queue.push(chunk);
     this.#waiting += chunk.length;
     if (this.#limit !== undefined) {
-      if (this.#waiting > this.#limit) this.#stop(new BodyTooLarge());
+      if (this.#waiting > this.#limit) this.#stop(new BodyTooLargeError());
       return;
     }
     if (this.#waiting > highWater) controller.pause();
@@ -213,7 +219,7 @@ class Answer implements HttpResponse, Dispatcher.DispatchHandler {
     this.#limit = limit;
     this.#controller?.resume();
     if (!this.over) await this.#news();
-    if (this.#waiting > limit) throw new BodyTooLarge(`more than ${limit} bytes`);
+    if (this.#waiting > limit) throw new BodyTooLargeError(`more than ${limit} bytes`);
     if (this.#error !== undefined) throw this.#error;
     const [first, ...more] = this.#queue;
     if (!first) return '';

@@ -1,7 +1,7 @@
 import type { HttpClient } from './http-client.ts';
 
 /** The same client with another name for those it calls. */
-export function namedHttp(http: HttpClient, product: string): HttpClient {
+export function withUserAgent(http: HttpClient, product: string): HttpClient {
   return {
     request: (request) =>
       http.request({ ...request, headers: { ...request.headers, 'user-agent': product } }),

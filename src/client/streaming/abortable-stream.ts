@@ -1,4 +1,4 @@
-import { canceled } from '../abortable-sleep.ts';
+import { abortError } from '../abortable-sleep.ts';
 
 type Batches<T> = AsyncGenerator<readonly T[]>;
 
@@ -10,7 +10,7 @@ type Batches<T> = AsyncGenerator<readonly T[]>;
  * @param outer - the caller's signal, and where everything that is open is kept, to be ended together.
  * @param start - begins the work with the first `next`; its signal ends with either, or when the caller leaves.
  */
-export function closable<T>(
+export function abortableStream<T>(
   outer: { signal: AbortSignal | undefined; open: Set<(reason: unknown) => void> },
   start: (signal: AbortSignal) => Promise<Batches<T>>,
 ): AsyncIterable<T> {
@@ -18,7 +18,7 @@ export function closable<T>(
 }
 
 /** Tells whether a stream can be left while it waits, and so needs no signal to be ended by. */
-export function isLeavable(iterator: AsyncIterator<unknown>): boolean {
+export function isAbortableStream(iterator: AsyncIterator<unknown>): boolean {
   return iterator instanceof Leavable;
 }
 
@@ -85,7 +85,7 @@ class Leavable<T> implements AsyncIterator<T> {
   }
 
   #begin(): Promise<Batches<T>> {
-    if (this.#outer?.aborted) throw canceled(this.#outer);
+    if (this.#outer?.aborted) throw abortError(this.#outer);
     this.#outer?.addEventListener('abort', this.#abort);
     this.#open.add(this.#close);
     return this.#start(this.#stop.signal);

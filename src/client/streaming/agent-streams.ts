@@ -1,50 +1,50 @@
-import type { Call } from '../../protocol/agent.ts';
-import type { Version } from '../../protocol/card.ts';
+import type { CallContext } from '../../protocol/agent.ts';
+import type { ProtocolVersion } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { SendRequest, SubscribeRequest } from '../../protocol/requests.ts';
 import { isTask, isTerminal } from '../../protocol/task.ts';
-import type { Aliases } from '../task-id-aliases.ts';
-import type { Frame } from '../transports/transport-binding.ts';
-import { closed } from '../discovery/agent-resolver.ts';
-import type { Route } from '../discovery/endpoint-selection.ts';
-import type { Speaker } from '../discovery/operation-caller.ts';
-import type { Settings } from '../connect-options.ts';
-import { Sending } from '../aliased-send.ts';
-import { closable } from './abortable-stream.ts';
-import { type Batches, type Followed, Follower } from './resumable-stream.ts';
+import type { TaskIdAliases } from '../task-id-aliases.ts';
+import type { StreamFrame } from '../transports/transport-binding.ts';
+import { connectionClosedError } from '../discovery/agent-resolver.ts';
+import type { EndpointSelection } from '../discovery/endpoint-selection.ts';
+import type { OperationCaller } from '../discovery/operation-caller.ts';
+import type { ClientSettings } from '../connect-options.ts';
+import { AliasedSend } from '../aliased-send.ts';
+import { abortableStream } from './abortable-stream.ts';
+import { type EventBatches, type StreamSource, ResumableStream } from './resumable-stream.ts';
 
 /** The agent cannot stream: the same can be had by asking. */
 const cannotStream: ReadonlySet<string> = new Set(['METHOD_NOT_FOUND', 'UNSUPPORTED_OPERATION']);
 
 /** The streams of one agent. */
-export class Streams {
-  readonly #speaker: Speaker;
-  readonly #settings: Settings;
-  readonly #aliases: Aliases;
+export class AgentStreams {
+  readonly #speaker: OperationCaller;
+  readonly #settings: ClientSettings;
+  readonly #aliases: TaskIdAliases;
   readonly #open = new Set<(reason: unknown) => void>();
 
-  constructor(speaker: Speaker, settings: Settings, aliases: Aliases) {
+  constructor(speaker: OperationCaller, settings: ClientSettings, aliases: TaskIdAliases) {
     this.#speaker = speaker;
     this.#settings = settings;
     this.#aliases = aliases;
   }
 
   /** Sends and follows. */
-  stream(request: SendRequest, call: Call): AsyncIterable<StreamEvent> {
-    return closable({ signal: call.signal, open: this.#open }, async (signal) => {
+  stream(request: SendRequest, call: CallContext): AsyncIterable<StreamEvent> {
+    return abortableStream({ signal: call.signal, open: this.#open }, async (signal) => {
       const route = await this.#speaker.finder.found(signal);
       const streams = !route.found.card || route.found.card.capabilities.streaming === true;
       if (!streams) return this.#sendAndPoll(route, request, { ...call, signal });
-      const state: { sending?: Sending } = {};
-      const follower = new Follower(
+      const state: { sending?: AliasedSend } = {};
+      const follower = new ResumableStream(
         this.#settings,
         {
           ...this.#followed(route, call),
           after: request.after,
           open: (ending, lastEventId) =>
             this.#speaker.through(route, 'stream', async (binding) => {
-              const sending = await Sending.prepare(this.#aliases, binding, request, call);
+              const sending = await AliasedSend.prepare(this.#aliases, binding, request, call);
               state.sending = sending;
               return sending.opened(() =>
                 binding.open(
@@ -69,39 +69,43 @@ export class Streams {
   }
 
   /** Follows. */
-  subscribe(request: SubscribeRequest, call: Call): AsyncIterable<StreamEvent> {
-    return closable({ signal: call.signal, open: this.#open }, async (signal) => {
+  subscribe(request: SubscribeRequest, call: CallContext): AsyncIterable<StreamEvent> {
+    return abortableStream({ signal: call.signal, open: this.#open }, async (signal) => {
       const route = await this.#speaker.finder.found(signal);
       const alias = this.#aliases.find(call.owner, request.id);
       const taskId = alias?.taskId ?? request.id;
-      const followed: Followed = {
+      const followed: StreamSource = {
         ...this.#followed(route, call),
         taskId,
         after: request.after,
         open: (ending, lastEventId) => this.#subscribe(route, taskId, { call, ending, lastEventId }),
       };
-      const follower = new Follower(this.#settings, followed, signal);
+      const follower = new ResumableStream(this.#settings, followed, signal);
       const events = await this.#startOrPoll(route, follower, { taskId, signal, call });
-      return alias ? Sending.rename(events, alias) : events;
+      return alias ? AliasedSend.rename(events, alias) : events;
     });
   }
 
   /** Ends all of them. */
   close(): void {
-    for (const end of this.#open) end(closed());
+    for (const end of this.#open) end(connectionClosedError());
   }
 
   #subscribe(
-    route: Route,
+    route: EndpointSelection,
     id: string,
-    { call, ending, lastEventId }: { call: Call; ending: AbortSignal; lastEventId: string | undefined },
+    {
+      call,
+      ending,
+      lastEventId,
+    }: { call: CallContext; ending: AbortSignal; lastEventId: string | undefined },
   ) {
     return this.#speaker.through(route, 'subscribe', (binding) =>
       binding.open('subscribe', { id }, { ...call, signal: ending }, { signal: ending, lastEventId }),
     );
   }
 
-  #followed(route: Route, call: Call): Omit<Followed, 'open'> {
+  #followed(route: EndpointSelection, call: CallContext): Omit<StreamSource, 'open'> {
     return {
       reopen: (taskId, lastEventId, ending) => this.#subscribe(route, taskId, { call, ending, lastEventId }),
       getTask: (id, signal) =>
@@ -113,10 +117,10 @@ export class Streams {
   }
 
   async #startOrPoll(
-    route: Route,
-    follower: Follower,
-    { taskId, signal, call }: { taskId: string; signal: AbortSignal; call: Call },
-  ): Promise<Batches> {
+    route: EndpointSelection,
+    follower: ResumableStream,
+    { taskId, signal, call }: { taskId: string; signal: AbortSignal; call: CallContext },
+  ): Promise<EventBatches> {
     const streams = !route.found.card || route.found.card.capabilities.streaming === true;
     let refused = new A2AError('UNSUPPORTED_OPERATION', 'The agent does not stream');
     if (streams) {
@@ -141,20 +145,20 @@ export class Streams {
 
   /** Does what a stream does for an agent that has none. */
   async #sendAndPoll(
-    route: Route,
+    route: EndpointSelection,
     request: SendRequest,
-    call: Call & { signal: AbortSignal },
-  ): Promise<Batches> {
+    call: CallContext & { signal: AbortSignal },
+  ): Promise<EventBatches> {
     const configuration = { ...request.configuration, returnImmediately: true };
-    const state: { sending?: Sending } = {};
+    const state: { sending?: AliasedSend } = {};
     const answer = await this.#speaker.through(route, 'send', async (binding) => {
       const asked = { ...request, configuration };
-      const sending = await Sending.prepare(this.#aliases, binding, asked, call);
+      const sending = await AliasedSend.prepare(this.#aliases, binding, asked, call);
       state.sending = sending;
       return sending.opened(() => binding.unary('send', sending.request, call));
     });
     const events = isTask(answer)
-      ? new Follower(
+      ? new ResumableStream(
           this.#settings,
           {
             ...this.#followed(route, call),
@@ -167,12 +171,12 @@ export class Streams {
   }
 }
 
-async function* once(event: StreamEvent): Batches {
+async function* once(event: StreamEvent): EventBatches {
   yield [event];
 }
 
 /** Before 1.0 a reader may have put a task of its own before the first update; such a task is no picture. */
-function beginsWithTask({ events }: Frame, version: Version): boolean {
+function beginsWithTask({ events }: StreamFrame, version: ProtocolVersion): boolean {
   const [head] = events;
   if (head?.kind !== 'task') return false;
   if (version === '1.0') return true;

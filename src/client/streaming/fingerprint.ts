@@ -9,13 +9,13 @@ const large = 4_096;
  * A part as a follower remembers it: of many bytes only how many there were, and a checksum. That is enough to see
  * whether it was seen before, and a file of any size can pass.
  */
-export function imprintOf(part: Part): Part {
+export function fingerprintPart(part: Part): Part {
   if (!('raw' in part) || part.raw.length < large) return part;
   return { ...part, raw: `${part.raw.length} ${checksum(part.raw)}` };
 }
 
 /** An event as a follower remembers it. */
-export function imprintOfEvent(event: StreamEvent): StreamEvent {
+export function fingerprintEvent(event: StreamEvent): StreamEvent {
   if (event.kind === 'artifact') {
     const artifact = imprintOfArtifact(event.artifact);
     return artifact === event.artifact ? event : { ...event, artifact };
@@ -26,7 +26,7 @@ export function imprintOfEvent(event: StreamEvent): StreamEvent {
 
 function imprintOfArtifact(artifact: Artifact): Artifact {
   const isLarge = artifact.parts.some((part) => 'raw' in part && part.raw.length >= large);
-  return isLarge ? { ...artifact, parts: artifact.parts.map(imprintOf) } : artifact;
+  return isLarge ? { ...artifact, parts: artifact.parts.map(fingerprintPart) } : artifact;
 }
 
 /** Two sums of 32 bits. Nobody gains anything by making them meet: it is the agent's own file. */

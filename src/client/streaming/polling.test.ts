@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { A2AError } from '../../protocol/errors.ts';
 import type { Task } from '../../protocol/task.ts';
-import { collect } from '../../../test/support/collect-stream.ts';
-import { type ConnectOptions, type Polling, settle } from '../connect-options.ts';
-import { Follower } from './resumable-stream.ts';
+import { collectStream } from '../../../test/support/collect-stream.ts';
+import { type ConnectOptions, type PollingOptions, resolveSettings } from '../connect-options.ts';
+import { ResumableStream } from './resumable-stream.ts';
 
 /** The waits between looks at a task that has so many artifacts each time, and has ended with the last look. */
 async function waitsFor(artifacts: readonly number[], options: ConnectOptions = {}): Promise<number[]> {
@@ -24,8 +24,8 @@ async function waitsFor(artifacts: readonly number[], options: ConnectOptions = 
     artifacts: Array.from({ length: count }, (_, at) => ({ artifactId: `${at}`, parts: [{ text: 'x' }] })),
   });
   let looks = 0;
-  const follower = new Follower(
-    settle({ ...options, clock }),
+  const follower = new ResumableStream(
+    resolveSettings({ ...options, clock }),
     {
       open: refused,
       reopen: refused,
@@ -34,7 +34,7 @@ async function waitsFor(artifacts: readonly number[], options: ConnectOptions = 
     },
     new AbortController().signal,
   );
-  await collect(follower.poll(seen(0, false)));
+  await collectStream(follower.poll(seen(0, false)));
   return waits;
 }
 
@@ -59,10 +59,10 @@ describe('asking for a task again and again', () => {
     expect(await waitsFor(looks, { polling: { longest: 20 } })).toEqual([20, 20, 20, 20, 20]);
   });
 
-  it.each<Partial<Polling>>([{ first: 0 }, { first: Number.NaN }, { longest: -1 }])(
+  it.each<Partial<PollingOptions>>([{ first: 0 }, { first: Number.NaN }, { longest: -1 }])(
     'never asks without a pause: %o',
     (polling) => {
-      expect(() => settle({ polling })).toThrow(/polling\.(first|longest) must be 1 or more/);
+      expect(() => resolveSettings({ polling })).toThrow(/polling\.(first|longest) must be 1 or more/);
     },
   );
 });

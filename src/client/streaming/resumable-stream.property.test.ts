@@ -5,9 +5,9 @@ import type { StreamEvent } from '../../protocol/event.ts';
 import { textOf } from '../../protocol/part.ts';
 import { reduce } from '../../protocol/reduce.ts';
 import type { Task } from '../../protocol/task.ts';
-import type { Frame, Source } from '../transports/transport-binding.ts';
-import { settle } from '../connect-options.ts';
-import { type Followed, Follower } from './resumable-stream.ts';
+import type { StreamFrame, FrameStream } from '../transports/transport-binding.ts';
+import { resolveSettings } from '../connect-options.ts';
+import { type StreamSource, ResumableStream } from './resumable-stream.ts';
 
 const ids = { taskId: 't', contextId: 'c' };
 
@@ -34,7 +34,7 @@ function story(length: number): StreamEvent[] {
 type Kind = 'counts' | 'counts and repeats' | 'shows the task' | 'goes on live';
 
 /** An agent whose connections break where the test says; meanwhile some events pass unseen. */
-class Breaking implements Followed {
+class Breaking implements StreamSource {
   readonly #story: StreamEvent[];
   readonly #kind: Kind;
   readonly #breaks: { after: number; missed: number }[];
@@ -46,9 +46,9 @@ class Breaking implements Followed {
     this.#breaks = [...breaks];
   }
 
-  open = (): Promise<Source> => Promise.resolve(this.#connection(0));
+  open = (): Promise<FrameStream> => Promise.resolve(this.#connection(0));
 
-  reopen = (_taskId: string, lastEventId: string | undefined): Promise<Source> => {
+  reopen = (_taskId: string, lastEventId: string | undefined): Promise<FrameStream> => {
     if (this.#kind === 'counts') return Promise.resolve(this.#connection(Number(lastEventId) + 1));
     if (this.#kind === 'counts and repeats') return Promise.resolve(this.#connection(0));
     // It is over, or will be with the next event, which nobody would hear of.
@@ -60,19 +60,19 @@ class Breaking implements Followed {
 
   getTask = (): Promise<Task> => Promise.resolve(this.#picture());
 
-  beginsWithTask = (frame: Frame): boolean => frame.events[0]?.kind === 'task';
+  beginsWithTask = (frame: StreamFrame): boolean => frame.events[0]?.kind === 'task';
 
   #picture(): Task {
     return reduce(structuredClone(this.#story.slice(0, this.#at))) as Task;
   }
 
-  async *#withPicture(): AsyncGenerator<readonly Frame[]> {
+  async *#withPicture(): AsyncGenerator<readonly StreamFrame[]> {
     const at = this.#at;
     yield [{ id: undefined, events: [{ kind: 'task', task: this.#picture() }] }];
     yield* this.#connection(at);
   }
 
-  async *#connection(from: number): AsyncGenerator<readonly Frame[]> {
+  async *#connection(from: number): AsyncGenerator<readonly StreamFrame[]> {
     const cut = this.#breaks.shift();
     const end = cut ? Math.min(this.#story.length, from + cut.after) : this.#story.length;
     const counts = this.#kind.startsWith('counts');
@@ -87,7 +87,7 @@ class Breaking implements Followed {
   }
 }
 
-const settings = settle({
+const settings = resolveSettings({
   random: () => 0,
   clock: { now: () => 0, after: (_ms, run) => (queueMicrotask(run), () => {}) },
   resumes: 3,
@@ -114,7 +114,7 @@ describe('following through broken connections', () => {
               : cuts,
           );
           const told: StreamEvent[] = [];
-          const follower = new Follower(settings, agent, new AbortController().signal);
+          const follower = new ResumableStream(settings, agent, new AbortController().signal);
           for await (const batch of await follower.start()) told.push(...batch);
           const textsOf = (events: StreamEvent[]) =>
             ((reduce(events) as Task).artifacts ?? []).map(({ artifactId, parts }) => [

@@ -4,27 +4,27 @@
  *
  * @module
  */
-import { compatOf } from '../../dialects/compat-metadata.ts';
+import { readCompat } from '../../dialects/compat-metadata.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
-import { beginFold, type TaskFold } from '../../protocol/reduce.ts';
+import { startReducer, type TaskReducer } from '../../protocol/reduce.ts';
 import { isInterrupted, isTerminal, type Task } from '../../protocol/task.ts';
-import type { Frame, Source } from '../transports/transport-binding.ts';
-import { canceled, sleep } from '../abortable-sleep.ts';
-import type { Settings } from '../connect-options.ts';
-import { differences, isContained } from '../../protocol/diff-task.ts';
-import { jitter } from '../http/retry.ts';
-import { imprintOf, imprintOfEvent } from './fingerprint.ts';
+import type { StreamFrame, FrameStream } from '../transports/transport-binding.ts';
+import { abortError, sleep } from '../abortable-sleep.ts';
+import type { ClientSettings } from '../connect-options.ts';
+import { diffTask, isReflectedIn } from '../../protocol/diff-task.ts';
+import { fullJitterDelay } from '../http/retry.ts';
+import { fingerprintPart, fingerprintEvent } from './fingerprint.ts';
 
 /** What following needs from the agent that is followed. */
-export interface Followed {
+export interface StreamSource {
   /** Opens the stream for the first time. */
-  open(signal: AbortSignal, lastEventId: string | undefined): Promise<Source>;
+  open(signal: AbortSignal, lastEventId: string | undefined): Promise<FrameStream>;
   /** Opens it again. */
-  reopen(taskId: string, lastEventId: string | undefined, signal: AbortSignal): Promise<Source>;
+  reopen(taskId: string, lastEventId: string | undefined, signal: AbortSignal): Promise<FrameStream>;
   getTask(taskId: string, signal: AbortSignal): Promise<Task>;
   /** True when a stream that is opened again begins with the task as it stands, by the rules of the version. */
-  beginsWithTask(frame: Frame): boolean;
+  beginsWithTask(frame: StreamFrame): boolean;
   /** The task, where it is known before the first event. */
   taskId?: string;
   /** Skip what the caller has seen already. */
@@ -52,14 +52,14 @@ const grace = 2000;
 const longestRetry = 30_000;
 
 /** Events that came together. Handing them on as one spares a walk through every layer for each. */
-export type Batches = AsyncGenerator<readonly StreamEvent[]>;
+export type EventBatches = AsyncGenerator<readonly StreamEvent[]>;
 
 /** Follows one task. */
-export class Follower {
-  readonly #settings: Settings;
-  readonly #followed: Followed;
+export class ResumableStream {
+  readonly #settings: ClientSettings;
+  readonly #followed: StreamSource;
   readonly #signal: AbortSignal;
-  #fold: TaskFold | undefined;
+  #fold: TaskReducer | undefined;
   /** The newest `id:`, whatever it means to the agent. */
   #lastId: string | undefined;
   /** The newest sequence number of an agent that counts. */
@@ -78,7 +78,7 @@ export class Follower {
   /** The delay that the agent asks for. */
   #retry = 0;
 
-  constructor(settings: Settings, followed: Followed, signal: AbortSignal) {
+  constructor(settings: ClientSettings, followed: StreamSource, signal: AbortSignal) {
     this.#settings = settings;
     this.#followed = followed;
     this.#signal = signal;
@@ -88,7 +88,7 @@ export class Follower {
   }
 
   /** Opens the stream and gives everything it says, in order and once, until the task ends or waits. */
-  async start(): Promise<Batches> {
+  async start(): Promise<EventBatches> {
     const connection = new Connection(this.#signal);
     try {
       return this.#run(await this.#followed.open(connection.signal, this.#lastId), connection);
@@ -98,7 +98,7 @@ export class Follower {
     }
   }
 
-  async *#run(opened: Source, first: Connection): Batches {
+  async *#run(opened: FrameStream, first: Connection): EventBatches {
     let [source, connection] = [opened, first];
     for (let resumed = false; ; resumed = true) {
       const broken = yield* this.#listen(source, connection, resumed);
@@ -114,7 +114,7 @@ export class Follower {
   }
 
   /** Asks for the task again and again until it ends or waits: soon at first, and less often while nothing happens. */
-  async *poll(task: Task): Batches {
+  async *poll(task: Task): EventBatches {
     yield this.#takeAll(this.#newsOf(task));
     const { first, longest } = this.#settings.polling;
     let wait = Math.min(first, longest);
@@ -143,7 +143,7 @@ export class Follower {
 
   /** Hands on what one connection brings. Returns what broke it; an error of the agent's own is thrown. */
   async *#listen(
-    source: Source,
+    source: FrameStream,
     connection: Connection,
     resumed: boolean,
   ): AsyncGenerator<readonly StreamEvent[], A2AError | undefined> {
@@ -174,7 +174,7 @@ export class Follower {
       return undefined;
     } catch (thrown) {
       if (thrown instanceof AgentFault) throw thrown.error;
-      if (this.#signal.aborted) throw canceled(this.#signal);
+      if (this.#signal.aborted) throw abortError(this.#signal);
       const error = A2AError.from(thrown);
       if (connection.signal.aborted || passing.has(error.reason)) return error;
       throw error;
@@ -185,7 +185,7 @@ export class Follower {
   }
 
   /** Drops what was seen before, by number where the agent counts. Numbers that do not grow are not counting. */
-  #isNews(frame: Frame): boolean {
+  #isNews(frame: StreamFrame): boolean {
     if (!this.#counts || frame.id === undefined || frame.id === '') return true;
     const sequence = sequenceOf(frame.id);
     const grows = sequence !== undefined && (this.#sequence === undefined || sequence > this.#sequence);
@@ -209,22 +209,22 @@ export class Follower {
    * Closes the gap before the first event of a connection that was opened again: with the picture that it brings, with
    * nothing if it goes on exactly where the last one ended, and by asking otherwise.
    */
-  async #bridge(frame: Frame): Promise<readonly StreamEvent[]> {
+  async #bridge(frame: StreamFrame): Promise<readonly StreamEvent[]> {
     const fold = this.#fold;
     const [head] = frame.events;
     if (!fold || !head) return frame.events;
     if (head.kind === 'task' && this.#followed.beginsWithTask(frame))
-      return [...differences(fold.task(), head.task, imprintOf), ...frame.events.slice(1)];
+      return [...diffTask(fold.task(), head.task, fingerprintPart), ...frame.events.slice(1)];
     const updates = frame.events.flatMap((event) => asUpdate(event, frame.events.length));
     if (this.#counts && this.#sequence !== undefined && frame.id !== undefined && !this.#gap) return updates;
     const now = await this.#followed.getTask(fold.id, this.#signal);
-    const news = differences(fold.task(), now, imprintOf);
+    const news = diffTask(fold.task(), now, fingerprintPart);
     // What was asked for just now may show what this event is about to say.
-    return [...news, ...updates.filter((event) => !isContained(event, now))];
+    return [...news, ...updates.filter((event) => !isReflectedIn(event, now))];
   }
 
   #newsOf(task: Task): StreamEvent[] {
-    return this.#fold ? differences(this.#fold.task(), task, imprintOf) : [{ kind: 'task', task }];
+    return this.#fold ? diffTask(this.#fold.task(), task, fingerprintPart) : [{ kind: 'task', task }];
   }
 
   #takeAll(events: readonly StreamEvent[]): readonly StreamEvent[] {
@@ -236,11 +236,11 @@ export class Follower {
     this.#fruitless = 0;
     if (event.kind === 'message') this.#direct = this.#fold === undefined;
     else {
-      const kept = imprintOfEvent(event);
-      (this.#fold ??= beginFold(kept))?.apply(kept);
+      const kept = fingerprintEvent(event);
+      (this.#fold ??= startReducer(kept))?.apply(kept);
     }
     if (this.#fold && isTerminal(this.#fold.status.state)) this.#hasEnded = true;
-    if (event.kind === 'status') this.#closed = compatOf(event.metadata)?.final === true;
+    if (event.kind === 'status') this.#closed = readCompat(event.metadata)?.final === true;
     return event;
   }
 
@@ -249,7 +249,7 @@ export class Follower {
     taskId: string,
     broken: A2AError,
     connection: AbortSignal,
-  ): AsyncGenerator<readonly StreamEvent[], Source | undefined> {
+  ): AsyncGenerator<readonly StreamEvent[], FrameStream | undefined> {
     const settings = this.#settings;
     let reason = broken;
     for (;;) {
@@ -261,13 +261,13 @@ export class Follower {
         message: `The stream of task ${taskId} broke and is taken up again`,
       });
       // What the agent asks for is the least; a crowd of readers should still not come back all at once.
-      const delay = this.#retry + jitter(this.#fruitless, settings.random);
+      const delay = this.#retry + fullJitterDelay(this.#fruitless, settings.random);
       await sleep(settings.clock, delay, this.#signal);
       this.#fruitless++;
       try {
         return await this.#followed.reopen(taskId, this.#lastId, connection);
       } catch (thrown) {
-        if (this.#signal.aborted) throw canceled(this.#signal);
+        if (this.#signal.aborted) throw abortError(this.#signal);
         reason = A2AError.from(thrown);
       }
       if (passing.has(reason.reason)) continue;
@@ -278,7 +278,7 @@ export class Follower {
   }
 
   /** The agent does not let the task be followed: because it is over, or because it never does. */
-  async *#otherwise(taskId: string, refused: A2AError): Batches {
+  async *#otherwise(taskId: string, refused: A2AError): EventBatches {
     const now = await this.#followed.getTask(taskId, this.#signal);
     yield this.#takeAll(this.#newsOf(now));
     if (this.#isSettled()) return;

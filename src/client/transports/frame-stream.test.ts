@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../test/support/clocks/manual-clock.ts';
-import type { Ask } from '../http/send-request.ts';
+import type { OutboundRequest } from '../http/send-request.ts';
 import type { HttpClient, HttpResponse } from '../http/http-client.ts';
-import { settle } from '../connect-options.ts';
-import type { Frame } from './transport-binding.ts';
-import { openSource } from './frame-stream.ts';
+import { resolveSettings } from '../connect-options.ts';
+import type { StreamFrame } from './transport-binding.ts';
+import { openFrameStream } from './frame-stream.ts';
 
 /** A connection whose bytes the test sends one by one, and knows when each has been read. */
 class Line implements HttpClient, HttpResponse {
@@ -56,7 +56,7 @@ class Line implements HttpClient, HttpResponse {
   }
 }
 
-const ask: Ask = {
+const ask: OutboundRequest = {
   operation: 'subscribe',
   method: 'POST',
   target: { origin: 'http://a.test', path: '/' },
@@ -66,15 +66,15 @@ const ask: Ask = {
 };
 
 const reader = {
-  frame: ({ id }: { id: string | undefined }): Frame => ({ events: [], id }),
+  frame: ({ id }: { id: string | undefined }): StreamFrame => ({ events: [], id }),
   whole: () => [],
 };
 
 async function openLine() {
   const line = new Line();
   const clock = new ManualClock();
-  const settings = settle({ http: line, clock, timeouts: { idle: 1000 } });
-  const source = await openSource(settings, ask, reader, new AbortController().signal);
+  const settings = resolveSettings({ http: line, clock, timeouts: { idle: 1000 } });
+  const source = await openFrameStream(settings, ask, reader, new AbortController().signal);
   return { line, clock, batches: source[Symbol.asyncIterator]() };
 }
 

@@ -1,29 +1,29 @@
 import { A2AError } from '../../protocol/errors.ts';
-import type { Frame, Source } from './transport-binding.ts';
-import { canceled, type Clock } from '../abortable-sleep.ts';
-import { type Ask, askOpen } from '../http/send-request.ts';
-import { noAnswer } from '../http/response-errors.ts';
-import { HttpFailure, type HttpResponse } from '../http/http-client.ts';
-import type { Settings } from '../connect-options.ts';
-import { FrameTooLarge, type ServerSentEvent, SseParser } from './sse-parser.ts';
+import type { StreamFrame, FrameStream } from './transport-binding.ts';
+import { abortError, type Clock } from '../abortable-sleep.ts';
+import { type OutboundRequest, requestStreaming } from '../http/send-request.ts';
+import { noResponseError } from '../http/response-errors.ts';
+import { HttpTransportError, type HttpResponse } from '../http/http-client.ts';
+import type { ClientSettings } from '../connect-options.ts';
+import { FrameTooLargeError, type ServerSentEvent, SseParser } from './sse-parser.ts';
 
 /** Turns what comes over the wire into frames. */
-export interface FrameReader {
-  frame(event: ServerSentEvent): Frame;
+export interface FrameDecoder {
+  frame(event: ServerSentEvent): StreamFrame;
   /** The answer was no stream: reads what it is, or throws the error that it is. */
-  whole(response: HttpResponse, text: string): readonly Frame[];
+  whole(response: HttpResponse, text: string): readonly StreamFrame[];
 }
 
 /** Opens a stream. The watchdog runs from here on, so that a peer that never answers is noticed too. */
-export async function openSource(
-  settings: Settings,
-  ask: Ask,
-  reader: FrameReader,
+export async function openFrameStream(
+  settings: ClientSettings,
+  ask: OutboundRequest,
+  reader: FrameDecoder,
   signal: AbortSignal,
-): Promise<Source> {
+): Promise<FrameStream> {
   const life = new Life(settings, signal);
   try {
-    const response = await askOpen(settings, ask, life.signal);
+    const response = await requestStreaming(settings, ask, life.signal);
     if (response.status < 300 && response.header('content-type')?.startsWith('text/event-stream')) {
       return frames(settings, { ask, reader, response, life });
     }
@@ -37,22 +37,22 @@ export async function openSource(
   }
 }
 
-async function* once(whole: readonly Frame[]): AsyncGenerator<readonly Frame[]> {
+async function* once(whole: readonly StreamFrame[]): AsyncGenerator<readonly StreamFrame[]> {
   yield whole;
 }
 
 interface Open {
-  ask: Ask;
-  reader: FrameReader;
+  ask: OutboundRequest;
+  reader: FrameDecoder;
   response: HttpResponse;
   life: Life;
 }
 
 async function* frames(
-  settings: Settings,
+  settings: ClientSettings,
   { ask, reader, response, life }: Open,
-): AsyncGenerator<readonly Frame[]> {
-  let batch: Frame[] = [];
+): AsyncGenerator<readonly StreamFrame[]> {
+  let batch: StreamFrame[] = [];
   const parser = new SseParser(
     {
       event: (event) => batch.push(reader.frame(event)),
@@ -91,7 +91,7 @@ class Life {
   #silent = false;
   #held = false;
 
-  constructor(settings: Settings, outer: AbortSignal) {
+  constructor(settings: ClientSettings, outer: AbortSignal) {
     this.#clock = settings.clock;
     this.#idle = settings.timeouts.idle;
     this.#outer = outer;
@@ -121,14 +121,14 @@ class Life {
     this.#outer.removeEventListener('abort', this.#leave);
   }
 
-  explain(thrown: unknown, ask: Ask): A2AError {
-    if (this.#outer.aborted) return canceled(this.#outer);
+  explain(thrown: unknown, ask: OutboundRequest): A2AError {
+    if (this.#outer.aborted) return abortError(this.#outer);
     if (this.#silent)
       return new A2AError('TIMEOUT', `Nothing came from ${ask.target.origin} for ${this.#idle} ms`, {
         cause: thrown,
         hint: 'Raise `timeouts.idle` if the agent may be silent for longer.',
       });
-    if (thrown instanceof FrameTooLarge)
+    if (thrown instanceof FrameTooLargeError)
       return new A2AError(
         'INVALID_AGENT_RESPONSE',
         `An event of the stream is too large: ${thrown.message}`,
@@ -136,7 +136,8 @@ class Life {
           hint: 'Raise `limits.frame` if such events are right.',
         },
       );
-    if (thrown instanceof HttpFailure) return noAnswer(thrown, ask.target.origin + ask.target.path);
+    if (thrown instanceof HttpTransportError)
+      return noResponseError(thrown, ask.target.origin + ask.target.path);
     return A2AError.from(thrown);
   }
 

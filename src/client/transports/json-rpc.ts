@@ -5,55 +5,60 @@
  */
 import {
   type EventReader,
-  methodOf,
+  rpcMethodName,
   type RequestOf,
   type ResultOf,
-  type Unary,
+  type UnaryOperation,
 } from '../../dialects/dialect.ts';
-import type { Reading } from '../../dialects/translation-loss.ts';
-import type { Call, Operation } from '../../protocol/agent.ts';
+import type { DecodeMode } from '../../dialects/translation-loss.ts';
+import type { CallContext, Operation } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
-import { readJson } from '../../primitives/json.ts';
+import { parseJsonOrUndefined } from '../../primitives/json.ts';
 import { isTask } from '../../protocol/task.ts';
 import {
-  type Answered,
-  type Binding,
+  type ResponseInfo,
+  type TransportBinding,
   type Endpoint,
-  explained,
-  type Frame,
-  hasNoWord,
-  notA2A,
-  type Opening,
-  type Source,
-  type Streaming,
-  unreadable,
+  refineError,
+  type StreamFrame,
+  unsupportedByVersion,
+  notA2AResponse,
+  type StreamOpenOptions,
+  type FrameStream,
+  type StreamingOperation,
+  unreadableResponse,
 } from './transport-binding.ts';
-import { type Ask, askWhole, type Target, targetOf } from '../http/send-request.ts';
-import type { Settings } from '../connect-options.ts';
-import { readNoting, writeNoting } from './loss-reporting.ts';
-import { openSource } from './frame-stream.ts';
-import { openingOf } from './stream-open-context.ts';
+import {
+  type OutboundRequest,
+  requestBuffered,
+  type RequestTarget,
+  parseTarget,
+} from '../http/send-request.ts';
+import type { ClientSettings } from '../connect-options.ts';
+import { decodeReportingLosses, encodeReportingLosses } from './loss-reporting.ts';
+import { openFrameStream } from './frame-stream.ts';
+import { streamOpenContext } from './stream-open-context.ts';
 
 type Envelope = { id?: unknown; result?: unknown; error?: unknown };
 
 /** Binds JSON-RPC to an endpoint. */
-export function jsonRpc(settings: Settings, endpoint: Endpoint): Binding {
+export function jsonRpcBinding(settings: ClientSettings, endpoint: Endpoint): TransportBinding {
   return new JsonRpc(settings, endpoint);
 }
 
-class JsonRpc implements Binding {
+class JsonRpc implements TransportBinding {
   readonly endpoint: Endpoint;
-  readonly #settings: Settings;
-  readonly #target: Target;
+  readonly #settings: ClientSettings;
+  readonly #target: RequestTarget;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #methods = new Map<Operation, string>();
   #lastId = 0;
 
-  constructor(settings: Settings, endpoint: Endpoint) {
+  constructor(settings: ClientSettings, endpoint: Endpoint) {
     this.endpoint = endpoint;
     this.#settings = settings;
-    this.#target = targetOf(endpoint.url);
+    this.#target = parseTarget(endpoint.url);
     this.#headers = {
       'content-type': 'application/json',
       accept: 'application/json',
@@ -62,37 +67,41 @@ class JsonRpc implements Binding {
       ...settings.headers,
     };
     for (const operation of endpoint.dialect.methods.values()) {
-      const method = methodOf(endpoint.dialect, operation);
+      const method = rpcMethodName(endpoint.dialect, operation);
       if (method !== undefined) this.#methods.set(operation, method);
     }
   }
 
-  async unary<O extends Unary>(operation: O, request: RequestOf[O], call: Call): Promise<ResultOf[O]> {
+  async unary<O extends UnaryOperation>(
+    operation: O,
+    request: RequestOf[O],
+    call: CallContext,
+  ): Promise<ResultOf[O]> {
     const id = ++this.#lastId;
-    const answer = await askWhole(this.#settings, this.#ask(operation, request, call, id));
+    const answer = await requestBuffered(this.#settings, this.#ask(operation, request, call, id));
     const result = this.#result(answer, answer.text, id);
     try {
       return this.#read(operation, (reading) =>
         this.endpoint.dialect.results[operation].read(result, reading),
       );
     } catch (thrown) {
-      throw unreadable(thrown, this.endpoint.url);
+      throw unreadableResponse(thrown, this.endpoint.url);
     }
   }
 
-  open<O extends Streaming>(
+  open<O extends StreamingOperation>(
     operation: O,
     request: RequestOf[O],
-    call: Call,
-    opening: Opening,
-  ): Promise<Source> {
+    call: CallContext,
+    opening: StreamOpenOptions,
+  ): Promise<FrameStream> {
     const id = ++this.#lastId;
     const ask = this.#ask(operation, request, call, id);
     ask.headers = { ...ask.headers, accept: 'text/event-stream, application/json' };
     if (opening.lastEventId !== undefined)
       ask.headers = { ...ask.headers, 'last-event-id': opening.lastEventId };
-    const reader = this.endpoint.dialect.eventReader(openingOf(operation, request));
-    return openSource(
+    const reader = this.endpoint.dialect.eventReader(streamOpenContext(operation, request));
+    return openFrameStream(
       this.#settings,
       ask,
       {
@@ -103,12 +112,17 @@ class JsonRpc implements Binding {
     );
   }
 
-  #ask<O extends Operation>(operation: O, request: RequestOf[O], call: Call, id: number): Ask {
+  #ask<O extends Operation>(
+    operation: O,
+    request: RequestOf[O],
+    call: CallContext,
+    id: number,
+  ): OutboundRequest {
     const { dialect, tenant } = this.endpoint;
     const method = this.#methods.get(operation);
-    if (method === undefined) throw hasNoWord(this.endpoint, operation);
+    if (method === undefined) throw unsupportedByVersion(this.endpoint, operation);
     const context = { operation, url: this.endpoint.url };
-    let params = writeNoting(this.#settings, context, (losses) =>
+    let params = encodeReportingLosses(this.#settings, context, (losses) =>
       dialect.requests[operation].write(request, losses),
     );
     if (tenant !== undefined) params = { tenant, ...(params as object) };
@@ -128,14 +142,14 @@ class JsonRpc implements Binding {
   }
 
   /** The result of an answer, or the error that it carries. An explicit `error: null` is no error. */
-  #result(answered: Answered, text: string, id: number): unknown {
-    const body = readJson(text);
-    if (!isEnvelope(body)) throw notA2A(this.endpoint, answered, text);
+  #result(answered: ResponseInfo, text: string, id: number): unknown {
+    const body = parseJsonOrUndefined(text);
+    if (!isEnvelope(body)) throw notA2AResponse(this.endpoint, answered, text);
     if (body.error !== undefined && body.error !== null) {
       const error = this.endpoint.dialect.rpcError.read(body.error, answered.status);
-      throw explained(error, this.endpoint, answered);
+      throw refineError(error, this.endpoint, answered);
     }
-    if (answered.status >= 400) throw notA2A(this.endpoint, answered, text);
+    if (answered.status >= 400) throw notA2AResponse(this.endpoint, answered, text);
     if (!isOurs(body.id, id))
       throw new A2AError(
         'INVALID_AGENT_RESPONSE',
@@ -148,8 +162,8 @@ class JsonRpc implements Binding {
   }
 
   /** The connection says whose answer it is: an agent that shares its events may leave another id in them. */
-  #frame(event: { data: string; id: string | undefined }, reader: EventReader): Frame {
-    const body = readJson(event.data);
+  #frame(event: { data: string; id: string | undefined }, reader: EventReader): StreamFrame {
+    const body = parseJsonOrUndefined(event.data);
     if (!isEnvelope(body)) return this.#skipped(event, 'is not a JSON-RPC answer');
     if (body.error !== undefined && body.error !== null)
       return { events: [], id: event.id, error: this.endpoint.dialect.rpcError.read(body.error) };
@@ -161,11 +175,11 @@ class JsonRpc implements Binding {
     }
   }
 
-  #read<T>(operation: Operation, read: (reading: Reading) => T): T {
-    return readNoting(this.#settings, { operation, url: this.endpoint.url }, read);
+  #read<T>(operation: Operation, read: (reading: DecodeMode) => T): T {
+    return decodeReportingLosses(this.#settings, { operation, url: this.endpoint.url }, read);
   }
 
-  #skipped(event: { data: string; id: string | undefined }, why: string, cause?: unknown): Frame {
+  #skipped(event: { data: string; id: string | undefined }, why: string, cause?: unknown): StreamFrame {
     const message = `Skipped an event of a stream, which ${why}`;
     this.#settings.report({
       kind: 'frame',
@@ -176,7 +190,7 @@ class JsonRpc implements Binding {
   }
 
   /** An agent that does not stream may still answer with the task or the message. */
-  #whole(answered: Answered, text: string, id: number): readonly StreamEvent[] {
+  #whole(answered: ResponseInfo, text: string, id: number): readonly StreamEvent[] {
     const result = this.#result(answered, text, id);
     try {
       const answer = this.#read('stream', (reading) =>
@@ -184,7 +198,7 @@ class JsonRpc implements Binding {
       );
       return [isTask(answer) ? { kind: 'task', task: answer } : { kind: 'message', message: answer }];
     } catch (thrown) {
-      throw unreadable(thrown, this.endpoint.url);
+      throw unreadableResponse(thrown, this.endpoint.url);
     }
   }
 }

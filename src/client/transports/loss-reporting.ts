@@ -1,27 +1,40 @@
-import { leniently, type Loss, type Losses, type Reading } from '../../dialects/translation-loss.ts';
-import type { LossContext, Settings } from '../connect-options.ts';
+import {
+  lenientMode,
+  type TranslationLoss,
+  type LossList,
+  type DecodeMode,
+} from '../../dialects/translation-loss.ts';
+import type { LossContext, ClientSettings } from '../connect-options.ts';
 
-const unnoted = leniently();
+const unnoted = lenientMode();
 
 /** Reads something of a peer, and tells what was lost if anybody wants to know. */
-export function readNoting<T>(settings: Settings, context: LossContext, read: (reading: Reading) => T): T {
+export function decodeReportingLosses<T>(
+  settings: ClientSettings,
+  context: LossContext,
+  read: (reading: DecodeMode) => T,
+): T {
   if (!settings.onLoss) return read(unnoted);
-  const losses: Loss[] = [];
-  const result = read(leniently(losses));
+  const losses: TranslationLoss[] = [];
+  const result = read(lenientMode(losses));
   tell(settings, losses, context);
   return result;
 }
 
 /** Writes something for a peer, and tells what its version has no word for if anybody wants to know. */
-export function writeNoting<T>(settings: Settings, context: LossContext, write: (losses: Losses) => T): T {
+export function encodeReportingLosses<T>(
+  settings: ClientSettings,
+  context: LossContext,
+  write: (losses: LossList) => T,
+): T {
   if (!settings.onLoss) return write(undefined);
-  const losses: Loss[] = [];
+  const losses: TranslationLoss[] = [];
   const result = write(losses);
   tell(settings, losses, context);
   return result;
 }
 
-function tell({ onLoss }: Settings, losses: readonly Loss[], context: LossContext): void {
+function tell({ onLoss }: ClientSettings, losses: readonly TranslationLoss[], context: LossContext): void {
   if (losses.length === 0) return;
   try {
     onLoss?.(losses, context);

@@ -9,50 +9,50 @@ import type {
   RequestOf,
   RestRoute,
   ResultOf,
-  Unary,
+  UnaryOperation,
 } from '../../dialects/dialect.ts';
-import type { Reading } from '../../dialects/translation-loss.ts';
-import type { Call, Operation } from '../../protocol/agent.ts';
+import type { DecodeMode } from '../../dialects/translation-loss.ts';
+import type { CallContext, Operation } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
-import { readJson } from '../../primitives/json.ts';
+import { parseJsonOrUndefined } from '../../primitives/json.ts';
 import { isTask } from '../../protocol/task.ts';
 import {
-  type Answered,
-  type Binding,
+  type ResponseInfo,
+  type TransportBinding,
   type Endpoint,
-  explained,
-  type Frame,
-  hasNoWord,
-  notA2A,
-  type Opening,
-  type Source,
-  type Streaming,
-  unreadable,
+  refineError,
+  type StreamFrame,
+  unsupportedByVersion,
+  notA2AResponse,
+  type StreamOpenOptions,
+  type FrameStream,
+  type StreamingOperation,
+  unreadableResponse,
 } from './transport-binding.ts';
-import { type Ask, askWhole } from '../http/send-request.ts';
-import type { Settings } from '../connect-options.ts';
-import { readNoting, writeNoting } from './loss-reporting.ts';
-import { openSource } from './frame-stream.ts';
+import { type OutboundRequest, requestBuffered } from '../http/send-request.ts';
+import type { ClientSettings } from '../connect-options.ts';
+import { decodeReportingLosses, encodeReportingLosses } from './loss-reporting.ts';
+import { openFrameStream } from './frame-stream.ts';
 import type { ServerSentEvent } from './sse-parser.ts';
-import { openingOf } from './stream-open-context.ts';
+import { streamOpenContext } from './stream-open-context.ts';
 
 type Fields = { [name: string]: unknown };
 
 /** Binds REST to an endpoint. */
-export function rest(settings: Settings, endpoint: Endpoint): Binding {
+export function restBinding(settings: ClientSettings, endpoint: Endpoint): TransportBinding {
   return new Rest(settings, endpoint);
 }
 
-class Rest implements Binding {
+class Rest implements TransportBinding {
   readonly endpoint: Endpoint;
-  readonly #settings: Settings;
+  readonly #settings: ClientSettings;
   readonly #origin: string;
   readonly #base: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #routes = new Map<Operation, RestRoute[]>();
 
-  constructor(settings: Settings, endpoint: Endpoint) {
+  constructor(settings: ClientSettings, endpoint: Endpoint) {
     const { dialect, tenant } = endpoint;
     const url = new URL(endpoint.url);
     const tenantPath = tenant === undefined ? '' : `/${encodeURIComponent(tenant)}`;
@@ -73,33 +73,37 @@ class Rest implements Binding {
     }
   }
 
-  async unary<O extends Unary>(operation: O, request: RequestOf[O], call: Call): Promise<ResultOf[O]> {
+  async unary<O extends UnaryOperation>(
+    operation: O,
+    request: RequestOf[O],
+    call: CallContext,
+  ): Promise<ResultOf[O]> {
     return this.#byRoute(operation, async (route) => {
-      const answer = await askWhole(this.#settings, this.#ask(route, request, call));
+      const answer = await requestBuffered(this.#settings, this.#ask(route, request, call));
       const result = this.#result(answer, answer.text, route);
       try {
         return this.#read(operation, (reading) =>
           this.endpoint.dialect.results[operation].read(result, reading),
         );
       } catch (thrown) {
-        throw unreadable(thrown, this.endpoint.url);
+        throw unreadableResponse(thrown, this.endpoint.url);
       }
     });
   }
 
-  open<O extends Streaming>(
+  open<O extends StreamingOperation>(
     operation: O,
     request: RequestOf[O],
-    call: Call,
-    opening: Opening,
-  ): Promise<Source> {
+    call: CallContext,
+    opening: StreamOpenOptions,
+  ): Promise<FrameStream> {
     return this.#byRoute(operation, (route) => {
       const ask = this.#ask(route, request, call);
       ask.headers = { ...ask.headers, accept: `text/event-stream, ${ask.headers.accept}` };
       if (opening.lastEventId !== undefined)
         ask.headers = { ...ask.headers, 'last-event-id': opening.lastEventId };
-      const reader = this.endpoint.dialect.eventReader(openingOf(operation, request));
-      return openSource(
+      const reader = this.endpoint.dialect.eventReader(streamOpenContext(operation, request));
+      return openFrameStream(
         this.#settings,
         ask,
         {
@@ -127,20 +131,20 @@ class Rest implements Binding {
         refused ??= thrown;
       }
     }
-    throw refused ?? hasNoWord(this.endpoint, operation);
+    throw refused ?? unsupportedByVersion(this.endpoint, operation);
   }
 
-  #ask(route: RestRoute, request: RequestOf[Operation], call: Call): Ask {
+  #ask(route: RestRoute, request: RequestOf[Operation], call: CallContext): OutboundRequest {
     const { dialect } = this.endpoint;
     const { operation, verb } = route;
     const codec = dialect.requests[operation] as RequestCodec<RequestOf[Operation]>;
     const context = { operation, url: this.endpoint.url };
-    const written = writeNoting(this.#settings, context, (losses) => codec.write(request, losses));
+    const written = encodeReportingLosses(this.#settings, context, (losses) => codec.write(request, losses));
     const { path, rest } = this.#fill(route.path, written as Fields | undefined);
     const headers: Record<string, string> = { ...this.#headers };
     if (dialect.extensionsHeader !== undefined && call.extensions && call.extensions.length > 0)
       headers[dialect.extensionsHeader] = call.extensions.join(',');
-    const ask: Ask = {
+    const ask: OutboundRequest = {
       operation,
       method: verb,
       target: { origin: this.#origin, path: verb === 'POST' ? path : path + queryOf(rest) },
@@ -171,20 +175,20 @@ class Rest implements Binding {
     return { path: whole, rest };
   }
 
-  #result(answered: Answered, text: string, route: RestRoute): unknown {
+  #result(answered: ResponseInfo, text: string, route: RestRoute): unknown {
     if (text === '' && answered.status < 300) return undefined;
-    const body = readJson(text);
+    const body = parseJsonOrUndefined(text);
     if (answered.status >= 400) {
-      if (!saysWhatIsWrong(body)) throw notA2A(this.endpoint, answered, text);
+      if (!saysWhatIsWrong(body)) throw notA2AResponse(this.endpoint, answered, text);
       const error = this.endpoint.dialect.restError.read(body, answered.status);
-      throw explained(missing(error, body, route), this.endpoint, answered);
+      throw refineError(missing(error, body, route), this.endpoint, answered);
     }
-    if (body === undefined) throw notA2A(this.endpoint, answered, text);
+    if (body === undefined) throw notA2AResponse(this.endpoint, answered, text);
     return body;
   }
 
-  #frame(event: ServerSentEvent, reader: EventReader): Frame {
-    const body = readJson(event.data);
+  #frame(event: ServerSentEvent, reader: EventReader): StreamFrame {
+    const body = parseJsonOrUndefined(event.data);
     if (typeof body !== 'object' || body === null) return this.#skipped(event, 'is not JSON');
     const wire = body as Fields;
     if (event.event === 'error' || saysWhatIsWrong(body)) {
@@ -200,11 +204,11 @@ class Rest implements Binding {
     }
   }
 
-  #read<T>(operation: Operation, read: (reading: Reading) => T): T {
-    return readNoting(this.#settings, { operation, url: this.endpoint.url }, read);
+  #read<T>(operation: Operation, read: (reading: DecodeMode) => T): T {
+    return decodeReportingLosses(this.#settings, { operation, url: this.endpoint.url }, read);
   }
 
-  #skipped(event: ServerSentEvent, why: string, cause?: unknown): Frame {
+  #skipped(event: ServerSentEvent, why: string, cause?: unknown): StreamFrame {
     const message = `Skipped an event of a stream, which ${why}`;
     this.#settings.report({
       kind: 'frame',
@@ -214,7 +218,7 @@ class Rest implements Binding {
     return { events: [], id: event.id };
   }
 
-  #whole(answered: Answered, text: string, route: RestRoute): readonly StreamEvent[] {
+  #whole(answered: ResponseInfo, text: string, route: RestRoute): readonly StreamEvent[] {
     const result = this.#result(answered, text, route);
     try {
       const answer = this.#read('stream', (reading) =>
@@ -222,7 +226,7 @@ class Rest implements Binding {
       );
       return [isTask(answer) ? { kind: 'task', task: answer } : { kind: 'message', message: answer }];
     } catch (thrown) {
-      throw unreadable(thrown, this.endpoint.url);
+      throw unreadableResponse(thrown, this.endpoint.url);
     }
   }
 }

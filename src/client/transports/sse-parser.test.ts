@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FrameTooLarge, type ServerSentEvent, SseParser } from './sse-parser.ts';
+import { FrameTooLargeError, type ServerSentEvent, SseParser } from './sse-parser.ts';
 
 const encoder = new TextEncoder();
 
@@ -59,12 +59,12 @@ describe('the server-sent event parser', () => {
 
   it('refuses a line that does not end', () => {
     expect(() => parse([encoder.encode('data: '), encoder.encode('x'.repeat(40))], 32)).toThrow(
-      FrameTooLarge,
+      FrameTooLargeError,
     );
   });
 
   it('refuses an event whose lines add up to too much', () => {
-    expect(() => parse([encoder.encode('data: 0123456789\n'.repeat(4))], 32)).toThrow(FrameTooLarge);
+    expect(() => parse([encoder.encode('data: 0123456789\n'.repeat(4))], 32)).toThrow(FrameTooLargeError);
   });
 
   it('gives the same events however the bytes are cut', () => {

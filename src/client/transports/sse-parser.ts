@@ -15,7 +15,7 @@ export interface SseHandlers {
 }
 
 /** A line or an event is longer than the parser takes. */
-export class FrameTooLarge extends Error {
+export class FrameTooLargeError extends Error {
   override readonly name = 'FrameTooLarge';
 }
 
@@ -51,7 +51,7 @@ export class SseParser {
     this.#limit = limit;
   }
 
-  /** Takes the next bytes. Throws {@link FrameTooLarge}. */
+  /** Takes the next bytes. Throws {@link FrameTooLargeError}. */
   push(chunk: Uint8Array): void {
     const decoded = this.#decode(chunk);
     if (decoded === '') return;
@@ -100,7 +100,7 @@ export class SseParser {
   #keep(text: string): void {
     this.#rest.push(text);
     this.#restLength += text.length;
-    if (this.#restLength > this.#limit) throw new FrameTooLarge(`a line is longer than ${this.#limit}`);
+    if (this.#restLength > this.#limit) throw new FrameTooLargeError(`a line is longer than ${this.#limit}`);
   }
 
   /** Handles the whole lines of `text` and says where the unfinished one begins. */
@@ -128,7 +128,7 @@ export class SseParser {
       this.#dispatch();
       return;
     }
-    if (end - start > this.#limit) throw new FrameTooLarge(`a line is longer than ${this.#limit}`);
+    if (end - start > this.#limit) throw new FrameTooLargeError(`a line is longer than ${this.#limit}`);
     let colon = text.indexOf(':', start);
     if (colon === start) return;
     if (colon === -1 || colon > end) colon = end;
@@ -142,7 +142,7 @@ export class SseParser {
       case 'data':
         this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
         if (this.#data.length > this.#limit)
-          throw new FrameTooLarge(`an event is longer than ${this.#limit}`);
+          throw new FrameTooLargeError(`an event is longer than ${this.#limit}`);
         break;
       case 'event':
         this.#event = value;

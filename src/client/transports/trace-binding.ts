@@ -1,26 +1,37 @@
-import type { RequestOf, ResultOf, Unary } from '../../dialects/dialect.ts';
-import type { Call } from '../../protocol/agent.ts';
+import type { RequestOf, ResultOf, UnaryOperation } from '../../dialects/dialect.ts';
+import type { CallContext } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { LazyTracing, Span } from '../../tracing/tracing.ts';
-import type { Binding, Endpoint, Frame, Opening, Source, Streaming } from './transport-binding.ts';
+import type {
+  TransportBinding,
+  Endpoint,
+  StreamFrame,
+  StreamOpenOptions,
+  FrameStream,
+  StreamingOperation,
+} from './transport-binding.ts';
 
 /** Puts each operation of a binding into a span, where anybody wants traces. */
-export function traced(binding: Binding, tracing: LazyTracing): Binding {
+export function traceBinding(binding: TransportBinding, tracing: LazyTracing): TransportBinding {
   return tracing.current || tracing.pending ? new TracedBinding(binding, tracing) : binding;
 }
 
-class TracedBinding implements Binding {
+class TracedBinding implements TransportBinding {
   readonly endpoint: Endpoint;
-  readonly #inner: Binding;
+  readonly #inner: TransportBinding;
   readonly #tracing: LazyTracing;
 
-  constructor(inner: Binding, tracing: LazyTracing) {
+  constructor(inner: TransportBinding, tracing: LazyTracing) {
     this.endpoint = inner.endpoint;
     this.#inner = inner;
     this.#tracing = tracing;
   }
 
-  async unary<O extends Unary>(operation: O, request: RequestOf[O], call: Call): Promise<ResultOf[O]> {
+  async unary<O extends UnaryOperation>(
+    operation: O,
+    request: RequestOf[O],
+    call: CallContext,
+  ): Promise<ResultOf[O]> {
     const span = await this.#start(operation, request);
     return ending(
       span,
@@ -33,12 +44,12 @@ class TracedBinding implements Binding {
   }
 
   /** The span ends with the stream. */
-  async open<O extends Streaming>(
+  async open<O extends StreamingOperation>(
     operation: O,
     request: RequestOf[O],
-    call: Call,
-    opening: Opening,
-  ): Promise<Source> {
+    call: CallContext,
+    opening: StreamOpenOptions,
+  ): Promise<FrameStream> {
     const span = await this.#start(operation, request);
     const source = await ending(span, () => this.#inner.open(operation, request, call, opening));
     return span ? watched(source, span) : source;
@@ -76,7 +87,7 @@ async function ending<T>(
   }
 }
 
-async function* watched(source: Source, span: Span): AsyncGenerator<readonly Frame[]> {
+async function* watched(source: FrameStream, span: Span): AsyncGenerator<readonly StreamFrame[]> {
   try {
     for await (const frames of source) {
       for (const { error } of frames) if (error) span.end(error.reason);

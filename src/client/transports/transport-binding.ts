@@ -1,9 +1,9 @@
-import type { Dialect, RequestOf, ResultOf, Unary } from '../../dialects/dialect.ts';
-import type { Call, Operation } from '../../protocol/agent.ts';
+import type { Dialect, RequestOf, ResultOf, UnaryOperation } from '../../dialects/dialect.ts';
+import type { CallContext, Operation } from '../../protocol/agent.ts';
 import type { AgentCard } from '../../protocol/card.ts';
-import { A2AError, type Reason } from '../../protocol/errors.ts';
+import { A2AError, type ErrorReason } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
-import { hintOf, oddAnswer, withHint } from '../http/response-errors.ts';
+import { hintForStatus, unexpectedResponseError, withHint } from '../http/response-errors.ts';
 import type { Transport } from '../connect-options.ts';
 
 /** One way to speak to an agent. */
@@ -19,7 +19,7 @@ export interface Endpoint {
 }
 
 /** One event of a stream off the wire. */
-export interface Frame {
+export interface StreamFrame {
   readonly events: readonly StreamEvent[];
   /** The `id:` it came with. */
   readonly id: string | undefined;
@@ -30,13 +30,13 @@ export interface Frame {
 }
 
 /** An open stream. Leaving the loop closes it. */
-export type Source = AsyncIterable<readonly Frame[]>;
+export type FrameStream = AsyncIterable<readonly StreamFrame[]>;
 
 /** An operation that answers with a stream. */
-export type Streaming = 'stream' | 'subscribe';
+export type StreamingOperation = 'stream' | 'subscribe';
 
 /** How a stream is opened. */
-export interface Opening {
+export interface StreamOpenOptions {
   /** Ends the stream. */
   signal: AbortSignal;
   /** Go on after this event. */
@@ -44,26 +44,30 @@ export interface Opening {
 }
 
 /** A transport, bound to one endpoint: requests of the model in, answers of the model out. */
-export interface Binding {
+export interface TransportBinding {
   readonly endpoint: Endpoint;
-  unary<O extends Unary>(operation: O, request: RequestOf[O], call: Call): Promise<ResultOf[O]>;
-  open<O extends Streaming>(
+  unary<O extends UnaryOperation>(
     operation: O,
     request: RequestOf[O],
-    call: Call,
-    opening: Opening,
-  ): Promise<Source>;
+    call: CallContext,
+  ): Promise<ResultOf[O]>;
+  open<O extends StreamingOperation>(
+    operation: O,
+    request: RequestOf[O],
+    call: CallContext,
+    opening: StreamOpenOptions,
+  ): Promise<FrameStream>;
 }
 
 /** Makes the error for an operation that the version has no word for. */
-export function hasNoWord({ dialect, transport }: Endpoint, operation: Operation): A2AError {
+export function unsupportedByVersion({ dialect, transport }: Endpoint, operation: Operation): A2AError {
   return new A2AError('UNSUPPORTED_OPERATION', `The agent has no ${operation}`, {
     hint: `The agent speaks A2A ${dialect.version} over ${transport}, which knows nothing of the kind.`,
   });
 }
 
 /** Blames the agent for an answer that cannot be read. */
-export function unreadable(thrown: unknown, url: string): A2AError {
+export function unreadableResponse(thrown: unknown, url: string): A2AError {
   const error = A2AError.from(thrown);
   if (error.reason !== 'INVALID_PARAMS') return error;
   return new A2AError('INVALID_AGENT_RESPONSE', `The answer of ${url} makes no sense: ${error.message}`, {
@@ -73,17 +77,21 @@ export function unreadable(thrown: unknown, url: string): A2AError {
 }
 
 /** What is known of the HTTP side of an answer. */
-export interface Answered {
+export interface ResponseInfo {
   readonly status: number;
   header(name: string): string | undefined;
 }
 
 /** The error for an answer in which there is no A2A. */
-export function notA2A(endpoint: Endpoint, answered: Answered, body: string): A2AError {
-  return oddAnswer({ ...about(endpoint, answered), contentType: answered.header('content-type'), body });
+export function notA2AResponse(endpoint: Endpoint, answered: ResponseInfo, body: string): A2AError {
+  return unexpectedResponseError({
+    ...about(endpoint, answered),
+    contentType: answered.header('content-type'),
+    body,
+  });
 }
 
-function about(endpoint: Endpoint, answered: Answered) {
+function about(endpoint: Endpoint, answered: ResponseInfo) {
   return {
     status: answered.status,
     url: endpoint.url,
@@ -92,7 +100,7 @@ function about(endpoint: Endpoint, answered: Answered) {
   };
 }
 
-const plainer: ReadonlyMap<number, Reason> = new Map<number, Reason>([
+const plainer: ReadonlyMap<number, ErrorReason> = new Map<number, ErrorReason>([
   [401, 'UNAUTHENTICATED'],
   [403, 'PERMISSION_DENIED'],
   [413, 'PAYLOAD_TOO_LARGE'],
@@ -101,8 +109,8 @@ const plainer: ReadonlyMap<number, Reason> = new Map<number, Reason>([
 ]);
 
 /** Lets the HTTP status speak where the agent's own code says nothing, and adds a hint. */
-export function explained(error: A2AError, endpoint: Endpoint, answered: Answered): A2AError {
-  const hint = error.hint ?? hintOf(about(endpoint, answered));
+export function refineError(error: A2AError, endpoint: Endpoint, answered: ResponseInfo): A2AError {
+  const hint = error.hint ?? hintForStatus(about(endpoint, answered));
   const reason = plainer.get(answered.status);
   if (reason === undefined || (error.reason !== 'INVALID_REQUEST' && error.reason !== 'INTERNAL_ERROR'))
     return error.reason === 'TASK_NOT_FOUND' ? error : withHint(error, hint);

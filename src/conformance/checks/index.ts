@@ -1,8 +1,8 @@
 import type { Check } from '../check.ts';
 import { authChecks } from './security/auth.ts';
 import { authorizationChecks } from './security/authorization.ts';
-import { beforeChecks } from './protocol/pre-1_0.ts';
-import { bindingChecks } from './protocol/transport-equivalence.ts';
+import { pre1_0Checks } from './protocol/pre-1_0.ts';
+import { transportEquivalenceChecks } from './protocol/transport-equivalence.ts';
 import { cancelChecks } from './operations/cancel.ts';
 import { cardCacheChecks } from './card/card-cache.ts';
 import { cardSignatureChecks } from './card/card-signature.ts';
@@ -12,13 +12,13 @@ import { extendedCardChecks } from './card/extended-card.ts';
 import { extensionChecks } from './protocol/extension.ts';
 import { getChecks } from './operations/get.ts';
 import { listChecks } from './operations/list.ts';
-import { modeChecks } from './operations/response-mode.ts';
+import { responseModeChecks } from './operations/response-mode.ts';
 import { outputChecks } from './operations/output.ts';
 import { restChecks } from './protocol/rest.ts';
 import { rpcChecks } from './protocol/rpc.ts';
-import { pushBeforeChecks } from './push/push-pre-1_0.ts';
+import { pushPre1_0Checks } from './push/push-pre-1_0.ts';
 import { pushDeliveryChecks } from './push/push-delivery.ts';
-import { pushChecks } from './push/push-config.ts';
+import { pushConfigChecks } from './push/push-config.ts';
 import { sendChecks } from './operations/send.ts';
 import { streamChecks } from './operations/stream.ts';
 import { subscribeChecks } from './operations/subscribe.ts';
@@ -33,18 +33,18 @@ export const allChecks: readonly Check[] = [
   ...listChecks,
   ...cancelChecks,
   ...subscribeChecks,
-  ...modeChecks,
+  ...responseModeChecks,
   ...contextChecks,
-  ...beforeChecks,
+  ...pre1_0Checks,
   ...rpcChecks,
   ...restChecks,
   ...validationChecks,
-  ...bindingChecks,
+  ...transportEquivalenceChecks,
   ...cardChecks,
   ...cardCacheChecks,
   ...cardSignatureChecks,
-  ...pushChecks,
-  ...pushBeforeChecks,
+  ...pushConfigChecks,
+  ...pushPre1_0Checks,
   ...pushDeliveryChecks,
   ...extendedCardChecks,
   ...versionChecks,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { coverageOf, coveragePage, type Requirement } from './requirement-coverage.ts';
+import { computeCoverage, formatCoveragePage, type Requirement } from './requirement-coverage.ts';
 import { allChecks } from '../checks/index.ts';
 import { allInvariants } from '../invariants/index.ts';
 import { waivers } from './waivers.ts';
@@ -8,7 +8,7 @@ import { waivers } from './waivers.ts';
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const requirements = JSON.parse(read('requirements/a2a-1.0.1.json')) as Requirement[];
 const rules = [...allChecks, ...allInvariants];
-const coverage = coverageOf(requirements, rules, waivers);
+const coverage = computeCoverage(requirements, rules, waivers);
 
 describe('the rules', () => {
   it('cover every requirement on agents and cards, or say why not', () => {
@@ -29,7 +29,7 @@ describe('the rules', () => {
   });
 
   it('are as the page of the coverage has them: npm run build, then node scripts/coverage.mjs', () => {
-    expect(read('docs/reference/conformance-coverage.md')).toBe(coveragePage(coverage));
+    expect(read('docs/reference/conformance-coverage.md')).toBe(formatCoveragePage(coverage));
   });
 });
 
@@ -45,7 +45,7 @@ describe('coverage', () => {
   });
 
   it('tells what is missing, what is excused in vain, and what does not exist', () => {
-    const found = coverageOf(
+    const found = computeCoverage(
       [
         requirement('A-1'),
         requirement('A-2'),
@@ -58,6 +58,8 @@ describe('coverage', () => {
     expect(found.missing).toEqual(['A-3']);
     expect(found.stale).toEqual(['A-1']);
     expect(found.unknown).toEqual(['B-1']);
-    expect(coveragePage(found)).toContain(String.raw`| A-2 | 1 | MUST | a \| b | not looked at: a reason |`);
+    expect(formatCoveragePage(found)).toContain(
+      String.raw`| A-2 | 1 | MUST | a \| b | not looked at: a reason |`,
+    );
   });
 });

@@ -1,4 +1,4 @@
-import type { Rule } from '../rule-model.ts';
+import type { ConformanceRule } from '../rule-model.ts';
 
 /** A line of the catalogue of what the specification asks for. */
 export interface Requirement {
@@ -31,9 +31,9 @@ export interface Coverage {
 }
 
 /** Compares the rules with every requirement on agents and cards that can be found out from outside. */
-export function coverageOf(
+export function computeCoverage(
   requirements: readonly Requirement[],
-  rules: readonly Pick<Rule, 'id' | 'requirements'>[],
+  rules: readonly Pick<ConformanceRule, 'id' | 'requirements'>[],
   waivers: Readonly<Record<string, string>>,
 ): Coverage {
   const wanted = requirements.filter(
@@ -62,7 +62,7 @@ export function coverageOf(
 }
 
 /** The coverage as a page. */
-export function coveragePage({ covered }: Coverage): string {
+export function formatCoveragePage({ covered }: Coverage): string {
   const looked = covered.filter(({ rules }) => rules.length > 0).length;
   const rows = covered.map(({ requirement, rules, waiver }) => {
     const { id, section, level, summary } = requirement;

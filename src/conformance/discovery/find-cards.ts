@@ -1,12 +1,12 @@
-import { readJson } from '../../primitives/json.ts';
-import { oldOrNew } from './probe-version.ts';
-import { lanesOf, shapeOf, type ShownCard } from './card-variants.ts';
-import { isObject, type Json, textIn } from '../drivers/normalized-views.ts';
-import type { Exchange } from '../wire/http-exchange.ts';
-import type { Line } from '../wire/raw-http-client.ts';
+import { parseJsonOrUndefined } from '../../primitives/json.ts';
+import { probeVersion } from './probe-version.ts';
+import { cardVariants, detectCardVersion, type PublishedCard } from './card-variants.ts';
+import { isJsonObject, type JsonObject, asText } from '../drivers/normalized-views.ts';
+import type { HttpExchange } from '../wire/http-exchange.ts';
+import type { RawHttpClient } from '../wire/raw-http-client.ts';
 
 /** Where a card may be. */
-export function placesOf(url: string): string[] {
+export function cardLocations(url: string): string[] {
   const base = url.replace(/\/+$/, '');
   return base.endsWith('.json')
     ? [base]
@@ -14,12 +14,12 @@ export function placesOf(url: string): string[] {
 }
 
 /** Asks for the card at a place, as a caller of a version; callers of 0.1 name none. */
-export function askForCard(
-  line: Line,
+export function requestCard(
+  line: RawHttpClient,
   place: string,
   version: '1.0' | '0.3' | undefined,
   headers: Readonly<Record<string, string>>,
-): Promise<Exchange> {
+): Promise<HttpExchange> {
   return line.send({
     method: 'GET',
     url: place,
@@ -36,31 +36,31 @@ interface FoundCard {
   readonly place: string;
   /** The version that was named; the first readers named none. */
   readonly asked: '1.0' | '0.3' | undefined;
-  readonly card: Json;
+  readonly card: JsonObject;
 }
 
 /** The cards at both well-known places, asked for as every version would; the one of the newest version first. */
 export async function findCards(
-  line: Line,
+  line: RawHttpClient,
   url: string,
   headers: Readonly<Record<string, string>>,
-): Promise<ShownCard[]> {
+): Promise<PublishedCard[]> {
   const found: FoundCard[] = [];
-  for (const place of placesOf(url)) {
+  for (const place of cardLocations(url)) {
     for (const asked of ['1.0', '0.3', undefined] as const) {
-      const exchange = await askForCard(line, place, asked, headers);
-      const card = exchange.status === 200 ? readJson(exchange.body) : undefined;
-      if (isObject(card)) found.push({ place, asked, card });
+      const exchange = await requestCard(line, place, asked, headers);
+      const card = exchange.status === 200 ? parseJsonOrUndefined(exchange.body) : undefined;
+      if (isJsonObject(card)) found.push({ place, asked, card });
     }
   }
-  const cards: ShownCard[] = [];
+  const cards: PublishedCard[] = [];
   for (const { place, card } of distinct(found)) {
-    const { version: looks, isCertain } = shapeOf(card);
+    const { version: looks, isCertain } = detectCardVersion(card);
     const shape = isCertain ? looks : ((await spokenAt(line, card, place, headers)) ?? looks);
     if (!cards.some(({ version }) => version === shape)) cards.push({ url: place, card, version: shape });
   }
   // One card may have the words of several versions; each is then looked at as its own readers find it.
-  const spoken = new Set(cards.flatMap(lanesOf).map(({ version }) => version));
+  const spoken = new Set(cards.flatMap(cardVariants).map(({ version }) => version));
   for (const version of ['0.3', '0.1'] as const) {
     const own = found.find((each) => isFor(each, version));
     if (own && spoken.has(version) && !cards.some((each) => each.version === version))
@@ -78,16 +78,16 @@ function distinct(found: readonly FoundCard[]): FoundCard[] {
 
 /** The version that an agent speaks at the address of its card, if its answers tell. */
 async function spokenAt(
-  line: Line,
-  card: Json,
+  line: RawHttpClient,
+  card: JsonObject,
   place: string,
   given: Readonly<Record<string, string>>,
 ): Promise<'0.1' | '0.3' | undefined> {
-  const at = textIn(card.url);
+  const at = asText(card.url);
   if (at === undefined || !URL.canParse(at, place)) return undefined;
   const url = new URL(at, place).href;
   const headers = { 'content-type': 'application/json', accept: 'application/json', ...given };
-  return oldOrNew(async (body) => (await line.send({ method: 'POST', url, headers, body })).body);
+  return probeVersion(async (body) => (await line.send({ method: 'POST', url, headers, body })).body);
 }
 
 function isFor({ place, asked, card }: FoundCard, version: '0.3' | '0.1'): boolean {

@@ -1,8 +1,8 @@
-import { askForCard, placesOf } from './find-cards.ts';
-import { Line } from '../wire/raw-http-client.ts';
+import { requestCard, cardLocations } from './find-cards.ts';
+import { RawHttpClient } from '../wire/raw-http-client.ts';
 
 /** How to find out whether an agent is awake. */
-export interface HealthOptions {
+export interface ReachabilityOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Milliseconds until it is given up. */
   readonly patience: number;
@@ -14,14 +14,17 @@ export interface HealthOptions {
  *
  * @returns why nobody does; undefined when somebody did, be it with an error.
  */
-export async function findSilence(url: string, options: HealthOptions): Promise<string | undefined> {
+export async function waitUntilReachable(
+  url: string,
+  options: ReachabilityOptions,
+): Promise<string | undefined> {
   const { patience, headers = {}, insecure = false } = options;
-  const line = new Line({ deadline: patience, insecure });
-  const [place = url] = placesOf(url);
+  const line = new RawHttpClient({ deadline: patience, insecure });
+  const [place = url] = cardLocations(url);
   const until = performance.now() + patience;
   try {
     for (let wait = 100; ; wait *= 2) {
-      const exchange = await askForCard(line, place, '1.0', headers);
+      const exchange = await requestCard(line, place, '1.0', headers);
       const { status, end, trouble } = exchange;
       const isStarting = status === 0 || status === 502 || status === 503;
       if (!isStarting) return undefined;

@@ -2,14 +2,14 @@ import { isIP } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 
 /** What came of a handshake. */
-export interface Handshake {
+export interface TlsCheckResult {
   readonly state: 'ok' | 'trouble' | 'left-out';
   readonly what: string;
   readonly fix?: string;
 }
 
 /** How a handshake is made. */
-export interface HandshakeOptions {
+export interface TlsCheckOptions {
   readonly host: string;
   readonly port: number;
   readonly timeout: number;
@@ -20,7 +20,7 @@ export interface HandshakeOptions {
 type Told = readonly [what: string, fix: string];
 
 /** Shakes hands over TLS, and says what is wrong in words that somebody can act on. */
-export function shakeHands({ host, port, timeout, isLenient }: HandshakeOptions): Promise<Handshake> {
+export function checkTls({ host, port, timeout, isLenient }: TlsCheckOptions): Promise<TlsCheckResult> {
   return new Promise((resolve) => {
     const socket = connect({
       host,
@@ -30,7 +30,7 @@ export function shakeHands({ host, port, timeout, isLenient }: HandshakeOptions)
       // An address is no name, and may not be sent as one.
       ...(isIP(host) === 0 ? { servername: host } : {}),
     });
-    const done = (handshake: Handshake): void => {
+    const done = (handshake: TlsCheckResult): void => {
       socket.destroy();
       resolve(handshake);
     };

@@ -1,16 +1,16 @@
 import { lookup } from 'node:dns/promises';
-import { isLoopback } from '../checks/push/loopback.ts';
-import { askForCard, findCards, placesOf } from '../discovery/find-cards.ts';
-import { lanesOf, type ShownCard } from '../discovery/card-variants.ts';
-import { shakeHands } from './check-tls.ts';
-import { meet } from '../interop/interop-peer.ts';
-import { described, type Probe } from '../probe.ts';
-import { isObject, type Json } from '../drivers/normalized-views.ts';
-import { Line } from '../wire/raw-http-client.ts';
-import { Receiver } from '../wire/webhook-receiver.ts';
+import { isLoopbackUrl } from '../checks/push/loopback.ts';
+import { requestCard, findCards, cardLocations } from '../discovery/find-cards.ts';
+import { cardVariants, type PublishedCard } from '../discovery/card-variants.ts';
+import { checkTls } from './check-tls.ts';
+import { openPeer } from '../interop/interop-peer.ts';
+import { describeResponse, type Probe } from '../probe.ts';
+import { isJsonObject, type JsonObject } from '../drivers/normalized-views.ts';
+import { RawHttpClient } from '../wire/raw-http-client.ts';
+import { WebhookReceiver } from '../wire/webhook-receiver.ts';
 
 /** One step on the way to an agent that works. */
-export interface Step {
+export interface DiagnosisStep {
   readonly name: 'DNS' | 'TLS' | 'card' | 'version' | 'auth' | 'message' | 'stream';
   readonly state: 'ok' | 'trouble' | 'left-out';
   /** What was seen. */
@@ -29,10 +29,10 @@ export interface DoctorOptions {
   readonly text?: string;
 }
 
-type Finding = Omit<Step, 'name'>;
+type Finding = Omit<DiagnosisStep, 'name'>;
 
 /** Goes the way that a caller goes, step by step, and says at which one it ends and why. */
-export async function diagnose(url: string, options: DoctorOptions = {}): Promise<Step[]> {
+export async function diagnose(url: string, options: DoctorOptions = {}): Promise<DiagnosisStep[]> {
   return new Diagnosis(url, options).run();
 }
 
@@ -40,18 +40,18 @@ class Diagnosis {
   readonly #url: string;
   readonly #options: DoctorOptions;
   readonly #timeout: number;
-  readonly #line: Line;
-  readonly #receiver = new Receiver();
-  readonly #steps: Step[] = [];
+  readonly #line: RawHttpClient;
+  readonly #receiver = new WebhookReceiver();
+  readonly #steps: DiagnosisStep[] = [];
 
   constructor(url: string, options: DoctorOptions) {
     this.#url = url;
     this.#options = options;
     this.#timeout = options.timeout ?? 15_000;
-    this.#line = new Line({ deadline: this.#timeout, insecure: options.insecure ?? false });
+    this.#line = new RawHttpClient({ deadline: this.#timeout, insecure: options.insecure ?? false });
   }
 
-  async run(): Promise<Step[]> {
+  async run(): Promise<DiagnosisStep[]> {
     const isOn =
       (await this.#step('DNS', () => findHost(this.#url))) &&
       (await this.#step('TLS', () => tryTls(this.#url, this.#timeout, this.#options.insecure ?? false))) &&
@@ -63,7 +63,7 @@ class Diagnosis {
     return this.#steps;
   }
 
-  async #step(name: Step['name'], work: () => Promise<Finding>): Promise<boolean> {
+  async #step(name: DiagnosisStep['name'], work: () => Promise<Finding>): Promise<boolean> {
     const finding = await work();
     this.#steps.push({ name, ...finding });
     return finding.state !== 'trouble';
@@ -71,8 +71,8 @@ class Diagnosis {
 
   async #card(): Promise<Finding> {
     const { headers = {} } = this.#options;
-    const [place = this.#url, older] = placesOf(this.#url);
-    const exchange = await askForCard(this.#line, place, '1.0', headers);
+    const [place = this.#url, older] = cardLocations(this.#url);
+    const exchange = await requestCard(this.#line, place, '1.0', headers);
     const { status, body, trouble } = exchange;
     if (status === 0)
       return wrong(
@@ -96,13 +96,13 @@ class Diagnosis {
 
   async #version(): Promise<Finding> {
     const cards = await findCards(this.#line, this.#url, this.#options.headers ?? {});
-    const lanes = cards.flatMap((each) => lanesOf(each));
+    const lanes = cards.flatMap((each) => cardVariants(each));
     if (lanes.length === 0)
       return wrong(
         'the card names no JSON-RPC or REST address',
         'List them in supportedInterfaces (1.0), or in url and preferredTransport (0.3).',
       );
-    const lost = lanes.find(({ url }) => isLoopback(url) && !isLoopback(this.#url));
+    const lost = lanes.find(({ url }) => isLoopbackUrl(url) && !isLoopbackUrl(this.#url));
     if (lost)
       return wrong(
         `the card sends callers to ${lost.url}, which is their own machine`,
@@ -116,7 +116,7 @@ class Diagnosis {
     const { headers = {}, text } = this.#options;
     const company = { line: this.#line, receiver: this.#receiver, deadline: this.#timeout };
     const ways = text === undefined ? {} : { completed: { text } };
-    const { probe, shown } = await meet(this.#url, company, { headers, ways });
+    const { probe, shown } = await openPeer(this.#url, company, { headers, ways });
     if (!probe || !shown) return;
     const isIn = await this.#step('auth', () => askToBeLetIn(probe, shown, headers));
     if (!isIn) return;
@@ -159,17 +159,17 @@ async function tryTls(url: string, timeout: number, isLenient: boolean): Promise
   if (protocol !== 'https:')
     return { state: 'left-out', what: 'http, so nothing is encrypted; use https where others reach it' };
   const host = hostname.replaceAll(/^\[|\]$/g, '');
-  return shakeHands({ host, port: Number(port || 443), timeout, isLenient });
+  return checkTls({ host, port: Number(port || 443), timeout, isLenient });
 }
 
 async function askToBeLetIn(
   probe: Probe,
-  { card }: ShownCard,
+  { card }: PublishedCard,
   headers: Readonly<Record<string, string>>,
 ): Promise<Finding> {
   const heard = await probe.ask('get', { id: crypto.randomUUID() });
   const { status } = heard.exchange;
-  const schemes = isObject(card.securitySchemes) ? Object.keys(card.securitySchemes) : [];
+  const schemes = isJsonObject(card.securitySchemes) ? Object.keys(card.securitySchemes) : [];
   const wants = schemes.length > 0 ? `the card wants ${schemes.join(' or ')}` : 'the card names no scheme';
   if (status === 0)
     return wrong(
@@ -201,7 +201,7 @@ async function sayHello(probe: Probe, timeout: number): Promise<Finding> {
       );
     const isPage = headers['content-type']?.includes('html') ?? false;
     return wrong(
-      isPage ? `${said} got a page of HTML, HTTP ${status}` : `${said} failed: ${described(heard)}`,
+      isPage ? `${said} got a page of HTML, HTTP ${status}` : `${said} failed: ${describeResponse(heard)}`,
       isPage
         ? 'The address in the card leads to a web server, not to the agent; mend it, or the proxy.'
         : 'Look at the log of the agent; run `dragoman conformance` for the rule that is broken.',
@@ -211,13 +211,13 @@ async function sayHello(probe: Probe, timeout: number): Promise<Finding> {
   if (task) return ok(`${said} became a task, "${task.state}" in ${took}`);
   if (probe.speech.messageOf(heard.result)) return ok(`${said} was answered with a message in ${took}`);
   return wrong(
-    `${said} got neither a task nor a message: ${described(heard)}`,
+    `${said} got neither a task nor a message: ${describeResponse(heard)}`,
     `Answer as ${probe.speech.version} says: the version of the card and of the answer must be the same.`,
   );
 }
 
 async function listen(probe: Probe): Promise<Finding> {
-  const capabilities: Json = probe.capabilities;
+  const capabilities: JsonObject = probe.capabilities;
   if (capabilities.streaming !== true)
     return { state: 'left-out', what: 'the card says that it does not stream' };
   const { exchange, events, isStream, isWhole } = await probe.follow('stream', {

@@ -1,5 +1,5 @@
 /** The errors of the protocol, by name. */
-export const faultNames = {
+export const protocolErrorNames = {
   ParseError: { code: -32700, http: [400], reason: undefined },
   InvalidRequest: { code: -32600, http: [400], reason: undefined },
   MethodNotFound: { code: -32601, http: [404, 405, 501], reason: undefined },
@@ -21,10 +21,10 @@ export const faultNames = {
 } as const;
 
 /** The name of an error. */
-export type FaultName = keyof typeof faultNames;
+export type ProtocolErrorName = keyof typeof protocolErrorNames;
 
 /** An error that an agent answered with. */
-export interface Fault {
+export interface ErrorResponse {
   /** The code of JSON-RPC; undefined on REST where the body has none. */
   readonly code: number | undefined;
   readonly httpStatus: number;
@@ -37,7 +37,7 @@ export interface Fault {
 }
 
 /** Reads the `reason` of the first `ErrorInfo` in a list of details. */
-export function reasonIn(details: unknown): string | undefined {
+export function errorInfoReason(details: unknown): string | undefined {
   if (!Array.isArray(details)) return undefined;
   for (const each of details as { reason?: unknown }[])
     if (typeof each === 'object' && each !== null && typeof each.reason === 'string') return each.reason;
@@ -45,12 +45,12 @@ export function reasonIn(details: unknown): string | undefined {
 }
 
 /** Says how an error is not the one that was expected; undefined when it is. */
-export function mismatch(
-  fault: Fault,
-  name: FaultName,
+export function errorMismatch(
+  fault: ErrorResponse,
+  name: ProtocolErrorName,
   transport: 'JSONRPC' | 'HTTP+JSON',
 ): string | undefined {
-  const { code, http, reason } = faultNames[name];
+  const { code, http, reason } = protocolErrorNames[name];
   if (transport === 'JSONRPC')
     return fault.code === code ? undefined : `code ${code} (${name}), not ${fault.code}`;
   if (!(http as readonly number[]).includes(fault.httpStatus))

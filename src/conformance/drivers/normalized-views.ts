@@ -1,8 +1,8 @@
 /** A state by its short name, or whatever the agent wrote. */
-export type State = string;
+export type TaskStateName = string;
 
 /** An artifact as far as all versions agree. */
-export interface ArtifactView {
+export interface NormalizedArtifact {
   /** Of 0.1, its index. */
   readonly id: string;
   readonly name: string | undefined;
@@ -11,27 +11,27 @@ export interface ArtifactView {
 }
 
 /** A task as far as all versions agree. */
-export interface TaskView {
+export interface NormalizedTask {
   readonly id: string | undefined;
   readonly contextId: string | undefined;
-  readonly state: State;
+  readonly state: TaskStateName;
   readonly timestamp: string | undefined;
   /** The parts of the message in the status. */
   readonly said: readonly unknown[] | undefined;
-  readonly artifacts: readonly ArtifactView[] | undefined;
+  readonly artifacts: readonly NormalizedArtifact[] | undefined;
   readonly history: readonly unknown[] | undefined;
   readonly raw: object;
 }
 
 /** An event as far as all versions agree. */
-export type EventView =
-  | { readonly kind: 'task'; readonly task: TaskView; readonly raw: unknown }
+export type NormalizedEvent =
+  | { readonly kind: 'task'; readonly task: NormalizedTask; readonly raw: unknown }
   | { readonly kind: 'message'; readonly parts: readonly unknown[]; readonly raw: unknown }
   | {
       readonly kind: 'status';
       readonly taskId: string | undefined;
       readonly contextId: string | undefined;
-      readonly state: State;
+      readonly state: TaskStateName;
       readonly timestamp: string | undefined;
       /** Undefined where the version has no such mark. */
       readonly final: boolean | undefined;
@@ -41,7 +41,7 @@ export type EventView =
       readonly kind: 'artifact';
       readonly taskId: string | undefined;
       readonly contextId: string | undefined;
-      readonly artifact: ArtifactView | undefined;
+      readonly artifact: NormalizedArtifact | undefined;
       readonly append: boolean;
       readonly lastChunk: boolean;
       readonly raw: unknown;
@@ -49,58 +49,58 @@ export type EventView =
   | { readonly kind: 'unknown'; readonly why: string; readonly raw: unknown };
 
 /** Any JSON object. */
-export type Json = Readonly<Record<string, unknown>>;
+export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** True for a JSON object, which a list is not. */
-export function isObject(value: unknown): value is Json {
+export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** A text, or undefined. */
-export function textIn(value: unknown): string | undefined {
+export function asText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
 /** A list, or undefined. */
-export function listIn(value: unknown): readonly unknown[] | undefined {
+export function asList(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(value) ? value : undefined;
 }
 
 /** The text of the parts of any version, joined. */
 export function textOfParts(parts: readonly unknown[]): string {
-  return parts.map((part) => (isObject(part) ? (textIn(part.text) ?? '') : '')).join('');
+  return parts.map((part) => (isJsonObject(part) ? (asText(part.text) ?? '') : '')).join('');
 }
 
 /** Reads a task, given the names that a version has for things. */
-export function taskView(
-  raw: Json,
+export function normalizeTask(
+  raw: JsonObject,
   names: { context: string; artifactId: string },
-  shortState: (state: unknown) => State,
-): TaskView {
-  const status = isObject(raw.status) ? raw.status : {};
+  shortState: (state: unknown) => TaskStateName,
+): NormalizedTask {
+  const status = isJsonObject(raw.status) ? raw.status : {};
   // REST of 0.3 has another name for the parts of a message.
-  const said = isObject(status.message)
-    ? (listIn(status.message.parts) ?? listIn(status.message.content))
+  const said = isJsonObject(status.message)
+    ? (asList(status.message.parts) ?? asList(status.message.content))
     : undefined;
   return {
-    id: textIn(raw.id),
-    contextId: textIn(raw[names.context]),
+    id: asText(raw.id),
+    contextId: asText(raw[names.context]),
     state: shortState(status.state),
-    timestamp: textIn(status.timestamp),
+    timestamp: asText(status.timestamp),
     said,
-    artifacts: listIn(raw.artifacts)?.map((each) => artifactView(each, names.artifactId)),
-    history: listIn(raw.history),
+    artifacts: asList(raw.artifacts)?.map((each) => normalizeArtifact(each, names.artifactId)),
+    history: asList(raw.history),
     raw,
   };
 }
 
 /** Reads an artifact. */
-export function artifactView(raw: unknown, idName: string): ArtifactView {
-  const artifact = isObject(raw) ? raw : {};
+export function normalizeArtifact(raw: unknown, idName: string): NormalizedArtifact {
+  const artifact = isJsonObject(raw) ? raw : {};
   return {
     id: idIn(artifact[idName], idName),
-    name: textIn(artifact.name),
-    parts: listIn(artifact.parts) ?? [],
+    name: asText(artifact.name),
+    parts: asList(artifact.parts) ?? [],
     raw: artifact,
   };
 }
@@ -112,12 +112,12 @@ function idIn(value: unknown, idName: string): string {
 }
 
 /** The state that an event tells; empty when it tells none. */
-export function stateOf(event: EventView | undefined): State {
+export function eventState(event: NormalizedEvent | undefined): TaskStateName {
   if (event?.kind === 'task') return event.task.state;
   return event?.kind === 'status' ? event.state : '';
 }
 
 /** Without what is undefined. */
-export function given(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
+export function withoutUndefined(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }

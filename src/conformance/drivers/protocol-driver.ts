@@ -1,11 +1,11 @@
-import type { Transport, Version } from '../rule-model.ts';
-import type { Exchange, Frame } from '../wire/http-exchange.ts';
+import type { CheckedTransport, CheckedVersion } from '../rule-model.ts';
+import type { HttpExchange, RawFrame } from '../wire/http-exchange.ts';
 import type { RawRequest } from '../wire/raw-http-client.ts';
-import type { Fault } from './error-response.ts';
-import type { EventView, TaskView } from './normalized-views.ts';
+import type { ErrorResponse } from './error-response.ts';
+import type { NormalizedEvent, NormalizedTask } from './normalized-views.ts';
 
 /** The operations of the protocol, whatever a version calls them. */
-export type Operation =
+export type DriverOperation =
   | 'send'
   | 'stream'
   | 'get'
@@ -19,7 +19,7 @@ export type Operation =
   | 'extendedCard';
 
 /** A message to send, in the words of no version. */
-export interface Draft {
+export interface MessageDraft {
   readonly text?: string;
   readonly messageId?: string;
   readonly taskId?: string;
@@ -30,7 +30,7 @@ export interface Draft {
 }
 
 /** A webhook, in the words of no version. */
-export interface Webhook {
+export interface WebhookDraft {
   readonly id?: string;
   readonly url: string;
   readonly token?: string;
@@ -39,14 +39,14 @@ export interface Webhook {
 }
 
 /** What an operation is asked with, in the words of no version. Each operation takes what it knows. */
-export interface Asking {
-  readonly message?: Draft;
+export interface OperationInput {
+  readonly message?: MessageDraft;
   readonly id?: string;
   readonly taskId?: string;
   readonly historyLength?: number;
   readonly returnImmediately?: boolean;
   readonly acceptedOutputModes?: readonly string[];
-  readonly webhook?: Webhook;
+  readonly webhook?: WebhookDraft;
   readonly contextId?: string;
   /** On the wire of the version. */
   readonly status?: string;
@@ -57,7 +57,7 @@ export interface Asking {
 }
 
 /** How to ask. */
-export interface Manner {
+export interface RequestOverrides {
   /** The id of the JSON-RPC request. */
   readonly rpcId?: string | number | null;
   /** Headers beside those of the version; an empty text removes one. */
@@ -69,36 +69,36 @@ export interface Manner {
 }
 
 /** What an answer says, once its envelope is off. */
-export interface Heard {
-  readonly exchange: Exchange;
+export interface DecodedResponse {
+  readonly exchange: HttpExchange;
   /** What the version has for a success; undefined when it failed or could not be read. */
   readonly result?: unknown;
-  readonly fault?: Fault;
+  readonly fault?: ErrorResponse;
   /** Why there is neither. */
   readonly problem?: string;
 }
 
 /** One version over one transport, as it is spoken on the wire. It knows only what the specification says. */
-export interface Speech {
-  readonly version: Version;
-  readonly transport: Transport;
+export interface ProtocolDriver {
+  readonly version: CheckedVersion;
+  readonly transport: CheckedTransport;
   /** Where requests go. */
   readonly url: string;
   /** The version header and the like. */
   readonly headers: Readonly<Record<string, string>>;
   /** @returns undefined when the version has no such operation. */
-  say(operation: Operation, asking: Asking, manner?: Manner): RawRequest | undefined;
-  hear(exchange: Exchange): Heard;
+  say(operation: DriverOperation, asking: OperationInput, manner?: RequestOverrides): RawRequest | undefined;
+  hear(exchange: HttpExchange): DecodedResponse;
   /** What a frame of a stream says. */
   hearFrame(
-    frame: Frame,
-    exchange: Pick<Exchange, 'frames'>,
-  ): { event?: unknown; fault?: Fault; problem?: string };
+    frame: RawFrame,
+    exchange: Pick<HttpExchange, 'frames'>,
+  ): { event?: unknown; fault?: ErrorResponse; problem?: string };
   /** The task that an answer holds, however it is wrapped. */
-  taskOf(result: unknown): TaskView | undefined;
+  taskOf(result: unknown): NormalizedTask | undefined;
   /** The direct message that an answer holds. */
   messageOf(result: unknown): { parts: readonly unknown[]; raw: object } | undefined;
-  eventOf(event: unknown): EventView;
+  eventOf(event: unknown): NormalizedEvent;
   /** The states by their short names, as they are on the wire. */
   readonly states: Readonly<Record<string, string>>;
 }

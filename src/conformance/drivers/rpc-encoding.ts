@@ -1,19 +1,19 @@
-import { readJson } from '../../primitives/json.ts';
-import type { Exchange, Frame } from '../wire/http-exchange.ts';
+import { parseJsonOrUndefined } from '../../primitives/json.ts';
+import type { HttpExchange, RawFrame } from '../wire/http-exchange.ts';
 import type { RawRequest } from '../wire/raw-http-client.ts';
-import { type Fault, reasonIn } from './error-response.ts';
-import type { Heard, Manner } from './protocol-driver.ts';
-import { isObject, textIn } from './normalized-views.ts';
+import { type ErrorResponse, errorInfoReason } from './error-response.ts';
+import type { DecodedResponse, RequestOverrides } from './protocol-driver.ts';
+import { isJsonObject, asText } from './normalized-views.ts';
 
 let count = 0;
 
 /** Puts params into an envelope of JSON-RPC. */
-export function sayRpc(
+export function encodeRpcRequest(
   url: string,
   headers: Readonly<Record<string, string>>,
   method: string,
   params: Record<string, unknown> | undefined,
-  manner: Manner = {},
+  manner: RequestOverrides = {},
 ): RawRequest {
   const altered = manner.alter ? manner.alter(params ?? {}) : params;
   const id = manner.rpcId === undefined ? `check-${++count}` : manner.rpcId;
@@ -21,13 +21,13 @@ export function sayRpc(
   return {
     method: 'POST',
     url: manner.query ? `${url}${url.includes('?') ? '&' : '?'}${manner.query}` : url,
-    headers: merged({ 'content-type': 'application/json', ...headers }, manner.headers),
+    headers: mergeHeaders({ 'content-type': 'application/json', ...headers }, manner.headers),
     body,
   };
 }
 
 /** Headers with others laid over them; an empty text removes one. */
-export function merged(
+export function mergeHeaders(
   headers: Readonly<Record<string, string>>,
   over: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
@@ -35,36 +35,40 @@ export function merged(
 }
 
 /** Takes the envelope of JSON-RPC off. */
-export function hearRpc(exchange: Exchange): Heard {
+export function decodeRpcResponse(exchange: HttpExchange): DecodedResponse {
   if (exchange.status === 0)
     return { exchange, problem: exchange.trouble ?? `There was no answer (${exchange.end})` };
-  const read = readJson(exchange.body);
-  if (!isObject(read))
+  const read = parseJsonOrUndefined(exchange.body);
+  if (!isJsonObject(read))
     return {
       exchange,
       problem: `HTTP ${exchange.status} without a JSON object: ${exchange.body.slice(0, 120)}`,
     };
-  if (isObject(read.error)) return { exchange, fault: rpcFault(read.error, exchange.status) };
+  if (isJsonObject(read.error)) return { exchange, fault: rpcFault(read.error, exchange.status) };
   if ('result' in read) return { exchange, result: read.result };
   return { exchange, problem: `HTTP ${exchange.status} with neither a result nor an error` };
 }
 
 /** Takes the envelope off what one frame carries. */
-export function hearRpcFrame(frame: Frame): { event?: unknown; fault?: Fault; problem?: string } {
-  const read = readJson(frame.data ?? '');
-  if (!isObject(read))
+export function decodeRpcFrame(frame: RawFrame): {
+  event?: unknown;
+  fault?: ErrorResponse;
+  problem?: string;
+} {
+  const read = parseJsonOrUndefined(frame.data ?? '');
+  if (!isJsonObject(read))
     return { problem: `A frame without a JSON object: ${(frame.data ?? '').slice(0, 120)}` };
-  if (isObject(read.error)) return { fault: rpcFault(read.error, 200) };
+  if (isJsonObject(read.error)) return { fault: rpcFault(read.error, 200) };
   if ('result' in read) return { event: read.result };
   return { problem: 'A frame with neither a result nor an error' };
 }
 
-function rpcFault(error: Readonly<Record<string, unknown>>, httpStatus: number): Fault {
+function rpcFault(error: Readonly<Record<string, unknown>>, httpStatus: number): ErrorResponse {
   return {
     code: typeof error.code === 'number' ? error.code : undefined,
     httpStatus,
-    message: textIn(error.message) ?? '',
-    reason: reasonIn(error.data),
+    message: asText(error.message) ?? '',
+    reason: errorInfoReason(error.data),
     details: error.data,
     raw: error,
   };

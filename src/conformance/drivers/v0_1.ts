@@ -1,20 +1,21 @@
-import { hearRpc, hearRpcFrame, sayRpc } from './rpc-encoding.ts';
-import type { Asking, Draft, Operation, Speech } from './protocol-driver.ts';
+import { decodeRpcResponse, decodeRpcFrame, encodeRpcRequest } from './rpc-encoding.ts';
+import type { OperationInput, MessageDraft, DriverOperation, ProtocolDriver } from './protocol-driver.ts';
 import {
-  artifactView,
-  type EventView,
-  isObject,
-  type Json,
-  taskView,
-  type TaskView,
-  textIn,
+  normalizeArtifact,
+  type NormalizedEvent,
+  isJsonObject,
+  type JsonObject,
+  normalizeTask,
+  type NormalizedTask,
+  asText,
 } from './normalized-views.ts';
 
 const words = ['submitted', 'working', 'input-required', 'completed', 'canceled', 'failed', 'unknown'];
 const states: Readonly<Record<string, string>> = Object.fromEntries(words.map((word) => [word, word]));
-const viewOf = (raw: Json): TaskView => taskView(raw, { context: 'sessionId', artifactId: 'index' }, String);
+const viewOf = (raw: JsonObject): NormalizedTask =>
+  normalizeTask(raw, { context: 'sessionId', artifactId: 'index' }, String);
 
-const methods: Readonly<Record<Operation, string | undefined>> = {
+const methods: Readonly<Record<DriverOperation, string | undefined>> = {
   send: 'tasks/send',
   stream: 'tasks/sendSubscribe',
   get: 'tasks/get',
@@ -28,11 +29,11 @@ const methods: Readonly<Record<Operation, string | undefined>> = {
   extendedCard: undefined,
 };
 
-function messageOf({ text = 'hello', parts, metadata }: Draft): Json {
+function messageOf({ text = 'hello', parts, metadata }: MessageDraft): JsonObject {
   return { role: 'user', parts: parts ?? [{ type: 'text', text }], ...(metadata ? { metadata } : {}) };
 }
 
-function params(operation: Operation, asking: Asking): Record<string, unknown> {
+function params(operation: DriverOperation, asking: OperationInput): Record<string, unknown> {
   const { id, taskId, historyLength, webhook, message = {} } = asking;
   const config = webhook && {
     url: webhook.url,
@@ -58,28 +59,28 @@ function params(operation: Operation, asking: Asking): Record<string, unknown> {
   }
 }
 
-function eventOf(event: unknown): EventView {
+function eventOf(event: unknown): NormalizedEvent {
   const raw = event;
-  if (!isObject(event)) return { kind: 'unknown', why: 'It is no object', raw };
-  const ids = { taskId: textIn(event.id), contextId: textIn(event.sessionId) };
-  if (isObject(event.artifact)) {
+  if (!isJsonObject(event)) return { kind: 'unknown', why: 'It is no object', raw };
+  const ids = { taskId: asText(event.id), contextId: asText(event.sessionId) };
+  if (isJsonObject(event.artifact)) {
     const { artifact } = event;
     return {
       kind: 'artifact',
       ...ids,
-      artifact: artifactView(artifact, 'index'),
+      artifact: normalizeArtifact(artifact, 'index'),
       append: artifact.append === true,
       lastChunk: artifact.lastChunk === true,
       raw,
     };
   }
-  if (isObject(event.status)) {
+  if (isJsonObject(event.status)) {
     const { state, timestamp } = event.status;
     return {
       kind: 'status',
       ...ids,
       state: String(state),
-      timestamp: textIn(timestamp),
+      timestamp: asText(timestamp),
       final: event.final === true,
       raw,
     };
@@ -88,7 +89,7 @@ function eventOf(event: unknown): EventView {
 }
 
 /** 0.1, which knows JSON-RPC only. Some servers of its time take streams at `/subscribe`. */
-export function speak0_1(url: string): Speech {
+export function createDriver0_1(url: string): ProtocolDriver {
   return {
     version: '0.1',
     transport: 'JSONRPC',
@@ -97,11 +98,13 @@ export function speak0_1(url: string): Speech {
     states,
     say(operation, asking, manner) {
       const method = methods[operation];
-      return method === undefined ? undefined : sayRpc(url, {}, method, params(operation, asking), manner);
+      return method === undefined
+        ? undefined
+        : encodeRpcRequest(url, {}, method, params(operation, asking), manner);
     },
-    hear: hearRpc,
-    hearFrame: hearRpcFrame,
-    taskOf: (result) => (isObject(result) && isObject(result.status) ? viewOf(result) : undefined),
+    hear: decodeRpcResponse,
+    hearFrame: decodeRpcFrame,
+    taskOf: (result) => (isJsonObject(result) && isJsonObject(result.status) ? viewOf(result) : undefined),
     messageOf: () => undefined,
     eventOf,
   };

@@ -1,17 +1,28 @@
-import type { Transport } from '../rule-model.ts';
-import { hearRest, hearRestFrame, type RestSaying, sayRest } from './rest-encoding.ts';
-import { hearRpc, hearRpcFrame, sayRpc } from './rpc-encoding.ts';
-import type { Asking, Draft, Operation, Speech, Webhook } from './protocol-driver.ts';
+import type { CheckedTransport } from '../rule-model.ts';
 import {
-  artifactView,
-  type EventView,
-  given,
-  isObject,
-  type Json,
-  listIn,
-  taskView,
-  type TaskView,
-  textIn,
+  decodeRestResponse,
+  decodeRestFrame,
+  type RestRequestParts,
+  encodeRestRequest,
+} from './rest-encoding.ts';
+import { decodeRpcResponse, decodeRpcFrame, encodeRpcRequest } from './rpc-encoding.ts';
+import type {
+  OperationInput,
+  MessageDraft,
+  DriverOperation,
+  ProtocolDriver,
+  WebhookDraft,
+} from './protocol-driver.ts';
+import {
+  normalizeArtifact,
+  type NormalizedEvent,
+  withoutUndefined,
+  isJsonObject,
+  type JsonObject,
+  asList,
+  normalizeTask,
+  type NormalizedTask,
+  asText,
 } from './normalized-views.ts';
 
 const words = ['submitted', 'working', 'input-required', 'completed', 'canceled', 'failed', 'rejected'];
@@ -29,9 +40,9 @@ const shortState = (state: unknown): string => {
     .replaceAll('_', '-');
   return text.startsWith('TASK_STATE_') ? (word === 'cancelled' ? 'canceled' : word) : text;
 };
-const viewOf = (raw: Json): TaskView => taskView(raw, names, shortState);
+const viewOf = (raw: JsonObject): NormalizedTask => normalizeTask(raw, names, shortState);
 
-const methods: Readonly<Record<Operation, string | undefined>> = {
+const methods: Readonly<Record<DriverOperation, string | undefined>> = {
   send: 'message/send',
   stream: 'message/stream',
   get: 'tasks/get',
@@ -45,33 +56,48 @@ const methods: Readonly<Record<Operation, string | undefined>> = {
   extendedCard: 'agent/getAuthenticatedExtendedCard',
 };
 
-function rpcMessage({ text = 'hello', messageId, taskId, contextId, parts, metadata }: Draft): Json {
+function rpcMessage({
+  text = 'hello',
+  messageId,
+  taskId,
+  contextId,
+  parts,
+  metadata,
+}: MessageDraft): JsonObject {
   return {
     kind: 'message',
     messageId: messageId ?? crypto.randomUUID(),
     role: 'user',
     parts: parts ?? [{ kind: 'text', text }],
-    ...given({ taskId, contextId, metadata }),
+    ...withoutUndefined({ taskId, contextId, metadata }),
   };
 }
 
-function restMessage({ text = 'hello', messageId, taskId, contextId, parts, metadata }: Draft): Json {
+function restMessage({
+  text = 'hello',
+  messageId,
+  taskId,
+  contextId,
+  parts,
+  metadata,
+}: MessageDraft): JsonObject {
   return {
     messageId: messageId ?? crypto.randomUUID(),
     role: 'ROLE_USER',
     content: parts ?? [{ text }],
-    ...given({ taskId, contextId, metadata }),
+    ...withoutUndefined({ taskId, contextId, metadata }),
   };
 }
 
-function webhookOf({ id, url, token, scheme, credentials }: Webhook): Json {
-  const authentication = scheme === undefined ? undefined : { schemes: [scheme], ...given({ credentials }) };
-  return { url, ...given({ id, token, authentication }) };
+function webhookOf({ id, url, token, scheme, credentials }: WebhookDraft): JsonObject {
+  const authentication =
+    scheme === undefined ? undefined : { schemes: [scheme], ...withoutUndefined({ credentials }) };
+  return { url, ...withoutUndefined({ id, token, authentication }) };
 }
 
-function configuration(asking: Asking, pushName: string): Record<string, unknown> {
+function configuration(asking: OperationInput, pushName: string): Record<string, unknown> {
   const { historyLength, returnImmediately, acceptedOutputModes, webhook } = asking;
-  return given({
+  return withoutUndefined({
     // Whoever leaves it out is waited for by some servers and not by others.
     blocking: returnImmediately !== true,
     historyLength,
@@ -80,7 +106,7 @@ function configuration(asking: Asking, pushName: string): Record<string, unknown
   });
 }
 
-function params(operation: Operation, asking: Asking): Record<string, unknown> | undefined {
+function params(operation: DriverOperation, asking: OperationInput): Record<string, unknown> | undefined {
   const { id, taskId, historyLength, webhook, message = {} } = asking;
   switch (operation) {
     case 'send':
@@ -90,24 +116,24 @@ function params(operation: Operation, asking: Asking): Record<string, unknown> |
         configuration: configuration(asking, 'pushNotificationConfig'),
       };
     case 'get':
-      return given({ id, historyLength });
+      return withoutUndefined({ id, historyLength });
     case 'cancel':
     case 'subscribe':
-      return given({ id });
+      return withoutUndefined({ id });
     case 'createPush':
-      return given({ taskId, pushNotificationConfig: webhook && webhookOf(webhook) });
+      return withoutUndefined({ taskId, pushNotificationConfig: webhook && webhookOf(webhook) });
     case 'getPush':
     case 'deletePush':
-      return given({ id: taskId, pushNotificationConfigId: id });
+      return withoutUndefined({ id: taskId, pushNotificationConfigId: id });
     case 'listPush':
-      return given({ id: taskId });
+      return withoutUndefined({ id: taskId });
     case 'list':
     case 'extendedCard':
       return undefined;
   }
 }
 
-function rest(operation: Operation, asking: Asking): RestSaying | undefined {
+function rest(operation: DriverOperation, asking: OperationInput): RestRequestParts | undefined {
   const { historyLength, webhook, message = {} } = asking;
   const id = encodeURIComponent(asking.id ?? '');
   const configs = `/v1/tasks/${encodeURIComponent(asking.taskId ?? '')}/pushNotificationConfigs`;
@@ -141,8 +167,8 @@ function rest(operation: Operation, asking: Asking): RestSaying | undefined {
   }
 }
 
-function kindOf(event: Json): { kind: unknown; body: Json } {
-  for (const [name, kind] of wrappers) if (isObject(event[name])) return { kind, body: event[name] };
+function kindOf(event: JsonObject): { kind: unknown; body: JsonObject } {
+  for (const [name, kind] of wrappers) if (isJsonObject(event[name])) return { kind, body: event[name] };
   return { kind: event.kind, body: event };
 }
 
@@ -155,20 +181,20 @@ const wrappers: readonly (readonly [string, string])[] = [
   ['artifactUpdate', 'artifact-update'],
 ];
 
-function eventOf(event: unknown, isRpc: boolean): EventView {
-  if (!isObject(event)) return { kind: 'unknown', why: 'It is no object', raw: event };
+function eventOf(event: unknown, isRpc: boolean): NormalizedEvent {
+  if (!isJsonObject(event)) return { kind: 'unknown', why: 'It is no object', raw: event };
   const { kind, body } = isRpc ? { kind: event.kind, body: event } : kindOf(event);
   const raw = event;
-  const ids = { taskId: textIn(body.taskId), contextId: textIn(body.contextId) };
+  const ids = { taskId: asText(body.taskId), contextId: asText(body.contextId) };
   if (kind === 'task') return { kind, task: viewOf(body), raw };
-  if (kind === 'message') return { kind, parts: listIn(body.parts) ?? listIn(body.content) ?? [], raw };
+  if (kind === 'message') return { kind, parts: asList(body.parts) ?? asList(body.content) ?? [], raw };
   if (kind === 'status-update') {
-    const status = isObject(body.status) ? body.status : {};
+    const status = isJsonObject(body.status) ? body.status : {};
     return {
       kind: 'status',
       ...ids,
       state: shortState(status.state),
-      timestamp: textIn(status.timestamp),
+      timestamp: asText(status.timestamp),
       final: body.final === true,
       raw,
     };
@@ -177,7 +203,7 @@ function eventOf(event: unknown, isRpc: boolean): EventView {
     return {
       kind: 'artifact',
       ...ids,
-      artifact: isObject(body.artifact) ? artifactView(body.artifact, 'artifactId') : undefined,
+      artifact: isJsonObject(body.artifact) ? normalizeArtifact(body.artifact, 'artifactId') : undefined,
       append: body.append === true,
       lastChunk: body.lastChunk === true,
       raw,
@@ -187,7 +213,7 @@ function eventOf(event: unknown, isRpc: boolean): EventView {
 }
 
 /** 0.3, and the versions 0.2 that share its wire, over one of its transports. */
-export function speak0_3(transport: Transport, url: string): Speech {
+export function createDriver0_3(transport: CheckedTransport, url: string): ProtocolDriver {
   const isRpc = transport === 'JSONRPC';
   return {
     version: '0.3',
@@ -198,23 +224,25 @@ export function speak0_3(transport: Transport, url: string): Speech {
     say(operation, asking, manner) {
       if (isRpc) {
         const method = methods[operation];
-        return method === undefined ? undefined : sayRpc(url, {}, method, params(operation, asking), manner);
+        return method === undefined
+          ? undefined
+          : encodeRpcRequest(url, {}, method, params(operation, asking), manner);
       }
       const saying = rest(operation, asking);
-      return saying && sayRest(url.replace(/\/v1\/?$/, ''), {}, saying, manner);
+      return saying && encodeRestRequest(url.replace(/\/v1\/?$/, ''), {}, saying, manner);
     },
-    hear: isRpc ? hearRpc : hearRest,
-    hearFrame: isRpc ? hearRpcFrame : hearRestFrame,
+    hear: isRpc ? decodeRpcResponse : decodeRestResponse,
+    hearFrame: isRpc ? decodeRpcFrame : decodeRestFrame,
     taskOf(result) {
-      if (!isObject(result)) return undefined;
-      if (isObject(result.task)) return viewOf(result.task);
-      return isObject(result.status) ? viewOf(result) : undefined;
+      if (!isJsonObject(result)) return undefined;
+      if (isJsonObject(result.task)) return viewOf(result.task);
+      return isJsonObject(result.status) ? viewOf(result) : undefined;
     },
     messageOf(result) {
-      if (!isObject(result)) return undefined;
+      if (!isJsonObject(result)) return undefined;
       const { body, kind } = kindOf(result);
       return kind === 'message'
-        ? { parts: listIn(body.parts) ?? listIn(body.content) ?? [], raw: body }
+        ? { parts: asList(body.parts) ?? asList(body.content) ?? [], raw: body }
         : undefined;
     },
     eventOf: (event) => eventOf(event, isRpc),

@@ -1,17 +1,29 @@
-import type { Transport } from '../rule-model.ts';
-import { hearRest, hearRestFrame, type RestSaying, sayRest } from './rest-encoding.ts';
-import { hearRpc, hearRpcFrame, sayRpc } from './rpc-encoding.ts';
-import type { Asking, Draft, Manner, Operation, Speech, Webhook } from './protocol-driver.ts';
+import type { CheckedTransport } from '../rule-model.ts';
 import {
-  artifactView,
-  type EventView,
-  given,
-  isObject,
-  type Json,
-  listIn,
-  taskView,
-  type TaskView,
-  textIn,
+  decodeRestResponse,
+  decodeRestFrame,
+  type RestRequestParts,
+  encodeRestRequest,
+} from './rest-encoding.ts';
+import { decodeRpcResponse, decodeRpcFrame, encodeRpcRequest } from './rpc-encoding.ts';
+import type {
+  OperationInput,
+  MessageDraft,
+  RequestOverrides,
+  DriverOperation,
+  ProtocolDriver,
+  WebhookDraft,
+} from './protocol-driver.ts';
+import {
+  normalizeArtifact,
+  type NormalizedEvent,
+  withoutUndefined,
+  isJsonObject,
+  type JsonObject,
+  asList,
+  normalizeTask,
+  type NormalizedTask,
+  asText,
 } from './normalized-views.ts';
 
 const states: Readonly<Record<string, string>> = {
@@ -28,9 +40,9 @@ const states: Readonly<Record<string, string>> = {
 const short = new Map(Object.entries(states).map(([name, wire]) => [wire, name]));
 const shortState = (state: unknown): string => short.get(state as string) ?? String(state);
 const names = { context: 'contextId', artifactId: 'artifactId' };
-const viewOf = (raw: Json): TaskView => taskView(raw, names, shortState);
+const viewOf = (raw: JsonObject): NormalizedTask => normalizeTask(raw, names, shortState);
 
-const methods: Readonly<Record<Operation, string>> = {
+const methods: Readonly<Record<DriverOperation, string>> = {
   send: 'SendMessage',
   stream: 'SendStreamingMessage',
   get: 'GetTask',
@@ -45,18 +57,25 @@ const methods: Readonly<Record<Operation, string>> = {
 };
 
 /** A message as 1.0 has it. */
-function messageOf({ text = 'hello', messageId, taskId, contextId, parts, metadata }: Draft): Json {
+function messageOf({
+  text = 'hello',
+  messageId,
+  taskId,
+  contextId,
+  parts,
+  metadata,
+}: MessageDraft): JsonObject {
   return {
     messageId: messageId ?? crypto.randomUUID(),
     role: 'ROLE_USER',
     parts: parts ?? [{ text }],
-    ...given({ taskId, contextId, metadata }),
+    ...withoutUndefined({ taskId, contextId, metadata }),
   };
 }
 
-function webhookOf({ id, url, token, scheme, credentials }: Webhook): Json {
-  const authentication = scheme === undefined ? undefined : given({ scheme, credentials });
-  return { url, ...given({ id, token, authentication }) };
+function webhookOf({ id, url, token, scheme, credentials }: WebhookDraft): JsonObject {
+  const authentication = scheme === undefined ? undefined : withoutUndefined({ scheme, credentials });
+  return { url, ...withoutUndefined({ id, token, authentication }) };
 }
 
 function sending({
@@ -65,8 +84,8 @@ function sending({
   returnImmediately,
   acceptedOutputModes,
   webhook,
-}: Asking): Json {
-  const configuration = given({
+}: OperationInput): JsonObject {
+  const configuration = withoutUndefined({
     historyLength,
     returnImmediately,
     acceptedOutputModes,
@@ -78,35 +97,35 @@ function sending({
   };
 }
 
-function params(operation: Operation, asking: Asking): Record<string, unknown> | undefined {
+function params(operation: DriverOperation, asking: OperationInput): Record<string, unknown> | undefined {
   const { id, taskId, historyLength, contextId, status, pageSize, pageToken } = asking;
   switch (operation) {
     case 'send':
     case 'stream':
       return { ...sending(asking) };
     case 'get':
-      return given({ id, historyLength });
+      return withoutUndefined({ id, historyLength });
     case 'cancel':
     case 'subscribe':
-      return given({ id });
+      return withoutUndefined({ id });
     case 'list': {
       const { statusTimestampAfter, includeArtifacts } = asking;
       const filters = { contextId, status, pageSize, pageToken, historyLength };
-      return given({ ...filters, statusTimestampAfter, includeArtifacts });
+      return withoutUndefined({ ...filters, statusTimestampAfter, includeArtifacts });
     }
     case 'createPush':
-      return { ...given({ taskId }), ...(asking.webhook && webhookOf(asking.webhook)) };
+      return { ...withoutUndefined({ taskId }), ...(asking.webhook && webhookOf(asking.webhook)) };
     case 'getPush':
     case 'deletePush':
-      return given({ taskId, id });
+      return withoutUndefined({ taskId, id });
     case 'listPush':
-      return given({ taskId, pageSize, pageToken });
+      return withoutUndefined({ taskId, pageSize, pageToken });
     case 'extendedCard':
       return undefined;
   }
 }
 
-function rest(operation: Operation, asking: Asking): RestSaying {
+function rest(operation: DriverOperation, asking: OperationInput): RestRequestParts {
   const all = (params(operation, asking) ?? {}) as Record<string, string | number | boolean | undefined>;
   const { id: _id, taskId: _taskId, ...others } = all;
   const id = encodeURIComponent(asking.id ?? '');
@@ -137,32 +156,32 @@ function rest(operation: Operation, asking: Asking): RestSaying {
   }
 }
 
-function eventOf(event: unknown): EventView {
+function eventOf(event: unknown): NormalizedEvent {
   const raw = event;
-  if (!isObject(event)) return { kind: 'unknown', why: 'It is no object', raw };
+  if (!isJsonObject(event)) return { kind: 'unknown', why: 'It is no object', raw };
   const { task, message, statusUpdate, artifactUpdate } = event;
-  if (isObject(task)) return { kind: 'task', task: viewOf(task), raw };
-  if (isObject(message)) return { kind: 'message', parts: listIn(message.parts) ?? [], raw };
-  if (isObject(statusUpdate)) {
+  if (isJsonObject(task)) return { kind: 'task', task: viewOf(task), raw };
+  if (isJsonObject(message)) return { kind: 'message', parts: asList(message.parts) ?? [], raw };
+  if (isJsonObject(statusUpdate)) {
     const { taskId, contextId, status } = statusUpdate;
-    const { state, timestamp } = isObject(status) ? status : {};
+    const { state, timestamp } = isJsonObject(status) ? status : {};
     return {
       kind: 'status',
-      taskId: textIn(taskId),
-      contextId: textIn(contextId),
+      taskId: asText(taskId),
+      contextId: asText(contextId),
       state: shortState(state),
-      timestamp: textIn(timestamp),
+      timestamp: asText(timestamp),
       final: undefined,
       raw,
     };
   }
-  if (isObject(artifactUpdate)) {
+  if (isJsonObject(artifactUpdate)) {
     const { taskId, contextId, artifact, append, lastChunk } = artifactUpdate;
     return {
       kind: 'artifact',
-      taskId: textIn(taskId),
-      contextId: textIn(contextId),
-      artifact: isObject(artifact) ? artifactView(artifact, 'artifactId') : undefined,
+      taskId: asText(taskId),
+      contextId: asText(contextId),
+      artifact: isJsonObject(artifact) ? normalizeArtifact(artifact, 'artifactId') : undefined,
       append: append === true,
       lastChunk: lastChunk === true,
       raw,
@@ -172,7 +191,7 @@ function eventOf(event: unknown): EventView {
 }
 
 /** 1.0 over one of its transports. */
-export function speak1_0(transport: Transport, url: string): Speech {
+export function createDriver1_0(transport: CheckedTransport, url: string): ProtocolDriver {
   const headers = { 'a2a-version': '1.0' };
   const isRpc = transport === 'JSONRPC';
   return {
@@ -181,20 +200,20 @@ export function speak1_0(transport: Transport, url: string): Speech {
     url,
     headers,
     states,
-    say: (operation, asking, manner?: Manner) =>
+    say: (operation, asking, manner?: RequestOverrides) =>
       isRpc
-        ? sayRpc(url, headers, methods[operation], params(operation, asking), manner)
-        : sayRest(url, headers, rest(operation, asking), manner),
-    hear: isRpc ? hearRpc : hearRest,
-    hearFrame: isRpc ? hearRpcFrame : hearRestFrame,
+        ? encodeRpcRequest(url, headers, methods[operation], params(operation, asking), manner)
+        : encodeRestRequest(url, headers, rest(operation, asking), manner),
+    hear: isRpc ? decodeRpcResponse : decodeRestResponse,
+    hearFrame: isRpc ? decodeRpcFrame : decodeRestFrame,
     taskOf(result) {
-      if (!isObject(result)) return undefined;
-      if (isObject(result.task)) return viewOf(result.task);
-      return isObject(result.status) ? viewOf(result) : undefined;
+      if (!isJsonObject(result)) return undefined;
+      if (isJsonObject(result.task)) return viewOf(result.task);
+      return isJsonObject(result.status) ? viewOf(result) : undefined;
     },
     messageOf(result) {
-      const message = isObject(result) ? result.message : undefined;
-      return isObject(message) ? { parts: listIn(message.parts) ?? [], raw: message } : undefined;
+      const message = isJsonObject(result) ? result.message : undefined;
+      return isJsonObject(message) ? { parts: asList(message.parts) ?? [], raw: message } : undefined;
     },
     eventOf,
   };

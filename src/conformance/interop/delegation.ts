@@ -1,6 +1,6 @@
-import { Broken, Inconclusive, NotApplicable } from '../check-errors.ts';
-import { type Answer, answerOf, type Partner, wordsFor } from './interop-peer.ts';
-import { isObject, type Json, listIn, textIn } from '../drivers/normalized-views.ts';
+import { RuleViolationError, InconclusiveError, NotApplicableError } from '../check-errors.ts';
+import { type PeerAnswer, askPeer, type InteropPeer, promptFor } from './interop-peer.ts';
+import { isJsonObject, type JsonObject, asList, asText } from '../drivers/normalized-views.ts';
 
 /** The words for an agent that says that it delegates and not how it wants to be asked. */
 const usualWords = 'Ask the agent at {url} this, and give me its answer: {text}';
@@ -18,26 +18,26 @@ const atOnce = 4;
  * @param wanted - the id of a skill, or the words that ask for it, with `{url}` and `{text}`.
  * @throws NotApplicable when the agent does not say that it can.
  */
-export async function delegate(
-  from: Partner,
-  to: Partner,
+export async function testDelegation(
+  from: InteropPeer,
+  to: InteropPeer,
   wanted: string | undefined,
   who: 'as-told' | 'only-if-declared' = 'as-told',
 ): Promise<void> {
   const words = wordsOf(from, wanted, who);
   const direct = await askMarked(to, (text) => text, to.url);
   if (!direct.answer.text.includes(direct.mark))
-    throw new Inconclusive(
+    throw new InconclusiveError(
       `${to.name} does not repeat what it is told, so its answer could not be told from others. Name a text that it repeats as \`completed\` in a scenario file.`,
     );
-  const handed = await askMarked(from, asked(words, to.url), to.url, wordsFor(to));
+  const handed = await askMarked(from, asked(words, to.url), to.url, promptFor(to));
   expectAnswer(from, to, handed);
   // What the other says beside the text cannot come from the request, so the other was there.
   const expected = direct.answer.text.replaceAll(direct.mark, handed.mark);
   if (handed.answer.text.includes(expected) && !handed.request.includes(expected)) return;
-  const control = await askMarked(from, asked(words, nowhere), nowhere, wordsFor(to));
+  const control = await askMarked(from, asked(words, nowhere), nowhere, promptFor(to));
   if (plain(control) === plain(handed))
-    throw new Broken(
+    throw new RuleViolationError(
       `${from.name} gives the same answer when nobody is at the address: it repeats the words and asks nobody`,
       {
         expected: `the answer of ${to.name}`,
@@ -48,9 +48,9 @@ export async function delegate(
 }
 
 /** Hands several tasks on at the same time, from each agent that can, and looks for answers that got mixed up. */
-export async function delegateAtOnce(
-  first: Partner,
-  second: Partner,
+export async function testConcurrentDelegation(
+  first: InteropPeer,
+  second: InteropPeer,
   wanted: string | undefined,
 ): Promise<void> {
   const pairs = [
@@ -63,7 +63,7 @@ export async function delegateAtOnce(
       Array.from({ length: atOnce }, async () => ({
         from,
         to,
-        handed: await askMarked(from, asked(words, to.url), to.url, wordsFor(to)),
+        handed: await askMarked(from, asked(words, to.url), to.url, promptFor(to)),
       })),
     ),
   );
@@ -71,9 +71,12 @@ export async function delegateAtOnce(
     expectAnswer(from, to, handed);
     const other = all.find((each) => each.handed !== handed && handed.answer.text.includes(each.handed.mark));
     if (other)
-      throw new Broken(`${from.name} answered "${handed.mark}" with words for "${other.handed.mark}"`, {
-        exchanges: evidence(handed),
-      });
+      throw new RuleViolationError(
+        `${from.name} answered "${handed.mark}" with words for "${other.handed.mark}"`,
+        {
+          exchanges: evidence(handed),
+        },
+      );
   }
 }
 
@@ -82,33 +85,36 @@ interface Marked {
   readonly mark: string;
   readonly url: string;
   readonly request: string;
-  readonly answer: Answer;
+  readonly answer: PeerAnswer;
 }
 
 async function askMarked(
-  partner: Partner,
+  partner: InteropPeer,
   word: (text: string) => string,
   url: string,
-  words = wordsFor(partner),
+  words = promptFor(partner),
 ): Promise<Marked> {
   const mark = `m${crypto.randomUUID().slice(0, 8)}`;
   const request = word(`${words} ${mark}`);
-  return { mark, url, request, answer: await answerOf(partner, request) };
+  return { mark, url, request, answer: await askPeer(partner, request) };
 }
 
 function asked(words: string, url: string): (text: string) => string {
   return (text) => words.replaceAll('{url}', () => url).replaceAll('{text}', () => text);
 }
 
-function expectAnswer(from: Partner, to: Partner, { mark, answer }: Marked): void {
+function expectAnswer(from: InteropPeer, to: InteropPeer, { mark, answer }: Marked): void {
   const { text, state, exchanges } = answer;
   if ((state ?? 'completed') === 'completed' && text.includes(mark)) return;
   const how = state === undefined ? 'a message' : `a task that is "${state}"`;
-  throw new Broken(`${from.name} was asked to ask ${to.name}, and the answer of it did not come back`, {
-    expected: `what ${to.name} answers, with "${mark}" in it`,
-    actual: `${how}: ${JSON.stringify(text.slice(0, 200))}`,
-    exchanges: exchanges.slice(-2),
-  });
+  throw new RuleViolationError(
+    `${from.name} was asked to ask ${to.name}, and the answer of it did not come back`,
+    {
+      expected: `what ${to.name} answers, with "${mark}" in it`,
+      actual: `${how}: ${JSON.stringify(text.slice(0, 200))}`,
+      exchanges: exchanges.slice(-2),
+    },
+  );
 }
 
 /** An answer without what differs from one question to the next. */
@@ -116,11 +122,15 @@ function plain({ mark, url, answer }: Marked): string {
   return answer.text.replaceAll(mark, '{mark}').replaceAll(url, '{url}');
 }
 
-function evidence(...all: readonly Marked[]): Answer['exchanges'] {
+function evidence(...all: readonly Marked[]): PeerAnswer['exchanges'] {
   return all.flatMap(({ answer }) => answer.exchanges.slice(-1));
 }
 
-function wordsOf(partner: Partner, wanted: string | undefined, who: 'as-told' | 'only-if-declared'): string {
+function wordsOf(
+  partner: InteropPeer,
+  wanted: string | undefined,
+  who: 'as-told' | 'only-if-declared',
+): string {
   const words = mayWordsOf(partner, wanted, who);
   if (words === undefined) throw cannot(`${partner.name} does not say`);
   return words;
@@ -128,27 +138,27 @@ function wordsOf(partner: Partner, wanted: string | undefined, who: 'as-told' | 
 
 /** How an agent is asked to ask another; undefined where nobody says that it can. */
 function mayWordsOf(
-  { shown }: Partner,
+  { shown }: InteropPeer,
   wanted: string | undefined,
   who: 'as-told' | 'only-if-declared',
 ): string | undefined {
   const template = wanted?.includes('{text}') ? wanted : undefined;
-  const skill = (listIn(shown?.card.skills) ?? [])
-    .filter(isObject)
+  const skill = (asList(shown?.card.skills) ?? [])
+    .filter(isJsonObject)
     .find((each) => each.id === wanted || isTagged(each));
   if (!skill) return who === 'as-told' ? template : undefined;
-  const example = (listIn(skill.examples) ?? []).find(
-    (each) => textIn(each)?.includes('{url}') && textIn(each)?.includes('{text}'),
+  const example = (asList(skill.examples) ?? []).find(
+    (each) => asText(each)?.includes('{url}') && asText(each)?.includes('{text}'),
   );
-  return template ?? textIn(example) ?? usualWords;
+  return template ?? asText(example) ?? usualWords;
 }
 
-function isTagged({ tags }: Json): boolean {
-  return (listIn(tags) ?? []).some((tag) => /^delegat(?:e|es|ion)$/i.test(textIn(tag) ?? ''));
+function isTagged({ tags }: JsonObject): boolean {
+  return (asList(tags) ?? []).some((tag) => /^delegat(?:e|es|ion)$/i.test(asText(tag) ?? ''));
 }
 
-function cannot(who: string): NotApplicable {
-  return new NotApplicable(
+function cannot(who: string): NotApplicableError {
+  return new NotApplicableError(
     `${who} that it can ask other agents. Tag the skill that does so with "delegation", or name the words with --delegate 'Ask {url}: {text}'.`,
   );
 }

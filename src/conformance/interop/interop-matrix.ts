@@ -1,11 +1,11 @@
-import { delegate } from './delegation.ts';
-import { commonLanes, relay } from './test-pair.ts';
-import { Inconclusive, NotApplicable } from '../check-errors.ts';
-import { meet, openCompany, type Partner } from './interop-peer.ts';
-import type { RunOptions } from '../run-checks.ts';
+import { testDelegation } from './delegation.ts';
+import { commonVariants, relayAnswer } from './test-pair.ts';
+import { InconclusiveError, NotApplicableError } from '../check-errors.ts';
+import { openPeer, openInteropContext, type InteropPeer } from './interop-peer.ts';
+import type { RunChecksOptions } from '../run-checks.ts';
 
 /** What became of sending what one agent said to another. */
-export interface Meeting {
+export interface InteropResult {
   /** Places in the list of agents. */
   readonly from: number;
   readonly to: number;
@@ -18,21 +18,24 @@ export interface Meeting {
 }
 
 /** Who got on with whom. */
-export interface Meetings {
+export interface InteropMatrix {
   readonly agents: readonly { readonly name: string; readonly url: string; readonly lanes: string }[];
-  readonly meetings: readonly Meeting[];
+  readonly meetings: readonly InteropResult[];
 }
 
 /** Lets every agent speak to every other and to itself, one after the other. */
-export async function meetAll(urls: readonly string[], options: Partial<RunOptions> = {}): Promise<Meetings> {
-  const company = openCompany(options);
+export async function runInteropMatrix(
+  urls: readonly string[],
+  options: Partial<RunChecksOptions> = {},
+): Promise<InteropMatrix> {
+  const company = openInteropContext(options);
   try {
-    const partners: Partner[] = [];
-    for (const url of urls) partners.push(await meet(url, company, options));
-    const meetings: Meeting[] = [];
+    const partners: InteropPeer[] = [];
+    for (const url of urls) partners.push(await openPeer(url, company, options));
+    const meetings: InteropResult[] = [];
     for (const [from, one] of partners.entries())
       for (const [to, other] of partners.entries())
-        meetings.push({ from, to, common: commonLanes(one, other), ...(await tryPair(one, other)) });
+        meetings.push({ from, to, common: commonVariants(one, other), ...(await tryPair(one, other)) });
     return { agents: partners.map(told), meetings };
   } finally {
     company.close();
@@ -40,27 +43,27 @@ export async function meetAll(urls: readonly string[], options: Partial<RunOptio
 }
 
 async function tryPair(
-  one: Partner,
-  other: Partner,
-): Promise<Pick<Meeting, 'verdict' | 'message' | 'direct'>> {
+  one: InteropPeer,
+  other: InteropPeer,
+): Promise<Pick<InteropResult, 'verdict' | 'message' | 'direct'>> {
   try {
-    await relay(one, other);
+    await relayAnswer(one, other);
   } catch (error) {
     return { verdict: 'fail', message: (error as Error).message };
   }
   try {
     // An agent that asks itself may wait for itself for ever.
     if (one === other) return { verdict: 'pass', message: '' };
-    await delegate(one, other, undefined, 'only-if-declared');
+    await testDelegation(one, other, undefined, 'only-if-declared');
     return { verdict: 'pass', message: '', direct: { verdict: 'pass', message: '' } };
   } catch (error) {
     const { message } = error as Error;
-    if (error instanceof NotApplicable) return { verdict: 'pass', message: '' };
-    const verdict = error instanceof Inconclusive ? 'open' : 'fail';
+    if (error instanceof NotApplicableError) return { verdict: 'pass', message: '' };
+    const verdict = error instanceof InconclusiveError ? 'open' : 'fail';
     return { verdict: 'pass', message: '', direct: { verdict, message } };
   }
 }
 
-function told({ name, url, lanes }: Partner): Meetings['agents'][number] {
+function told({ name, url, lanes }: InteropPeer): InteropMatrix['agents'][number] {
   return { name, url, lanes: lanes.map(({ version, transport }) => `${version} ${transport}`).join(', ') };
 }

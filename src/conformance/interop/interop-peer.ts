@@ -1,39 +1,42 @@
 import { findCards } from '../discovery/find-cards.ts';
-import { lanesOf, type ShownCard } from '../discovery/card-variants.ts';
-import { Broken, Inconclusive } from '../check-errors.ts';
-import { described, Probe } from '../probe.ts';
-import { examplesIn, Reach } from '../prompts/prompt-catalog.ts';
-import type { RunOptions } from '../run-checks.ts';
-import { Shadows, terminal } from '../observation/task-tracker.ts';
-import type { Speech } from '../drivers/protocol-driver.ts';
-import { type State, type TaskView, textIn, textOfParts } from '../drivers/normalized-views.ts';
-import type { Exchange } from '../wire/http-exchange.ts';
-import { Line } from '../wire/raw-http-client.ts';
-import { Receiver } from '../wire/webhook-receiver.ts';
+import { cardVariants, type PublishedCard } from '../discovery/card-variants.ts';
+import { RuleViolationError, InconclusiveError } from '../check-errors.ts';
+import { describeResponse, Probe } from '../probe.ts';
+import { cardExamples, PromptCatalog } from '../prompts/prompt-catalog.ts';
+import type { RunChecksOptions } from '../run-checks.ts';
+import { TaskTracker, terminalStates } from '../observation/task-tracker.ts';
+import type { ProtocolDriver } from '../drivers/protocol-driver.ts';
+import { type TaskStateName, type NormalizedTask, asText, textOfParts } from '../drivers/normalized-views.ts';
+import type { HttpExchange } from '../wire/http-exchange.ts';
+import { RawHttpClient } from '../wire/raw-http-client.ts';
+import { WebhookReceiver } from '../wire/webhook-receiver.ts';
 
 /** An agent that is tried together with others. */
-export interface Partner {
+export interface InteropPeer {
   readonly url: string;
   readonly name: string;
-  readonly shown: ShownCard | undefined;
-  readonly lanes: readonly Speech[];
+  readonly shown: PublishedCard | undefined;
+  readonly lanes: readonly ProtocolDriver[];
   /** Undefined where it names no way to be spoken to. */
   readonly probe: Probe | undefined;
 }
 
 /** Everything that a partner is asked with. */
-export interface Company {
-  readonly line: Line;
-  readonly receiver: Receiver;
+export interface InteropContext {
+  readonly line: RawHttpClient;
+  readonly receiver: WebhookReceiver;
   readonly deadline: number;
 }
 
 /** Opens what is needed to ask several agents. */
-export function openCompany({ timeout = 60_000, insecure = false }: Partial<RunOptions>): Company & {
+export function openInteropContext({
+  timeout = 60_000,
+  insecure = false,
+}: Partial<RunChecksOptions>): InteropContext & {
   close: () => void;
 } {
-  const line = new Line({ deadline: Math.min(timeout, 30_000), insecure });
-  const receiver = new Receiver();
+  const line = new RawHttpClient({ deadline: Math.min(timeout, 30_000), insecure });
+  const receiver = new WebhookReceiver();
   const close = (): void => {
     line.close();
     receiver.close();
@@ -42,10 +45,14 @@ export function openCompany({ timeout = 60_000, insecure = false }: Partial<RunO
 }
 
 /** Looks an agent up. */
-export async function meet(url: string, company: Company, options: Partial<RunOptions>): Promise<Partner> {
+export async function openPeer(
+  url: string,
+  company: InteropContext,
+  options: Partial<RunChecksOptions>,
+): Promise<InteropPeer> {
   const { headers = {}, ways = {}, skills } = options;
   const [shown] = await findCards(company.line, url, headers);
-  const lanes = shown ? lanesOf(shown) : [];
+  const lanes = shown ? cardVariants(shown) : [];
   const [speech] = lanes;
   const card = shown?.card ?? {};
   const probe = speech
@@ -55,52 +62,53 @@ export async function meet(url: string, company: Company, options: Partial<RunOp
         headers,
         card,
         cardUrl: shown?.url ?? url,
-        reach: new Reach(ways, examplesIn(card, skills)),
-        shadows: new Shadows(),
+        reach: new PromptCatalog(ways, cardExamples(card, skills)),
+        shadows: new TaskTracker(),
         others: lanes.slice(1),
         spend: () => undefined,
         see: () => undefined,
       })
     : undefined;
-  return { url, name: textIn(card.name) ?? url, shown, lanes, probe };
+  return { url, name: asText(card.name) ?? url, shown, lanes, probe };
 }
 
 /** What an agent answered. */
-export interface Answer {
+export interface PeerAnswer {
   readonly text: string;
   /** The state in which its task came to rest; undefined where it made none. */
-  readonly state: State | undefined;
+  readonly state: TaskStateName | undefined;
   /** What was said on the wire, the newest last. */
-  readonly exchanges: readonly Exchange[];
+  readonly exchanges: readonly HttpExchange[];
 }
 
 /** Asks, and waits for the end. */
-export async function answerOf(partner: Partner, text: string): Promise<Answer> {
+export async function askPeer(partner: InteropPeer, text: string): Promise<PeerAnswer> {
   // Each question has its own, so that the evidence of questions at the same time stays apart.
-  const probe = new Probe(speaking(partner).tools);
+  const probe = new Probe(requireProbe(partner).tools);
   const { exchanges } = probe;
   const heard = await probe.ask('send', { message: { text, messageId: crypto.randomUUID() } });
   const message = probe.speech.messageOf(heard.result);
   if (message) return { text: textOfParts(message.parts), state: undefined, exchanges };
   const task = probe.speech.taskOf(heard.result);
-  if (!task?.id) throw new Broken(`${partner.name} did not answer: ${described(heard)}`, { exchanges });
-  const rested = terminal.has(task.state) ? task : await probe.rest(task.id);
+  if (!task?.id)
+    throw new RuleViolationError(`${partner.name} did not answer: ${describeResponse(heard)}`, { exchanges });
+  const rested = terminalStates.has(task.state) ? task : await probe.rest(task.id);
   return { text: textOfTask(rested), state: rested.state, exchanges };
 }
 
 /** What an agent says that it understands. */
-export function wordsFor(partner: Partner): string {
-  return speaking(partner).tools.reach.any().text ?? 'hello';
+export function promptFor(partner: InteropPeer): string {
+  return requireProbe(partner).tools.reach.any().text ?? 'hello';
 }
 
-function textOfTask({ artifacts = [], said = [] }: TaskView): string {
+function textOfTask({ artifacts = [], said = [] }: NormalizedTask): string {
   const words = artifacts.map(({ parts }) => textOfParts(parts)).filter((each) => each !== '');
   // Some agents answer in their last status and give nothing else.
   return words.length > 0 ? words.join('\n') : textOfParts(said);
 }
 
 /** What an agent is asked with. @throws Inconclusive where its card names no way. */
-export function speaking({ url, probe }: Partner): Probe {
-  if (!probe) throw new Inconclusive(`${url} names no way to speak to it, so this could not be tried.`);
+export function requireProbe({ url, probe }: InteropPeer): Probe {
+  if (!probe) throw new InconclusiveError(`${url} names no way to speak to it, so this could not be tried.`);
   return probe;
 }

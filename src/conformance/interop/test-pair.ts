@@ -1,13 +1,20 @@
-import { resultOf } from '../observation/invariant-monitor.ts';
-import { delegate, delegateAtOnce } from './delegation.ts';
-import type { Level, Rule, RuleResult } from '../rule-model.ts';
-import { Broken, Inconclusive, NotApplicable } from '../check-errors.ts';
-import { answerOf, meet, openCompany, type Partner, speaking, wordsFor } from './interop-peer.ts';
-import { described } from '../probe.ts';
-import type { RunOptions } from '../run-checks.ts';
-import type { Speech } from '../drivers/protocol-driver.ts';
+import { buildRuleResult } from '../observation/invariant-monitor.ts';
+import { testDelegation, testConcurrentDelegation } from './delegation.ts';
+import type { RequirementLevel, ConformanceRule, RuleResult } from '../rule-model.ts';
+import { RuleViolationError, InconclusiveError, NotApplicableError } from '../check-errors.ts';
+import {
+  askPeer,
+  openPeer,
+  openInteropContext,
+  type InteropPeer,
+  requireProbe,
+  promptFor,
+} from './interop-peer.ts';
+import { describeResponse } from '../probe.ts';
+import type { RunChecksOptions } from '../run-checks.ts';
+import type { ProtocolDriver } from '../drivers/protocol-driver.ts';
 
-function rule(what: string, level: Level, sentence: string, remedy: string): Rule {
+function rule(what: string, level: RequirementLevel, sentence: string, remedy: string): ConformanceRule {
   const id = `interop.${what}`;
   return { id, requirements: [], section: '8.2', level, category: 'interop', sentence, remedy };
 }
@@ -64,7 +71,7 @@ const rules = {
 };
 
 /** How two agents are tried together. */
-export interface TogetherOptions extends Partial<RunOptions> {
+export interface TestPairOptions extends Partial<RunChecksOptions> {
   /** A skill that hands work to other agents, or the words that ask for it, with `{url}` and `{text}`. */
   readonly delegate?: string;
   /** The credentials for the second agent. */
@@ -72,28 +79,28 @@ export interface TogetherOptions extends Partial<RunOptions> {
 }
 
 /** Tries two agents together: each finds the other, each answers what the other said, and both at once. */
-export async function tryTogether(
+export async function testPair(
   firstUrl: string,
   secondUrl: string,
-  options: TogetherOptions,
+  options: TestPairOptions,
 ): Promise<RuleResult[]> {
   const { delegate: words, secondHeaders = {} } = options;
-  const company = openCompany(options);
+  const company = openInteropContext(options);
   try {
-    const first = await meet(firstUrl, company, options);
+    const first = await openPeer(firstUrl, company, options);
     // Credentials are for the agent that they were given for.
     const { skills: _ofTheFirst, ...others } = options;
-    const second = await meet(secondUrl, company, { ...others, headers: secondHeaders });
+    const second = await openPeer(secondUrl, company, { ...others, headers: secondHeaders });
     return [
       await judge(rules.discovers, second, () => expectFound(second)),
       await judge(rules.language, second, () => expectCommon(first, second)),
-      await judge(rules.there, second, () => relay(first, second)),
-      await judge(rules.back, first, () => relay(second, first)),
+      await judge(rules.there, second, () => relayAnswer(first, second)),
+      await judge(rules.back, first, () => relayAnswer(second, first)),
       await judge(rules.concurrent, first, () => tryAtOnce([first, second])),
-      await judge(rules.thereDirectly, first, () => delegate(first, second, words)),
+      await judge(rules.thereDirectly, first, () => testDelegation(first, second, words)),
       // Whoever names words means the agent under test; the other is only asked when its card says that it can.
-      await judge(rules.backDirectly, second, () => delegate(second, first, words, 'only-if-declared')),
-      await judge(rules.concurrentDirectly, first, () => delegateAtOnce(first, second, words)),
+      await judge(rules.backDirectly, second, () => testDelegation(second, first, words, 'only-if-declared')),
+      await judge(rules.concurrentDirectly, first, () => testConcurrentDelegation(first, second, words)),
     ];
   } finally {
     company.close();
@@ -101,26 +108,29 @@ export async function tryTogether(
 }
 
 /** Sends what one agent answers to the other, over the raw wire. */
-export async function relay(from: Partner, to: Partner): Promise<void> {
-  const { text } = await answerOf(from, wordsFor(from));
+export async function relayAnswer(from: InteropPeer, to: InteropPeer): Promise<void> {
+  const { text } = await askPeer(from, promptFor(from));
   // An agent that says nothing in words still gives the other something to answer.
-  await answerOf(to, text === '' ? wordsFor(to) : text);
+  await askPeer(to, text === '' ? promptFor(to) : text);
 }
 
 /** Lets every agent work at several tasks at once, each with a mark of its own, and looks for marks elsewhere. */
-async function tryAtOnce(partners: readonly Partner[]): Promise<void> {
+async function tryAtOnce(partners: readonly InteropPeer[]): Promise<void> {
   const marks = partners.flatMap((partner) =>
     Array.from({ length: 4 }, () => ({ partner, mark: `m${crypto.randomUUID().slice(0, 8)}` })),
   );
   const seen = await Promise.all(
     marks.map(async ({ partner, mark }) => {
-      const probe = speaking(partner);
-      const text = `${wordsFor(partner)} ${mark}`;
+      const probe = requireProbe(partner);
+      const text = `${promptFor(partner)} ${mark}`;
       const heard = await probe.ask('send', { message: { text, messageId: crypto.randomUUID() } });
       if (heard.fault || heard.problem !== undefined)
-        throw new Broken(`${partner.name} did not answer while others were asked: ${described(heard)}`, {
-          exchanges: [heard.exchange],
-        });
+        throw new RuleViolationError(
+          `${partner.name} did not answer while others were asked: ${describeResponse(heard)}`,
+          {
+            exchanges: [heard.exchange],
+          },
+        );
       const id = probe.speech.taskOf(heard.result)?.id;
       return { partner, mark, id, heard, answer: JSON.stringify(heard.result) };
     }),
@@ -129,55 +139,64 @@ async function tryAtOnce(partners: readonly Partner[]): Promise<void> {
     const strange = marks.find((other) => other.mark !== mark && answer.includes(other.mark));
     const evidence = { exchanges: [heard.exchange] };
     if (strange)
-      throw new Broken(`${partner.name} answered "${mark}" with words of "${strange.mark}"`, evidence);
+      throw new RuleViolationError(
+        `${partner.name} answered "${mark}" with words of "${strange.mark}"`,
+        evidence,
+      );
     const isShared =
       seen.filter((other) => other.partner === partner && id !== undefined && other.id === id).length > 1;
-    if (isShared) throw new Broken(`${partner.name} gave two tasks the id ${id}`, evidence);
+    if (isShared) throw new RuleViolationError(`${partner.name} gave two tasks the id ${id}`, evidence);
   }
 }
 
-function expectFound({ url, shown, lanes }: Partner): void {
-  if (!shown) throw new Broken(`There is no agent card at ${url}`);
-  if (lanes.length === 0) throw new Broken(`The card at ${shown.url} names no way to speak to the agent`);
+function expectFound({ url, shown, lanes }: InteropPeer): void {
+  if (!shown) throw new RuleViolationError(`There is no agent card at ${url}`);
+  if (lanes.length === 0)
+    throw new RuleViolationError(`The card at ${shown.url} names no way to speak to the agent`);
 }
 
 /** The ways in which both can be spoken to. */
-export function commonLanes(first: Partner, second: Partner): string[] {
-  const named = (each: Speech): string => `${each.version} ${each.transport}`;
+export function commonVariants(first: InteropPeer, second: InteropPeer): string[] {
+  const named = (each: ProtocolDriver): string => `${each.version} ${each.transport}`;
   const theirs = new Set(second.lanes.map(named));
   return first.lanes.map(named).filter((each) => theirs.has(each));
 }
 
-function expectCommon(first: Partner, second: Partner): void {
-  if (commonLanes(first, second).length > 0) return;
-  const named = ({ lanes }: Partner): string =>
+function expectCommon(first: InteropPeer, second: InteropPeer): void {
+  if (commonVariants(first, second).length > 0) return;
+  const named = ({ lanes }: InteropPeer): string =>
     lanes.map(({ version, transport }) => `${version} ${transport}`).join(', ') || 'nothing';
-  throw new Broken('The two have no version and transport in common', {
+  throw new RuleViolationError('The two have no version and transport in common', {
     expected: named(first),
     actual: named(second),
   });
 }
 
-async function judge(rule: Rule, partner: Partner, work: () => unknown): Promise<RuleResult> {
+async function judge(rule: ConformanceRule, partner: InteropPeer, work: () => unknown): Promise<RuleResult> {
   const began = performance.now();
   const { version = '1.0', transport } = partner.lanes[0] ?? {};
   const where = { version, transport };
   try {
     await work();
-    return resultOf(rule, where, { verdict: 'pass', message: '', milliseconds: performance.now() - began });
+    return buildRuleResult(rule, where, {
+      verdict: 'pass',
+      message: '',
+      milliseconds: performance.now() - began,
+    });
   } catch (error) {
     const { message } = error as Error;
     const milliseconds = performance.now() - began;
-    if (error instanceof NotApplicable)
-      return resultOf(rule, where, { verdict: 'not-applicable', message, milliseconds });
-    if (error instanceof Inconclusive)
-      return resultOf(rule, where, { verdict: 'inconclusive', message, milliseconds });
-    if (!(error instanceof Broken)) return resultOf(rule, where, { verdict: 'error', message, milliseconds });
+    if (error instanceof NotApplicableError)
+      return buildRuleResult(rule, where, { verdict: 'not-applicable', message, milliseconds });
+    if (error instanceof InconclusiveError)
+      return buildRuleResult(rule, where, { verdict: 'inconclusive', message, milliseconds });
+    if (!(error instanceof RuleViolationError))
+      return buildRuleResult(rule, where, { verdict: 'error', message, milliseconds });
     const { expected, actual, exchanges = [] } = error.evidence;
     const violations = [
       { message, exchanges, ...(expected ? { expected } : {}), ...(actual ? { actual } : {}) },
     ];
-    return resultOf(rule, where, {
+    return buildRuleResult(rule, where, {
       verdict: rule.level === 'MUST' ? 'fail' : 'warn',
       message,
       violations,

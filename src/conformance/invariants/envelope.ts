@@ -1,6 +1,6 @@
-import { readJson } from '../../primitives/json.ts';
-import { defineInvariants, type Sighting } from '../observation/observation.ts';
-import { isObject } from '../drivers/normalized-views.ts';
+import { parseJsonOrUndefined } from '../../primitives/json.ts';
+import { defineInvariants, type Observation } from '../observation/observation.ts';
+import { isJsonObject } from '../drivers/normalized-views.ts';
 import { isEventStream } from '../wire/http-exchange.ts';
 
 /** What every JSON-RPC envelope must be, whatever is in it. */
@@ -26,13 +26,13 @@ export const envelopeInvariants = defineInvariants([
   },
 ]);
 
-function faultsOf({ speech, exchange }: Sighting, text: string): string[] {
-  const answer = readJson(text);
-  if (!isObject(answer)) return [`The answer is no JSON object: ${text.slice(0, 80)}`];
+function faultsOf({ speech, exchange }: Observation, text: string): string[] {
+  const answer = parseJsonOrUndefined(text);
+  if (!isJsonObject(answer)) return [`The answer is no JSON object: ${text.slice(0, 80)}`];
   const faults: string[] = [];
   if (answer.jsonrpc !== '2.0') faults.push(`jsonrpc is ${JSON.stringify(answer.jsonrpc)} instead of "2.0"`);
-  const request = readJson(exchange.requestBody ?? '');
-  if (isObject(request) && 'id' in request && answer.id !== request.id)
+  const request = parseJsonOrUndefined(exchange.requestBody ?? '');
+  if (isJsonObject(request) && 'id' in request && answer.id !== request.id)
     faults.push(`The id is ${JSON.stringify(answer.id)}; the request had ${JSON.stringify(request.id)}`);
   const hasError = answer.error !== undefined && answer.error !== null;
   if (hasError && 'result' in answer && answer.result !== null)

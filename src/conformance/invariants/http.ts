@@ -1,6 +1,6 @@
-import { readJson } from '../../primitives/json.ts';
+import { parseJsonOrUndefined } from '../../primitives/json.ts';
 import { defineInvariants } from '../observation/observation.ts';
-import { isObject } from '../drivers/normalized-views.ts';
+import { isJsonObject } from '../drivers/normalized-views.ts';
 import { isEventStream } from '../wire/http-exchange.ts';
 
 /** What every answer over HTTP must be, whatever is in it. */
@@ -22,7 +22,7 @@ export const httpInvariants = defineInvariants([
       if (exchange.status === 401 || exchange.status === 403 || exchange.body === '') return undefined;
       const type = exchange.headers['content-type'] ?? '';
       const wrong: string[] = [];
-      if (readJson(exchange.body) === undefined)
+      if (parseJsonOrUndefined(exchange.body) === undefined)
         wrong.push(`HTTP ${exchange.status} without JSON: ${exchange.body.slice(0, 60)}`);
       if (!/^application\/([\w.+-]+\+)?json\b/i.test(type))
         wrong.push(`The Content-Type is ${type === '' ? 'missing' : type}`);
@@ -90,8 +90,8 @@ export const httpInvariants = defineInvariants([
     versions: ['1.0', '0.3', '0.1'],
     look({ exchange, kind }) {
       if (kind !== 'answer' || exchange.status === 0) return undefined;
-      const body = readJson(exchange.body);
-      if (exchange.status < 400 && !(isObject(body) && isObject(body.error))) return undefined;
+      const body = parseJsonOrUndefined(exchange.body);
+      if (exchange.status < 400 && !(isJsonObject(body) && isJsonObject(body.error))) return undefined;
       const leak =
         /\bat [\w.<>]+ \([^)]+:\d+:\d+\)|Traceback \(most recent call last\)|node_modules\/|File "[^"]+", line \d+/.exec(
           exchange.body,

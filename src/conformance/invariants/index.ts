@@ -3,7 +3,7 @@ import { envelopeInvariants } from './envelope.ts';
 import { httpInvariants } from './http.ts';
 import { modelInvariants } from './model-1_0.ts';
 import { pushInvariants } from './push.ts';
-import { modelBeforeInvariants } from './model-pre-1_0.ts';
+import { modelPre1_0Invariants } from './model-pre-1_0.ts';
 import { streamInvariants } from './stream.ts';
 import { taskInvariants } from './tasks.ts';
 import { versionInvariants } from './version.ts';
@@ -13,7 +13,7 @@ export const allInvariants: readonly Invariant[] = [
   ...envelopeInvariants,
   ...httpInvariants,
   ...modelInvariants,
-  ...modelBeforeInvariants,
+  ...modelPre1_0Invariants,
   ...streamInvariants,
   ...pushInvariants,
   ...versionInvariants,

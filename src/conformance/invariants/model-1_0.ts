@@ -1,38 +1,45 @@
-import type { Level } from '../rule-model.ts';
-import { defineInvariants, type Sighting } from '../observation/observation.ts';
-import type { Flaw, Shape } from './schema.ts';
-import { event, page, pushConfig, pushConfigs, sent, task } from './schemas-1_0.ts';
+import type { RequirementLevel } from '../rule-model.ts';
+import { defineInvariants, type Observation } from '../observation/observation.ts';
+import type { SchemaError, Schema } from './schema.ts';
+import {
+  event1_0,
+  taskPage1_0,
+  pushConfig1_0,
+  pushConfigPage1_0,
+  sendResult1_0,
+  task1_0,
+} from './schemas-1_0.ts';
 
 /** Flaws are looked for once, whichever rules ask. */
-const known = new WeakMap<Sighting, readonly Flaw[] | undefined>();
+const known = new WeakMap<Observation, readonly SchemaError[] | undefined>();
 
 /** Everything that is wrong with the shape of what was seen; undefined where it has none to look at. */
-function flawsOf(sighting: Sighting): readonly Flaw[] | undefined {
+function flawsOf(sighting: Observation): readonly SchemaError[] | undefined {
   if (known.has(sighting)) return known.get(sighting);
   const looked = look(sighting);
   known.set(sighting, looked);
   return looked;
 }
 
-function look(sighting: Sighting): readonly Flaw[] | undefined {
-  if (sighting.kind === 'event') return flawsIn(event, sighting.event.raw, 'event');
-  if (sighting.kind === 'push') return flawsIn(event, sighting.body, 'notification');
+function look(sighting: Observation): readonly SchemaError[] | undefined {
+  if (sighting.kind === 'event') return flawsIn(event1_0, sighting.event.raw, 'event');
+  if (sighting.kind === 'push') return flawsIn(event1_0, sighting.body, 'notification');
   if (sighting.kind !== 'answer' || sighting.heard.result === undefined) return undefined;
-  const shapes: Partial<Record<typeof sighting.operation, Shape>> = {
-    send: sent,
-    get: task,
-    cancel: task,
-    list: page,
-    createPush: pushConfig,
-    getPush: pushConfig,
-    listPush: pushConfigs,
+  const shapes: Partial<Record<typeof sighting.operation, Schema>> = {
+    send: sendResult1_0,
+    get: task1_0,
+    cancel: task1_0,
+    list: taskPage1_0,
+    createPush: pushConfig1_0,
+    getPush: pushConfig1_0,
+    listPush: pushConfigPage1_0,
   };
   const shape = shapes[sighting.operation];
   return shape && flawsIn(shape, sighting.heard.result, 'result');
 }
 
-function flawsIn(shape: Shape, value: unknown, at: string): Flaw[] {
-  const flaws: Flaw[] = [];
+function flawsIn(shape: Schema, value: unknown, at: string): SchemaError[] {
+  const flaws: SchemaError[] = [];
   shape(value, at, flaws);
   return flaws;
 }
@@ -42,7 +49,7 @@ type Row = readonly [
   tag: string,
   requirements: readonly string[],
   section: string,
-  level: Level,
+  level: RequirementLevel,
   sentence: string,
   remedy: string,
 ];
@@ -246,7 +253,7 @@ export const modelInvariants = defineInvariants(
     sentence,
     remedy,
     versions: ['1.0' as const],
-    look: (sighting: Sighting) =>
+    look: (sighting: Observation) =>
       flawsOf(sighting)
         ?.filter((flaw) => flaw.tag === tag)
         .map((flaw) => flaw.message),

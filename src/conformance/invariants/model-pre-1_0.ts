@@ -1,49 +1,49 @@
-import type { Transport, Version } from '../rule-model.ts';
-import { defineInvariants, type Invariant, type Sighting } from '../observation/observation.ts';
-import { type Flaw, list, type Shape } from './schema.ts';
+import type { CheckedTransport, CheckedVersion } from '../rule-model.ts';
+import { defineInvariants, type Invariant, type Observation } from '../observation/observation.ts';
+import { type SchemaError, listSchema, type Schema } from './schema.ts';
 import { event0_1, pushConfig0_1, task0_1 } from './schemas-0_1.ts';
-import { task0_3Rest, wrapped } from './schemas-0_3-rest.ts';
-import { byKind, pushConfig0_3, task0_3 } from './schemas-0_3.ts';
+import { task0_3Rest, wrapped0_3Rest } from './schemas-0_3-rest.ts';
+import { taggedByKind0_3, pushConfig0_3, task0_3 } from './schemas-0_3.ts';
 
-const known = new WeakMap<Sighting, readonly Flaw[] | undefined>();
+const known = new WeakMap<Observation, readonly SchemaError[] | undefined>();
 
 /** The shapes of one version over one transport; undefined where no text says what they are. */
 interface Shapes {
-  readonly event: Shape;
-  readonly sent: Shape;
-  readonly task: Shape;
-  readonly push?: Shape;
+  readonly event: Schema;
+  readonly sent: Schema;
+  readonly task: Schema;
+  readonly push?: Schema;
 }
 
 const shapes: { readonly [lane: string]: Shapes } = {
-  '0.3 JSONRPC': { event: byKind, sent: byKind, task: task0_3, push: pushConfig0_3 },
-  '0.3 HTTP+JSON': { event: wrapped, sent: wrapped, task: task0_3Rest },
+  '0.3 JSONRPC': { event: taggedByKind0_3, sent: taggedByKind0_3, task: task0_3, push: pushConfig0_3 },
+  '0.3 HTTP+JSON': { event: wrapped0_3Rest, sent: wrapped0_3Rest, task: task0_3Rest },
   '0.1 JSONRPC': { event: event0_1, sent: task0_1, task: task0_1, push: pushConfig0_1 },
 };
 
-function shapeFor(sighting: Sighting): { shape: Shape; value: unknown } | undefined {
+function shapeFor(sighting: Observation): { shape: Schema; value: unknown } | undefined {
   const { version, transport } = sighting.speech;
   const known = shapes[`${version} ${transport}`];
   if (!known) return undefined;
   if (sighting.kind === 'event') return { shape: known.event, value: sighting.event.raw };
   if (sighting.kind !== 'answer' || sighting.heard.result === undefined) return undefined;
   const { operation, heard } = sighting;
-  const ofOperation: Partial<Record<typeof operation, Shape | undefined>> = {
+  const ofOperation: Partial<Record<typeof operation, Schema | undefined>> = {
     send: known.sent,
     get: known.task,
     cancel: known.task,
     createPush: known.push,
     getPush: known.push,
-    listPush: known.push && list('push-config', known.push),
+    listPush: known.push && listSchema('push-config', known.push),
   };
   const shape = ofOperation[operation];
   return shape && { shape, value: heard.result };
 }
 
-function flawsOf(sighting: Sighting): readonly Flaw[] | undefined {
+function flawsOf(sighting: Observation): readonly SchemaError[] | undefined {
   if (known.has(sighting)) return known.get(sighting);
   const found = shapeFor(sighting);
-  let flaws: Flaw[] | undefined;
+  let flaws: SchemaError[] | undefined;
   if (found) found.shape(found.value, 'result', (flaws = []));
   known.set(sighting, flaws);
   return flaws;
@@ -52,7 +52,7 @@ function flawsOf(sighting: Sighting): readonly Flaw[] | undefined {
 type Row = readonly [tag: string, section: string, sentence: string, remedy: string];
 
 /** What only one transport of 0.3 can break; REST of 0.3 leaves out what is false or empty. */
-const only: { readonly [tag: string]: Transport } = {
+const only: { readonly [tag: string]: CheckedTransport } = {
   kind: 'JSONRPC',
   final: 'JSONRPC',
   timestamp: 'JSONRPC',
@@ -60,7 +60,7 @@ const only: { readonly [tag: string]: Transport } = {
   wrapped: 'HTTP+JSON',
 };
 
-const rows: { readonly [version in Exclude<Version, '1.0'>]: readonly Row[] } = {
+const rows: { readonly [version in Exclude<CheckedVersion, '1.0'>]: readonly Row[] } = {
   '0.3': [
     ['task', '6.1', 'A task has an id, a contextId and a status.', 'Send all three with every task.'],
     ['status', '6.2', 'A status has a state that the protocol knows.', 'Use the names of TaskState.'],
@@ -143,7 +143,7 @@ const rows: { readonly [version in Exclude<Version, '1.0'>]: readonly Row[] } = 
   ],
 };
 
-function invariantsOf(version: Exclude<Version, '1.0'>): Invariant[] {
+function invariantsOf(version: Exclude<CheckedVersion, '1.0'>): Invariant[] {
   return rows[version].map(([tag, section, sentence, remedy]) => ({
     id: `${version}.${tag}`,
     requirements: [`${version}/${tag}`],
@@ -162,7 +162,7 @@ function invariantsOf(version: Exclude<Version, '1.0'>): Invariant[] {
 }
 
 /** What the data models of the versions before 1.0 ask of everything that is sent. */
-export const modelBeforeInvariants = defineInvariants([
+export const modelPre1_0Invariants = defineInvariants([
   ...invariantsOf('0.3'),
   ...invariantsOf('0.1'),
   {

@@ -1,12 +1,12 @@
-import type { Rule } from '../rule-model.ts';
-import { defineInvariants, type Sighting } from '../observation/observation.ts';
-import { type EventView, isObject } from '../drivers/normalized-views.ts';
+import type { ConformanceRule } from '../rule-model.ts';
+import { defineInvariants, type Observation } from '../observation/observation.ts';
+import { type NormalizedEvent, isJsonObject } from '../drivers/normalized-views.ts';
 
-type Push = Sighting & { readonly kind: 'push' };
+type Push = Observation & { readonly kind: 'push' };
 
 /** A rule that every notification must keep: its id, what it is about, and what is wrong with one. */
 function every(
-  rule: Pick<Rule, 'id' | 'requirements' | 'level' | 'sentence' | 'remedy'>,
+  rule: Pick<ConformanceRule, 'id' | 'requirements' | 'level' | 'sentence' | 'remedy'>,
   wrongWith: (push: Push) => string | undefined,
 ) {
   return {
@@ -14,7 +14,7 @@ function every(
     section: '4.3.3',
     category: 'lifecycle' as const,
     versions: ['1.0' as const],
-    look: (sighting: Sighting) => {
+    look: (sighting: Observation) => {
       if (sighting.kind !== 'push') return undefined;
       const wrong = wrongWith(sighting);
       return wrong === undefined ? [] : [wrong];
@@ -22,7 +22,7 @@ function every(
   };
 }
 
-function taskIdOf(event: EventView): string | undefined {
+function taskIdOf(event: NormalizedEvent): string | undefined {
   if (event.kind === 'task') return event.task.id;
   return event.kind === 'status' || event.kind === 'artifact' ? event.taskId : undefined;
 }
@@ -64,9 +64,9 @@ export const pushInvariants = defineInvariants([
         'Send {"task": …}, {"statusUpdate": …}, {"artifactUpdate": …} or {"message": …}, with no envelope.',
     },
     ({ body }) => {
-      if (!isObject(body)) return 'The body is no JSON object';
+      if (!isJsonObject(body)) return 'The body is no JSON object';
       if ('jsonrpc' in body || 'result' in body) return 'The body is in an envelope of JSON-RPC';
-      const there = payloads.filter((name) => isObject(body[name]));
+      const there = payloads.filter((name) => isJsonObject(body[name]));
       if (there.length === 1) return undefined;
       return `The body has ${there.join(' and ') || `none of ${payloads.join(', ')}`} (${Object.keys(body).join(', ').slice(0, 80)})`;
     },

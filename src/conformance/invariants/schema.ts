@@ -1,7 +1,7 @@
-import { isObject, type Json } from '../drivers/normalized-views.ts';
+import { isJsonObject, type JsonObject } from '../drivers/normalized-views.ts';
 
 /** Something wrong in the shape of a thing, and which rule it breaks. */
-export interface Flaw {
+export interface SchemaError {
   /** The name of the rule, such as `part`. */
   readonly tag: string;
   /** Such as `task.history[0].parts[1]: must have one of …`. */
@@ -9,54 +9,56 @@ export interface Flaw {
 }
 
 /** Looks at a value, and adds what is wrong with it. */
-export type Shape = (value: unknown, at: string, flaws: Flaw[]) => void;
+export type Schema = (value: unknown, at: string, flaws: SchemaError[]) => void;
 
 /** One member of an object. */
-export interface Member {
-  readonly shape: Shape;
+export interface SchemaMember {
+  readonly shape: Schema;
   /** The rule that a missing one breaks; undefined where it may be missing. */
   readonly required?: string;
 }
 
 /** A text; `''` is one unless it must not be. */
-export function text(tag: string, { mayBeEmpty = true } = {}): Shape {
+export function textSchema(tag: string, { mayBeEmpty = true } = {}): Schema {
   return (value, at, flaws) => {
-    if (typeof value !== 'string') flaws.push({ tag, message: `${at} must be a text, not ${told(value)}` });
+    if (typeof value !== 'string')
+      flaws.push({ tag, message: `${at} must be a text, not ${shortValue(value)}` });
     else if (value === '' && !mayBeEmpty) flaws.push({ tag, message: `${at} must not be empty` });
   };
 }
 
 /** True or false. */
-export function flag(tag: string): Shape {
+export function booleanSchema(tag: string): Schema {
   return (value, at, flaws) => {
     if (typeof value !== 'boolean')
-      flaws.push({ tag, message: `${at} must be true or false, not ${told(value)}` });
+      flaws.push({ tag, message: `${at} must be true or false, not ${shortValue(value)}` });
   };
 }
 
 /** Whatever JSON there is. */
-export const anything: Shape = () => {};
+export const anySchema: Schema = () => {};
 
 /** Any JSON object. */
-export function bag(tag: string): Shape {
+export function anyObjectSchema(tag: string): Schema {
   return (value, at, flaws) => {
-    if (!isObject(value)) flaws.push({ tag, message: `${at} must be an object, not ${told(value)}` });
+    if (!isJsonObject(value))
+      flaws.push({ tag, message: `${at} must be an object, not ${shortValue(value)}` });
   };
 }
 
 /** One of some words. */
-export function oneOf(tag: string, words: readonly string[]): Shape {
+export function enumSchema(tag: string, words: readonly string[]): Schema {
   return (value, at, flaws) => {
     if (typeof value !== 'string' || !words.includes(value))
-      flaws.push({ tag, message: `${at} is ${told(value)}; it may be ${words.join(', ')}` });
+      flaws.push({ tag, message: `${at} is ${shortValue(value)}; it may be ${words.join(', ')}` });
   };
 }
 
 /** A list. */
-export function list(tag: string, each: Shape, { min = 0, minTag = tag } = {}): Shape {
+export function listSchema(tag: string, each: Schema, { min = 0, minTag = tag } = {}): Schema {
   return (value, at, flaws) => {
     if (!Array.isArray(value)) {
-      flaws.push({ tag, message: `${at} must be a list, not ${told(value)}` });
+      flaws.push({ tag, message: `${at} must be a list, not ${shortValue(value)}` });
       return;
     }
     if (value.length < min) flaws.push({ tag: minTag, message: `${at} must have at least ${min} element` });
@@ -68,11 +70,15 @@ export function list(tag: string, each: Shape, { min = 0, minTag = tag } = {}): 
  * An object with members. Names that differ from a known one only in their spelling break `spelling`; a member that is
  * null counts as missing.
  */
-export function object(tag: string, members: Readonly<Record<string, Member>>, spelling?: string): Shape {
+export function objectSchema(
+  tag: string,
+  members: Readonly<Record<string, SchemaMember>>,
+  spelling?: string,
+): Schema {
   const bySnake = new Map(Object.keys(members).map((name) => [snake(name), name]));
   return (value, at, flaws) => {
-    if (!isObject(value)) {
-      flaws.push({ tag, message: `${at} must be an object, not ${told(value)}` });
+    if (!isJsonObject(value)) {
+      flaws.push({ tag, message: `${at} must be an object, not ${shortValue(value)}` });
       return;
     }
     for (const [name, { shape, required }] of Object.entries(members)) {
@@ -91,19 +97,19 @@ export function object(tag: string, members: Readonly<Record<string, Member>>, s
 }
 
 /** A list of things that each have an id of their own; those without one are another rule's. */
-export function listById(tag: string, each: Shape, name: string): Shape {
-  const plain = list(tag, each);
+export function uniqueListSchema(tag: string, each: Schema, name: string): Schema {
+  const plain = listSchema(tag, each);
   return (value, at, flaws) => {
     plain(value, at, flaws);
     if (!Array.isArray(value)) return;
     const ids = value
-      .map((item) => (isObject(item) ? item[name] : undefined))
+      .map((item) => (isJsonObject(item) ? item[name] : undefined))
       .filter((id) => id !== undefined);
     if (new Set(ids).size !== ids.length) flaws.push({ tag, message: `${at} has two of the same ${name}` });
   };
 }
 
-function isMisspelt(value: Json, name: string): boolean {
+function isMisspelt(value: JsonObject, name: string): boolean {
   return value[snake(name)] !== undefined && snake(name) !== name;
 }
 
@@ -112,6 +118,6 @@ function snake(name: string): string {
 }
 
 /** A value in a few characters. */
-export function told(value: unknown): string {
+export function shortValue(value: unknown): string {
   return (JSON.stringify(value) ?? 'nothing').slice(0, 60);
 }

@@ -1,16 +1,16 @@
-import { isObject } from '../drivers/normalized-views.ts';
+import { isJsonObject } from '../drivers/normalized-views.ts';
 import {
-  anything,
-  bag,
-  type Flaw,
-  flag,
-  list,
-  listById,
-  object,
-  oneOf,
-  type Shape,
-  text,
-  told,
+  anySchema,
+  anyObjectSchema,
+  type SchemaError,
+  booleanSchema,
+  listSchema,
+  uniqueListSchema,
+  objectSchema,
+  enumSchema,
+  type Schema,
+  textSchema,
+  shortValue,
 } from './schema.ts';
 
 const states = [
@@ -24,37 +24,40 @@ const states = [
   'TASK_STATE_AUTH_REQUIRED',
 ];
 
-const id = (tag: string): Shape => text(tag, { mayBeEmpty: false });
-const metadata = { shape: bag('metadata') };
-const extensions = { shape: list('extensions', text('extensions')) };
+const id = (tag: string): Schema => textSchema(tag, { mayBeEmpty: false });
+const metadata = { shape: anyObjectSchema('metadata') };
+const extensions = { shape: listSchema('extensions', textSchema('extensions')) };
 
 /** A moment: ISO 8601 in UTC. */
-const timestamp: Shape = (value, at, flaws) => {
+const timestamp: Schema = (value, at, flaws) => {
   if (
     typeof value !== 'string' ||
     !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:?\d\d)?$/.test(value)
   )
-    flaws.push({ tag: 'timestamp', message: `${at} is ${told(value)}, which is no moment of ISO 8601` });
+    flaws.push({
+      tag: 'timestamp',
+      message: `${at} is ${shortValue(value)}, which is no moment of ISO 8601`,
+    });
   else if (Number.isNaN(Date.parse(value)))
-    flaws.push({ tag: 'timestamp', message: `${at} is ${told(value)}, which is no moment at all` });
+    flaws.push({ tag: 'timestamp', message: `${at} is ${shortValue(value)}, which is no moment at all` });
   else if (!value.endsWith('Z'))
-    flaws.push({ tag: 'utc', message: `${at} is ${told(value)}; moments are in UTC and end with Z` });
+    flaws.push({ tag: 'utc', message: `${at} is ${shortValue(value)}; moments are in UTC and end with Z` });
   else if (!/\.\d{3}/.test(value))
-    flaws.push({ tag: 'milliseconds', message: `${at} is ${told(value)}, without milliseconds` });
+    flaws.push({ tag: 'milliseconds', message: `${at} is ${shortValue(value)}, without milliseconds` });
 };
 
 const contents = ['text', 'raw', 'url', 'data'];
 
-const labels = object(
+const labels = objectSchema(
   'part',
-  { filename: { shape: text('part') }, mediaType: { shape: text('part') }, metadata },
+  { filename: { shape: textSchema('part') }, mediaType: { shape: textSchema('part') }, metadata },
   'camel',
 );
 
 /** One piece of content. */
-const part: Shape = (value, at, flaws) => {
-  if (!isObject(value)) {
-    flaws.push({ tag: 'part', message: `${at} must be an object, not ${told(value)}` });
+const part: Schema = (value, at, flaws) => {
+  if (!isJsonObject(value)) {
+    flaws.push({ tag: 'part', message: `${at} must be an object, not ${shortValue(value)}` });
     return;
   }
   // A null is content as data, and absence as anything else.
@@ -67,10 +70,10 @@ const part: Shape = (value, at, flaws) => {
       message: `${at} has ${there.length === 0 ? 'none' : there.join(' and ')} of text, raw, url and data; it must have one`,
     });
   const { text: words, raw, url } = value;
-  if (words !== undefined && words !== null) text('part')(words, `${at}.text`, flaws);
-  if (url !== undefined && url !== null) text('part')(url, `${at}.url`, flaws);
+  if (words !== undefined && words !== null) textSchema('part')(words, `${at}.text`, flaws);
+  if (url !== undefined && url !== null) textSchema('part')(url, `${at}.url`, flaws);
   if (raw !== undefined && raw !== null && !isBase64(raw))
-    flaws.push({ tag: 'raw', message: `${at}.raw is ${told(raw)}, which is no base64` });
+    flaws.push({ tag: 'raw', message: `${at}.raw is ${shortValue(raw)}, which is no base64` });
   if ('kind' in value || 'type' in value || 'file' in value)
     flaws.push({
       tag: 'foreign',
@@ -83,8 +86,8 @@ function isBase64(value: unknown): boolean {
   return typeof value === 'string' && value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value);
 }
 
-const role: Shape = (value, at, flaws) => {
-  oneOf(value === 'user' || value === 'agent' ? 'enum' : 'role', ['ROLE_USER', 'ROLE_AGENT'])(
+const role: Schema = (value, at, flaws) => {
+  enumSchema(value === 'user' || value === 'agent' ? 'enum' : 'role', ['ROLE_USER', 'ROLE_AGENT'])(
     value,
     at,
     flaws,
@@ -92,16 +95,16 @@ const role: Shape = (value, at, flaws) => {
 };
 
 /** A message. */
-const message: Shape = withoutKind(
-  object(
+const message: Schema = withoutKind(
+  objectSchema(
     'message',
     {
       messageId: { shape: id('message'), required: 'message' },
       role: { shape: role, required: 'message' },
-      parts: { shape: list('message', part, { min: 1, minTag: 'empty' }), required: 'message' },
-      contextId: { shape: text('message') },
-      taskId: { shape: text('message') },
-      referenceTaskIds: { shape: list('message', text('message')) },
+      parts: { shape: listSchema('message', part, { min: 1, minTag: 'empty' }), required: 'message' },
+      contextId: { shape: textSchema('message') },
+      taskId: { shape: textSchema('message') },
+      referenceTaskIds: { shape: listSchema('message', textSchema('message')) },
       extensions,
       metadata,
     },
@@ -109,17 +112,17 @@ const message: Shape = withoutKind(
   ),
 );
 
-const state: Shape = (value, at, flaws) => {
+const state: Schema = (value, at, flaws) => {
   if (typeof value === 'number' || /^[a-z-]+$/.test(String(value)))
     flaws.push({
       tag: 'enum',
-      message: `${at} is ${told(value)}; states are written such as TASK_STATE_WORKING`,
+      message: `${at} is ${shortValue(value)}; states are written such as TASK_STATE_WORKING`,
     });
-  else oneOf('status', states)(value, at, flaws);
+  else enumSchema('status', states)(value, at, flaws);
 };
 
 /** A status. */
-const status: Shape = object(
+const status: Schema = objectSchema(
   'status',
   {
     state: { shape: state, required: 'status' },
@@ -130,13 +133,13 @@ const status: Shape = object(
 );
 
 /** An artifact. */
-const artifact: Shape = object(
+const artifact: Schema = objectSchema(
   'artifact',
   {
     artifactId: { shape: id('artifact'), required: 'artifact' },
-    name: { shape: text('artifact') },
-    description: { shape: text('artifact') },
-    parts: { shape: list('artifact', part, { min: 1, minTag: 'empty' }), required: 'artifact' },
+    name: { shape: textSchema('artifact') },
+    description: { shape: textSchema('artifact') },
+    parts: { shape: listSchema('artifact', part, { min: 1, minTag: 'empty' }), required: 'artifact' },
     extensions,
     metadata,
   },
@@ -144,15 +147,15 @@ const artifact: Shape = object(
 );
 
 /** A task. */
-export const task: Shape = withoutKind(
-  object(
+export const task1_0: Schema = withoutKind(
+  objectSchema(
     'task',
     {
       id: { shape: id('task'), required: 'task' },
       contextId: { shape: id('task-context'), required: 'task-context' },
       status: { shape: status, required: 'task' },
-      artifacts: { shape: listById('artifact', artifact, 'artifactId') },
-      history: { shape: list('task', message) },
+      artifacts: { shape: uniqueListSchema('artifact', artifact, 'artifactId') },
+      history: { shape: listSchema('task', message) },
       metadata,
     },
     'camel',
@@ -160,10 +163,10 @@ export const task: Shape = withoutKind(
 );
 
 /** Older versions mark everything with its kind; 1.0 marks nothing. */
-function withoutKind(shape: Shape): Shape {
+function withoutKind(shape: Schema): Schema {
   return (value, at, flaws) => {
     shape(value, at, flaws);
-    if (isObject(value) && 'kind' in value)
+    if (isJsonObject(value) && 'kind' in value)
       flaws.push({ tag: 'foreign', message: `${at}.kind is a word of an older version` });
   };
 }
@@ -174,40 +177,40 @@ const ids = (tag: string) => ({
 });
 
 const statusUpdate = withoutKind((value, at, flaws) => {
-  object(
+  objectSchema(
     'status-event',
     { ...ids('status-event'), status: { shape: status, required: 'status-event' }, metadata },
     'camel',
   )(value, at, flaws);
-  if (isObject(value) && 'final' in value)
+  if (isJsonObject(value) && 'final' in value)
     flaws.push({ tag: 'foreign', message: `${at}.final is a word of an older version` });
 });
 
 const artifactUpdate = withoutKind(
-  object(
+  objectSchema(
     'artifact-event',
     {
       ...ids('artifact-event'),
       artifact: { shape: artifact, required: 'artifact-event' },
-      append: { shape: flag('artifact-event') },
-      lastChunk: { shape: flag('artifact-event') },
+      append: { shape: booleanSchema('artifact-event') },
+      lastChunk: { shape: booleanSchema('artifact-event') },
       metadata,
     },
     'camel',
   ),
 );
 
-const payloads: Readonly<Record<string, Shape>> = { task, message, statusUpdate, artifactUpdate };
-const payloadNames = object(
+const payloads: Readonly<Record<string, Schema>> = { task: task1_0, message, statusUpdate, artifactUpdate };
+const payloadNames = objectSchema(
   'payload',
-  Object.fromEntries(Object.keys(payloads).map((name) => [name, { shape: anything }])),
+  Object.fromEntries(Object.keys(payloads).map((name) => [name, { shape: anySchema }])),
   'camel',
 );
 
 /** What a stream and a webhook carry: exactly one of four. */
-export const event: Shape = (value, at, flaws) => {
+export const event1_0: Schema = (value, at, flaws) => {
   payloadNames(value, at, flaws);
-  if (!isObject(value)) return;
+  if (!isJsonObject(value)) return;
   const there = Object.keys(payloads).filter((name) => value[name] !== undefined && value[name] !== null);
   if (there.length !== 1)
     flaws.push({
@@ -218,8 +221,8 @@ export const event: Shape = (value, at, flaws) => {
 };
 
 /** The answer to a send: exactly one of two. */
-export const sent: Shape = (value, at, flaws) => {
-  const there = isObject(value)
+export const sendResult1_0: Schema = (value, at, flaws) => {
+  const there = isJsonObject(value)
     ? ['task', 'message'].filter((name) => value[name] !== undefined && value[name] !== null)
     : [];
   if (there.length !== 1) {
@@ -233,34 +236,34 @@ export const sent: Shape = (value, at, flaws) => {
 };
 
 /** The answer to a list. */
-export const page: Shape = object(
+export const taskPage1_0: Schema = objectSchema(
   'page',
   {
-    tasks: { shape: list('page', task), required: 'page' },
-    nextPageToken: { shape: text('page-token'), required: 'page-token' },
+    tasks: { shape: listSchema('page', task1_0), required: 'page' },
+    nextPageToken: { shape: textSchema('page-token'), required: 'page-token' },
     pageSize: { shape: count, required: 'page' },
     totalSize: { shape: count, required: 'page' },
   },
   'camel',
 );
 
-function count(value: unknown, at: string, flaws: Flaw[]): void {
+function count(value: unknown, at: string, flaws: SchemaError[]): void {
   if (!Number.isInteger(value) || (value as number) < 0)
-    flaws.push({ tag: 'page', message: `${at} must be a number from 0 up, not ${told(value)}` });
+    flaws.push({ tag: 'page', message: `${at} must be a number from 0 up, not ${shortValue(value)}` });
 }
 
 /** A push configuration. */
-export const pushConfig: Shape = object(
+export const pushConfig1_0: Schema = objectSchema(
   'push-config',
   {
     id: { shape: id('push-config'), required: 'push-config' },
-    taskId: { shape: text('push-config') },
+    taskId: { shape: textSchema('push-config') },
     url: { shape: id('push-config'), required: 'push-config' },
-    token: { shape: text('push-config') },
+    token: { shape: textSchema('push-config') },
     authentication: {
-      shape: object('push-config', {
+      shape: objectSchema('push-config', {
         scheme: { shape: id('push-config'), required: 'push-config' },
-        credentials: { shape: text('push-config') },
+        credentials: { shape: textSchema('push-config') },
       }),
     },
   },
@@ -268,8 +271,8 @@ export const pushConfig: Shape = object(
 );
 
 /** The answer to a list of push configurations. */
-export const pushConfigs: Shape = object(
+export const pushConfigPage1_0: Schema = objectSchema(
   'push-config',
-  { configs: { shape: list('push-config', pushConfig) } },
+  { configs: { shape: listSchema('push-config', pushConfig1_0) } },
   'camel',
 );

@@ -1,18 +1,18 @@
-import { interrupted, terminal } from '../observation/task-tracker.ts';
+import { interruptedStates, terminalStates } from '../observation/task-tracker.ts';
 import { defineInvariants } from '../observation/observation.ts';
-import { type EventView, stateOf } from '../drivers/normalized-views.ts';
+import { type NormalizedEvent, eventState } from '../drivers/normalized-views.ts';
 
 const remedies = {
   first: 'Send the task as it stands before anything else.',
   close: 'Close the stream with the status that ends the task.',
 } as const;
 
-function taskIdIn(event: EventView): string | undefined {
+function taskIdIn(event: NormalizedEvent): string | undefined {
   if (event.kind === 'task') return event.task.id;
   return event.kind === 'status' || event.kind === 'artifact' ? event.taskId : undefined;
 }
 
-function contextIdIn(event: EventView): string | undefined {
+function contextIdIn(event: NormalizedEvent): string | undefined {
   if (event.kind === 'task') return event.task.contextId;
   return event.kind === 'status' || event.kind === 'artifact' ? event.contextId : undefined;
 }
@@ -63,13 +63,13 @@ export const streamInvariants = defineInvariants([
     versions: ['1.0', '0.3', '0.1'],
     look(sighting) {
       if (sighting.kind !== 'stream' || sighting.events.length === 0) return undefined;
-      const at = sighting.events.findIndex((event) => terminal.has(stateOf(event)));
+      const at = sighting.events.findIndex((event) => terminalStates.has(eventState(event)));
       if (at < 0) return [];
       // A task as it stands at last may close the stream.
       const rest = sighting.events.slice(at + 1).filter(({ kind }) => kind !== 'task');
       return rest.length === 0
         ? []
-        : [`A ${rest[0]?.kind} came after the status ${stateOf(sighting.events[at])}`];
+        : [`A ${rest[0]?.kind} came after the status ${eventState(sighting.events[at])}`];
     },
   },
   {
@@ -83,13 +83,13 @@ export const streamInvariants = defineInvariants([
     versions: ['1.0', '0.3', '0.1'],
     look({ exchange, ...sighting }) {
       if (sighting.kind !== 'stream' || sighting.events.length === 0) return undefined;
-      const states = sighting.events.map(stateOf).filter((state) => state !== '');
+      const states = sighting.events.map(eventState).filter((state) => state !== '');
       const last = states.at(-1) ?? '';
-      if (exchange.end === 'timeout' && states.some((state) => terminal.has(state)))
+      if (exchange.end === 'timeout' && states.some((state) => terminalStates.has(state)))
         return [`The task was ${last}, but the stream stayed open`];
       if (exchange.end === 'cut') return [`The connection was cut after ${sighting.events.length} events`];
       if (!sighting.isWhole || sighting.events.some(({ kind }) => kind === 'message')) return undefined;
-      if (terminal.has(last) || interrupted.has(last)) return [];
+      if (terminalStates.has(last) || interruptedStates.has(last)) return [];
       return [`The stream ended while the task was ${last === '' ? 'in no state at all' : last}`];
     },
   },
@@ -125,7 +125,7 @@ export const streamInvariants = defineInvariants([
       if (sighting.kind !== 'stream' || sighting.events.length === 0) return undefined;
       let hasBegun = false;
       for (const event of sighting.events) {
-        const state = stateOf(event);
+        const state = eventState(event);
         if (state === '') continue;
         if (state === 'submitted' && hasBegun) return ['A task that had begun was submitted again'];
         if (state !== 'submitted') hasBegun = true;

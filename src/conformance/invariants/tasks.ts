@@ -1,6 +1,6 @@
-import { contentOf, terminal } from '../observation/task-tracker.ts';
-import { defineInvariants, type Sighting } from '../observation/observation.ts';
-import { isObject } from '../drivers/normalized-views.ts';
+import { artifactContent, terminalStates } from '../observation/task-tracker.ts';
+import { defineInvariants, type Observation } from '../observation/observation.ts';
+import { isJsonObject } from '../drivers/normalized-views.ts';
 
 /** What must hold between two looks at one task, wherever they were taken. */
 export const taskInvariants = defineInvariants([
@@ -14,7 +14,7 @@ export const taskInvariants = defineInvariants([
     remedy: 'Let nothing change the status of a task that is completed, failed, canceled or rejected.',
     versions: ['1.0', '0.3', '0.1'],
     look(sighting) {
-      if (sighting.kind !== 'task' || !sighting.shadow || !terminal.has(sighting.shadow.state))
+      if (sighting.kind !== 'task' || !sighting.shadow || !terminalStates.has(sighting.shadow.state))
         return undefined;
       const { task, shadow, from } = sighting;
       if (task.state === shadow.state) return [];
@@ -83,11 +83,11 @@ export const taskInvariants = defineInvariants([
     remedy: 'Store artifacts with the task before its end is told.',
     versions: ['1.0', '0.3', '0.1'],
     look(sighting) {
-      if (sighting.kind !== 'task' || !sighting.shadow || !terminal.has(sighting.shadow.state))
+      if (sighting.kind !== 'task' || !sighting.shadow || !terminalStates.has(sighting.shadow.state))
         return undefined;
       const { task, shadow } = sighting;
       if (shadow.artifacts.size === 0) return undefined;
-      const now = new Map((task.artifacts ?? []).map((each) => [each.id, contentOf(each)]));
+      const now = new Map((task.artifacts ?? []).map((each) => [each.id, artifactContent(each)]));
       const wrong: string[] = [];
       for (const [id, content] of shadow.artifacts) {
         const found = now.get(id);
@@ -151,7 +151,7 @@ export const taskInvariants = defineInvariants([
     versions: ['1.0', '0.3', '0.1'],
     look(sighting) {
       const message = spokenIn(sighting);
-      if (!isObject(message) || typeof message.role !== 'string') return undefined;
+      if (!isJsonObject(message) || typeof message.role !== 'string') return undefined;
       // Whatever else is wrong with the role is a matter of the model.
       return /^(role_)?user$/i.test(message.role)
         ? [`The agent speaks with the role ${JSON.stringify(message.role)}`]
@@ -161,16 +161,16 @@ export const taskInvariants = defineInvariants([
 ]);
 
 /** The message of the agent itself; what is in the history may be anybody's. */
-function spokenIn(sighting: Sighting): unknown {
+function spokenIn(sighting: Observation): unknown {
   if (sighting.kind === 'task') return messageIn(sighting.task.raw);
   if (sighting.kind === 'answer')
     return sighting.operation === 'send' ? sighting.speech.messageOf(sighting.heard.result)?.raw : undefined;
-  if (sighting.kind !== 'event' || !isObject(sighting.event.raw)) return undefined;
+  if (sighting.kind !== 'event' || !isJsonObject(sighting.event.raw)) return undefined;
   const { raw, kind } = sighting.event;
-  if (kind === 'message') return isObject(raw.message) ? raw.message : raw;
-  return kind === 'status' ? messageIn(isObject(raw.statusUpdate) ? raw.statusUpdate : raw) : undefined;
+  if (kind === 'message') return isJsonObject(raw.message) ? raw.message : raw;
+  return kind === 'status' ? messageIn(isJsonObject(raw.statusUpdate) ? raw.statusUpdate : raw) : undefined;
 }
 
 function messageIn({ status }: { readonly status?: unknown }): unknown {
-  return isObject(status) ? status.message : undefined;
+  return isJsonObject(status) ? status.message : undefined;
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { allChecks } from '../checks/index.ts';
 import { allInvariants } from '../invariants/index.ts';
-import type { BrokenAgent } from './harness/mutant-agent.ts';
-import { falseAlarms } from './self-test.ts';
+import type { MutantAgent } from './harness/mutant-agent.ts';
+import { findFalsePositives } from './self-test.ts';
 import { correctVariants } from './correct-variants.ts';
 
 const suite = { checks: allChecks, invariants: allInvariants };
@@ -14,7 +14,7 @@ describe.concurrent('the suite', () => {
   it.each(Object.entries(correctVariants))(
     'has nothing against the correct agent, %s',
     async (_what, variant) => {
-      const alarms = await falseAlarms(suite, [variant]);
+      const alarms = await findFalsePositives(suite, [variant]);
       expect(
         alarms.map(
           ({ rule, version, transport, message }) => `${rule.id} ${version} ${transport} ${message}`,
@@ -26,13 +26,13 @@ describe.concurrent('the suite', () => {
 
   it('has nothing against an agent that asks its caller something while a webhook hangs', async () => {
     const hangs = { checks: allChecks.filter(({ id }) => id === 'push.hangs'), invariants: [] };
-    const asks: Partial<BrokenAgent> = {
+    const asks: Partial<MutantAgent> = {
       definition: {
         async *process({ ask }) {
           yield await ask('Which one?');
         },
       },
     };
-    expect(await falseAlarms(hangs, [asks])).toEqual([]);
+    expect(await findFalsePositives(hangs, [asks])).toEqual([]);
   }, 60_000);
 });

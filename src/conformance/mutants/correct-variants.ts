@@ -1,10 +1,10 @@
-import type { BrokenAgent } from './harness/mutant-agent.ts';
-import { bendCard1_0 } from './card/card.ts';
+import type { MutantAgent } from './harness/mutant-agent.ts';
+import { mutateCard1_0 } from './card/card.ts';
 import { signedVariants } from './card/card-signature.ts';
-import type { Loose } from './harness/mutations.ts';
+import type { MutableJson } from './harness/mutations.ts';
 
 /** Agents that are correct, each in its own way: nothing may be said against any of them. */
-export const correctVariants: Readonly<Record<string, Partial<BrokenAgent>>> = {
+export const correctVariants: Readonly<Record<string, Partial<MutantAgent>>> = {
   open: {},
   guarded: { isGuarded: true },
   'without streaming': { definition: { streaming: false } },
@@ -23,8 +23,8 @@ export const correctVariants: Readonly<Record<string, Partial<BrokenAgent>>> = {
   },
   'for a tenant': {
     wire: () =>
-      bendCard1_0((card) => {
-        for (const each of card.supportedInterfaces as Loose[])
+      mutateCard1_0((card) => {
+        for (const each of card.supportedInterfaces as MutableJson[])
           if (each.protocolVersion === '1.0') each.tenant = 'acme';
       }),
   },

@@ -1,55 +1,55 @@
-import { brokenBefore } from './protocol/pre-1_0.ts';
-import type { BrokenAgent } from './harness/mutant-agent.ts';
-import { brokenVersion } from './protocol/version.ts';
-import { brokenExtension } from './protocol/extension.ts';
-import { brokenExtendedCard } from './card/extended-card.ts';
-import { brokenAuthorization } from './security/authorization.ts';
-import { brokenAuth } from './security/auth.ts';
-import { brokenCancel } from './operations/cancel.ts';
-import { brokenCard } from './card/card.ts';
-import { brokenCardSignature } from './card/card-signature.ts';
-import { brokenContext } from './operations/context.ts';
-import { brokenGet } from './operations/get.ts';
-import { brokenHttp } from './protocol/http.ts';
-import { brokenList } from './operations/list.ts';
-import { brokenMode } from './operations/response-mode.ts';
-import { brokenModel } from './protocol/model.ts';
-import { brokenOutput } from './operations/output.ts';
-import { brokenRest } from './protocol/rest.ts';
-import { brokenRpc } from './protocol/rpc.ts';
-import { brokenPush } from './push/push.ts';
-import { brokenPushBefore } from './push/push-pre-1_0.ts';
-import { brokenRestBefore } from './protocol/rest-0_3.ts';
-import { brokenSend } from './operations/send.ts';
-import { brokenStreams } from './operations/stream.ts';
-import { brokenSubscribe } from './operations/subscribe.ts';
-import { brokenTasks } from './operations/task.ts';
+import { pre1_0Mutants } from './protocol/pre-1_0.ts';
+import type { MutantAgent } from './harness/mutant-agent.ts';
+import { versionMutants } from './protocol/version.ts';
+import { extensionMutants } from './protocol/extension.ts';
+import { extendedCardMutants } from './card/extended-card.ts';
+import { authorizationMutants } from './security/authorization.ts';
+import { authMutants } from './security/auth.ts';
+import { cancelMutants } from './operations/cancel.ts';
+import { cardMutants } from './card/card.ts';
+import { cardSignatureMutants } from './card/card-signature.ts';
+import { contextMutants } from './operations/context.ts';
+import { getMutants } from './operations/get.ts';
+import { httpMutants } from './protocol/http.ts';
+import { listMutants } from './operations/list.ts';
+import { responseModeMutants } from './operations/response-mode.ts';
+import { modelMutants } from './protocol/model.ts';
+import { outputMutants } from './operations/output.ts';
+import { restMutants } from './protocol/rest.ts';
+import { rpcMutants } from './protocol/rpc.ts';
+import { pushMutants } from './push/push.ts';
+import { pushPre1_0Mutants } from './push/push-pre-1_0.ts';
+import { rest0_3Mutants } from './protocol/rest-0_3.ts';
+import { sendMutants } from './operations/send.ts';
+import { streamMutants } from './operations/stream.ts';
+import { subscribeMutants } from './operations/subscribe.ts';
+import { taskMutants } from './operations/task.ts';
 
 /** Every agent that is wrong in one thing. */
-export const allBroken: readonly BrokenAgent[] = [
-  ...brokenModel,
-  ...brokenSend,
-  ...brokenGet,
-  ...brokenList,
-  ...brokenCancel,
-  ...brokenMode,
-  ...brokenContext,
-  ...brokenStreams,
-  ...brokenSubscribe,
-  ...brokenTasks,
-  ...brokenHttp,
-  ...brokenBefore,
-  ...brokenRpc,
-  ...brokenRest,
-  ...brokenCard,
-  ...brokenCardSignature,
-  ...brokenPush,
-  ...brokenPushBefore,
-  ...brokenRestBefore,
-  ...brokenVersion,
-  ...brokenExtension,
-  ...brokenExtendedCard,
-  ...brokenAuthorization,
-  ...brokenAuth,
-  ...brokenOutput,
+export const allMutants: readonly MutantAgent[] = [
+  ...modelMutants,
+  ...sendMutants,
+  ...getMutants,
+  ...listMutants,
+  ...cancelMutants,
+  ...responseModeMutants,
+  ...contextMutants,
+  ...streamMutants,
+  ...subscribeMutants,
+  ...taskMutants,
+  ...httpMutants,
+  ...pre1_0Mutants,
+  ...rpcMutants,
+  ...restMutants,
+  ...cardMutants,
+  ...cardSignatureMutants,
+  ...pushMutants,
+  ...pushPre1_0Mutants,
+  ...rest0_3Mutants,
+  ...versionMutants,
+  ...extensionMutants,
+  ...extendedCardMutants,
+  ...authorizationMutants,
+  ...authMutants,
+  ...outputMutants,
 ];

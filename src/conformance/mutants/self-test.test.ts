@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { allChecks } from '../checks/index.ts';
 import { allInvariants } from '../invariants/index.ts';
-import { allBroken } from './index.ts';
-import { tryToCatch } from './self-test.ts';
+import { allMutants } from './index.ts';
+import { runMutant } from './self-test.ts';
 
 const suite = { checks: allChecks, invariants: allInvariants };
 
@@ -10,10 +10,10 @@ const suite = { checks: allChecks, invariants: allInvariants };
 vi.setConfig({ maxConcurrency: 16 });
 
 describe.concurrent('the suite', () => {
-  it.each(allBroken.map((broken) => [broken.id, broken] as const))(
+  it.each(allMutants.map((broken) => [broken.id, broken] as const))(
     'catches %s',
     async (_id, broken) => {
-      expect((await tryToCatch(suite, broken)).missed).toEqual([]);
+      expect((await runMutant(suite, broken)).missed).toEqual([]);
     },
     60_000,
   );

@@ -1,14 +1,14 @@
 import type { Check } from '../check.ts';
 import type { RuleResult } from '../rule-model.ts';
-import { fxWays } from '../prompts/prompt-catalog.ts';
-import { runConformance, type RunOptions } from '../run-checks.ts';
+import { fixturePrompts } from '../prompts/prompt-catalog.ts';
+import { runChecks, type RunChecksOptions } from '../run-checks.ts';
 import type { Invariant } from '../observation/observation.ts';
-import type { BrokenAgent } from './harness/mutant-agent.ts';
-import { callers, serveBroken } from './harness/serve-mutant.ts';
+import type { MutantAgent } from './harness/mutant-agent.ts';
+import { testPrincipals, serveMutant } from './harness/serve-mutant.ts';
 
 /** What the suite made of one broken agent. */
-export interface Catch {
-  readonly broken: BrokenAgent;
+export interface MutantResult {
+  readonly broken: MutantAgent;
   /** True when every rule that must notice it did, on every version and transport that it is broken on. */
   readonly isCaught: boolean;
   /** Where it was not noticed, such as `send.one-of on 1.0 JSONRPC`. */
@@ -18,25 +18,25 @@ export interface Catch {
 }
 
 /** The rules that a suite consists of. */
-export interface Suite {
+export interface RuleSuite {
   readonly checks: readonly Check[];
   readonly invariants: readonly Invariant[];
 }
 
 /** What a run needs to know of an agent of the fixtures. */
-function fixtureRun(suite: Suite, broken: Partial<BrokenAgent>): RunOptions {
+function fixtureRun(suite: RuleSuite, broken: Partial<MutantAgent>): RunChecksOptions {
   const headers = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
   return {
     ...suite,
-    ways: fxWays,
+    ways: fixturePrompts,
     timeout: 6_000,
     ...(broken.versions ? { versions: broken.versions } : {}),
     ...(broken.transports ? { transports: broken.transports } : {}),
     ...(broken.isGuarded
       ? {
-          headers: headers(callers.ann),
-          otherHeaders: headers(callers.ben),
-          limitedHeaders: headers(callers.cat),
+          headers: headers(testPrincipals.ann),
+          otherHeaders: headers(testPrincipals.ben),
+          limitedHeaders: headers(testPrincipals.cat),
         }
       : {}),
   };
@@ -67,15 +67,15 @@ const provocations: ReadonlySet<string> = new Set([
 ]);
 
 /** Runs the rules that must notice a broken agent against it. */
-export async function tryToCatch(suite: Suite, broken: BrokenAgent): Promise<Catch> {
+export async function runMutant(suite: RuleSuite, broken: MutantAgent): Promise<MutantResult> {
   const ids = [broken.breaks].flat();
-  const served = await serveBroken(broken);
+  const served = await serveMutant(broken);
   try {
     const isNamed = ({ id }: { id: string }): boolean => ids.includes(id);
     const checks = suite.checks.filter(isNamed);
     const isInvariant = suite.invariants.some(isNamed);
     const provoking = isInvariant ? suite.checks.filter(({ id }) => provocations.has(id)) : [];
-    const outcome = await runConformance(
+    const outcome = await runChecks(
       served.url,
       fixtureRun({ ...suite, checks: [...new Set([...checks, ...provoking])] }, broken),
     );
@@ -85,7 +85,11 @@ export async function tryToCatch(suite: Suite, broken: BrokenAgent): Promise<Cat
   }
 }
 
-function verdictOn(broken: BrokenAgent, ids: readonly string[], results: readonly RuleResult[]): Catch {
+function verdictOn(
+  broken: MutantAgent,
+  ids: readonly string[],
+  results: readonly RuleResult[],
+): MutantResult {
   const missed: string[] = [];
   const isBroken = ({ verdict }: RuleResult): boolean => verdict === 'fail' || verdict === 'warn';
   for (const id of ids) {
@@ -102,17 +106,17 @@ function verdictOn(broken: BrokenAgent, ids: readonly string[], results: readonl
 }
 
 /** Runs the whole suite against the correct agent, open and guarded. @returns what it complains about. */
-export async function falseAlarms(
-  suite: Suite,
-  variants: readonly Partial<BrokenAgent>[],
+export async function findFalsePositives(
+  suite: RuleSuite,
+  variants: readonly Partial<MutantAgent>[],
 ): Promise<RuleResult[]> {
   const alarms: RuleResult[] = [];
   for (const variant of variants) {
-    const served = await serveBroken(variant);
+    const served = await serveMutant(variant);
     try {
       // What is correct never lets anybody wait, so a long time costs nothing; a machine that is busy may need it.
       const run = { ...fixtureRun(suite, variant), timeout: 30_000 };
-      const { results } = await runConformance(served.url, run);
+      const { results } = await runChecks(served.url, run);
       alarms.push(
         ...results.filter(({ verdict }) => verdict === 'fail' || verdict === 'warn' || verdict === 'error'),
       );

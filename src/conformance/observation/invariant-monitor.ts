@@ -1,22 +1,29 @@
-import type { Rule, RuleResult, Transport, Verdict, Version, Violation } from '../rule-model.ts';
-import { verdictOf } from '../probe.ts';
-import type { Invariant, Sighting } from './observation.ts';
-import { keepsakeOf } from '../wire/http-exchange.ts';
+import type {
+  ConformanceRule,
+  RuleResult,
+  CheckedTransport,
+  RuleVerdict,
+  CheckedVersion,
+  Violation,
+} from '../rule-model.ts';
+import { verdictForLevel } from '../probe.ts';
+import type { Invariant, Observation } from './observation.ts';
+import { toEvidence } from '../wire/http-exchange.ts';
 
 /** How many violations of one rule are kept with their evidence. */
 const kept = 5;
 
 interface Watched {
   readonly invariant: Invariant;
-  readonly version: Version;
-  readonly transport: Transport;
+  readonly version: CheckedVersion;
+  readonly transport: CheckedTransport;
   looked: number;
   broken: number;
   readonly violations: Violation[];
 }
 
 /** Looks at everything that comes over the wire with the eyes of every invariant. */
-export class Watch {
+export class InvariantMonitor {
   readonly #invariants: readonly Invariant[];
   readonly #watched = new Map<string, Watched>();
 
@@ -24,7 +31,7 @@ export class Watch {
     this.#invariants = invariants;
   }
 
-  see(sighting: Sighting): void {
+  see(sighting: Observation): void {
     const { version, transport } = sighting.speech;
     for (const invariant of this.#invariants) {
       if (!invariant.versions.includes(version)) continue;
@@ -37,20 +44,20 @@ export class Watch {
       for (const message of wrong) {
         if (watched.violations.length >= kept) break;
         if (watched.violations.some((each) => each.message === message)) continue;
-        watched.violations.push({ message, exchanges: [keepsakeOf(sighting.exchange)] });
+        watched.violations.push({ message, exchanges: [toEvidence(sighting.exchange)] });
       }
     }
   }
 
   /** What became of every invariant, those of which nothing was ever seen included. */
-  results(lanes: readonly { version: Version; transport: Transport }[]): RuleResult[] {
+  results(lanes: readonly { version: CheckedVersion; transport: CheckedTransport }[]): RuleResult[] {
     return lanes.flatMap(({ version, transport }) =>
       this.#invariants
         .filter((each) => each.versions.includes(version) && (each.transports?.includes(transport) ?? true))
         .map((invariant) => {
           const { looked, broken, violations } = this.#of(invariant, version, transport);
-          const verdict: Verdict =
-            looked === 0 ? 'inconclusive' : broken > 0 ? verdictOf(invariant.level) : 'pass';
+          const verdict: RuleVerdict =
+            looked === 0 ? 'inconclusive' : broken > 0 ? verdictForLevel(invariant.level) : 'pass';
           const message =
             looked === 0
               ? 'Nothing came over the wire that this could be seen at.'
@@ -71,7 +78,7 @@ export class Watch {
     );
   }
 
-  #of(invariant: Invariant, version: Version, transport: Transport): Watched {
+  #of(invariant: Invariant, version: CheckedVersion, transport: CheckedTransport): Watched {
     const key = `${invariant.id} ${version} ${transport}`;
     let watched = this.#watched.get(key);
     if (!watched) {
@@ -83,9 +90,9 @@ export class Watch {
 }
 
 /** A result of a rule for which nothing more is to be said. */
-export function resultOf(
-  rule: Rule,
-  where: { version: Version; transport: Transport | undefined },
+export function buildRuleResult(
+  rule: ConformanceRule,
+  where: { version: CheckedVersion; transport: CheckedTransport | undefined },
   outcome: Pick<RuleResult, 'verdict' | 'message'> & Partial<RuleResult>,
 ): RuleResult {
   return { rule, ...where, violations: [], looked: 1, milliseconds: 0, ...outcome };

@@ -1,26 +1,32 @@
-import type { Rule, Transport, Version } from '../rule-model.ts';
-import type { Shadow } from './task-tracker.ts';
-import type { Asking, Heard, Manner, Operation, Speech } from '../drivers/protocol-driver.ts';
-import type { EventView, TaskView } from '../drivers/normalized-views.ts';
-import type { Exchange, Frame } from '../wire/http-exchange.ts';
+import type { ConformanceRule, CheckedTransport, CheckedVersion } from '../rule-model.ts';
+import type { TrackedTask } from './task-tracker.ts';
+import type {
+  OperationInput,
+  DecodedResponse,
+  RequestOverrides,
+  DriverOperation,
+  ProtocolDriver,
+} from '../drivers/protocol-driver.ts';
+import type { NormalizedEvent, NormalizedTask } from '../drivers/normalized-views.ts';
+import type { HttpExchange, RawFrame } from '../wire/http-exchange.ts';
 
 /** Something that came over the wire, whatever check it was for. */
-export type Sighting = { readonly speech: Speech; readonly exchange: Exchange } & (
+export type Observation = { readonly speech: ProtocolDriver; readonly exchange: HttpExchange } & (
   | {
       /** An answer that is all there. */
       readonly kind: 'answer';
-      readonly operation: Operation;
-      readonly asking: Asking;
-      readonly manner: Manner | undefined;
-      readonly heard: Heard;
+      readonly operation: DriverOperation;
+      readonly asking: OperationInput;
+      readonly manner: RequestOverrides | undefined;
+      readonly heard: DecodedResponse;
     }
   | {
       /** One event of a stream. */
       readonly kind: 'event';
       readonly operation: 'stream' | 'subscribe';
-      readonly asking: Asking;
-      readonly frame: Frame;
-      readonly event: EventView;
+      readonly asking: OperationInput;
+      readonly frame: RawFrame;
+      readonly event: NormalizedEvent;
       /** Its place in the stream, from 0. */
       readonly index: number;
     }
@@ -28,35 +34,35 @@ export type Sighting = { readonly speech: Speech; readonly exchange: Exchange } 
       /** A stream, once it is over. */
       readonly kind: 'stream';
       readonly operation: 'stream' | 'subscribe';
-      readonly asking: Asking;
-      readonly events: readonly EventView[];
+      readonly asking: OperationInput;
+      readonly events: readonly NormalizedEvent[];
       /** True when we did not leave it before its end. */
       readonly isWhole: boolean;
     }
   | {
       /** A task, wherever it was. */
       readonly kind: 'task';
-      readonly task: TaskView;
-      readonly from: Operation | 'push';
+      readonly task: NormalizedTask;
+      readonly from: DriverOperation | 'push';
       /** What was known of it when it was asked for, if anything: answers overtake each other. */
-      readonly shadow: Shadow | undefined;
+      readonly shadow: TrackedTask | undefined;
     }
   | {
       /** A notification that arrived at our webhook. */
       readonly kind: 'push';
       readonly body: unknown;
-      readonly event: EventView;
+      readonly event: NormalizedEvent;
       /** The task that the webhook was registered for. */
       readonly taskId: string;
     }
 );
 
 /** A rule that every sighting must keep, whatever it was for. */
-export interface Invariant extends Rule {
-  readonly versions: readonly Version[];
-  readonly transports?: readonly Transport[];
+export interface Invariant extends ConformanceRule {
+  readonly versions: readonly CheckedVersion[];
+  readonly transports?: readonly CheckedTransport[];
   /** @returns what is wrong, nothing when it holds, undefined when the rule is not about such a thing. */
-  look(sighting: Sighting): readonly string[] | undefined;
+  look(sighting: Observation): readonly string[] | undefined;
 }
 
 /** Declares invariants, so that their types are looked at where they are written. */

@@ -1,21 +1,31 @@
-import type { ArtifactView, EventView, State, TaskView } from '../drivers/normalized-views.ts';
+import type {
+  NormalizedArtifact,
+  NormalizedEvent,
+  TaskStateName,
+  NormalizedTask,
+} from '../drivers/normalized-views.ts';
 import { textOfParts } from '../drivers/normalized-views.ts';
 
 /** States that nothing follows. */
-export const terminal: ReadonlySet<State> = new Set(['completed', 'failed', 'canceled', 'rejected']);
+export const terminalStates: ReadonlySet<TaskStateName> = new Set([
+  'completed',
+  'failed',
+  'canceled',
+  'rejected',
+]);
 
 /** States in which a task waits for its caller. */
-export const interrupted: ReadonlySet<State> = new Set(['input-required', 'auth-required']);
+export const interruptedStates: ReadonlySet<TaskStateName> = new Set(['input-required', 'auth-required']);
 
 /** What is known of one task, from everything that was seen of it. */
-export interface Shadow {
+export interface TrackedTask {
   readonly id: string;
   contextId: string | undefined;
   /** The newest state, and the newest timestamp. */
-  state: State;
+  state: TaskStateName;
   timestamp: string | undefined;
   /** Every state, as it was first seen. */
-  readonly seen: State[];
+  readonly seen: TaskStateName[];
   /** The text of each artifact once it was complete, by id. */
   readonly artifacts: Map<string, string>;
   /** How many messages we sent to it. */
@@ -25,10 +35,10 @@ export interface Shadow {
 }
 
 /** What the suite knows of the tasks that it made. */
-export class Shadows {
-  readonly #tasks = new Map<string, Shadow>();
+export class TaskTracker {
+  readonly #tasks = new Map<string, TrackedTask>();
 
-  of(id: string | undefined): Shadow | undefined {
+  of(id: string | undefined): TrackedTask | undefined {
     return id === undefined ? undefined : this.#tasks.get(id);
   }
 
@@ -37,16 +47,17 @@ export class Shadows {
   }
 
   /** Notes a task that was seen. Older news than what is known do not count, because answers overtake each other. */
-  see(task: TaskView): void {
+  see(task: NormalizedTask): void {
     if (task.id === undefined) return;
     const shadow = this.#shadow(task.id, task.contextId, task.state);
     this.#note(shadow, task.state, task.timestamp);
-    if (terminal.has(task.state))
-      for (const artifact of task.artifacts ?? []) shadow.artifacts.set(artifact.id, contentOf(artifact));
+    if (terminalStates.has(task.state))
+      for (const artifact of task.artifacts ?? [])
+        shadow.artifacts.set(artifact.id, artifactContent(artifact));
   }
 
   /** Notes an event that was seen. */
-  follow(event: EventView): void {
+  follow(event: NormalizedEvent): void {
     if (event.kind === 'task') this.see(event.task);
     if (event.kind === 'status' && event.taskId !== undefined)
       this.#note(this.#shadow(event.taskId, event.contextId, event.state), event.state, event.timestamp);
@@ -58,7 +69,7 @@ export class Shadows {
     if (shadow) shadow.sent++;
   }
 
-  #shadow(id: string, contextId: string | undefined, state: State): Shadow {
+  #shadow(id: string, contextId: string | undefined, state: TaskStateName): TrackedTask {
     let shadow = this.#tasks.get(id);
     if (!shadow) {
       shadow = {
@@ -77,17 +88,17 @@ export class Shadows {
     return shadow;
   }
 
-  #note(shadow: Shadow, state: State, timestamp: string | undefined): void {
+  #note(shadow: TrackedTask, state: TaskStateName, timestamp: string | undefined): void {
     if (!shadow.seen.includes(state)) shadow.seen.push(state);
-    if (terminal.has(shadow.state)) return;
+    if (terminalStates.has(shadow.state)) return;
     shadow.state = state;
-    if (terminal.has(state)) shadow.endedAt = performance.now();
+    if (terminalStates.has(state)) shadow.endedAt = performance.now();
     shadow.timestamp = timestamp ?? shadow.timestamp;
   }
 }
 
 /** What an artifact holds, as one text to compare. */
-export function contentOf({ parts }: ArtifactView): string {
+export function artifactContent({ parts }: NormalizedArtifact): string {
   const text = textOfParts(parts);
   return text === '' ? JSON.stringify(parts) : text;
 }

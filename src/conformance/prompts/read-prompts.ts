@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { Document } from '../../documents/document.ts';
-import { type Wanted, wanted, type Ways } from './prompt-catalog.ts';
-import type { Draft } from '../drivers/protocol-driver.ts';
+import { type TargetOutcome, targetOutcomes, type OutcomePrompts } from './prompt-catalog.ts';
+import type { MessageDraft } from '../drivers/protocol-driver.ts';
 
 const draft = z.union([
   z.string().min(1),
@@ -15,8 +15,8 @@ const draft = z.union([
 
 /** Which message leads an agent where: the file that `--scenario` names. */
 const scenarioSchema = z.strictObject(
-  Object.fromEntries(wanted.map((want) => [want, draft.optional()])) as Record<
-    Wanted,
+  Object.fromEntries(targetOutcomes.map((want) => [want, draft.optional()])) as Record<
+    TargetOutcome,
     z.ZodOptional<typeof draft>
   >,
 );
@@ -26,10 +26,10 @@ const scenarioSchema = z.strictObject(
  *
  * @throws DocumentError that says where the file is not as it should be.
  */
-export function readWays(text: string, file: string): Ways {
+export function readPrompts(text: string, file: string): OutcomePrompts {
   const ways = Document.parse(text, file).check(scenarioSchema);
   return Object.fromEntries(
-    Object.entries(ways).map(([want, way]): [string, Draft] => [
+    Object.entries(ways).map(([want, way]): [string, MessageDraft] => [
       want,
       typeof way === 'string' ? { text: way } : (way ?? {}),
     ]),

@@ -1,4 +1,4 @@
-import { escaped } from './escape-xml.ts';
+import { escapeXml } from './escape-xml.ts';
 import type { ConformanceReport } from './build-report.ts';
 
 const colours = {
@@ -9,13 +9,13 @@ const colours = {
 } as const;
 
 /** A picture for a README: the level and the versions. */
-export function badge({ conformanceLevel, lanes, unreachable }: ConformanceReport): string {
+export function formatBadge({ conformanceLevel, lanes, unreachable }: ConformanceReport): string {
   const versions = [...new Set(lanes.map(({ version }) => version))].join(', ');
   const left = versions === '' ? 'A2A' : `A2A ${versions}`;
   const right = unreachable === undefined ? conformanceLevel : 'no answer';
   const colour = unreachable === undefined ? colours[conformanceLevel] : '#57606a';
   const widthOf = (text: string): number => Math.round(text.length * 6.6) + 12;
   const [a, b] = [widthOf(left), widthOf(right)];
-  const label = escaped(`${left}: ${right}`);
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${a + b}" height="20" role="img" aria-label="${label}"><title>${label}</title><clipPath id="r"><rect width="${a + b}" height="20" rx="3"/></clipPath><g clip-path="url(#r)"><rect width="${a}" height="20" fill="#24292f"/><rect x="${a}" width="${b}" height="20" fill="${colour}"/></g><g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle"><text x="${a / 2}" y="14" textLength="${a - 12}">${escaped(left)}</text><text x="${a + b / 2}" y="14" textLength="${b - 12}">${escaped(right)}</text></g></svg>\n`;
+  const label = escapeXml(`${left}: ${right}`);
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${a + b}" height="20" role="img" aria-label="${label}"><title>${label}</title><clipPath id="r"><rect width="${a + b}" height="20" rx="3"/></clipPath><g clip-path="url(#r)"><rect width="${a}" height="20" fill="#24292f"/><rect x="${a}" width="${b}" height="20" fill="${colour}"/></g><g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle"><text x="${a / 2}" y="14" textLength="${a - 12}">${escapeXml(left)}</text><text x="${a + b / 2}" y="14" textLength="${b - 12}">${escapeXml(right)}</text></g></svg>\n`;
 }

@@ -1,20 +1,26 @@
 import { describe, expect, it } from 'vitest';
-import type { Rule, RuleResult } from '../rule-model.ts';
-import type { RunOutcome } from '../run-checks.ts';
-import type { Exchange } from '../wire/http-exchange.ts';
+import type { ConformanceRule, RuleResult } from '../rule-model.ts';
+import type { RunChecksOutcome } from '../run-checks.ts';
+import type { HttpExchange } from '../wire/http-exchange.ts';
 import { compareReports } from './compare-reports.ts';
-import { type ConformanceReport, isConformant, readReport, reportOf, resultsOf } from './build-report.ts';
-import { Secrets } from '../../primitives/redaction.ts';
-import { forms, writeReport } from './report-formats.ts';
-import { junitFaults } from '../../../test/support/reports/junit-schema.ts';
-import { sarifFaults } from '../../../test/support/reports/sarif-schema.ts';
-import { readXml } from '../../../test/support/reports/parse-xml.ts';
+import {
+  type ConformanceReport,
+  isConformant,
+  readReport,
+  buildReport,
+  listResults,
+} from './build-report.ts';
+import { Redactor } from '../../primitives/redaction.ts';
+import { reportFormats, writeReport } from './report-formats.ts';
+import { junitErrors } from '../../../test/support/reports/junit-schema.ts';
+import { sarifErrors } from '../../../test/support/reports/sarif-schema.ts';
+import { parseXml } from '../../../test/support/reports/parse-xml.ts';
 
 const secret = 'tok_live_4711_"quoted"';
 const headers = { authorization: `Bearer ${secret}`, 'x-tenant-pass': 'p4ssw0rd-of-them' };
 const nasty = `<script>alert(1)</script> | \`tick\` ]]> & ${secret} \u0000\u001B[2J`;
 
-const exchange: Exchange = {
+const exchange: HttpExchange = {
   number: 1,
   method: 'POST',
   url: 'https://user:hunter22@agent.example/rpc?api_key=abcdefgh&x=1',
@@ -31,8 +37,8 @@ const exchange: Exchange = {
   endAfter: 2.4,
 };
 
-function result(id: string, verdict: RuleResult['verdict'], more: Partial<Rule> = {}): RuleResult {
-  const rule: Rule = {
+function result(id: string, verdict: RuleResult['verdict'], more: Partial<ConformanceRule> = {}): RuleResult {
+  const rule: ConformanceRule = {
     id,
     requirements: ['SEND-001'],
     section: '3.1.1',
@@ -60,7 +66,7 @@ function result(id: string, verdict: RuleResult['verdict'], more: Partial<Rule> 
   };
 }
 
-const outcome: RunOutcome = {
+const outcome: RunChecksOutcome = {
   url: 'https://agent.example',
   cards: [
     { url: 'https://agent.example/card.json', version: '1.0', card: { name: nasty, version: '1.2.3' } },
@@ -85,9 +91,9 @@ const outcome: RunOutcome = {
 const about = {
   suite: 'dragoman 0.1.0',
   command: `dragoman conformance --header 'Authorization: Bearer ${secret}'`,
-  secrets: new Secrets(headers),
+  secrets: new Redactor(headers),
 };
-const report = reportOf(outcome, about);
+const report = buildReport(outcome, about);
 
 describe('a report', () => {
   it('has what other tools read', () => {
@@ -124,7 +130,7 @@ describe('a report', () => {
     expect(curl).toContain(String.raw`it'\''s`);
   });
 
-  it.each(forms)('as %s holds no secret', (form) => {
+  it.each(reportFormats)('as %s holds no secret', (form) => {
     const text = writeReport(report, form);
     for (const each of [
       'tok_live',
@@ -147,12 +153,12 @@ describe('a report', () => {
   });
 
   it('of an agent that is not there has no verdict in any form', () => {
-    const none = reportOf(
+    const none = buildReport(
       { ...outcome, results: [], lanes: [], cards: [], unreachable: 'Nobody answers.' },
       about,
     );
     expect(isConformant(none)).toBe(false);
-    for (const form of forms.filter((each) => each !== 'badge'))
+    for (const form of reportFormats.filter((each) => each !== 'badge'))
       expect(writeReport(none, form)).toContain('Nobody answers.');
     expect(writeReport(none, 'badge')).toContain('no answer');
   });
@@ -200,7 +206,7 @@ const hostile = [
   'line\r\nline\rline\u2028line\tend',
   '\uFEFFmark [[PROPERTY|level=MAY]]',
 ];
-const hostileReport = reportOf(
+const hostileReport = buildReport(
   {
     ...outcome,
     url: `https://agent.example/${hostile[0] ?? ''}`,
@@ -228,7 +234,7 @@ const hostileReport = reportOf(
   },
   about,
 );
-const noReport = reportOf(
+const noReport = buildReport(
   { ...outcome, results: [], lanes: [], cards: [], unreachable: hostile.join('') },
   about,
 );
@@ -241,11 +247,11 @@ describe('JUnit', () => {
     ['with hostile texts', hostileReport],
     ['of an agent that is not there', noReport],
   ])('%s is well-formed, and as Jenkins wants it', (_what, each) => {
-    expect(junitFaults(writeReport(each, 'junit'))).toEqual([]);
+    expect(junitErrors(writeReport(each, 'junit'))).toEqual([]);
   });
 
   it('keeps of hostile texts what can be kept', () => {
-    const [, suite] = [...readXml(writeReport(hostileReport, 'junit')).children, undefined].toReversed();
+    const [, suite] = [...parseXml(writeReport(hostileReport, 'junit')).children, undefined].toReversed();
     const [first] = suite?.children.filter(({ name }) => name === 'testcase') ?? [];
     expect(first?.children[0]?.attributes.message).toContain(']]> <!-- -->');
   });
@@ -268,7 +274,7 @@ describe('JUnit', () => {
     ],
     ['<testsuite name="a" tests="0" failures="0" errors="0" time="soon"/>', 'testsuite: the time is soon'],
   ])('%s is not as Jenkins wants it', (wrong, fault) => {
-    expect(junitFaults(`<?xml version="1.0"?>${wrong}`)).toContain(fault);
+    expect(junitErrors(`<?xml version="1.0"?>${wrong}`)).toContain(fault);
   });
 
   it.each([
@@ -280,7 +286,7 @@ describe('JUnit', () => {
     '<a>\u0001</a>',
     '<a b="<"/>',
   ])('%j is not well-formed', (wrong) => {
-    expect(() => readXml(wrong)).toThrow('line 1');
+    expect(() => parseXml(wrong)).toThrow('line 1');
   });
 });
 
@@ -292,7 +298,7 @@ describe('SARIF', () => {
     ['with hostile texts', hostileReport],
     ['of an agent that is not there', noReport],
   ])('%s is as 2.1.0 wants it, and what refers to something finds it', (_what, each) => {
-    expect(sarifFaults(logOf(each))).toEqual([]);
+    expect(sarifErrors(logOf(each))).toEqual([]);
   });
 
   it('has a result for everything that is broken', () => {
@@ -333,13 +339,13 @@ describe('SARIF', () => {
   ])('with %s is not', (_what, spoil, fault) => {
     const log = logOf(report);
     spoil(log.runs[0]);
-    expect(sarifFaults(log).join('\n')).toContain(fault);
+    expect(sarifErrors(log).join('\n')).toContain(fault);
   });
 });
 
 describe('two reports', () => {
   const change = (verdict: RuleResult['verdict']): ConformanceReport =>
-    reportOf({ ...outcome, results: [result('send.answers', verdict)] }, about);
+    buildReport({ ...outcome, results: [result('send.answers', verdict)] }, about);
 
   it.each([
     ['pass', 'fail', { worse: 1, mended: 0, known: 0, lost: 0 }],
@@ -356,8 +362,8 @@ describe('two reports', () => {
   });
 
   it('take what nobody looked at before for worse when it is broken', () => {
-    const empty = reportOf({ ...outcome, results: [] }, about);
+    const empty = buildReport({ ...outcome, results: [] }, about);
     expect(compareReports(empty, change('fail')).worse).toHaveLength(1);
-    expect(resultsOf(empty)).toEqual([]);
+    expect(listResults(empty)).toEqual([]);
   });
 });

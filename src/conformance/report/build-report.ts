@@ -1,34 +1,41 @@
 import { createHash } from 'node:crypto';
-import { type ConformanceLevel, levelOf } from '../conformance-level.ts';
-import type { Category, Level, RuleResult, Transport, Verdict, Version } from '../rule-model.ts';
-import type { RunOutcome } from '../run-checks.ts';
-import { isObject, type Json, textIn } from '../drivers/normalized-views.ts';
-import type { Secrets } from '../../primitives/redaction.ts';
-import { type Turn, turnOf } from './transcript.ts';
+import { type ConformanceLevel, computeLevel } from '../conformance-level.ts';
+import type {
+  ReportCategory,
+  RequirementLevel,
+  RuleResult,
+  CheckedTransport,
+  RuleVerdict,
+  CheckedVersion,
+} from '../rule-model.ts';
+import type { RunChecksOutcome } from '../run-checks.ts';
+import { isJsonObject, type JsonObject, asText } from '../drivers/normalized-views.ts';
+import type { Redactor } from '../../primitives/redaction.ts';
+import { type TranscriptEntry, toTranscriptEntry } from './transcript.ts';
 
 /** What became of one rule, as other tools read it; what follows `duration_ms` is beside that. */
 export interface ConformanceResult {
   readonly test: string;
-  readonly category: Category;
+  readonly category: ReportCategory;
   readonly status: 'pass' | 'fail' | 'skip';
   readonly message?: string;
   readonly duration_ms?: number;
   /** Finer than the status: a broken SHOULD is a pass that says `warn`. */
-  readonly verdict: Verdict;
-  readonly level: Level;
+  readonly verdict: RuleVerdict;
+  readonly level: RequirementLevel;
   readonly section: string;
   /** What must hold. */
   readonly rule: string;
   readonly requirements: readonly string[];
-  readonly version: Version;
+  readonly version: CheckedVersion;
   /** Missing for what is about the card alone. */
-  readonly transport?: Transport;
+  readonly transport?: CheckedTransport;
   /** How often it was looked at. */
   readonly looked: number;
   readonly remediation: string;
   readonly expected?: string;
   readonly actual?: string;
-  readonly transcript?: readonly Turn[];
+  readonly transcript?: readonly TranscriptEntry[];
   readonly curl?: string;
   /** Every way in which it was broken, where there is more than one. */
   readonly also?: readonly string[];
@@ -65,11 +72,15 @@ export interface ConformanceReport {
   /** Why there is no verdict at all. */
   readonly unreachable?: string;
   readonly lanes: readonly {
-    readonly version: Version;
-    readonly transport: Transport;
+    readonly version: CheckedVersion;
+    readonly transport: CheckedTransport;
     readonly url: string;
   }[];
-  readonly cards: readonly { readonly url: string; readonly version: Version; readonly card: Json }[];
+  readonly cards: readonly {
+    readonly url: string;
+    readonly version: CheckedVersion;
+    readonly card: JsonObject;
+  }[];
   readonly provenance: Provenance;
 }
 
@@ -86,14 +97,14 @@ export interface Provenance {
 }
 
 /** What a report says beside what was found. */
-export interface About {
+export interface ReportInfo {
   /** Such as `dragoman 0.1.0`. */
   readonly suite: string;
   readonly command: string;
-  readonly secrets: Secrets;
+  readonly secrets: Redactor;
 }
 
-const chapters: { readonly [category in Category]: keyof ConformanceReport['categories'] } = {
+const chapters: { readonly [category in ReportCategory]: keyof ConformanceReport['categories'] } = {
   'agent-card': 'agentCard',
   lifecycle: 'lifecycle',
   streaming: 'streaming',
@@ -101,7 +112,7 @@ const chapters: { readonly [category in Category]: keyof ConformanceReport['cate
   interop: 'interop',
 };
 
-const statuses: { readonly [verdict in Verdict]: ConformanceResult['status'] } = {
+const statuses: { readonly [verdict in RuleVerdict]: ConformanceResult['status'] } = {
   pass: 'pass',
   warn: 'pass',
   fail: 'fail',
@@ -112,7 +123,7 @@ const statuses: { readonly [verdict in Verdict]: ConformanceResult['status'] } =
 };
 
 /** The report of a run. No secret is in it. */
-export function reportOf(outcome: RunOutcome, about: About): ConformanceReport {
+export function buildReport(outcome: RunChecksOutcome, about: ReportInfo): ConformanceReport {
   const { secrets } = about;
   const results = outcome.results.map((each) => resultOf(each, secrets));
   const categories: { -readonly [chapter in keyof ConformanceReport['categories']]: ConformanceResult[] } = {
@@ -127,8 +138,8 @@ export function reportOf(outcome: RunOutcome, about: About): ConformanceReport {
   const card = outcome.cards[0]?.card ?? {};
   return {
     agentUrl: secrets.url(outcome.url),
-    agentName: secrets.text(textIn(card.name) ?? 'unknown'),
-    agentVersion: secrets.text(textIn(card.version) ?? 'unknown'),
+    agentName: secrets.text(asText(card.name) ?? 'unknown'),
+    agentVersion: secrets.text(asText(card.version) ?? 'unknown'),
     testDate: outcome.began,
     summary: {
       total: results.length,
@@ -141,7 +152,7 @@ export function reportOf(outcome: RunOutcome, about: About): ConformanceReport {
       errors: count(({ verdict }) => verdict === 'error'),
     },
     categories,
-    conformanceLevel: levelOf(outcome.results, outcome.lanes),
+    conformanceLevel: computeLevel(outcome.results, outcome.lanes),
     warnings: outcome.warnings.map((each) => secrets.text(each)),
     ...(outcome.unreachable === undefined ? {} : { unreachable: secrets.text(outcome.unreachable) }),
     lanes: outcome.lanes.map((each) => ({ ...each, url: secrets.url(each.url) })),
@@ -169,12 +180,12 @@ export function reportOf(outcome: RunOutcome, about: About): ConformanceReport {
 }
 
 /** Every result of a report, chapter by chapter. */
-export function resultsOf({ categories }: Pick<ConformanceReport, 'categories'>): ConformanceResult[] {
+export function listResults({ categories }: Pick<ConformanceReport, 'categories'>): ConformanceResult[] {
   return Object.values(categories).flat();
 }
 
 /** What tells results of the same rule apart. */
-export function laneOf({ version, transport }: Pick<ConformanceResult, 'version' | 'transport'>): string {
+export function variantKey({ version, transport }: Pick<ConformanceResult, 'version' | 'transport'>): string {
   return `${version} ${transport ?? 'card'}`;
 }
 
@@ -196,16 +207,16 @@ export function readReport(text: string): ConformanceReport | undefined {
 
 function isReport(value: unknown): value is ConformanceReport {
   return (
-    isObject(value) &&
-    isObject(value.categories) &&
-    Object.values(value.categories).every((each) => Array.isArray(each) && each.every(isObject))
+    isJsonObject(value) &&
+    isJsonObject(value.categories) &&
+    Object.values(value.categories).every((each) => Array.isArray(each) && each.every(isJsonObject))
   );
 }
 
-function resultOf(result: RuleResult, secrets: Secrets): ConformanceResult {
+function resultOf(result: RuleResult, secrets: Redactor): ConformanceResult {
   const { rule, verdict, violations, version, transport, milliseconds } = result;
   const [first] = violations;
-  const turns = first?.exchanges.map((each) => turnOf(each, secrets)) ?? [];
+  const turns = first?.exchanges.map((each) => toTranscriptEntry(each, secrets)) ?? [];
   const last = turns.at(-1);
   const also = violations.slice(1).map(({ message }) => secrets.text(message));
   return {

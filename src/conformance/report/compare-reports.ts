@@ -1,7 +1,7 @@
-import { type ConformanceReport, type ConformanceResult, laneOf, resultsOf } from './build-report.ts';
+import { type ConformanceReport, type ConformanceResult, variantKey, listResults } from './build-report.ts';
 
 /** How two reports differ. */
-export interface Difference {
+export interface ReportDiff {
   /** What is broken now and was not before, a rule that nobody had looked at included. */
   readonly worse: readonly ConformanceResult[];
   /** What was broken and holds now. */
@@ -13,10 +13,10 @@ export interface Difference {
 }
 
 /** What changed from one report to the next. */
-export function compareReports(before: ConformanceReport, after: ConformanceReport): Difference {
-  const keyOf = (each: ConformanceResult): string => `${each.test} ${laneOf(each)}`;
-  const old = new Map(resultsOf(before).map((each) => [keyOf(each), each]));
-  const now = resultsOf(after);
+export function compareReports(before: ConformanceReport, after: ConformanceReport): ReportDiff {
+  const keyOf = (each: ConformanceResult): string => `${each.test} ${variantKey(each)}`;
+  const old = new Map(listResults(before).map((each) => [keyOf(each), each]));
+  const now = listResults(after);
   const rank = (each: ConformanceResult | undefined): number =>
     each?.status === 'fail' ? 2 : each?.verdict === 'warn' ? 1 : 0;
   const was = (each: ConformanceResult): ConformanceResult | undefined => old.get(keyOf(each));

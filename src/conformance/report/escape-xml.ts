@@ -7,7 +7,7 @@ const entities: { readonly [character: string]: string } = {
 };
 
 /** Text for XML and HTML, without the characters that XML cannot have. */
-export function escaped(text: string): string {
+export function escapeXml(text: string): string {
   return text
     .replaceAll(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '')
     .replaceAll(/[&<>"']/g, (character) => entities[character] ?? '');

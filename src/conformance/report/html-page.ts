@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import { escaped } from './escape-xml.ts';
-import { script, style } from './html-style.ts';
+import { escapeXml } from './escape-xml.ts';
+import { htmlReportScript, htmlReportStyle } from './html-style.ts';
 
 /**
  * A page that is one file: it loads nothing, and no text of an agent can become a part of it, because only the style
  * and the script that are named by their digests are let through.
  */
-export function pageOf(title: string, body: string): string {
+export function renderHtmlPage(title: string, body: string): string {
   const digest = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-  const policy = `default-src 'none'; style-src ${digest(style)}; script-src ${digest(script)}; base-uri 'none'; form-action 'none'`;
+  const policy = `default-src 'none'; style-src ${digest(htmlReportStyle)}; script-src ${digest(htmlReportScript)}; base-uri 'none'; form-action 'none'`;
   return [
     '<!doctype html>',
     '<html lang="en">',
@@ -17,11 +17,11 @@ export function pageOf(title: string, body: string): string {
     `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     '<meta name="referrer" content="no-referrer">',
-    `<title>${escaped(title)}</title>`,
-    `<style>${style}</style>`,
+    `<title>${escapeXml(title)}</title>`,
+    `<style>${htmlReportStyle}</style>`,
     '</head>',
     `<body>${body}`,
-    `<script>${script}</script>`,
+    `<script>${htmlReportScript}</script>`,
     '</body>',
     '</html>',
     '',

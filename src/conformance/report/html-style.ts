@@ -1,5 +1,5 @@
 /** How the pages look: dark or light as the reader has it, and on paper. */
-export const style = `
+export const htmlReportStyle = `
 :root{color-scheme:light dark;--bg:#fff;--fg:#1f2328;--dim:#59636e;--line:#d1d9e0;--soft:#f6f8fa;--pass:#1a7f37;--fail:#b62324;--warn:#9a5b00;--skip:#59636e;--loud:#fff1e5;--link:#0969da}
 @media (prefers-color-scheme:dark){:root{--bg:#0d1117;--fg:#e6edf3;--dim:#9198a1;--line:#30363d;--soft:#161b22;--pass:#3fb950;--fail:#ff7b72;--warn:#e3a33b;--skip:#9198a1;--loud:#2d1f0e;--link:#58a6ff}}
 *{box-sizing:border-box}
@@ -26,7 +26,7 @@ table{overflow-wrap:break-word;border-collapse:collapse;width:100%;font-size:13.
 `;
 
 /** Lets the rows of the matrix be searched. Without it, all of them are there. */
-export const script = `
+export const htmlReportScript = `
 const text=document.getElementById('find'),verdict=document.getElementById('only'),shown=document.getElementById('shown');
 const rows=[...document.querySelectorAll('#matrix tbody tr')];
 function look(){const t=text.value.toLowerCase(),v=verdict.value;let n=0;for(const r of rows){const is=(t===''||r.textContent.toLowerCase().includes(t))&&(v===''||r.dataset.verdicts.split(' ').includes(v));r.hidden=!is;if(is)n++}shown.textContent=n+' of '+rows.length+' rules'}

@@ -1,18 +1,18 @@
-import { escaped as e } from './escape-xml.ts';
-import { pageOf } from './html-page.ts';
-import { type ConformanceReport, type ConformanceResult, laneOf, resultsOf } from './build-report.ts';
-import type { Turn } from './transcript.ts';
-import { type Finding, findingsOf, specificationOf } from './report-text.ts';
+import { escapeXml as e } from './escape-xml.ts';
+import { renderHtmlPage } from './html-page.ts';
+import { type ConformanceReport, type ConformanceResult, variantKey, listResults } from './build-report.ts';
+import type { TranscriptEntry } from './transcript.ts';
+import { type GroupedFinding, groupFindings, specificationUrl } from './report-text.ts';
 
 /** The report as one page for people: what it is worth, what to mend first, and the evidence. */
 export function htmlReport(report: ConformanceReport): string {
-  const results = resultsOf(report);
+  const results = listResults(report);
   const body = [
     head(report),
     '<main>',
     verdict(report),
     ...report.warnings.map((each) => `<p class="loud" role="alert"><b>Read this first:</b> ${e(each)}</p>`),
-    fixes(findingsOf(report)),
+    fixes(groupFindings(report)),
     matrix(results),
     open(results),
     cards(report),
@@ -20,7 +20,7 @@ export function htmlReport(report: ConformanceReport): string {
     provenance(report),
     '</main>',
   ];
-  return pageOf(`${report.agentName}: A2A conformance`, body.join('\n'));
+  return renderHtmlPage(`${report.agentName}: A2A conformance`, body.join('\n'));
 }
 
 function head({ agentName, agentVersion, agentUrl, testDate }: ConformanceReport): string {
@@ -43,7 +43,7 @@ function verdict({ conformanceLevel, summary, lanes, unreachable }: ConformanceR
       ? [['errors of the suite', summary.errors, 'fail'] as [string, number, string]]
       : []),
   ];
-  const where = lanes.map((each) => `<span class="tag">${laneOf(each)}</span>`).join(' ');
+  const where = lanes.map((each) => `<span class="tag">${variantKey(each)}</span>`).join(' ');
   const told = counts.map(
     ([what, count, name]) =>
       `<span class="count"><b class="${count > 0 ? name : ''}">${count}</b> ${what}</span>`,
@@ -51,20 +51,20 @@ function verdict({ conformanceLevel, summary, lanes, unreachable }: ConformanceR
   return `<div class="verdict ${conformanceLevel}"><strong>${conformanceLevel}</strong>${where} ${told.join(' ')}</div>`;
 }
 
-function fixes(findings: readonly Finding[]): string {
+function fixes(findings: readonly GroupedFinding[]): string {
   const list = findings.length === 0 ? '<p>Nothing. Every rule that could be tried holds.</p>' : '';
   return `<section id="fix"><h2>What to fix first</h2>${list}${findings.map(finding).join('\n')}</section>`;
 }
 
-function finding({ first, all }: Finding): string {
+function finding({ first, all }: GroupedFinding): string {
   const isFail = all.some(({ status }) => status === 'fail');
-  const where = [...new Set(all.map(laneOf))].map((each) => `<span class="tag">${each}</span>`).join(' ');
+  const where = [...new Set(all.map(variantKey))].map((each) => `<span class="tag">${each}</span>`).join(' ');
   const rows: [string, string | undefined][] = [
     ['seen', first.message],
     ['expected', first.expected],
     ['got', first.actual],
     ['to do', first.remediation],
-    ['text', `${specificationOf(first)} · ${first.requirements.join(', ')}`],
+    ['text', `${specificationUrl(first)} · ${first.requirements.join(', ')}`],
   ];
   const told = rows
     .filter(([, value]) => value !== undefined)
@@ -86,10 +86,10 @@ function finding({ first, all }: Finding): string {
 }
 
 function transcript(result: ConformanceResult): string {
-  return `<details><summary>Transcript on ${laneOf(result)}</summary>${(result.transcript ?? []).map(turn).join('')}</details>`;
+  return `<details><summary>Transcript on ${variantKey(result)}</summary>${(result.transcript ?? []).map(turn).join('')}</details>`;
 }
 
-function turn({ request, response, end, duration_ms }: Turn): string {
+function turn({ request, response, end, duration_ms }: TranscriptEntry): string {
   const headers = (all: Readonly<Record<string, string>>): string =>
     Object.entries(all)
       .map(([name, value]) => `${name}: ${value}`)
@@ -121,7 +121,7 @@ const signs: { readonly [verdict: string]: string } = {
 };
 
 function matrix(results: readonly ConformanceResult[]): string {
-  const lanes = [...new Set(results.map(laneOf))];
+  const lanes = [...new Set(results.map(variantKey))];
   const rules = new Map<string, ConformanceResult[]>();
   for (const each of results) rules.set(each.test, [...(rules.get(each.test) ?? []), each]);
   const rows = [...rules].map(([id, all]) => {
@@ -129,7 +129,7 @@ function matrix(results: readonly ConformanceResult[]): string {
     const isBroken = all.some(({ verdict: each }) => each === 'fail' || each === 'warn');
     const name = isBroken ? `<a href="#rule-${e(id)}"><code>${e(id)}</code></a>` : `<code>${e(id)}</code>`;
     const cells = lanes.map((lane) => {
-      const own = all.find((each) => laneOf(each) === lane);
+      const own = all.find((each) => variantKey(each) === lane);
       if (!own) return '<td class="cell dim"></td>';
       return `<td class="cell ${own.verdict}" title="${e(own.message ?? '')}">${signs[own.verdict] ?? own.verdict}</td>`;
     });
@@ -152,7 +152,7 @@ function open(results: readonly ConformanceResult[]): string {
   }
   const rows = [...groups].map(
     ([why, all]) =>
-      `<tr><td>${e(why)}</td><td>${all.map((each) => `<code>${e(each.test)}</code> <span class="dim">${laneOf(each)}</span>`).join('<br>')}</td></tr>`,
+      `<tr><td>${e(why)}</td><td>${all.map((each) => `<code>${e(each.test)}</code> <span class="dim">${variantKey(each)}</span>`).join('<br>')}</td></tr>`,
   );
   const table = `<div class="scroll" role="region" tabindex="0" aria-label="What could not be learned"><table><thead><tr><th scope="col">Why, and what to do</th><th scope="col">Rules</th></tr></thead><tbody>${rows.join('\n')}</tbody></table></div>`;
   return `<section id="open"><h2>What could not be learned</h2>${rows.length === 0 ? '<p>Nothing was left open.</p>' : table}</section>`;
@@ -173,7 +173,7 @@ function timings(results: readonly ConformanceResult[]): string {
     .slice(0, 15);
   const rows = slowest.map(
     (each) =>
-      `<tr><td><code>${e(each.test)}</code></td><td>${laneOf(each)}</td><td>${each.duration_ms} ms</td></tr>`,
+      `<tr><td><code>${e(each.test)}</code></td><td>${variantKey(each)}</td><td>${each.duration_ms} ms</td></tr>`,
   );
   return `<section id="timings"><h2>What took longest</h2><div class="scroll" role="region" tabindex="0" aria-label="What took longest"><table><thead><tr><th scope="col">Rule</th><th scope="col">Where</th><th scope="col">Time</th></tr></thead><tbody>${rows.join('\n')}</tbody></table></div></section>`;
 }

@@ -1,5 +1,5 @@
-import { escaped } from './escape-xml.ts';
-import { type ConformanceReport, type ConformanceResult, laneOf } from './build-report.ts';
+import { escapeXml } from './escape-xml.ts';
+import { type ConformanceReport, type ConformanceResult, variantKey } from './build-report.ts';
 
 /** The report as build servers read it: a suite for each chapter, a case for each rule and place. */
 export function junitReport(report: ConformanceReport): string {
@@ -7,7 +7,7 @@ export function junitReport(report: ConformanceReport): string {
   const all = suites.flatMap(([, results]) => results);
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="${escaped(`A2A conformance of ${report.agentName}`)}" ${report.unreachable === undefined ? countsOf(all) : unreachableCounts}>`,
+    `<testsuites name="${escapeXml(`A2A conformance of ${report.agentName}`)}" ${report.unreachable === undefined ? countsOf(all) : unreachableCounts}>`,
     ...(report.unreachable === undefined ? [] : [unreachableSuite(report.unreachable)]),
     ...suites.map(([name, results]) => suiteOf(name, results, report)),
     '</testsuites>',
@@ -20,7 +20,7 @@ const unreachableCounts = 'tests="1" failures="0" errors="1" time="0.000"';
 function unreachableSuite(why: string): string {
   return [
     `  <testsuite name="reach" ${unreachableCounts} skipped="0">`,
-    `    <testcase name="reach" classname="a2a.reach" time="0.000"><error message="${escaped(why)}"/></testcase>`,
+    `    <testcase name="reach" classname="a2a.reach" time="0.000"><error message="${escapeXml(why)}"/></testcase>`,
     '  </testsuite>',
   ].join('\n');
 }
@@ -58,18 +58,19 @@ function skippedOf(results: readonly ConformanceResult[]): number {
 
 function caseOf(result: ConformanceResult): string {
   const { test, category, verdict, status, message = '', duration_ms = 0, level, section } = result;
-  const head = `    <testcase name="${escaped(`${test} (${laneOf(result)})`)}" classname="a2a.${category}" time="${secondsOf(duration_ms)}">`;
+  const head = `    <testcase name="${escapeXml(`${test} (${variantKey(result)})`)}" classname="a2a.${category}" time="${secondsOf(duration_ms)}">`;
   const inside: string[] = [];
-  const told = escaped(message);
+  const told = escapeXml(message);
   if (verdict === 'error') inside.push(`      <error message="${told}"/>`);
-  else if (status === 'skip') inside.push(`      <skipped message="${escaped(`${verdict}: ${message}`)}"/>`);
+  else if (status === 'skip')
+    inside.push(`      <skipped message="${escapeXml(`${verdict}: ${message}`)}"/>`);
   else if (status === 'fail')
-    inside.push(`      <failure message="${told}" type="${level}">${escaped(storyOf(result))}</failure>`);
+    inside.push(`      <failure message="${told}" type="${level}">${escapeXml(storyOf(result))}</failure>`);
   // Jenkins takes no properties in a case; these lines are read as such by some and by people.
   const facts = { id: test, level, section, requirements: result.requirements.join(' ') };
   const lines = Object.entries(facts).map(([name, value]) => `[[PROPERTY|${name}=${value}]]`);
   if (verdict === 'warn') lines.push(`warning: ${storyOf(result)}`);
-  inside.push(`      <system-out>${escaped(lines.join('\n'))}</system-out>`);
+  inside.push(`      <system-out>${escapeXml(lines.join('\n'))}</system-out>`);
   return [head, ...inside, '    </testcase>'].join('\n');
 }
 
@@ -86,7 +87,7 @@ function storyOf({ rule, message = '', expected, actual, remediation, curl }: Co
 
 function propertiesOf(properties: Readonly<Record<string, string>>, indent: string): string {
   const all = Object.entries(properties).map(
-    ([name, value]) => `${indent}  <property name="${name}" value="${escaped(value)}"/>`,
+    ([name, value]) => `${indent}  <property name="${name}" value="${escapeXml(value)}"/>`,
   );
   return [`${indent}<properties>`, ...all, `${indent}</properties>`].join('\n');
 }

@@ -1,16 +1,16 @@
-import { type ConformanceReport, laneOf, resultsOf } from './build-report.ts';
-import { findingsOf, verdictLine } from './report-text.ts';
+import { type ConformanceReport, variantKey, listResults } from './build-report.ts';
+import { groupFindings, formatVerdictLine } from './report-text.ts';
 
 /** The report for people who read it beside code. */
 export function markdownReport(report: ConformanceReport): string {
   const { agentName, agentVersion, agentUrl, testDate, warnings, provenance } = report;
-  const results = resultsOf(report);
-  const findings = findingsOf(report);
+  const results = listResults(report);
+  const findings = groupFindings(report);
   const open = results.filter(({ verdict }) => verdict === 'inconclusive' || verdict === 'error');
   const lines = [
     `# Conformance of ${cell(agentName)} ${cell(agentVersion)}`,
     '',
-    `**${cell(verdictLine(report))}**`,
+    `**${cell(formatVerdictLine(report))}**`,
     '',
     `Agent: ${cell(agentUrl)}. Date: ${testDate}. ${cell(provenance.suite)}, rules ${provenance.rulesDigest}, ${provenance.requests} requests in ${(provenance.duration_ms / 1_000).toFixed(1)} s.`,
     '',
@@ -34,7 +34,7 @@ export function markdownReport(report: ConformanceReport): string {
   if (findings.length > 0) lines.push('', '## Evidence', '');
   for (const { first, all } of findings) {
     lines.push(`### ${first.test} (${first.level}, ${first.section})`, '', cell(first.rule), '');
-    lines.push(`Seen on ${[...new Set(all.map(laneOf))].join(', ')}.`, '');
+    lines.push(`Seen on ${[...new Set(all.map(variantKey))].join(', ')}.`, '');
     if (first.expected !== undefined) lines.push(`Expected: ${code(first.expected)}`, '');
     if (first.actual !== undefined) lines.push(`Got: ${code(first.actual)}`, '');
     if (first.curl !== undefined) lines.push(...fence('sh', first.curl), '');
@@ -47,19 +47,20 @@ export function markdownReport(report: ConformanceReport): string {
       '| Test | Where | Reason, and what would make it possible |',
       '|---|---|---|',
     );
-    for (const each of open) lines.push(`| ${each.test} | ${laneOf(each)} | ${cell(each.message ?? '')} |`);
+    for (const each of open)
+      lines.push(`| ${each.test} | ${variantKey(each)} | ${cell(each.message ?? '')} |`);
   }
   return `${lines.join('\n')}\n`;
 }
 
-function tableOf(results: readonly ReturnType<typeof resultsOf>[number][], nothing: string): string[] {
+function tableOf(results: readonly ReturnType<typeof listResults>[number][], nothing: string): string[] {
   if (results.length === 0) return [nothing];
   return [
     '| Test | Category | Message | Recommendation | Where |',
     '|------|----------|---------|----------------|-------|',
     ...results.map(
       (each) =>
-        `| ${each.test} | ${each.category} | ${cell(each.message ?? '')} | ${cell(each.remediation)} | ${laneOf(each)} |`,
+        `| ${each.test} | ${each.category} | ${cell(each.message ?? '')} | ${cell(each.remediation)} | ${variantKey(each)} |`,
     ),
   ];
 }

@@ -1,13 +1,13 @@
-import type { Meeting } from '../interop/interop-matrix.ts';
-import { escaped as e } from './escape-xml.ts';
-import { pageOf } from './html-page.ts';
+import type { InteropResult } from '../interop/interop-matrix.ts';
+import { escapeXml as e } from './escape-xml.ts';
+import { renderHtmlPage } from './html-page.ts';
 
 const signs = { pass: '✓', fail: '✗', open: '?' } as const;
 
 /** Who gets on with whom, as one page. */
-export function matrixPage(
+export function formatMatrixPage(
   agents: readonly { name: string; url: string; lanes: string }[],
-  meetings: readonly Meeting[],
+  meetings: readonly InteropResult[],
 ): string {
   const heads = agents.map(({ name }) => `<th scope="col">${e(name)}</th>`).join('');
   const rows = agents.map((from, row) => {
@@ -22,14 +22,15 @@ export function matrixPage(
     });
     return `<tr><th scope="row">${e(from.name)}<div class="dim"><code>${e(from.url)}</code><br>${e(from.lanes)}</div></th>${cells.join('')}</tr>`;
   });
-  const isGood = ({ verdict, direct }: Meeting): boolean => verdict === 'pass' && direct?.verdict !== 'fail';
+  const isGood = ({ verdict, direct }: InteropResult): boolean =>
+    verdict === 'pass' && direct?.verdict !== 'fail';
   const list = meetings.flatMap(({ from, to, verdict, message, direct }) => {
     const pair = `<b>${e(agents[from]?.name ?? '')} → ${e(agents[to]?.name ?? '')}</b>`;
     if (verdict !== 'pass') return [`<li>${pair}: ${e(message)}</li>`];
     return direct && direct.verdict !== 'pass' ? [`<li>${pair}, directly: ${e(direct.message)}</li>`] : [];
   });
   const good = meetings.filter(isGood).length;
-  return pageOf(
+  return renderHtmlPage(
     'A2A interoperability',
     `<header><h1>Who gets on with whom</h1></header><main><div class="verdict ${good === meetings.length ? 'full' : 'partial'}"><strong>${good} of ${meetings.length}</strong><span>What the agent of a row answers is sent to the agent of a column, which has to answer it. Where the first can ask others, it also has to do so by itself: directly.</span></div><div class="scroll" role="region" tabindex="0" aria-label="Who gets on with whom"><table><thead><tr><th scope="col">from</th>${heads}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div>${list.length === 0 ? '' : `<h2>What went wrong</h2><ul>${list.join('')}</ul>`}</main>`,
   );

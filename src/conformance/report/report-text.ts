@@ -1,27 +1,32 @@
 import type { ConformanceReport, ConformanceResult } from './build-report.ts';
-import { resultsOf } from './build-report.ts';
+import { listResults } from './build-report.ts';
 
 /** Rules that are broken, each once, with every place where they are; a MUST comes first. */
-export interface Finding {
+export interface GroupedFinding {
   readonly first: ConformanceResult;
   readonly all: readonly ConformanceResult[];
 }
 
 /** What is to be mended, grouped by rule: first what is a MUST, then what is broken in most places. */
-export function findingsOf(report: Pick<ConformanceReport, 'categories'>): Finding[] {
+export function groupFindings(report: Pick<ConformanceReport, 'categories'>): GroupedFinding[] {
   const groups = new Map<string, ConformanceResult[]>();
-  for (const each of resultsOf(report)) {
+  for (const each of listResults(report)) {
     if (each.verdict !== 'fail' && each.verdict !== 'warn') continue;
     groups.set(each.test, [...(groups.get(each.test) ?? []), each]);
   }
-  const rank = ({ all }: Finding): number => (all.some(({ verdict }) => verdict === 'fail') ? 0 : 1);
+  const rank = ({ all }: GroupedFinding): number => (all.some(({ verdict }) => verdict === 'fail') ? 0 : 1);
   return [...groups.values()]
-    .flatMap((all): Finding[] => (all[0] ? [{ first: all[0], all }] : []))
+    .flatMap((all): GroupedFinding[] => (all[0] ? [{ first: all[0], all }] : []))
     .toSorted((a, b) => rank(a) - rank(b) || b.all.length - a.all.length);
 }
 
 /** The outcome in one sentence: counts, and never a bare percentage. */
-export function verdictLine({ conformanceLevel, summary, lanes, unreachable }: ConformanceReport): string {
+export function formatVerdictLine({
+  conformanceLevel,
+  summary,
+  lanes,
+  unreachable,
+}: ConformanceReport): string {
   if (unreachable !== undefined) return `No verdict: ${unreachable}`;
   const where = lanes.map(({ version, transport }) => `${version} ${transport}`).join(', ');
   const { total, failed, warned, inconclusive, notApplicable, errors } = summary;
@@ -37,7 +42,7 @@ export function verdictLine({ conformanceLevel, summary, lanes, unreachable }: C
 }
 
 /** Where the text of a rule stands. */
-export function specificationOf({
+export function specificationUrl({
   section,
   version,
 }: Pick<ConformanceResult, 'section' | 'version'>): string {

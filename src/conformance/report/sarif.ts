@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { type ConformanceReport, type ConformanceResult, laneOf, resultsOf } from './build-report.ts';
-import { specificationOf } from './report-text.ts';
+import { type ConformanceReport, type ConformanceResult, variantKey, listResults } from './build-report.ts';
+import { specificationUrl } from './report-text.ts';
 
 /** The report as code scanning reads it: SARIF 2.1.0. */
 export function sarifReport(report: ConformanceReport): string {
-  const results = resultsOf(report);
+  const results = listResults(report);
   const rules = [...new Map(results.map((each) => [each.test, each])).values()];
   const index = new Map(rules.map(({ test }, at) => [test, at]));
   const broken = results.filter(({ verdict }) => verdict === 'fail' || verdict === 'warn');
@@ -44,7 +44,7 @@ function ruleOf(result: ConformanceResult): object {
   return {
     id: result.test,
     shortDescription: { text: result.rule },
-    fullDescription: { text: `${result.rule} ${specificationOf(result)}` },
+    fullDescription: { text: `${result.rule} ${specificationUrl(result)}` },
     help: { text: result.remediation },
     defaultConfiguration: { level: result.level === 'MUST' ? 'error' : 'warning' },
     properties: {
@@ -62,7 +62,7 @@ function resultOf(
   { agentUrl, cards }: ConformanceReport,
 ): object {
   const { test, verdict, message = '', expected, actual, curl } = result;
-  const lane = laneOf(result);
+  const lane = variantKey(result);
   // Nobody but the author knows where in which file the fault is: the card's address stands for the agent.
   const uri = result.transcript?.at(-1)?.request.url ?? cards[0]?.url ?? agentUrl;
   return {

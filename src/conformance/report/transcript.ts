@@ -1,9 +1,9 @@
-import { type Exchange, isEventStream } from '../wire/http-exchange.ts';
-import { curlCommand } from '../../primitives/formats/curl-command.ts';
-import type { Secrets } from '../../primitives/redaction.ts';
+import { type HttpExchange, isEventStream } from '../wire/http-exchange.ts';
+import { formatCurlCommand } from '../../primitives/formats/curl-command.ts';
+import type { Redactor } from '../../primitives/redaction.ts';
 
 /** One request and its answer, as a report shows them: without secrets, and not endless. */
-export interface Turn {
+export interface TranscriptEntry {
   readonly request: {
     readonly method: string;
     readonly url: string;
@@ -29,7 +29,7 @@ const maxText = 8_192;
 const maxEvents = 40;
 
 /** An exchange for others to see. */
-export function turnOf(exchange: Exchange, secrets: Secrets): Turn {
+export function toTranscriptEntry(exchange: HttpExchange, secrets: Redactor): TranscriptEntry {
   const { method, requestBody, status, frames, end, trouble, endAfter } = exchange;
   const shown = frames.slice(0, maxEvents).map(({ at, fields }) => ({
     at: Math.round(at),
@@ -55,7 +55,7 @@ export function turnOf(exchange: Exchange, secrets: Secrets): Turn {
     },
     ...(end === 'complete' ? {} : { end: trouble === undefined ? end : `${end}: ${secrets.text(trouble)}` }),
     duration_ms: Math.round(endAfter),
-    curl: curlCommand({
+    curl: formatCurlCommand({
       method,
       url: secrets.url(exchange.url),
       headers: secrets.headers(exchange.requestHeaders),

@@ -1,5 +1,5 @@
 /** A frame of a server-sent event stream, as it came. */
-export interface Frame {
+export interface RawFrame {
   /** The fields in order, such as `['data', '{…}']`; comments have the name `''`. */
   readonly fields: readonly (readonly [name: string, value: string])[];
   /** The `data` lines, joined; undefined for a frame without one. */
@@ -11,10 +11,10 @@ export interface Frame {
 }
 
 /** How an answer ended. */
-export type End = 'complete' | 'cut' | 'timeout' | 'too-large' | 'left' | 'refused';
+export type ResponseEnd = 'complete' | 'cut' | 'timeout' | 'too-large' | 'left' | 'refused';
 
 /** One request and what came back, as it was on the wire. */
-export interface Exchange {
+export interface HttpExchange {
   readonly number: number;
   readonly method: string;
   readonly url: string;
@@ -30,8 +30,8 @@ export interface Exchange {
   /** The answer was not UTF-8. */
   readonly isBroken: boolean;
   /** The frames, where the answer was a stream of events. */
-  readonly frames: readonly Frame[];
-  readonly end: End;
+  readonly frames: readonly RawFrame[];
+  readonly end: ResponseEnd;
   /** Why no answer came, or why it ended early. */
   readonly trouble: string | undefined;
   /** Milliseconds until the head and until the end. */
@@ -40,7 +40,7 @@ export interface Exchange {
 }
 
 /** True when the answer says that it is a stream of events. */
-export function isEventStream({ headers }: Pick<Exchange, 'headers'>): boolean {
+export function isEventStream({ headers }: Pick<HttpExchange, 'headers'>): boolean {
   return /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
 }
 
@@ -48,7 +48,7 @@ const keptCharacters = 65_536;
 const keptFrames = 100;
 
 /** What is kept of an exchange as evidence, so that an agent that says too much does not fill our memory. */
-export function keepsakeOf(exchange: Exchange): Exchange {
+export function toEvidence(exchange: HttpExchange): HttpExchange {
   const { body, frames } = exchange;
   if (body.length <= keptCharacters && frames.length <= keptFrames) return exchange;
   // Many rules may hold on to one exchange.
@@ -64,14 +64,14 @@ export function keepsakeOf(exchange: Exchange): Exchange {
   return keepsake;
 }
 
-const keepsakes = new WeakMap<Exchange, Exchange>();
+const keepsakes = new WeakMap<HttpExchange, HttpExchange>();
 
 /** A piece of a text holds on to all of it, unless it is copied. */
 function copied(text: string): string {
   return Buffer.from(text).toString();
 }
 
-function copyOf(frame: Frame): Frame {
+function copyOf(frame: RawFrame): RawFrame {
   const data = frame.data === undefined ? undefined : copied(frame.data.slice(0, keptCharacters));
   return {
     ...frame,

@@ -1,7 +1,7 @@
-import type { Frame } from './http-exchange.ts';
+import type { RawFrame } from './http-exchange.ts';
 
 /** Takes the text of a stream of events apart, piece by piece. */
-export class FrameReader {
+export class RawFrameReader {
   #rest = '';
   #fields: [string, string][] = [];
   readonly #now: () => number;
@@ -16,8 +16,8 @@ export class FrameReader {
   }
 
   /** Takes more text, and gives the frames that are complete. */
-  push(text: string): Frame[] {
-    const frames: Frame[] = [];
+  push(text: string): RawFrame[] {
+    const frames: RawFrame[] = [];
     const lines = (this.#rest + text).split(/\r\n|\n|\r(?!$)/);
     this.#rest = lines.pop() ?? '';
     for (const line of lines) {
@@ -27,7 +27,7 @@ export class FrameReader {
     return frames;
   }
 
-  #take(): Frame {
+  #take(): RawFrame {
     const fields = this.#fields;
     this.#fields = [];
     const all = (name: string): string[] =>

@@ -6,8 +6,14 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { StringDecoder } from 'node:string_decoder';
-import { type End, type Exchange, type Frame, isEventStream, keepsakeOf } from './http-exchange.ts';
-import { FrameReader } from './raw-frame-reader.ts';
+import {
+  type ResponseEnd,
+  type HttpExchange,
+  type RawFrame,
+  isEventStream,
+  toEvidence,
+} from './http-exchange.ts';
+import { RawFrameReader } from './raw-frame-reader.ts';
 
 /** What to send. */
 export interface RawRequest {
@@ -18,13 +24,13 @@ export interface RawRequest {
   /** How many milliseconds it may take in all. @defaultValue that of the line */
   readonly deadline?: number;
   /** Called with each frame of a stream; true ends the reading. */
-  readonly onFrame?: (frame: Frame) => boolean | void;
+  readonly onFrame?: (frame: RawFrame) => boolean | void;
   /** Ends the reading. */
   readonly signal?: AbortSignal;
 }
 
 /** What a line may spend. */
-export interface LineOptions {
+export interface RawHttpClientOptions {
   /** Milliseconds for one answer. */
   readonly deadline: number;
   /** Bytes of one answer. @defaultValue 4 MiB */
@@ -42,19 +48,19 @@ const mute = 12;
  * The raw wire to the agent under test. It knows HTTP and frames and nothing of A2A: whatever comes back is written
  * down as it is. It never rejects: an agent that does not answer is a result as well.
  */
-export class Line {
+export class RawHttpClient {
   /** The first exchange, for those who want to know why nothing came of it. */
-  first: Exchange | undefined;
+  first: HttpExchange | undefined;
   /** How many requests were refused with 401 or 403. */
   refused = 0;
-  readonly #options: Required<LineOptions>;
+  readonly #options: Required<RawHttpClientOptions>;
   readonly #http = new HttpAgent({ keepAlive: true, maxSockets: 32 });
   readonly #https: HttpsAgent;
   #count = 0;
   /** How many requests in a row got no answer at all. */
   #silent = 0;
 
-  constructor(options: LineOptions) {
+  constructor(options: RawHttpClientOptions) {
     this.#options = {
       maxBytes: 4 * 1_024 * 1_024,
       maxFrames: 5_000,
@@ -74,12 +80,12 @@ export class Line {
   }
 
   /** Sends a request and reads the answer to its end, or to the deadline. */
-  send(raw: RawRequest): Promise<Exchange> {
+  send(raw: RawRequest): Promise<HttpExchange> {
     const number = ++this.#count;
     return new Promise((resolve) => {
-      const done = (exchange: Exchange): void => {
+      const done = (exchange: HttpExchange): void => {
         this.#silent = exchange.status === 0 && exchange.end === 'timeout' ? this.#silent + 1 : 0;
-        this.first ??= keepsakeOf(exchange);
+        this.first ??= toEvidence(exchange);
         if (exchange.status === 401 || exchange.status === 403) this.refused++;
         resolve(exchange);
       };
@@ -105,15 +111,15 @@ export class Line {
 class Reading {
   readonly #raw: RawRequest;
   readonly #number: number;
-  readonly #options: Required<LineOptions>;
-  readonly #done: (exchange: Exchange) => void;
+  readonly #options: Required<RawHttpClientOptions>;
+  readonly #done: (exchange: HttpExchange) => void;
   readonly #began = performance.now();
-  readonly #frames: Frame[] = [];
+  readonly #frames: RawFrame[] = [];
   readonly #decoder = new StringDecoder('utf8');
   readonly #timer: NodeJS.Timeout;
   #request: ClientRequest | undefined;
   #response: IncomingMessage | undefined;
-  #reader: FrameReader | undefined;
+  #reader: RawFrameReader | undefined;
   #body = '';
   #bytes = 0;
   #headAfter = 0;
@@ -124,8 +130,8 @@ class Reading {
   constructor(
     raw: RawRequest,
     number: number,
-    options: Required<LineOptions>,
-    done: (exchange: Exchange) => void,
+    options: Required<RawHttpClientOptions>,
+    done: (exchange: HttpExchange) => void,
   ) {
     this.#raw = raw;
     this.#number = number;
@@ -162,7 +168,7 @@ class Reading {
     this.#response = response;
     this.#headAfter = performance.now() - this.#began;
     if (isEventStream({ headers: headersOf(response) }))
-      this.#reader = new FrameReader(() => performance.now() - this.#began);
+      this.#reader = new RawFrameReader(() => performance.now() - this.#began);
     response.on('data', (chunk: Buffer) => this.#read(chunk));
     response.on('end', () => this.#end(response.complete ? 'complete' : 'cut'));
     response.on('error', (error) => this.#end('cut', error.message));
@@ -198,7 +204,7 @@ class Reading {
     return text;
   }
 
-  #end(end: End, trouble?: string): void {
+  #end(end: ResponseEnd, trouble?: string): void {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#timer);

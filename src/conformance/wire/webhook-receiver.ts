@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A notification that arrived. */
-export interface Notification {
+export interface WebhookDelivery {
   readonly path: string;
   readonly method: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -12,28 +12,28 @@ export interface Notification {
 }
 
 /** How a hook answers: with a status, or not at all. */
-export type HookAnswer = (notification: Notification, count: number) => number | 'hang';
+export type HookResponse = (notification: WebhookDelivery, count: number) => number | 'hang';
 
 /** One address for notifications, for one check alone. */
-export interface Hook {
+export interface WebhookEndpoint {
   readonly url: string;
-  readonly received: Notification[];
+  readonly received: WebhookDelivery[];
   /** Waits until enough arrived. @returns false when they did not within the deadline. */
-  arrived(enough: (received: readonly Notification[]) => boolean, deadline: number): Promise<boolean>;
+  arrived(enough: (received: readonly WebhookDelivery[]) => boolean, deadline: number): Promise<boolean>;
   /** Answers whoever was left hanging: careful agents send little to a host that hangs, and all hooks are at one. */
   release(): void;
 }
 
 /** A hook and what belongs to it. */
 interface Kept {
-  readonly hook: Hook;
-  answer: HookAnswer;
+  readonly hook: WebhookEndpoint;
+  answer: HookResponse;
   readonly hanging: Set<ServerResponse>;
   readonly wake: () => void;
 }
 
 /** Where agents under test send notifications: a server on loopback, or behind an address that the person gave. */
-export class Receiver {
+export class WebhookReceiver {
   readonly #hooks = new Map<string, Kept>();
   readonly #publicUrl: string | undefined;
   readonly #port: number;
@@ -51,12 +51,12 @@ export class Receiver {
   }
 
   /** Opens an address. */
-  async hook(answer: HookAnswer = () => 200): Promise<Hook> {
+  async hook(answer: HookResponse = () => 200): Promise<WebhookEndpoint> {
     const port = await (this.#opening ??= this.#open());
     const path = `/hook/${crypto.randomUUID()}`;
-    const received: Notification[] = [];
+    const received: WebhookDelivery[] = [];
     const waiting = new Set<() => void>();
-    const hook: Hook = {
+    const hook: WebhookEndpoint = {
       url: `${this.#publicUrl?.replace(/\/+$/, '') ?? `http://127.0.0.1:${port}`}${path}`,
       received,
       arrived: (enough, deadline) =>

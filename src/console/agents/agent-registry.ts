@@ -1,34 +1,34 @@
 import { createHash } from 'node:crypto';
 import type { Credentials } from '../../client/credentials.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import type { AgentEntry, GivenCredentials } from '../console-api.ts';
-import { newAgent, readBody } from '../routes/request-schemas.ts';
-import { credentialsOf } from './credentials.ts';
-import { type AgentTools, KnownAgent } from './console-agent.ts';
-import { nothing, type Routes } from '../api-routes.ts';
+import type { AgentEntry, CredentialsInput } from '../console-api.ts';
+import { newAgentSchema, parseRequestBody } from '../routes/request-schemas.ts';
+import { toCredentials } from './credentials.ts';
+import { type ConsoleAgentContext, ConsoleAgent } from './console-agent.ts';
+import { emptyResponse, type ApiRoutes } from '../api-routes.ts';
 
 /** An agent that the console begins with. */
-export interface StartingAgent {
+export interface InitialAgent {
   readonly url: string;
   /** What to call it until its card is known. */
   readonly name?: string;
-  readonly credentials?: GivenCredentials | Credentials;
+  readonly credentials?: CredentialsInput | Credentials;
 }
 
 /** The agents that the console knows. Credentials are kept here, in memory, and nowhere else. */
-export class AgentBook {
-  readonly #agents = new Map<string, KnownAgent>();
-  readonly #tools: AgentTools;
+export class AgentRegistry {
+  readonly #agents = new Map<string, ConsoleAgent>();
+  readonly #tools: ConsoleAgentContext;
   readonly #maxAgents: number;
 
-  constructor(starting: readonly StartingAgent[], maxAgents: number, tools: AgentTools) {
+  constructor(starting: readonly InitialAgent[], maxAgents: number, tools: ConsoleAgentContext) {
     this.#tools = tools;
     this.#maxAgents = Math.max(maxAgents, starting.length);
     for (const each of starting) this.#put(each, false);
   }
 
   /** Goes over to others of those it began with; what people added stays. */
-  async setStarting(starting: readonly StartingAgent[]): Promise<void> {
+  async setStarting(starting: readonly InitialAgent[]): Promise<void> {
     const wanted = new Map(starting.map((each) => [idOf(each.url), each]));
     const gone = [...this.#agents.values()].filter(
       ({ facts }) => !facts.isRemovable && !wanted.has(facts.id),
@@ -39,7 +39,7 @@ export class AgentBook {
   }
 
   /** @throws {@link A2AError} `NOT_FOUND` */
-  get(id: string): KnownAgent {
+  get(id: string): ConsoleAgent {
     const agent = this.#agents.get(id);
     if (!agent) throw new A2AError('NOT_FOUND', 'The console does not know this agent (any more)');
     return agent;
@@ -51,12 +51,12 @@ export class AgentBook {
     return there.length === 1 ? there[0]?.name : undefined;
   }
 
-  readonly routes: Routes = {
+  readonly routes: ApiRoutes = {
     'GET agents': async () => ({ json: await this.#list() }),
-    'POST agents': async ({ body }) => ({ json: await this.#add(readBody(newAgent, body)) }),
+    'POST agents': async ({ body }) => ({ json: await this.#add(parseRequestBody(newAgentSchema, body)) }),
     'DELETE agents/{}': async (_request, id = '') => {
       await this.#remove(this.get(id));
-      return nothing;
+      return emptyResponse;
     },
   };
 
@@ -69,7 +69,7 @@ export class AgentBook {
     return Promise.all([...this.#agents.values()].map((each) => each.look()));
   }
 
-  async #add(given: StartingAgent): Promise<AgentEntry> {
+  async #add(given: InitialAgent): Promise<AgentEntry> {
     const before = this.#agents.get(idOf(given.url));
     if (!before && this.#agents.size >= this.#maxAgents)
       throw new A2AError('RESOURCE_EXHAUSTED', `The console keeps ${this.#maxAgents} agents at most`, {
@@ -80,17 +80,17 @@ export class AgentBook {
     return agent.look();
   }
 
-  async #remove(agent: KnownAgent): Promise<void> {
+  async #remove(agent: ConsoleAgent): Promise<void> {
     if (!agent.facts.isRemovable)
       throw new A2AError('CONFLICT', 'The console was started with this agent, so it stays');
     this.#agents.delete(agent.facts.id);
     await agent.close();
   }
 
-  #put({ url, name, credentials }: StartingAgent, isRemovable: boolean): KnownAgent {
+  #put({ url, name, credentials }: InitialAgent, isRemovable: boolean): ConsoleAgent {
     const id = idOf(url);
-    const known = credentials && credentialsOf(credentials);
-    const agent = new KnownAgent({ id, url, name, credentials: known, isRemovable }, this.#tools);
+    const known = credentials && toCredentials(credentials);
+    const agent = new ConsoleAgent({ id, url, name, credentials: known, isRemovable }, this.#tools);
     this.#agents.set(id, agent);
     return agent;
   }

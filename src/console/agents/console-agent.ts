@@ -1,17 +1,17 @@
 import { connect, type RemoteAgent } from '../../client/connect.ts';
 import type { Credentials } from '../../client/credentials.ts';
-import { createMemory } from '../../client/discovery/endpoint-cache.ts';
+import { createEndpointCache } from '../../client/discovery/endpoint-cache.ts';
 import type { HttpClient } from '../../client/http/http-client.ts';
-import { oldOrNew, type Post } from '../../conformance/discovery/probe-version.ts';
-import { chooseForCard } from '../../dialects/card-negotiation.ts';
+import { probeVersion, type PostJson } from '../../conformance/discovery/probe-version.ts';
+import { dialectForCard } from '../../dialects/card-negotiation.ts';
 import type { AgentCard, SecurityScheme } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import type { AgentEntry, Way } from '../console-api.ts';
-import { headersFor } from './credentials.ts';
-import { wayText, waysOf } from './protocol-variants.ts';
+import type { AgentEntry, ProtocolVariant } from '../console-api.ts';
+import { credentialHeaders } from './credentials.ts';
+import { formatVariant, listVariants } from './protocol-variants.ts';
 
 /** What the console needs to speak to an agent. */
-export interface AgentTools {
+export interface ConsoleAgentContext {
   /** For what people do. */
   readonly http: HttpClient;
   /** For what the console does by itself, which is nothing that anybody wants to see on the wire. */
@@ -19,7 +19,7 @@ export interface AgentTools {
 }
 
 /** What is known of an agent before anybody asked it. */
-export interface AgentFacts {
+export interface ConsoleAgentInfo {
   readonly id: string;
   readonly url: string;
   /** What to call it until its card is known. */
@@ -32,11 +32,11 @@ export interface AgentFacts {
 const patience = 5_000;
 
 /** One agent that the console knows, with its connections. */
-export class KnownAgent {
-  readonly facts: AgentFacts;
-  readonly #tools: AgentTools;
+export class ConsoleAgent {
+  readonly facts: ConsoleAgentInfo;
+  readonly #tools: ConsoleAgentContext;
   /** What one connection learns of the agent, the others know. */
-  readonly #memory = createMemory(8);
+  readonly #memory = createEndpointCache(8);
   readonly #connections = new Map<string, RemoteAgent>();
   readonly #scout: RemoteAgent;
   /** The card has no mark of any version. */
@@ -44,7 +44,7 @@ export class KnownAgent {
   #looking: Promise<AgentEntry> | undefined;
   #entry: AgentEntry | undefined;
 
-  constructor(facts: AgentFacts, tools: AgentTools) {
+  constructor(facts: ConsoleAgentInfo, tools: ConsoleAgentContext) {
     this.facts = facts;
     this.#tools = tools;
     this.#scout = connect(facts.url, {
@@ -53,7 +53,7 @@ export class KnownAgent {
       retries: 0,
       requireVerified: false,
       verifyCard: (wire) => {
-        this.#isUncertain = chooseForCard(wire).uncertain;
+        this.#isUncertain = dialectForCard(wire).uncertain;
         return { result: 'absent', reason: 'nobody looks here' };
       },
     });
@@ -84,11 +84,11 @@ export class KnownAgent {
   }
 
   /** The agent, spoken to in one way; without one, in the best. */
-  async over(way: Way | undefined): Promise<RemoteAgent> {
+  async over(way: ProtocolVariant | undefined): Promise<RemoteAgent> {
     const [best] = (await this.entry()).ways;
     // The best way stays open to another, because a card may be wrong about it.
-    const isBest = way === undefined || (best !== undefined && wayText(best) === wayText(way));
-    const key = isBest ? '' : wayText(way);
+    const isBest = way === undefined || (best !== undefined && formatVariant(best) === formatVariant(way));
+    const key = isBest ? '' : formatVariant(way);
     let connection = this.#connections.get(key);
     if (!connection) {
       const pinned = isBest ? {} : { versions: [way.version], transports: [way.transport] };
@@ -137,7 +137,7 @@ export class KnownAgent {
         isReachable: false,
         problem: call.signal.aborted
           ? `It did not answer within ${patience / 1_000} seconds.`
-          : toldOf(thrown),
+          : errorText(thrown),
         ways,
         isStreaming,
         asksFor: asked,
@@ -146,15 +146,15 @@ export class KnownAgent {
     return this.#entry;
   }
 
-  async #ways(card: AgentCard, signal: AbortSignal): Promise<Way[]> {
+  async #ways(card: AgentCard, signal: AbortSignal): Promise<ProtocolVariant[]> {
     const { version, transport, url } = await this.#scout.describe({ signal });
     if (this.#isUncertain && transport === 'JSONRPC') {
       const http = this.#tools.quietHttp;
-      const headers = await headersFor(this.facts.credentials, url, http);
+      const headers = await credentialHeaders(this.facts.credentials, url, http);
       const post = poster(url, { http, headers, signal });
-      if ((await oldOrNew(post)) === '0.1') return [{ version: '0.1', transport }];
+      if ((await probeVersion(post)) === '0.1') return [{ version: '0.1', transport }];
     }
-    return waysOf(card, { version, transport });
+    return listVariants(card, { version, transport });
   }
 }
 
@@ -162,7 +162,7 @@ export class KnownAgent {
 function poster(
   url: string,
   { http, headers, signal }: { http: HttpClient; headers: Record<string, string>; signal: AbortSignal },
-): Post {
+): PostJson {
   const { origin, pathname, search } = new URL(url);
   const all = { 'content-type': 'application/json', accept: 'application/json', ...headers };
   return async (body) => {
@@ -180,7 +180,7 @@ function poster(
 const maxTold = 2_000;
 
 /** What went wrong and what to do about it, in one text. */
-export function toldOf(thrown: unknown): string {
+export function errorText(thrown: unknown): string {
   const { message: whole, hint } = A2AError.from(thrown);
   const message = whole.length > maxTold ? `${whole.slice(0, maxTold)}…` : whole;
   const sentence = /[.!?…]$/.test(message) ? message : `${message}.`;

@@ -1,9 +1,9 @@
 import { apiKey, bearer, clientCredentials, type Credentials } from '../../client/credentials.ts';
 import type { HttpClient } from '../../client/http/http-client.ts';
-import type { GivenCredentials } from '../console-api.ts';
+import type { CredentialsInput } from '../console-api.ts';
 
 /** Makes credentials of what a person gave. */
-export function credentialsOf(given: GivenCredentials | Credentials): Credentials {
+export function toCredentials(given: CredentialsInput | Credentials): Credentials {
   if (!('kind' in given)) return given;
   switch (given.kind) {
     case 'bearer':
@@ -20,7 +20,7 @@ export function credentialsOf(given: GivenCredentials | Credentials): Credential
 }
 
 /** The headers that credentials come to at an address, for requests that are made without our client. */
-export async function headersFor(
+export async function credentialHeaders(
   credentials: Credentials | undefined,
   url: string,
   http: HttpClient,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentCard } from '../../protocol/card.ts';
-import { wayText, waysOf } from './protocol-variants.ts';
+import { formatVariant, listVariants } from './protocol-variants.ts';
 
 function card(...ways: string[]): AgentCard {
   return {
@@ -46,6 +46,8 @@ describe('the ways of a card', () => {
       ['0.1/JSONRPC', '0.3/JSONRPC'],
     ],
   ] as const)('%s', (_what, offered, version, expected) => {
-    expect(waysOf(card(...offered), { version, transport: 'JSONRPC' }).map(wayText)).toEqual(expected);
+    expect(listVariants(card(...offered), { version, transport: 'JSONRPC' }).map(formatVariant)).toEqual(
+      expected,
+    );
   });
 });

@@ -1,17 +1,17 @@
-import { versions } from '../../dialects/negotiation.ts';
+import { supportedVersions } from '../../dialects/negotiation.ts';
 import type { AgentCard } from '../../protocol/card.ts';
-import type { Way } from '../console-api.ts';
+import type { ProtocolVariant } from '../console-api.ts';
 
 /** A way as it is written in a query. */
-export function wayText({ version, transport }: Way): string {
+export function formatVariant({ version, transport }: ProtocolVariant): string {
   return `${version}/${transport}`;
 }
 
 /** The ways that a card offers and that are spoken here, each once, the one that the client takes first. */
-export function waysOf({ interfaces }: AgentCard, taken: Way): Way[] {
-  const ways = new Map<string, Way>();
+export function listVariants({ interfaces }: AgentCard, taken: ProtocolVariant): ProtocolVariant[] {
+  const ways = new Map<string, ProtocolVariant>();
   for (const { protocolBinding, protocolVersion } of interfaces) {
-    const version = versions.find(
+    const version = supportedVersions.find(
       (each) => protocolVersion === each || protocolVersion.startsWith(`${each}.`),
     );
     const transport = (['JSONRPC', 'HTTP+JSON'] as const).find(
@@ -22,9 +22,9 @@ export function waysOf({ interfaces }: AgentCard, taken: Way): Way[] {
   const offered = [...ways.values()];
   // The client speaks 0.2 in the words of 0.3.
   const first =
-    offered.find((each) => wayText(each) === wayText(taken)) ??
+    offered.find((each) => formatVariant(each) === formatVariant(taken)) ??
     offered.find(
-      (each) => each.version === '0.2' && wayText({ ...each, version: '0.3' }) === wayText(taken),
+      (each) => each.version === '0.2' && formatVariant({ ...each, version: '0.3' }) === formatVariant(taken),
     ) ??
     taken;
   return [first, ...offered.filter((each) => each !== first)];

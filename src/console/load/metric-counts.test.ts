@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { Metrics } from '../../metrics/metrics.ts';
-import { countsOf } from './metric-counts.ts';
+import { parseMetricCounts } from './metric-counts.ts';
 
 function counting() {
   const metrics = new Metrics();
-  return { metrics, counts: () => countsOf(metrics.registry.text()) };
+  return { metrics, counts: () => parseMetricCounts(metrics.registry.text()) };
 }
 
 describe('what servers count', () => {
@@ -49,6 +49,6 @@ describe('what servers count', () => {
     const [one, two] = [new Metrics(), new Metrics()];
     one.requests.of('send', '1.0', 'JSONRPC', 'OK').add();
     two.requests.of('send', '1.0', 'JSONRPC', 'OK').add();
-    expect(countsOf(one.registry.text() + two.registry.text()).requests).toBe(2);
+    expect(parseMetricCounts(one.registry.text() + two.registry.text()).requests).toBe(2);
   });
 });

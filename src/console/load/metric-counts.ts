@@ -31,7 +31,7 @@ export class MetricCounts {
 }
 
 /** Reads what is needed here out of the text that Prometheus reads. */
-export function countsOf(text: string): MetricCounts {
+export function parseMetricCounts(text: string): MetricCounts {
   const counts = new MetricCounts();
   for (const each of text.split('\n')) {
     const [, name, labels = '', number] = line.exec(each) ?? [];

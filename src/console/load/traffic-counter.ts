@@ -1,5 +1,5 @@
-import type { Passage } from '../../tap/traffic-record.ts';
-import type { Tape } from '../../tap/traffic-log.ts';
+import type { TrafficRecord } from '../../tap/traffic-record.ts';
+import type { TrafficLog } from '../../tap/traffic-log.ts';
 import type { LoadSample } from '../console-api.ts';
 
 /** How many times of answers are remembered between two looks. */
@@ -8,7 +8,7 @@ const maxTimes = 10_000;
 const maxStreams = 10_000;
 
 /** Counts what is seen on the wire. */
-export class TapeCounter {
+export class TrafficCounter {
   readonly #ignore: () => void;
   readonly #streams = new Set<string>();
   #requests = 0;
@@ -16,7 +16,7 @@ export class TapeCounter {
   #events = 0;
   #times: number[] = [];
 
-  constructor(tape: Tape) {
+  constructor(tape: TrafficLog) {
     // Streams that are open may have been opened before.
     for (const passage of tape.after()) this.#follow(passage);
     this.#ignore = tape.watch((passage) => this.#count(passage));
@@ -44,7 +44,7 @@ export class TapeCounter {
     this.#ignore();
   }
 
-  #count(passage: Passage): void {
+  #count(passage: TrafficRecord): void {
     const { kind, mesh, after, meaning, http } = passage;
     this.#follow(passage);
     if (kind === 'request') this.#requests++;
@@ -53,7 +53,7 @@ export class TapeCounter {
     if (kind === 'response' && after !== undefined && this.#times.length < maxTimes) this.#times.push(after);
   }
 
-  #follow({ kind, trip }: Passage): void {
+  #follow({ kind, trip }: TrafficRecord): void {
     if (kind === 'frame' && this.#streams.size < maxStreams) this.#streams.add(trip);
     if (kind === 'end') this.#streams.delete(trip);
   }

@@ -1,20 +1,20 @@
 import type { RemoteAgent } from '../../client/connect.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
-import { type Finding, StreamLinter } from '../../protocol/lint-stream.ts';
+import { type LintFinding, StreamLinter } from '../../protocol/lint-stream.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
-import type { AgentBook } from '../agents/agent-registry.ts';
-import type { ChatEvent, Saying } from '../console-api.ts';
-import { readBody, readTaskQuery, readWay, saying } from './request-schemas.ts';
-import type { EventStream } from '../json-event-stream.ts';
-import { toldOf } from '../agents/console-agent.ts';
-import type { Routes } from '../api-routes.ts';
+import type { AgentRegistry } from '../agents/agent-registry.ts';
+import type { ChatEvent, ChatInput } from '../console-api.ts';
+import { parseRequestBody, parseTaskQuery, parseVariant, chatInputSchema } from './request-schemas.ts';
+import type { JsonEventStream } from '../json-event-stream.ts';
+import { errorText } from '../agents/console-agent.ts';
+import type { ApiRoutes } from '../api-routes.ts';
 
 /** Talks to agents and looks at their tasks. */
-export function talkRoutes(book: AgentBook): Routes {
+export function chatRoutes(book: AgentRegistry): ApiRoutes {
   return {
     'POST agents/{}/messages': async ({ body }, id = '') => {
-      const said = readBody(saying, body);
+      const said = parseRequestBody(chatInputSchema, body);
       const known = book.get(id);
       return {
         stream: (stream) =>
@@ -30,22 +30,22 @@ export function talkRoutes(book: AgentBook): Routes {
       };
     },
     'GET agents/{}/tasks': async ({ query, signal }, id = '') => {
-      const { state, ...filters } = readTaskQuery(query);
-      const agent = await book.get(id).over(readWay(query));
+      const { state, ...filters } = parseTaskQuery(query);
+      const agent = await book.get(id).over(parseVariant(query));
       const request = { ...filters, ...(state && { status: state }) };
       return { json: await agent.listTasks(request, { signal }).catch((thrown) => noList(agent, thrown)) };
     },
     'GET agents/{}/tasks/{}': async ({ query, signal }, id = '', taskId = '') => {
-      const agent = await book.get(id).over(readWay(query));
+      const agent = await book.get(id).over(parseVariant(query));
       return { json: await agent.getTask({ id: taskId }, { signal }) };
     },
     'POST agents/{}/tasks/{}/cancel': async ({ query, signal }, id = '', taskId = '') => {
-      const agent = await book.get(id).over(readWay(query));
+      const agent = await book.get(id).over(parseVariant(query));
       return { json: await agent.cancelTask({ id: taskId }, { signal }) };
     },
     'GET agents/{}/tasks/{}/events': async ({ query }, id = '', taskId = '') => {
       const known = book.get(id);
-      const way = readWay(query);
+      const way = parseVariant(query);
       return {
         stream: (stream) =>
           told(stream, async () => {
@@ -57,7 +57,7 @@ export function talkRoutes(book: AgentBook): Routes {
   };
 }
 
-function requestOf({ parts, taskId, contextId }: Saying): SendRequest {
+function requestOf({ parts, taskId, contextId }: ChatInput): SendRequest {
   return {
     message: {
       messageId: crypto.randomUUID(),
@@ -69,22 +69,25 @@ function requestOf({ parts, taskId, contextId }: Saying): SendRequest {
   };
 }
 
-function tell(stream: EventStream, event: ChatEvent): Promise<boolean> {
+function tell(stream: JsonEventStream, event: ChatEvent): Promise<boolean> {
   return stream.send(event);
 }
 
 /** Ends what is told with `done`, or with why it is not. */
-async function told(stream: EventStream, work: () => Promise<readonly Finding[]>): Promise<void> {
+async function told(stream: JsonEventStream, work: () => Promise<readonly LintFinding[]>): Promise<void> {
   try {
     const findings = await work();
     await tell(stream, { kind: 'done', ...(findings.length > 0 && { findings }) });
   } catch (thrown) {
-    await tell(stream, { kind: 'error', reason: A2AError.from(thrown).reason, message: toldOf(thrown) });
+    await tell(stream, { kind: 'error', reason: A2AError.from(thrown).reason, message: errorText(thrown) });
   }
 }
 
 /** Passes events on as fast as the page reads; leaving ends the following, and the task goes on. */
-async function follow(events: AsyncIterable<StreamEvent>, stream: EventStream): Promise<readonly Finding[]> {
+async function follow(
+  events: AsyncIterable<StreamEvent>,
+  stream: JsonEventStream,
+): Promise<readonly LintFinding[]> {
   const linter = new StreamLinter();
   for await (const event of events)
     if (!(await tell(stream, { kind: 'event', event, findings: linter.check(event) }))) return [];

@@ -1,32 +1,32 @@
 import type { HttpClient } from '../../client/http/http-client.ts';
 import type { RuleResult } from '../../conformance/rule-model.ts';
-import { fxWays, tckWays } from '../../conformance/prompts/prompt-catalog.ts';
-import { reportOf } from '../../conformance/report/build-report.ts';
-import { Secrets } from '../../primitives/redaction.ts';
+import { fixturePrompts, tckPrompts } from '../../conformance/prompts/prompt-catalog.ts';
+import { buildReport } from '../../conformance/report/build-report.ts';
+import { Redactor } from '../../primitives/redaction.ts';
 import { writeReport } from '../../conformance/report/report-formats.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import type { AgentBook } from '../agents/agent-registry.ts';
-import type { ConformanceEvent, ConformanceWish } from '../console-api.ts';
-import { conformanceWish, readBody } from './request-schemas.ts';
-import { headersFor } from '../agents/credentials.ts';
-import type { EventStream } from '../json-event-stream.ts';
-import type { KnownAgent } from '../agents/console-agent.ts';
-import type { Routes } from '../api-routes.ts';
+import type { AgentRegistry } from '../agents/agent-registry.ts';
+import type { ConformanceEvent, ConformanceInput } from '../console-api.ts';
+import { conformanceInputSchema, parseRequestBody } from './request-schemas.ts';
+import { credentialHeaders } from '../agents/credentials.ts';
+import type { JsonEventStream } from '../json-event-stream.ts';
+import type { ConsoleAgent } from '../agents/console-agent.ts';
+import type { ApiRoutes } from '../api-routes.ts';
 
 /** What examinations need. */
-export interface Laboratory {
-  readonly book: AgentBook;
+export interface ConformanceContext {
+  readonly book: AgentRegistry;
   readonly http: HttpClient;
   /** The version of the suite. */
   readonly version: string;
 }
 
 /** Examines agents, one at a time, because two examinations would disturb each other. */
-export function examinationRoutes(laboratory: Laboratory): Routes {
+export function conformanceRoutes(laboratory: ConformanceContext): ApiRoutes {
   let isBusy = false;
   return {
     'POST conformance': ({ body }) => {
-      const wish = readBody(conformanceWish, body);
+      const wish = parseRequestBody(conformanceInputSchema, body);
       const agent = laboratory.book.get(wish.agentId);
       if (isBusy) throw busy();
       return {
@@ -52,15 +52,15 @@ function busy(): A2AError {
 }
 
 async function run(
-  agent: KnownAgent,
-  { level, fixtures, timeout }: ConformanceWish,
-  { http, version }: Laboratory,
-  stream: EventStream,
+  agent: ConsoleAgent,
+  { level, fixtures, timeout }: ConformanceInput,
+  { http, version }: ConformanceContext,
+  stream: JsonEventStream,
 ): Promise<void> {
   const { url, credentials } = agent.facts;
   // The rules are many, and not needed before somebody asks for them.
-  const { examine } = await import('../../conformance/test-conformance.ts');
-  const headers = await headersFor(credentials, url, http);
+  const { testConformance: examine } = await import('../../conformance/test-conformance.ts');
+  const headers = await credentialHeaders(credentials, url, http);
   /** What has not gone out yet: no more than there are rules. */
   const news: ConformanceEvent[] = [];
   let sending = Promise.resolve(true);
@@ -69,17 +69,17 @@ async function run(
   };
   const outcome = await examine(url, {
     headers,
-    ways: fixtures === 'fx' ? fxWays : fixtures === 'tck' ? tckWays : {},
+    ways: fixtures === 'fx' ? fixturePrompts : fixtures === 'tck' ? tckPrompts : {},
     ...(level && { level }),
     ...(timeout !== undefined && { timeout }),
     signal: stream.signal,
     onProgress: (done, total, last) => tell({ kind: 'progress', done, total, ...whatOf(last) }),
   });
   if (stream.signal.aborted) return;
-  const report = reportOf(outcome, {
+  const report = buildReport(outcome, {
     suite: `dragoman ${version}`,
     command: `dragoman conformance ${url}${fixtures ? ` --fixtures ${fixtures}` : ''}`,
-    secrets: new Secrets(headers),
+    secrets: new Redactor(headers),
   });
   tell({ kind: 'report', report, html: writeReport(report, 'html') });
   await sending;

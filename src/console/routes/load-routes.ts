@@ -1,10 +1,10 @@
 import type { Metrics } from '../../metrics/metrics.ts';
-import type { Tape } from '../../tap/traffic-log.ts';
+import type { TrafficLog } from '../../tap/traffic-log.ts';
 import type { LoadSample } from '../console-api.ts';
-import type { EventStream } from '../json-event-stream.ts';
-import { countsOf } from '../load/metric-counts.ts';
-import { TapeCounter } from '../load/traffic-counter.ts';
-import type { Routes } from '../api-routes.ts';
+import type { JsonEventStream } from '../json-event-stream.ts';
+import { parseMetricCounts } from '../load/metric-counts.ts';
+import { TrafficCounter } from '../load/traffic-counter.ts';
+import type { ApiRoutes } from '../api-routes.ts';
 
 /** What happened since somebody looked last. */
 interface Counter {
@@ -21,7 +21,7 @@ const maxSamples = 300;
  * Shows how much is going on: by what servers count where there is such a thing, and by what is seen otherwise. It
  * looks all the time, so that whoever opens the page sees what was before.
  */
-export class Load {
+export class LoadMonitor {
   readonly #counter: Counter;
   readonly #timer: NodeJS.Timeout;
   readonly #waiting = new Set<() => void>();
@@ -29,12 +29,12 @@ export class Load {
   /** How many samples there were, with those that are forgotten. */
   #count = 0;
 
-  constructor(metrics: readonly Metrics[], tape: Tape) {
-    this.#counter = metrics.length > 0 ? metricCounter(metrics) : new TapeCounter(tape);
+  constructor(metrics: readonly Metrics[], tape: TrafficLog) {
+    this.#counter = metrics.length > 0 ? metricCounter(metrics) : new TrafficCounter(tape);
     this.#timer = setInterval(() => this.#look(), interval).unref();
   }
 
-  readonly routes: Routes = {
+  readonly routes: ApiRoutes = {
     'GET load': () => ({ stream: (stream) => this.#play(stream) }),
   };
 
@@ -52,7 +52,7 @@ export class Load {
   }
 
   /** Plays what is kept, then what comes. */
-  async #play(stream: EventStream): Promise<void> {
+  async #play(stream: JsonEventStream): Promise<void> {
     for (let seen = 0; !stream.signal.aborted; ) {
       const missed = this.#count - seen;
       seen = this.#count;
@@ -73,7 +73,7 @@ export class Load {
 }
 
 function metricCounter(metrics: readonly Metrics[]): Counter {
-  const read = () => countsOf(metrics.map(({ registry }) => registry.text()).join(''));
+  const read = () => parseMetricCounts(metrics.map(({ registry }) => registry.text()).join(''));
   let before = read();
   return {
     sample() {

@@ -1,19 +1,19 @@
-import type { Delivery, Ledger } from '../../store/task-store.ts';
+import type { PushDelivery, TaskStore } from '../../store/task-store.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import { listDeliveries, retryDeadLetters } from '../../push/sending/dead-letters.ts';
-import { addressOf } from '../../push/sending/signer.ts';
+import { stripQuery } from '../../push/sending/signer.ts';
 import type { PushEntry } from '../console-api.ts';
-import { readBody, retryWish } from './request-schemas.ts';
-import type { Routes } from '../api-routes.ts';
+import { parseRequestBody, pushRetrySchema } from './request-schemas.ts';
+import type { ApiRoutes } from '../api-routes.ts';
 
 /** Shows push notifications that did not arrive, of all agents whose ledgers are known. */
-export function pushRoutes(ledgers: () => readonly Ledger[]): Routes {
+export function pushRoutes(ledgers: () => readonly TaskStore[]): ApiRoutes {
   return {
     'GET pushes': async () => ({
       json: (await Promise.all(ledgers().map((each) => listDeliveries(each)))).flat().map(entryOf),
     }),
     'POST pushes/retry': async ({ body }) => {
-      const wish = readBody(retryWish, body);
+      const wish = parseRequestBody(pushRetrySchema, body);
       const known = ledgers();
       if (known.length === 0)
         throw new A2AError('UNSUPPORTED_OPERATION', 'This console does not see where tasks are kept', {
@@ -26,12 +26,12 @@ export function pushRoutes(ledgers: () => readonly Ledger[]): Routes {
 }
 
 /** What people are told. The secrets of the webhook are not among it. */
-function entryOf({ config, state, sequence }: Delivery): PushEntry {
+function entryOf({ config, state, sequence }: PushDelivery): PushEntry {
   const { deadSince, error, attempts, delivered } = state;
   return {
     taskId: config.taskId,
     configId: config.id,
-    url: addressOf(config.url),
+    url: stripQuery(config.url),
     attempts,
     waiting: sequence - delivered,
     ...(deadSince !== undefined && { deadSince }),

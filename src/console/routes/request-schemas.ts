@@ -1,9 +1,15 @@
 import * as z from 'zod';
-import { isThisMachine } from '../../client/http/destination-policy.ts';
+import { isLocalHost } from '../../client/http/destination-policy.ts';
 import { invalidField } from '../../protocol/errors.ts';
 import type { Part } from '../../protocol/part.ts';
 import { taskStates } from '../../protocol/task.ts';
-import type { ConformanceWish, GivenCredentials, NewAgent, Saying, Way } from '../console-api.ts';
+import type {
+  ConformanceInput,
+  CredentialsInput,
+  NewAgent,
+  ChatInput,
+  ProtocolVariant,
+} from '../console-api.ts';
 
 const word = z.string().min(1).max(4_096);
 const address = z
@@ -15,7 +21,7 @@ const address = z
 const tokenUrl = address.refine(
   (text) => {
     const { protocol, hostname } = new URL(text);
-    return protocol === 'https:' || isThisMachine(hostname);
+    return protocol === 'https:' || isLocalHost(hostname);
   },
   { error: 'must be https, because a secret goes there' },
 );
@@ -35,10 +41,10 @@ const credentials = z.discriminatedUnion('kind', [
     clientSecret: word,
     scope: word.exactOptional(),
   }),
-]) satisfies z.ZodType<GivenCredentials>;
+]) satisfies z.ZodType<CredentialsInput>;
 
 /** An agent that somebody wants to look at. */
-export const newAgent = z.strictObject({
+export const newAgentSchema = z.strictObject({
   url: address,
   credentials: credentials.exactOptional(),
 }) satisfies z.ZodType<NewAgent>;
@@ -63,30 +69,30 @@ const transport = z.enum(['JSONRPC', 'HTTP+JSON']);
 const way = z.strictObject({
   version: z.enum(['1.0', '0.3', '0.2', '0.1']),
   transport,
-}) satisfies z.ZodType<Way>;
+}) satisfies z.ZodType<ProtocolVariant>;
 
 /** What a person says to an agent. */
-export const saying = z.strictObject({
+export const chatInputSchema = z.strictObject({
   parts: z.array(part).min(1, { error: 'must have at least one part' }).max(1_000),
   taskId: word.exactOptional(),
   contextId: word.exactOptional(),
   way: way.exactOptional(),
   stream: z.boolean().exactOptional(),
-}) satisfies z.ZodType<Saying>;
+}) satisfies z.ZodType<ChatInput>;
 
 /** What to examine. */
-export const conformanceWish = z.strictObject({
+export const conformanceInputSchema = z.strictObject({
   agentId: word,
   level: z.enum(['MUST', 'SHOULD', 'MAY']).exactOptional(),
   fixtures: z.enum(['fx', 'tck']).exactOptional(),
   timeout: z.number().int().min(100).max(600_000).exactOptional(),
-}) satisfies z.ZodType<ConformanceWish>;
+}) satisfies z.ZodType<ConformanceInput>;
 
 /** Which webhook to try again. */
-export const retryWish = z.strictObject({ taskId: word, configId: word });
+export const pushRetrySchema = z.strictObject({ taskId: word, configId: word });
 
 /** The passages to make a scenario of; what is in them is checked where files of a tap are. */
-export const chosenPassages = z.strictObject({
+export const trafficSelectionSchema = z.strictObject({
   passages: z.array(z.looseObject({})).min(1, { error: 'must have at least one passage' }).max(100_000),
 });
 
@@ -98,7 +104,7 @@ const taskQuery = z.strictObject({
 });
 
 /** Reads a body, or says which field of it is wrong. */
-export function readBody<T>(schema: z.ZodType<T>, body: string): T {
+export function parseRequestBody<T>(schema: z.ZodType<T>, body: string): T {
   let value: unknown;
   try {
     value = JSON.parse(body);
@@ -118,13 +124,13 @@ function checked<T>(schema: z.ZodType<T>, value: unknown): T {
 }
 
 /** Reads which tasks somebody wants to see. */
-export function readTaskQuery(query: URLSearchParams): z.infer<typeof taskQuery> {
+export function parseTaskQuery(query: URLSearchParams): z.infer<typeof taskQuery> {
   const { way: _way, ...given } = Object.fromEntries([...query].filter(([, value]) => value !== ''));
   return checked(taskQuery, given);
 }
 
 /** Reads a way such as `1.0/JSONRPC`; undefined where none is named. */
-export function readWay(query: URLSearchParams): Way | undefined {
+export function parseVariant(query: URLSearchParams): ProtocolVariant | undefined {
   const text = query.get('way');
   if (text === null || text === '') return undefined;
   const [version, ...rest] = text.split('/');

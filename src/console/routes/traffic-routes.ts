@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { invalidField } from '../../protocol/errors.ts';
-import { readTapFile, writeTapFile } from '../../tap/traffic-file.ts';
-import type { Passage } from '../../tap/traffic-record.ts';
-import { scenarioOf } from '../../tap/scenario/export-scenario.ts';
-import type { Tape } from '../../tap/traffic-log.ts';
-import type { WireEvent } from '../console-api.ts';
-import { chosenPassages, readBody } from './request-schemas.ts';
-import type { EventStream } from '../json-event-stream.ts';
-import { nothing, type Routes } from '../api-routes.ts';
+import { readTrafficFile, writeTrafficFile } from '../../tap/traffic-file.ts';
+import type { TrafficRecord } from '../../tap/traffic-record.ts';
+import { exportScenario } from '../../tap/scenario/export-scenario.ts';
+import type { TrafficLog } from '../../tap/traffic-log.ts';
+import type { TrafficEvent } from '../console-api.ts';
+import { trafficSelectionSchema, parseRequestBody } from './request-schemas.ts';
+import type { JsonEventStream } from '../json-event-stream.ts';
+import { emptyResponse, type ApiRoutes } from '../api-routes.ts';
 
 /** How many passages go out at once. */
 const batch = 250;
@@ -15,7 +15,7 @@ const batch = 250;
 const gathering = 20;
 
 /** Shows what is seen on the wire. */
-export function wireRoutes(tape: Tape): Routes {
+export function trafficRoutes(tape: TrafficLog): ApiRoutes {
   /** What was forgotten because somebody said so is no gap. */
   let cleared = 0;
   const id = randomUUID();
@@ -27,7 +27,7 @@ export function wireRoutes(tape: Tape): Routes {
       const place = (query.get('tape') ?? id) === id ? Number(after) : 0;
       return {
         stream: async (stream) => {
-          await stream.send({ kind: 'tape', id } satisfies WireEvent);
+          await stream.send({ kind: 'tape', id } satisfies TrafficEvent);
           await play(tape, place, stream, () => cleared);
         },
       };
@@ -35,29 +35,34 @@ export function wireRoutes(tape: Tape): Routes {
     'DELETE wire': () => {
       cleared = tape.last;
       tape.clear();
-      return nothing;
+      return emptyResponse;
     },
     'GET wire/file': () => ({
-      file: writeTapFile(tape.after()),
+      file: writeTrafficFile(tape.after()),
       name: 'wire.tap.jsonl',
       type: 'application/x-ndjson',
     }),
-    'POST wire/file': ({ body }) => ({ json: { passages: readTapFile(body) } }),
-    'POST wire/scenario': ({ body }) => ({ json: { yaml: scenarioOf(passagesIn(body)) } }),
+    'POST wire/file': ({ body }) => ({ json: { passages: readTrafficFile(body) } }),
+    'POST wire/scenario': ({ body }) => ({ json: { yaml: exportScenario(passagesIn(body)) } }),
   };
 }
 
 /** The passages that the page chose, which are checked as those of a file are. */
-function passagesIn(body: string): Passage[] {
-  const { passages } = readBody(chosenPassages, body);
-  return readTapFile(writeTapFile(passages as unknown as Passage[]));
+function passagesIn(body: string): TrafficRecord[] {
+  const { passages } = parseRequestBody(trafficSelectionSchema, body);
+  return readTrafficFile(writeTrafficFile(passages as unknown as TrafficRecord[]));
 }
 
 /**
  * Plays what is kept, then what comes. Nothing is kept for the reader but its place: the tape is the only buffer, and
  * whoever is so slow that the tape has forgotten is told how much.
  */
-async function play(tape: Tape, after: number, stream: EventStream, cleared: () => number): Promise<void> {
+async function play(
+  tape: TrafficLog,
+  after: number,
+  stream: JsonEventStream,
+  cleared: () => number,
+): Promise<void> {
   let seen = after;
   while (!stream.signal.aborted) {
     const found = tape.after(seen);
@@ -66,7 +71,7 @@ async function play(tape: Tape, after: number, stream: EventStream, cleared: () 
       await news(tape, stream.signal);
       continue;
     }
-    const events: WireEvent[] = found.slice(0, batch).map((passage) => ({ kind: 'passage', passage }));
+    const events: TrafficEvent[] = found.slice(0, batch).map((passage) => ({ kind: 'passage', passage }));
     const missed = oldest.sequence - 1 - Math.max(seen, cleared());
     if (missed > 0) events.unshift({ kind: 'gap', missed });
     seen = oldest.sequence - 1 + Math.min(found.length, batch);
@@ -75,7 +80,7 @@ async function play(tape: Tape, after: number, stream: EventStream, cleared: () 
 }
 
 /** Waits for something new, and a moment longer, so that much at once is one piece. */
-function news(tape: Tape, signal: AbortSignal): Promise<void> {
+function news(tape: TrafficLog, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     let timer: NodeJS.Timeout | undefined;
     const done = (): void => {

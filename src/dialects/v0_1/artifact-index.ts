@@ -1,7 +1,7 @@
 const numbered = /^artifact-(0|[1-9]\d{0,5})$/;
 
 /** The id of an artifact that 0.1 knows by its index only. */
-export function idOfIndex(index: number): string {
+export function artifactIdForIndex(index: number): string {
   return `artifact-${index}`;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentCard, SecurityScheme } from '../../protocol/card.ts';
 import { compatKey } from '../compat-metadata.ts';
-import { type Loss, leniently, strictly } from '../translation-loss.ts';
+import { type TranslationLoss, lenientMode, strictMode } from '../translation-loss.ts';
 import { v0_1 } from './index.ts';
 
 const onWire = (value: unknown): { [key: string]: unknown } =>
@@ -14,9 +14,9 @@ const bare = {
   capabilities: {},
   skills: [{ id: 'echo', name: 'Echo' }],
 };
-const card: AgentCard = v0_1.card.read(bare, strictly);
+const card: AgentCard = v0_1.card.read(bare, strictMode);
 const readSchemes = (authentication: unknown): AgentCard =>
-  v0_1.card.read({ ...bare, authentication }, strictly);
+  v0_1.card.read({ ...bare, authentication }, strictMode);
 
 describe('a card of 0.1', () => {
   it('is read with its nulls and bare words', () => {
@@ -28,8 +28,8 @@ describe('a card of 0.1', () => {
       defaultInputModes: ['text', 'data', 'file', 'image', 'audio/wav'],
       defaultOutputModes: null,
     };
-    const losses: Loss[] = [];
-    expect(v0_1.card.read(wire, leniently(losses))).toEqual({
+    const losses: TranslationLoss[] = [];
+    expect(v0_1.card.read(wire, lenientMode(losses))).toEqual({
       name: 'Echo',
       description: '',
       version: '3.1',
@@ -69,9 +69,9 @@ describe('a card of 0.1', () => {
     const rest = at('https://a.test/rest', 'HTTP+JSON', '1.0');
     const rpc = at('https://a.test/rpc', 'JSONRPC', '1.0');
     const old = at('https://a.test/old', 'JSONRPC', '0.1');
-    const urlOf = (interfaces: AgentCard['interfaces'], losses?: Loss[]): unknown =>
+    const urlOf = (interfaces: AgentCard['interfaces'], losses?: TranslationLoss[]): unknown =>
       onWire(v0_1.card.write({ ...card, interfaces }, losses)).url;
-    const losses: Loss[] = [];
+    const losses: TranslationLoss[] = [];
     expect(urlOf([rest, rpc, old], losses)).toBe('https://a.test/old');
     expect(losses.map((loss) => loss.path)).toEqual(['interfaces[0]', 'interfaces[1]']);
     expect(urlOf([rest, rpc])).toBe('https://a.test/rpc');
@@ -87,7 +87,7 @@ describe('a card of 0.1', () => {
       provider: { organization: 'O' },
       capabilities: { streaming: true, extendedAgentCard: true, extensions: [{ uri: 'https://e.test/x' }] },
     };
-    const losses: Loss[] = [];
+    const losses: TranslationLoss[] = [];
     const signatures = [{ protected: 'p', signature: 's' }];
     const wire = onWire(v0_1.card.write({ ...later, signatures }, losses));
     expect(wire).not.toHaveProperty('signatures');
@@ -97,7 +97,7 @@ describe('a card of 0.1', () => {
     expect(wire).not.toHaveProperty('securitySchemes');
     const { defaultInputModes: inputModes, defaultOutputModes: outputModes } = later;
     const skills = later.skills.map((skill) => ({ ...skill, inputModes, outputModes }));
-    expect(v0_1.card.read(wire, strictly)).toEqual({ ...later, skills });
+    expect(v0_1.card.read(wire, strictMode)).toEqual({ ...later, skills });
   });
 });
 
@@ -152,7 +152,7 @@ describe('authentication', () => {
   });
 
   it('reports what 0.1 cannot ask for', () => {
-    const losses: Loss[] = [];
+    const losses: TranslationLoss[] = [];
     const skill = { ...card.skills[0], securityRequirements: [{ key: [] }] } as AgentCard['skills'][0];
     v0_1.card.write(
       {

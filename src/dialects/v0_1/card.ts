@@ -2,16 +2,16 @@ import type { AgentCapabilities, AgentCard, AgentExtension, AgentSkill } from '.
 import { compatKey } from '../compat-metadata.ts';
 import type { Codec } from '../dialect.ts';
 import {
-  readFlag,
-  readList,
-  readName,
+  readBoolean,
+  readArray,
+  readNonEmptyString,
   readObject,
   readString,
   readStrings,
-  readText,
-  type Wire,
+  readOptionalText,
+  type WireObject,
 } from '../field-readers.ts';
-import type { Losses, Reading } from '../translation-loss.ts';
+import type { LossList, DecodeMode } from '../translation-loss.ts';
 import { readExtensions } from '../v1_0/card.ts';
 import { readAuthentication, writeAuthentication } from './security.ts';
 
@@ -23,7 +23,7 @@ const mediaTypes: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Reads modes, which in 0.1 may be bare words instead of media types. */
-export function readModes(modes: readonly string[], at: string, reading: Reading): string[] {
+export function readModes(modes: readonly string[], at: string, reading: DecodeMode): string[] {
   return modes.map((mode, i) => {
     const type = mediaTypes.get(mode);
     if (type !== undefined) {
@@ -33,44 +33,46 @@ export function readModes(modes: readonly string[], at: string, reading: Reading
   });
 }
 
-function readDefaultModes(value: unknown, at: string, reading: Reading): string[] {
+function readDefaultModes(value: unknown, at: string, reading: DecodeMode): string[] {
   return readModes(readStrings(value, at) ?? ['text'], at, reading);
 }
 
-function readCard(value: unknown, reading: Reading): AgentCard {
+function readCard(value: unknown, reading: DecodeMode): AgentCard {
   const wire = readObject(value, 'card');
   const card: AgentCard = {
-    name: readName(wire.name, 'name'),
+    name: readNonEmptyString(wire.name, 'name'),
     description: readString(wire.description, 'description') ?? '',
     version: readString(wire.version, 'version') ?? '',
-    interfaces: [{ url: readName(wire.url, 'url'), protocolBinding: 'JSONRPC', protocolVersion: '0.1' }],
+    interfaces: [
+      { url: readNonEmptyString(wire.url, 'url'), protocolBinding: 'JSONRPC', protocolVersion: '0.1' },
+    ],
     capabilities: readCapabilities(wire),
     defaultInputModes: readDefaultModes(wire.defaultInputModes, 'defaultInputModes', reading),
     defaultOutputModes: readDefaultModes(wire.defaultOutputModes, 'defaultOutputModes', reading),
-    skills: readList(wire.skills ?? [], 'skills').map((each, i) => readSkill(each, `skills[${i}]`, reading)),
+    skills: readArray(wire.skills ?? [], 'skills').map((each, i) => readSkill(each, `skills[${i}]`, reading)),
   };
   if (wire.provider !== undefined && wire.provider !== null) {
     const provider = readObject(wire.provider, 'provider');
     card.provider = { organization: readString(provider.organization, 'provider.organization') ?? '' };
-    const url = readText(provider.url, 'provider.url');
+    const url = readOptionalText(provider.url, 'provider.url');
     if (url !== undefined) card.provider.url = url;
   }
   for (const link of ['documentationUrl', 'iconUrl'] as const) {
-    const url = readText(wire[link], link);
+    const url = readOptionalText(wire[link], link);
     if (url !== undefined) card[link] = url;
   }
   readSecurity(wire.authentication, card);
   return card;
 }
 
-function readCapabilities(card: Wire): AgentCapabilities {
+function readCapabilities(card: WireObject): AgentCapabilities {
   const wire = readObject(card.capabilities ?? {}, 'capabilities');
   const capabilities: AgentCapabilities = {};
   for (const flag of ['streaming', 'pushNotifications', 'stateTransitionHistory'] as const) {
-    const set = readFlag(wire[flag], `capabilities.${flag}`);
+    const set = readBoolean(wire[flag], `capabilities.${flag}`);
     if (set !== undefined) capabilities[flag] = set;
   }
-  const extended = readFlag(card.supportsAuthenticatedExtendedCard, 'supportsAuthenticatedExtendedCard');
+  const extended = readBoolean(card.supportsAuthenticatedExtendedCard, 'supportsAuthenticatedExtendedCard');
   if (extended !== undefined) capabilities.extendedAgentCard = extended;
   const extensions = readExtensions(wire.extensions, 'capabilities.extensions');
   if (extensions !== undefined) capabilities.extensions = extensions;
@@ -82,7 +84,7 @@ function readSecurity(wire: unknown, card: AgentCard): void {
   const security = readAuthentication(wire);
   if (!security.securitySchemes) return;
   Object.assign(card, security);
-  const authentication = { ...(wire as Wire) };
+  const authentication = { ...(wire as WireObject) };
   if (authentication.credentials === null) delete authentication.credentials;
   if (isSame(authentication, writeAuthentication(security, undefined))) return;
   const kept: AgentExtension = { uri: compatKey, params: { authentication } };
@@ -93,10 +95,10 @@ function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-function readSkill(value: unknown, at: string, reading: Reading): AgentSkill {
+function readSkill(value: unknown, at: string, reading: DecodeMode): AgentSkill {
   const wire = readObject(value, at);
   const skill: AgentSkill = {
-    id: readName(wire.id, `${at}.id`),
+    id: readNonEmptyString(wire.id, `${at}.id`),
     name: readString(wire.name, `${at}.name`) ?? '',
     description: readString(wire.description, `${at}.description`) ?? '',
     tags: readStrings(wire.tags, `${at}.tags`) ?? [],
@@ -110,7 +112,7 @@ function readSkill(value: unknown, at: string, reading: Reading): AgentSkill {
   return skill;
 }
 
-function writeCard(card: AgentCard, losses?: Losses): unknown {
+function writeCard(card: AgentCard, losses?: LossList): unknown {
   const { extensions, extendedAgentCard, ...flags } = card.capabilities;
   if (card.signatures) {
     losses?.push({ path: 'signatures', kind: 'dropped', note: 'they were made over another shape' });
@@ -145,7 +147,7 @@ function keptAuthentication(kept: unknown, card: AgentCard): unknown {
 }
 
 /** The one address of a 0.1 card. */
-function urlOf({ interfaces }: AgentCard, losses: Losses): string {
+function urlOf({ interfaces }: AgentCard, losses: LossList): string {
   const chosen =
     interfaces.find((each) => each.protocolVersion === '0.1') ??
     interfaces.find((each) => each.protocolBinding === 'JSONRPC') ??
@@ -165,7 +167,7 @@ function withModes(skill: AgentSkill, { defaultInputModes, defaultOutputModes }:
   return { inputModes: defaultInputModes, outputModes: defaultOutputModes, ...skill };
 }
 
-function writeSkill(skill: AgentSkill, at: string, losses: Losses): unknown {
+function writeSkill(skill: AgentSkill, at: string, losses: LossList): unknown {
   const { securityRequirements, description, tags, ...rest } = skill;
   if (securityRequirements) {
     losses?.push({ path: `${at}.securityRequirements`, kind: 'dropped', note: '0.1 skills have none' });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { A2AError, errorTable, type Reason } from '../../protocol/errors.ts';
+import { A2AError, errorTable, type ErrorReason } from '../../protocol/errors.ts';
 import { v0_1 } from './index.ts';
 
 const { rpcError, restError } = v0_1;
@@ -40,7 +40,7 @@ describe('errors of 0.1', () => {
   });
 
   it('give back every reason, with details and fields', () => {
-    for (const reason of Object.keys(errorTable) as Reason[]) {
+    for (const reason of Object.keys(errorTable) as ErrorReason[]) {
       const violations = [{ field: 'message', description: 'is wrong' }];
       const error = new A2AError(reason, 'x', { details: { taskId: 't' }, violations });
       const read = rpcError.read(JSON.parse(JSON.stringify(rpcError.write(error))));

@@ -1,10 +1,10 @@
-import { A2AError, errorTable, type FieldViolation, type Reason } from '../../protocol/errors.ts';
+import { A2AError, errorTable, type FieldViolation, type ErrorReason } from '../../protocol/errors.ts';
 import type { RestErrorCodec, RpcError, RpcErrorCodec } from '../dialect.ts';
-import type { Wire } from '../field-readers.ts';
-import { reasonOfCode, reasonOfStatus } from '../v1_0/error.ts';
+import type { WireObject } from '../field-readers.ts';
+import { reasonForCode, reasonForStatus } from '../v1_0/error.ts';
 
 /** Faults that have a code of their own later, and the code that 0.1 knows instead. */
-const olderCodes: ReadonlyMap<Reason, number> = new Map<Reason, number>([
+const olderCodes: ReadonlyMap<ErrorReason, number> = new Map<ErrorReason, number>([
   ['INVALID_AGENT_RESPONSE', -32603],
   ['EXTENDED_AGENT_CARD_NOT_CONFIGURED', -32004],
   ['EXTENSION_SUPPORT_REQUIRED', -32600],
@@ -12,7 +12,7 @@ const olderCodes: ReadonlyMap<Reason, number> = new Map<Reason, number>([
 ]);
 
 /** What 0.1 says in prose with codes that later versions gave another meaning. */
-const proseCodes: ReadonlyMap<unknown, Reason> = new Map<unknown, Reason>([
+const proseCodes: ReadonlyMap<unknown, ErrorReason> = new Map<unknown, ErrorReason>([
   [-32006, 'UNSUPPORTED_OPERATION'],
   [-32007, 'UNAUTHENTICATED'],
   [-32008, 'PERMISSION_DENIED'],
@@ -21,16 +21,17 @@ const proseCodes: ReadonlyMap<unknown, Reason> = new Map<unknown, Reason>([
   [-32011, 'UNAVAILABLE'],
 ]);
 
-function asObject(value: unknown): Wire {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Wire) : {};
+function asObject(value: unknown): WireObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as WireObject) : {};
 }
 
-function readReason(code: unknown, data: Wire): Reason | undefined {
-  if (typeof data.reason === 'string' && Object.hasOwn(errorTable, data.reason)) return data.reason as Reason;
-  return reasonOfCode(data.a2aCode) ?? proseCodes.get(code) ?? reasonOfCode(code);
+function readReason(code: unknown, data: WireObject): ErrorReason | undefined {
+  if (typeof data.reason === 'string' && Object.hasOwn(errorTable, data.reason))
+    return data.reason as ErrorReason;
+  return reasonForCode(data.a2aCode) ?? proseCodes.get(code) ?? reasonForCode(code);
 }
 
-function readDetails(code: unknown, data: Wire): { [key: string]: string } {
+function readDetails(code: unknown, data: WireObject): { [key: string]: string } {
   const details: { [key: string]: string } = {};
   for (const [key, value] of Object.entries(asObject(data.details))) {
     if (typeof value === 'string') details[key] = value;
@@ -54,7 +55,7 @@ function readError(error: unknown, status: number | undefined): A2AError {
   const data = asObject(wire.data);
   return new A2AError(
     readReason(wire.code, data) ??
-      (status !== undefined && status >= 400 ? reasonOfStatus(status) : 'INTERNAL_ERROR'),
+      (status !== undefined && status >= 400 ? reasonForStatus(status) : 'INTERNAL_ERROR'),
     typeof wire.message === 'string' ? wire.message : undefined,
     {
       details: readDetails(wire.code, data),
@@ -66,11 +67,11 @@ function readError(error: unknown, status: number | undefined): A2AError {
 }
 
 /** What the code alone does not say. The `data` of a 0.1 error is an object, or absent. */
-function writeData(error: A2AError, code: number): Wire | undefined {
-  const data: Wire = {};
+function writeData(error: A2AError, code: number): WireObject | undefined {
+  const data: WireObject = {};
   const { rpc } = errorTable[error.reason];
   if (rpc !== code) data.a2aCode = rpc;
-  if (reasonOfCode(code) !== error.reason) data.reason = error.reason;
+  if (reasonForCode(code) !== error.reason) data.reason = error.reason;
   if (Object.keys(error.details).length > 0) data.details = error.details;
   if (error.violations.length > 0) data.violations = error.violations;
   return Object.keys(data).length > 0 ? data : undefined;

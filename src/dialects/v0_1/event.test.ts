@@ -3,7 +3,7 @@ import type { StreamEvent } from '../../protocol/event.ts';
 import { reduce } from '../../protocol/reduce.ts';
 import type { Task } from '../../protocol/task.ts';
 import { compatKey } from '../compat-metadata.ts';
-import { type Loss, leniently } from '../translation-loss.ts';
+import { type TranslationLoss, lenientMode } from '../translation-loss.ts';
 import { v0_1 } from './index.ts';
 
 type Wire = { [key: string]: unknown };
@@ -11,14 +11,14 @@ const onWire = (value: unknown): Wire[] => JSON.parse(JSON.stringify(value)) as 
 const ids = { taskId: 't', contextId: 'c' };
 const task: Task = { id: 't', contextId: 'c', status: { state: 'submitted' } };
 
-function write(events: readonly StreamEvent[], losses?: Loss[]): Wire[] {
+function write(events: readonly StreamEvent[], losses?: TranslationLoss[]): Wire[] {
   const writer = v0_1.eventWriter();
   return onWire([...events.flatMap((event) => writer.write(event, losses)), ...writer.end(undefined)]);
 }
 
 function read(wire: readonly unknown[], opening = {}): StreamEvent[] {
   const reader = v0_1.eventReader(opening);
-  return wire.flatMap((each) => reader.read(each, leniently()));
+  return wire.flatMap((each) => reader.read(each, lenientMode()));
 }
 
 const status = (state: Task['status']['state']): StreamEvent => ({
@@ -35,7 +35,7 @@ const chunk = (text: string, artifactId = 'a', rest = {}): StreamEvent => ({
 
 describe('writing a stream', () => {
   it('tells a task as its status and its artifacts', () => {
-    const losses: Loss[] = [];
+    const losses: TranslationLoss[] = [];
     const artifacts = [{ artifactId: 'artifact-0', parts: [{ text: 'x' }] }];
     const history = [{ messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] }];
     const [first, second] = write([{ kind: 'task', task: { ...task, artifacts, history } }], losses);
@@ -190,17 +190,17 @@ describe('a push notification', () => {
   it('is the whole task', () => {
     const wire = v0_1.notification.write(status('working'), task);
     expect(wire).toMatchObject({ id: 't', sessionId: 'c', status: { state: 'submitted' } });
-    expect(v0_1.notification.read(wire, leniently())).toEqual({ kind: 'task', task });
+    expect(v0_1.notification.read(wire, lenientMode())).toEqual({ kind: 'task', task });
   });
 
   it('may be a few words only', () => {
-    expect(v0_1.notification.read({ eventType: 'x', taskId: 't', status: 'completed' }, leniently())).toEqual(
-      {
-        kind: 'status',
-        taskId: 't',
-        contextId: 't',
-        status: { state: 'completed' },
-      },
-    );
+    expect(
+      v0_1.notification.read({ eventType: 'x', taskId: 't', status: 'completed' }, lenientMode()),
+    ).toEqual({
+      kind: 'status',
+      taskId: 't',
+      contextId: 't',
+      status: { state: 'completed' },
+    });
   });
 });

@@ -1,15 +1,22 @@
 import { invalidField } from '../../protocol/errors.ts';
-import type { ArtifactEvent, StatusEvent, StreamEvent } from '../../protocol/event.ts';
+import type { TaskArtifactUpdateEvent, TaskStatusUpdateEvent, StreamEvent } from '../../protocol/event.ts';
 import type { Metadata } from '../../protocol/part.ts';
 import { type Artifact, isTerminal, type Task, type TaskStatus } from '../../protocol/task.ts';
-import { compatOf, withCompat, withoutCompat } from '../compat-metadata.ts';
-import type { EventReader, EventWriter, StreamOpening } from '../dialect.ts';
-import { readFlag, readMetadata, readName, readObject, readText, type Wire } from '../field-readers.ts';
-import type { Losses, Reading } from '../translation-loss.ts';
-import { ArtifactIndex, idOfIndex } from './artifact-index.ts';
-import type { Surroundings } from './message.ts';
-import { foldedState, readArtifact, readStatus, readTask, writeArtifact, writeStatus } from './task.ts';
-import { readWrapped, writeWrapped } from './message-as-task.ts';
+import { readCompat, withCompat, withoutCompat } from '../compat-metadata.ts';
+import type { EventReader, EventWriter, StreamOpenContext } from '../dialect.ts';
+import {
+  readBoolean,
+  readMetadata,
+  readNonEmptyString,
+  readObject,
+  readOptionalText,
+  type WireObject,
+} from '../field-readers.ts';
+import type { LossList, DecodeMode } from '../translation-loss.ts';
+import { ArtifactIndex, artifactIdForIndex } from './artifact-index.ts';
+import type { MessageScope } from './message.ts';
+import { unsupportedState, readArtifact, readStatus, readTask, writeArtifact, writeStatus } from './task.ts';
+import { readMessageFromTask, writeMessageAsTask } from './message-as-task.ts';
 
 const eventNames = ['contextId', 'state', 'wrappedMessage'];
 
@@ -20,14 +27,14 @@ class Writer implements EventWriter {
   #current: string | undefined = undefined;
   #told: Set<string> | undefined = undefined;
   #contextId = '';
-  #last: Wire | undefined;
+  #last: WireObject | undefined;
 
   /** In the middle of a task its artifacts have their numbers already. */
   constructor(task?: Task) {
     for (const { artifactId } of task?.artifacts ?? []) this.#indexes.of(artifactId);
   }
 
-  write(event: StreamEvent, losses?: Losses): readonly unknown[] {
+  write(event: StreamEvent, losses?: LossList): readonly unknown[] {
     switch (event.kind) {
       case 'status':
         return [this.#status(event, isLast(event.status), losses)];
@@ -36,7 +43,7 @@ class Writer implements EventWriter {
       case 'task':
         return this.#task(event.task, losses);
       case 'message': {
-        const { sessionId: _session, ...wire } = writeWrapped(event.message, losses);
+        const { sessionId: _session, ...wire } = writeMessageAsTask(event.message, losses);
         this.#last = { ...wire, final: true };
         return [this.#last];
       }
@@ -45,20 +52,20 @@ class Writer implements EventWriter {
 
   /** Most of what is written are changes of state, which are put together from their pieces in a third of the time. */
   texts(event: StreamEvent): readonly string[] {
-    const wires = this.write(event) as readonly Wire[];
+    const wires = this.write(event) as readonly WireObject[];
     if (event.kind === 'message') return wires.map((wire) => JSON.stringify(wire));
     return wires.map((wire) => ('artifact' in wire ? JSON.stringify(wire) : statusText(wire)));
   }
 
   /** Readers of 0.1 wait for a mark; the newest status says it again if it went out without. */
-  end(last: StatusEvent | undefined): readonly unknown[] {
+  end(last: TaskStatusUpdateEvent | undefined): readonly unknown[] {
     if (this.#last?.final === true) return [];
     if (this.#last) return [(this.#last = { ...this.#last, final: true })];
     return last ? [this.#status(last, true, undefined)] : [];
   }
 
-  #status(event: Omit<StatusEvent, 'kind'>, final: boolean, losses: Losses): Wire {
-    const folded = foldedState(event.status.state, 'status', losses);
+  #status(event: Omit<TaskStatusUpdateEvent, 'kind'>, final: boolean, losses: LossList): WireObject {
+    const folded = unsupportedState(event.status.state, 'status', losses);
     const metadata = this.#withContext(event);
     this.#last = {
       id: event.taskId,
@@ -69,12 +76,12 @@ class Writer implements EventWriter {
     return this.#last;
   }
 
-  #artifact(event: Omit<ArtifactEvent, 'kind'>, losses: Losses): Wire {
+  #artifact(event: Omit<TaskArtifactUpdateEvent, 'kind'>, losses: LossList): WireObject {
     const { artifactId } = event.artifact;
     const isNew = this.#isNew(artifactId);
     const index = this.#indexes.of(artifactId);
     // The reader of a stream remembers an id, so that not every chunk has to carry it.
-    const carriesId = isNew && artifactId !== idOfIndex(index);
+    const carriesId = isNew && artifactId !== artifactIdForIndex(index);
     const artifact = writeArtifact(event.artifact, 'artifact', losses, { index, carriesId });
     artifact.append = event.append;
     artifact.lastChunk = event.lastChunk;
@@ -90,13 +97,13 @@ class Writer implements EventWriter {
   }
 
   /** 0.1 has no event for a whole task, so it is told piece by piece; what finishes it comes last. */
-  #task(task: Task, losses: Losses): Wire[] {
+  #task(task: Task, losses: LossList): WireObject[] {
     const { id: taskId, contextId, status: now, metadata } = task;
     if (task.history && task.history.length > 0) {
       losses?.push({ path: 'task.history', kind: 'dropped', note: '0.1 events have no history' });
     }
     const final = isTerminal(now.state);
-    const wire: Wire[] = [];
+    const wire: WireObject[] = [];
     const status = { taskId, contextId, status: now, metadata };
     if (!final) wire.push(this.#status(status, false, losses));
     for (const artifact of task.artifacts ?? []) {
@@ -111,7 +118,7 @@ class Writer implements EventWriter {
     taskId,
     contextId,
     metadata,
-  }: Surroundings & { metadata?: Metadata }): Metadata | undefined {
+  }: MessageScope & { metadata?: Metadata }): Metadata | undefined {
     if (contextId === this.#contextId || contextId === '') return metadata;
     const isAssumed = this.#contextId === '' && contextId === taskId;
     this.#contextId = contextId;
@@ -120,8 +127,8 @@ class Writer implements EventWriter {
 }
 
 /** The text of a status event, the same as `JSON.stringify` of it to the letter. */
-function statusText(wire: Wire): string {
-  const { state, message, timestamp } = wire.status as Wire;
+function statusText(wire: WireObject): string {
+  const { state, message, timestamp } = wire.status as WireObject;
   if (message !== undefined) return JSON.stringify(wire);
   const time = timestamp === undefined ? '' : `,"timestamp":${JSON.stringify(timestamp)}`;
   const rest = wire.metadata === undefined ? '' : `,"metadata":${JSON.stringify(wire.metadata)}`;
@@ -135,7 +142,7 @@ function isLast(status: TaskStatus): boolean {
 
 /** Reads one stream of 0.1, which never tells the whole task, as a stream that begins with it. */
 class Reader implements EventReader {
-  #opening: StreamOpening;
+  #opening: StreamOpenContext;
   #contextId: string | undefined;
   #hasBegun = false;
   #last: TaskStatus | undefined;
@@ -143,15 +150,15 @@ class Reader implements EventReader {
   #said: string | undefined;
   #ids = new Map<number, string>();
 
-  constructor(opening: StreamOpening) {
+  constructor(opening: StreamOpenContext) {
     this.#opening = opening;
     this.#contextId = opening.contextId;
   }
 
-  read(value: unknown, reading: Reading): readonly StreamEvent[] {
+  read(value: unknown, reading: DecodeMode): readonly StreamEvent[] {
     const wire = readObject(value, 'event');
     if (isSet(wire.status)) {
-      const message = this.#hasBegun ? undefined : readWrapped(wire, 'event', reading);
+      const message = this.#hasBegun ? undefined : readMessageFromTask(wire, 'event', reading);
       if (message) return [{ kind: 'message', message }];
       if (isSet(wire.artifacts) || isSet(wire.history)) return this.#whole(wire, reading);
       return this.#status(wire, reading);
@@ -161,7 +168,7 @@ class Reader implements EventReader {
   }
 
   /** Some servers close with the task itself. */
-  #whole(wire: Wire, reading: Reading): readonly StreamEvent[] {
+  #whole(wire: WireObject, reading: DecodeMode): readonly StreamEvent[] {
     const task = readTask(wire, 'event', reading);
     if (!isSet(wire.sessionId) && this.#contextId) task.contextId = this.#contextId;
     this.#contextId = task.contextId;
@@ -170,9 +177,9 @@ class Reader implements EventReader {
     return [{ kind: 'task', task }];
   }
 
-  #status(wire: Wire, reading: Reading): readonly StreamEvent[] {
+  #status(wire: WireObject, reading: DecodeMode): readonly StreamEvent[] {
     const { metadata, ...ids } = this.#envelope(wire);
-    const carried = compatOf(readMetadata(wire.metadata, 'event.metadata'));
+    const carried = readCompat(readMetadata(wire.metadata, 'event.metadata'));
     const status = readStatus(wire.status, 'event.status', reading, { ...ids, carried });
     if (!this.#hasBegun) {
       const { message, ...silent } = status;
@@ -187,28 +194,28 @@ class Reader implements EventReader {
     if (wire.final === true && this.#last && isSame(this.#last, status) && said === this.#said) return [];
     this.#last = status;
     this.#said = said;
-    const event: StatusEvent = { kind: 'status', ...ids, status };
+    const event: TaskStatusUpdateEvent = { kind: 'status', ...ids, status };
     if (metadata !== undefined) event.metadata = metadata;
     return [event];
   }
 
-  #artifact(wire: Wire, reading: Reading): readonly StreamEvent[] {
+  #artifact(wire: WireObject, reading: DecodeMode): readonly StreamEvent[] {
     const { metadata, ...ids } = this.#envelope(wire);
     const inner = readObject(wire.artifact, 'event.artifact');
     const artifact: Artifact = readArtifact(inner, 'event.artifact', reading, (index, carried) => {
       if (carried !== undefined) this.#ids.set(index, carried);
-      return this.#ids.get(index) ?? idOfIndex(index);
+      return this.#ids.get(index) ?? artifactIdForIndex(index);
     });
-    const event: ArtifactEvent = { kind: 'artifact', ...ids, artifact };
-    const append = readFlag(inner.append, 'event.artifact.append');
+    const event: TaskArtifactUpdateEvent = { kind: 'artifact', ...ids, artifact };
+    const append = readBoolean(inner.append, 'event.artifact.append');
     if (append !== undefined) event.append = append;
-    const lastChunk = readFlag(inner.lastChunk, 'event.artifact.lastChunk');
+    const lastChunk = readBoolean(inner.lastChunk, 'event.artifact.lastChunk');
     if (lastChunk !== undefined) event.lastChunk = lastChunk;
     if (metadata !== undefined) event.metadata = metadata;
     return this.#hasBegun ? [event] : [this.#begin(ids, { state: 'working' }, undefined), event];
   }
 
-  #begin(ids: Surroundings, status: TaskStatus, metadata: Metadata | undefined): StreamEvent {
+  #begin(ids: MessageScope, status: TaskStatus, metadata: Metadata | undefined): StreamEvent {
     this.#hasBegun = true;
     this.#last = status;
     const task: Task = { id: ids.taskId, contextId: ids.contextId, status };
@@ -217,11 +224,11 @@ class Reader implements EventReader {
     return { kind: 'task', task };
   }
 
-  #envelope(wire: Wire): Surroundings & { metadata: Metadata | undefined } {
-    const taskId = readName(wire.id ?? this.#opening.taskId, 'event.id');
+  #envelope(wire: WireObject): MessageScope & { metadata: Metadata | undefined } {
+    const taskId = readNonEmptyString(wire.id ?? this.#opening.taskId, 'event.id');
     const metadata = readMetadata(wire.metadata, 'event.metadata');
-    const carried = compatOf(metadata);
-    if (carried) this.#contextId = readText(carried.contextId, 'event.metadata') ?? this.#contextId;
+    const carried = readCompat(metadata);
+    if (carried) this.#contextId = readOptionalText(carried.contextId, 'event.metadata') ?? this.#contextId;
     return {
       taskId,
       contextId: this.#contextId || taskId,
@@ -246,18 +253,18 @@ function isSame(before: TaskStatus, now: TaskStatus): boolean {
 export const eventWriter = (task?: Task): EventWriter => new Writer(task);
 
 /** Begins to read a stream. */
-export const eventReader = (opening: StreamOpening): EventReader => new Reader(opening);
+export const eventReader = (opening: StreamOpenContext): EventReader => new Reader(opening);
 
 /** Reads the body of a push notification: a task, or the few words that 0.1 shows as an example. */
-export function readNotification(value: unknown, reading: Reading): StreamEvent {
+export function readNotification(value: unknown, reading: DecodeMode): StreamEvent {
   const wire = readObject(value, 'notification');
   if (isSet(wire.id) || !isSet(wire.taskId)) {
     return { kind: 'task', task: readTask(wire, 'notification', reading) };
   }
-  const taskId = readName(wire.taskId, 'notification.taskId');
-  const ids = { taskId, contextId: readText(wire.sessionId, 'notification.sessionId') ?? taskId };
+  const taskId = readNonEmptyString(wire.taskId, 'notification.taskId');
+  const ids = { taskId, contextId: readOptionalText(wire.sessionId, 'notification.sessionId') ?? taskId };
   const status = typeof wire.status === 'string' ? { state: wire.status } : wire.status;
-  const carried = compatOf(readMetadata(wire.metadata, 'notification.metadata'));
+  const carried = readCompat(readMetadata(wire.metadata, 'notification.metadata'));
   return {
     kind: 'status',
     ...ids,

@@ -1,11 +1,11 @@
 import type { Message } from '../../protocol/message.ts';
-import { compatKey, compatOf } from '../compat-metadata.ts';
-import { readMetadata, readObject, under, type Wire } from '../field-readers.ts';
-import type { Losses, Reading } from '../translation-loss.ts';
+import { compatKey, readCompat } from '../compat-metadata.ts';
+import { readMetadata, readObject, fieldPath, type WireObject } from '../field-readers.ts';
+import type { LossList, DecodeMode } from '../translation-loss.ts';
 import { readMessage, writeMessage } from './message.ts';
 
 /** Writes a direct answer as the completed task that 0.1 has instead; the message says which task, if any. */
-export function writeWrapped(message: Message, losses: Losses): Wire {
+export function writeMessageAsTask(message: Message, losses: LossList): WireObject {
   losses?.push({
     path: 'message',
     kind: 'guessed',
@@ -20,9 +20,10 @@ export function writeWrapped(message: Message, losses: Losses): Wire {
 }
 
 /** The direct answer inside a task or status event that stands for one. */
-export function readWrapped(wire: Wire, at: string, reading: Reading): Message | undefined {
-  if (compatOf(readMetadata(wire.metadata, under(at, 'metadata')))?.wrappedMessage !== true) return undefined;
-  const { message } = readObject(wire.status, under(at, 'status'));
+export function readMessageFromTask(wire: WireObject, at: string, reading: DecodeMode): Message | undefined {
+  if (readCompat(readMetadata(wire.metadata, fieldPath(at, 'metadata')))?.wrappedMessage !== true)
+    return undefined;
+  const { message } = readObject(wire.status, fieldPath(at, 'status'));
   if (message === undefined || message === null) return undefined;
-  return readMessage(message, under(at, 'status.message'), reading);
+  return readMessage(message, fieldPath(at, 'status.message'), reading);
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { isMadeUp, messageIdOf, uuidOf } from './message-id.ts';
+import { isDerivedMessageId, deriveMessageId, uuidV5 } from './message-id.ts';
 
 /** The first half and a quarter of a SHA-1, with the marks of version 5. */
 function standard(text: string): string {
@@ -14,20 +14,20 @@ function standard(text: string): string {
 it('makes UUIDs of version 5 as the standard says, whatever the length', () => {
   for (const length of [0, 1, 55, 56, 63, 64, 65, 119, 120, 128, 2047, 2048, 2049, 10_000]) {
     const text = 'x'.repeat(length);
-    expect(uuidOf(text)).toBe(standard(text));
+    expect(uuidV5(text)).toBe(standard(text));
   }
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (text) => {
-      expect(uuidOf(text)).toBe(standard(text));
+      expect(uuidV5(text)).toBe(standard(text));
     }),
   );
 });
 
 it('knows an id that it made, and only for the same words in the same task', () => {
   const words = { role: 'user' as const, parts: [{ text: 'hi' }] };
-  const message = { ...words, messageId: messageIdOf('t', words) };
-  expect(isMadeUp('t', message)).toBe(true);
-  expect(isMadeUp('u', message)).toBe(false);
-  expect(isMadeUp('t', { ...message, parts: [{ text: 'ho' }] })).toBe(false);
-  expect(isMadeUp('t', { ...message, messageId: messageIdOf('t', words, 1) })).toBe(false);
+  const message = { ...words, messageId: deriveMessageId('t', words) };
+  expect(isDerivedMessageId('t', message)).toBe(true);
+  expect(isDerivedMessageId('u', message)).toBe(false);
+  expect(isDerivedMessageId('t', { ...message, parts: [{ text: 'ho' }] })).toBe(false);
+  expect(isDerivedMessageId('t', { ...message, messageId: deriveMessageId('t', words, 1) })).toBe(false);
 });

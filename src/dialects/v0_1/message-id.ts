@@ -95,7 +95,7 @@ function hexOf(byte: number): string {
 }
 
 /** A UUID of version 5 that is always the same for the same text. */
-export function uuidOf(text: string): string {
+export function uuidV5(text: string): string {
   hash(text);
   const a = state[0] as number;
   const b = state[1] as number;
@@ -114,16 +114,16 @@ export function uuidOf(text: string): string {
  *
  * @param salt - Tells equal messages apart: the request that brought one, or how many stood before it in a list.
  */
-export function messageIdOf(
+export function deriveMessageId(
   taskId: string,
   message: Omit<Message, 'messageId'>,
   salt: string | number = 0,
 ): string {
-  return uuidOf(`${taskId}\n${salt}\n${JSON.stringify([message.role, message.parts, message.metadata])}`);
+  return uuidV5(`${taskId}\n${salt}\n${JSON.stringify([message.role, message.parts, message.metadata])}`);
 }
 
 /** True when the id is the one that a reader would make up anyway. */
-export function isMadeUp(taskId: string, message: Message): boolean {
+export function isDerivedMessageId(taskId: string, message: Message): boolean {
   // Only made-up ids are of version 5, so nearly every other id is told apart without hashing.
-  return message.messageId[14] === '5' && message.messageId === messageIdOf(taskId, message);
+  return message.messageId[14] === '5' && message.messageId === deriveMessageId(taskId, message);
 }

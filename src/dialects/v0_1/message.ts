@@ -1,14 +1,14 @@
 import { invalidField } from '../../protocol/errors.ts';
 import type { Message, Role } from '../../protocol/message.ts';
 import type { Metadata } from '../../protocol/part.ts';
-import { type Compat, compatKey, compatOf, withoutCompat } from '../compat-metadata.ts';
-import { readMetadata, readObject, under } from '../field-readers.ts';
-import type { Losses, Reading } from '../translation-loss.ts';
-import { isMadeUp, messageIdOf } from './message-id.ts';
+import { type CompatRecord, compatKey, readCompat, withoutCompat } from '../compat-metadata.ts';
+import { readMetadata, readObject, fieldPath } from '../field-readers.ts';
+import type { LossList, DecodeMode } from '../translation-loss.ts';
+import { isDerivedMessageId, deriveMessageId } from './message-id.ts';
 import { readParts, writeParts } from './part.ts';
 
 /** The task that messages are read from or written into, which says what they need not say themselves. */
-export interface Surroundings {
+export interface MessageScope {
   taskId: string;
   contextId: string;
 }
@@ -21,24 +21,24 @@ const carriedNames = [...ids, ...lists];
  * Reads a message as 0.1 has it. What 0.1 has no word for comes back from the metadata; without an id it gets one
  * made of its words, `taskId` and the request that brought it.
  */
-export function readMessage(value: unknown, at: string, reading: Reading, taskId = ''): Message {
+export function readMessage(value: unknown, at: string, reading: DecodeMode, taskId = ''): Message {
   const wire = readObject(value, at);
   const message: Message = {
     messageId: '',
-    role: readRole(wire.role, under(at, 'role'), reading),
-    parts: readParts(wire.parts, under(at, 'parts'), reading),
+    role: readRole(wire.role, fieldPath(at, 'role'), reading),
+    parts: readParts(wire.parts, fieldPath(at, 'parts'), reading),
   };
-  const metadata = readMetadata(wire.metadata, under(at, 'metadata'));
-  const carried = compatOf(metadata);
+  const metadata = readMetadata(wire.metadata, fieldPath(at, 'metadata'));
+  const carried = readCompat(metadata);
   const own = carried ? withoutCompat(metadata, carriedNames) : metadata;
   if (own !== undefined) message.metadata = own;
   if (carried) restore(message, carried);
-  if (message.messageId === '') message.messageId = messageIdOf(taskId, message, reading.requestId ?? 0);
+  if (message.messageId === '') message.messageId = deriveMessageId(taskId, message, reading.requestId ?? 0);
   return message;
 }
 
 /** Takes over what was carried, if it is of the right kind: it is a peer's word. */
-function restore(message: Message, carried: Compat): void {
+function restore(message: Message, carried: CompatRecord): void {
   for (const name of ids) {
     const id = carried[name];
     if (typeof id === 'string' && id !== '') message[name] = id;
@@ -50,11 +50,11 @@ function restore(message: Message, carried: Compat): void {
 }
 
 /** Reads a message that stands in a task, and so belongs to it. */
-export function readMessageWithin(
+export function readTaskMessage(
   value: unknown,
   at: string,
-  reading: Reading,
-  within: Surroundings,
+  reading: DecodeMode,
+  within: MessageScope,
 ): Message {
   const message = readMessage(value, at, reading, within.taskId);
   message.taskId ??= within.taskId;
@@ -62,7 +62,7 @@ export function readMessageWithin(
   return message;
 }
 
-function readRole(value: unknown, at: string, reading: Reading): Role {
+function readRole(value: unknown, at: string, reading: DecodeMode): Role {
   if (value === 'user' || value === 'agent') return value;
   if (!reading.lenient) throw invalidField(at, 'must be user or agent');
   reading.losses?.push({ path: at, kind: 'guessed', note: `took ${JSON.stringify(value)} for agent` });
@@ -73,34 +73,34 @@ function readRole(value: unknown, at: string, reading: Reading): Role {
 export function writeMessage(
   message: Message,
   at: string,
-  losses: Losses,
-  within: Surroundings = { taskId: '', contextId: '' },
+  losses: LossList,
+  within: MessageScope = { taskId: '', contextId: '' },
 ): unknown {
   return {
     role: message.role,
-    parts: writeParts(message.parts, losses ? under(at, 'parts') : at, losses),
+    parts: writeParts(message.parts, losses ? fieldPath(at, 'parts') : at, losses),
     metadata: carry(message, at, losses, within),
   };
 }
 
 /** The metadata of a message with everything that its reader could not tell otherwise. */
-function carry(message: Message, at: string, losses: Losses, within: Surroundings): Metadata | undefined {
+function carry(message: Message, at: string, losses: LossList, within: MessageScope): Metadata | undefined {
   const { messageId, taskId, contextId, extensions, referenceTaskIds } = message;
-  const carried: Compat = {};
+  const carried: CompatRecord = {};
   let any = false;
-  if (!isMadeUp(within.taskId, message)) any = put(carried, 'messageId', messageId, at, losses);
+  if (!isDerivedMessageId(within.taskId, message)) any = put(carried, 'messageId', messageId, at, losses);
   if (taskId && taskId !== within.taskId) any = put(carried, 'taskId', taskId, at, losses);
   if (contextId && contextId !== within.contextId) any = put(carried, 'contextId', contextId, at, losses);
   if (extensions) any = put(carried, 'extensions', extensions, at, losses);
   if (referenceTaskIds) any = put(carried, 'referenceTaskIds', referenceTaskIds, at, losses);
   if (!any) return message.metadata;
-  return { ...message.metadata, [compatKey]: { ...compatOf(message.metadata), ...carried } };
+  return { ...message.metadata, [compatKey]: { ...readCompat(message.metadata), ...carried } };
 }
 
-function put(carried: Compat, name: string, value: unknown, at: string, losses: Losses): true {
+function put(carried: CompatRecord, name: string, value: unknown, at: string, losses: LossList): true {
   carried[name] = value;
   losses?.push({
-    path: under(at, name),
+    path: fieldPath(at, name),
     kind: 'dropped',
     note: `0.1 messages have no ${name}; it travels in the metadata`,
   });

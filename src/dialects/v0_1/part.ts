@@ -1,14 +1,28 @@
 import { invalidField } from '../../protocol/errors.ts';
 import type { DataPart, Metadata, Part } from '../../protocol/part.ts';
-import { type Compat, compatKey, compatOf, dataPartFlag, withCompat, withoutCompat } from '../compat-metadata.ts';
-import { readBase64, readMetadata, readObject, readString, readText, type Wire } from '../field-readers.ts';
-import type { Losses, Reading } from '../translation-loss.ts';
+import {
+  type CompatRecord,
+  compatKey,
+  readCompat,
+  boxedDataFlag,
+  withCompat,
+  withoutCompat,
+} from '../compat-metadata.ts';
+import {
+  readBase64,
+  readMetadata,
+  readObject,
+  readString,
+  readOptionalText,
+  type WireObject,
+} from '../field-readers.ts';
+import type { LossList, DecodeMode } from '../translation-loss.ts';
 import { readPartsWith } from '../parts.ts';
 
 const labels = ['filename', 'mediaType'] as const;
 
 /** Reads a part as 0.1 has it. `type` may be missing; the content then speaks for itself. */
-function readPart(value: unknown, at: string, reading: Reading): Part {
+function readPart(value: unknown, at: string, reading: DecodeMode): Part {
   const wire = readObject(value, at);
   switch (typeOf(wire)) {
     case 'text':
@@ -23,7 +37,7 @@ function readPart(value: unknown, at: string, reading: Reading): Part {
   return { data: wire };
 }
 
-function typeOf(wire: Wire): string | undefined {
+function typeOf(wire: WireObject): string | undefined {
   if (wire.type === 'text' || wire.type === 'file' || wire.type === 'data') return wire.type;
   if (isSet(wire.text)) return 'text';
   if (isSet(wire.file)) return 'file';
@@ -34,17 +48,17 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-function readRequired(value: unknown, at: string, reading: Reading): string {
+function readRequired(value: unknown, at: string, reading: DecodeMode): string {
   const text = readString(value, at);
   if (text === undefined && !reading.lenient) throw invalidField(at, 'must be a string');
   return text ?? '';
 }
 
 /** Adds metadata to a part, and the labels that 0.1 carries in it for want of a better place. */
-function labelled<P extends Part>(part: P, wire: Wire, at: string): P {
+function labelled<P extends Part>(part: P, wire: WireObject, at: string): P {
   const metadata = readMetadata(wire.metadata, `${at}.metadata`);
   if (metadata === undefined) return part;
-  const carried = compatOf(metadata);
+  const carried = readCompat(metadata);
   if (carried) {
     for (const label of labels) if (typeof carried[label] === 'string') part[label] = carried[label];
   }
@@ -53,12 +67,12 @@ function labelled<P extends Part>(part: P, wire: Wire, at: string): P {
   return part;
 }
 
-function readFile(wire: Wire, at: string, reading: Reading): Part {
+function readFile(wire: WireObject, at: string, reading: DecodeMode): Part {
   const file = readObject(wire.file, `${at}.file`);
   const bytes = file.bytes ?? file.fileWithBytes;
   const uri = file.uri ?? file.fileWithUri;
-  const name = readText(file.name, `${at}.file.name`);
-  const mimeType = readText(file.mimeType, `${at}.file.mimeType`);
+  const name = readOptionalText(file.name, `${at}.file.name`);
+  const mimeType = readOptionalText(file.mimeType, `${at}.file.mimeType`);
   if (isSet(bytes) && isSet(uri)) {
     if (!reading.lenient) throw invalidField(`${at}.file`, 'must have only one of bytes and uri');
     reading.losses?.push({ path: `${at}.file.uri`, kind: 'dropped', note: 'a file keeps its bytes' });
@@ -75,11 +89,11 @@ function readFile(wire: Wire, at: string, reading: Reading): Part {
   return labelled(part, wire, at);
 }
 
-function readData(wire: Wire, at: string, reading: Reading): DataPart {
+function readData(wire: WireObject, at: string, reading: DecodeMode): DataPart {
   if (!isSet(wire.data) && !reading.lenient) throw invalidField(`${at}.data`, 'must be an object');
   const part = labelled<DataPart>({ data: wire.data ?? null }, wire, at);
-  if (part.metadata?.[dataPartFlag] !== true) return part;
-  const { [dataPartFlag]: _flag, ...metadata } = part.metadata;
+  if (part.metadata?.[boxedDataFlag] !== true) return part;
+  const { [boxedDataFlag]: _flag, ...metadata } = part.metadata;
   if (Object.keys(metadata).length > 0) part.metadata = metadata;
   else delete part.metadata;
   const box = part.data;
@@ -88,12 +102,12 @@ function readData(wire: Wire, at: string, reading: Reading): DataPart {
 }
 
 /** Reads a list of parts that must not be empty in a request. */
-export function readParts(value: unknown, at: string, reading: Reading): Part[] {
+export function readParts(value: unknown, at: string, reading: DecodeMode): Part[] {
   return readPartsWith(readPart, value, at, reading);
 }
 
 /** Writes a part as 0.1 has it. */
-function writePart(part: Part, at: string, losses: Losses): unknown {
+function writePart(part: Part, at: string, losses: LossList): unknown {
   if ('text' in part) {
     return { type: 'text', text: part.text, metadata: carryLabels(part, at, losses) };
   }
@@ -114,25 +128,25 @@ function writePart(part: Part, at: string, losses: Losses): unknown {
   return writeData(part, at, losses);
 }
 
-function writeData(part: DataPart, at: string, losses: Losses): unknown {
+function writeData(part: DataPart, at: string, losses: LossList): unknown {
   const { data } = part;
   const metadata = carryLabels(part, at, losses);
   if (typeof data !== 'object' || data === null || Array.isArray(data)) {
     // 0.1 allows only objects as data; any other value travels in a box.
-    return { type: 'data', data: { value: data }, metadata: { ...metadata, [dataPartFlag]: true } };
+    return { type: 'data', data: { value: data }, metadata: { ...metadata, [boxedDataFlag]: true } };
   }
-  const ref = compatOf(metadata)?.fileRef;
+  const ref = readCompat(metadata)?.fileRef;
   if (typeof ref !== 'object' || ref === null || Object.keys(data).length > 0) {
     return { type: 'data', data, metadata };
   }
-  const { name, mimeType } = ref as Wire;
+  const { name, mimeType } = ref as WireObject;
   return { type: 'file', file: { name, mimeType }, metadata: withoutCompat(metadata, ['fileRef']) };
 }
 
 /** The metadata of a text or data part, with the labels that 0.1 knows for files only. */
-function carryLabels(part: Part, at: string, losses: Losses): Metadata | undefined {
+function carryLabels(part: Part, at: string, losses: LossList): Metadata | undefined {
   if (part.filename === undefined && part.mediaType === undefined) return part.metadata;
-  const carried: Compat = { ...compatOf(part.metadata) };
+  const carried: CompatRecord = { ...readCompat(part.metadata) };
   for (const label of labels) {
     if (part[label] === undefined) continue;
     carried[label] = part[label];
@@ -146,7 +160,7 @@ function carryLabels(part: Part, at: string, losses: Losses): Metadata | undefin
 }
 
 /** Writes a list of parts. */
-export function writeParts(parts: readonly Part[], at: string, losses: Losses): unknown[] {
+export function writeParts(parts: readonly Part[], at: string, losses: LossList): unknown[] {
   const wire: unknown[] = [];
   for (let i = 0; i < parts.length; i++) {
     wire.push(writePart(parts[i] as Part, losses ? `${at}[${i}]` : at, losses));

@@ -1,18 +1,25 @@
 import type { PushAuthentication, PushConfig } from '../../protocol/push.ts';
 import type { SendConfiguration } from '../../protocol/requests.ts';
-import { readName, readObject, readStrings, readText, under, type Wire } from '../field-readers.ts';
-import type { Losses, Reading } from '../translation-loss.ts';
+import {
+  readNonEmptyString,
+  readObject,
+  readStrings,
+  readOptionalText,
+  fieldPath,
+  type WireObject,
+} from '../field-readers.ts';
+import type { LossList, DecodeMode } from '../translation-loss.ts';
 
 type Target = Omit<PushConfig, 'taskId' | 'id'>;
 
 /** Reads `{ id, pushNotificationConfig }`. 0.1 has one configuration per task, so it is named like the task. */
-export function readPushConfig(value: unknown, at: string, reading: Reading): PushConfig {
+export function readPushConfig(value: unknown, at: string, reading: DecodeMode): PushConfig {
   const wire = readObject(value, at);
-  const id = readName(wire.id, under(at, 'id'));
+  const id = readNonEmptyString(wire.id, fieldPath(at, 'id'));
   return {
     taskId: id,
     id,
-    ...readTarget(wire.pushNotificationConfig, under(at, 'pushNotificationConfig'), reading),
+    ...readTarget(wire.pushNotificationConfig, fieldPath(at, 'pushNotificationConfig'), reading),
   };
 }
 
@@ -20,18 +27,18 @@ export function readPushConfig(value: unknown, at: string, reading: Reading): Pu
 export function readSendPushConfig(
   value: unknown,
   taskId: string,
-  reading: Reading,
+  reading: DecodeMode,
 ): NonNullable<SendConfiguration['pushConfig']> {
   return { id: taskId, ...readTarget(value, 'pushNotification', reading) };
 }
 
-function readTarget(value: unknown, at: string, reading: Reading): Target {
+function readTarget(value: unknown, at: string, reading: DecodeMode): Target {
   const wire = readObject(value, at);
-  const target: Target = { url: readName(wire.url, under(at, 'url')) };
-  const token = readText(wire.token, under(at, 'token'));
+  const target: Target = { url: readNonEmptyString(wire.url, fieldPath(at, 'url')) };
+  const token = readOptionalText(wire.token, fieldPath(at, 'token'));
   if (token !== undefined) target.token = token;
   if (wire.authentication !== undefined && wire.authentication !== null) {
-    const path = under(at, 'authentication');
+    const path = fieldPath(at, 'authentication');
     const authentication = readAuthentication(readObject(wire.authentication, path), path, reading);
     if (authentication) target.authentication = authentication;
   }
@@ -39,16 +46,20 @@ function readTarget(value: unknown, at: string, reading: Reading): Target {
 }
 
 /** Of several schemes the first counts; credentials without a scheme are a bearer's. */
-function readAuthentication(wire: Wire, at: string, reading: Reading): PushAuthentication | undefined {
-  const schemes = readStrings(wire.schemes, under(at, 'schemes')) ?? [];
-  const credentials = readText(wire.credentials, under(at, 'credentials'));
+function readAuthentication(
+  wire: WireObject,
+  at: string,
+  reading: DecodeMode,
+): PushAuthentication | undefined {
+  const schemes = readStrings(wire.schemes, fieldPath(at, 'schemes')) ?? [];
+  const credentials = readOptionalText(wire.credentials, fieldPath(at, 'credentials'));
   if (schemes.length > 1) {
     const note = `only ${schemes[0]} is kept`;
-    reading.losses?.push({ path: under(at, 'schemes'), kind: 'dropped', note });
+    reading.losses?.push({ path: fieldPath(at, 'schemes'), kind: 'dropped', note });
   }
   for (const key of Object.keys(wire)) {
     if (key === 'schemes' || key === 'credentials') continue;
-    reading.losses?.push({ path: under(at, key), kind: 'dropped', note: 'there is no place for it' });
+    reading.losses?.push({ path: fieldPath(at, key), kind: 'dropped', note: 'there is no place for it' });
   }
   const scheme = schemes[0] ?? (credentials === undefined ? undefined : 'Bearer');
   if (scheme === undefined) return undefined;
@@ -68,13 +79,13 @@ export function writeTarget({ url, token, authentication }: Target): unknown {
 }
 
 /** Writes `{ id, pushNotificationConfig }`. */
-export function writePushConfig(config: PushConfig, losses?: Losses): unknown {
-  losePushId(config.id, config.taskId, losses);
+export function writePushConfig(config: PushConfig, losses?: LossList): unknown {
+  recordPushIdLoss(config.id, config.taskId, losses);
   return { id: config.taskId, pushNotificationConfig: writeTarget(config) };
 }
 
 /** Notes that 0.1 cannot name one configuration among several. */
-export function losePushId(id: string | undefined, taskId: string, losses: Losses): void {
+export function recordPushIdLoss(id: string | undefined, taskId: string, losses: LossList): void {
   if (id === undefined || id === '' || id === taskId) return;
   losses?.push({ path: 'id', kind: 'dropped', note: '0.1 has one configuration per task, without an id' });
 }

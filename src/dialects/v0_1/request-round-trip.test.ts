@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { StreamEvent } from '../../protocol/event.ts';
 import { reduce } from '../../protocol/reduce.ts';
-import { leniently, strictly } from '../translation-loss.ts';
+import { lenientMode, strictMode } from '../translation-loss.ts';
 import { v0_1 } from './index.ts';
 
 const onWire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
@@ -38,7 +38,7 @@ const lines = [
   { id: 'cli-1', status: { state: 'completed', timestamp: '2025-04-09T10:00:01.000Z' }, final: true },
 ];
 
-const request = v0_1.requests.stream.read(params, strictly);
+const request = v0_1.requests.stream.read(params, strictMode);
 const ids = { taskId: 'cli-1', contextId: 's-1' };
 
 /** The same conversation as an engine tells it. */
@@ -83,7 +83,7 @@ it('a request of 0.1 says in the model what it said on the wire, and the reverse
 
 it('a client reads the stream of a 0.1 server as a stream that begins with the task', () => {
   const reader = v0_1.eventReader({ ...ids, message: request.message });
-  const read = lines.flatMap((line) => reader.read(line, leniently()));
+  const read = lines.flatMap((line) => reader.read(line, lenientMode()));
   expect(read).toEqual(events);
   expect(reduce(read)).toMatchObject({
     status: { state: 'completed' },

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { A2AError } from '../../protocol/errors.ts';
 import { compatKey } from '../compat-metadata.ts';
-import { type Loss, leniently, strictly } from '../translation-loss.ts';
+import { type TranslationLoss, lenientMode, strictMode } from '../translation-loss.ts';
 import { v0_1 } from './index.ts';
-import { wholeHistory } from './requests.ts';
+import { unlimitedHistory } from './requests.ts';
 
 /** What a peer would see: undefined members do not travel. */
 const onWire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
@@ -12,13 +12,13 @@ const { requests, results } = v0_1;
 
 describe('a send', () => {
   it('claims the task id that the caller made instead of continuing a task', () => {
-    const request = requests.send.read({ id: 'cli-1', message: hi }, strictly);
+    const request = requests.send.read({ id: 'cli-1', message: hi }, strictMode);
     expect(request.claimedTaskId).toBe('cli-1');
     expect(request.message.taskId).toBeUndefined();
   });
 
   it('has the session as context of its message, both ways', () => {
-    const request = requests.stream.read({ id: 'cli-1', sessionId: 's-1', message: hi }, strictly);
+    const request = requests.stream.read({ id: 'cli-1', sessionId: 's-1', message: hi }, strictMode);
     expect(request.message.contextId).toBe('s-1');
     expect(onWire(requests.stream.write(request))).toEqual({
       id: 'cli-1',
@@ -29,15 +29,15 @@ describe('a send', () => {
   });
 
   it('gives a message the same id when it is sent again, whatever the order of keys and the nulls', () => {
-    const once = requests.send.read({ id: 'cli-1', message: hi }, strictly);
+    const once = requests.send.read({ id: 'cli-1', message: hi }, strictMode);
     const again = requests.send.read(
       {
         id: 'cli-1',
         message: { metadata: null, parts: [{ text: 'hi', type: 'text', metadata: null }], role: 'user' },
       },
-      strictly,
+      strictMode,
     );
-    const elsewhere = requests.send.read({ id: 'cli-2', message: hi }, strictly);
+    const elsewhere = requests.send.read({ id: 'cli-2', message: hi }, strictMode);
     expect(once.message.messageId).toMatch(
       /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
     );
@@ -47,7 +47,7 @@ describe('a send', () => {
 
   it('tells the same words said again from a message sent again by the id of the request', () => {
     const read = (requestId: string): string =>
-      requests.send.read({ id: 'cli-1', message: hi }, { ...strictly, requestId }).message.messageId;
+      requests.send.read({ id: 'cli-1', message: hi }, { ...strictMode, requestId }).message.messageId;
     expect(read('r-1')).toBe(read('r-1'));
     expect(read('r-1')).not.toBe(read('r-2'));
   });
@@ -65,7 +65,7 @@ describe('a send', () => {
       },
       configuration: {},
     };
-    const losses: Loss[] = [];
+    const losses: TranslationLoss[] = [];
     const wire = onWire(requests.send.write(request, losses)) as { message: unknown };
     expect(wire.message).toEqual({
       ...hi,
@@ -79,14 +79,14 @@ describe('a send', () => {
       'message.extensions',
       'message.referenceTaskIds',
     ]);
-    expect(requests.send.read(wire, strictly)).toEqual({
+    expect(requests.send.read(wire, strictMode)).toEqual({
       ...request,
       configuration: { historyLength: undefined },
     });
   });
 
   it('continues a task by its id, and says that 0.1 would make it anew', () => {
-    const losses: Loss[] = [];
+    const losses: TranslationLoss[] = [];
     const message = { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }], taskId: 't-7' };
     expect(requests.send.write({ message }, losses)).toMatchObject({ id: 't-7' });
     expect(losses).toContainEqual(expect.objectContaining({ path: 'message.taskId', kind: 'guessed' }));
@@ -115,7 +115,7 @@ describe('a send', () => {
       historyLength: 3,
       metadata: { a: 1 },
     };
-    const request = requests.send.read(wire, strictly);
+    const request = requests.send.read(wire, strictMode);
     expect(request.metadata).toEqual({ a: 1 });
     expect(request.configuration).toEqual({
       acceptedOutputModes: ['text/plain', 'application/pdf'],
@@ -134,7 +134,7 @@ describe('a send', () => {
   });
 
   it('cannot ask for an answer at once, and says so', () => {
-    const losses: Loss[] = [];
+    const losses: TranslationLoss[] = [];
     const message = { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] };
     requests.send.write({ message, configuration: { returnImmediately: true } }, losses);
     expect(losses).toContainEqual(expect.objectContaining({ path: 'configuration.returnImmediately' }));
@@ -150,7 +150,7 @@ describe('a send', () => {
   ])('names the field that is wrong in %j', (params, field) => {
     const thrown = (() => {
       try {
-        return requests.send.read(params, strictly);
+        return requests.send.read(params, strictMode);
       } catch (error) {
         return error as A2AError;
       }
@@ -165,24 +165,24 @@ describe('history', () => {
     [{ id: 't', historyLength: null }, 0],
     [{ id: 't', historyLength: 0 }, 0],
     [{ id: 't', historyLength: 5 }, 5],
-    [{ id: 't', historyLength: wholeHistory }, undefined],
+    [{ id: 't', historyLength: unlimitedHistory }, undefined],
   ])('asked for with %j is %j messages', (params, historyLength) => {
-    expect(requests.getTask.read(params, strictly)).toEqual({ id: 't', historyLength });
+    expect(requests.getTask.read(params, strictMode)).toEqual({ id: 't', historyLength });
   });
 
   it('left to the agent is asked for with a large number, for no number would mean none', () => {
-    expect(requests.getTask.write({ id: 't' })).toEqual({ id: 't', historyLength: wholeHistory });
+    expect(requests.getTask.write({ id: 't' })).toEqual({ id: 't', historyLength: unlimitedHistory });
     expect(requests.getTask.write({ id: 't', historyLength: 0 })).toEqual({ id: 't', historyLength: 0 });
   });
 });
 
 describe('the other requests', () => {
   it('cancel and resubscribe by id', () => {
-    expect(requests.cancelTask.read({ id: 't', metadata: { a: 1 } }, strictly)).toEqual({
+    expect(requests.cancelTask.read({ id: 't', metadata: { a: 1 } }, strictMode)).toEqual({
       id: 't',
       metadata: { a: 1 },
     });
-    expect(requests.subscribe.read({ id: 't', historyLength: 1, metadata: null }, strictly)).toEqual({
+    expect(requests.subscribe.read({ id: 't', historyLength: 1, metadata: null }, strictMode)).toEqual({
       id: 't',
     });
     expect(requests.subscribe.write({ id: 't' })).toEqual({ id: 't' });
@@ -191,21 +191,21 @@ describe('the other requests', () => {
   it('name a push configuration like its task', () => {
     const wire = { id: 't', pushNotificationConfig: { url: 'https://h.test/' } };
     const config = { taskId: 't', id: 't', url: 'https://h.test/' };
-    expect(requests.createPushConfig.read(wire, strictly)).toEqual(config);
-    expect(requests.getPushConfig.read({ id: 't' }, strictly)).toEqual({ taskId: 't', id: 't' });
+    expect(requests.createPushConfig.read(wire, strictMode)).toEqual(config);
+    expect(requests.getPushConfig.read({ id: 't' }, strictMode)).toEqual({ taskId: 't', id: 't' });
     expect(onWire(results.getPushConfig.write(config))).toEqual(wire);
-    const losses: Loss[] = [];
+    const losses: TranslationLoss[] = [];
     results.getPushConfig.write({ ...config, id: 'c-2' }, losses);
     expect(losses).toEqual([expect.objectContaining({ path: 'id', kind: 'dropped' })]);
   });
 
   it('keep the first of several push schemes and take bare credentials for a bearer’s', () => {
-    const read = (authentication: unknown, losses: Loss[] = []): unknown =>
+    const read = (authentication: unknown, losses: TranslationLoss[] = []): unknown =>
       results.getPushConfig.read(
         { id: 't', pushNotificationConfig: { url: 'https://h.test/', authentication } },
-        leniently(losses),
+        lenientMode(losses),
       ).authentication;
-    const losses: Loss[] = [];
+    const losses: TranslationLoss[] = [];
     expect(read({ schemes: ['Basic', 'Bearer'], realm: 'x' }, losses)).toEqual({ scheme: 'Basic' });
     expect(losses.map((loss) => loss.path)).toEqual([
       'config.pushNotificationConfig.authentication.schemes',
@@ -220,9 +220,9 @@ describe('the other requests', () => {
     (operation) => {
       expect([...v0_1.methods.values()]).not.toContain(operation);
       const refused = expect.objectContaining({ reason: 'UNSUPPORTED_OPERATION' });
-      expect(() => requests[operation].read({}, strictly)).toThrow(refused);
+      expect(() => requests[operation].read({}, strictMode)).toThrow(refused);
       expect(() => requests[operation].write({} as never)).toThrow(refused);
-      expect(() => results[operation].read({}, strictly)).toThrow(refused);
+      expect(() => results[operation].read({}, strictMode)).toThrow(refused);
     },
   );
 });

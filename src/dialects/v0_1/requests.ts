@@ -2,30 +2,36 @@ import { A2AError } from '../../protocol/errors.ts';
 import type { SendConfiguration, SendRequest } from '../../protocol/requests.ts';
 import type { Dialect } from '../dialect.ts';
 import {
-  readCount,
+  readInteger,
   readMetadata,
-  readName,
+  readNonEmptyString,
   readObject,
   readStrings,
-  readText,
-  type Wire,
+  readOptionalText,
+  type WireObject,
 } from '../field-readers.ts';
-import type { Losses, Reading } from '../translation-loss.ts';
+import type { LossList, DecodeMode } from '../translation-loss.ts';
 import { readModes } from './card.ts';
 import { readMessage, writeMessage } from './message.ts';
-import { uuidOf } from './message-id.ts';
-import { losePushId, readPushConfig, readSendPushConfig, writePushConfig, writeTarget } from './push.ts';
+import { uuidV5 } from './message-id.ts';
+import {
+  recordPushIdLoss,
+  readPushConfig,
+  readSendPushConfig,
+  writePushConfig,
+  writeTarget,
+} from './push.ts';
 
 /** What is asked for when the whole history is wanted: in 0.1, no number means no history. */
-export const wholeHistory = 2 ** 31 - 1;
+export const unlimitedHistory = 2 ** 31 - 1;
 
 /** In 0.1 no number and 0 both ask for no history. */
 function readHistoryLength(value: unknown): number | undefined {
-  const length = readCount(value, 'historyLength') ?? 0;
-  return length >= wholeHistory ? undefined : length;
+  const length = readInteger(value, 'historyLength') ?? 0;
+  return length >= unlimitedHistory ? undefined : length;
 }
 
-function readConfiguration(wire: Wire, taskId: string, reading: Reading): SendConfiguration {
+function readConfiguration(wire: WireObject, taskId: string, reading: DecodeMode): SendConfiguration {
   const configuration: SendConfiguration = { historyLength: readHistoryLength(wire.historyLength) };
   const modes = readStrings(wire.acceptedOutputModes, 'acceptedOutputModes');
   if (modes !== undefined) {
@@ -38,11 +44,11 @@ function readConfiguration(wire: Wire, taskId: string, reading: Reading): SendCo
   return configuration;
 }
 
-function readSend(params: unknown, reading: Reading): SendRequest {
+function readSend(params: unknown, reading: DecodeMode): SendRequest {
   const wire = readObject(params, '');
-  const id = readName(wire.id, 'id');
+  const id = readNonEmptyString(wire.id, 'id');
   const message = readMessage(wire.message, 'message', reading, id);
-  const sessionId = readText(wire.sessionId, 'sessionId');
+  const sessionId = readOptionalText(wire.sessionId, 'sessionId');
   if (sessionId !== undefined) message.contextId = sessionId;
   const request: SendRequest = {
     message,
@@ -58,7 +64,7 @@ function readSend(params: unknown, reading: Reading): SendRequest {
  * The id of the task that a send begins or continues. 0.1 wants one from the caller: if there is none, it is made of
  * the id of the message, so that the same message sent again reaches the same task.
  */
-function taskIdOf({ message, claimedTaskId }: SendRequest, losses: Losses): string {
+function taskIdOf({ message, claimedTaskId }: SendRequest, losses: LossList): string {
   if (claimedTaskId !== undefined) return claimedTaskId;
   if (message.taskId !== undefined) {
     losses?.push({
@@ -68,12 +74,12 @@ function taskIdOf({ message, claimedTaskId }: SendRequest, losses: Losses): stri
     });
     return message.taskId;
   }
-  const id = uuidOf(`task\n${message.messageId}`);
+  const id = uuidV5(`task\n${message.messageId}`);
   losses?.push({ path: 'id', kind: 'defaulted', note: `0.1 needs a task id of the caller; it is ${id}` });
   return id;
 }
 
-function writeSend(request: SendRequest, losses?: Losses): unknown {
+function writeSend(request: SendRequest, losses?: LossList): unknown {
   const { message, configuration, metadata } = request;
   const id = taskIdOf(request, losses);
   if (configuration?.returnImmediately) {
@@ -83,14 +89,14 @@ function writeSend(request: SendRequest, losses?: Losses): unknown {
       note: 'a 0.1 agent answers when it sees fit',
     });
   }
-  if (configuration?.pushConfig) losePushId(configuration.pushConfig.id, id, losses);
+  if (configuration?.pushConfig) recordPushIdLoss(configuration.pushConfig.id, id, losses);
   return {
     id,
     sessionId: message.contextId,
     message: writeMessage(message, 'message', losses, { taskId: id, contextId: message.contextId ?? '' }),
     acceptedOutputModes: configuration?.acceptedOutputModes,
     pushNotification: configuration?.pushConfig && writeTarget(configuration.pushConfig),
-    historyLength: configuration?.historyLength ?? wholeHistory,
+    historyLength: configuration?.historyLength ?? unlimitedHistory,
     metadata,
   };
 }
@@ -98,7 +104,7 @@ function writeSend(request: SendRequest, losses?: Losses): unknown {
 const send = { read: readSend, write: writeSend };
 
 /** Makes the codec of something that 0.1 has no word for. */
-export function unsupported(what: string): { read: () => never; write: () => never } {
+export function unsupportedCodec(what: string): { read: () => never; write: () => never } {
   const refuse = (): never => {
     throw new A2AError('UNSUPPORTED_OPERATION', `A2A 0.1 cannot ${what}`);
   };
@@ -112,19 +118,19 @@ export const requests: Dialect['requests'] = {
   getTask: {
     read(params) {
       const wire = readObject(params, '');
-      return { id: readName(wire.id, 'id'), historyLength: readHistoryLength(wire.historyLength) };
+      return { id: readNonEmptyString(wire.id, 'id'), historyLength: readHistoryLength(wire.historyLength) };
     },
-    write: ({ id, historyLength }) => ({ id, historyLength: historyLength ?? wholeHistory }),
+    write: ({ id, historyLength }) => ({ id, historyLength: historyLength ?? unlimitedHistory }),
   },
   cancelTask: {
     read(params) {
       const wire = readObject(params, '');
-      return { id: readName(wire.id, 'id'), metadata: readMetadata(wire.metadata, 'metadata') };
+      return { id: readNonEmptyString(wire.id, 'id'), metadata: readMetadata(wire.metadata, 'metadata') };
     },
     write: ({ id, metadata }) => ({ id, metadata }),
   },
   subscribe: {
-    read: (params) => ({ id: readName(readObject(params, '').id, 'id') }),
+    read: (params) => ({ id: readNonEmptyString(readObject(params, '').id, 'id') }),
     write: ({ id }) => ({ id }),
   },
   createPushConfig: {
@@ -133,16 +139,16 @@ export const requests: Dialect['requests'] = {
   },
   getPushConfig: {
     read(params) {
-      const id = readName(readObject(params, '').id, 'id');
+      const id = readNonEmptyString(readObject(params, '').id, 'id');
       return { taskId: id, id };
     },
     write({ taskId, id }, losses) {
-      losePushId(id, taskId, losses);
+      recordPushIdLoss(id, taskId, losses);
       return { id: taskId };
     },
   },
-  listTasks: unsupported('list tasks'),
-  listPushConfigs: unsupported('list push configurations'),
-  deletePushConfig: unsupported('delete push configurations'),
-  extendedCard: unsupported('give an extended card'),
+  listTasks: unsupportedCodec('list tasks'),
+  listPushConfigs: unsupportedCodec('list push configurations'),
+  deletePushConfig: unsupportedCodec('delete push configurations'),
+  extendedCard: unsupportedCodec('give an extended card'),
 };

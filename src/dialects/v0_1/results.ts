@@ -2,9 +2,9 @@ import { isTask } from '../../protocol/task.ts';
 import type { Dialect } from '../dialect.ts';
 import { readObject } from '../field-readers.ts';
 import { readPushConfig, writePushConfig } from './push.ts';
-import { unsupported } from './requests.ts';
+import { unsupportedCodec } from './requests.ts';
 import { readTask, writeTask } from './task.ts';
-import { readWrapped, writeWrapped } from './message-as-task.ts';
+import { readMessageFromTask, writeMessageAsTask } from './message-as-task.ts';
 
 const task: Dialect['results']['getTask'] = {
   read: (wire, reading) => readTask(wire, 'task', reading),
@@ -20,15 +20,16 @@ const pushConfig: Dialect['results']['getPushConfig'] = {
 export const results: Dialect['results'] = {
   send: {
     read: (wire, reading) =>
-      readWrapped(readObject(wire, 'task'), 'task', reading) ?? readTask(wire, 'task', reading),
-    write: (answer, losses) => (isTask(answer) ? writeTask(answer, losses) : writeWrapped(answer, losses)),
+      readMessageFromTask(readObject(wire, 'task'), 'task', reading) ?? readTask(wire, 'task', reading),
+    write: (answer, losses) =>
+      isTask(answer) ? writeTask(answer, losses) : writeMessageAsTask(answer, losses),
   },
   getTask: task,
   cancelTask: task,
   createPushConfig: pushConfig,
   getPushConfig: pushConfig,
-  listTasks: unsupported('list tasks'),
-  listPushConfigs: unsupported('list push configurations'),
-  deletePushConfig: unsupported('delete push configurations'),
-  extendedCard: unsupported('give an extended card'),
+  listTasks: unsupportedCodec('list tasks'),
+  listPushConfigs: unsupportedCodec('list push configurations'),
+  deletePushConfig: unsupportedCodec('delete push configurations'),
+  extendedCard: unsupportedCodec('give an extended card'),
 };

@@ -8,7 +8,7 @@ import type { Message } from '../../protocol/message.ts';
 import type { Metadata, Part } from '../../protocol/part.ts';
 import { reduce } from '../../protocol/reduce.ts';
 import { type Artifact, type Task, type TaskStatus, taskStates } from '../../protocol/task.ts';
-import { strictly } from '../translation-loss.ts';
+import { strictMode } from '../translation-loss.ts';
 import { v0_1 } from './index.ts';
 
 const onWire = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
@@ -86,7 +86,7 @@ const events: fc.Arbitrary<StreamEvent[]> = fc
 
 function readAll(wire: readonly unknown[]): StreamEvent[] {
   const reader = v0_1.eventReader({});
-  return wire.flatMap((each) => reader.read(each, strictly));
+  return wire.flatMap((each) => reader.read(each, strictMode));
 }
 
 function writeAll(story: readonly StreamEvent[]): unknown[] {
@@ -98,7 +98,7 @@ describe('0.1 gives back', () => {
   it('every message', () => {
     fc.assert(
       fc.property(message, (value) => {
-        expect(v0_1.message.read(onWire(v0_1.message.write(value)), strictly)).toEqual(onWire(value));
+        expect(v0_1.message.read(onWire(v0_1.message.write(value)), strictMode)).toEqual(onWire(value));
       }),
     );
   });
@@ -106,7 +106,7 @@ describe('0.1 gives back', () => {
   it('every task', () => {
     fc.assert(
       fc.property(task, (value) => {
-        expect(v0_1.task.read(onWire(v0_1.task.write(value)), strictly)).toEqual(onWire(value));
+        expect(v0_1.task.read(onWire(v0_1.task.write(value)), strictMode)).toEqual(onWire(value));
       }),
     );
   });

@@ -5,8 +5,8 @@ import type {
   SecurityRequirement,
   SecurityScheme,
 } from '../../protocol/card.ts';
-import { readObject, readStrings, readText, type Wire } from '../field-readers.ts';
-import type { Losses } from '../translation-loss.ts';
+import { readObject, readStrings, readOptionalText, type WireObject } from '../field-readers.ts';
+import type { LossList } from '../translation-loss.ts';
 import { readFlows } from '../v1_0/security.ts';
 
 type Security = Pick<AgentCard, 'securitySchemes' | 'securityRequirements'>;
@@ -14,12 +14,12 @@ type Security = Pick<AgentCard, 'securitySchemes' | 'securityRequirements'>;
 const flowAddresses = ['authorizationUrl', 'tokenUrl', 'refreshUrl', 'deviceAuthorizationUrl'] as const;
 
 /** Credentials of a 0.1 card are public settings, often as JSON in a string. */
-function readSettings(credentials: string | undefined): Wire {
+function readSettings(credentials: string | undefined): WireObject {
   if (credentials === undefined) return {};
   try {
     const settings: unknown = JSON.parse(credentials);
     return typeof settings === 'object' && settings !== null && !Array.isArray(settings)
-      ? (settings as Wire)
+      ? (settings as WireObject)
       : {};
   } catch {
     return {};
@@ -32,7 +32,7 @@ export function readAuthentication(value: unknown): Security {
   const wire = readObject(value, 'authentication');
   const names = readStrings(wire.schemes, 'authentication.schemes') ?? [];
   if (names.length === 0) return {};
-  const settings = readSettings(readText(wire.credentials, 'authentication.credentials'));
+  const settings = readSettings(readOptionalText(wire.credentials, 'authentication.credentials'));
   const securitySchemes: { [name: string]: SecurityScheme } = {};
   const securityRequirements: SecurityRequirement[] = [];
   for (const name of new Set(names)) {
@@ -42,7 +42,7 @@ export function readAuthentication(value: unknown): Security {
   return { securitySchemes, securityRequirements };
 }
 
-function readScheme(name: string, settings: Wire): SecurityScheme {
+function readScheme(name: string, settings: WireObject): SecurityScheme {
   switch (name.toLowerCase()) {
     case 'bearer': {
       const { bearerFormat } = settings;
@@ -72,7 +72,7 @@ function readScheme(name: string, settings: Wire): SecurityScheme {
 }
 
 /** The flows that some settings describe; the addresses of a single flow tell which one it is. */
-function readSettingsAsFlows(settings: Wire): { [name in OAuthFlowName]?: OAuthFlow } | undefined {
+function readSettingsAsFlows(settings: WireObject): { [name in OAuthFlowName]?: OAuthFlow } | undefined {
   if (typeof settings.flows === 'object' && settings.flows !== null) {
     return readFlows(settings.flows, 'authentication.credentials.flows');
   }
@@ -80,7 +80,11 @@ function readSettingsAsFlows(settings: Wire): { [name in OAuthFlowName]?: OAuthF
   return name && readFlows({ [name]: settings }, 'authentication.credentials');
 }
 
-function flowOf({ deviceAuthorizationUrl, authorizationUrl, tokenUrl }: Wire): OAuthFlowName | undefined {
+function flowOf({
+  deviceAuthorizationUrl,
+  authorizationUrl,
+  tokenUrl,
+}: WireObject): OAuthFlowName | undefined {
   if (typeof deviceAuthorizationUrl === 'string') return 'deviceCode';
   if (typeof authorizationUrl === 'string') {
     return typeof tokenUrl === 'string' ? 'authorizationCode' : 'implicit';
@@ -89,7 +93,7 @@ function flowOf({ deviceAuthorizationUrl, authorizationUrl, tokenUrl }: Wire): O
 }
 
 /** Writes the schemes that a card needs as `authentication`; undefined when it needs none. */
-export function writeAuthentication(card: Security, losses: Losses): Wire | undefined {
+export function writeAuthentication(card: Security, losses: LossList): WireObject | undefined {
   const requirements = card.securityRequirements ?? [];
   const names = new Set(requirements.flatMap((each) => Object.keys(each)));
   if (requirements.some((each) => Object.keys(each).length > 1)) {
@@ -99,7 +103,7 @@ export function writeAuthentication(card: Security, losses: Losses): Wire | unde
     lose(losses, 'securityRequirements', '0.1 cards name no scopes');
   }
   const schemes = new Set<string>();
-  const settings: Wire = {};
+  const settings: WireObject = {};
   for (const [name, scheme] of Object.entries(card.securitySchemes ?? {})) {
     if (!names.has(name)) {
       lose(losses, `securitySchemes.${name}`, '0.1 names only what is required');
@@ -117,7 +121,7 @@ export function writeAuthentication(card: Security, losses: Losses): Wire | unde
   };
 }
 
-function lose(losses: Losses, path: string, note: string): void {
+function lose(losses: LossList, path: string, note: string): void {
   losses?.push({ path, kind: 'dropped', note });
 }
 
@@ -140,7 +144,7 @@ function wordOf(scheme: SecurityScheme): string {
 }
 
 /** What a caller has to know beside the name of the scheme. */
-function settingsOf(scheme: SecurityScheme): Wire {
+function settingsOf(scheme: SecurityScheme): WireObject {
   switch (scheme.type) {
     case 'http':
       return scheme.bearerFormat === undefined ? {} : { bearerFormat: scheme.bearerFormat };
@@ -156,11 +160,11 @@ function settingsOf(scheme: SecurityScheme): Wire {
   }
 }
 
-function settingsOfFlows(flows: { [name in OAuthFlowName]?: OAuthFlow }): Wire {
+function settingsOfFlows(flows: { [name in OAuthFlowName]?: OAuthFlow }): WireObject {
   const [only, ...others] = Object.entries(flows);
-  if (!only || others.length > 0 || flowOf(only[1] as Wire) !== only[0]) return { flows };
+  if (!only || others.length > 0 || flowOf(only[1] as WireObject) !== only[0]) return { flows };
   const [, flow] = only;
-  const settings: Wire = {};
+  const settings: WireObject = {};
   for (const address of flowAddresses) if (flow[address] !== undefined) settings[address] = flow[address];
   return {
     ...settings,

@@ -2,23 +2,23 @@ import { invalidField } from '../../protocol/errors.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { Metadata } from '../../protocol/part.ts';
 import type { Artifact, Task, TaskState, TaskStatus } from '../../protocol/task.ts';
-import { type Compat, compatOf, withCompat, withoutCompat } from '../compat-metadata.ts';
+import { type CompatRecord, readCompat, withCompat, withoutCompat } from '../compat-metadata.ts';
 import {
-  readCount,
-  readList,
+  readInteger,
+  readArray,
   readMetadata,
-  readName,
+  readNonEmptyString,
   readObject,
   readStrings,
-  readText,
+  readOptionalText,
   readTimestamp,
-  under,
-  type Wire,
+  fieldPath,
+  type WireObject,
 } from '../field-readers.ts';
-import type { Losses, Reading } from '../translation-loss.ts';
-import { ArtifactIndex, idOfIndex } from './artifact-index.ts';
-import { readMessageWithin, type Surroundings, writeMessage } from './message.ts';
-import { messageIdOf } from './message-id.ts';
+import type { LossList, DecodeMode } from '../translation-loss.ts';
+import { ArtifactIndex, artifactIdForIndex } from './artifact-index.ts';
+import { readTaskMessage, type MessageScope, writeMessage } from './message.ts';
+import { deriveMessageId } from './message-id.ts';
 import { readParts, writeParts } from './part.ts';
 
 /** State in the model → state in 0.1, which has no word for two of them. */
@@ -41,7 +41,12 @@ const modelStates: ReadonlyMap<unknown, TaskState> = new Map(
 );
 
 /** Reads a state; `carried` is the compat record that may name a state which 0.1 could not. */
-function readState(value: unknown, at: string, reading: Reading, carried: Compat | undefined): TaskState {
+function readState(
+  value: unknown,
+  at: string,
+  reading: DecodeMode,
+  carried: CompatRecord | undefined,
+): TaskState {
   const state = modelStates.get(value);
   if (state === 'failed' && carried?.state === 'rejected') return 'rejected';
   if (state === 'input-required' && carried?.state === 'auth-required') return 'auth-required';
@@ -59,33 +64,35 @@ function readState(value: unknown, at: string, reading: Reading, carried: Compat
 export function readStatus(
   value: unknown,
   at: string,
-  reading: Reading,
-  within: Surroundings & { carried: Compat | undefined },
+  reading: DecodeMode,
+  within: MessageScope & { carried: CompatRecord | undefined },
 ): TaskStatus {
   const wire = readObject(value, at);
-  const status: TaskStatus = { state: readState(wire.state, under(at, 'state'), reading, within.carried) };
+  const status: TaskStatus = {
+    state: readState(wire.state, fieldPath(at, 'state'), reading, within.carried),
+  };
   if (wire.message !== undefined && wire.message !== null) {
-    status.message = readMessageWithin(wire.message, under(at, 'message'), reading, within);
+    status.message = readTaskMessage(wire.message, fieldPath(at, 'message'), reading, within);
   }
-  const timestamp = readTimestamp(wire.timestamp, under(at, 'timestamp'), reading);
+  const timestamp = readTimestamp(wire.timestamp, fieldPath(at, 'timestamp'), reading);
   if (timestamp !== undefined) status.timestamp = timestamp;
   return status;
 }
 
-/** Writes a status as 0.1 has it; see {@link foldedState} for what it leaves out. */
-export function writeStatus(status: TaskStatus, at: string, losses: Losses, within: Surroundings): unknown {
+/** Writes a status as 0.1 has it; see {@link unsupportedState} for what it leaves out. */
+export function writeStatus(status: TaskStatus, at: string, losses: LossList, within: MessageScope): unknown {
   return {
     state: wireStates[status.state],
-    message: status.message && writeMessage(status.message, under(at, 'message'), losses, within),
+    message: status.message && writeMessage(status.message, fieldPath(at, 'message'), losses, within),
     timestamp: status.timestamp,
   };
 }
 
 /** The state that 0.1 cannot name and that is carried by name therefore. */
-export function foldedState(state: TaskState, at: string, losses: Losses): TaskState | undefined {
+export function unsupportedState(state: TaskState, at: string, losses: LossList): TaskState | undefined {
   if (wireStates[state] === state) return undefined;
   losses?.push({
-    path: under(at, 'state'),
+    path: fieldPath(at, 'state'),
     kind: 'guessed',
     note: `0.1 has no state ${state}; ${wireStates[state]} stands for it`,
   });
@@ -96,23 +103,23 @@ const artifactNames = ['artifactId', 'extensions', 'appendInline', 'lastChunkInl
 
 /** Reads an artifact as 0.1 has it: known by an index, unless an id was carried or `idOf` knows one. */
 export function readArtifact(
-  wire: Wire,
+  wire: WireObject,
   at: string,
-  reading: Reading,
+  reading: DecodeMode,
   idOf: (index: number, carried: string | undefined) => string,
 ): Artifact {
-  const metadata = readMetadata(wire.metadata, under(at, 'metadata'));
-  const carried = compatOf(metadata);
+  const metadata = readMetadata(wire.metadata, fieldPath(at, 'metadata'));
+  const carried = readCompat(metadata);
   const named = typeof carried?.artifactId === 'string' ? carried.artifactId : undefined;
   const artifact: Artifact = {
-    artifactId: idOf(readCount(wire.index, under(at, 'index')) ?? 0, named),
-    parts: readParts(wire.parts, under(at, 'parts'), reading),
+    artifactId: idOf(readInteger(wire.index, fieldPath(at, 'index')) ?? 0, named),
+    parts: readParts(wire.parts, fieldPath(at, 'parts'), reading),
   };
-  const name = readText(wire.name, under(at, 'name'));
+  const name = readOptionalText(wire.name, fieldPath(at, 'name'));
   if (name !== undefined) artifact.name = name;
-  const description = readText(wire.description, under(at, 'description'));
+  const description = readOptionalText(wire.description, fieldPath(at, 'description'));
   if (description !== undefined) artifact.description = description;
-  const extensions = carried && readStrings(carried.extensions, under(at, 'extensions'));
+  const extensions = carried && readStrings(carried.extensions, fieldPath(at, 'extensions'));
   if (extensions !== undefined) artifact.extensions = extensions;
   const own = carried ? withoutCompat(metadata, artifactNames) : metadata;
   if (own !== undefined) artifact.metadata = own;
@@ -120,20 +127,20 @@ export function readArtifact(
 }
 
 /** The artifacts of a whole task; several of one index are several artifacts all the same. */
-function readArtifacts(list: unknown[], at: string, reading: Reading): Artifact[] {
+function readArtifacts(list: unknown[], at: string, reading: DecodeMode): Artifact[] {
   const seen = new Set<string>();
   return list.map((each, i) => {
     const path = `${at}[${i}]`;
     const wire = readObject(each, path);
     const artifact = readArtifact(wire, path, reading, (index, carried) => {
-      const id = carried ?? idOfIndex(index);
+      const id = carried ?? artifactIdForIndex(index);
       if (!seen.has(id)) return id;
       const other = `${id}-${i}`;
       reading.losses?.push({ path, kind: 'guessed', note: `${id} was there already; it became ${other}` });
       return other;
     });
     seen.add(artifact.artifactId);
-    const inline: Compat = {};
+    const inline: CompatRecord = {};
     if (wire.append === true) inline.appendInline = true;
     if (wire.lastChunk === true) inline.lastChunkInline = true;
     const metadata = withCompat(artifact.metadata, inline);
@@ -146,21 +153,21 @@ function readArtifacts(list: unknown[], at: string, reading: Reading): Artifact[
 export function writeArtifact(
   artifact: Artifact,
   at: string,
-  losses: Losses,
+  losses: LossList,
   { index, carriesId }: { index: number; carriesId: boolean },
-): Wire {
+): WireObject {
   const { artifactId, extensions } = artifact;
   let { metadata } = artifact;
   if (carriesId) {
     losses?.push({
-      path: under(at, 'artifactId'),
+      path: fieldPath(at, 'artifactId'),
       kind: 'guessed',
       note: `0.1 artifacts have an index; ${index} stands for ${artifactId}, which travels in the metadata`,
     });
   }
   if (extensions) {
     losses?.push({
-      path: under(at, 'extensions'),
+      path: fieldPath(at, 'extensions'),
       kind: 'dropped',
       note: '0.1 artifacts have no extensions; they travel in the metadata',
     });
@@ -171,20 +178,20 @@ export function writeArtifact(
   return {
     name: artifact.name,
     description: artifact.description,
-    parts: writeParts(artifact.parts, losses ? under(at, 'parts') : at, losses),
+    parts: writeParts(artifact.parts, losses ? fieldPath(at, 'parts') : at, losses),
     index,
     metadata,
   };
 }
 
 /** Writes the artifacts of a whole task. */
-function writeArtifacts(artifacts: readonly Artifact[], at: string, losses: Losses): unknown[] {
+function writeArtifacts(artifacts: readonly Artifact[], at: string, losses: LossList): unknown[] {
   const table = new ArtifactIndex();
   return artifacts.map((artifact, i) => {
     const index = table.of(artifact.artifactId);
-    const carriesId = artifact.artifactId !== idOfIndex(index);
+    const carriesId = artifact.artifactId !== artifactIdForIndex(index);
     const wire = writeArtifact(artifact, `${at}[${i}]`, losses, { index, carriesId });
-    const inline = compatOf(artifact.metadata);
+    const inline = readCompat(artifact.metadata);
     if (inline?.appendInline !== true && inline?.lastChunkInline !== true) return wire;
     if (inline.appendInline === true) wire.append = true;
     if (inline.lastChunkInline === true) wire.lastChunk = true;
@@ -194,36 +201,40 @@ function writeArtifacts(artifacts: readonly Artifact[], at: string, losses: Loss
 }
 
 /** Messages of a history; words that were said twice are two messages. */
-function readHistory(list: unknown[], at: string, reading: Reading, within: Surroundings): Message[] {
+function readHistory(list: unknown[], at: string, reading: DecodeMode, within: MessageScope): Message[] {
   const seen = new Map<string, number>();
   return list.map((each, i) => {
-    const message = readMessageWithin(each, `${at}[${i}]`, reading, within);
+    const message = readTaskMessage(each, `${at}[${i}]`, reading, within);
     const again = seen.get(message.messageId) ?? 0;
     seen.set(message.messageId, again + 1);
-    if (again > 0) message.messageId = messageIdOf(within.taskId, message, again);
+    if (again > 0) message.messageId = deriveMessageId(within.taskId, message, again);
     return message;
   });
 }
 
 /** Reads a task as 0.1 has it. A task without a session is a context of its own, named like the task. */
-export function readTask(value: unknown, at: string, reading: Reading): Task {
+export function readTask(value: unknown, at: string, reading: DecodeMode): Task {
   const wire = readObject(value, at);
-  const id = readName(wire.id, under(at, 'id'));
-  const metadata = readMetadata(wire.metadata, under(at, 'metadata'));
-  const carried = compatOf(metadata);
-  const contextId = readText(wire.sessionId, under(at, 'sessionId')) ?? id;
+  const id = readNonEmptyString(wire.id, fieldPath(at, 'id'));
+  const metadata = readMetadata(wire.metadata, fieldPath(at, 'metadata'));
+  const carried = readCompat(metadata);
+  const contextId = readOptionalText(wire.sessionId, fieldPath(at, 'sessionId')) ?? id;
   const within = { taskId: id, contextId, carried };
-  const task: Task = { id, contextId, status: readStatus(wire.status, under(at, 'status'), reading, within) };
+  const task: Task = {
+    id,
+    contextId,
+    status: readStatus(wire.status, fieldPath(at, 'status'), reading, within),
+  };
   const { artifacts, history } = wire;
   if (artifacts !== undefined && artifacts !== null) {
-    const path = under(at, 'artifacts');
-    task.artifacts = readArtifacts(readList(artifacts, path), path, reading);
+    const path = fieldPath(at, 'artifacts');
+    task.artifacts = readArtifacts(readArray(artifacts, path), path, reading);
   }
   if (history !== undefined && history !== null) {
-    const path = under(at, 'history');
-    task.history = readHistory(readList(history, path), path, reading, within);
+    const path = fieldPath(at, 'history');
+    task.history = readHistory(readArray(history, path), path, reading, within);
   }
-  const own = ownMetadata(metadata, task.status.state, (wire.status as Wire).state);
+  const own = ownMetadata(metadata, task.status.state, (wire.status as WireObject).state);
   if (own !== undefined) task.metadata = own;
   return task;
 }
@@ -241,17 +252,17 @@ function ownMetadata(
 }
 
 /** Writes a task as 0.1 has it. */
-export function writeTask(task: Task, losses?: Losses, at = 'task'): unknown {
+export function writeTask(task: Task, losses?: LossList, at = 'task'): unknown {
   const within = { taskId: task.id, contextId: task.contextId };
-  const folded = foldedState(task.status.state, under(at, 'status'), losses);
+  const folded = unsupportedState(task.status.state, fieldPath(at, 'status'), losses);
   return {
     id: task.id,
     // Its own name as its context is what a reader assumes anyway.
     sessionId: task.contextId === '' || task.contextId === task.id ? undefined : task.contextId,
-    status: writeStatus(task.status, under(at, 'status'), losses, within),
-    artifacts: task.artifacts && writeArtifacts(task.artifacts, under(at, 'artifacts'), losses),
+    status: writeStatus(task.status, fieldPath(at, 'status'), losses, within),
+    artifacts: task.artifacts && writeArtifacts(task.artifacts, fieldPath(at, 'artifacts'), losses),
     history: task.history?.map((message, i) =>
-      writeMessage(message, `${under(at, 'history')}[${i}]`, losses, within),
+      writeMessage(message, `${fieldPath(at, 'history')}[${i}]`, losses, within),
     ),
     metadata: folded === undefined ? task.metadata : withCompat(task.metadata, { state: folded }),
   };

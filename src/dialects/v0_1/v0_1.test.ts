@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Part } from '../../protocol/part.ts';
 import type { Task } from '../../protocol/task.ts';
 import { compatKey } from '../compat-metadata.ts';
-import { type Loss, leniently, strictly } from '../translation-loss.ts';
+import { type TranslationLoss, lenientMode, strictMode } from '../translation-loss.ts';
 import { v0_1 } from './index.ts';
 
 /** What a peer would see: undefined members do not travel. */
@@ -10,13 +10,13 @@ const onWire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 const hi = { role: 'user', parts: [{ type: 'text', text: 'hi' }] };
 const { results } = v0_1;
 
-const writePart = (part: Part, losses?: Loss[]): unknown =>
+const writePart = (part: Part, losses?: TranslationLoss[]): unknown =>
   (
     onWire(v0_1.message.write({ messageId: 'm', role: 'agent', parts: [part] }, losses)) as {
       parts: unknown[];
     }
   ).parts[0];
-const readPart = (part: unknown, reading = strictly): unknown =>
+const readPart = (part: unknown, reading = strictMode): unknown =>
   v0_1.message.read({ role: 'agent', parts: [part] }, reading).parts[0];
 
 describe('a part', () => {
@@ -72,13 +72,13 @@ describe('a part', () => {
   it('with both bytes and a link is refused in a request and loses the link in an answer', () => {
     const both = { type: 'file', file: { bytes: 'AAE=', uri: 'https://f.test/' } };
     expect(() => readPart(both)).toThrow(/only one of bytes and uri/);
-    const losses: Loss[] = [];
-    expect(readPart(both, leniently(losses))).toEqual({ raw: 'AAE=' });
+    const losses: TranslationLoss[] = [];
+    expect(readPart(both, lenientMode(losses))).toEqual({ raw: 'AAE=' });
     expect(losses).toHaveLength(1);
   });
 
   it('reports labels that 0.1 has no place for', () => {
-    const losses: Loss[] = [];
+    const losses: TranslationLoss[] = [];
     writePart({ text: 'x', mediaType: 'text/html' }, losses);
     expect(losses.map((loss) => loss.path)).toContain('message.parts[0].mediaType');
   });
@@ -86,7 +86,7 @@ describe('a part', () => {
 
 describe('a task', () => {
   const task: Task = { id: 't', contextId: 's', status: { state: 'working' } };
-  const roundTrip = (value: Task): Task => v0_1.task.read(onWire(v0_1.task.write(value)), strictly);
+  const roundTrip = (value: Task): Task => v0_1.task.read(onWire(v0_1.task.write(value)), strictMode);
 
   it('has a session for a context', () => {
     expect(onWire(v0_1.task.write(task))).toEqual({ id: 't', sessionId: 's', status: { state: 'working' } });
@@ -95,7 +95,7 @@ describe('a task', () => {
 
   it('without a session is a context of its own, and stays without', () => {
     const wire = { id: 't', status: { state: 'working' } };
-    const read = v0_1.task.read(wire, strictly);
+    const read = v0_1.task.read(wire, strictMode);
     expect(read.contextId).toBe('t');
     expect(onWire(v0_1.task.write(read))).toEqual(wire);
   });
@@ -104,34 +104,34 @@ describe('a task', () => {
     ['rejected', 'failed'],
     ['auth-required', 'input-required'],
   ] as const)('that is %s is written as %s and read back as it was', (state, word) => {
-    const losses: Loss[] = [];
+    const losses: TranslationLoss[] = [];
     const wire = onWire(v0_1.task.write({ ...task, status: { state } }, losses));
     expect(wire).toMatchObject({ status: { state: word }, metadata: { [compatKey]: { state } } });
     expect(losses).toEqual([expect.objectContaining({ path: 'task.status.state', kind: 'guessed' })]);
-    expect(v0_1.task.read(wire, strictly)).toEqual({ ...task, status: { state } });
+    expect(v0_1.task.read(wire, strictMode)).toEqual({ ...task, status: { state } });
   });
 
   it('keeps a state that nobody knows by name', () => {
-    const read = v0_1.task.read({ id: 't', status: { state: 'paused' } }, leniently());
+    const read = v0_1.task.read({ id: 't', status: { state: 'paused' } }, lenientMode());
     expect(read).toMatchObject({
       status: { state: 'unknown' },
       metadata: { [compatKey]: { state: 'paused' } },
     });
     expect(onWire(v0_1.task.write(read))).toMatchObject({ status: { state: 'unknown' } });
     expect(roundTrip(read)).toEqual(read);
-    expect(() => v0_1.task.read({ id: 't', status: { state: 'paused' } }, strictly)).toThrow(/task state/);
+    expect(() => v0_1.task.read({ id: 't', status: { state: 'paused' } }, strictMode)).toThrow(/task state/);
   });
 
   it('takes nulls for nothing', () => {
     const status = { state: 'working', message: null, timestamp: null };
     const nulls = { sessionId: null, artifacts: null, history: null, metadata: null };
-    expect(v0_1.task.read({ id: 't', status, ...nulls }, strictly)).toEqual({ ...task, contextId: 't' });
+    expect(v0_1.task.read({ id: 't', status, ...nulls }, strictMode)).toEqual({ ...task, contextId: 't' });
   });
 
   it('has times in UTC, and says so when it had to guess', () => {
-    const losses: Loss[] = [];
+    const losses: TranslationLoss[] = [];
     const status = { state: 'working', timestamp: '2025-04-09T12:00:00.5' };
-    expect(v0_1.task.read({ id: 't', status }, leniently(losses)).status.timestamp).toBe(
+    expect(v0_1.task.read({ id: 't', status }, lenientMode(losses)).status.timestamp).toBe(
       '2025-04-09T12:00:00.500Z',
     );
     expect(losses).toHaveLength(1);
@@ -154,7 +154,7 @@ describe('a task', () => {
 
   it('does not carry ids of messages that its reader makes up anyway', () => {
     const wire = { id: 't', status: { state: 'working', message: hi }, history: [hi, hi] };
-    const read = v0_1.task.read(wire, strictly);
+    const read = v0_1.task.read(wire, strictMode);
     const [first, second] = read.history ?? [];
     expect(first?.messageId).not.toBe(second?.messageId);
     expect(read.status.message?.messageId).toBe(first?.messageId);
@@ -182,8 +182,8 @@ describe('a task', () => {
       status: { state: 'completed' },
       artifacts: [{ parts }, { index: 0, append: true, lastChunk: true, parts }],
     };
-    const losses: Loss[] = [];
-    const read = v0_1.task.read(wire, leniently(losses));
+    const losses: TranslationLoss[] = [];
+    const read = v0_1.task.read(wire, lenientMode(losses));
     expect(read.artifacts?.map((each) => each.artifactId)).toEqual(['artifact-0', 'artifact-0-1']);
     expect(losses).toEqual([expect.objectContaining({ path: 'task.artifacts[1]', kind: 'guessed' })]);
     expect(onWire(v0_1.task.write(read))).toMatchObject({
@@ -197,7 +197,7 @@ describe('a direct answer', () => {
   const message = { messageId: 'm', role: 'agent' as const, parts: [{ text: 'hi' }], contextId: 's' };
 
   it('is wrapped in a completed task and unwrapped again', () => {
-    const losses: Loss[] = [];
+    const losses: TranslationLoss[] = [];
     const wire = onWire(results.send.write(message, losses));
     expect(wire).toMatchObject({
       id: 'm',
@@ -206,7 +206,7 @@ describe('a direct answer', () => {
       metadata: { [compatKey]: { wrappedMessage: true } },
     });
     expect(losses[0]).toMatchObject({ path: 'message', kind: 'guessed' });
-    expect(results.send.read(wire, leniently())).toEqual(message);
+    expect(results.send.read(wire, lenientMode())).toEqual(message);
   });
 
   it('has the id of the task that it names', () => {

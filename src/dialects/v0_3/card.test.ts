@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentCard, AgentInterface } from '../../protocol/card.ts';
-import { type Loss, leniently, strictly } from '../translation-loss.ts';
+import { type TranslationLoss, lenientMode, strictMode } from '../translation-loss.ts';
 import { v0_3 } from './index.ts';
 
 const plain = (value: unknown): Record<string, unknown> =>
@@ -50,7 +50,7 @@ describe('the interfaces of a 0.3 card', () => {
       { url: 'https://a.test/rest', transport: 'HTTP+JSON' },
       { url: 'https://a.test/rest', transport: 'HTTP+JSON' },
     ];
-    const card = v0_3.card.read({ ...wire, additionalInterfaces }, leniently());
+    const card = v0_3.card.read({ ...wire, additionalInterfaces }, lenientMode());
     expect(card.interfaces).toEqual([rpc('0.3'), rest('0.3')]);
   });
 
@@ -60,16 +60,16 @@ describe('the interfaces of a 0.3 card', () => {
     ['0.2.5', '0.2'],
     [undefined, '0.2'],
   ])('of a card that says %j speak %s', (protocolVersion, version) => {
-    expect(v0_3.card.read({ ...wire, protocolVersion }, leniently()).interfaces).toEqual([rpc(version)]);
+    expect(v0_3.card.read({ ...wire, protocolVersion }, lenientMode()).interfaces).toEqual([rpc(version)]);
   });
 
   it('of a hybrid are those of 1.0 first, then what only the older half names', () => {
     const hybrid = { ...wire, supportedInterfaces: [rpc('1.0')] };
-    expect(v0_3.card.read(hybrid, leniently()).interfaces).toEqual([rpc('1.0'), rpc('0.3')]);
+    expect(v0_3.card.read(hybrid, lenientMode()).interfaces).toEqual([rpc('1.0'), rpc('0.3')]);
   });
 
   it('are written as url and preferred transport of the first that speaks 0.3', () => {
-    const losses: Loss[] = [];
+    const losses: TranslationLoss[] = [];
     const written = plain(v0_3.card.write(cardWith([rest('0.3'), rpc('0.3')]), losses));
     expect(written).toMatchObject({
       protocolVersion: '0.3.0',
@@ -86,22 +86,22 @@ describe('the interfaces of a 0.3 card', () => {
     const written = plain(v0_3.card.write(cardWith(interfaces)));
     expect(written).toMatchObject({ url: 'https://a.test/rpc', supportedInterfaces: interfaces });
     expect(written).not.toHaveProperty('additionalInterfaces');
-    expect(v0_3.card.read(written, leniently()).interfaces).toEqual(interfaces);
+    expect(v0_3.card.read(written, lenientMode()).interfaces).toEqual(interfaces);
   });
 
   it('are guessed when none speaks 0.3, and the guess is noted', () => {
-    const losses: Loss[] = [];
+    const losses: TranslationLoss[] = [];
     const written = plain(v0_3.card.write(cardWith([rest('1.0'), rpc('1.0')]), losses));
     expect(written).toMatchObject({ protocolVersion: '0.3.0', url: 'https://a.test/rpc' });
     expect(losses).toEqual([expect.objectContaining({ path: 'url', kind: 'guessed' })]);
   });
 
   it('lose their tenant for readers of 0.3, and that is noted', () => {
-    const losses: Loss[] = [];
+    const losses: TranslationLoss[] = [];
     const tenant = { ...rpc('0.3'), tenant: 'x' };
     const written = plain(v0_3.card.write(cardWith([tenant]), losses));
     expect(losses).toEqual([expect.objectContaining({ path: 'url', kind: 'dropped' })]);
-    expect(v0_3.card.read(written, leniently()).interfaces).toEqual([tenant]);
+    expect(v0_3.card.read(written, lenientMode()).interfaces).toEqual([tenant]);
   });
 });
 
@@ -111,13 +111,13 @@ describe('the rest of a 0.3 card', () => {
     const written = plain(v0_3.card.write(card));
     expect(written).toMatchObject({ supportsAuthenticatedExtendedCard: true, capabilities: {} });
     expect(written.capabilities).not.toHaveProperty('extendedAgentCard');
-    expect(v0_3.card.read(written, leniently())).toEqual(card);
+    expect(v0_3.card.read(written, lenientMode())).toEqual(card);
   });
 
   it('drops signatures in both directions, and says so', () => {
     const signatures = [{ protected: 'e30', signature: 'c2ln' }];
-    const losses: Loss[] = [];
-    expect(v0_3.card.read({ ...wire, signatures }, leniently(losses))).not.toHaveProperty('signatures');
+    const losses: TranslationLoss[] = [];
+    expect(v0_3.card.read({ ...wire, signatures }, lenientMode(losses))).not.toHaveProperty('signatures');
     expect(plain(v0_3.card.write(cardWith([rpc('0.3')], { signatures }), losses))).not.toHaveProperty(
       'signatures',
     );
@@ -128,7 +128,7 @@ describe('the rest of a 0.3 card', () => {
   });
 
   it('writes the url that a provider must have', () => {
-    const losses: Loss[] = [];
+    const losses: TranslationLoss[] = [];
     const card = cardWith([rpc('0.3')], { provider: { organization: 'Works' } });
     expect(plain(v0_3.card.write(card, losses)).provider).toEqual({ organization: 'Works', url: '' });
     expect(losses).toEqual([expect.objectContaining({ path: 'provider.url', kind: 'defaulted' })]);
@@ -140,7 +140,7 @@ describe('the rest of a 0.3 card', () => {
       bearer: { httpAuthSecurityScheme: { scheme: 'bearer' } },
     };
     const security = [{ key: [] }, { schemes: { bearer: { list: ['a'] } } }];
-    const card = v0_3.card.read({ ...wire, securitySchemes, security }, strictly);
+    const card = v0_3.card.read({ ...wire, securitySchemes, security }, strictMode);
     expect(card.securitySchemes).toEqual({
       key: { type: 'apiKey', location: 'header', name: 'X-K' },
       bearer: { type: 'http', scheme: 'bearer' },
@@ -150,11 +150,13 @@ describe('the rest of a 0.3 card', () => {
 
   it('leaves out a scheme that nobody knows when reading an answer', () => {
     const securitySchemes = { odd: { type: 'palm' }, tls: { type: 'mutualTLS' } };
-    const losses: Loss[] = [];
-    const card = v0_3.card.read({ ...wire, securitySchemes }, leniently(losses));
+    const losses: TranslationLoss[] = [];
+    const card = v0_3.card.read({ ...wire, securitySchemes }, lenientMode(losses));
     expect(card.securitySchemes).toEqual({ tls: { type: 'mutualTLS' } });
     expect(losses).toEqual([expect.objectContaining({ path: 'securitySchemes.odd', kind: 'dropped' })]);
-    expect(() => v0_3.card.read({ ...wire, securitySchemes }, strictly)).toThrow('securitySchemes.odd.type');
+    expect(() => v0_3.card.read({ ...wire, securitySchemes }, strictMode)).toThrow(
+      'securitySchemes.odd.type',
+    );
   });
 
   it('keeps several flows in one scheme, and younger ones as extra properties', () => {

@@ -5,27 +5,35 @@ import type {
   SecurityScheme,
 } from '../../protocol/card.ts';
 import type { Codec } from '../dialect.ts';
-import { readFlag, readList, readName, readObject, readString, readStrings, type Wire } from '../field-readers.ts';
-import type { Losses, Reading } from '../translation-loss.ts';
-import { readExtensions, readExtras, readSkill } from '../v1_0/card.ts';
+import {
+  readBoolean,
+  readArray,
+  readNonEmptyString,
+  readObject,
+  readString,
+  readStrings,
+  type WireObject,
+} from '../field-readers.ts';
+import type { LossList, DecodeMode } from '../translation-loss.ts';
+import { readExtensions, readOptionalFields, readSkill } from '../v1_0/card.ts';
 import { readRequirements } from '../v1_0/security.ts';
 import { readInterfaces, writeInterfaces } from './interfaces.ts';
 import { readSecuritySchemes, writeSecurityScheme } from './security.ts';
 
 /** Reads a card of 0.2 or 0.3, or the older half and the interfaces of a hybrid. */
-export function readCard(value: unknown, reading: Reading): AgentCard {
+export function readCard(value: unknown, reading: DecodeMode): AgentCard {
   const wire = readObject(value, 'card');
   const card: AgentCard = {
-    name: readName(wire.name, 'name'),
+    name: readNonEmptyString(wire.name, 'name'),
     description: readString(wire.description, 'description') ?? '',
     version: readString(wire.version, 'version') ?? '',
     interfaces: readInterfaces(wire, reading),
     capabilities: readCapabilities(wire, reading),
     defaultInputModes: readStrings(wire.defaultInputModes, 'defaultInputModes') ?? [],
     defaultOutputModes: readStrings(wire.defaultOutputModes, 'defaultOutputModes') ?? [],
-    skills: readList(wire.skills ?? [], 'skills').map((each, i) => readSkill(each, `skills[${i}]`, reading)),
+    skills: readArray(wire.skills ?? [], 'skills').map((each, i) => readSkill(each, `skills[${i}]`, reading)),
   };
-  readExtras({ ...wire, signatures: undefined }, card);
+  readOptionalFields({ ...wire, signatures: undefined }, card);
   noteSignatures(wire.signatures, reading.losses);
   if (wire.securitySchemes !== undefined && wire.securitySchemes !== null) {
     const schemes = readSecuritySchemes(wire.securitySchemes, reading);
@@ -39,12 +47,12 @@ export function readCard(value: unknown, reading: Reading): AgentCard {
 }
 
 /** A signature covers one exact shape of a card; in any other shape it proves nothing. */
-function noteSignatures(signatures: unknown, losses: Losses): void {
+function noteSignatures(signatures: unknown, losses: LossList): void {
   if (!Array.isArray(signatures) || signatures.length === 0) return;
   losses?.push({ path: 'signatures', kind: 'dropped', note: 'a translated card needs a new signature' });
 }
 
-function readCapabilities(card: Wire, reading: Reading): AgentCapabilities {
+function readCapabilities(card: WireObject, reading: DecodeMode): AgentCapabilities {
   const capabilities: AgentCapabilities = {};
   if (card.capabilities === undefined || card.capabilities === null) {
     reading.losses?.push({ path: 'capabilities', kind: 'defaulted', note: 'no capabilities were given' });
@@ -56,13 +64,13 @@ function readCapabilities(card: Wire, reading: Reading): AgentCapabilities {
       'stateTransitionHistory',
       'extendedAgentCard',
     ] as const) {
-      const set = readFlag(wire[flag], `capabilities.${flag}`);
+      const set = readBoolean(wire[flag], `capabilities.${flag}`);
       if (set !== undefined) capabilities[flag] = set;
     }
     const extensions = readExtensions(wire.extensions, 'capabilities.extensions');
     if (extensions !== undefined && extensions.length > 0) capabilities.extensions = extensions;
   }
-  const extended = readFlag(card.supportsAuthenticatedExtendedCard, 'supportsAuthenticatedExtendedCard');
+  const extended = readBoolean(card.supportsAuthenticatedExtendedCard, 'supportsAuthenticatedExtendedCard');
   if (extended !== undefined) capabilities.extendedAgentCard = extended;
   return capabilities;
 }
@@ -74,7 +82,7 @@ export interface SecurityWriter {
 }
 
 /** Writes a card as 0.3 has it, with its security in the form that is asked for. */
-export function writeCardWith(card: AgentCard, security: SecurityWriter, losses: Losses): unknown {
+export function writeCardWith(card: AgentCard, security: SecurityWriter, losses: LossList): unknown {
   const { extendedAgentCard, ...capabilities } = card.capabilities;
   noteSignatures(card.signatures, losses);
   if (card.provider && card.provider.url === undefined) {

@@ -1,11 +1,23 @@
 import { invalidField } from '../../protocol/errors.ts';
-import type { ArtifactEvent, StatusEvent, StreamEvent, TaskEvent } from '../../protocol/event.ts';
+import type {
+  TaskArtifactUpdateEvent,
+  TaskStatusUpdateEvent,
+  StreamEvent,
+  TaskSnapshotEvent,
+} from '../../protocol/event.ts';
 import { isInterrupted, isTerminal } from '../../protocol/task.ts';
-import { compatOf, withCompat, withoutCompat } from '../compat-metadata.ts';
-import type { EventReader, EventWriter, StreamOpening } from '../dialect.ts';
-import { readFlag, readMetadata, readName, readObject, under, type Wire } from '../field-readers.ts';
-import type { Reading } from '../translation-loss.ts';
-import { strangeState } from '../v1_0/task.ts';
+import { readCompat, withCompat, withoutCompat } from '../compat-metadata.ts';
+import type { EventReader, EventWriter, StreamOpenContext } from '../dialect.ts';
+import {
+  readBoolean,
+  readMetadata,
+  readNonEmptyString,
+  readObject,
+  fieldPath,
+  type WireObject,
+} from '../field-readers.ts';
+import type { DecodeMode } from '../translation-loss.ts';
+import { unknownState } from '../v1_0/task.ts';
 import { readMessage, writeMessage } from './message.ts';
 import {
   readArtifact,
@@ -21,28 +33,28 @@ import {
  * True when the stream ends with this status: the task is over, waits for input, or the peer that sent it said so.
  * A task that waits for authorization may go on by itself, so that state alone ends nothing.
  */
-export function isFinal({ status, metadata }: StatusEvent): boolean {
+export function isFinalStatus({ status, metadata }: TaskStatusUpdateEvent): boolean {
   return (
     isTerminal(status.state) ||
     status.state === 'input-required' ||
-    (metadata !== undefined && compatOf(metadata)?.final === true)
+    (metadata !== undefined && readCompat(metadata)?.final === true)
   );
 }
 
 /** The metadata of a status event without the mark that `final` says better. */
-export function withoutFinal({ metadata }: StatusEvent): StatusEvent['metadata'] {
-  if (metadata === undefined || compatOf(metadata)?.final === undefined) return metadata;
+export function removeFinalMark({ metadata }: TaskStatusUpdateEvent): TaskStatusUpdateEvent['metadata'] {
+  if (metadata === undefined || readCompat(metadata)?.final === undefined) return metadata;
   return withoutCompat(metadata, ['final']);
 }
 
-function writeStatusEvent(event: StatusEvent, final: boolean): unknown {
+function writeStatusEvent(event: TaskStatusUpdateEvent, final: boolean): unknown {
   return {
     kind: 'status-update',
     taskId: event.taskId,
     contextId: event.contextId,
     status: writeStatus(event.status),
     final,
-    metadata: withoutFinal(event),
+    metadata: removeFinalMark(event),
   };
 }
 
@@ -50,7 +62,7 @@ function writeStatusEvent(event: StatusEvent, final: boolean): unknown {
 function writeEvent(event: StreamEvent): unknown {
   switch (event.kind) {
     case 'status':
-      return writeStatusEvent(event, isFinal(event));
+      return writeStatusEvent(event, isFinalStatus(event));
     case 'artifact':
       return {
         kind: 'artifact-update',
@@ -69,7 +81,7 @@ function writeEvent(event: StreamEvent): unknown {
 }
 
 /** Reads an event in either form of 0.3, or without a tag as some servers send it. */
-export function readEvent(value: unknown, reading: Reading, at = 'event'): StreamEvent {
+export function readEvent(value: unknown, reading: DecodeMode, at = 'event'): StreamEvent {
   const wire = readObject(value, at);
   switch (wire.kind) {
     case 'status-update':
@@ -85,7 +97,7 @@ export function readEvent(value: unknown, reading: Reading, at = 'event'): Strea
   }
 }
 
-function readWrapped(wire: Wire, reading: Reading): StreamEvent | undefined {
+function readWrapped(wire: WireObject, reading: DecodeMode): StreamEvent | undefined {
   const status = wire.statusUpdate ?? wire.status_update;
   if (isSet(status)) return readStatusEvent(readObject(status, 'statusUpdate'), 'statusUpdate', reading);
   const artifact = wire.artifactUpdate ?? wire.artifact_update;
@@ -97,7 +109,7 @@ function readWrapped(wire: Wire, reading: Reading): StreamEvent | undefined {
   return undefined;
 }
 
-function readUntagged(wire: Wire, at: string, reading: Reading): StreamEvent {
+function readUntagged(wire: WireObject, at: string, reading: DecodeMode): StreamEvent {
   if (isSet(wire.artifact)) return readArtifactEvent(wire, at, reading);
   if (isSet(wire.status)) {
     return isSet(wire.taskId) || isSet(wire.task_id)
@@ -114,36 +126,40 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-function readStatusEvent(wire: Wire, at: string, reading: Reading): StatusEvent {
-  const event: StatusEvent = {
+function readStatusEvent(wire: WireObject, at: string, reading: DecodeMode): TaskStatusUpdateEvent {
+  const event: TaskStatusUpdateEvent = {
     kind: 'status',
-    taskId: readName(wire.taskId ?? wire.task_id, under(at, 'taskId')),
+    taskId: readNonEmptyString(wire.taskId ?? wire.task_id, fieldPath(at, 'taskId')),
     contextId: readContextId(wire, at, reading),
-    status: readStatus(wire.status, under(at, 'status'), reading),
+    status: readStatus(wire.status, fieldPath(at, 'status'), reading),
   };
   const { state } = event.status;
-  let metadata = readMetadata(wire.metadata, under(at, 'metadata'));
-  const strange = strangeState(event.status, wire.status);
+  let metadata = readMetadata(wire.metadata, fieldPath(at, 'metadata'));
+  const strange = unknownState(event.status, wire.status);
   if (strange !== undefined) metadata = withCompat(metadata, { state: strange });
-  if (readFlag(wire.final, under(at, 'final')) === true && !isTerminal(state) && !isInterrupted(state)) {
+  if (
+    readBoolean(wire.final, fieldPath(at, 'final')) === true &&
+    !isTerminal(state) &&
+    !isInterrupted(state)
+  ) {
     metadata = withCompat(metadata, { final: true });
   }
   if (metadata !== undefined) event.metadata = metadata;
   return event;
 }
 
-function readArtifactEvent(wire: Wire, at: string, reading: Reading): ArtifactEvent {
-  const event: ArtifactEvent = {
+function readArtifactEvent(wire: WireObject, at: string, reading: DecodeMode): TaskArtifactUpdateEvent {
+  const event: TaskArtifactUpdateEvent = {
     kind: 'artifact',
-    taskId: readName(wire.taskId ?? wire.task_id, under(at, 'taskId')),
+    taskId: readNonEmptyString(wire.taskId ?? wire.task_id, fieldPath(at, 'taskId')),
     contextId: readContextId(wire, at, reading),
-    artifact: readArtifact(wire.artifact, under(at, 'artifact'), reading),
+    artifact: readArtifact(wire.artifact, fieldPath(at, 'artifact'), reading),
   };
-  const append = readFlag(wire.append, under(at, 'append'));
+  const append = readBoolean(wire.append, fieldPath(at, 'append'));
   if (append !== undefined) event.append = append;
-  const lastChunk = readFlag(wire.lastChunk ?? wire.last_chunk, under(at, 'lastChunk'));
+  const lastChunk = readBoolean(wire.lastChunk ?? wire.last_chunk, fieldPath(at, 'lastChunk'));
   if (lastChunk !== undefined) event.lastChunk = lastChunk;
-  const metadata = readMetadata(wire.metadata, under(at, 'metadata'));
+  const metadata = readMetadata(wire.metadata, fieldPath(at, 'metadata'));
   if (metadata !== undefined) event.metadata = metadata;
   return event;
 }
@@ -152,11 +168,11 @@ function readArtifactEvent(wire: Wire, at: string, reading: Reading): ArtifactEv
 export const eventWriter: EventWriter = {
   write: (event) => [writeEvent(event)],
   end: (last, wasWithin = false) =>
-    last === undefined || (isFinal(last) && !wasWithin) ? [] : [writeStatusEvent(last, true)],
+    last === undefined || (isFinalStatus(last) && !wasWithin) ? [] : [writeStatusEvent(last, true)],
 };
 
 /** Reads a stream of 0.3. If a peer begins with an update, a task is put before it: the model begins with one. */
-export function eventReader(opening: StreamOpening): EventReader {
+export function eventReader(opening: StreamOpenContext): EventReader {
   let begun = false;
   return {
     read(wire, reading) {
@@ -169,9 +185,13 @@ export function eventReader(opening: StreamOpening): EventReader {
   };
 }
 
-function firstTask(event: StatusEvent | ArtifactEvent, opening: StreamOpening, reading: Reading): TaskEvent {
+function firstTask(
+  event: TaskStatusUpdateEvent | TaskArtifactUpdateEvent,
+  opening: StreamOpenContext,
+  reading: DecodeMode,
+): TaskSnapshotEvent {
   reading.losses?.push({ path: 'event', kind: 'guessed', note: 'the stream did not begin with its task' });
-  const task: TaskEvent['task'] = {
+  const task: TaskSnapshotEvent['task'] = {
     id: event.taskId,
     contextId: event.contextId,
     // The status without its message: the event that follows brings it.

@@ -1,6 +1,12 @@
 import type { AgentInterface } from '../../protocol/card.ts';
-import { readList, readName, readObject, readText, type Wire } from '../field-readers.ts';
-import type { Losses, Reading } from '../translation-loss.ts';
+import {
+  readArray,
+  readNonEmptyString,
+  readObject,
+  readOptionalText,
+  type WireObject,
+} from '../field-readers.ts';
+import type { LossList, DecodeMode } from '../translation-loss.ts';
 import { readInterfaces as readSupported } from '../v1_0/card.ts';
 
 /** Major and minor of a version text: `0.3.0` is `0.3`. */
@@ -12,11 +18,11 @@ function shortVersion(text: string): string {
  * Reads the ways to reach an agent: what a hybrid lists for 1.0, in its order, then `url` with `preferredTransport`,
  * then `additionalInterfaces`, each once.
  */
-export function readInterfaces(wire: Wire, reading: Reading): AgentInterface[] {
+export function readInterfaces(wire: WireObject, reading: DecodeMode): AgentInterface[] {
   const supported = wire.supportedInterfaces;
   const found = Array.isArray(supported) && supported.length > 0 ? readSupported(supported, reading) : [];
   if (found.length > 0 && (wire.url === undefined || wire.url === null)) return found;
-  const version = readText(wire.protocolVersion, 'protocolVersion');
+  const version = readOptionalText(wire.protocolVersion, 'protocolVersion');
   if (version === undefined) {
     reading.losses?.push({
       path: 'protocolVersion',
@@ -34,17 +40,23 @@ export function readInterfaces(wire: Wire, reading: Reading): AgentInterface[] {
     );
     if (!known) found.push({ url, protocolBinding, protocolVersion });
   };
-  add(readName(wire.url, 'url'), readText(wire.preferredTransport, 'preferredTransport') ?? 'JSONRPC');
-  readList(wire.additionalInterfaces ?? [], 'additionalInterfaces').forEach((each, i) => {
+  add(
+    readNonEmptyString(wire.url, 'url'),
+    readOptionalText(wire.preferredTransport, 'preferredTransport') ?? 'JSONRPC',
+  );
+  readArray(wire.additionalInterfaces ?? [], 'additionalInterfaces').forEach((each, i) => {
     const at = `additionalInterfaces[${i}]`;
     const more = readObject(each, at);
-    add(readName(more.url, `${at}.url`), readText(more.transport, `${at}.transport`) ?? 'JSONRPC');
+    add(
+      readNonEmptyString(more.url, `${at}.url`),
+      readOptionalText(more.transport, `${at}.transport`) ?? 'JSONRPC',
+    );
   });
   return found;
 }
 
 /** Finds the interface that `url` stands for. */
-function chooseMain(interfaces: readonly AgentInterface[], losses: Losses): AgentInterface {
+function chooseMain(interfaces: readonly AgentInterface[], losses: LossList): AgentInterface {
   const own =
     interfaces.find((each) => shortVersion(each.protocolVersion) === '0.3') ??
     interfaces.find((each) => shortVersion(each.protocolVersion) === '0.2');
@@ -60,7 +72,7 @@ function chooseMain(interfaces: readonly AgentInterface[], losses: Losses): Agen
  * Writes the ways to reach an agent. If there are some that 0.3 cannot name, all of them also stand in
  * `supportedInterfaces`, in order: a hybrid card, of which readers of 0.3 ignore that half.
  */
-export function writeInterfaces(interfaces: readonly AgentInterface[], losses: Losses): Wire {
+export function writeInterfaces(interfaces: readonly AgentInterface[], losses: LossList): WireObject {
   const main = chooseMain(interfaces, losses);
   const version = shortVersion(main.protocolVersion) === '0.2' ? '0.2' : '0.3';
   const additional: unknown[] = [];

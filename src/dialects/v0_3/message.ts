@@ -1,32 +1,39 @@
 import { invalidField } from '../../protocol/errors.ts';
 import type { Message, Role } from '../../protocol/message.ts';
-import { compatOf, withoutCompat } from '../compat-metadata.ts';
-import { readMetadata, readName, readObject, readStrings, readText, under } from '../field-readers.ts';
-import type { Reading } from '../translation-loss.ts';
+import { readCompat, withoutCompat } from '../compat-metadata.ts';
+import {
+  readMetadata,
+  readNonEmptyString,
+  readObject,
+  readStrings,
+  readOptionalText,
+  fieldPath,
+} from '../field-readers.ts';
+import type { DecodeMode } from '../translation-loss.ts';
 import { readParts, writePart } from './part.ts';
 
 /**
  * Reads a message in either form of 0.3. Nobody insists on `kind`, and the list of parts may be called `content`, as
  * the protocol buffers call it.
  */
-export function readMessage(value: unknown, at: string, reading: Reading): Message {
+export function readMessage(value: unknown, at: string, reading: DecodeMode): Message {
   const wire = readObject(value, at);
   const message: Message = {
-    messageId: readName(wire.messageId ?? wire.message_id, under(at, 'messageId')),
+    messageId: readNonEmptyString(wire.messageId ?? wire.message_id, fieldPath(at, 'messageId')),
     role: readRole(wire.role, at, reading),
-    parts: readParts(wire.parts ?? wire.content, under(at, 'parts'), reading),
+    parts: readParts(wire.parts ?? wire.content, fieldPath(at, 'parts'), reading),
   };
-  const contextId = readText(wire.contextId ?? wire.context_id, under(at, 'contextId'));
+  const contextId = readOptionalText(wire.contextId ?? wire.context_id, fieldPath(at, 'contextId'));
   if (contextId !== undefined) message.contextId = contextId;
-  const taskId = readText(wire.taskId ?? wire.task_id, under(at, 'taskId'));
+  const taskId = readOptionalText(wire.taskId ?? wire.task_id, fieldPath(at, 'taskId'));
   if (taskId !== undefined) message.taskId = taskId;
-  const extensions = readStrings(wire.extensions, under(at, 'extensions'));
+  const extensions = readStrings(wire.extensions, fieldPath(at, 'extensions'));
   if (extensions !== undefined) message.extensions = extensions;
-  const metadata = readMetadata(wire.metadata, under(at, 'metadata'));
-  const carried = compatOf(metadata)?.referenceTaskIds;
+  const metadata = readMetadata(wire.metadata, fieldPath(at, 'metadata'));
+  const carried = readCompat(metadata)?.referenceTaskIds;
   const references = readStrings(
     wire.referenceTaskIds ?? wire.reference_task_ids ?? carried,
-    under(at, 'referenceTaskIds'),
+    fieldPath(at, 'referenceTaskIds'),
   );
   if (references !== undefined) message.referenceTaskIds = references;
   const own = carried === undefined ? metadata : withoutCompat(metadata, ['referenceTaskIds']);
@@ -34,12 +41,12 @@ export function readMessage(value: unknown, at: string, reading: Reading): Messa
   return message;
 }
 
-function readRole(value: unknown, at: string, reading: Reading): Role {
+function readRole(value: unknown, at: string, reading: DecodeMode): Role {
   if (value === 'user' || value === 'ROLE_USER' || value === 1) return 'user';
   if (value === 'agent' || value === 'ROLE_AGENT' || value === 2) return 'agent';
-  if (!reading.lenient) throw invalidField(under(at, 'role'), 'must be user or agent');
+  if (!reading.lenient) throw invalidField(fieldPath(at, 'role'), 'must be user or agent');
   reading.losses?.push({
-    path: under(at, 'role'),
+    path: fieldPath(at, 'role'),
     kind: 'guessed',
     note: `took ${JSON.stringify(value)} for agent`,
   });

@@ -1,15 +1,22 @@
 import { invalidField } from '../../protocol/errors.ts';
 import type { DataPart, Metadata, Part } from '../../protocol/part.ts';
-import { compatOf, dataPartFlag, withCompat, withoutCompat } from '../compat-metadata.ts';
-import { readBase64, readMetadata, readObject, readString, readText, type Wire } from '../field-readers.ts';
-import type { Reading } from '../translation-loss.ts';
+import { readCompat, boxedDataFlag, withCompat, withoutCompat } from '../compat-metadata.ts';
+import {
+  readBase64,
+  readMetadata,
+  readObject,
+  readString,
+  readOptionalText,
+  type WireObject,
+} from '../field-readers.ts';
+import type { DecodeMode } from '../translation-loss.ts';
 import { readPartsWith } from '../parts.ts';
 
 /**
  * Reads a part in either form of 0.3: tagged by `kind` as JSON-RPC has it, or named by its member as the protocol
  * buffers have it.
  */
-function readPart(value: unknown, at: string, reading: Reading): Part {
+function readPart(value: unknown, at: string, reading: DecodeMode): Part {
   const wire = readObject(value, at);
   const part = readContent(wire, at, reading);
   if (wire.metadata === undefined || wire.metadata === null) return part;
@@ -18,7 +25,7 @@ function readPart(value: unknown, at: string, reading: Reading): Part {
   return part;
 }
 
-function readContent(wire: Wire, at: string, reading: Reading): Part {
+function readContent(wire: WireObject, at: string, reading: DecodeMode): Part {
   switch (wire.kind ?? contentName(wire)) {
     case 'text': {
       const text = readString(wire.text, `${at}.text`);
@@ -34,13 +41,13 @@ function readContent(wire: Wire, at: string, reading: Reading): Part {
   }
 }
 
-function contentName(wire: Wire): string | undefined {
+function contentName(wire: WireObject): string | undefined {
   if (typeof wire.text === 'string') return 'text';
   if (wire.file !== undefined && wire.file !== null) return 'file';
   return wire.data === undefined ? undefined : 'data';
 }
 
-function readFile(file: Wire, at: string, reading: Reading): Part {
+function readFile(file: WireObject, at: string, reading: DecodeMode): Part {
   // `data` stands in one printed example, the longer names in the protocol buffers.
   const bytes = file.bytes ?? file.fileWithBytes ?? file.file_with_bytes ?? file.data ?? undefined;
   const uri = file.uri ?? file.fileWithUri ?? file.file_with_uri ?? undefined;
@@ -57,14 +64,14 @@ function readFile(file: Wire, at: string, reading: Reading): Part {
     bytes === undefined
       ? { url: readString(uri, `${at}.file.uri`) ?? '' }
       : { raw: readBase64(bytes, `${at}.file.bytes`) };
-  const filename = readText(file.name, `${at}.file.name`);
+  const filename = readOptionalText(file.name, `${at}.file.name`);
   if (filename !== undefined) part.filename = filename;
-  const mediaType = readText(file.mimeType ?? file.mime_type, `${at}.file.mimeType`);
+  const mediaType = readOptionalText(file.mimeType ?? file.mime_type, `${at}.file.mimeType`);
   if (mediaType !== undefined) part.mediaType = mediaType;
   return part;
 }
 
-function readData(wire: Wire, at: string, reading: Reading): DataPart {
+function readData(wire: WireObject, at: string, reading: DecodeMode): DataPart {
   const { kind, data } = wire;
   if (data === undefined || (data === null && !reading.lenient)) {
     throw invalidField(`${at}.data`, 'must be an object');
@@ -76,48 +83,48 @@ function readData(wire: Wire, at: string, reading: Reading): DataPart {
   return { data };
 }
 
-function isObject(value: unknown): value is Wire {
+function isObject(value: unknown): value is WireObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Gives a part its metadata, and back what {@link labelled} and {@link boxed} put there. */
+/** Gives a part its metadata, and back what {@link partMetadata} and {@link boxDataPart} put there. */
 function restore(part: Part, metadata: Metadata): void {
   let left: Metadata | undefined = metadata;
-  const carried = compatOf(metadata);
+  const carried = readCompat(metadata);
   if (carried) {
     if (typeof carried.filename === 'string') part.filename ??= carried.filename;
     if (typeof carried.mediaType === 'string') part.mediaType ??= carried.mediaType;
     left = withoutCompat(metadata, ['filename', 'mediaType']);
   }
-  if (left?.[dataPartFlag] === true && 'data' in part && isObject(part.data) && 'value' in part.data) {
+  if (left?.[boxedDataFlag] === true && 'data' in part && isObject(part.data) && 'value' in part.data) {
     part.data = part.data.value;
-    const { [dataPartFlag]: _flag, ...rest } = left;
+    const { [boxedDataFlag]: _flag, ...rest } = left;
     left = Object.keys(rest).length > 0 ? rest : undefined;
   }
   if (left !== undefined) part.metadata = left;
 }
 
 /** Reads a list of parts that must not be empty in a request. */
-export function readParts(value: unknown, at: string, reading: Reading): Part[] {
+export function readParts(value: unknown, at: string, reading: DecodeMode): Part[] {
   return readPartsWith(readPart, value, at, reading);
 }
 
 /** The metadata of a part that is no file: it also carries the name and the media type, for which 0.3 has no place. */
-export function labelled(part: Part): Metadata | undefined {
+export function partMetadata(part: Part): Metadata | undefined {
   if (part.filename === undefined && part.mediaType === undefined) return part.metadata;
   return withCompat(part.metadata, { mediaType: part.mediaType, filename: part.filename });
 }
 
 /** The data and metadata of a data part: 0.3 allows only objects as data, so any other value travels in a box. */
-export function boxed(part: DataPart): { data: unknown; metadata: Metadata | undefined } {
-  const metadata = labelled(part);
+export function boxDataPart(part: DataPart): { data: unknown; metadata: Metadata | undefined } {
+  const metadata = partMetadata(part);
   if (isObject(part.data)) return { data: part.data, metadata };
-  return { data: { value: part.data ?? null }, metadata: { ...metadata, [dataPartFlag]: true } };
+  return { data: { value: part.data ?? null }, metadata: { ...metadata, [boxedDataFlag]: true } };
 }
 
 /** Writes a part as 0.3 has it over JSON-RPC. */
 export function writePart(part: Part): unknown {
-  if ('text' in part) return { kind: 'text', text: part.text, metadata: labelled(part) };
+  if ('text' in part) return { kind: 'text', text: part.text, metadata: partMetadata(part) };
   if ('raw' in part) {
     return {
       kind: 'file',
@@ -132,6 +139,6 @@ export function writePart(part: Part): unknown {
       metadata: part.metadata,
     };
   }
-  const { data, metadata } = boxed(part);
+  const { data, metadata } = boxDataPart(part);
   return { kind: 'data', data, metadata };
 }

@@ -1,25 +1,35 @@
 import type { PushAuthentication, PushConfig } from '../../protocol/push.ts';
 import type { SendConfiguration } from '../../protocol/requests.ts';
-import { readName, readObject, readStrings, readText, under, type Wire } from '../field-readers.ts';
-import type { Reading } from '../translation-loss.ts';
+import {
+  readNonEmptyString,
+  readObject,
+  readStrings,
+  readOptionalText,
+  fieldPath,
+  type WireObject,
+} from '../field-readers.ts';
+import type { DecodeMode } from '../translation-loss.ts';
 
 /**
  * Reads a push configuration in any form of 0.3: nested in `pushNotificationConfig`, nested once more in `config`, or
  * bare; named by `taskId` or by a resource name. Without an id it gets that of its task, as the SDKs of 0.3 do it, so
  * that setting it again replaces it.
  */
-export function readPushConfig(value: unknown, at: string, reading: Reading): PushConfig {
+export function readPushConfig(value: unknown, at: string, reading: DecodeMode): PushConfig {
   const outer = readObject(value, at);
-  const wire = isSet(outer.config) ? readObject(outer.config, under(at, 'config')) : outer;
+  const wire = isSet(outer.config) ? readObject(outer.config, fieldPath(at, 'config')) : outer;
   const nested = wire.pushNotificationConfig ?? wire.push_notification_config;
-  const inner = under(at, 'pushNotificationConfig');
+  const inner = fieldPath(at, 'pushNotificationConfig');
   const config = isSet(nested) ? readObject(nested, inner) : wire;
   const named = readResourceName(wire.name ?? outer.name ?? outer.parent);
-  const taskId = readName(outer.taskId ?? outer.task_id ?? named.taskId, under(at, 'taskId'));
-  const id = readText(config.id ?? outer.configId ?? outer.config_id ?? named.id, under(inner, 'id'));
+  const taskId = readNonEmptyString(outer.taskId ?? outer.task_id ?? named.taskId, fieldPath(at, 'taskId'));
+  const id = readOptionalText(
+    config.id ?? outer.configId ?? outer.config_id ?? named.id,
+    fieldPath(inner, 'id'),
+  );
   if (id === undefined) {
     reading.losses?.push({
-      path: under(inner, 'id'),
+      path: fieldPath(inner, 'id'),
       kind: 'defaulted',
       note: 'the id of the task stands in',
     });
@@ -43,39 +53,45 @@ export function readResourceName(value: unknown): { taskId?: string; id?: string
 export function readSendPushConfig(
   value: unknown,
   at: string,
-  reading: Reading,
+  reading: DecodeMode,
 ): NonNullable<SendConfiguration['pushConfig']> {
   const wire = readObject(value, at);
-  return { ...readTarget(wire, at, reading), id: readText(wire.id, under(at, 'id')) };
+  return { ...readTarget(wire, at, reading), id: readOptionalText(wire.id, fieldPath(at, 'id')) };
 }
 
-function readTarget(wire: Wire, at: string, reading: Reading): Omit<PushConfig, 'taskId' | 'id'> {
-  const target: Omit<PushConfig, 'taskId' | 'id'> = { url: readName(wire.url, under(at, 'url')) };
-  const token = readText(wire.token, under(at, 'token'));
+function readTarget(wire: WireObject, at: string, reading: DecodeMode): Omit<PushConfig, 'taskId' | 'id'> {
+  const target: Omit<PushConfig, 'taskId' | 'id'> = {
+    url: readNonEmptyString(wire.url, fieldPath(at, 'url')),
+  };
+  const token = readOptionalText(wire.token, fieldPath(at, 'token'));
   if (token !== undefined) target.token = token;
   if (isSet(wire.authentication)) {
-    const authentication = readAuthentication(wire.authentication, under(at, 'authentication'), reading);
+    const authentication = readAuthentication(wire.authentication, fieldPath(at, 'authentication'), reading);
     if (authentication !== undefined) target.authentication = authentication;
   }
   return target;
 }
 
 /** Reads the first of several schemes: the model, like 1.0, has room for one. */
-function readAuthentication(value: unknown, at: string, reading: Reading): PushAuthentication | undefined {
+function readAuthentication(value: unknown, at: string, reading: DecodeMode): PushAuthentication | undefined {
   const wire = readObject(value, at);
-  const schemes = readStrings(wire.schemes, under(at, 'schemes')) ?? [];
-  const credentials = readText(wire.credentials, under(at, 'credentials'));
+  const schemes = readStrings(wire.schemes, fieldPath(at, 'schemes')) ?? [];
+  const credentials = readOptionalText(wire.credentials, fieldPath(at, 'credentials'));
   if (schemes.length > 1) {
     reading.losses?.push({
-      path: under(at, 'schemes'),
+      path: fieldPath(at, 'schemes'),
       kind: 'dropped',
       note: `only ${JSON.stringify(schemes[0])} of ${schemes.length} schemes is kept`,
     });
   }
-  const scheme = schemes[0] ?? readText(wire.scheme, under(at, 'scheme'));
+  const scheme = schemes[0] ?? readOptionalText(wire.scheme, fieldPath(at, 'scheme'));
   if (scheme !== undefined) return credentials === undefined ? { scheme } : { scheme, credentials };
   if (credentials === undefined) return undefined;
-  reading.losses?.push({ path: under(at, 'schemes'), kind: 'guessed', note: 'credentials without a scheme' });
+  reading.losses?.push({
+    path: fieldPath(at, 'schemes'),
+    kind: 'guessed',
+    note: 'credentials without a scheme',
+  });
   return { scheme: 'Bearer', credentials };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { A2AError } from '../../protocol/errors.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
-import { type Loss, leniently, strictly } from '../translation-loss.ts';
+import { type TranslationLoss, lenientMode, strictMode } from '../translation-loss.ts';
 import { v0_3 } from './index.ts';
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value)) as unknown;
@@ -9,7 +9,7 @@ const message = { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }]
 const wire = { kind: 'message', messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'hi' }] };
 
 function readSend(configuration: unknown): SendRequest {
-  return v0_3.requests.send.read({ message: wire, configuration }, strictly);
+  return v0_3.requests.send.read({ message: wire, configuration }, strictMode);
 }
 
 describe('a send of 0.3', () => {
@@ -43,14 +43,14 @@ describe('a send of 0.3', () => {
   });
 
   it('cannot say under which id the caller wants its task', () => {
-    const losses: Loss[] = [];
+    const losses: TranslationLoss[] = [];
     v0_3.requests.send.write({ message, claimedTaskId: 't' }, losses);
     expect(losses).toEqual([expect.objectContaining({ path: 'claimedTaskId', kind: 'dropped' })]);
   });
 
   it('may call the message request and the webhook pushNotification', () => {
     const params = { request: wire, configuration: { pushNotification: { url: 'https://h.test' } } };
-    expect(v0_3.requests.send.read(params, strictly)).toEqual({
+    expect(v0_3.requests.send.read(params, strictMode)).toEqual({
       message,
       configuration: { pushConfig: { url: 'https://h.test' } },
     });
@@ -59,28 +59,28 @@ describe('a send of 0.3', () => {
 
 describe('the other requests of 0.3', () => {
   it('drop metadata that has no place, and say so', () => {
-    const losses: Loss[] = [];
+    const losses: TranslationLoss[] = [];
     const params = { id: 't', metadata: { a: 1 } };
     v0_3.requests.getTask.read(params, { lenient: false, losses });
     v0_3.requests.subscribe.read(params, { lenient: false, losses });
     expect(losses.map(({ path }) => path)).toEqual(['metadata', 'metadata']);
-    expect(v0_3.requests.cancelTask.read(params, strictly)).toEqual(params);
+    expect(v0_3.requests.cancelTask.read(params, strictMode)).toEqual(params);
   });
 
   it('tell an absent history from none', () => {
-    expect(v0_3.requests.getTask.read({ id: 't' }, strictly).historyLength).toBeUndefined();
-    expect(v0_3.requests.getTask.read({ id: 't', historyLength: 0 }, strictly).historyLength).toBe(0);
+    expect(v0_3.requests.getTask.read({ id: 't' }, strictMode).historyLength).toBeUndefined();
+    expect(v0_3.requests.getTask.read({ id: 't', historyLength: 0 }, strictMode).historyLength).toBe(0);
   });
 
   it('need the id of a push configuration only to delete it', () => {
-    expect(v0_3.requests.getPushConfig.read({ id: 't' }, strictly)).toEqual({ taskId: 't' });
-    expect(() => v0_3.requests.deletePushConfig.read({ id: 't' }, strictly)).toThrow(
+    expect(v0_3.requests.getPushConfig.read({ id: 't' }, strictMode)).toEqual({ taskId: 't' });
+    expect(() => v0_3.requests.deletePushConfig.read({ id: 't' }, strictMode)).toThrow(
       'pushNotificationConfigId',
     );
   });
 
   it('cannot ask for a page of push configurations', () => {
-    const losses: Loss[] = [];
+    const losses: TranslationLoss[] = [];
     expect(v0_3.requests.listPushConfigs.write({ taskId: 't', pageToken: 'x' }, losses)).toEqual({ id: 't' });
     expect(losses).toHaveLength(1);
   });
@@ -91,14 +91,14 @@ describe('the other requests of 0.3', () => {
 });
 
 describe('a push configuration of 0.3', () => {
-  const read = (authentication: unknown, losses: Loss[] = []): unknown =>
+  const read = (authentication: unknown, losses: TranslationLoss[] = []): unknown =>
     v0_3.requests.createPushConfig.read(
       { taskId: 't', pushNotificationConfig: { id: 'p', url: 'https://h.test', authentication } },
-      leniently(losses),
+      lenientMode(losses),
     ).authentication;
 
   it('keeps the first of several schemes, and says so', () => {
-    const losses: Loss[] = [];
+    const losses: TranslationLoss[] = [];
     expect(read({ schemes: ['Basic', 'Bearer'], credentials: 'x' }, losses)).toEqual({
       scheme: 'Basic',
       credentials: 'x',
@@ -116,7 +116,9 @@ describe('a push configuration of 0.3', () => {
 
   it('must have a url', () => {
     const params = { taskId: 't', pushNotificationConfig: { id: 'p' } };
-    expect(() => v0_3.requests.createPushConfig.read(params, strictly)).toThrow('pushNotificationConfig.url');
+    expect(() => v0_3.requests.createPushConfig.read(params, strictMode)).toThrow(
+      'pushNotificationConfig.url',
+    );
   });
 });
 

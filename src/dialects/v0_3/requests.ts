@@ -6,16 +6,16 @@ import type {
 } from '../../protocol/requests.ts';
 import type { Dialect } from '../dialect.ts';
 import {
-  readCount,
-  readFlag,
+  readInteger,
+  readBoolean,
   readMetadata,
-  readName,
+  readNonEmptyString,
   readObject,
   readStrings,
-  readText,
-  type Wire,
+  readOptionalText,
+  type WireObject,
 } from '../field-readers.ts';
-import type { Losses, Reading } from '../translation-loss.ts';
+import type { LossList, DecodeMode } from '../translation-loss.ts';
 import { requests as newer } from '../v1_0/requests.ts';
 import { readMessage, writeMessage } from './message.ts';
 import { readPushConfig, readSendPushConfig, writePushConfig, writePushTarget } from './push.ts';
@@ -28,7 +28,7 @@ import { readPushConfig, readSendPushConfig, writePushConfig, writePushTarget } 
  *
  * @returns undefined when it says nothing beyond that.
  */
-function readConfiguration(wire: Wire, reading: Reading): SendConfiguration | undefined {
+function readConfiguration(wire: WireObject, reading: DecodeMode): SendConfiguration | undefined {
   const configuration: SendConfiguration = {};
   const at = 'configuration';
   const modes = readStrings(
@@ -41,14 +41,14 @@ function readConfiguration(wire: Wire, reading: Reading): SendConfiguration | un
   if (push !== undefined && push !== null) {
     configuration.pushConfig = readSendPushConfig(push, `${at}.pushNotificationConfig`, reading);
   }
-  const historyLength = readCount(wire.historyLength ?? wire.history_length, `${at}.historyLength`);
+  const historyLength = readInteger(wire.historyLength ?? wire.history_length, `${at}.historyLength`);
   if (historyLength !== undefined) configuration.historyLength = historyLength;
-  if (readFlag(wire.blocking, `${at}.blocking`) === false) configuration.returnImmediately = true;
+  if (readBoolean(wire.blocking, `${at}.blocking`) === false) configuration.returnImmediately = true;
   return Object.keys(configuration).length > 0 ? configuration : undefined;
 }
 
 /** Reads a send in either form of 0.3; the message may be called `request`, as the protocol buffers call it. */
-export function readSend(params: unknown, reading: Reading): SendRequest {
+export function readSend(params: unknown, reading: DecodeMode): SendRequest {
   const wire = readObject(params, '');
   const request: SendRequest = { message: readMessage(wire.message ?? wire.request, 'message', reading) };
   if (wire.configuration !== undefined && wire.configuration !== null) {
@@ -61,7 +61,7 @@ export function readSend(params: unknown, reading: Reading): SendRequest {
 }
 
 /** Notes what a send of 0.3 has no word for. */
-export function noteSendLosses({ claimedTaskId }: SendRequest, losses: Losses): void {
+export function recordSendLosses({ claimedTaskId }: SendRequest, losses: LossList): void {
   if (claimedTaskId === undefined || losses === undefined) return;
   losses.push({ path: 'claimedTaskId', kind: 'dropped', note: 'only 0.1 lets the caller name its task' });
 }
@@ -70,9 +70,9 @@ export function noteSendLosses({ claimedTaskId }: SendRequest, losses: Losses): 
  * Writes a send. The configuration is always there: servers disagree about the meaning of an absent `blocking`, and
  * before 0.2.6 a configuration without `acceptedOutputModes` was illegal.
  */
-function writeSend(request: SendRequest, losses?: Losses): unknown {
+function writeSend(request: SendRequest, losses?: LossList): unknown {
   const { message, configuration, metadata } = request;
-  noteSendLosses(request, losses);
+  recordSendLosses(request, losses);
   return {
     message: writeMessage(message),
     configuration: {
@@ -88,7 +88,7 @@ function writeSend(request: SendRequest, losses?: Losses): unknown {
 const send = { read: readSend, write: writeSend };
 
 /** Reads the filters of a list, where the time may be a number of milliseconds called `lastUpdatedAfter`. */
-export function readListTasks(params: unknown, reading: Reading): ListTasksRequest {
+export function readListTasks(params: unknown, reading: DecodeMode): ListTasksRequest {
   const wire = params === undefined || params === null ? {} : readObject(params, '');
   const after = wire.lastUpdatedAfter ?? wire.last_updated_after;
   const known = after === undefined || after === null ? wire : { ...wire, statusTimestampAfter: after };
@@ -96,7 +96,7 @@ export function readListTasks(params: unknown, reading: Reading): ListTasksReque
 }
 
 /** Writes the filters of a list in the words that 0.3 had for a while. */
-export function writeListTasks({ statusTimestampAfter, ...filters }: ListTasksRequest): Wire {
+export function writeListTasks({ statusTimestampAfter, ...filters }: ListTasksRequest): WireObject {
   return {
     ...filters,
     lastUpdatedAfter: statusTimestampAfter === undefined ? undefined : Date.parse(statusTimestampAfter),
@@ -104,7 +104,7 @@ export function writeListTasks({ statusTimestampAfter, ...filters }: ListTasksRe
 }
 
 /** Notes the metadata of a request that the model has no place for. */
-export function noteMetadata(wire: Wire, { losses }: Reading): void {
+export function recordMetadataLoss(wire: WireObject, { losses }: DecodeMode): void {
   if (losses === undefined || wire.metadata === undefined || wire.metadata === null) return;
   losses.push({ path: 'metadata', kind: 'dropped', note: 'this operation takes no metadata' });
 }
@@ -112,17 +112,17 @@ export function noteMetadata(wire: Wire, { losses }: Reading): void {
 /** Notes that a list of push configurations cannot be asked for page by page. */
 function notePaging(
   { pageSize, pageToken }: { pageSize?: number; pageToken?: string },
-  losses: Losses,
+  losses: LossList,
 ): void {
   if (pageSize === undefined && pageToken === undefined) return;
   losses?.push({ path: 'pageToken', kind: 'dropped', note: '0.3 lists all push configurations at once' });
 }
 
-function readRef(params: unknown, reading: Reading): PushConfigRef {
+function readRef(params: unknown, reading: DecodeMode): PushConfigRef {
   const wire = readObject(params, '');
-  noteMetadata(wire, reading);
-  const taskId = readName(wire.id, 'id');
-  const id = readText(wire.pushNotificationConfigId, 'pushNotificationConfigId');
+  recordMetadataLoss(wire, reading);
+  const taskId = readNonEmptyString(wire.id, 'id');
+  const id = readOptionalText(wire.pushNotificationConfigId, 'pushNotificationConfigId');
   return id === undefined ? { taskId } : { taskId, id };
 }
 
@@ -138,9 +138,9 @@ export const requests: Dialect['requests'] = {
   getTask: {
     read(params, reading) {
       const wire = readObject(params, '');
-      noteMetadata(wire, reading);
-      const historyLength = readCount(wire.historyLength ?? wire.history_length, 'historyLength');
-      return { id: readName(wire.id, 'id'), historyLength };
+      recordMetadataLoss(wire, reading);
+      const historyLength = readInteger(wire.historyLength ?? wire.history_length, 'historyLength');
+      return { id: readNonEmptyString(wire.id, 'id'), historyLength };
     },
     write: ({ id, historyLength }) => ({ id, historyLength }),
   },
@@ -149,8 +149,8 @@ export const requests: Dialect['requests'] = {
   subscribe: {
     read(params, reading) {
       const wire = readObject(params, '');
-      noteMetadata(wire, reading);
-      return { id: readName(wire.id, 'id') };
+      recordMetadataLoss(wire, reading);
+      return { id: readNonEmptyString(wire.id, 'id') };
     },
     write: ({ id }) => ({ id }),
   },
@@ -162,8 +162,8 @@ export const requests: Dialect['requests'] = {
   listPushConfigs: {
     read(params, reading) {
       const wire = readObject(params, '');
-      noteMetadata(wire, reading);
-      return { taskId: readName(wire.id, 'id') };
+      recordMetadataLoss(wire, reading);
+      return { taskId: readNonEmptyString(wire.id, 'id') };
     },
     write(request, losses) {
       notePaging(request, losses);
@@ -173,7 +173,7 @@ export const requests: Dialect['requests'] = {
   deletePushConfig: {
     read(params, reading) {
       const { taskId, id } = readRef(params, reading);
-      return { taskId, id: readName(id, 'pushNotificationConfigId') };
+      return { taskId, id: readNonEmptyString(id, 'pushNotificationConfigId') };
     },
     write: ref.write,
   },

@@ -3,8 +3,8 @@ import type { Message } from '../../protocol/message.ts';
 import type { PushConfigPage, TaskPage } from '../../protocol/requests.ts';
 import { isTask, type Task } from '../../protocol/task.ts';
 import type { Dialect } from '../dialect.ts';
-import { readCount, readList, readObject, readText } from '../field-readers.ts';
-import type { Reading } from '../translation-loss.ts';
+import { readInteger, readArray, readObject, readOptionalText } from '../field-readers.ts';
+import type { DecodeMode } from '../translation-loss.ts';
 import { card } from './card.ts';
 import { readEvent } from './event.ts';
 import { writeMessage } from './message.ts';
@@ -12,7 +12,7 @@ import { readPushConfig, writePushConfig } from './push.ts';
 import { readTask, writeTask } from './task.ts';
 
 /** Reads the answer to a send in either form of 0.3: tagged by `kind`, wrapped, or neither. */
-export function readAnswer(wire: unknown, reading: Reading): Task | Message {
+export function readSendResult(wire: unknown, reading: DecodeMode): Task | Message {
   const event = readEvent(wire, reading, 'result');
   if (event.kind === 'task') return event.task;
   if (event.kind === 'message') return event.message;
@@ -20,24 +20,24 @@ export function readAnswer(wire: unknown, reading: Reading): Task | Message {
 }
 
 /** Reads tasks as a page, or as the bare list that the text of 0.3 speaks of. */
-export function readTaskPage(wire: unknown, reading: Reading): TaskPage {
+export function readTaskPage(wire: unknown, reading: DecodeMode): TaskPage {
   const page = Array.isArray(wire) ? { tasks: wire as unknown[] } : readObject(wire, 'result');
-  const tasks = readList(page.tasks ?? [], 'tasks').map((each, i) => readTask(each, `tasks[${i}]`, reading));
+  const tasks = readArray(page.tasks ?? [], 'tasks').map((each, i) => readTask(each, `tasks[${i}]`, reading));
   return {
     tasks,
-    nextPageToken: readText(page.nextPageToken ?? page.next_page_token, 'nextPageToken') ?? '',
-    pageSize: readCount(page.pageSize ?? page.page_size, 'pageSize') ?? tasks.length,
-    totalSize: readCount(page.totalSize ?? page.total_size, 'totalSize') ?? tasks.length,
+    nextPageToken: readOptionalText(page.nextPageToken ?? page.next_page_token, 'nextPageToken') ?? '',
+    pageSize: readInteger(page.pageSize ?? page.page_size, 'pageSize') ?? tasks.length,
+    totalSize: readInteger(page.totalSize ?? page.total_size, 'totalSize') ?? tasks.length,
   };
 }
 
 /** Reads push configurations as a list or as a page. */
-export function readPushPage(wire: unknown, reading: Reading): PushConfigPage {
+export function readPushPage(wire: unknown, reading: DecodeMode): PushConfigPage {
   const page = Array.isArray(wire) ? { configs: wire as unknown[] } : readObject(wire ?? {}, 'result');
-  const configs = readList(page.configs ?? [], 'configs');
+  const configs = readArray(page.configs ?? [], 'configs');
   return {
     configs: configs.map((each, i) => readPushConfig(each, `configs[${i}]`, reading)),
-    nextPageToken: readText(page.nextPageToken ?? page.next_page_token, 'nextPageToken') ?? '',
+    nextPageToken: readOptionalText(page.nextPageToken ?? page.next_page_token, 'nextPageToken') ?? '',
   };
 }
 
@@ -54,7 +54,7 @@ const pushConfig: Dialect['results']['getPushConfig'] = {
 /** The results of every operation, as 0.3 has them over JSON-RPC: everything is bare, and `kind` tells what it is. */
 export const results: Dialect['results'] = {
   send: {
-    read: readAnswer,
+    read: readSendResult,
     write: (answer) => (isTask(answer) ? writeTask(answer) : writeMessage(answer)),
   },
   getTask: task,

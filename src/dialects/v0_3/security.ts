@@ -1,7 +1,7 @@
 import type { OAuthFlow, SecurityScheme } from '../../protocol/card.ts';
 import { invalidField } from '../../protocol/errors.ts';
-import { readObject, readString, readText, type Wire } from '../field-readers.ts';
-import type { Reading } from '../translation-loss.ts';
+import { readObject, readString, readOptionalText, type WireObject } from '../field-readers.ts';
+import type { DecodeMode } from '../translation-loss.ts';
 import { readFlows, readSecurityScheme as readWrapped } from '../v1_0/security.ts';
 
 /** Reads a scheme by its `type`, or by its wrapper key as the protocol buffers have it. */
@@ -9,12 +9,12 @@ function readSecurityScheme(value: unknown, at: string): SecurityScheme {
   const wire = readObject(value, at);
   if (typeof wire.type !== 'string') return readWrapped(wire, at);
   const scheme = readTyped(wire, wire.type, at);
-  const description = readText(wire.description, `${at}.description`);
+  const description = readOptionalText(wire.description, `${at}.description`);
   if (description !== undefined) scheme.description = description;
   return scheme;
 }
 
-function readTyped(wire: Wire, type: string, at: string): SecurityScheme {
+function readTyped(wire: WireObject, type: string, at: string): SecurityScheme {
   switch (type) {
     case 'apiKey':
       return {
@@ -24,13 +24,13 @@ function readTyped(wire: Wire, type: string, at: string): SecurityScheme {
       };
     case 'http': {
       const scheme: SecurityScheme = { type, scheme: readString(wire.scheme, `${at}.scheme`) ?? '' };
-      const bearerFormat = readText(wire.bearerFormat, `${at}.bearerFormat`);
+      const bearerFormat = readOptionalText(wire.bearerFormat, `${at}.bearerFormat`);
       if (bearerFormat !== undefined) scheme.bearerFormat = bearerFormat;
       return scheme;
     }
     case 'oauth2': {
       const scheme: SecurityScheme = { type, flows: readFlows(wire.flows ?? {}, `${at}.flows`) };
-      const metadataUrl = readText(wire.oauth2MetadataUrl, `${at}.oauth2MetadataUrl`);
+      const metadataUrl = readOptionalText(wire.oauth2MetadataUrl, `${at}.oauth2MetadataUrl`);
       if (metadataUrl !== undefined) scheme.oauth2MetadataUrl = metadataUrl;
       return scheme;
     }
@@ -44,7 +44,7 @@ function readTyped(wire: Wire, type: string, at: string): SecurityScheme {
 }
 
 /** Reads all schemes of a card. One that nobody knows is left out when the reading is lenient. */
-export function readSecuritySchemes(value: unknown, reading: Reading): { [name: string]: SecurityScheme } {
+export function readSecuritySchemes(value: unknown, reading: DecodeMode): { [name: string]: SecurityScheme } {
   const schemes: { [name: string]: SecurityScheme } = {};
   for (const [name, each] of Object.entries(readObject(value, 'securitySchemes'))) {
     const at = `securitySchemes.${name}`;

@@ -2,29 +2,29 @@ import type { Artifact, Task, TaskStatus } from '../../protocol/task.ts';
 import { withCompat } from '../compat-metadata.ts';
 import { readArtifactWith } from '../artifact.ts';
 import {
-  readList,
+  readArray,
   readMetadata,
-  readName,
+  readNonEmptyString,
   readObject,
   readString,
   readTimestamp,
-  under,
-  type Wire,
+  fieldPath,
+  type WireObject,
 } from '../field-readers.ts';
-import type { Reading } from '../translation-loss.ts';
-import { readState, strangeState } from '../v1_0/task.ts';
+import type { DecodeMode } from '../translation-loss.ts';
+import { readState, unknownState } from '../v1_0/task.ts';
 import { readMessage, writeMessage } from './message.ts';
 import { readParts, writePart } from './part.ts';
 
 /** Reads a status in either form of 0.3. */
-export function readStatus(value: unknown, at: string, reading: Reading): TaskStatus {
+export function readStatus(value: unknown, at: string, reading: DecodeMode): TaskStatus {
   const wire = readObject(value, at);
-  const status: TaskStatus = { state: readState(wire.state, under(at, 'state'), reading) };
+  const status: TaskStatus = { state: readState(wire.state, fieldPath(at, 'state'), reading) };
   const message = wire.message ?? wire.update;
   if (message !== undefined && message !== null) {
-    status.message = readMessage(message, under(at, 'message'), reading);
+    status.message = readMessage(message, fieldPath(at, 'message'), reading);
   }
-  const timestamp = readTimestamp(wire.timestamp, under(at, 'timestamp'), reading);
+  const timestamp = readTimestamp(wire.timestamp, fieldPath(at, 'timestamp'), reading);
   if (timestamp !== undefined) status.timestamp = timestamp;
   return status;
 }
@@ -39,7 +39,7 @@ export function writeStatus(status: TaskStatus): unknown {
 }
 
 /** Reads an artifact in either form of 0.3. */
-export function readArtifact(value: unknown, at: string, reading: Reading): Artifact {
+export function readArtifact(value: unknown, at: string, reading: DecodeMode): Artifact {
   return readArtifactWith(readParts, value, at, reading);
 }
 
@@ -56,32 +56,34 @@ export function writeArtifact(artifact: Artifact): unknown {
 }
 
 /** Reads the context of a task or an event; 0.3 demands one, so its absence is noted. */
-export function readContextId(wire: Wire, at: string, reading: Reading): string {
-  const contextId = readString(wire.contextId ?? wire.context_id, under(at, 'contextId'));
+export function readContextId(wire: WireObject, at: string, reading: DecodeMode): string {
+  const contextId = readString(wire.contextId ?? wire.context_id, fieldPath(at, 'contextId'));
   if (contextId !== undefined) return contextId;
-  reading.losses?.push({ path: under(at, 'contextId'), kind: 'defaulted', note: 'no context was given' });
+  reading.losses?.push({ path: fieldPath(at, 'contextId'), kind: 'defaulted', note: 'no context was given' });
   return '';
 }
 
 /** Reads a task in either form of 0.3. */
-export function readTask(value: unknown, at: string, reading: Reading): Task {
+export function readTask(value: unknown, at: string, reading: DecodeMode): Task {
   const wire = readObject(value, at);
   const task: Task = {
-    id: readName(wire.id, under(at, 'id')),
+    id: readNonEmptyString(wire.id, fieldPath(at, 'id')),
     contextId: readContextId(wire, at, reading),
-    status: readStatus(wire.status, under(at, 'status'), reading),
+    status: readStatus(wire.status, fieldPath(at, 'status'), reading),
   };
   const { artifacts, history } = wire;
   if (artifacts !== undefined && artifacts !== null) {
-    const list = readList(artifacts, under(at, 'artifacts'));
-    task.artifacts = list.map((each, i) => readArtifact(each, `${under(at, 'artifacts')}[${i}]`, reading));
+    const list = readArray(artifacts, fieldPath(at, 'artifacts'));
+    task.artifacts = list.map((each, i) =>
+      readArtifact(each, `${fieldPath(at, 'artifacts')}[${i}]`, reading),
+    );
   }
   if (history !== undefined && history !== null) {
-    const list = readList(history, under(at, 'history'));
-    task.history = list.map((each, i) => readMessage(each, `${under(at, 'history')}[${i}]`, reading));
+    const list = readArray(history, fieldPath(at, 'history'));
+    task.history = list.map((each, i) => readMessage(each, `${fieldPath(at, 'history')}[${i}]`, reading));
   }
-  let metadata = readMetadata(wire.metadata, under(at, 'metadata'));
-  const strange = strangeState(task.status, wire.status);
+  let metadata = readMetadata(wire.metadata, fieldPath(at, 'metadata'));
+  const strange = unknownState(task.status, wire.status);
   if (strange !== undefined) metadata = withCompat(metadata, { state: strange });
   if (metadata !== undefined) task.metadata = metadata;
   return task;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { StatusEvent } from '../../protocol/event.ts';
+import type { TaskStatusUpdateEvent } from '../../protocol/event.ts';
 import type { Part } from '../../protocol/part.ts';
 import { taskStates } from '../../protocol/task.ts';
 import { compatKey } from '../compat-metadata.ts';
-import { methodOf } from '../dialect.ts';
-import { type Loss, leniently, strictly } from '../translation-loss.ts';
+import { rpcMethodName } from '../dialect.ts';
+import { type TranslationLoss, lenientMode, strictMode } from '../translation-loss.ts';
 import { v0_3 } from './index.ts';
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value)) as unknown;
@@ -14,15 +14,18 @@ function writtenPart(part: Part): unknown {
   return (message as { parts: unknown[] }).parts[0];
 }
 
-function readPart(wire: unknown, reading = strictly): Part | undefined {
+function readPart(wire: unknown, reading = strictMode): Part | undefined {
   return v0_3.message.read({ messageId: 'm', role: 'user', parts: [wire] }, reading).parts[0];
 }
 
-function status(state: StatusEvent['status']['state'], more: Partial<StatusEvent> = {}): StatusEvent {
+function status(
+  state: TaskStatusUpdateEvent['status']['state'],
+  more: Partial<TaskStatusUpdateEvent> = {},
+): TaskStatusUpdateEvent {
   return { kind: 'status', taskId: 't', contextId: 'c', status: { state }, ...more };
 }
 
-const written = (event: StatusEvent): { final: boolean; metadata?: unknown } =>
+const written = (event: TaskStatusUpdateEvent): { final: boolean; metadata?: unknown } =>
   plain(v0_3.eventWriter().write(event)[0]) as { final: boolean; metadata?: unknown };
 
 describe('a part of 0.3', () => {
@@ -93,9 +96,9 @@ describe('a part of 0.3', () => {
   });
 
   it('keeps the bytes of an answer that has both, and says so', () => {
-    const losses: Loss[] = [];
+    const losses: TranslationLoss[] = [];
     const wire = { kind: 'file', file: { bytes: 'AAE=', uri: 'https://x.test' } };
-    expect(readPart(wire, leniently(losses))).toEqual({ raw: 'AAE=' });
+    expect(readPart(wire, lenientMode(losses))).toEqual({ raw: 'AAE=' });
     expect(losses).toEqual([expect.objectContaining({ path: 'message.parts[0].file.uri', kind: 'dropped' })]);
   });
 });
@@ -103,7 +106,7 @@ describe('a part of 0.3', () => {
 describe('a message of 0.3', () => {
   it('needs no kind, and null is absence', () => {
     const wire = { messageId: 'm', role: 'agent', parts: [{ text: 'x' }], taskId: null, metadata: null };
-    expect(v0_3.message.read(wire, strictly)).toEqual({
+    expect(v0_3.message.read(wire, strictMode)).toEqual({
       messageId: 'm',
       role: 'agent',
       parts: [{ text: 'x' }],
@@ -112,14 +115,14 @@ describe('a message of 0.3', () => {
 
   it('is refused with a role nobody knows, but an answer is taken for the agent', () => {
     const wire = { messageId: 'm', role: 'system', parts: [{ text: 'x' }] };
-    expect(() => v0_3.message.read(wire, strictly)).toThrow('message.role must be user or agent');
-    const losses: Loss[] = [];
-    expect(v0_3.message.read(wire, leniently(losses)).role).toBe('agent');
+    expect(() => v0_3.message.read(wire, strictMode)).toThrow('message.role must be user or agent');
+    const losses: TranslationLoss[] = [];
+    expect(v0_3.message.read(wire, lenientMode(losses)).role).toBe('agent');
     expect(losses).toEqual([expect.objectContaining({ path: 'message.role', kind: 'guessed' })]);
   });
 
   it.each([[undefined], [[]]])('is refused with the parts %j', (parts) => {
-    expect(() => v0_3.message.read({ messageId: 'm', role: 'user', parts }, strictly)).toThrow(
+    expect(() => v0_3.message.read({ messageId: 'm', role: 'user', parts }, strictMode)).toThrow(
       'message.parts',
     );
   });
@@ -129,13 +132,13 @@ describe('a task of 0.3', () => {
   it.each(taskStates)('writes the state %s as the word it is', (state) => {
     const wire = plain(v0_3.task.write({ id: 't', contextId: 'c', status: { state } }));
     expect(wire).toEqual({ kind: 'task', id: 't', contextId: 'c', status: { state } });
-    expect(v0_3.task.read(wire, leniently()).status.state).toBe(state);
+    expect(v0_3.task.read(wire, lenientMode()).status.state).toBe(state);
   });
 
   it('keeps a state that nobody knows by name, and never writes it as a state', () => {
     const task = v0_3.task.read(
       { kind: 'task', id: 't', contextId: 'c', status: { state: 'napping' } },
-      leniently(),
+      lenientMode(),
     );
     expect(task.metadata).toEqual({ [compatKey]: { state: 'napping' } });
     const again = plain(v0_3.task.write(task));
@@ -143,22 +146,22 @@ describe('a task of 0.3', () => {
       status: { state: 'unknown' },
       metadata: { [compatKey]: { state: 'napping' } },
     });
-    expect(v0_3.task.read(again, leniently())).toEqual(task);
+    expect(v0_3.task.read(again, lenientMode())).toEqual(task);
   });
 
   it('keeps an empty context, and notes a missing one', () => {
-    const losses: Loss[] = [];
+    const losses: TranslationLoss[] = [];
     const wire = { id: 't', status: { state: 'working' } };
-    expect(v0_3.task.read({ ...wire, contextId: '' }, leniently(losses)).contextId).toBe('');
+    expect(v0_3.task.read({ ...wire, contextId: '' }, lenientMode(losses)).contextId).toBe('');
     expect(losses).toEqual([]);
-    expect(v0_3.task.read(wire, leniently(losses)).contextId).toBe('');
+    expect(v0_3.task.read(wire, lenientMode(losses)).contextId).toBe('');
     expect(losses).toEqual([expect.objectContaining({ path: 'task.contextId', kind: 'defaulted' })]);
   });
 
   it('reads a time without a zone as UTC, and says so', () => {
-    const losses: Loss[] = [];
+    const losses: TranslationLoss[] = [];
     const wire = { id: 't', contextId: 'c', status: { state: 'working', timestamp: '2025-08-01T10:00:00' } };
-    expect(v0_3.task.read(wire, leniently(losses)).status.timestamp).toBe('2025-08-01T10:00:00.000Z');
+    expect(v0_3.task.read(wire, lenientMode(losses)).status.timestamp).toBe('2025-08-01T10:00:00.000Z');
     expect(losses).toHaveLength(1);
   });
 });
@@ -177,16 +180,16 @@ describe('a stream of 0.3', () => {
       status: { state: 'working' },
       final: true,
     };
-    const [, event] = v0_3.eventReader({}).read(wire, leniently());
+    const [, event] = v0_3.eventReader({}).read(wire, lenientMode());
     expect(event).toEqual(status('working', { metadata: { [compatKey]: { final: true } } }));
-    expect(plain(v0_3.eventWriter().write(event as StatusEvent)[0])).toEqual(wire);
+    expect(plain(v0_3.eventWriter().write(event as TaskStatusUpdateEvent)[0])).toEqual(wire);
   });
 
   it.each(['completed', 'input-required', 'auth-required'] as const)(
     'needs no mark for a final %s',
     (state) => {
       const wire = { kind: 'status-update', taskId: 't', contextId: 'c', status: { state }, final: true };
-      expect(v0_3.eventReader({}).read(wire, leniently()).at(-1)).toEqual(status(state));
+      expect(v0_3.eventReader({}).read(wire, lenientMode()).at(-1)).toEqual(status(state));
     },
   );
 
@@ -201,7 +204,7 @@ describe('a stream of 0.3', () => {
   });
 
   it('puts a task before the first update of a peer that sends none', () => {
-    const losses: Loss[] = [];
+    const losses: TranslationLoss[] = [];
     const message = { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] };
     const reader = v0_3.eventReader({ message });
     const wire = {
@@ -211,27 +214,27 @@ describe('a stream of 0.3', () => {
       status: { state: 'working' },
       final: false,
     };
-    expect(reader.read(wire, leniently(losses))).toEqual([
+    expect(reader.read(wire, lenientMode(losses))).toEqual([
       { kind: 'task', task: { id: 't', contextId: 'c', status: { state: 'working' }, history: [message] } },
       status('working'),
     ]);
     expect(losses).toEqual([expect.objectContaining({ kind: 'guessed' })]);
-    expect(reader.read(wire, leniently())).toEqual([status('working')]);
+    expect(reader.read(wire, lenientMode())).toEqual([status('working')]);
   });
 
   it('adds nothing to a stream that begins with its task or is a message', () => {
     const task = { kind: 'task', id: 't', contextId: 'c', status: { state: 'submitted' } };
     const reader = v0_3.eventReader({});
-    expect(reader.read(task, leniently())).toHaveLength(1);
+    expect(reader.read(task, lenientMode())).toHaveLength(1);
     const update = {
       kind: 'artifact-update',
       taskId: 't',
       contextId: 'c',
       artifact: { artifactId: 'a', parts: [] },
     };
-    expect(reader.read(update, leniently())).toHaveLength(1);
+    expect(reader.read(update, lenientMode())).toHaveLength(1);
     const message = { kind: 'message', messageId: 'm', role: 'agent', parts: [] };
-    expect(v0_3.eventReader({}).read(message, leniently())).toHaveLength(1);
+    expect(v0_3.eventReader({}).read(message, lenientMode())).toHaveLength(1);
   });
 
   it.each([
@@ -240,17 +243,17 @@ describe('a stream of 0.3', () => {
     [{ taskId: 't', contextId: 'c', artifact: { artifactId: 'a', parts: [] } }, 'artifact'],
     [{ messageId: 'm', role: 'agent', parts: [] }, 'message'],
   ])('knows %j without a tag', (wire, kind) => {
-    expect(v0_3.eventReader({}).read(wire, leniently()).at(-1)?.kind).toBe(kind);
+    expect(v0_3.eventReader({}).read(wire, lenientMode()).at(-1)?.kind).toBe(kind);
   });
 
   it('refuses what is no event', () => {
-    expect(() => v0_3.eventReader({}).read({ hello: 1 }, leniently())).toThrow('event must be a task');
+    expect(() => v0_3.eventReader({}).read({ hello: 1 }, lenientMode())).toThrow('event must be a task');
   });
 });
 
 describe('the methods of 0.3', () => {
   it('prefer the name of the schema for the extended card, and know the other one', () => {
-    expect(methodOf(v0_3, 'extendedCard')).toBe('agent/getAuthenticatedExtendedCard');
+    expect(rpcMethodName(v0_3, 'extendedCard')).toBe('agent/getAuthenticatedExtendedCard');
     expect(v0_3.methods.get('agent/authenticatedExtendedCard')).toBe('extendedCard');
   });
 
@@ -264,6 +267,6 @@ describe('the methods of 0.3', () => {
       status: { state: 'working' },
       final: false,
     };
-    expect(v0_3.notification.read(wire, leniently())).toEqual(status('working'));
+    expect(v0_3.notification.read(wire, lenientMode())).toEqual(status('working'));
   });
 });

@@ -1,17 +1,17 @@
-import type { StatusEvent, StreamEvent } from '../../protocol/event.ts';
+import type { TaskStatusUpdateEvent, StreamEvent } from '../../protocol/event.ts';
 import type { EventWriter } from '../dialect.ts';
-import { isFinal, withoutFinal } from '../v0_3/event.ts';
+import { isFinalStatus, removeFinalMark } from '../v0_3/event.ts';
 import { writeMessage } from './message.ts';
 import { writeArtifact, writeStatus, writeTask } from './task.ts';
 
-function writeStatusEvent(event: StatusEvent, final: boolean): unknown {
+function writeStatusEvent(event: TaskStatusUpdateEvent, final: boolean): unknown {
   return {
     statusUpdate: {
       taskId: event.taskId,
       contextId: event.contextId,
       status: writeStatus(event.status),
       final,
-      metadata: withoutFinal(event),
+      metadata: removeFinalMark(event),
     },
   };
 }
@@ -20,7 +20,7 @@ function writeStatusEvent(event: StatusEvent, final: boolean): unknown {
 function writeEvent(event: StreamEvent): unknown {
   switch (event.kind) {
     case 'status':
-      return writeStatusEvent(event, isFinal(event));
+      return writeStatusEvent(event, isFinalStatus(event));
     case 'artifact':
       return {
         artifactUpdate: {
@@ -43,5 +43,5 @@ function writeEvent(event: StreamEvent): unknown {
 export const eventWriter: EventWriter = {
   write: (event) => [writeEvent(event)],
   end: (last, wasWithin = false) =>
-    last === undefined || (isFinal(last) && !wasWithin) ? [] : [writeStatusEvent(last, true)],
+    last === undefined || (isFinalStatus(last) && !wasWithin) ? [] : [writeStatusEvent(last, true)],
 };

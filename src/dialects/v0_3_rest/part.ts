@@ -1,9 +1,9 @@
 import type { Part } from '../../protocol/part.ts';
-import { boxed, labelled } from '../v0_3/part.ts';
+import { boxDataPart, partMetadata } from '../v0_3/part.ts';
 
 /** Writes a part as the protocol buffers of 0.3 have it: its member names it, and data says `data` twice. */
 export function writePart(part: Part): unknown {
-  if ('text' in part) return { text: part.text, metadata: labelled(part) };
+  if ('text' in part) return { text: part.text, metadata: partMetadata(part) };
   if ('raw' in part) {
     return {
       file: { fileWithBytes: part.raw, mimeType: part.mediaType, name: part.filename },
@@ -16,6 +16,6 @@ export function writePart(part: Part): unknown {
       metadata: part.metadata,
     };
   }
-  const { data, metadata } = boxed(part);
+  const { data, metadata } = boxDataPart(part);
   return { data: { data }, metadata };
 }

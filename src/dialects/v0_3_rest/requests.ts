@@ -1,17 +1,30 @@
 import type { PushConfigRef, SendRequest } from '../../protocol/requests.ts';
 import type { Dialect } from '../dialect.ts';
-import { readCount, readMetadata, readName, readObject, readText, type Wire } from '../field-readers.ts';
-import type { Losses, Reading } from '../translation-loss.ts';
+import {
+  readInteger,
+  readMetadata,
+  readNonEmptyString,
+  readObject,
+  readOptionalText,
+  type WireObject,
+} from '../field-readers.ts';
+import type { LossList, DecodeMode } from '../translation-loss.ts';
 import { readPushConfig, readResourceName, writePushTarget } from '../v0_3/push.ts';
-import { noteMetadata, noteSendLosses, readListTasks, readSend, writeListTasks } from '../v0_3/requests.ts';
+import {
+  recordMetadataLoss,
+  recordSendLosses,
+  readListTasks,
+  readSend,
+  writeListTasks,
+} from '../v0_3/requests.ts';
 import { writeMessage } from './message.ts';
 import { writeCreatePushConfig } from './push.ts';
 import { wireStates } from './task.ts';
 
 /** Writes a send. The configuration is always there: an absent `blocking` would read as false. */
-function writeSend(request: SendRequest, losses?: Losses): unknown {
+function writeSend(request: SendRequest, losses?: LossList): unknown {
   const { message, configuration, metadata } = request;
-  noteSendLosses(request, losses);
+  recordSendLosses(request, losses);
   return {
     message: writeMessage(message),
     configuration: {
@@ -25,9 +38,9 @@ function writeSend(request: SendRequest, losses?: Losses): unknown {
 }
 
 /** ProtoJSON leaves out what is false, so a configuration that does not say `blocking` says that it is not. */
-function readProtoSend(params: unknown, reading: Reading): SendRequest {
+function readProtoSend(params: unknown, reading: DecodeMode): SendRequest {
   const request = readSend(params, reading);
-  const { configuration } = params as { configuration?: Wire | null };
+  const { configuration } = params as { configuration?: WireObject | null };
   if (configuration && (configuration.blocking ?? undefined) === undefined) {
     request.configuration = { ...request.configuration, returnImmediately: true };
   }
@@ -45,24 +58,27 @@ function plain(value: unknown): unknown {
 }
 
 /** Reads the task that a path names by its id, or a body by its resource name. */
-function readTaskId(wire: Wire): string {
-  return readName(wire.id ?? readResourceName(wire.name).taskId, 'id');
+function readTaskId(wire: WireObject): string {
+  return readNonEmptyString(wire.id ?? readResourceName(wire.name).taskId, 'id');
 }
 
 /** Cancel and subscribe may come with the body `null`, or with none. */
-function readBody(params: unknown): Wire {
+function readBody(params: unknown): WireObject {
   return params === undefined || params === null ? {} : readObject(params, '');
 }
 
-function readOwner(wire: Wire): string {
+function readOwner(wire: WireObject): string {
   const { taskId } = readResourceName(wire.name ?? wire.parent);
-  return readName(wire.taskId ?? wire.task_id ?? taskId, 'taskId');
+  return readNonEmptyString(wire.taskId ?? wire.task_id ?? taskId, 'taskId');
 }
 
 const ref: Dialect['requests']['getPushConfig'] = {
   read(params) {
     const wire = readObject(params, '');
-    return { taskId: readOwner(wire), id: readName(wire.id ?? readResourceName(wire.name).id, 'id') };
+    return {
+      taskId: readOwner(wire),
+      id: readNonEmptyString(wire.id ?? readResourceName(wire.name).id, 'id'),
+    };
   },
   write: ({ taskId, id }: PushConfigRef) => ({ taskId, id }),
 };
@@ -77,8 +93,8 @@ export const requests: Dialect['requests'] = {
   getTask: {
     read(params, reading) {
       const wire = readObject(params, '');
-      noteMetadata(wire, reading);
-      const historyLength = readCount(plain(wire.historyLength ?? wire.history_length), 'historyLength');
+      recordMetadataLoss(wire, reading);
+      const historyLength = readInteger(plain(wire.historyLength ?? wire.history_length), 'historyLength');
       return { id: readTaskId(wire), historyLength };
     },
     write: ({ id, historyLength }) => ({ id, historyLength }),
@@ -127,8 +143,8 @@ export const requests: Dialect['requests'] = {
       const wire = readObject(params, '');
       return {
         taskId: readOwner(wire),
-        pageSize: readCount(plain(wire.pageSize ?? wire.page_size), 'pageSize'),
-        pageToken: readText(wire.pageToken ?? wire.page_token, 'pageToken'),
+        pageSize: readInteger(plain(wire.pageSize ?? wire.page_size), 'pageSize'),
+        pageToken: readOptionalText(wire.pageToken ?? wire.page_token, 'pageToken'),
       };
     },
     write: ({ taskId, pageSize, pageToken }) => ({ taskId, pageSize, pageToken }),

@@ -1,7 +1,7 @@
 import { isTask } from '../../protocol/task.ts';
 import type { Dialect } from '../dialect.ts';
 import { readPushConfig } from '../v0_3/push.ts';
-import { readAnswer, readPushPage, readTaskPage } from '../v0_3/results.ts';
+import { readSendResult, readPushPage, readTaskPage } from '../v0_3/results.ts';
 import { readTask } from '../v0_3/task.ts';
 import { card } from './card.ts';
 import { writeMessage } from './message.ts';
@@ -21,7 +21,7 @@ const pushConfig: Dialect['results']['getPushConfig'] = {
 /** The results of every operation, as 0.3 has them over REST: a send is wrapped, a task is bare. */
 export const results: Dialect['results'] = {
   send: {
-    read: readAnswer,
+    read: readSendResult,
     write: (answer) => (isTask(answer) ? { task: writeTask(answer) } : { message: writeMessage(answer) }),
   },
   getTask: task,

@@ -3,7 +3,7 @@ import type { SecurityWriter } from '../v0_3/card.ts';
 import { splitFlows, splitRequirements, writeRequirements, writeSecurityScheme } from '../v1_0/security.ts';
 
 /** Writes security in the wrapper form, which the protocol buffers of 0.3 and 1.0 share: one flow per OAuth 2 scheme. */
-export function wrapped(schemes: { [name: string]: SecurityScheme }): SecurityWriter {
+export function wrappedSecurityWriter(schemes: { [name: string]: SecurityScheme }): SecurityWriter {
   const split = splitFlows(schemes);
   return {
     schemes: () =>

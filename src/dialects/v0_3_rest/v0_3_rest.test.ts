@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { A2AError } from '../../protocol/errors.ts';
-import type { StatusEvent } from '../../protocol/event.ts';
+import type { TaskStatusUpdateEvent } from '../../protocol/event.ts';
 import type { Part } from '../../protocol/part.ts';
 import { taskStates } from '../../protocol/task.ts';
 import { compatKey } from '../compat-metadata.ts';
-import { type Loss, leniently, strictly } from '../translation-loss.ts';
+import { type TranslationLoss, lenientMode, strictMode } from '../translation-loss.ts';
 import { v0_3 } from '../v0_3/index.ts';
 import { v0_3_rest } from './index.ts';
 
@@ -50,8 +50,8 @@ describe('a message of 0.3 over REST', () => {
       content: [{ text: 'x' }],
       metadata: { mine: 1, [compatKey]: { referenceTaskIds: ['t-0'] } },
     });
-    expect(v0_3_rest.message.read(wire, strictly)).toEqual(message);
-    expect(v0_3.message.read(wire, strictly)).toEqual(message);
+    expect(v0_3_rest.message.read(wire, strictMode)).toEqual(message);
+    expect(v0_3.message.read(wire, strictMode)).toEqual(message);
   });
 });
 
@@ -60,20 +60,20 @@ describe('a task of 0.3 over REST', () => {
     const task = { id: 't', contextId: 'c', status: { state } };
     const wire = plain(v0_3_rest.task.write(task)) as { status: { state: string } };
     expect(wire.status.state).toMatch(/^TASK_STATE_/);
-    expect(v0_3_rest.task.read(wire, leniently())).toEqual(task);
-    expect(v0_3_rest.task.read(task, leniently())).toEqual(task);
+    expect(v0_3_rest.task.read(wire, lenientMode())).toEqual(task);
+    expect(v0_3_rest.task.read(task, lenientMode())).toEqual(task);
   });
 
   it('is canceled with two l, and understood with one', () => {
     const task = { id: 't', contextId: 'c', status: { state: 'canceled' as const } };
     expect(plain(v0_3_rest.task.write(task))).toMatchObject({ status: { state: 'TASK_STATE_CANCELLED' } });
     const newer = { ...task, status: { state: 'TASK_STATE_CANCELED' } };
-    expect(v0_3_rest.task.read(newer, leniently())).toEqual(task);
+    expect(v0_3_rest.task.read(newer, lenientMode())).toEqual(task);
   });
 });
 
 describe('a stream of 0.3 over REST', () => {
-  const status = (state: StatusEvent['status']['state']): StatusEvent => ({
+  const status = (state: TaskStatusUpdateEvent['status']['state']): TaskStatusUpdateEvent => ({
     kind: 'status',
     taskId: 't',
     contextId: 'c',
@@ -104,22 +104,22 @@ describe('a request of 0.3 over REST', () => {
       { id: 't', historyLength: 2 },
     ],
   ])('gets a task by %j', (params, model) => {
-    expect(requests.getTask.read(params, strictly)).toEqual(model);
+    expect(requests.getTask.read(params, strictMode)).toEqual(model);
   });
 
   it.each([['three'], ['-1'], [1.5]])('is refused with a history of %j', (historyLength) => {
-    expect(() => requests.getTask.read({ id: 't', historyLength }, strictly)).toThrow('historyLength');
+    expect(() => requests.getTask.read({ id: 't', historyLength }, strictMode)).toThrow('historyLength');
   });
 
   it('cancels and subscribes by the path, or by the name in the body', () => {
-    expect(requests.cancelTask.read({ id: 't' }, strictly)).toEqual({ id: 't' });
-    expect(requests.cancelTask.read({ name: 'tasks/a/b' }, strictly)).toEqual({ id: 'a/b' });
-    expect(requests.subscribe.read({ name: 'tasks/t' }, strictly)).toEqual({ id: 't' });
-    expect(() => requests.subscribe.read(null, strictly)).toThrow('id must be');
+    expect(requests.cancelTask.read({ id: 't' }, strictMode)).toEqual({ id: 't' });
+    expect(requests.cancelTask.read({ name: 'tasks/a/b' }, strictMode)).toEqual({ id: 'a/b' });
+    expect(requests.subscribe.read({ name: 'tasks/t' }, strictMode)).toEqual({ id: 't' });
+    expect(() => requests.subscribe.read(null, strictMode)).toThrow('id must be');
   });
 
   it('cannot give a reason for a cancel', () => {
-    const losses: Loss[] = [];
+    const losses: TranslationLoss[] = [];
     expect(requests.cancelTask.write({ id: 't', metadata: { why: 1 } }, losses)).toEqual({ id: 't' });
     expect(losses).toEqual([expect.objectContaining({ path: 'metadata', kind: 'dropped' })]);
   });
@@ -147,16 +147,16 @@ describe('a request of 0.3 over REST', () => {
     [{ taskId: 't', url: 'u', id: 'p' }, 'p'],
     [{ taskId: 't', url: 'u' }, 't'],
   ])('creates a push configuration from %j', (params, id) => {
-    expect(requests.createPushConfig.read(params, strictly)).toEqual({ taskId: 't', id, url: 'u' });
+    expect(requests.createPushConfig.read(params, strictMode)).toEqual({ taskId: 't', id, url: 'u' });
   });
 
   it('names a push configuration by the path or by its name', () => {
     const model = { taskId: 't', id: 'p' };
-    expect(requests.getPushConfig.read(model, strictly)).toEqual(model);
-    expect(requests.deletePushConfig.read({ name: 'tasks/t/pushNotificationConfigs/p' }, strictly)).toEqual(
+    expect(requests.getPushConfig.read(model, strictMode)).toEqual(model);
+    expect(requests.deletePushConfig.read({ name: 'tasks/t/pushNotificationConfigs/p' }, strictMode)).toEqual(
       model,
     );
-    expect(requests.listPushConfigs.read({ parent: 'tasks/t', page_size: '5' }, strictly)).toEqual({
+    expect(requests.listPushConfigs.read({ parent: 'tasks/t', page_size: '5' }, strictMode)).toEqual({
       taskId: 't',
       pageSize: 5,
     });
@@ -184,18 +184,18 @@ describe('a request of 0.3 over REST', () => {
 describe('a result of 0.3 over REST', () => {
   it('is a list of tasks, and a page is understood', () => {
     const task = { id: 't', contextId: 'c', status: { state: 'working' as const } };
-    const losses: Loss[] = [];
+    const losses: TranslationLoss[] = [];
     const page = { tasks: [task], nextPageToken: 'n', pageSize: 1, totalSize: 9 };
     expect(results.listTasks.write(page, losses)).toHaveLength(1);
     expect(losses).toEqual([expect.objectContaining({ path: 'nextPageToken', kind: 'dropped' })]);
-    expect(results.listTasks.read(page, leniently())).toEqual(page);
+    expect(results.listTasks.read(page, lenientMode())).toEqual(page);
   });
 
   it('of a push list may be a bare list or nothing', () => {
     const config = { name: 'tasks/t/pushNotificationConfigs/p', pushNotificationConfig: { url: 'u' } };
     const configs = [{ taskId: 't', id: 'p', url: 'u' }];
-    expect(results.listPushConfigs.read([config], leniently()).configs).toEqual(configs);
-    expect(results.listPushConfigs.read({}, leniently()).configs).toEqual([]);
+    expect(results.listPushConfigs.read([config], lenientMode()).configs).toEqual(configs);
+    expect(results.listPushConfigs.read({}, lenientMode()).configs).toEqual([]);
   });
 });
 

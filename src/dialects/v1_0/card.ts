@@ -10,17 +10,17 @@ import { invalidField } from '../../protocol/errors.ts';
 import { compatKey } from '../compat-metadata.ts';
 import type { Codec } from '../dialect.ts';
 import {
-  readFlag,
-  readList,
+  readBoolean,
+  readArray,
   readMetadata,
-  readName,
+  readNonEmptyString,
   readObject,
   readString,
   readStrings,
-  readText,
-  type Wire,
+  readOptionalText,
+  type WireObject,
 } from '../field-readers.ts';
-import type { Losses, Reading } from '../translation-loss.ts';
+import type { LossList, DecodeMode } from '../translation-loss.ts';
 import {
   mergeSecurity,
   readRequirements,
@@ -32,41 +32,41 @@ import {
 } from './security.ts';
 
 /** Reads a card as 1.0 has it, forgiving where the texts contradict each other. */
-function readCard(value: unknown, reading: Reading): AgentCard {
+function readCard(value: unknown, reading: DecodeMode): AgentCard {
   const wire = readObject(value, 'card');
   const card: AgentCard = {
-    name: readName(wire.name, 'name'),
+    name: readNonEmptyString(wire.name, 'name'),
     description: readString(wire.description, 'description') ?? '',
     version: readString(wire.version, 'version') ?? '',
     interfaces: readInterfaces(wire.supportedInterfaces ?? wire.supported_interfaces, reading),
     capabilities: readCapabilities(wire.capabilities, reading),
     defaultInputModes: readStrings(wire.defaultInputModes, 'defaultInputModes') ?? [],
     defaultOutputModes: readStrings(wire.defaultOutputModes, 'defaultOutputModes') ?? [],
-    skills: readList(wire.skills ?? [], 'skills').map((each, i) => readSkill(each, `skills[${i}]`, reading)),
+    skills: readArray(wire.skills ?? [], 'skills').map((each, i) => readSkill(each, `skills[${i}]`, reading)),
   };
-  readExtras(wire, card);
+  readOptionalFields(wire, card);
   readSecurity(wire, card, reading);
   return card;
 }
 
 /** Reads what a card may have beside its duties; the shape is the same from 0.2 to 1.0. */
-export function readExtras(wire: Wire, card: AgentCard): void {
+export function readOptionalFields(wire: WireObject, card: AgentCard): void {
   if (wire.provider !== undefined && wire.provider !== null) {
     const provider = readObject(wire.provider, 'provider');
     card.provider = { organization: readString(provider.organization, 'provider.organization') ?? '' };
-    const url = readText(provider.url, 'provider.url');
+    const url = readOptionalText(provider.url, 'provider.url');
     if (url !== undefined) card.provider.url = url;
   }
-  const documentationUrl = readText(wire.documentationUrl, 'documentationUrl');
+  const documentationUrl = readOptionalText(wire.documentationUrl, 'documentationUrl');
   if (documentationUrl !== undefined) card.documentationUrl = documentationUrl;
-  const iconUrl = readText(wire.iconUrl, 'iconUrl');
+  const iconUrl = readOptionalText(wire.iconUrl, 'iconUrl');
   if (iconUrl !== undefined) card.iconUrl = iconUrl;
   if (Array.isArray(wire.signatures) && wire.signatures.length > 0) {
     card.signatures = wire.signatures as AgentCardSignature[];
   }
 }
 
-function readSecurity(wire: Wire, card: AgentCard, reading: Reading): void {
+function readSecurity(wire: WireObject, card: AgentCard, reading: DecodeMode): void {
   const schemes = readMetadata(wire.securitySchemes, 'securitySchemes') ?? {};
   const read = Object.fromEntries(
     Object.entries(schemes).map(([name, each]) => [
@@ -84,25 +84,25 @@ function readSecurity(wire: Wire, card: AgentCard, reading: Reading): void {
 }
 
 /** Reads the list of interfaces, which a hybrid card of 0.3 has too. */
-export function readInterfaces(value: unknown, reading: Reading): AgentInterface[] {
-  const list = readList(value ?? [], 'supportedInterfaces');
+export function readInterfaces(value: unknown, reading: DecodeMode): AgentInterface[] {
+  const list = readArray(value ?? [], 'supportedInterfaces');
   if (list.length === 0 && !reading.lenient) throw invalidField('supportedInterfaces', 'must not be empty');
   return list.map((each, i) => {
     const at = `supportedInterfaces[${i}]`;
     const wire = readObject(each, at);
     const read: AgentInterface = {
-      url: readName(wire.url, `${at}.url`),
-      protocolBinding: readText(wire.protocolBinding, `${at}.protocolBinding`) ?? 'JSONRPC',
-      protocolVersion: readText(wire.protocolVersion, `${at}.protocolVersion`) ?? '1.0',
+      url: readNonEmptyString(wire.url, `${at}.url`),
+      protocolBinding: readOptionalText(wire.protocolBinding, `${at}.protocolBinding`) ?? 'JSONRPC',
+      protocolVersion: readOptionalText(wire.protocolVersion, `${at}.protocolVersion`) ?? '1.0',
     };
-    const tenant = readText(wire.tenant, `${at}.tenant`);
+    const tenant = readOptionalText(wire.tenant, `${at}.tenant`);
     if (tenant !== undefined) read.tenant = tenant;
     return read;
   });
 }
 
 /** Reads capabilities; `stateTransitionHistory`, which 1.0 lost, comes back from the compat extension. */
-function readCapabilities(value: unknown, reading: Reading): AgentCapabilities {
+function readCapabilities(value: unknown, reading: DecodeMode): AgentCapabilities {
   if (value === undefined || value === null) {
     reading.losses?.push({ path: 'capabilities', kind: 'defaulted', note: 'no capabilities were given' });
     return {};
@@ -110,7 +110,7 @@ function readCapabilities(value: unknown, reading: Reading): AgentCapabilities {
   const wire = readObject(value, 'capabilities');
   const capabilities: AgentCapabilities = {};
   for (const flag of ['streaming', 'pushNotifications', 'extendedAgentCard'] as const) {
-    const set = readFlag(wire[flag], `capabilities.${flag}`);
+    const set = readBoolean(wire[flag], `capabilities.${flag}`);
     if (set !== undefined) capabilities[flag] = set;
   }
   const extensions = readExtensions(wire.extensions, 'capabilities.extensions');
@@ -124,12 +124,12 @@ function readCapabilities(value: unknown, reading: Reading): AgentCapabilities {
 /** Reads the extensions of a card; the shape is the same from 0.2 to 1.0. */
 export function readExtensions(value: unknown, at: string): AgentExtension[] | undefined {
   if (value === undefined || value === null) return undefined;
-  return readList(value, at).map((each, i) => {
+  return readArray(value, at).map((each, i) => {
     const wire = readObject(each, `${at}[${i}]`);
     const extension: AgentExtension = { uri: readString(wire.uri, `${at}[${i}].uri`) ?? '' };
-    const description = readText(wire.description, `${at}[${i}].description`);
+    const description = readOptionalText(wire.description, `${at}[${i}].description`);
     if (description !== undefined) extension.description = description;
-    const required = readFlag(wire.required, `${at}[${i}].required`);
+    const required = readBoolean(wire.required, `${at}[${i}].required`);
     if (required !== undefined) extension.required = required;
     const params = readMetadata(wire.params, `${at}[${i}].params`);
     if (params !== undefined) extension.params = params;
@@ -138,10 +138,10 @@ export function readExtensions(value: unknown, at: string): AgentExtension[] | u
 }
 
 /** Reads a skill; the shape is the same from 0.2 to 1.0 but for the form of its security, and both forms are understood. */
-export function readSkill(value: unknown, at: string, reading: Reading): AgentSkill {
+export function readSkill(value: unknown, at: string, reading: DecodeMode): AgentSkill {
   const wire = readObject(value, at);
   const skill: AgentSkill = {
-    id: readName(wire.id, `${at}.id`),
+    id: readNonEmptyString(wire.id, `${at}.id`),
     name: readString(wire.name, `${at}.name`) ?? '',
     description: readString(wire.description, `${at}.description`) ?? '',
     tags: readStrings(wire.tags, `${at}.tags`) ?? [],
@@ -158,7 +158,7 @@ export function readSkill(value: unknown, at: string, reading: Reading): AgentSk
 }
 
 /** Writes a card as 1.0 has it. */
-function writeCard(card: AgentCard, losses?: Losses): unknown {
+function writeCard(card: AgentCard, losses?: LossList): unknown {
   const schemes = card.securitySchemes && splitFlows(card.securitySchemes);
   const requirements = (list: AgentCard['securityRequirements']): unknown =>
     list && writeRequirements(splitRequirements(list, schemes ?? {}));

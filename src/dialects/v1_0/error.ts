@@ -1,17 +1,17 @@
-import { A2AError, errorTable, type FieldViolation, type Reason } from '../../protocol/errors.ts';
+import { A2AError, errorTable, type FieldViolation, type ErrorReason } from '../../protocol/errors.ts';
 import type { RestErrorCodec, RpcErrorCodec } from '../dialect.ts';
-import type { Wire } from '../field-readers.ts';
+import type { WireObject } from '../field-readers.ts';
 
 const errorInfo = 'type.googleapis.com/google.rpc.ErrorInfo';
 const badRequest = 'type.googleapis.com/google.rpc.BadRequest';
 const domain = 'a2a-protocol.org';
 
-const reasonsByCode: ReadonlyMap<number, Reason> = new Map(
+const reasonsByCode: ReadonlyMap<number, ErrorReason> = new Map(
   // The first reason of a code is the one the specification means; later ones share the code for want of their own.
-  (Object.keys(errorTable) as Reason[]).toReversed().map((reason) => [errorTable[reason].rpc, reason]),
+  (Object.keys(errorTable) as ErrorReason[]).toReversed().map((reason) => [errorTable[reason].rpc, reason]),
 );
 
-const reasonsByStatus: ReadonlyMap<number, Reason> = new Map<number, Reason>([
+const reasonsByStatus: ReadonlyMap<number, ErrorReason> = new Map<number, ErrorReason>([
   [400, 'INVALID_REQUEST'],
   [401, 'UNAUTHENTICATED'],
   [403, 'PERMISSION_DENIED'],
@@ -28,12 +28,12 @@ const reasonsByStatus: ReadonlyMap<number, Reason> = new Map<number, Reason>([
 ]);
 
 /** The fault that an HTTP status alone stands for. */
-export function reasonOfStatus(status: number): Reason {
+export function reasonForStatus(status: number): ErrorReason {
   return reasonsByStatus.get(status) ?? (status >= 500 ? 'INTERNAL_ERROR' : 'INVALID_REQUEST');
 }
 
 /** The fault that a JSON-RPC code stands for. */
-export function reasonOfCode(code: unknown): Reason | undefined {
+export function reasonForCode(code: unknown): ErrorReason | undefined {
   return typeof code === 'number' ? reasonsByCode.get(code) : undefined;
 }
 
@@ -44,7 +44,7 @@ function writeDetails(error: A2AError): unknown[] {
 }
 
 interface Details {
-  reason: Reason | undefined;
+  reason: ErrorReason | undefined;
   metadata: { [key: string]: string };
   violations: FieldViolation[];
 }
@@ -54,11 +54,11 @@ function readDetails(value: unknown): Details {
   if (!Array.isArray(value)) return read;
   for (const detail of value as unknown[]) {
     if (typeof detail !== 'object' || detail === null) continue;
-    const wire = detail as Wire;
+    const wire = detail as WireObject;
     const type = String(wire['@type']);
     if (type.endsWith('google.rpc.ErrorInfo')) readErrorInfo(wire, read);
     if (type.endsWith('google.rpc.BadRequest') && Array.isArray(wire.fieldViolations)) {
-      for (const each of wire.fieldViolations as Wire[]) {
+      for (const each of wire.fieldViolations as WireObject[]) {
         read.violations.push({
           field: textOrNothing(each?.field),
           description: textOrNothing(each?.description),
@@ -73,9 +73,9 @@ function textOrNothing(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-function readErrorInfo(wire: Wire, read: Details): void {
+function readErrorInfo(wire: WireObject, read: Details): void {
   if (typeof wire.reason === 'string' && Object.hasOwn(errorTable, wire.reason))
-    read.reason = wire.reason as Reason;
+    read.reason = wire.reason as ErrorReason;
   if (typeof wire.metadata !== 'object' || wire.metadata === null) return;
   for (const [key, value] of Object.entries(wire.metadata)) {
     if (typeof value === 'string') read.metadata[key] = value;
@@ -85,12 +85,12 @@ function readErrorInfo(wire: Wire, read: Details): void {
 /** Errors of 1.0 over JSON-RPC: the reason counts first, the code second, the HTTP status last. */
 export const rpcError: RpcErrorCodec = {
   read(error, status) {
-    const wire = (typeof error === 'object' && error !== null ? error : {}) as Wire;
+    const wire = (typeof error === 'object' && error !== null ? error : {}) as WireObject;
     const { reason, metadata, violations } = readDetails(wire.data);
     return new A2AError(
       reason ??
-        reasonOfCode(wire.code) ??
-        (status !== undefined && status >= 400 ? reasonOfStatus(status) : 'INTERNAL_ERROR'),
+        reasonForCode(wire.code) ??
+        (status !== undefined && status >= 400 ? reasonForStatus(status) : 'INTERNAL_ERROR'),
       typeof wire.message === 'string' ? wire.message : undefined,
       { details: metadata, violations, status, cause: error },
     );
@@ -105,12 +105,14 @@ export const rpcError: RpcErrorCodec = {
 /** Errors of 1.0 over REST. Problem details (RFC 9457), printed in older examples, are understood too. */
 export const restError: RestErrorCodec = {
   read(body, status) {
-    const outer = (typeof body === 'object' && body !== null ? body : {}) as Wire;
-    const wire = (typeof outer.error === 'object' && outer.error !== null ? outer.error : outer) as Wire;
+    const outer = (typeof body === 'object' && body !== null ? body : {}) as WireObject;
+    const wire = (
+      typeof outer.error === 'object' && outer.error !== null ? outer.error : outer
+    ) as WireObject;
     const { reason, metadata, violations } = readDetails(wire.details);
     const text = wire.message ?? wire.detail ?? wire.title;
     return new A2AError(
-      reason ?? reasonOfCode(wire.code) ?? reasonOfStatus(status),
+      reason ?? reasonForCode(wire.code) ?? reasonForStatus(status),
       typeof text === 'string' ? text : undefined,
       { details: metadata, violations, status, cause: body },
     );

@@ -1,15 +1,23 @@
 import { invalidField } from '../../protocol/errors.ts';
-import type { ArtifactEvent, StatusEvent, StreamEvent } from '../../protocol/event.ts';
+import type { TaskArtifactUpdateEvent, TaskStatusUpdateEvent, StreamEvent } from '../../protocol/event.ts';
 import { withCompat } from '../compat-metadata.ts';
 import type { EventReader, EventWriter } from '../dialect.ts';
-import { readFlag, readMetadata, readName, readObject, readText, under, type Wire } from '../field-readers.ts';
-import type { Reading } from '../translation-loss.ts';
+import {
+  readBoolean,
+  readMetadata,
+  readNonEmptyString,
+  readObject,
+  readOptionalText,
+  fieldPath,
+  type WireObject,
+} from '../field-readers.ts';
+import type { DecodeMode } from '../translation-loss.ts';
 import { readMessage, writeMessage } from './message.ts';
 import {
   readArtifact,
   readStatus,
   readTask,
-  strangeState,
+  unknownState,
   writeArtifact,
   writeStatus,
   writeTask,
@@ -46,7 +54,7 @@ export function writeEvent(event: StreamEvent): unknown {
 }
 
 /** Reads an event by its one key. */
-export function readEvent(value: unknown, reading: Reading): StreamEvent {
+export function readEvent(value: unknown, reading: DecodeMode): StreamEvent {
   const wire = readObject(value, 'event');
   if (isSet(wire.task)) return { kind: 'task', task: readTask(wire.task, 'task', reading) };
   if (isSet(wire.message)) return { kind: 'message', message: readMessage(wire.message, 'message', reading) };
@@ -61,35 +69,35 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-function readIds(wire: Wire, at: string): { taskId: string; contextId: string } {
+function readIds(wire: WireObject, at: string): { taskId: string; contextId: string } {
   return {
-    taskId: readName(wire.taskId ?? wire.task_id, under(at, 'taskId')),
-    contextId: readText(wire.contextId ?? wire.context_id, under(at, 'contextId')) ?? '',
+    taskId: readNonEmptyString(wire.taskId ?? wire.task_id, fieldPath(at, 'taskId')),
+    contextId: readOptionalText(wire.contextId ?? wire.context_id, fieldPath(at, 'contextId')) ?? '',
   };
 }
 
-function readStatusEvent(wire: Wire, reading: Reading): StatusEvent {
-  const event: StatusEvent = {
+function readStatusEvent(wire: WireObject, reading: DecodeMode): TaskStatusUpdateEvent {
+  const event: TaskStatusUpdateEvent = {
     kind: 'status',
     ...readIds(wire, 'statusUpdate'),
     status: readStatus(wire.status, 'statusUpdate.status', reading),
   };
   let metadata = readMetadata(wire.metadata, 'statusUpdate.metadata');
-  const strange = strangeState(event.status, wire.status);
+  const strange = unknownState(event.status, wire.status);
   if (strange !== undefined) metadata = withCompat(metadata, { state: strange });
   if (metadata !== undefined) event.metadata = metadata;
   return event;
 }
 
-function readArtifactEvent(wire: Wire, reading: Reading): ArtifactEvent {
-  const event: ArtifactEvent = {
+function readArtifactEvent(wire: WireObject, reading: DecodeMode): TaskArtifactUpdateEvent {
+  const event: TaskArtifactUpdateEvent = {
     kind: 'artifact',
     ...readIds(wire, 'artifactUpdate'),
     artifact: readArtifact(wire.artifact, 'artifactUpdate.artifact', reading),
   };
-  const append = readFlag(wire.append, 'artifactUpdate.append');
+  const append = readBoolean(wire.append, 'artifactUpdate.append');
   if (append !== undefined) event.append = append;
-  const lastChunk = readFlag(wire.lastChunk ?? wire.last_chunk, 'artifactUpdate.lastChunk');
+  const lastChunk = readBoolean(wire.lastChunk ?? wire.last_chunk, 'artifactUpdate.lastChunk');
   if (lastChunk !== undefined) event.lastChunk = lastChunk;
   const metadata = readMetadata(wire.metadata, 'artifactUpdate.metadata');
   if (metadata !== undefined) event.metadata = metadata;

@@ -7,8 +7,8 @@ import type { Dialect } from '../dialect.ts';
 import { card } from './card.ts';
 import { restError, rpcError } from './error.ts';
 import { eventReader, eventWriter, readEvent, writeEvent } from './event.ts';
-import { eventText } from './serialize-event.ts';
-import { sentText, taskText } from './serialize-task.ts';
+import { serializeEvent } from './serialize-event.ts';
+import { serializeSendResult, serializeTask } from './serialize-task.ts';
 import { readMessage, writeMessage } from './message.ts';
 import { requests } from './requests.ts';
 import { results } from './results.ts';
@@ -52,7 +52,7 @@ export const v1_0: Dialect = {
   message: { read: (wire, reading) => readMessage(wire, 'message', reading), write: writeMessage },
   sharesEvents: true,
   eventWriter: () => eventWriter,
-  texts: { event: eventText, task: taskText, sent: sentText },
+  texts: { event: serializeEvent, task: serializeTask, sent: serializeSendResult },
   eventReader: () => eventReader,
   rpcError,
   restError,

@@ -1,26 +1,33 @@
 import { invalidField } from '../../protocol/errors.ts';
 import type { Part } from '../../protocol/part.ts';
-import { readBase64, readMetadata, readObject, readString, readText, type Wire } from '../field-readers.ts';
-import type { Reading } from '../translation-loss.ts';
+import {
+  readBase64,
+  readMetadata,
+  readObject,
+  readString,
+  readOptionalText,
+  type WireObject,
+} from '../field-readers.ts';
+import type { DecodeMode } from '../translation-loss.ts';
 import { readPartsWith } from '../parts.ts';
 
 /**
  * Reads a part as 1.0 has it: exactly one of `text`, `raw`, `url` and `data`, where `data: null` is content but a
  * `null` of the others is absence.
  */
-function readPart(value: unknown, at: string, reading: Reading): Part {
+function readPart(value: unknown, at: string, reading: DecodeMode): Part {
   const wire = readObject(value, at);
   const part = readContent(wire, at, reading);
-  const filename = readText(wire.filename, `${at}.filename`);
+  const filename = readOptionalText(wire.filename, `${at}.filename`);
   if (filename !== undefined) part.filename = filename;
-  const mediaType = readText(wire.mediaType ?? wire.media_type, `${at}.mediaType`);
+  const mediaType = readOptionalText(wire.mediaType ?? wire.media_type, `${at}.mediaType`);
   if (mediaType !== undefined) part.mediaType = mediaType;
   const metadata = readMetadata(wire.metadata, `${at}.metadata`);
   if (metadata !== undefined) part.metadata = metadata;
   return part;
 }
 
-function readContent(wire: Wire, at: string, reading: Reading): Part {
+function readContent(wire: WireObject, at: string, reading: DecodeMode): Part {
   const hasText = wire.text !== undefined && wire.text !== null;
   const hasRaw = wire.raw !== undefined && wire.raw !== null;
   const hasUrl = wire.url !== undefined && wire.url !== null;
@@ -39,7 +46,7 @@ function readContent(wire: Wire, at: string, reading: Reading): Part {
 }
 
 /** Reads a list of parts that must not be empty in a request. */
-export function readParts(value: unknown, at: string, reading: Reading): Part[] {
+export function readParts(value: unknown, at: string, reading: DecodeMode): Part[] {
   return readPartsWith(readPart, value, at, reading);
 }
 

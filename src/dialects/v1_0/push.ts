@@ -1,37 +1,47 @@
 import type { PushAuthentication, PushConfig } from '../../protocol/push.ts';
 import type { SendConfiguration } from '../../protocol/requests.ts';
-import { readName, readObject, readText, under, type Wire } from '../field-readers.ts';
+import {
+  readNonEmptyString,
+  readObject,
+  readOptionalText,
+  fieldPath,
+  type WireObject,
+} from '../field-readers.ts';
 
 /** Reads a push configuration as 1.0 has it: flat, with one authentication scheme. */
 export function readPushConfig(value: unknown, at: string): PushConfig {
   const wire = readObject(value, at);
   return {
-    taskId: readName(wire.taskId ?? wire.task_id, under(at, 'taskId')),
+    taskId: readNonEmptyString(wire.taskId ?? wire.task_id, fieldPath(at, 'taskId')),
     ...readTarget(wire, at),
-    id: readText(wire.id, under(at, 'id')) ?? '',
+    id: readOptionalText(wire.id, fieldPath(at, 'id')) ?? '',
   };
 }
 
 /** Reads the push configuration inside a send, which has no task yet. */
 export function readSendPushConfig(value: unknown, at: string): NonNullable<SendConfiguration['pushConfig']> {
   const wire = readObject(value, at);
-  return { ...readTarget(wire, at), id: readText(wire.id, under(at, 'id')) };
+  return { ...readTarget(wire, at), id: readOptionalText(wire.id, fieldPath(at, 'id')) };
 }
 
-function readTarget(wire: Wire, at: string): Omit<PushConfig, 'taskId' | 'id'> {
-  const target: Omit<PushConfig, 'taskId' | 'id'> = { url: readName(wire.url, under(at, 'url')) };
-  const token = readText(wire.token, under(at, 'token'));
+function readTarget(wire: WireObject, at: string): Omit<PushConfig, 'taskId' | 'id'> {
+  const target: Omit<PushConfig, 'taskId' | 'id'> = {
+    url: readNonEmptyString(wire.url, fieldPath(at, 'url')),
+  };
+  const token = readOptionalText(wire.token, fieldPath(at, 'token'));
   if (token !== undefined) target.token = token;
   if (wire.authentication !== undefined && wire.authentication !== null) {
-    target.authentication = readAuthentication(wire.authentication, under(at, 'authentication'));
+    target.authentication = readAuthentication(wire.authentication, fieldPath(at, 'authentication'));
   }
   return target;
 }
 
 function readAuthentication(value: unknown, at: string): PushAuthentication {
   const wire = readObject(value, at);
-  const authentication: PushAuthentication = { scheme: readName(wire.scheme, under(at, 'scheme')) };
-  const credentials = readText(wire.credentials, under(at, 'credentials'));
+  const authentication: PushAuthentication = {
+    scheme: readNonEmptyString(wire.scheme, fieldPath(at, 'scheme')),
+  };
+  const credentials = readOptionalText(wire.credentials, fieldPath(at, 'credentials'));
   if (credentials !== undefined) authentication.credentials = credentials;
   return authentication;
 }

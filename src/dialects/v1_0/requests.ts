@@ -2,22 +2,22 @@ import { invalidField } from '../../protocol/errors.ts';
 import type { SendConfiguration, SendRequest } from '../../protocol/requests.ts';
 import type { Dialect } from '../dialect.ts';
 import {
-  readCount,
-  readFlag,
+  readInteger,
+  readBoolean,
   readMetadata,
-  readName,
+  readNonEmptyString,
   readObject,
   readStrings,
-  readText,
+  readOptionalText,
   readTimestamp,
-  type Wire,
+  type WireObject,
 } from '../field-readers.ts';
-import { type Reading, strictly } from '../translation-loss.ts';
+import { type DecodeMode, strictMode } from '../translation-loss.ts';
 import { readMessage, writeMessage } from './message.ts';
 import { readPushConfig, readSendPushConfig, writePushConfig } from './push.ts';
 import { readState, wireStates } from './task.ts';
 
-function readConfiguration(wire: Wire): SendConfiguration {
+function readConfiguration(wire: WireObject): SendConfiguration {
   const configuration: SendConfiguration = {};
   const at = 'configuration';
   const modes = readStrings(
@@ -31,14 +31,17 @@ function readConfiguration(wire: Wire): SendConfiguration {
   if (push !== undefined && push !== null) {
     configuration.pushConfig = readSendPushConfig(push, `${at}.taskPushNotificationConfig`);
   }
-  const historyLength = readCount(wire.historyLength ?? wire.history_length, `${at}.historyLength`);
+  const historyLength = readInteger(wire.historyLength ?? wire.history_length, `${at}.historyLength`);
   if (historyLength !== undefined) configuration.historyLength = historyLength;
-  const immediately = readFlag(wire.returnImmediately ?? wire.return_immediately, `${at}.returnImmediately`);
+  const immediately = readBoolean(
+    wire.returnImmediately ?? wire.return_immediately,
+    `${at}.returnImmediately`,
+  );
   if (immediately !== undefined) configuration.returnImmediately = immediately;
   return configuration;
 }
 
-function readSend(params: unknown, reading: Reading): SendRequest {
+function readSend(params: unknown, reading: DecodeMode): SendRequest {
   const wire = readObject(params, '');
   const request: SendRequest = { message: readMessage(wire.message, 'message', reading) };
   if (wire.configuration !== undefined && wire.configuration !== null) {
@@ -66,11 +69,14 @@ const send = { read: readSend, write: writeSend };
 
 function readRef(params: unknown): { taskId: string; id: string } {
   const wire = readObject(params, '');
-  return { taskId: readName(wire.taskId ?? wire.task_id, 'taskId'), id: readName(wire.id, 'id') };
+  return {
+    taskId: readNonEmptyString(wire.taskId ?? wire.task_id, 'taskId'),
+    id: readNonEmptyString(wire.id, 'id'),
+  };
 }
 
 function readPageSize(value: unknown): number | undefined {
-  const size = readCount(value, 'pageSize', 1);
+  const size = readInteger(value, 'pageSize', 1);
   if (size !== undefined && size > 100) throw invalidField('pageSize', 'must be at most 100');
   return size;
 }
@@ -82,8 +88,8 @@ export const requests: Dialect['requests'] = {
   getTask: {
     read(params) {
       const wire = readObject(params, '');
-      const historyLength = readCount(wire.historyLength ?? wire.history_length, 'historyLength');
-      return { id: readName(wire.id, 'id'), historyLength };
+      const historyLength = readInteger(wire.historyLength ?? wire.history_length, 'historyLength');
+      return { id: readNonEmptyString(wire.id, 'id'), historyLength };
     },
     write: ({ id, historyLength }) => ({ id, historyLength }),
   },
@@ -91,17 +97,17 @@ export const requests: Dialect['requests'] = {
     read(params) {
       const wire = params === undefined || params === null ? {} : readObject(params, '');
       return {
-        contextId: readText(wire.contextId ?? wire.context_id, 'contextId'),
-        status: isUnset(wire.status) ? undefined : readState(wire.status, 'status', strictly),
+        contextId: readOptionalText(wire.contextId ?? wire.context_id, 'contextId'),
+        status: isUnset(wire.status) ? undefined : readState(wire.status, 'status', strictMode),
         pageSize: readPageSize(wire.pageSize ?? wire.page_size),
-        pageToken: readText(wire.pageToken ?? wire.page_token, 'pageToken'),
-        historyLength: readCount(wire.historyLength ?? wire.history_length, 'historyLength'),
+        pageToken: readOptionalText(wire.pageToken ?? wire.page_token, 'pageToken'),
+        historyLength: readInteger(wire.historyLength ?? wire.history_length, 'historyLength'),
         statusTimestampAfter: readTimestamp(
           wire.statusTimestampAfter ?? wire.status_timestamp_after,
           'statusTimestampAfter',
-          strictly,
+          strictMode,
         ),
-        includeArtifacts: readFlag(wire.includeArtifacts ?? wire.include_artifacts, 'includeArtifacts'),
+        includeArtifacts: readBoolean(wire.includeArtifacts ?? wire.include_artifacts, 'includeArtifacts'),
       };
     },
     write: ({ status, ...rest }) => ({ ...rest, status: status && wireStates[status] }),
@@ -109,12 +115,12 @@ export const requests: Dialect['requests'] = {
   cancelTask: {
     read(params) {
       const wire = readObject(params, '');
-      return { id: readName(wire.id, 'id'), metadata: readMetadata(wire.metadata, 'metadata') };
+      return { id: readNonEmptyString(wire.id, 'id'), metadata: readMetadata(wire.metadata, 'metadata') };
     },
     write: ({ id, metadata }) => ({ id, metadata }),
   },
   subscribe: {
-    read: (params) => ({ id: readName(readObject(params, '').id, 'id') }),
+    read: (params) => ({ id: readNonEmptyString(readObject(params, '').id, 'id') }),
     write: ({ id }) => ({ id }),
   },
   createPushConfig: {
@@ -129,9 +135,9 @@ export const requests: Dialect['requests'] = {
     read(params) {
       const wire = readObject(params, '');
       return {
-        taskId: readName(wire.taskId ?? wire.task_id, 'taskId'),
-        pageSize: readCount(wire.pageSize ?? wire.page_size, 'pageSize'),
-        pageToken: readText(wire.pageToken ?? wire.page_token, 'pageToken'),
+        taskId: readNonEmptyString(wire.taskId ?? wire.task_id, 'taskId'),
+        pageSize: readInteger(wire.pageSize ?? wire.page_size, 'pageSize'),
+        pageToken: readOptionalText(wire.pageToken ?? wire.page_token, 'pageToken'),
       };
     },
     write: ({ taskId, pageSize, pageToken }) => ({ taskId, pageSize, pageToken }),

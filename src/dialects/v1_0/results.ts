@@ -1,7 +1,7 @@
 import { invalidField } from '../../protocol/errors.ts';
 import { isTask } from '../../protocol/task.ts';
 import type { Dialect } from '../dialect.ts';
-import { readCount, readList, readObject, readText } from '../field-readers.ts';
+import { readInteger, readArray, readObject, readOptionalText } from '../field-readers.ts';
 import { card } from './card.ts';
 import { readMessage, writeMessage } from './message.ts';
 import { readPushConfig, writePushConfig } from './push.ts';
@@ -38,14 +38,14 @@ export const results: Dialect['results'] = {
   listTasks: {
     read(wire, reading) {
       const page = readObject(wire, 'result');
-      const tasks = readList(page.tasks ?? [], 'tasks').map((each, i) =>
+      const tasks = readArray(page.tasks ?? [], 'tasks').map((each, i) =>
         readTask(each, `tasks[${i}]`, reading),
       );
       return {
         tasks,
-        nextPageToken: readText(page.nextPageToken ?? page.next_page_token, 'nextPageToken') ?? '',
-        pageSize: readCount(page.pageSize ?? page.page_size, 'pageSize') ?? tasks.length,
-        totalSize: readCount(page.totalSize ?? page.total_size, 'totalSize') ?? tasks.length,
+        nextPageToken: readOptionalText(page.nextPageToken ?? page.next_page_token, 'nextPageToken') ?? '',
+        pageSize: readInteger(page.pageSize ?? page.page_size, 'pageSize') ?? tasks.length,
+        totalSize: readInteger(page.totalSize ?? page.total_size, 'totalSize') ?? tasks.length,
       };
     },
     write: ({ tasks, nextPageToken, pageSize, totalSize }) => ({
@@ -61,10 +61,10 @@ export const results: Dialect['results'] = {
     read(wire) {
       const page = readObject(wire, 'result');
       return {
-        configs: readList(page.configs ?? [], 'configs').map((each, i) =>
+        configs: readArray(page.configs ?? [], 'configs').map((each, i) =>
           readPushConfig(each, `configs[${i}]`),
         ),
-        nextPageToken: readText(page.nextPageToken ?? page.next_page_token, 'nextPageToken') ?? '',
+        nextPageToken: readOptionalText(page.nextPageToken ?? page.next_page_token, 'nextPageToken') ?? '',
       };
     },
     write: ({ configs, nextPageToken }) => ({ configs: configs.map(writePushConfig), nextPageToken }),

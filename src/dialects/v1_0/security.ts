@@ -6,8 +6,16 @@ import type {
   SecurityScheme,
 } from '../../protocol/card.ts';
 import { invalidField } from '../../protocol/errors.ts';
-import { readFlag, readList, readObject, readString, readStrings, readText, type Wire } from '../field-readers.ts';
-import type { Reading } from '../translation-loss.ts';
+import {
+  readBoolean,
+  readArray,
+  readObject,
+  readString,
+  readStrings,
+  readOptionalText,
+  type WireObject,
+} from '../field-readers.ts';
+import type { DecodeMode } from '../translation-loss.ts';
 
 const flowNames: readonly OAuthFlowName[] = [
   'authorizationCode',
@@ -26,10 +34,10 @@ export function readFlows(value: unknown, at: string): { [name in OAuthFlowName]
     const flow = readObject(wire[name], `${at}.${name}`);
     const read: OAuthFlow = { scopes: (flow.scopes ?? {}) as OAuthFlow['scopes'] };
     for (const address of ['authorizationUrl', 'tokenUrl', 'refreshUrl', 'deviceAuthorizationUrl'] as const) {
-      const url = readText(flow[address], `${at}.${name}.${address}`);
+      const url = readOptionalText(flow[address], `${at}.${name}.${address}`);
       if (url !== undefined) read[address] = url;
     }
-    const pkce = readFlag(flow.pkceRequired, `${at}.${name}.pkceRequired`);
+    const pkce = readBoolean(flow.pkceRequired, `${at}.${name}.pkceRequired`);
     if (pkce !== undefined) read.pkceRequired = pkce;
     flows[name] = read;
   }
@@ -39,7 +47,7 @@ export function readFlows(value: unknown, at: string): { [name in OAuthFlowName]
 /** Reads a scheme as 1.0 has it: one wrapper key names its kind. */
 export function readSecurityScheme(value: unknown, at: string): SecurityScheme {
   const wire = readObject(value, at);
-  const wrapped = (key: string): Wire | undefined =>
+  const wrapped = (key: string): WireObject | undefined =>
     wire[key] === undefined || wire[key] === null ? undefined : readObject(wire[key], `${at}.${key}`);
   const apiKey = wrapped('apiKeySecurityScheme');
   if (apiKey) {
@@ -52,7 +60,7 @@ export function readSecurityScheme(value: unknown, at: string): SecurityScheme {
   }
   const http = wrapped('httpAuthSecurityScheme');
   if (http) {
-    const bearerFormat = readText(http.bearerFormat, `${at}.bearerFormat`);
+    const bearerFormat = readOptionalText(http.bearerFormat, `${at}.bearerFormat`);
     return described(http, {
       type: 'http',
       scheme: readString(http.scheme, `${at}.scheme`) ?? '',
@@ -61,7 +69,7 @@ export function readSecurityScheme(value: unknown, at: string): SecurityScheme {
   }
   const oauth2 = wrapped('oauth2SecurityScheme');
   if (oauth2) {
-    const oauth2MetadataUrl = readText(oauth2.oauth2MetadataUrl, `${at}.oauth2MetadataUrl`);
+    const oauth2MetadataUrl = readOptionalText(oauth2.oauth2MetadataUrl, `${at}.oauth2MetadataUrl`);
     return described(oauth2, {
       type: 'oauth2',
       flows: readFlows(oauth2.flows ?? {}, `${at}.flows`),
@@ -80,7 +88,7 @@ export function readSecurityScheme(value: unknown, at: string): SecurityScheme {
   throw invalidField(at, 'must be a security scheme such as {"httpAuthSecurityScheme": …}');
 }
 
-function described(wire: Wire, scheme: SecurityScheme): SecurityScheme {
+function described(wire: WireObject, scheme: SecurityScheme): SecurityScheme {
   return typeof wire.description === 'string' && wire.description !== ''
     ? { ...scheme, description: wire.description }
     : scheme;
@@ -180,15 +188,15 @@ export function mergeSecurity(card: AgentCard): void {
 }
 
 /** Reads requirements in the wrapped form of 1.0, or in the bare form that some 1.0 cards still print. */
-export function readRequirements(value: unknown, at: string, _reading: Reading): SecurityRequirement[] {
-  return readList(value, at).map((each, i) => {
+export function readRequirements(value: unknown, at: string, _reading: DecodeMode): SecurityRequirement[] {
+  return readArray(value, at).map((each, i) => {
     const wire = readObject(each, `${at}[${i}]`);
     const isWrapped =
       typeof wire.schemes === 'object' && wire.schemes !== null && !Array.isArray(wire.schemes);
-    const schemes = isWrapped ? (wire.schemes as Wire) : wire;
+    const schemes = isWrapped ? (wire.schemes as WireObject) : wire;
     const requirement: SecurityRequirement = {};
     for (const [name, scopes] of Object.entries(schemes)) {
-      const list = Array.isArray(scopes) ? scopes : (scopes as Wire | null)?.list;
+      const list = Array.isArray(scopes) ? scopes : (scopes as WireObject | null)?.list;
       requirement[name] = readStrings(list, `${at}[${i}].${name}`) ?? [];
     }
     return requirement;

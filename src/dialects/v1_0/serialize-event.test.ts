@@ -1,13 +1,13 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { event } from '../../../test/arbitraries.ts';
-import { eventText } from './serialize-event.ts';
+import { serializeEvent } from './serialize-event.ts';
 import { writeEvent } from './event.ts';
 
 it('is what the wire form would be as text, to the letter', () => {
   fc.assert(
     fc.property(event, (each) => {
-      expect(eventText(each)).toBe(JSON.stringify(writeEvent(each)));
+      expect(serializeEvent(each)).toBe(JSON.stringify(writeEvent(each)));
     }),
     { numRuns: 1_000 },
   );

@@ -1,4 +1,4 @@
-import type { ArtifactEvent, StatusEvent, StreamEvent } from '../../protocol/event.ts';
+import type { TaskArtifactUpdateEvent, TaskStatusUpdateEvent, StreamEvent } from '../../protocol/event.ts';
 import type { Part } from '../../protocol/part.ts';
 import type { Artifact } from '../../protocol/task.ts';
 import { writeEvent } from './event.ts';
@@ -8,38 +8,48 @@ import { wireStates, writeArtifact } from './task.ts';
  * The text of an event, the same as `JSON.stringify` of its wire form to the letter. Most events are a chunk of text
  * or a change of state, and for those it is put together from its pieces in a third of the time.
  */
-export function eventText(event: StreamEvent): string {
+export function serializeEvent(event: StreamEvent): string {
   if (event.kind === 'artifact') return artifactText(event);
   if (event.kind === 'status' && event.status.message === undefined) return statusText(event);
   return JSON.stringify(writeEvent(event));
 }
 
-function statusText({ taskId, contextId, status, metadata }: StatusEvent): string {
-  const time = status.timestamp === undefined ? '' : `,"timestamp":${quoted(status.timestamp)}`;
+function statusText({ taskId, contextId, status, metadata }: TaskStatusUpdateEvent): string {
+  const time = status.timestamp === undefined ? '' : `,"timestamp":${quoteCached(status.timestamp)}`;
   const rest = metadata === undefined ? '}}' : `,"metadata":${JSON.stringify(metadata)}}}`;
   return `{"statusUpdate":${ids(taskId, contextId)},"status":{"state":"${wireStates[status.state]}"${time}}${rest}`;
 }
 
-function artifactText({ taskId, contextId, artifact, append, lastChunk, metadata }: ArtifactEvent): string {
-  let text = `{"artifactUpdate":${ids(taskId, contextId)},"artifact":${textOfArtifact(artifact)}`;
+function artifactText({
+  taskId,
+  contextId,
+  artifact,
+  append,
+  lastChunk,
+  metadata,
+}: TaskArtifactUpdateEvent): string {
+  let text = `{"artifactUpdate":${ids(taskId, contextId)},"artifact":${serializeArtifact(artifact)}`;
   if (append !== undefined) text += append ? ',"append":true' : ',"append":false';
   if (lastChunk !== undefined) text += lastChunk ? ',"lastChunk":true' : ',"lastChunk":false';
   return metadata === undefined ? `${text}}}` : `${text},"metadata":${JSON.stringify(metadata)}}}`;
 }
 
 /** The text of an artifact. */
-export function textOfArtifact(artifact: Artifact): string {
+export function serializeArtifact(artifact: Artifact): string {
   const { artifactId, name, description, parts, metadata, extensions } = artifact;
   const part = parts[0];
   const isPlain = description === undefined && metadata === undefined && extensions === undefined;
-  if (!isPlain || parts.length !== 1 || !isPlainText(part)) return JSON.stringify(writeArtifact(artifact));
+  if (!isPlain || parts.length !== 1 || !isPlainTextPart(part))
+    return JSON.stringify(writeArtifact(artifact));
   const start =
-    name === undefined ? quoted(artifactId) : `${quoted(artifactId)},"name":${JSON.stringify(name)}`;
+    name === undefined
+      ? quoteCached(artifactId)
+      : `${quoteCached(artifactId)},"name":${JSON.stringify(name)}`;
   return `{"artifactId":${start},"parts":[{"text":${JSON.stringify(part.text)}}]}`;
 }
 
 /** True for a part that is text and has no labels. */
-export function isPlainText(part: Part | undefined): part is { text: string } {
+export function isPlainTextPart(part: Part | undefined): part is { text: string } {
   if (part === undefined || !('text' in part)) return false;
   for (const label in part) if (label !== 'text') return false;
   return true;
@@ -62,7 +72,7 @@ let lastText = '';
 let lastQuoted = '""';
 
 /** A text that is likely to come again, in quotes. */
-export function quoted(text: string): string {
+export function quoteCached(text: string): string {
   if (text === lastText) return lastQuoted;
   lastText = text;
   lastQuoted = JSON.stringify(text);

@@ -2,12 +2,12 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { message, task } from '../../../test/arbitraries.ts';
 import { results } from './results.ts';
-import { sentText, taskText } from './serialize-task.ts';
+import { serializeSendResult, serializeTask } from './serialize-task.ts';
 
 it('is what the wire form of a task would be as text, to the letter', () => {
   fc.assert(
     fc.property(task, (each) => {
-      expect(taskText(each)).toBe(JSON.stringify(results.getTask.write(each)));
+      expect(serializeTask(each)).toBe(JSON.stringify(results.getTask.write(each)));
     }),
     { numRuns: 1_000 },
   );
@@ -25,13 +25,13 @@ it('is what the wire form of a task of plain text would be, whose messages have 
       { messageId: 'n', role: 'agent' as const, parts: [{ text: '' }, { text: 'b' }], ...ids },
     ],
   };
-  expect(taskText(plain)).toBe(JSON.stringify(results.getTask.write(plain)));
+  expect(serializeTask(plain)).toBe(JSON.stringify(results.getTask.write(plain)));
 });
 
 it('is what the wire form of an answer would be as text, to the letter', () => {
   fc.assert(
     fc.property(fc.oneof(task, message), (each) => {
-      expect(sentText(each)).toBe(JSON.stringify(results.send.write(each)));
+      expect(serializeSendResult(each)).toBe(JSON.stringify(results.send.write(each)));
     }),
     { numRuns: 500 },
   );

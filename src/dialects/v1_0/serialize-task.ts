@@ -1,6 +1,6 @@
 import type { Message } from '../../protocol/message.ts';
 import { isTask, type Task, type TaskStatus } from '../../protocol/task.ts';
-import { isPlainText, quoted, textOfArtifact } from './serialize-event.ts';
+import { isPlainTextPart, quoteCached, serializeArtifact } from './serialize-event.ts';
 import { writeMessage } from './message.ts';
 import { wireStates, writeStatus } from './task.ts';
 
@@ -8,11 +8,11 @@ import { wireStates, writeStatus } from './task.ts';
  * The text of a task, the same as `JSON.stringify` of its wire form to the letter. Most tasks consist of plain text,
  * and those are put together from their pieces in less than half the time.
  */
-export function taskText({ id, contextId, status, artifacts, history, metadata }: Task): string {
+export function serializeTask({ id, contextId, status, artifacts, history, metadata }: Task): string {
   const idText = JSON.stringify(id);
   const contextText = JSON.stringify(contextId);
   let text = `{"id":${idText},"contextId":${contextText},"status":${statusText(status)}`;
-  if (artifacts !== undefined) text += `,"artifacts":[${artifacts.map(textOfArtifact).join(',')}]`;
+  if (artifacts !== undefined) text += `,"artifacts":[${artifacts.map(serializeArtifact).join(',')}]`;
   if (history !== undefined) {
     text += ',"history":[';
     for (let i = 0; i < history.length; i++) {
@@ -27,16 +27,16 @@ export function taskText({ id, contextId, status, artifacts, history, metadata }
 }
 
 /** The text of the answer to a send: a task or a message, wrapped. */
-export function sentText(answer: Task | Message): string {
+export function serializeSendResult(answer: Task | Message): string {
   return isTask(answer)
-    ? `{"task":${taskText(answer)}}`
+    ? `{"task":${serializeTask(answer)}}`
     : `{"message":${JSON.stringify(writeMessage(answer))}}`;
 }
 
 function statusText(status: TaskStatus): string {
   const { state, message, timestamp } = status;
   if (message !== undefined || timestamp === undefined) return JSON.stringify(writeStatus(status));
-  return `{"state":"${wireStates[state]}","timestamp":${quoted(timestamp)}}`;
+  return `{"state":"${wireStates[state]}","timestamp":${quoteCached(timestamp)}}`;
 }
 
 /** The text of a message of a task whose ids are in quotes already. */
@@ -44,7 +44,7 @@ function messageText(message: Message, taskId: string, contextId: string): strin
   const { messageId, role, parts, metadata, extensions, referenceTaskIds } = message;
   const part = parts[0];
   const isPlain = metadata === undefined && extensions === undefined && referenceTaskIds === undefined;
-  if (!isPlain || parts.length !== 1 || !isPlainText(part)) return JSON.stringify(writeMessage(message));
+  if (!isPlain || parts.length !== 1 || !isPlainTextPart(part)) return JSON.stringify(writeMessage(message));
   const who = role === 'user' ? 'ROLE_USER' : 'ROLE_AGENT';
   return `{"messageId":${JSON.stringify(messageId)},"contextId":${contextId},"taskId":${taskId},"role":"${who}","parts":[{"text":${JSON.stringify(part.text)}}]}`;
 }

@@ -4,16 +4,16 @@ import { taskStates } from '../../protocol/task.ts';
 import { withCompat } from '../compat-metadata.ts';
 import { readArtifactWith } from '../artifact.ts';
 import {
-  readList,
+  readArray,
   readMetadata,
-  readName,
+  readNonEmptyString,
   readObject,
-  readText,
+  readOptionalText,
   readTimestamp,
-  under,
-  type Wire,
+  fieldPath,
+  type WireObject,
 } from '../field-readers.ts';
-import type { Reading } from '../translation-loss.ts';
+import type { DecodeMode } from '../translation-loss.ts';
 import { readMessage, writeMessage } from './message.ts';
 import { readParts, writeParts } from './part.ts';
 
@@ -39,7 +39,7 @@ const modelStates: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>
 ]);
 
 /** Reads a state by its name, its number or its short name. */
-export function readState(value: unknown, at: string, reading: Reading): TaskState {
+export function readState(value: unknown, at: string, reading: DecodeMode): TaskState {
   const state = modelStates.get(value);
   if (state !== undefined) return state;
   if (!reading.lenient) throw invalidField(at, 'must be a task state such as TASK_STATE_WORKING');
@@ -52,13 +52,13 @@ export function readState(value: unknown, at: string, reading: Reading): TaskSta
 }
 
 /** Reads a status as 1.0 has it. */
-export function readStatus(value: unknown, at: string, reading: Reading): TaskStatus {
+export function readStatus(value: unknown, at: string, reading: DecodeMode): TaskStatus {
   const wire = readObject(value, at);
-  const status: TaskStatus = { state: readState(wire.state, under(at, 'state'), reading) };
+  const status: TaskStatus = { state: readState(wire.state, fieldPath(at, 'state'), reading) };
   if (wire.message !== undefined && wire.message !== null) {
-    status.message = readMessage(wire.message, under(at, 'message'), reading);
+    status.message = readMessage(wire.message, fieldPath(at, 'message'), reading);
   }
-  const timestamp = readTimestamp(wire.timestamp, under(at, 'timestamp'), reading);
+  const timestamp = readTimestamp(wire.timestamp, fieldPath(at, 'timestamp'), reading);
   if (timestamp !== undefined) status.timestamp = timestamp;
   return status;
 }
@@ -68,9 +68,9 @@ export function readStatus(value: unknown, at: string, reading: Reading): TaskSt
  * a stranger's word would make the whole task illegal for a strict reader, while the unknown state beside the word
  * does not.
  */
-export function strangeState(status: TaskStatus, wire: unknown): string | undefined {
+export function unknownState(status: TaskStatus, wire: unknown): string | undefined {
   if (status.state !== 'unknown') return undefined;
-  const name = (wire as Wire).state;
+  const name = (wire as WireObject).state;
   return typeof name === 'string' && !modelStates.has(name) ? name : undefined;
 }
 
@@ -84,7 +84,7 @@ export function writeStatus(status: TaskStatus): unknown {
 }
 
 /** Reads an artifact as 1.0 has it. */
-export function readArtifact(value: unknown, at: string, reading: Reading): Artifact {
+export function readArtifact(value: unknown, at: string, reading: DecodeMode): Artifact {
   return readArtifactWith(readParts, value, at, reading);
 }
 
@@ -101,25 +101,27 @@ export function writeArtifact(artifact: Artifact): unknown {
 }
 
 /** Reads a task as 1.0 has it. A state nobody knows is kept by name under the compat key. */
-export function readTask(value: unknown, at: string, reading: Reading): Task {
+export function readTask(value: unknown, at: string, reading: DecodeMode): Task {
   const wire = readObject(value, at);
-  const statusWire = readObject(wire.status, under(at, 'status'));
+  const statusWire = readObject(wire.status, fieldPath(at, 'status'));
   const task: Task = {
-    id: readName(wire.id, under(at, 'id')),
-    contextId: readText(wire.contextId ?? wire.context_id, under(at, 'contextId')) ?? '',
-    status: readStatus(statusWire, under(at, 'status'), reading),
+    id: readNonEmptyString(wire.id, fieldPath(at, 'id')),
+    contextId: readOptionalText(wire.contextId ?? wire.context_id, fieldPath(at, 'contextId')) ?? '',
+    status: readStatus(statusWire, fieldPath(at, 'status'), reading),
   };
   const { artifacts, history } = wire;
   if (artifacts !== undefined && artifacts !== null) {
-    const list = readList(artifacts, under(at, 'artifacts'));
-    task.artifacts = list.map((each, i) => readArtifact(each, `${under(at, 'artifacts')}[${i}]`, reading));
+    const list = readArray(artifacts, fieldPath(at, 'artifacts'));
+    task.artifacts = list.map((each, i) =>
+      readArtifact(each, `${fieldPath(at, 'artifacts')}[${i}]`, reading),
+    );
   }
   if (history !== undefined && history !== null) {
-    const list = readList(history, under(at, 'history'));
-    task.history = list.map((each, i) => readMessage(each, `${under(at, 'history')}[${i}]`, reading));
+    const list = readArray(history, fieldPath(at, 'history'));
+    task.history = list.map((each, i) => readMessage(each, `${fieldPath(at, 'history')}[${i}]`, reading));
   }
-  let metadata = readMetadata(wire.metadata, under(at, 'metadata'));
-  const strange = strangeState(task.status, statusWire);
+  let metadata = readMetadata(wire.metadata, fieldPath(at, 'metadata'));
+  const strange = unknownState(task.status, statusWire);
   if (strange !== undefined) metadata = withCompat(metadata, { state: strange });
   if (metadata !== undefined) task.metadata = metadata;
   return task;

@@ -12,10 +12,10 @@ const ownNames = [
 ] as const;
 
 /** What a name is for. `malformed` is no name of the domain name system at all. */
-export type NameKind = 'public' | 'loopback' | 'private' | 'malformed';
+export type HostNameKind = 'public' | 'loopback' | 'private' | 'malformed';
 
 /** Says what a name is for by its looks. Where it leads is another question. */
-export function kindOfName(name: string): NameKind {
+export function classifyHostName(name: string): HostNameKind {
   const labels = name.split('.');
   if (name.length > 253 || labels.some((label) => label === '' || label.length > 63)) return 'malformed';
   // Underscores are not for hosts, but hosts have them. Escapes and the like have no business here.

@@ -1,12 +1,12 @@
 import ipaddr from 'ipaddr.js';
 import { invalidField } from '../../protocol/errors.ts';
-import { type Address, type Block, isWithin, parseAddress } from './ip-address.ts';
+import { type IpAddress, type CidrBlock, isInBlock, parseIpAddress } from './ip-address.ts';
 
 /** One entry of a list: hosts or addresses, at one port or at all. */
-export interface Rule {
+export interface HostRule {
   /** A name; with a leading dot all names below it. */
   host?: string;
-  block?: Block;
+  block?: CidrBlock;
   port?: number;
 }
 
@@ -17,7 +17,7 @@ export interface Rule {
  * @param field - The name of the option, for the error.
  * @throws {@link A2AError} `INVALID_PARAMS` for an entry that says none of these.
  */
-export function readRules(field: string, entries: readonly string[] = []): readonly Rule[] {
+export function parseHostRules(field: string, entries: readonly string[] = []): readonly HostRule[] {
   return entries.map((entry, index) => {
     const rule = readRule(entry.trim());
     if (rule) return rule;
@@ -28,46 +28,46 @@ export function readRules(field: string, entries: readonly string[] = []): reado
   });
 }
 
-function readRule(entry: string): Rule | undefined {
+function readRule(entry: string): HostRule | undefined {
   if (entry.includes('/')) {
     // The library also reads 10/8, of which nobody knows what is meant.
-    if (!parseAddress(entry.slice(0, entry.indexOf('/'))) || !ipaddr.isValidCIDR(entry)) return undefined;
+    if (!parseIpAddress(entry.slice(0, entry.indexOf('/'))) || !ipaddr.isValidCIDR(entry)) return undefined;
     return { block: ipaddr.parseCIDR(entry) };
   }
-  const whole = parseAddress(entry);
+  const whole = parseIpAddress(entry);
   if (whole) return { block: only(whole) };
   const [, target = '', digits] = /^(.*?)(?::(\d{1,5}))?$/.exec(entry) ?? [];
   const port = digits === undefined ? undefined : Number(digits);
   if (port !== undefined && (port < 1 || port > 65_535)) return undefined;
-  const address = parseAddress(withoutBrackets(target));
+  const address = parseIpAddress(stripBrackets(target));
   if (address) return { block: only(address), port };
   const isBelow = target.startsWith('*.');
   const host = readHost(isBelow ? target.slice(2) : target);
   return host === undefined ? undefined : { host: isBelow ? `.${host}` : host, port };
 }
 
-function only(address: Address): Block {
+function only(address: IpAddress): CidrBlock {
   return [address, address.kind() === 'ipv4' ? 32 : 128];
 }
 
 /** The name as a URL would have it, so that both compare. */
 function readHost(text: string): string | undefined {
   if (!/^[^\s/?#@:*\\[\]%]+$/.test(text) || !URL.canParse(`http://${text}/`)) return undefined;
-  return withoutDot(new URL(`http://${text}/`).hostname);
+  return stripTrailingDot(new URL(`http://${text}/`).hostname);
 }
 
 /** A host of a URL without the brackets of IPv6. */
-export function withoutBrackets(host: string): string {
+export function stripBrackets(host: string): string {
   return host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
 }
 
 /** A name without the dot that ends an absolute one. */
-export function withoutDot(host: string): string {
+export function stripTrailingDot(host: string): string {
   return host.endsWith('.') ? host.slice(0, -1) : host;
 }
 
 /** Says whether a rule names this host. A port that is not known matches no rule that asks for one. */
-export function namesHost(rules: readonly Rule[], host: string, port: number | undefined): boolean {
+export function matchesHost(rules: readonly HostRule[], host: string, port: number | undefined): boolean {
   return rules.some((rule) => {
     if (rule.host === undefined || (rule.port !== undefined && rule.port !== port)) return false;
     return rule.host.startsWith('.') ? host.endsWith(rule.host) : host === rule.host;
@@ -75,11 +75,15 @@ export function namesHost(rules: readonly Rule[], host: string, port: number | u
 }
 
 /** Says whether a rule names this address. A port that is not known matches no rule that asks for one. */
-export function namesAddress(rules: readonly Rule[], address: Address, port: number | undefined): boolean {
+export function matchesAddress(
+  rules: readonly HostRule[],
+  address: IpAddress,
+  port: number | undefined,
+): boolean {
   return rules.some(
     (rule) =>
       rule.block !== undefined &&
       (rule.port === undefined || rule.port === port) &&
-      isWithin(address, rule.block),
+      isInBlock(address, rule.block),
   );
 }

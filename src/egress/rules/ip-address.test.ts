@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
-import { type AddressKind, kindOf, parseAddress, wrappedIn } from './ip-address.ts';
+import { type AddressKind, classifyAddress, parseIpAddress, embeddedIpv4 } from './ip-address.ts';
 
 const kind = (text: string): AddressKind | undefined => {
-  const address = parseAddress(text);
-  return address && kindOf(address);
+  const address = parseIpAddress(text);
+  return address && classifyAddress(address);
 };
 
 /** Every block of the registries of special purposes, and those that were given back or wrap others. */
@@ -139,7 +139,7 @@ describe('an address', () => {
     ' 127.0.0.1',
     '10.0.0.0/8',
   ])('%j is not read, because programs differ about it', (text) => {
-    expect(parseAddress(text)).toBeUndefined();
+    expect(parseIpAddress(text)).toBeUndefined();
   });
 
   it.each<[string, string[]]>([
@@ -154,7 +154,7 @@ describe('an address', () => {
     ['::1', []],
     ['10.0.0.1', []],
   ])('%s wraps %j', (text, expected) => {
-    const address = parseAddress(text);
-    expect(address && wrappedIn(address).map(String)).toEqual(expected);
+    const address = parseIpAddress(text);
+    expect(address && embeddedIpv4(address).map(String)).toEqual(expected);
   });
 });

@@ -37,7 +37,7 @@ const services: readonly PortRange[] = [
 ];
 
 /** Says whether a port is one of these. */
-export function isPortAmong(port: number, ranges: readonly PortRange[]): boolean {
+export function isPortInRanges(port: number, ranges: readonly PortRange[]): boolean {
   return ranges.some((range) =>
     typeof range === 'number' ? port === range : range[0] <= port && port <= range[1],
   );
@@ -45,5 +45,5 @@ export function isPortAmong(port: number, ranges: readonly PortRange[]): boolean
 
 /** Says whether a web server is likely to be there and nothing else. */
 export function isWebPort(port: number): boolean {
-  return port === 80 || port === 443 || (port >= 1024 && !isPortAmong(port, services));
+  return port === 80 || port === 443 || (port >= 1024 && !isPortInRanges(port, services));
 }

@@ -1,4 +1,4 @@
-import type { Ledger, TaskLog } from '../../store/task-store.ts';
+import type { TaskStore, TaskLog } from '../../store/task-store.ts';
 import { A2AError, invalidField, taskNotFound } from '../../protocol/errors.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { Part } from '../../protocol/part.ts';
@@ -6,17 +6,21 @@ import type { SendRequest } from '../../protocol/requests.ts';
 import { isTerminal, type Task } from '../../protocol/task.ts';
 
 /** What a message is to the ledger: the beginning of a task, the next turn of one, or something it has heard before. */
-export type Admission =
+export type MessageClass =
   | { kind: 'new'; taskId: string | undefined }
   /** The sequence number tells whether anything happened to the task since this was decided. */
   | { kind: 'next'; log: TaskLog; sequence: number }
   | { kind: 'again'; log: TaskLog };
 
 /** The beginning of a task whose id nobody asked for. */
-const begins: Admission = { kind: 'new', taskId: undefined };
+const begins: MessageClass = { kind: 'new', taskId: undefined };
 
 /** Decides what a message is. A task that does not exist, is over or has another context refuses it. */
-export function admit(ledger: Ledger, owner: string, request: SendRequest): Admission | Promise<Admission> {
+export function classifyMessage(
+  ledger: TaskStore,
+  owner: string,
+  request: SendRequest,
+): MessageClass | Promise<MessageClass> {
   const { message, claimedTaskId } = request;
   const taskId = message.taskId ?? claimedTaskId;
   if (taskId !== undefined) {
@@ -30,12 +34,12 @@ export function admit(ledger: Ledger, owner: string, request: SendRequest): Admi
 }
 
 /** Decides once everything that happened can be seen: a message may be on its way to the disk. */
-function settled(log: TaskLog | undefined, request: SendRequest): Admission | Promise<Admission> {
+function settled(log: TaskLog | undefined, request: SendRequest): MessageClass | Promise<MessageClass> {
   const settling = log?.settled();
   return settling ? settling.then(() => continued(log, request)) : continued(log, request);
 }
 
-function continued(log: TaskLog | undefined, { message, claimedTaskId }: SendRequest): Admission {
+function continued(log: TaskLog | undefined, { message, claimedTaskId }: SendRequest): MessageClass {
   if (!log) {
     if (message.taskId !== undefined) throw taskNotFound(message.taskId);
     return { kind: 'new', taskId: claimedTaskId };
@@ -62,17 +66,17 @@ function continued(log: TaskLog | undefined, { message, claimedTaskId }: SendReq
 }
 
 function repeated(
-  ledger: Ledger,
+  ledger: TaskStore,
   owner: string,
   known: string,
   message: Message,
-): Admission | Promise<Admission> {
+): MessageClass | Promise<MessageClass> {
   const log = ledger.open(owner, known);
   if (log instanceof Promise) return log.then((each) => compared(each, message));
   return compared(log, message);
 }
 
-function compared(log: TaskLog | undefined, message: Message): Admission | Promise<Admission> {
+function compared(log: TaskLog | undefined, message: Message): MessageClass | Promise<MessageClass> {
   const settling = log?.settled();
   if (settling) return settling.then(() => compared(log, message));
   // An id that is used again for other content is a careless client, not a retry.

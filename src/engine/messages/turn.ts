@@ -2,24 +2,24 @@ import type { TaskLog } from '../../store/task-store.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
 import { isInterrupted, isTerminal, type Task } from '../../protocol/task.ts';
-import { single } from '../streams/iterables.ts';
-import { type Run, settledTask } from '../runs/task-run.ts';
+import { singleEventStream } from '../streams/iterables.ts';
+import { type TaskRun, persistedTask } from '../runs/task-run.ts';
 
 /** A message on its way: the task it belongs to and, if it runs here, its run. */
-export interface Proceeding {
+export interface ActiveTurn {
   log: TaskLog;
-  run: Run | undefined;
+  run: TaskRun | undefined;
   follower?: AsyncIterable<StreamEvent>;
 }
 
 /** A message with the ids of the task it belongs to. */
-export function placed(message: Message, contextId: string, taskId: string): Message {
+export function withTaskIds(message: Message, contextId: string, taskId: string): Message {
   const { messageId, role, parts, extensions, referenceTaskIds, metadata } = message;
   return { messageId, role, parts, contextId, taskId, extensions, referenceTaskIds, metadata };
 }
 
 /** A stream ends when the task does, and when the task waits for the caller's words. */
-export function isLast(event: StreamEvent): boolean {
+export function endsStream(event: StreamEvent): boolean {
   return event.kind === 'status' && event.status.state === 'input-required';
 }
 
@@ -30,18 +30,22 @@ function isResting(event: StreamEvent): boolean {
 }
 
 /** Tells the turn of a message that came before: the first one as it happened, a later one as the task stands. */
-export function again(log: TaskLog, { messageId }: Message): AsyncIterable<StreamEvent> {
+export function replayTurn(log: TaskLog, { messageId }: Message): AsyncIterable<StreamEvent> {
   const task = log.task();
-  if (task.history?.[0]?.messageId === messageId) return log.follow(0, isLast);
-  if (!isInterrupted(task.status.state)) return log.follow('now', isLast);
-  return single({ kind: 'task', task, sequence: log.sequence });
+  if (task.history?.[0]?.messageId === messageId) return log.follow(0, endsStream);
+  if (!isInterrupted(task.status.state)) return log.follow('now', endsStream);
+  return singleEventStream({ kind: 'task', task, sequence: log.sequence });
 }
 
 /** Waits until a task ends or needs its caller, unless that is too long for the caller. */
-export function restOf(run: Run | undefined, log: TaskLog, immediately: boolean | undefined): Promise<Task> {
-  if (immediately) return Promise.resolve(settledTask(log));
+export function waitForTurnEnd(
+  run: TaskRun | undefined,
+  log: TaskLog,
+  immediately: boolean | undefined,
+): Promise<Task> {
+  if (immediately) return Promise.resolve(persistedTask(log));
   if (run) return run.rests();
-  if (isTerminal(log.state) || isInterrupted(log.state)) return Promise.resolve(settledTask(log));
+  if (isTerminal(log.state) || isInterrupted(log.state)) return Promise.resolve(persistedTask(log));
   return followed(log);
 }
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Part } from '../../protocol/part.ts';
-import { Entrance } from './validate-message.ts';
+import { MessageValidator } from './validate-message.ts';
 
 const base = { name: 'A', description: 'a', process: () => undefined };
 
 function take(part: Part, definition: object): string {
   try {
-    new Entrance({ ...base, ...definition }).check(
+    new MessageValidator({ ...base, ...definition }).check(
       { message: { messageId: 'm', role: 'user', parts: [part] } },
       {},
     );

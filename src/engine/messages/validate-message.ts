@@ -1,11 +1,11 @@
-import type { Call } from '../../protocol/agent.ts';
+import type { CallContext } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { Part } from '../../protocol/part.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
 import type { AgentDefinition } from '../agent-definition.ts';
 
 /** What a message must be for an agent to take it, as its card says. */
-export class Entrance {
+export class MessageValidator {
   readonly #extensions: readonly string[];
   /** Undefined where every media type is taken. */
   readonly #modes: readonly string[] | undefined;
@@ -27,7 +27,7 @@ export class Entrance {
   }
 
   /** Refuses what the agent does not take. */
-  check({ message, configuration }: SendRequest, { extensions }: Call): void {
+  check({ message, configuration }: SendRequest, { extensions }: CallContext): void {
     for (const uri of this.#extensions) {
       if (extensions?.includes(uri)) continue;
       const details = { uri };

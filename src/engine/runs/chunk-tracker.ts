@@ -2,7 +2,7 @@ import type { TaskLog } from '../../store/task-store.ts';
 import { A2AError } from '../../protocol/errors.ts';
 
 /** What is known of the artifacts of a run, so that nobody is told to append to what they never saw begin. */
-export class Chunks {
+export class ChunkTracker {
   readonly #log: TaskLog;
   /** The artifact that came last, and whether it had its last chunk: most runs have one, which needs no map. */
   #current: string | undefined = undefined;

@@ -2,19 +2,19 @@ import { describe, expect, it } from 'vitest';
 import {
   all,
   artifactTexts,
-  gate,
+  createDeferred,
   reasonOf,
-  saidBy,
-  say,
+  statusTextOf,
+  userRequest,
   statesOf,
-  taskIn,
+  expectTask,
 } from '../../../test/support/engine/conversation.ts';
-import { lint } from '../../protocol/lint-stream.ts';
+import { lintStream } from '../../protocol/lint-stream.ts';
 import { isTask } from '../../protocol/task.ts';
-import type { AgentDefinition, Process } from '../agent-definition.ts';
+import type { AgentDefinition, ProcessFunction } from '../agent-definition.ts';
 import { defineAgent, type LocalAgent } from '../local-agent.ts';
 
-function define(process: Process, more: Partial<AgentDefinition> = {}): LocalAgent {
+function define(process: ProcessFunction, more: Partial<AgentDefinition> = {}): LocalAgent {
   return defineAgent({ name: 'T', description: 'T', mayAnswerDirectly: true, process, ...more });
 }
 
@@ -24,7 +24,7 @@ const greeting = () => ({ ...hello, parts: [...hello.parts] });
 describe('an agent that may answer directly', () => {
   it('answers with a message and makes no task', async () => {
     const agent = define(greeting);
-    const answer = await agent.send(say('hi', { contextId: 'c' }));
+    const answer = await agent.send(userRequest('hi', { contextId: 'c' }));
     expect(isTask(answer)).toBe(false);
     expect(answer).toMatchObject({ role: 'agent', contextId: 'c', parts: [{ text: 'hello' }] });
     expect(answer).not.toMatchObject({ messageId: '' });
@@ -32,13 +32,13 @@ describe('an agent that may answer directly', () => {
   });
 
   it('answers a stream with a message and nothing else', async () => {
-    const events = await all(define(greeting).stream(say('hi')));
+    const events = await all(define(greeting).stream(userRequest('hi')));
     expect(events.map(({ kind }) => kind)).toEqual(['message']);
-    expect(lint(events)).toEqual([]);
+    expect(lintStream(events)).toEqual([]);
   });
 
   it('answers with the first message that it yields, and tidies up', async () => {
-    const tidy = gate();
+    const tidy = createDeferred();
     const agent = define(async function* () {
       try {
         yield greeting();
@@ -47,7 +47,7 @@ describe('an agent that may answer directly', () => {
         tidy.open();
       }
     });
-    expect(isTask(await agent.send(say('hi')))).toBe(false);
+    expect(isTask(await agent.send(userRequest('hi')))).toBe(false);
     await tidy.opened;
   });
 
@@ -56,16 +56,16 @@ describe('an agent that may answer directly', () => {
       yield 'some ';
       yield 'text';
     });
-    const task = taskIn(await agent.send(say('hi')));
+    const task = expectTask(await agent.send(userRequest('hi')));
     expect(artifactTexts(task)).toEqual(['some text']);
     expect(await agent.getTask({ id: task.id })).toEqual(task);
-    const events = await all(agent.stream(say('hi')));
+    const events = await all(agent.stream(userRequest('hi')));
     expect(statesOf(events)).toEqual(['submitted', 'working', 'completed']);
-    expect(lint(events)).toEqual([]);
+    expect(lintStream(events)).toEqual([]);
   });
 
   it('makes a task when it returns nothing', async () => {
-    expect(taskIn(await define(() => {}).send(say('hi'))).status.state).toBe('completed');
+    expect(expectTask(await define(() => {}).send(userRequest('hi'))).status.state).toBe('completed');
   });
 
   it('makes a task when it asks, whose last word may be a message', async () => {
@@ -73,17 +73,17 @@ describe('an agent that may answer directly', () => {
       await context.ask('Which?');
       return greeting();
     });
-    const { id, status, contextId } = taskIn(await agent.send(say('hi', { contextId: 'c' })));
+    const { id, status, contextId } = expectTask(await agent.send(userRequest('hi', { contextId: 'c' })));
     expect(status.state).toBe('input-required');
     expect(contextId).toBe('c');
-    const done = taskIn(await agent.send(say('L', { taskId: id })));
+    const done = expectTask(await agent.send(userRequest('L', { taskId: id })));
     expect(done.status.state).toBe('completed');
-    expect(saidBy(done)).toBe('hello');
+    expect(statusTextOf(done)).toBe('hello');
   });
 
   it('makes a task when it fails', async () => {
     const agent = define(() => Promise.reject(new Error('secret')));
-    const task = taskIn(await agent.send(say('hi')));
+    const task = expectTask(await agent.send(userRequest('hi')));
     expect(task.status.state).toBe('failed');
     expect(JSON.stringify(task)).not.toContain('secret');
   });
@@ -95,25 +95,27 @@ describe('an agent that may answer directly', () => {
       yield context.taskId;
       yield ` ${context.task.status.state}`;
     });
-    const task = taskIn(await agent.send(say('hi')));
+    const task = expectTask(await agent.send(userRequest('hi')));
     expect(before).toBe('UNSUPPORTED_OPERATION');
     expect(artifactTexts(task)).toEqual([`${task.id} working`]);
   });
 
   it('hears of a cancel on the signal that it took before there was a task', async () => {
-    const heard = gate();
+    const heard = createDeferred();
     const agent = define(async function* ({ signal }) {
       signal.addEventListener('abort', heard.open);
       yield 'begun';
       await heard.opened;
     });
-    const { id } = taskIn(await agent.send(say('hi', {}, { configuration: { returnImmediately: true } })));
+    const { id } = expectTask(
+      await agent.send(userRequest('hi', {}, { configuration: { returnImmediately: true } })),
+    );
     expect((await agent.cancelTask({ id })).status.state).toBe('canceled');
     await heard.opened;
   });
 
   it('makes the task that the caller claims', async () => {
     const agent = define(() => 'x');
-    expect(taskIn(await agent.send(say('hi', {}, { claimedTaskId: 'mine' }))).id).toBe('mine');
+    expect(expectTask(await agent.send(userRequest('hi', {}, { claimedTaskId: 'mine' }))).id).toBe('mine');
   });
 });

@@ -2,22 +2,29 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { artifactTexts, gate, reasonOf, saidBy, say, taskIn } from '../../../test/support/engine/conversation.ts';
-import type { Ledger } from '../../store/task-store.ts';
-import { memoryLedger } from '../../store/memory-task-store.ts';
+import {
+  artifactTexts,
+  createDeferred,
+  reasonOf,
+  statusTextOf,
+  userRequest,
+  expectTask,
+} from '../../../test/support/engine/conversation.ts';
+import type { TaskStore } from '../../store/task-store.ts';
+import { memoryTaskStore } from '../../store/memory-task-store.ts';
 import { openDatabase } from '../../store/sqlite/database.ts';
-import { sqliteLedger } from '../../store/sqlite.ts';
-import type { AgentDefinition, LogEntry, Process } from '../agent-definition.ts';
+import { sqliteTaskStore } from '../../store/sqlite.ts';
+import type { AgentDefinition, LogEntry, ProcessFunction } from '../agent-definition.ts';
 import { defineAgent, type LocalAgent } from '../local-agent.ts';
 
 const immediately = { configuration: { returnImmediately: true } };
-const never: Process = () => new Promise(() => {});
+const never: ProcessFunction = () => new Promise(() => {});
 
 interface Place {
   /** What the process that dies has. */
-  first(): Promise<Ledger>;
+  first(): Promise<TaskStore>;
   /** What the process after it finds. */
-  second(first: Ledger): Promise<Ledger>;
+  second(first: TaskStore): Promise<TaskStore>;
   /** What it must say to take up what is there. */
   recovers?: boolean;
 }
@@ -26,19 +33,19 @@ const folder = mkdtempSync(join(tmpdir(), 'dragoman-recovery-'));
 let files = 0;
 
 const places: [string, () => Place][] = [
-  ['memory', () => ({ first: async () => memoryLedger(), second: async (first) => first })],
+  ['memory', () => ({ first: async () => memoryTaskStore(), second: async (first) => first })],
   [
     'SQLite',
     () => {
       const file = join(folder, `${++files}.db`);
       return {
-        first: () => sqliteLedger({ file }),
+        first: () => sqliteTaskStore({ file }),
         async second() {
           // Of the first nothing was heard for long.
           const database = await openDatabase(file);
           database.exec('update lease set seen = 0');
           database.close();
-          return sqliteLedger({ file });
+          return sqliteTaskStore({ file });
         },
       };
     },
@@ -47,7 +54,7 @@ const places: [string, () => Place][] = [
     'SQLite that is shared',
     () => {
       const file = join(folder, `${++files}.db`);
-      const open = (): Promise<Ledger> => sqliteLedger({ file, shared: true });
+      const open = (): Promise<TaskStore> => sqliteTaskStore({ file, shared: true });
       return { first: open, second: open, recovers: true };
     },
   ],
@@ -55,8 +62,8 @@ const places: [string, () => Place][] = [
 
 describe.each(places)('an agent that begins again, with tasks in %s', (_where, make) => {
   let place: Place;
-  let before: Ledger;
-  let after: Ledger | undefined;
+  let before: TaskStore;
+  let after: TaskStore | undefined;
   const entries: LogEntry[] = [];
 
   beforeEach(async () => {
@@ -72,14 +79,18 @@ describe.each(places)('an agent that begins again, with tasks in %s', (_where, m
     if (files > 0) rmSync(join(folder, `${files}.db`), { force: true });
   });
 
-  const define = (process: Process, ledger: Ledger, more: Partial<AgentDefinition> = {}): LocalAgent =>
+  const define = (
+    process: ProcessFunction,
+    ledger: TaskStore,
+    more: Partial<AgentDefinition> = {},
+  ): LocalAgent =>
     defineAgent(
       { name: 'T', description: 'T', process, ...more },
       { ledger, recovers: place.recovers, log: (entry) => entries.push(entry) },
     );
 
   /** The agent of the next process; the one before is simply not there any more. */
-  async function restart(process: Process, more?: Partial<AgentDefinition>): Promise<LocalAgent> {
+  async function restart(process: ProcessFunction, more?: Partial<AgentDefinition>): Promise<LocalAgent> {
     after = await place.second(before);
     const agent = define(process, after, more);
     await agent.ready();
@@ -87,18 +98,18 @@ describe.each(places)('an agent that begins again, with tasks in %s', (_where, m
   }
 
   it('ends what was running, with a reason', async () => {
-    const { id } = taskIn(await define(never, before).send(say('hi', {}, immediately)));
+    const { id } = expectTask(await define(never, before).send(userRequest('hi', {}, immediately)));
     const agent = await restart(never);
     const task = await agent.getTask({ id });
     expect(task.status.state).toBe('failed');
-    expect(saidBy(task)).toMatch(/restarted/);
+    expect(statusTextOf(task)).toMatch(/restarted/);
     expect(entries).toMatchObject([{ level: 'warn', taskId: id }]);
   });
 
   it('takes up what was running when it knows how', async () => {
     const first = define(never, before);
-    const { id } = taskIn(await first.send(say('the work', {}, immediately), { owner: 'ann' }));
-    const resumed = gate();
+    const { id } = expectTask(await first.send(userRequest('the work', {}, immediately), { owner: 'ann' }));
+    const resumed = createDeferred();
     const agent = await restart(never, {
       async *resume({ text, task, call }) {
         yield `${text} of ${call.owner ?? ''} in ${task.id}`;
@@ -106,8 +117,8 @@ describe.each(places)('an agent that begins again, with tasks in %s', (_where, m
       },
     });
     await resumed.opened;
-    const again = taskIn(
-      await agent.send(say('the work', { messageId: 'other', contextId: 'x' }, immediately)),
+    const again = expectTask(
+      await agent.send(userRequest('the work', { messageId: 'other', contextId: 'x' }, immediately)),
     );
     expect(again.id).not.toBe(id);
     const call = { owner: 'ann' };
@@ -122,10 +133,10 @@ describe.each(places)('an agent that begins again, with tasks in %s', (_where, m
       await context.ask('Which?');
       return 'of the first';
     }, before);
-    const { id } = taskIn(await first.send(say('hi')));
+    const { id } = expectTask(await first.send(userRequest('hi')));
     const agent = await restart(({ text }) => `second: ${text}`);
     expect((await agent.getTask({ id })).status.state).toBe('input-required');
-    const done = taskIn(await agent.send(say('L', { taskId: id })));
+    const done = expectTask(await agent.send(userRequest('L', { taskId: id })));
     expect(artifactTexts(done)).toEqual(['second: L']);
   });
 
@@ -133,21 +144,21 @@ describe.each(places)('an agent that begins again, with tasks in %s', (_where, m
     const first = define(async (context) => {
       await context.ask('Which?');
     }, before);
-    const { id } = taskIn(await first.send(say('hi')));
+    const { id } = expectTask(await first.send(userRequest('hi')));
     await first.close();
     const agent = await restart(({ text }) => text);
-    expect(artifactTexts(taskIn(await agent.send(say('L', { taskId: id }))))).toEqual(['L']);
+    expect(artifactTexts(expectTask(await agent.send(userRequest('L', { taskId: id }))))).toEqual(['L']);
   });
 
   it('does not run a message again that it has heard in its former life', async () => {
     const first = define(({ text }) => text, before);
-    const sent = taskIn(await first.send(say('hi', { messageId: 'm' })));
+    const sent = expectTask(await first.send(userRequest('hi', { messageId: 'm' })));
     const agent = await restart(() => 'run again');
-    expect(await agent.send(say('hi', { messageId: 'm' }))).toEqual(JSON.parse(JSON.stringify(sent)));
+    expect(await agent.send(userRequest('hi', { messageId: 'm' }))).toEqual(JSON.parse(JSON.stringify(sent)));
   });
 
   it('keeps its hands off when it shares the ledger', async () => {
-    const { id } = taskIn(await define(never, before).send(say('hi', {}, immediately)));
+    const { id } = expectTask(await define(never, before).send(userRequest('hi', {}, immediately)));
     after = await place.second(before);
     const agent = defineAgent(
       { name: 'T', description: 'T', process: never },
@@ -159,8 +170,8 @@ describe.each(places)('an agent that begins again, with tasks in %s', (_where, m
 });
 
 it('tells whoever waits when the ledger is gone, and goes on', async () => {
-  const ledger = await sqliteLedger({ file: ':memory:' });
-  const go = gate();
+  const ledger = await sqliteTaskStore({ file: ':memory:' });
+  const go = createDeferred();
   const entries: LogEntry[] = [];
   const agent = defineAgent(
     {
@@ -173,7 +184,7 @@ it('tells whoever waits when the ledger is gone, and goes on', async () => {
     },
     { ledger, log: (entry) => entries.push(entry) },
   );
-  const sent = reasonOf(agent.send(say('hi')));
+  const sent = reasonOf(agent.send(userRequest('hi')));
   await new Promise(setImmediate);
   await ledger[Symbol.asyncDispose]();
   go.open();
@@ -183,29 +194,32 @@ it('tells whoever waits when the ledger is gone, and goes on', async () => {
 });
 
 describe('closing', () => {
-  const define = (process: Process, ledger: Ledger, more: Partial<AgentDefinition> = {}): LocalAgent =>
-    defineAgent({ name: 'T', description: 'T', process, ...more }, { ledger });
+  const define = (
+    process: ProcessFunction,
+    ledger: TaskStore,
+    more: Partial<AgentDefinition> = {},
+  ): LocalAgent => defineAgent({ name: 'T', description: 'T', process, ...more }, { ledger });
 
   it('ends what runs, with a reason, and tells whoever waits', async () => {
-    const ledger = memoryLedger();
-    const stopped = gate();
+    const ledger = memoryTaskStore();
+    const stopped = createDeferred();
     const agent = define(({ signal }) => {
       signal.addEventListener('abort', stopped.open);
       return new Promise(() => {});
     }, ledger);
-    const sent = agent.send(say('hi'));
+    const sent = agent.send(userRequest('hi'));
     await new Promise(setImmediate);
     await agent.close();
     await stopped.opened;
-    const task = taskIn(await sent);
+    const task = expectTask(await sent);
     expect(task.status.state).toBe('failed');
-    expect(saidBy(task)).toMatch(/shut down/);
+    expect(statusTextOf(task)).toMatch(/shut down/);
   });
 
   it('leaves what can be resumed to whoever comes next', async () => {
-    const ledger = memoryLedger();
+    const ledger = memoryTaskStore();
     const first = define(never, ledger, { resume: never });
-    const { id } = taskIn(await first.send(say('hi', {}, immediately)));
+    const { id } = expectTask(await first.send(userRequest('hi', {}, immediately)));
     await first.close();
     const second = define(never, ledger, { resume: () => 'resumed' });
     await second.ready();

@@ -1,19 +1,19 @@
-import type { Ledger, TaskLog } from '../../store/task-store.ts';
+import type { TaskStore, TaskLog } from '../../store/task-store.ts';
 import type { Message } from '../../protocol/message.ts';
-import type { LogEntry, Process } from '../agent-definition.ts';
+import type { LogEntry, ProcessFunction } from '../agent-definition.ts';
 
 /** What recovery needs of the engine. */
 interface RecoveryHost {
   timestamp(): string;
   newId(): string;
   report(entry: LogEntry): void;
-  resume(log: TaskLog, process: Process, message: Message): void;
+  resume(log: TaskLog, process: ProcessFunction, message: Message): void;
 }
 
 /** Takes up the tasks that were running when the process before this one ended, or ends them with a reason. */
-export async function recover(
-  ledger: Ledger,
-  process: Process | undefined,
+export async function recoverTasks(
+  ledger: TaskStore,
+  process: ProcessFunction | undefined,
   host: RecoveryHost,
 ): Promise<void> {
   for (const { owner, id } of await ledger.unfinished()) {

@@ -1,16 +1,16 @@
 import type { TaskLog } from '../../store/task-store.ts';
-import type { Run } from './task-run.ts';
+import type { TaskRun } from './task-run.ts';
 
 /** The runs of this process, by the task they work on. Ids are unique within an owner only. */
-export class RunTable {
-  readonly #owners = new Map<string, Map<string, Run>>();
+export class TaskRunTable {
+  readonly #owners = new Map<string, Map<string, TaskRun>>();
 
   /** The run that works on a task, if it is here. */
-  of({ owner, id }: TaskLog): Run | undefined {
+  of({ owner, id }: TaskLog): TaskRun | undefined {
     return this.#owners.get(owner)?.get(id);
   }
 
-  add(run: Run): void {
+  add(run: TaskRun): void {
     const { owner, id } = run.log;
     let runs = this.#owners.get(owner);
     if (!runs) this.#owners.set(owner, (runs = new Map()));
@@ -18,7 +18,7 @@ export class RunTable {
   }
 
   /** Forgets a run, unless another one took its place. */
-  remove(run: Run): void {
+  remove(run: TaskRun): void {
     const { owner, id } = run.log;
     const runs = this.#owners.get(owner);
     if (runs?.get(id) !== run) return;
@@ -34,7 +34,7 @@ export class RunTable {
   }
 
   /** All runs, as they are now. */
-  all(): Run[] {
+  all(): TaskRun[] {
     return [...this.#owners.values()].flatMap((runs) => [...runs.values()]);
   }
 }

@@ -1,28 +1,28 @@
 import type { TaskLog } from '../../store/task-store.ts';
-import type { Call } from '../../protocol/agent.ts';
+import type { CallContext } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { LogEntry } from '../../primitives/log.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
 import type { Metadata } from '../../protocol/part.ts';
 import { isInterrupted, isTerminal, type Task, type TaskState } from '../../protocol/task.ts';
-import { Chunks } from './chunk-tracker.ts';
+import { ChunkTracker } from './chunk-tracker.ts';
 import { ProcessContext } from '../process-context.ts';
-import type { Process } from '../agent-definition.ts';
+import type { ProcessFunction } from '../agent-definition.ts';
 import {
   type ArtifactDraft,
   checkState,
   isMessage,
-  notAnOutput,
-  type Output,
-  partsOf,
-  type Result,
-  type Saying,
+  invalidOutputError,
+  type AgentOutput,
+  draftParts,
+  type AgentResult,
+  type MessageContent,
   toParts,
 } from '../agent-output.ts';
 
 /** What a run needs of the engine around it. */
-export interface RunHost {
+export interface TaskRunHost {
   now(): number;
   timestamp(): string;
   newId(): string;
@@ -30,11 +30,11 @@ export interface RunHost {
   /** Hears of every state that a task comes into, if anybody counts. */
   readonly entered: ((state: TaskState) => void) | undefined;
   /** The run is over, or rests until the caller speaks. */
-  ended(run: Run): void;
+  ended(run: TaskRun): void;
 }
 
 /** One go at a task: from a message until the task ends or needs something. */
-export class Run {
+export class TaskRun {
   readonly log: TaskLog;
   /** When it began, or went on after a question. */
   startedAt: number;
@@ -42,23 +42,23 @@ export class Run {
   get activeAt(): number {
     return this.startedAt + this.#active;
   }
-  readonly #host: RunHost;
+  readonly #host: TaskRunHost;
   /** Milliseconds from the start until then: a small number takes no room of its own. */
   #active = 0;
-  readonly #call: Call;
+  readonly #call: CallContext;
   #request: SendRequest | undefined;
   #isOver = false;
   #controller: AbortController | undefined = undefined;
-  #iterator: AsyncIterator<Output> | Iterator<Output> | undefined = undefined;
+  #iterator: AsyncIterator<AgentOutput> | Iterator<AgentOutput> | undefined = undefined;
   /** The artifact that yielded strings make up. */
   #textArtifact: string | undefined = undefined;
-  #chunks: Chunks | undefined = undefined;
+  #chunks: ChunkTracker | undefined = undefined;
   /** Who waits for the run to rest. */
   #waiters: ((task: Promise<Task> | Task) => void)[] | undefined = undefined;
   /** The question that waits for its answer. */
   #answer: { resolve: (message: Message) => void; reject: (reason: unknown) => void } | undefined = undefined;
 
-  constructor(host: RunHost, log: TaskLog, call: Call, request?: SendRequest) {
+  constructor(host: TaskRunHost, log: TaskLog, call: CallContext, request?: SendRequest) {
     this.#host = host;
     this.log = log;
     this.#call = call;
@@ -93,7 +93,7 @@ export class Run {
   }
 
   /** Begins the work. */
-  start(process: Process, message: Message): void {
+  start(process: ProcessFunction, message: Message): void {
     this.status('working');
     const request = this.#request;
     this.#request = undefined;
@@ -101,8 +101,8 @@ export class Run {
   }
 
   /** Does the work with a context that exists already. */
-  drive(process: Process, context: ProcessContext): void {
-    let given: ReturnType<Process>;
+  drive(process: ProcessFunction, context: ProcessContext): void {
+    let given: ReturnType<ProcessFunction>;
     try {
       given = process(context);
     } catch (error) {
@@ -113,9 +113,9 @@ export class Run {
   }
 
   /** Takes what a process gives until it is done. */
-  follow(given: ReturnType<Process>): void {
+  follow(given: ReturnType<ProcessFunction>): void {
     try {
-      const iterator = iteratorOf(given);
+      const iterator = toIterator(given);
       if (iterator) this.#pump(iterator);
       else void this.#await(given);
     } catch (error) {
@@ -123,19 +123,19 @@ export class Run {
     }
   }
 
-  async #await(given: ReturnType<Process>): Promise<void> {
+  async #await(given: ReturnType<ProcessFunction>): Promise<void> {
     try {
-      this.finish((await given) as Result);
+      this.finish((await given) as AgentResult);
     } catch (error) {
       this.fail(error);
     }
   }
 
   /** Callbacks and not a loop that awaits, because a task may rest here for hours and this takes half the memory. */
-  #pump(iterator: AsyncIterator<Output> | Iterator<Output>): void {
+  #pump(iterator: AsyncIterator<AgentOutput> | Iterator<AgentOutput>): void {
     this.#iterator = iterator;
     const fail = (error: unknown): void => this.fail(error);
-    const take = (step: IteratorResult<Output>): void => {
+    const take = (step: IteratorResult<AgentOutput>): void => {
       try {
         if (this.#take(step)) Promise.resolve(iterator.next()).then(take, fail);
       } catch (error) {
@@ -146,10 +146,10 @@ export class Run {
   }
 
   /** @returns true when more is wanted. */
-  #take(step: IteratorResult<Output>): boolean {
+  #take(step: IteratorResult<AgentOutput>): boolean {
     if (this.#isOver) return false;
     if (step.done) {
-      this.finish(step.value as Result);
+      this.finish(step.value as AgentResult);
       return false;
     }
     this.emit(step.value);
@@ -158,16 +158,16 @@ export class Run {
   }
 
   /** Makes events of what an agent gave. */
-  emit(output: Output): void {
+  emit(output: AgentOutput): void {
     if (this.#isOver) return;
     this.#active = this.#host.now() - this.startedAt;
     if (typeof output === 'string') this.#emitText(output);
-    else if (typeof output !== 'object' || output === null) throw notAnOutput(output);
+    else if (typeof output !== 'object' || output === null) throw invalidOutputError(output);
     else if ('artifact' in output) {
       this.artifact(output.artifact, output.append ?? false, output.lastChunk, output.metadata);
     } else if (isMessage(output)) this.status(this.log.state, output);
     else if ('state' in output) this.status(checkState(output.state), output.message, output.metadata);
-    else throw notAnOutput(output);
+    else throw invalidOutputError(output);
   }
 
   #emitText(text: string): void {
@@ -179,7 +179,7 @@ export class Run {
   /** Appends an artifact, or a chunk of one. */
   artifact(draft: ArtifactDraft, append: boolean, lastChunk: boolean | undefined, metadata?: Metadata): void {
     const artifactId = draft.artifactId ?? this.#host.newId();
-    this.#chunks ??= new Chunks(this.log);
+    this.#chunks ??= new ChunkTracker(this.log);
     const isMore = this.#chunks.add(artifactId, append, lastChunk ?? false);
     this.#append(artifactId, draft, isMore, lastChunk, metadata);
   }
@@ -200,7 +200,7 @@ export class Run {
         artifactId,
         name: draft.name,
         description: draft.description,
-        parts: partsOf(draft),
+        parts: draftParts(draft),
         extensions: draft.extensions,
         metadata: draft.metadata,
       },
@@ -215,7 +215,7 @@ export class Run {
    * Appends a status. One that ends the task or waits for the caller's words ends the run; one that waits for
    * authorization does not, because that may come by another way.
    */
-  status(state: TaskState, said?: Saying, metadata?: Metadata): void {
+  status(state: TaskState, said?: MessageContent, metadata?: Metadata): void {
     this.log.append({
       kind: 'status',
       taskId: this.log.id,
@@ -233,7 +233,7 @@ export class Run {
     else if (isInterrupted(state)) this.#tellWaiters();
   }
 
-  #message(said: Saying): Message {
+  #message(said: MessageContent): Message {
     const ids = { contextId: this.log.contextId, taskId: this.log.id };
     if (isMessage(said) && said.parts.length > 0)
       return { ...said, role: 'agent', messageId: said.messageId || this.#host.newId(), ...ids };
@@ -243,7 +243,7 @@ export class Run {
   }
 
   /** Ends the run with what the agent returned. */
-  finish(result: Result): void {
+  finish(result: AgentResult): void {
     if (this.#isOver) return;
     if (result !== undefined && result !== null) {
       if (isMessage(result)) {
@@ -252,7 +252,7 @@ export class Run {
       }
       if (Array.isArray(result))
         for (const draft of result as ArtifactDraft[]) this.artifact(draft, false, true);
-      else this.emit(result as Output);
+      else this.emit(result as AgentOutput);
     }
     if (this.#isOver) return;
     if (isInterrupted(this.log.state)) this.#end();
@@ -326,7 +326,7 @@ export class Run {
     this.#tellWaiters(fault);
   }
 
-  ask(question: Saying, state: 'input-required' | 'auth-required'): Promise<Message> {
+  ask(question: MessageContent, state: 'input-required' | 'auth-required'): Promise<Message> {
     if (this.#isOver) return Promise.reject(new A2AError('CANCELED', 'The task is over'));
     if (this.#answer)
       return Promise.reject(new A2AError('UNSUPPORTED_OPERATION', 'A question waits for its answer already'));
@@ -349,7 +349,7 @@ export class Run {
   /** Waits until the task ends or needs the caller, and gives it as it then stands. */
   rests(): Promise<Task> {
     return new Promise((resolve) => {
-      if (this.#isOver || isInterrupted(this.log.state)) resolve(settledTask(this.log));
+      if (this.#isOver || isInterrupted(this.log.state)) resolve(persistedTask(this.log));
       else if (this.#waiters) this.#waiters.push(resolve);
       else this.#waiters = [resolve];
     });
@@ -359,22 +359,22 @@ export class Run {
     const waiters = this.#waiters;
     if (!waiters) return;
     this.#waiters = undefined;
-    const task = fault ? Promise.reject<Task>(fault) : settledTask(this.log);
+    const task = fault ? Promise.reject<Task>(fault) : persistedTask(this.log);
     for (const resolve of waiters) resolve(task);
   }
 }
 
 /** The task once everything that happened to it is stored. */
-export function settledTask(log: TaskLog): Promise<Task> | Task {
+export function persistedTask(log: TaskLog): Promise<Task> | Task {
   const settled = log.settled();
   return settled ? settled.then(() => log.task()) : log.task();
 }
 
 /** Gives the iterator of something that yields; lists and strings are values. */
-export function iteratorOf(given: unknown): AsyncIterator<Output> | Iterator<Output> | undefined {
+export function toIterator(given: unknown): AsyncIterator<AgentOutput> | Iterator<AgentOutput> | undefined {
   if (typeof given !== 'object' || given === null) return undefined;
-  if (Symbol.asyncIterator in given) return (given as AsyncIterable<Output>)[Symbol.asyncIterator]();
+  if (Symbol.asyncIterator in given) return (given as AsyncIterable<AgentOutput>)[Symbol.asyncIterator]();
   if (Symbol.iterator in given && !Array.isArray(given))
-    return (given as Iterable<Output>)[Symbol.iterator]();
+    return (given as Iterable<AgentOutput>)[Symbol.iterator]();
   return undefined;
 }

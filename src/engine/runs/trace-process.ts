@@ -1,11 +1,11 @@
 import { A2AError } from '../../protocol/errors.ts';
 import type { LazyTracing, Span } from '../../tracing/tracing.ts';
-import type { Process } from '../agent-definition.ts';
-import type { Output, Result } from '../agent-output.ts';
-import { iteratorOf } from './task-run.ts';
+import type { ProcessFunction } from '../agent-definition.ts';
+import type { AgentOutput, AgentResult } from '../agent-output.ts';
+import { toIterator } from './task-run.ts';
 
 /** Gives the work of an agent with a span around each go of it, or as it is where nobody wants traces. */
-export function watched(process: Process, tracing: LazyTracing): Process {
+export function traceProcess(process: ProcessFunction, tracing: LazyTracing): ProcessFunction {
   if (!tracing.current && !tracing.pending) return process;
   return (context) => {
     const span = tracing.current?.start('a2a.engine/run', {
@@ -15,9 +15,9 @@ export function watched(process: Process, tracing: LazyTracing): Process {
     if (!span) return process(context);
     try {
       const given = span.within(() => process(context));
-      const iterator = iteratorOf(given);
+      const iterator = toIterator(given);
       if (iterator) return { [Symbol.asyncIterator]: () => within(span, iterator) };
-      return ended(span, Promise.resolve(given as Promise<Result> | Result));
+      return ended(span, Promise.resolve(given as Promise<AgentResult> | AgentResult));
     } catch (error) {
       span.end(A2AError.from(error).reason);
       throw error;
@@ -37,10 +37,13 @@ async function ended<T>(span: Span, work: Promise<T>): Promise<T> {
 }
 
 /** A generator runs in the surroundings of whoever asks for its next value, so each step is put into the span. */
-function within(span: Span, inner: AsyncIterator<Output> | Iterator<Output>): AsyncIterator<Output> {
+function within(
+  span: Span,
+  inner: AsyncIterator<AgentOutput> | Iterator<AgentOutput>,
+): AsyncIterator<AgentOutput> {
   const step = async (
-    take: () => Promise<IteratorResult<Output>> | IteratorResult<Output>,
-  ): Promise<IteratorResult<Output>> => {
+    take: () => Promise<IteratorResult<AgentOutput>> | IteratorResult<AgentOutput>,
+  ): Promise<IteratorResult<AgentOutput>> => {
     try {
       const result = await span.within(take);
       if (result.done) span.end();

@@ -1,6 +1,6 @@
-import type { Clock } from '../interval-clock.ts';
+import type { IntervalClock } from '../interval-clock.ts';
 import type { AgentOptions } from '../agent-definition.ts';
-import type { RunTable } from './run-table.ts';
+import type { TaskRunTable } from './run-table.ts';
 
 const defaultIdleTimeout = 15 * 60_000;
 
@@ -9,7 +9,7 @@ const defaultIdleTimeout = 15 * 60_000;
  *
  * @returns what stops it.
  */
-export function watch(runs: RunTable, clock: Clock, options: AgentOptions): () => void {
+export function startWatchdog(runs: TaskRunTable, clock: IntervalClock, options: AgentOptions): () => void {
   const idleTimeout = options.idleTimeout ?? defaultIdleTimeout;
   const deadline = options.deadline ?? 0;
   const limits = [idleTimeout, deadline].filter((limit) => limit > 0);

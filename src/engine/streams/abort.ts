@@ -1,11 +1,11 @@
-import type { Call } from '../../protocol/agent.ts';
+import type { CallContext } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 
 /**
  * The signal that a caller in this process gave. Faces have one for whoever looks, and making it costs; they end what
  * they have opened by themselves.
  */
-function signalOf(call: Call): AbortSignal | undefined {
+function signalOf(call: CallContext): AbortSignal | undefined {
   return Object.hasOwn(call, 'signal') ? call.signal : undefined;
 }
 
@@ -14,7 +14,7 @@ function canceled({ reason }: AbortSignal): A2AError {
 }
 
 /** Ends the wait for an answer when the caller leaves; what was asked for goes on. */
-export function unlessLeft<T>(answering: Promise<T>, call: Call): Promise<T> {
+export function rejectOnAbort<T>(answering: Promise<T>, call: CallContext): Promise<T> {
   const signal = signalOf(call);
   return signal ? left(answering, signal) : answering;
 }
@@ -33,7 +33,7 @@ function left<T>(answering: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 /** Ends the following of a stream when the caller leaves; the task goes on. */
-export function untilLeft<T>(events: AsyncIterable<T>, call: Call): AsyncIterable<T> {
+export function endOnAbort<T>(events: AsyncIterable<T>, call: CallContext): AsyncIterable<T> {
   const signal = signalOf(call);
   return signal ? followed(events, signal) : events;
 }

@@ -1,40 +1,40 @@
 import type { Clock } from '../../client/abortable-sleep.ts';
 import type { HttpClient } from '../../client/http/http-client.ts';
-import type { MeshFace } from '../../mesh/server/serve-on-mesh.ts';
+import type { MeshServer } from '../../mesh/server/serve-on-mesh.ts';
 import type { Agent } from '../../protocol/agent.ts';
 import type { AgentCard } from '../../protocol/card.ts';
-import type { Log } from '../../primitives/log.ts';
-import { around } from '../middleware/interceptors.ts';
-import { Breaker } from '../middleware/circuit-breaker.ts';
-import type { Gateway, ShownAgent } from '../gateway.ts';
-import { watchHealth } from './health-monitor.ts';
-import { inWords } from '../telemetry/format-losses.ts';
-import type { MeshPort } from './mesh-connections.ts';
-import { namingErrors } from '../middleware/error-context.ts';
-import { withOwnedTasks } from '../middleware/task-ownership.ts';
+import type { LogSink } from '../../primitives/log.ts';
+import { withInterceptors } from '../middleware/interceptors.ts';
+import { CircuitBreaker } from '../middleware/circuit-breaker.ts';
+import type { Gateway, GatewayEntry } from '../gateway.ts';
+import { monitorHealth } from './health-monitor.ts';
+import { formatLosses } from '../telemetry/format-losses.ts';
+import type { MeshConnections } from './mesh-connections.ts';
+import { errorContextInterceptor } from '../middleware/error-context.ts';
+import { withTaskOwnership } from '../middleware/task-ownership.ts';
 import { withPublicCard } from '../middleware/public-card.ts';
 import type { AgentSettings, GatewaySettings } from '../gateway-settings.ts';
-import type { GatewayTap } from '../telemetry/gateway-recorder.ts';
-import { type Health, upstreamOf } from './upstream.ts';
+import type { GatewayRecorder } from '../telemetry/gateway-recorder.ts';
+import { type UpstreamHealth, createUpstream } from './upstream.ts';
 import type { UpstreamMetrics } from '../middleware/upstream-metrics.ts';
 
 /** What the agents of a gateway share. */
-export interface Premises {
+export interface GatewayContext {
   readonly gateway: Gateway;
   readonly http: HttpClient;
   readonly metrics: UpstreamMetrics | undefined;
-  readonly mesh: MeshPort;
+  readonly mesh: MeshConnections;
   readonly loadModule: (file: string) => Promise<Agent>;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly log: LogSink;
   /** Records what passes, if anybody wants to see it. */
-  readonly tap: GatewayTap | undefined;
+  readonly tap: GatewayRecorder | undefined;
 }
 
 /** Where an agent comes from, and what is known of it. */
 interface Source {
   readonly agent: Agent;
-  readonly health?: () => Health;
+  readonly health?: () => UpstreamHealth;
   /** The card, as it was seen last. */
   readonly card: () => AgentCard | undefined;
   /** Callers prove themselves to the agent. */
@@ -43,14 +43,19 @@ interface Source {
 }
 
 /** One agent of a gateway, from its source to its faces. */
-export class Unit {
+export class GatewayAgent {
   readonly settings: AgentSettings;
-  readonly #premises: Premises;
+  readonly #premises: GatewayContext;
   readonly #source: Source;
-  readonly #shown: ShownAgent;
-  #face: MeshFace | undefined;
+  readonly #shown: GatewayEntry;
+  #face: MeshServer | undefined;
 
-  private constructor(settings: AgentSettings, premises: Premises, source: Source, shown: ShownAgent) {
+  private constructor(
+    settings: AgentSettings,
+    premises: GatewayContext,
+    source: Source,
+    shown: GatewayEntry,
+  ) {
     this.settings = settings;
     this.#premises = premises;
     this.#source = source;
@@ -58,12 +63,16 @@ export class Unit {
   }
 
   /** Opens an agent and shows it. */
-  static async start(settings: AgentSettings, whole: GatewaySettings, premises: Premises): Promise<Unit> {
+  static async start(
+    settings: AgentSettings,
+    whole: GatewaySettings,
+    premises: GatewayContext,
+  ): Promise<GatewayAgent> {
     const source = await sourceOf(settings, whole, premises);
     // An agent of this process knows owners itself.
     const owned =
-      whole.auth && settings.source.kind !== 'module' ? withOwnedTasks(source.agent) : source.agent;
-    const shown: ShownAgent = {
+      whole.auth && settings.source.kind !== 'module' ? withTaskOwnership(source.agent) : source.agent;
+    const shown: GatewayEntry = {
       agent: withPublicCard(owned, {
         displayName: settings.displayName,
         keepsSecurity: source.isForwarding ?? false,
@@ -71,7 +80,7 @@ export class Unit {
       ...(source.health && { health: source.health }),
       about: () => aboutOf(source.card(), settings),
     };
-    const unit = new Unit(settings, premises, source, shown);
+    const unit = new GatewayAgent(settings, premises, source, shown);
     try {
       await unit.#open();
     } catch (thrown) {
@@ -116,7 +125,7 @@ export class Unit {
 function liveOnly({ agent, health }: Source): Agent {
   if (!health) return agent;
   return {
-    ...around(agent),
+    ...withInterceptors(agent),
     async card(call) {
       const { state, error } = health();
       if (state === 'down' && error) throw error;
@@ -136,7 +145,7 @@ function aboutOf(card: AgentCard | undefined, { displayName }: AgentSettings) {
 async function sourceOf(
   settings: AgentSettings,
   whole: GatewaySettings,
-  premises: Premises,
+  premises: GatewayContext,
 ): Promise<Source> {
   const { source } = settings;
   switch (source.kind) {
@@ -153,13 +162,13 @@ async function sourceOf(
   }
 }
 
-function upstreamSource(settings: AgentSettings, whole: GatewaySettings, premises: Premises): Source {
+function upstreamSource(settings: AgentSettings, whole: GatewaySettings, premises: GatewayContext): Source {
   const { name, idleTimeout } = settings;
   const { clock, log, metrics, http, tap } = premises;
   const { config } = settings.source as Extract<AgentSettings['source'], { kind: 'url' }>;
   const warn = (message: string, error?: unknown) =>
     log({ level: 'warn', message, error, fields: { agent: name } });
-  const upstream = upstreamOf(
+  const upstream = createUpstream(
     { ...config, request_timeout_seconds: idleTimeout / 1000 },
     {
       http: tap?.http(http, name) ?? http,
@@ -168,11 +177,11 @@ function upstreamSource(settings: AgentSettings, whole: GatewaySettings, premise
       onProblem: ({ message, error }) => warn(`${name}: ${message}`, error),
       onLoss: (losses, { operation }) => {
         tap?.lost(losses, { operation, from: 'gateway', to: name });
-        warn(`${name}: lost in translation of ${operation}: ${inWords(losses)}`);
+        warn(`${name}: lost in translation of ${operation}: ${formatLosses(losses)}`);
       },
     },
   );
-  const breaker = new Breaker({
+  const breaker = new CircuitBreaker({
     name,
     clock,
     ...whole.breaker,
@@ -187,7 +196,7 @@ function upstreamSource(settings: AgentSettings, whole: GatewaySettings, premise
     check: async (signal?: AbortSignal) => (card = await upstream.check(signal)),
   };
   let wasUp: boolean | undefined;
-  const watch = watchHealth(looking, {
+  const watch = monitorHealth(looking, {
     clock,
     interval: whole.healthInterval,
     onLook: (error) => {
@@ -200,9 +209,13 @@ function upstreamSource(settings: AgentSettings, whole: GatewaySettings, premise
   });
   const isForwarding =
     config.forward_headers?.some((each) => each.toLowerCase() === 'authorization') ?? false;
-  const hooks = [namingErrors(name, isForwarding), breaker, ...(metrics ? [metrics.of(name)] : [])];
+  const hooks = [
+    errorContextInterceptor(name, isForwarding),
+    breaker,
+    ...(metrics ? [metrics.of(name)] : []),
+  ];
   return {
-    agent: around(upstream.agent, ...hooks),
+    agent: withInterceptors(upstream.agent, ...hooks),
     health: () => upstream.health,
     card: () => card,
     isForwarding,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { A2AError } from '../../protocol/errors.ts';
 import type { AgentCard } from '../../protocol/card.ts';
 import { ManualClock } from '../../../test/support/clocks/manual-clock.ts';
-import { watchHealth } from './health-monitor.ts';
+import { monitorHealth } from './health-monitor.ts';
 
 /** Looks at something that fails as often as it is told. */
 function arrange(failures: number, interval = 8000) {
@@ -11,7 +11,7 @@ function arrange(failures: number, interval = 8000) {
   let looks = 0;
   const seen: (string | undefined)[] = [];
   let told = () => {};
-  const watch = watchHealth(
+  const watch = monitorHealth(
     {
       check() {
         looks++;

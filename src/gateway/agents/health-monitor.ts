@@ -3,7 +3,7 @@ import { A2AError } from '../../protocol/errors.ts';
 import type { Upstream } from './upstream.ts';
 
 /** How an upstream is looked after. */
-export interface HealthWatchOptions {
+export interface HealthMonitorOptions {
   /** Milliseconds between two looks at an upstream that is well. 0 looks once. @defaultValue 60 000 */
   interval?: number;
   /** Milliseconds until the first look after a failure; each further is twice as late, up to the interval. @defaultValue 1000 */
@@ -16,17 +16,17 @@ export interface HealthWatchOptions {
 }
 
 /** Looks after an upstream, until it is told to stop. */
-export interface HealthWatch {
+export interface HealthMonitor {
   /** The first look is over, whatever it found. */
   readonly looked: Promise<void>;
   stop(): void;
 }
 
 /** Fetches the card of an upstream again and again, more often while it cannot be had. */
-export function watchHealth(
+export function monitorHealth(
   upstream: Pick<Upstream, 'check'>,
-  options: HealthWatchOptions = {},
-): HealthWatch {
+  options: HealthMonitorOptions = {},
+): HealthMonitor {
   const { interval = 60_000, retryAfter = 1000, clock = systemClock, random = Math.random } = options;
   const end = new AbortController();
   let cancel: (() => void) | undefined;

@@ -2,47 +2,47 @@ import type { ArtifactStore } from '../../artifacts/artifact-store.ts';
 import { withArtifacts } from '../../artifacts/with-artifacts.ts';
 import type { Clock } from '../../client/abortable-sleep.ts';
 import { type MeshDirectory, meshDirectory } from '../../mesh/mesh-directory.ts';
-import { type MeshFace, showOnMesh } from '../../mesh/server/serve-on-mesh.ts';
-import type { Link } from '../../mesh/brokers/broker-connection.ts';
-import { openLink } from '../../mesh/brokers/connect-broker.ts';
+import { type MeshServer, serveOnMesh } from '../../mesh/server/serve-on-mesh.ts';
+import type { BrokerConnection } from '../../mesh/brokers/broker-connection.ts';
+import { connectBroker } from '../../mesh/brokers/connect-broker.ts';
 import { meshAgent } from '../../mesh/client/mesh-agent.ts';
-import { meshSessionOf } from '../../mesh/mesh-session.ts';
+import { meshSessionId } from '../../mesh/mesh-session.ts';
 import type { Agent } from '../../protocol/agent.ts';
-import type { Log } from '../../primitives/log.ts';
-import { openArtifacts, scopeOf } from '../config/artifact-store.ts';
-import { inWords } from '../telemetry/format-losses.ts';
-import type { AgentSettings, AgentSource, MeshSettings } from '../gateway-settings.ts';
-import type { GatewayTap } from '../telemetry/gateway-recorder.ts';
+import type { LogSink } from '../../primitives/log.ts';
+import { openArtifactStore, artifactScope } from '../config/artifact-store.ts';
+import { formatLosses } from '../telemetry/format-losses.ts';
+import type { AgentSettings, AgentSourceSettings, MeshSettings } from '../gateway-settings.ts';
+import type { GatewayRecorder } from '../telemetry/gateway-recorder.ts';
 
 /** What a port needs. */
-export interface MeshPortOptions {
-  readonly log: Log;
+export interface MeshConnectionsOptions {
+  readonly log: LogSink;
   readonly clock: Clock;
   /** From where paths in the settings are seen. */
   readonly file: string;
   /** Opens a link, instead of what the settings say. */
-  readonly openLink?: ((mesh: MeshSettings) => Promise<Link>) | undefined;
+  readonly openLink?: ((mesh: MeshSettings) => Promise<BrokerConnection>) | undefined;
   /** Records what passes. */
-  readonly tap?: GatewayTap | undefined;
+  readonly tap?: GatewayRecorder | undefined;
 }
 
 /** Shows agents on brokers and finds agents there; what several use is opened once. */
-export class MeshPort {
-  readonly #options: MeshPortOptions;
-  readonly #links = new Map<string, Promise<Link>>();
+export class MeshConnections {
+  readonly #options: MeshConnectionsOptions;
+  readonly #links = new Map<string, Promise<BrokerConnection>>();
   readonly #directories = new Map<string, Promise<MeshDirectory>>();
   readonly #stores = new Map<string, ArtifactStore>();
 
-  constructor(options: MeshPortOptions) {
+  constructor(options: MeshConnectionsOptions) {
     this.#options = options;
   }
 
   /** Shows an agent where its settings say. */
-  async show(agent: Agent, settings: AgentSettings): Promise<MeshFace> {
+  async show(agent: Agent, settings: AgentSettings): Promise<MeshServer> {
     const mesh = settings.onMesh as MeshSettings;
     const { name, displayName, convertProgress, idleTimeout, totalTimeout } = settings;
     const { log, clock, tap } = this.#options;
-    return showOnMesh(this.#withFiles(agent, name, mesh), {
+    return serveOnMesh(this.#withFiles(agent, name, mesh), {
       link: await this.#link(mesh),
       namespace: mesh.namespace,
       name,
@@ -58,7 +58,7 @@ export class MeshPort {
         tap?.lost(losses, { operation, version, taskId, from: 'gateway', to: 'mesh' });
         log({
           level: 'warn',
-          message: `${name}: lost in translation of ${operation} (${side}, ${version}): ${inWords(losses)}`,
+          message: `${name}: lost in translation of ${operation} (${side}, ${version}): ${formatLosses(losses)}`,
           taskId,
           fields: { agent: name },
         });
@@ -67,7 +67,10 @@ export class MeshPort {
   }
 
   /** Finds an agent that lives on a mesh. */
-  async find(source: Extract<AgentSource, { kind: 'mesh' }>, settings: AgentSettings): Promise<Agent> {
+  async find(
+    source: Extract<AgentSourceSettings, { kind: 'mesh' }>,
+    settings: AgentSettings,
+  ): Promise<Agent> {
     const { mesh, name } = source;
     const { log, clock } = this.#options;
     const link = await this.#link(mesh);
@@ -98,15 +101,15 @@ export class MeshPort {
     if (!artifacts) return agent;
     const key = JSON.stringify(artifacts);
     let store = this.#stores.get(key);
-    if (!store) this.#stores.set(key, (store = openArtifacts(artifacts, this.#options.file)));
+    if (!store) this.#stores.set(key, (store = openArtifactStore(artifacts, this.#options.file)));
     const { log, clock } = this.#options;
     return withArtifacts(agent, {
       store,
       app,
       namespace,
-      scope: scopeOf(artifacts),
+      scope: artifactScope(artifacts),
       // The agent may have been given a context of its own; the files belong where the caller looks for them.
-      session: (contextId, call) => meshSessionOf(call) ?? contextId ?? 'default',
+      session: (contextId, call) => meshSessionId(call) ?? contextId ?? 'default',
       resolveMentions: artifacts.resolve_mentions,
       ...(artifacts.max_bytes !== undefined && { limits: { maxBytes: artifacts.max_bytes } }),
       log,
@@ -114,16 +117,16 @@ export class MeshPort {
     });
   }
 
-  #link(mesh: MeshSettings): Promise<Link> {
+  #link(mesh: MeshSettings): Promise<BrokerConnection> {
     const { url, username, password } = mesh;
-    const { tap, openLink: open = () => openLink(url, { username, password }) } = this.#options;
+    const { tap, openLink: open = () => connectBroker(url, { username, password }) } = this.#options;
     return kept(this.#links, JSON.stringify([url, username, password]), async () => {
       const link = await open(mesh);
       return tap?.link(link) ?? link;
     });
   }
 
-  #directory({ url, username, namespace }: MeshSettings, link: Link): Promise<MeshDirectory> {
+  #directory({ url, username, namespace }: MeshSettings, link: BrokerConnection): Promise<MeshDirectory> {
     const { clock, log } = this.#options;
     return kept(this.#directories, JSON.stringify([url, username, namespace]), () =>
       meshDirectory({ link, namespace, clock, log }),

@@ -4,34 +4,45 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createMemory } from '../../client/discovery/endpoint-cache.ts';
+import { createEndpointCache } from '../../client/discovery/endpoint-cache.ts';
 import { defineAgent } from '../../engine/index.ts';
 import { serve } from '../../server/node/serve.ts';
-import { authority, hasOpenssl } from '../../../test/support/http/certificates.ts';
-import { closedAfterEach } from '../../../test/support/close-after-each.ts';
-import { collect } from '../../../test/support/collect-stream.ts';
+import { createAuthority, hasOpenssl } from '../../../test/support/http/certificates.ts';
+import { closeAfterEach } from '../../../test/support/close-after-each.ts';
+import { collectStream } from '../../../test/support/collect-stream.ts';
 import { ManualClock } from '../../../test/support/clocks/manual-clock.ts';
-import { json, type RawRequest, type RawServer, sse, startRaw } from '../../../test/support/http/raw-server.ts';
-import { card, isCard, result, task } from '../../../test/support/http/wire-fixtures-1_0.ts';
-import type { Authentication, ProxiedAgent } from '../config/proxied-agent-schema.ts';
-import { type UpstreamTools, upstreamOf } from './upstream.ts';
+import {
+  respondJson,
+  type RawServerRequest,
+  type RawServer,
+  startEventStream,
+  startRawServer,
+} from '../../../test/support/http/raw-server.ts';
+import {
+  wireCardFixture,
+  isWireCard,
+  rpcResult,
+  wireTaskFixture,
+} from '../../../test/support/http/wire-fixtures-1_0.ts';
+import type { UpstreamAuthentication, ProxiedAgent } from '../config/proxied-agent-schema.ts';
+import { type UpstreamContext, createUpstream } from './upstream.ts';
 
 const request = { message: { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] } };
 
-const open = closedAfterEach();
+const open = closeAfterEach();
 
-type Answer = (asked: RawRequest, response: ServerResponse, url: string) => unknown;
+type Answer = (asked: RawServerRequest, response: ServerResponse, url: string) => unknown;
 
 const done: Answer = ({ json: asked }, response) => {
   if (asked.method !== 'SendStreamingMessage')
-    return json(response, result(asked.id, { task: task('completed') }));
-  const stream = sse(response);
-  stream.event(result(asked.id, { task: task('completed') }));
+    return respondJson(response, rpcResult(asked.id, { task: wireTaskFixture('completed') }));
+  const stream = startEventStream(response);
+  stream.event(rpcResult(asked.id, { task: wireTaskFixture('completed') }));
   stream.end();
 };
 
 async function started(answer: Answer): Promise<RawServer> {
-  const server = await startRaw(answer);
+  const server = await startRawServer(answer);
   open.push(server);
   return server;
 }
@@ -39,12 +50,17 @@ async function started(answer: Answer): Promise<RawServer> {
 /** An agent with a card, and requests that the test answers. */
 function agentThat(answer: Answer = done, more: object = {}): Promise<RawServer> {
   return started((asked, response, url) =>
-    asked.method === 'GET' ? json(response, { ...card(url), ...more }) : answer(asked, response, url),
+    asked.method === 'GET'
+      ? respondJson(response, { ...wireCardFixture(url), ...more })
+      : answer(asked, response, url),
   );
 }
 
-function upstream(config: Omit<ProxiedAgent, 'name'>, tools: UpstreamTools = {}) {
-  const made = upstreamOf({ name: 'it', ...config }, { memory: createMemory(), random: () => 0, ...tools });
+function upstream(config: Omit<ProxiedAgent, 'name'>, tools: UpstreamContext = {}) {
+  const made = createUpstream(
+    { name: 'it', ...config },
+    { memory: createEndpointCache(), random: () => 0, ...tools },
+  );
   open.push(made);
   return made;
 }
@@ -62,9 +78,9 @@ describe('the address of an upstream', () => {
   it('is where the card is, at a path of its own', async () => {
     const server = await started((asked, response, url) =>
       asked.path === '/agents/x/about.json'
-        ? json(response, card(url))
+        ? respondJson(response, wireCardFixture(url))
         : asked.method === 'GET'
-          ? json(response, {}, 404)
+          ? respondJson(response, {}, 404)
           : done(asked, response, url),
     );
     const { agent } = upstream({ url: `${server.url}/agents/x/`, agent_card_path: '/about.json' });
@@ -99,7 +115,7 @@ describe('the address of an upstream', () => {
 
 describe('the credentials of an upstream', () => {
   const token = 'sesame';
-  const given: [string, Authentication, object][] = [
+  const given: [string, UpstreamAuthentication, object][] = [
     ['a bearer token', { type: 'static_bearer', token }, { authorization: 'Bearer sesame' }],
     ['a key', { type: 'static_apikey', token }, { 'x-api-key': 'sesame' }],
     ['a bearer token in the old form', { scheme: 'bearer', token }, { authorization: 'Bearer sesame' }],
@@ -109,7 +125,7 @@ describe('the credentials of an upstream', () => {
     const server = await agentThat();
     const { agent } = upstream({ url: server.url, authentication });
     await agent.send(request);
-    await collect(agent.stream(request));
+    await collectStream(agent.stream(request));
     for (const call of calls(server)) expect(call.headers).toMatchObject(headers);
     expect(calls(server)).toHaveLength(2);
     for (const name of Object.keys(headers)) expect(cards(server)[0]?.headers[name]).toBeUndefined();
@@ -122,9 +138,9 @@ describe('the credentials of an upstream', () => {
     },
   });
   it.each([
-    ['header', ({ headers }: RawRequest) => headers['x-own']],
-    ['query', ({ path }: RawRequest) => new URL(path, 'http://x').searchParams.get('X-Own')],
-    ['cookie', ({ headers }: RawRequest) => headers.cookie?.replace('X-Own=', '')],
+    ['header', ({ headers }: RawServerRequest) => headers['x-own']],
+    ['query', ({ path }: RawServerRequest) => new URL(path, 'http://x').searchParams.get('X-Own')],
+    ['cookie', ({ headers }: RawServerRequest) => headers.cookie?.replace('X-Own=', '')],
   ])('go into the %s that the card names, though it requires nothing', async (location, read) => {
     const server = await agentThat(done, scheme(location, 'X-Own'));
     await upstream({
@@ -156,9 +172,9 @@ describe('the credentials of an upstream', () => {
     [false, 1, false],
   ])('are shown for the card as use_auth_for_agent_card %s says', async (use, asked, works) => {
     const server = await started((each, response, url) => {
-      if (!isCard(each.path)) return done(each, response, url);
-      if (each.headers.authorization === undefined) return json(response, {}, 401);
-      return json(response, card(url));
+      if (!isWireCard(each.path)) return done(each, response, url);
+      if (each.headers.authorization === undefined) return respondJson(response, {}, 401);
+      return respondJson(response, wireCardFixture(url));
     });
     const { agent } = upstream({
       url: server.url,
@@ -191,10 +207,10 @@ describe('client credentials of OAuth 2', () => {
     return started((asked, response, url) =>
       answer
         ? answer(asked, response, url)
-        : json(response, { access_token: `t${++issued}`, token_type: 'Bearer', ...expires }),
+        : respondJson(response, { access_token: `t${++issued}`, token_type: 'Bearer', ...expires }),
     );
   }
-  const oauth = (server: RawServer, more: object = {}): Authentication => ({
+  const oauth = (server: RawServer, more: object = {}): UpstreamAuthentication => ({
     type: 'oauth2_client_credentials',
     token_url: `${server.url}/token`,
     client_id: 'me',
@@ -237,12 +253,12 @@ describe('client credentials of OAuth 2', () => {
   });
 
   const refusing: Answer = (asked, response, url) =>
-    asked.headers.authorization === 'Bearer t1' ? json(response, {}, 401) : done(asked, response, url);
+    asked.headers.authorization === 'Bearer t1' ? respondJson(response, {}, 401) : done(asked, response, url);
 
   it('are exchanged once more after a 401, on streams too', async () => {
     const [tokens, server] = [await tokenServer(), await agentThat(refusing)];
     const { agent } = upstream({ url: server.url, authentication: oauth(tokens) });
-    expect(await collect(agent.stream(request))).toMatchObject([{ kind: 'task' }]);
+    expect(await collectStream(agent.stream(request))).toMatchObject([{ kind: 'task' }]);
     expect(bearers(server)).toEqual(['Bearer t1', 'Bearer t2']);
     const second = upstream({ url: server.url, authentication: oauth(await tokenServer()) });
     await second.agent.send(request);
@@ -252,22 +268,24 @@ describe('client credentials of OAuth 2', () => {
   it('are exchanged no more than that', async () => {
     const [tokens, server] = [
       await tokenServer(),
-      await agentThat((_asked, response) => json(response, {}, 401)),
+      await agentThat((_asked, response) => respondJson(response, {}, 401)),
     ];
     const { agent } = upstream({ url: server.url, authentication: oauth(tokens) });
     await expect(agent.send(request)).rejects.toMatchObject({ reason: 'UNAUTHENTICATED', status: 401 });
-    await expect(collect(agent.stream(request))).rejects.toMatchObject({ status: 401 });
+    await expect(collectStream(agent.stream(request))).rejects.toMatchObject({ status: 401 });
     expect(calls(server)).toHaveLength(4);
   });
 
   it('that are wrong cost one question each, and the error says what came back', async () => {
-    const tokens = await tokenServer((_asked, response) => json(response, { error: 'invalid_client' }, 401));
+    const tokens = await tokenServer((_asked, response) =>
+      respondJson(response, { error: 'invalid_client' }, 401),
+    );
     const server = await agentThat();
     const { agent } = upstream({ url: server.url, authentication: oauth(tokens) });
     const told = { reason: 'UNAUTHENTICATED', message: expect.stringContaining('HTTP 401: invalid_client') };
     await expect(agent.send(request)).rejects.toMatchObject(told);
     expect(tokens.requests).toHaveLength(1);
-    await expect(collect(agent.stream(request))).rejects.toMatchObject(told);
+    await expect(collectStream(agent.stream(request))).rejects.toMatchObject(told);
     expect(tokens.requests).toHaveLength(2);
     expect(calls(server)).toEqual([]);
   });
@@ -277,7 +295,7 @@ describe('client credentials of OAuth 2', () => {
     ['http://127.0.0.1:1/t', false],
   ])('are not sent in the clear to %s', (token_url, allow_loopback_token_url) => {
     const authentication = oauth({ url: '' } as RawServer, { token_url, allow_loopback_token_url });
-    expect(() => upstreamOf({ name: 'it', url: 'https://agent.example', authentication })).toThrow(
+    expect(() => createUpstream({ name: 'it', url: 'https://agent.example', authentication })).toThrow(
       /authentication\.token_url must be https/,
     );
   });
@@ -295,7 +313,7 @@ describe('redirects of an upstream', () => {
       task_headers: { 'X-Secret': 's' },
     });
     await agent.send(request);
-    await collect(agent.stream(request));
+    await collectStream(agent.stream(request));
     expect(calls(target)).toHaveLength(2);
     for (const { headers, json: body } of calls(target)) {
       expect(headers).toMatchObject({ 'content-type': 'application/json', 'a2a-version': '1.0' });
@@ -311,7 +329,7 @@ describe('redirects of an upstream', () => {
         ? done(asked, response, url)
         : response.writeHead(308, { location: '/new' }).end(),
     );
-    const authentication: Authentication = { type: 'static_bearer', token: 'sesame' };
+    const authentication: UpstreamAuthentication = { type: 'static_bearer', token: 'sesame' };
     await upstream({ url: server.url, authentication, redirects: 'origin' }).agent.send(request);
     expect(calls(server).at(-1)?.headers.authorization).toBe('Bearer sesame');
     await expect(
@@ -321,7 +339,7 @@ describe('redirects of an upstream', () => {
 });
 
 describe.skipIf(!hasOpenssl())('the certificate of an upstream', () => {
-  const trusted = hasOpenssl() ? authority('Test Authority') : undefined;
+  const trusted = hasOpenssl() ? createAuthority('Test Authority') : undefined;
   async function secure(): Promise<string> {
     const agent = defineAgent({ name: 'Secure', description: 'Encrypted', process: () => 'hi' });
     const server = await serve(agent, { tls: { ...trusted?.server } as never });
@@ -365,7 +383,7 @@ describe('the time of an upstream', () => {
   it('ends in all, on a stream that never falls silent', async () => {
     const clock = new ManualClock();
     const server = await agentThat(({ json: asked }, response) => {
-      sse(response).event(result(asked.id, { task: task('working') }));
+      startEventStream(response).event(rpcResult(asked.id, { task: wireTaskFixture('working') }));
     });
     const { agent } = upstream({ url: server.url, total_timeout_seconds: 9 }, { clock });
     const stream = agent.stream(request)[Symbol.asyncIterator]();
@@ -381,7 +399,9 @@ describe('the health of an upstream', () => {
     const clock = new ManualClock();
     let isUp = true;
     const server = await started((_asked, response, url) =>
-      isUp ? json(response, card(url)) : json(response, {}, 503, { 'retry-after': '3600' }),
+      isUp
+        ? respondJson(response, wireCardFixture(url))
+        : respondJson(response, {}, 503, { 'retry-after': '3600' }),
     );
     const it = upstream({ url: server.url }, { clock });
     expect(it.health.state).toBe('unknown');
@@ -392,6 +412,6 @@ describe('the health of an upstream', () => {
     await expect(it.check()).rejects.toMatchObject({ status: 503 });
     expect(it.health).toMatchObject({ state: 'down', since: clock.now(), error: { status: 503 } });
     // What is known stays known.
-    expect(await it.agent.card()).toMatchObject({ name: card(server.url).name });
+    expect(await it.agent.card()).toMatchObject({ name: wireCardFixture(server.url).name });
   });
 });

@@ -3,16 +3,16 @@ import { connect, type RemoteAgent } from '../../client/connect.ts';
 import { type Clock, systemClock } from '../../client/abortable-sleep.ts';
 import type { Credentials } from '../../client/credentials.ts';
 import type { HttpClient } from '../../client/http/http-client.ts';
-import { undiciClient } from '../../client/http/undici-driver.ts';
+import { undiciHttpClient } from '../../client/http/undici-driver.ts';
 import type { ClientTls, ConnectOptions } from '../../client/connect-options.ts';
 import type { AgentCard } from '../../protocol/card.ts';
 import { A2AError, invalidField } from '../../protocol/errors.ts';
-import { credentialsOf, forwarding, noCredentials } from '../config/credentials.ts';
+import { buildCredentials, withForwardedHeaders, noCredentials } from '../config/credentials.ts';
 import type { ProxiedAgent } from '../config/proxied-agent-schema.ts';
 import { withTotalTimeout } from '../middleware/total-timeout.ts';
 
 /** What upstreams share. Everything has a default. */
-export interface UpstreamTools
+export interface UpstreamContext
   extends Pick<ConnectOptions, 'onProblem' | 'onLoss' | 'memory' | 'verifyCard' | 'requireVerified'> {
   /**
    * Makes the requests of every upstream that has no TLS of its own. It is not closed with the upstream.
@@ -34,7 +34,7 @@ export interface UpstreamTools
 }
 
 /** How an upstream is, as far as anybody looked. */
-export interface Health {
+export interface UpstreamHealth {
   readonly state: 'unknown' | 'up' | 'down';
   /** When it came into this state, by the clock. */
   readonly since: number;
@@ -48,7 +48,7 @@ export interface Upstream {
   readonly config: ProxiedAgent;
   /** One for all callers, bounded in what it holds. */
   readonly agent: RemoteAgent;
-  readonly health: Health;
+  readonly health: UpstreamHealth;
   /** Looks whether it is there: fetches its card anew. Rejects when it is not; `health` says so too. */
   check(signal?: AbortSignal): Promise<AgentCard>;
   /** Ends what is open. */
@@ -60,21 +60,23 @@ export interface Upstream {
  *
  * @throws A2AError `INVALID_PARAMS` when the entry cannot be meant.
  */
-export function upstreamOf(config: ProxiedAgent, tools: UpstreamTools = {}): Upstream {
+export function createUpstream(config: ProxiedAgent, tools: UpstreamContext = {}): Upstream {
   const clock = tools.clock ?? systemClock;
   const url = config.url.replace(/\/+$/, '');
   const options = connectOptions(config, url, tools);
   const { tls, timeouts } = options;
   const own =
     tls &&
-    tools.wrapHttp?.(undiciClient({ connectTimeout: timeouts?.connect ?? 10_000, maxConnections: 256, tls }));
+    tools.wrapHttp?.(
+      undiciHttpClient({ connectTimeout: timeouts?.connect ?? 10_000, maxConnections: 256, tls }),
+    );
   const remote = connect(
     config.agent_card_data ? filledCard(config, url) : url,
     own ? { ...options, tls: undefined, http: own } : options,
   );
   const total = config.total_timeout_seconds;
   const agent = total === undefined ? remote : withTotalTimeout(remote, total * 1000, clock);
-  let health: Health = { state: 'unknown', since: clock.now() };
+  let health: UpstreamHealth = { state: 'unknown', since: clock.now() };
   const became = (state: 'up' | 'down', error?: A2AError): void => {
     health = { state, since: health.state === state ? health.since : clock.now(), ...(error && { error }) };
   };
@@ -103,7 +105,7 @@ export function upstreamOf(config: ProxiedAgent, tools: UpstreamTools = {}): Ups
   };
 }
 
-function connectOptions(config: ProxiedAgent, url: string, tools: UpstreamTools): ConnectOptions {
+function connectOptions(config: ProxiedAgent, url: string, tools: UpstreamContext): ConnectOptions {
   const { http, clock, random, onProblem, onLoss, memory, verifyCard, requireVerified } = tools;
   const patience = (config.request_timeout_seconds ?? tools.defaultTimeoutSeconds ?? 300) * 1000;
   const total = config.total_timeout_seconds === undefined ? patience : config.total_timeout_seconds * 1000;
@@ -146,12 +148,12 @@ function connectOptions(config: ProxiedAgent, url: string, tools: UpstreamTools)
 function authOf(config: ProxiedAgent, clock: Clock): Pick<ConnectOptions, 'auth' | 'cardAuth'> {
   const made = (name: 'authentication' | 'agent_card_authentication' | 'task_authentication') => {
     const given = config[name];
-    return given && credentialsOf(given, name, () => clock.now());
+    return given && buildCredentials(given, name, () => clock.now());
   };
   const both = made('authentication');
   let auth: Credentials | undefined = made('task_authentication') ?? both;
   if (config.forward_headers && config.forward_headers.length > 0)
-    auth = forwarding(config.forward_headers, auth);
+    auth = withForwardedHeaders(config.forward_headers, auth);
   const cardAuth = made('agent_card_authentication') ?? (config.use_auth_for_agent_card ? both : undefined);
   const isForbidden = config.use_auth_for_agent_card === false || config.task_authentication !== undefined;
   return { auth, cardAuth: cardAuth ?? (isForbidden ? noCredentials : undefined) };

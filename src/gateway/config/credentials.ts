@@ -1,4 +1,4 @@
-import { isThisMachine } from '../../client/http/destination-policy.ts';
+import { isLocalHost } from '../../client/http/destination-policy.ts';
 import {
   apiKey,
   bearer,
@@ -6,15 +6,19 @@ import {
   type CredentialRequest,
   type Credentials,
 } from '../../client/credentials.ts';
-import type { Call } from '../../protocol/agent.ts';
+import type { CallContext } from '../../protocol/agent.ts';
 import type { AgentCard, SecurityScheme } from '../../protocol/card.ts';
 import { invalidField } from '../../protocol/errors.ts';
-import type { Authentication } from './proxied-agent-schema.ts';
+import type { UpstreamAuthentication } from './proxied-agent-schema.ts';
 
 type ApiKeyScheme = Extract<SecurityScheme, { type: 'apiKey' }>;
 
 /** Makes credentials of what a file says. */
-export function credentialsOf(given: Authentication, path: string, now: () => number): Credentials {
+export function buildCredentials(
+  given: UpstreamAuthentication,
+  path: string,
+  now: () => number,
+): Credentials {
   if ('type' in given) {
     switch (given.type) {
       case 'static_bearer':
@@ -39,16 +43,16 @@ export function credentialsOf(given: Authentication, path: string, now: () => nu
 }
 
 /** Says what is wrong with the address of a token server; undefined when nothing is. */
-export function tokenUrlComplaint(url: string, allowLoopback: boolean): string | undefined {
+export function tokenUrlProblem(url: string, allowLoopback: boolean): string | undefined {
   const { protocol, hostname } = new URL(url);
   if (protocol === 'https:') return undefined;
-  if (protocol === 'http:' && isThisMachine(hostname))
+  if (protocol === 'http:' && isLocalHost(hostname))
     return allowLoopback ? undefined : 'must be https; allow_loopback_token_url takes http on this machine';
   return 'must be https, because a secret goes there';
 }
 
 function checkTokenUrl(url: string, allowLoopback: boolean, path: string): void {
-  const complaint = tokenUrlComplaint(url, allowLoopback);
+  const complaint = tokenUrlProblem(url, allowLoopback);
   if (complaint !== undefined) throw invalidField(path, complaint);
 }
 
@@ -87,7 +91,10 @@ function keySchemeOf(card: AgentCard): ApiKeyScheme | undefined {
 export const noCredentials: Credentials = { headers: () => ({}) };
 
 /** Adds headers of the caller to credentials. What the credentials say is stronger. */
-export function forwarding(names: readonly string[], credentials: Credentials = noCredentials): Credentials {
+export function withForwardedHeaders(
+  names: readonly string[],
+  credentials: Credentials = noCredentials,
+): Credentials {
   const wanted = names.map((name) => name.toLowerCase());
   return {
     ...credentials,
@@ -98,7 +105,7 @@ export function forwarding(names: readonly string[], credentials: Credentials = 
   };
 }
 
-function picked({ headers = {} }: Call, names: readonly string[]): Record<string, string> {
+function picked({ headers = {} }: CallContext, names: readonly string[]): Record<string, string> {
   const found: Record<string, string> = {};
   for (const name of names) {
     const value = headers[name];

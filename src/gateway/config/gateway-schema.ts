@@ -1,21 +1,30 @@
 import * as z from 'zod';
-import { count, flag, port, seconds, secondsOrNever, text } from '../../documents/field-schemas.ts';
-import { proxiedAgent, upstreamFields } from './proxied-agent-schema.ts';
+import {
+  countFieldSchema,
+  booleanFieldSchema,
+  portFieldSchema,
+  secondsFieldSchema,
+  secondsOrNeverFieldSchema,
+  textFieldSchema,
+} from '../../documents/field-schemas.ts';
+import { proxiedAgentSchema, upstreamFields } from './proxied-agent-schema.ts';
 
 /** Where files are kept. */
 export const artifactsSchema = z
   .strictObject({
     type: z.enum(['memory', 'filesystem', 's3']),
-    base_path: text.optional().describe('filesystem: the folder.'),
-    bucket_name: text.optional().describe('s3: the bucket.'),
+    base_path: textFieldSchema.optional().describe('filesystem: the folder.'),
+    bucket_name: textFieldSchema.optional().describe('s3: the bucket.'),
     endpoint_url: z.url().optional().describe('s3: the address of the server.'),
-    region: text.optional(),
-    access_key_id: text.optional(),
-    secret_access_key: text.optional(),
+    region: textFieldSchema.optional(),
+    access_key_id: textFieldSchema.optional(),
+    secret_access_key: textFieldSchema.optional(),
     artifact_scope: z.enum(['namespace', 'app', 'custom']).optional().describe('Who shares files.'),
-    artifact_scope_value: text.optional(),
-    max_bytes: count.optional().describe('How large a file may be. Default 100 MiB.'),
-    resolve_mentions: flag.optional().describe('Adds files that a text mentions. Default true.'),
+    artifact_scope_value: textFieldSchema.optional(),
+    max_bytes: countFieldSchema.optional().describe('How large a file may be. Default 100 MiB.'),
+    resolve_mentions: booleanFieldSchema
+      .optional()
+      .describe('Adds files that a text mentions. Default true.'),
   })
   .refine(({ type, base_path }) => type !== 'filesystem' || base_path !== undefined, {
     path: ['base_path'],
@@ -29,49 +38,55 @@ export const artifactsSchema = z
 /** Who may call over HTTP. */
 export const authSchema = z.strictObject({
   bearer: z
-    .array(z.strictObject({ token: text, caller: text }))
+    .array(z.strictObject({ token: textFieldSchema, caller: textFieldSchema }))
     .optional()
     .describe('Tokens and whose they are.'),
   api_keys: z
     .strictObject({
-      header: text.optional().describe('Default X-API-Key.'),
-      keys: z.array(z.strictObject({ key: text, caller: text })),
+      header: textFieldSchema.optional().describe('Default X-API-Key.'),
+      keys: z.array(z.strictObject({ key: textFieldSchema, caller: textFieldSchema })),
     })
     .optional(),
   jwt: z
-    .strictObject({ issuer: text, audience: z.union([text, z.array(text)]), jwks_url: z.url() })
+    .strictObject({
+      issuer: textFieldSchema,
+      audience: z.union([textFieldSchema, z.array(textFieldSchema)]),
+      jwks_url: z.url(),
+    })
     .optional(),
-  optional: flag.optional().describe('Lets callers without credentials in.'),
+  optional: booleanFieldSchema.optional().describe('Lets callers without credentials in.'),
 });
 
 /** How much callers may take. */
 export const limitsSchema = z.strictObject({
-  body_bytes: count.optional().describe('Bytes of a request. Default 10 MiB.'),
-  streams: count.optional().describe('Streams of one agent at once. Default 50,000.'),
-  streams_per_caller: count.optional().describe('Default 1,000.'),
-  requests_per_caller: count.optional().describe('Requests that wait for their answers. Default 1,000.'),
-  requests_per_second: count.optional().describe('Of one caller. Default no limit.'),
+  body_bytes: countFieldSchema.optional().describe('Bytes of a request. Default 10 MiB.'),
+  streams: countFieldSchema.optional().describe('Streams of one agent at once. Default 50,000.'),
+  streams_per_caller: countFieldSchema.optional().describe('Default 1,000.'),
+  requests_per_caller: countFieldSchema
+    .optional()
+    .describe('Requests that wait for their answers. Default 1,000.'),
+  requests_per_second: countFieldSchema.optional().describe('Of one caller. Default no limit.'),
 });
 
 /** With what cards are signed. */
 export const signSchema = z.strictObject({
-  key_file: text.describe('A private key, as PEM or as a JSON Web Key.'),
-  kid: text.describe('The name by which verifiers find the public key.'),
+  key_file: textFieldSchema.describe('A private key, as PEM or as a JSON Web Key.'),
+  kid: textFieldSchema.describe('The name by which verifiers find the public key.'),
   jku: z.url().optional().describe('The address of the public keys.'),
 });
 
 const meshSchema = z.strictObject({
-  url: text.describe('memory:, mqtt://host, mqtts://host, ws://host or nats://host'),
-  namespace: text,
+  url: textFieldSchema.describe('memory:, mqtt://host, mqtts://host, ws://host or nats://host'),
+  namespace: textFieldSchema,
   username: z.string().optional(),
   password: z.string().optional(),
-  queue: text.optional().describe('The queue in which requests wait while the gateway is away.'),
-  shared: flag.optional().describe('Several gateways take from the queue. Default false.'),
-  card_interval_seconds: secondsOrNever.optional().describe('At most 20. Default 10.'),
+  queue: textFieldSchema.optional().describe('The queue in which requests wait while the gateway is away.'),
+  shared: booleanFieldSchema.optional().describe('Several gateways take from the queue. Default false.'),
+  card_interval_seconds: secondsOrNeverFieldSchema.optional().describe('At most 20. Default 10.'),
 });
 
 /** What is said of every agent, wherever it comes from. */
-export const shownFields = {
+export const exposedAgentFields = {
   display_name: upstreamFields.display_name,
   show: z
     .array(z.enum(['http', 'mesh']))
@@ -84,14 +99,20 @@ export const shownFields = {
 };
 
 /** An agent that is elsewhere: at a URL, or on the mesh. */
-export const remoteForms = [
-  z.strictObject({ ...upstreamFields, ...shownFields }),
-  z.strictObject({ mesh: text.describe('The name of an agent on the mesh.'), ...shownFields }),
+export const remoteAgentSchemas = [
+  z.strictObject({ ...upstreamFields, ...exposedAgentFields }),
+  z.strictObject({
+    mesh: textFieldSchema.describe('The name of an agent on the mesh.'),
+    ...exposedAgentFields,
+  }),
 ] as const;
 
 const agentSchema = z.union([
-  ...remoteForms,
-  z.strictObject({ module: text.describe('A JavaScript file that exports an agent.'), ...shownFields }),
+  ...remoteAgentSchemas,
+  z.strictObject({
+    module: textFieldSchema.describe('A JavaScript file that exports an agent.'),
+    ...exposedAgentFields,
+  }),
 ]);
 
 /** The file of a gateway. */
@@ -99,32 +120,40 @@ export const gatewaySchema = z
   .strictObject({
     $schema: z.string().optional(),
     listen: z
-      .union([port, text, z.strictObject({ port: port.optional(), host: text.optional() })])
+      .union([
+        portFieldSchema,
+        textFieldSchema,
+        z.strictObject({ port: portFieldSchema.optional(), host: textFieldSchema.optional() }),
+      ])
       .optional()
       .describe('A port, "host:port", or both. Default 127.0.0.1:4000.'),
     public_url: z
       .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
       .optional()
       .describe('The address of the gateway as others see it.'),
-    trust_forwarded: flag
+    trust_forwarded: booleanFieldSchema
       .optional()
       .describe('Believes X-Forwarded-* where there is no public_url. Only behind a proxy that sets them.'),
     mesh: meshSchema.optional(),
     agents: z.record(z.string(), agentSchema),
     artifacts: artifactsSchema.optional(),
-    default_request_timeout_seconds: seconds.optional().describe('Default 300.'),
-    health_interval_seconds: secondsOrNever.optional().describe('Between two looks at a card. Default 60.'),
+    default_request_timeout_seconds: secondsFieldSchema.optional().describe('Default 300.'),
+    health_interval_seconds: secondsOrNeverFieldSchema
+      .optional()
+      .describe('Between two looks at a card. Default 60.'),
     breaker: z
       .strictObject({
-        failures: count.optional().describe('Outages in a row that open it. Default 5.'),
-        open_seconds: seconds.optional().describe('Until it is tried again. Default 10.'),
+        failures: countFieldSchema.optional().describe('Outages in a row that open it. Default 5.'),
+        open_seconds: secondsFieldSchema.optional().describe('Until it is tried again. Default 10.'),
       })
       .optional(),
     limits: limitsSchema.optional(),
     auth: authSchema.optional(),
     sign: signSchema.optional(),
-    metrics: flag.optional().describe('Shows /metrics to callers on this machine. Default true.'),
-    drain_seconds: seconds.optional().describe('For running requests when it stops. Default 5.'),
+    metrics: booleanFieldSchema
+      .optional()
+      .describe('Shows /metrics to callers on this machine. Default true.'),
+    drain_seconds: secondsFieldSchema.optional().describe('For running requests when it stops. Default 5.'),
   })
   .describe('A gateway of Dragoman');
 
@@ -132,7 +161,7 @@ export const gatewaySchema = z
 export type GatewayFile = z.infer<typeof gatewaySchema>;
 
 const brokerSchema = z.looseObject({
-  dev_mode: flag.optional(),
+  dev_mode: booleanFieldSchema.optional(),
   broker_url: z.string().optional(),
   broker_vpn: z.string().optional(),
   broker_username: z.string().optional(),
@@ -141,15 +170,15 @@ const brokerSchema = z.looseObject({
 });
 
 /** The broker of a proxy app. */
-export type Broker = z.infer<typeof brokerSchema>;
+export type BrokerConfig = z.infer<typeof brokerSchema>;
 
 /** The configuration of a proxy app of Solace Agent Mesh; keys that a proxy has no use for are let pass. */
 export const proxyAppSchema = z.looseObject({
-  namespace: text,
-  proxied_agents: z.array(proxiedAgent).min(1, 'must name at least one agent'),
+  namespace: textFieldSchema,
+  proxied_agents: z.array(proxiedAgentSchema).min(1, 'must name at least one agent'),
   artifact_service: z.looseObject({ ...artifactsSchema.shape }).optional(),
-  discovery_interval_seconds: secondsOrNever.optional(),
-  default_request_timeout_seconds: seconds.optional(),
+  discovery_interval_seconds: secondsOrNeverFieldSchema.optional(),
+  default_request_timeout_seconds: secondsFieldSchema.optional(),
   broker: brokerSchema.optional(),
 });
 

@@ -1,29 +1,29 @@
 import * as z from 'zod';
-import { flag, seconds, text } from '../../documents/field-schemas.ts';
+import { booleanFieldSchema, secondsFieldSchema, textFieldSchema } from '../../documents/field-schemas.ts';
 
-const token = { token: text.describe('The token or key to send.') };
+const token = { token: textFieldSchema.describe('The token or key to send.') };
 
 const clientCredentials = z.strictObject({
   type: z.literal('oauth2_client_credentials'),
   token_url: z.url('must be a URL').describe('Where tokens are given out. https, or loopback where allowed.'),
-  client_id: text,
-  client_secret: text,
+  client_id: textFieldSchema,
+  client_secret: textFieldSchema,
   scope: z.string().optional(),
   audience: z.string().optional(),
-  token_cache_duration_seconds: seconds
+  token_cache_duration_seconds: secondsFieldSchema
     .optional()
     .describe('How long a token is used at most; `expires_in` may say less. Default 3300.'),
   client_authentication: z
     .enum(['body', 'header'])
     .optional()
     .describe('Where the id and the secret of the client go. Default body.'),
-  allow_loopback_token_url: flag
+  allow_loopback_token_url: booleanFieldSchema
     .optional()
     .describe('Takes http for a token_url on this machine. For development.'),
 });
 
 /** How Dragoman proves who it is. */
-export const authentication = z
+export const authenticationSchema = z
   .union([
     z.discriminatedUnion(
       'type',
@@ -39,7 +39,7 @@ export const authentication = z
   .describe('How Dragoman proves to the agent who it is.');
 
 /** How Dragoman proves who it is, as a file says it. */
-export type Authentication = z.infer<typeof authentication>;
+export type UpstreamAuthentication = z.infer<typeof authenticationSchema>;
 
 const header = z.strictObject({
   name: z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'is no name of a header'),
@@ -59,15 +59,15 @@ export const upstreamFields = {
     .record(z.string(), z.unknown())
     .optional()
     .describe('The card, for agents that have none. What is missing is filled in.'),
-  authentication: authentication.optional(),
-  agent_card_authentication: authentication.optional().describe('Credentials for the card alone.'),
-  task_authentication: authentication.optional().describe('Credentials for everything but the card.'),
-  use_auth_for_agent_card: flag
+  authentication: authenticationSchema.optional(),
+  agent_card_authentication: authenticationSchema.optional().describe('Credentials for the card alone.'),
+  task_authentication: authenticationSchema.optional().describe('Credentials for everything but the card.'),
+  use_auth_for_agent_card: booleanFieldSchema
     .optional()
     .describe(
       'Asks for the card with `authentication`. Default: only when it is refused without; false: never.',
     ),
-  use_agent_card_url: flag
+  use_agent_card_url: booleanFieldSchema
     .optional()
     .describe('Sends requests where the card says; false sends them to `url`. Default true.'),
   agent_card_headers: headers.optional().describe('Headers of requests for the card.'),
@@ -76,25 +76,27 @@ export const upstreamFields = {
     .array(z.string())
     .optional()
     .describe('Headers of callers that are passed on. Default none.'),
-  ssl_verify: flag.optional().describe('Looks at certificates. Default true.'),
+  ssl_verify: booleanFieldSchema.optional().describe('Looks at certificates. Default true.'),
   ssl_ca: z.string().optional().describe('A file with the authorities to trust.'),
   ssl_cert: z.string().optional().describe('A file with the certificate to show.'),
   ssl_key: z.string().optional().describe('A file with the key of that certificate.'),
-  convert_progress_updates: flag
+  convert_progress_updates: booleanFieldSchema
     .optional()
     .describe('On a mesh, shows texts on the way as progress. Default true.'),
-  request_timeout_seconds: seconds
+  request_timeout_seconds: secondsFieldSchema
     .optional()
     .describe('How long an answer, or silence on a stream, may take. Default 300.'),
-  total_timeout_seconds: seconds.optional().describe('How long a stream may take in all. Default no limit.'),
+  total_timeout_seconds: secondsFieldSchema
+    .optional()
+    .describe('How long a stream may take in all. Default no limit.'),
   redirects: z
     .enum(['nowhere', 'origin', 'anywhere'])
     .optional()
     .describe('How far 307 and 308 are followed; credentials stay at the first origin. Default anywhere.'),
   egress: z
     .strictObject({
-      allow_private: flag.optional(),
-      allow_loopback: flag.optional(),
+      allow_private: booleanFieldSchema.optional(),
+      allow_loopback: booleanFieldSchema.optional(),
       allow: z.array(z.string()).optional(),
     })
     .optional()
@@ -108,10 +110,10 @@ export const upstreamFields = {
 };
 
 /** An agent at a URL: one entry of `proxied_agents`. */
-export const proxiedAgent = z.strictObject({
-  name: text.describe('The name under which it is shown.'),
+export const proxiedAgentSchema = z.strictObject({
+  name: textFieldSchema.describe('The name under which it is shown.'),
   ...upstreamFields,
 });
 
 /** An agent at a URL, as a file says it. */
-export type ProxiedAgent = z.infer<typeof proxiedAgent>;
+export type ProxiedAgent = z.infer<typeof proxiedAgentSchema>;

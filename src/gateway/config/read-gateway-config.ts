@@ -1,18 +1,27 @@
 import { dirname, resolve } from 'node:path';
 import type { Document } from '../../documents/document.ts';
-import { type Complain, type Environment, readFilled } from '../../documents/read-config.ts';
+import {
+  type ReportDiagnostic,
+  type EnvironmentVariables,
+  readConfigDocument,
+} from '../../documents/read-config.ts';
 import {
   appsSchema,
-  type Broker,
+  type BrokerConfig,
   type GatewayFile,
   gatewaySchema,
   type ProxyApp,
   proxyAppSchema,
 } from './gateway-schema.ts';
-import { tokenUrlComplaint } from './credentials.ts';
-import { nameComplaint } from '../gateway.ts';
-import type { Authentication, ProxiedAgent } from './proxied-agent-schema.ts';
-import type { AgentSettings, AgentSource, GatewaySettings, MeshSettings } from '../gateway-settings.ts';
+import { tokenUrlProblem } from './credentials.ts';
+import { agentNameProblem } from '../gateway.ts';
+import type { UpstreamAuthentication, ProxiedAgent } from './proxied-agent-schema.ts';
+import type {
+  AgentSettings,
+  AgentSourceSettings,
+  GatewaySettings,
+  MeshSettings,
+} from '../gateway-settings.ts';
 
 type Path = readonly PropertyKey[];
 
@@ -22,8 +31,12 @@ type Path = readonly PropertyKey[];
  * @param environment - what `${NAME}` and `${NAME, default}` stand for.
  * @throws DocumentError with the place of everything that is wrong.
  */
-export function readGatewayConfig(text: string, file: string, environment: Environment): GatewaySettings {
-  return readFilled(
+export function readGatewayConfig(
+  text: string,
+  file: string,
+  environment: EnvironmentVariables,
+): GatewaySettings {
+  return readConfigDocument(
     text,
     file,
     environment,
@@ -36,8 +49,8 @@ export function readGatewayConfig(text: string, file: string, environment: Envir
 function settingsOf(
   document: Document,
   filled: unknown,
-  complain: Complain,
-  environment: Environment,
+  complain: ReportDiagnostic,
+  environment: EnvironmentVariables,
 ): GatewaySettings {
   const has = (key: string) => typeof filled === 'object' && filled !== null && key in filled;
   const { file } = document;
@@ -59,18 +72,18 @@ function settingsOf(
       app.discovery_interval_seconds,
     );
   }
-  return ownSettings(file, document.check(gatewaySchema, filled), complain, environment);
+  return toGatewaySettings(file, document.check(gatewaySchema, filled), complain, environment);
 }
 
 const milliseconds = (seconds: number | undefined): number | undefined =>
   seconds === undefined ? undefined : seconds * 1000;
 
 /** What a file of our own form says, with defaults filled in. */
-export function ownSettings(
+export function toGatewaySettings(
   file: string,
   given: GatewayFile,
-  complain: Complain,
-  environment: Environment,
+  complain: ReportDiagnostic,
+  environment: EnvironmentVariables,
 ): GatewaySettings {
   const mesh = given.mesh && {
     url: given.mesh.url,
@@ -133,8 +146,8 @@ type Entry = GatewayFile['agents'][string];
 function sourceOf(
   name: string,
   entry: Entry,
-  around: { file: string; mesh: MeshSettings | undefined; path: Path; complain: Complain },
-): AgentSource {
+  around: { file: string; mesh: MeshSettings | undefined; path: Path; complain: ReportDiagnostic },
+): AgentSourceSettings {
   const { file, mesh, path, complain } = around;
   if ('module' in entry) return { kind: 'module', file: resolve(dirname(file), entry.module) };
   if ('mesh' in entry) {
@@ -147,23 +160,23 @@ function sourceOf(
   return { kind: 'url', config };
 }
 
-function checkName(name: string, path: Path, complain: Complain): void {
-  const complaint = nameComplaint(name);
+function checkName(name: string, path: Path, complain: ReportDiagnostic): void {
+  const complaint = agentNameProblem(name);
   if (complaint !== undefined) complain(path, `the name ${complaint}`);
 }
 
-function checkUpstream(config: ProxiedAgent, path: Path, complain: Complain): void {
+function checkUpstream(config: ProxiedAgent, path: Path, complain: ReportDiagnostic): void {
   for (const key of ['authentication', 'agent_card_authentication', 'task_authentication'] as const) {
-    const given: Authentication | undefined = config[key];
+    const given: UpstreamAuthentication | undefined = config[key];
     if (!given || !('type' in given) || given.type !== 'oauth2_client_credentials') continue;
-    const complaint = tokenUrlComplaint(given.token_url, given.allow_loopback_token_url === true);
+    const complaint = tokenUrlProblem(given.token_url, given.allow_loopback_token_url === true);
     if (complaint !== undefined) complain([...path, key, 'token_url'], complaint);
   }
   if ((config.ssl_cert === undefined) !== (config.ssl_key === undefined))
     complain([...path, config.ssl_cert === undefined ? 'ssl_key' : 'ssl_cert'], 'needs ssl_cert and ssl_key');
 }
 
-function listenOf(given: GatewayFile['listen'], complain: Complain): { host: string; port: number } {
+function listenOf(given: GatewayFile['listen'], complain: ReportDiagnostic): { host: string; port: number } {
   const usual = { host: '127.0.0.1', port: 4000 };
   if (given === undefined) return usual;
   if (typeof given === 'number') return { ...usual, port: given };
@@ -179,7 +192,11 @@ function listenOf(given: GatewayFile['listen'], complain: Complain): { host: str
 /** The agents of a proxy app, which are shown on its mesh alone. */
 function agentsOfApp(
   app: ProxyApp,
-  { complain, environment, path }: { complain: Complain; environment: Environment; path: Path },
+  {
+    complain,
+    environment,
+    path,
+  }: { complain: ReportDiagnostic; environment: EnvironmentVariables; path: Path },
 ): AgentSettings[] {
   const { broker } = app;
   const mesh: MeshSettings = {
@@ -231,8 +248,8 @@ function proxyOnly(file: string, agents: AgentSettings[], discovery: number | un
 /** The keys of S3 come from the environment where the file has none, by the names that everybody uses. */
 function withKeys(
   given: MeshSettings['artifacts'],
-  environment: Environment,
-  complain: Complain,
+  environment: EnvironmentVariables,
+  complain: ReportDiagnostic,
   path: Path,
 ): MeshSettings['artifacts'] {
   if (given?.type !== 's3') return given;
@@ -253,13 +270,13 @@ function withKeys(
 }
 
 /** Brokers of Solace take the user and the network in one name over MQTT where the network is not the usual one. */
-function usernameOf(broker: Broker | undefined): string | undefined {
+function usernameOf(broker: BrokerConfig | undefined): string | undefined {
   const { broker_username: user, broker_vpn: vpn = 'default' } = broker ?? {};
   return user === undefined || vpn === '' || vpn === 'default' ? user : `${user}@${vpn}`;
 }
 
 /** MQTT is what a broker of Solace and this gateway have in common. */
-function brokerUrl(broker: Broker | undefined, complain: Complain, path: Path): string {
+function brokerUrl(broker: BrokerConfig | undefined, complain: ReportDiagnostic, path: Path): string {
   if (!broker || broker.dev_mode === true) return 'memory:';
   const url = broker.mqtt_url ?? broker.broker_url ?? '';
   if (/^(mqtts?|nats|tls|memory):/.test(url)) return url;

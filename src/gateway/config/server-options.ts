@@ -3,27 +3,27 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { A2AError } from '../../protocol/errors.ts';
 import { invalidField } from '../../protocol/errors.ts';
-import type { Log } from '../../primitives/log.ts';
-import { apiKey } from '../../server/auth/schemes/api-key.ts';
+import type { LogSink } from '../../primitives/log.ts';
+import { apiKeyAuth } from '../../server/auth/schemes/api-key.ts';
 import type { Authenticator, AuthOptions } from '../../server/auth/authenticator.ts';
-import { bearer } from '../../server/auth/schemes/bearer.ts';
-import { jwt } from '../../server/auth/schemes/jwt.ts';
-import type { Exchange } from '../../server/http/http-message.ts';
+import { bearerAuth } from '../../server/auth/schemes/bearer.ts';
+import { jwtAuth } from '../../server/auth/schemes/jwt.ts';
+import type { HttpServerRequest } from '../../server/http/http-message.ts';
 import type { ServerOptions } from '../../server/server-options.ts';
 import type { SigningKey } from '../../signing/algorithms.ts';
 import { signCard } from '../../signing/sign-card.ts';
 import type { GatewaySettings } from '../gateway-settings.ts';
 
 /** Who listens to what happens at the faces of a gateway. */
-export interface Listeners {
+export interface GatewayObservers {
   /** Gets one entry for each request. */
-  requests?: Log | undefined;
+  requests?: LogSink | undefined;
   /** Hears of faults that are not the caller's. */
-  fault?: ((error: A2AError, exchange: Exchange) => void) | undefined;
+  fault?: ((error: A2AError, exchange: HttpServerRequest) => void) | undefined;
 }
 
 /** How agents are shown over HTTP, as a file says it. */
-export function serverOptionsOf(settings: GatewaySettings, listeners: Listeners): ServerOptions {
+export function buildServerOptions(settings: GatewaySettings, listeners: GatewayObservers): ServerOptions {
   const { limits, auth, sign, publicUrl, trustForwarded, file } = settings;
   const perSecond = limits.requests_per_second;
   return {
@@ -47,15 +47,15 @@ function authOf(given: NonNullable<GatewaySettings['auth']>): AuthOptions {
   const any: Authenticator[] = [];
   if (given.bearer) {
     const tokens = new Map(given.bearer.map(({ token, caller }) => [token, caller]));
-    any.push(bearer({ tokens }));
+    any.push(bearerAuth({ tokens }));
   }
   if (given.api_keys) {
     const keys = new Map(given.api_keys.keys.map(({ key, caller }) => [key, caller]));
-    any.push(apiKey({ in: 'header', name: given.api_keys.header ?? 'X-API-Key', keys }));
+    any.push(apiKeyAuth({ in: 'header', name: given.api_keys.header ?? 'X-API-Key', keys }));
   }
   if (given.jwt) {
     const { issuer, audience, jwks_url: jwks } = given.jwt;
-    any.push(jwt({ issuer, audience, jwks }));
+    any.push(jwtAuth({ issuer, audience, jwks }));
   }
   if (any.length === 0) throw invalidField('auth', 'must have bearer, api_keys or jwt');
   return { any, isOptional: given.optional };

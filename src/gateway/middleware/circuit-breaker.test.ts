@@ -1,25 +1,25 @@
 import { describe, expect, it } from 'vitest';
-import { HttpFailure } from '../../client/http/http-client.ts';
+import { HttpTransportError } from '../../client/http/http-client.ts';
 import { defineAgent } from '../../engine/index.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import { ManualClock } from '../../../test/support/clocks/manual-clock.ts';
-import { standIn } from '../../../test/support/agent-stub.ts';
-import { Breaker, type BreakerState, withBreaker } from './circuit-breaker.ts';
+import { stubAgent } from '../../../test/support/agent-stub.ts';
+import { CircuitBreaker, type CircuitBreakerState, withCircuitBreaker } from './circuit-breaker.ts';
 
 const request = { message: { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] } };
 const outage = () => {
   const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
   return new A2AError('UNAVAILABLE', 'Connection refused by http://10.0.0.1:9', {
-    cause: new HttpFailure(refused, false),
+    cause: new HttpTransportError(refused, false),
   });
 };
 
 /** An agent that does what the test says next, behind a breaker. */
 function arrange() {
   const clock = new ManualClock();
-  const states: BreakerState[] = [];
-  const breaker = new Breaker({
+  const states: CircuitBreakerState[] = [];
+  const breaker = new CircuitBreaker({
     name: 'weather',
     failures: 3,
     openFor: 1000,
@@ -32,8 +32,8 @@ function arrange() {
     calls: 0,
   };
   const local = defineAgent({ name: 'A', description: 'a', process: () => 'x' });
-  const agent = withBreaker(
-    standIn(local, {
+  const agent = withCircuitBreaker(
+    stubAgent(local, {
       async send() {
         next.calls++;
         await next.wait;

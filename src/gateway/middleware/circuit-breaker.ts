@@ -1,11 +1,11 @@
 import { type Clock, systemClock } from '../../client/abortable-sleep.ts';
 import type { Agent } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import { around, type Course, type Hook } from './interceptors.ts';
-import { inBrief, isOutage } from './error-classification.ts';
+import { withInterceptors, type CallObserver, type CallInterceptor } from './interceptors.ts';
+import { shortErrorText, isOutage } from './error-classification.ts';
 
 /** When calls to an agent that is in trouble are not made any more. */
-export interface BreakerOptions {
+export interface CircuitBreakerOptions {
   /** What the agent is called in errors. */
   name: string;
   /**
@@ -25,16 +25,17 @@ export interface BreakerOptions {
   openAtMost?: number;
   clock?: Clock;
   /** Told when it opens and closes. */
-  onState?: (state: BreakerState, error: A2AError | undefined) => void;
+  onState?: (state: CircuitBreakerState, error: A2AError | undefined) => void;
 }
 
 /** `closed` lets calls through, `open` does not, `half-open` waits for the one that shows whether the agent is back. */
-export type BreakerState = 'closed' | 'open' | 'half-open';
+export type CircuitBreakerState = 'closed' | 'open' | 'half-open';
 
 /** Keeps calls away from an agent that is in trouble, so that callers hear of it at once and it can recover. */
-export class Breaker implements Hook {
-  readonly #options: Required<Omit<BreakerOptions, 'onState'>> & Pick<BreakerOptions, 'onState'>;
-  #state: BreakerState = 'closed';
+export class CircuitBreaker implements CallInterceptor {
+  readonly #options: Required<Omit<CircuitBreakerOptions, 'onState'>> &
+    Pick<CircuitBreakerOptions, 'onState'>;
+  #state: CircuitBreakerState = 'closed';
   #failures = 0;
   /** When the first of the failures in a row was. */
   #since = 0;
@@ -42,16 +43,16 @@ export class Breaker implements Hook {
   #opened = 0;
   #error: A2AError | undefined;
 
-  constructor(options: BreakerOptions) {
+  constructor(options: CircuitBreakerOptions) {
     const defaults = { failures: 5, openFor: 10_000, openAtMost: 120_000, clock: systemClock };
     this.#options = { ...defaults, ...options };
   }
 
-  get state(): BreakerState {
+  get state(): CircuitBreakerState {
     return this.#state;
   }
 
-  begin(): Course {
+  begin(): CallObserver {
     const isProbe = this.#state !== 'closed';
     if (isProbe) this.#admitProbe();
     let isOpen = true;
@@ -110,7 +111,7 @@ export class Breaker implements Hook {
   #refusal(): A2AError {
     const { name, clock } = this.#options;
     const since = new Date(this.#since).toISOString();
-    const why = this.#error ? `: ${inBrief(this.#error)}` : '';
+    const why = this.#error ? `: ${shortErrorText(this.#error)}` : '';
     const left = Math.max(1, Math.ceil((this.#until - clock.now()) / 1000));
     return new A2AError('UNAVAILABLE', `The agent ${name} has been unavailable since ${since}${why}`, {
       cause: this.#error,
@@ -119,13 +120,13 @@ export class Breaker implements Hook {
     });
   }
 
-  #become(state: BreakerState, error: A2AError | undefined): void {
+  #become(state: CircuitBreakerState, error: A2AError | undefined): void {
     this.#state = state;
     this.#options.onState?.(state, error);
   }
 }
 
 /** Puts a breaker before an agent. */
-export function withBreaker(agent: Agent, options: BreakerOptions | Breaker): Agent {
-  return around(agent, options instanceof Breaker ? options : new Breaker(options));
+export function withCircuitBreaker(agent: Agent, options: CircuitBreakerOptions | CircuitBreaker): Agent {
+  return withInterceptors(agent, options instanceof CircuitBreaker ? options : new CircuitBreaker(options));
 }

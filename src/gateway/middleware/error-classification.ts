@@ -1,4 +1,4 @@
-import { HttpFailure } from '../../client/http/http-client.ts';
+import { HttpTransportError } from '../../client/http/http-client.ts';
 import type { A2AError } from '../../protocol/errors.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { A2AError } from '../../protocol/errors.ts';
 export type ErrorClass = 'auth' | '4xx' | '5xx' | 'rpc' | 'timeout' | 'connection' | 'circuit' | 'canceled';
 
 /** Tells the kind of a failure. */
-export function errorClassOf(error: A2AError): ErrorClass {
+export function classifyError(error: A2AError): ErrorClass {
   const { reason, status = 0, details } = error;
   if (reason === 'CANCELED') return 'canceled';
   if (details.circuit !== undefined) return 'circuit';
@@ -21,22 +21,22 @@ export function errorClassOf(error: A2AError): ErrorClass {
 
 /** True when the upstream itself is in trouble, and not what was asked of it. */
 export function isOutage(error: A2AError): boolean {
-  const kind = errorClassOf(error);
+  const kind = classifyError(error);
   return kind === '5xx' || kind === 'timeout' || kind === 'connection';
 }
 
 /** The broken connection behind an error, if one is. */
-function failureOf(error: A2AError): HttpFailure | undefined {
+function failureOf(error: A2AError): HttpTransportError | undefined {
   let at: unknown = error;
   for (let depth = 0; at instanceof Error && depth < 8; depth++, at = at.cause)
-    if (at instanceof HttpFailure) return at;
+    if (at instanceof HttpTransportError) return at;
   return undefined;
 }
 
 /** Says in a few words what happened, without the address of the upstream, which is nobody's business. */
-export function inBrief(error: A2AError): string {
+export function shortErrorText(error: A2AError): string {
   const { status } = error;
-  switch (errorClassOf(error)) {
+  switch (classifyError(error)) {
     case 'auth':
       return `it refused the credentials (HTTP ${status ?? 401})`;
     case '4xx':

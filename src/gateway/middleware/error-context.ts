@@ -1,6 +1,6 @@
-import { A2AError, type Reason } from '../../protocol/errors.ts';
-import type { Hook } from './interceptors.ts';
-import { errorClassOf, inBrief } from './error-classification.ts';
+import { A2AError, type ErrorReason } from '../../protocol/errors.ts';
+import type { CallInterceptor } from './interceptors.ts';
+import { classifyError, shortErrorText } from './error-classification.ts';
 
 /**
  * Says which agent failed and how, instead of where it is. That an upstream does not take the gateway's credentials is
@@ -8,14 +8,14 @@ import { errorClassOf, inBrief } from './error-classification.ts';
  *
  * @param isCallers - the credentials are those of the caller, passed on.
  */
-export function namingErrors(name: string, isCallers = false): Hook {
+export function errorContextInterceptor(name: string, isCallers = false): CallInterceptor {
   const course = { ended: (error: A2AError | undefined) => error && named(error, name, isCallers) };
   return { begin: () => course };
 }
 
 /** The error in the words of the gateway; undefined where those of the agent say more. */
 function named(error: A2AError, name: string, isCallers: boolean): A2AError | undefined {
-  const kind = errorClassOf(error);
+  const kind = classifyError(error);
   switch (kind) {
     case 'timeout':
     case 'connection':
@@ -35,7 +35,7 @@ function named(error: A2AError, name: string, isCallers: boolean): A2AError | un
   }
 }
 
-function renamed(error: A2AError, name: string, reason: Reason, said = inBrief(error)): A2AError {
+function renamed(error: A2AError, name: string, reason: ErrorReason, said = shortErrorText(error)): A2AError {
   const { violations, details, status, hint } = error;
   return new A2AError(reason, `The agent ${name} failed: ${said}`, {
     cause: error,

@@ -1,9 +1,9 @@
-import type { Agent, Call, Operation } from '../../protocol/agent.ts';
+import type { Agent, CallContext, Operation } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 
 /** Hears how one call goes. */
-export interface Course {
+export interface CallObserver {
   /** The agent gave its answer, or one event of a stream. */
   answered?(answer: unknown): void;
   /**
@@ -15,23 +15,23 @@ export interface Course {
 }
 
 /** Stands before an agent. */
-export interface Hook {
+export interface CallInterceptor {
   /** A call begins. What it throws is the answer, and those behind it never hear of the call. */
-  begin(operation: Operation, request: unknown, call: Call): Course;
+  begin(operation: Operation, request: unknown, call: CallContext): CallObserver;
 }
 
 /**
  * Puts hooks around the operations of an agent. The first is next to the agent; the last sees the call first and its
  * end last. The card passes by: it comes from memory as a rule.
  */
-export function around(agent: Agent, ...hooks: readonly Hook[]): Agent {
+export function withInterceptors(agent: Agent, ...hooks: readonly CallInterceptor[]): Agent {
   async function ask<R, T>(
     operation: Operation,
-    work: (request: R, call: Call) => Promise<T>,
+    work: (request: R, call: CallContext) => Promise<T>,
     request: R,
-    call: Call = {},
+    call: CallContext = {},
   ): Promise<T> {
-    const passage = new Passage(hooks, operation, request, call);
+    const passage = new InterceptedCall(hooks, operation, request, call);
     try {
       const answer = await work(request, call);
       passage.answered(answer);
@@ -43,14 +43,14 @@ export function around(agent: Agent, ...hooks: readonly Hook[]): Agent {
   }
   const follow = <R>(
     operation: Operation,
-    open: (request: R, call: Call) => AsyncIterable<StreamEvent>,
+    open: (request: R, call: CallContext) => AsyncIterable<StreamEvent>,
     request: R,
-    call: Call = {},
+    call: CallContext = {},
   ) => ({
     [Symbol.asyncIterator]: () =>
-      new WatchedStream(
+      new InterceptedStream(
         () => open(request, call),
-        () => new Passage(hooks, operation, request, call),
+        () => new InterceptedCall(hooks, operation, request, call),
       ),
   });
   return {
@@ -80,14 +80,14 @@ export function around(agent: Agent, ...hooks: readonly Hook[]): Agent {
 }
 
 /** One call on its way through the hooks. */
-class Passage {
+class InterceptedCall {
   /** From the outermost to the one next to the agent. */
-  readonly #courses: Course[] = [];
+  readonly #courses: CallObserver[] = [];
 
-  constructor(hooks: readonly Hook[], operation: Operation, request: unknown, call: Call) {
+  constructor(hooks: readonly CallInterceptor[], operation: Operation, request: unknown, call: CallContext) {
     for (let i = hooks.length - 1; i >= 0; i--) {
       try {
-        this.#courses.push((hooks[i] as Hook).begin(operation, request, call));
+        this.#courses.push((hooks[i] as CallInterceptor).begin(operation, request, call));
       } catch (thrown) {
         throw this.end(A2AError.from(thrown));
       }
@@ -108,13 +108,13 @@ class Passage {
   }
 }
 
-class WatchedStream implements AsyncIterator<StreamEvent> {
+class InterceptedStream implements AsyncIterator<StreamEvent> {
   readonly #open: () => AsyncIterable<StreamEvent>;
-  readonly #begin: () => Passage;
-  #passage: Passage | undefined;
+  readonly #begin: () => InterceptedCall;
+  #passage: InterceptedCall | undefined;
   #inner: AsyncIterator<StreamEvent> | undefined;
 
-  constructor(open: () => AsyncIterable<StreamEvent>, begin: () => Passage) {
+  constructor(open: () => AsyncIterable<StreamEvent>, begin: () => InterceptedCall) {
     this.#open = open;
     this.#begin = begin;
   }

@@ -1,6 +1,6 @@
 import type { Agent } from '../../protocol/agent.ts';
 import type { AgentCard } from '../../protocol/card.ts';
-import { around } from './interceptors.ts';
+import { withInterceptors } from './interceptors.ts';
 
 /** What of the card of an agent is not for those it is shown to. */
 export interface PublicCardOptions {
@@ -23,7 +23,7 @@ export function withPublicCard(agent: Agent, options: PublicCardOptions = {}): A
     return made;
   };
   return {
-    ...around(agent),
+    ...withInterceptors(agent),
     card: async (call) => shown(await agent.card(call)),
     extendedCard: async (call) => shown(await agent.extendedCard(call)),
   };

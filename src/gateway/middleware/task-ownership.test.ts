@@ -3,7 +3,7 @@ import { connect } from '../../client/connect.ts';
 import { defineAgent } from '../../engine/index.ts';
 import { isTask, type Task } from '../../protocol/task.ts';
 import { serve } from '../../server/node/serve.ts';
-import { withOwnedTasks } from './task-ownership.ts';
+import { withTaskOwnership } from './task-ownership.ts';
 
 const request = (text: string, taskId?: string) => ({
   message: { messageId: crypto.randomUUID(), role: 'user' as const, parts: [{ text }], taskId },
@@ -21,7 +21,7 @@ describe('tasks behind a gateway', () => {
     });
     await using server = await serve(local);
     await using remote = connect(server.url);
-    const agent = withOwnedTasks(remote);
+    const agent = withTaskOwnership(remote);
     const [alice, bob] = [{ owner: 'alice' }, { owner: 'bob' }];
     const task = await agent.send(request('ask'), alice);
     if (!isTask(task)) throw new Error('no task');
@@ -50,7 +50,7 @@ describe('tasks behind a gateway', () => {
 
   it('are forgotten beyond a number, the least used first', async () => {
     const local = defineAgent({ name: 'A', description: 'a', process: () => 'x' });
-    const agent = withOwnedTasks(local, 2);
+    const agent = withTaskOwnership(local, 2);
     const ids: string[] = [];
     for (const text of ['a', 'b']) ids.push(((await agent.send(request(text))) as Task).id);
     await agent.getTask({ id: ids[0] ?? '' });

@@ -1,10 +1,10 @@
-import type { Agent, Call } from '../../protocol/agent.ts';
+import type { Agent, CallContext } from '../../protocol/agent.ts';
 import { taskNotFound } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
 import type { Task } from '../../protocol/task.ts';
-import { around, type Course, type Hook } from './interceptors.ts';
+import { withInterceptors, type CallObserver, type CallInterceptor } from './interceptors.ts';
 
 /** What a request may say about the task that it means. */
 type Meant = Partial<SendRequest> & { id?: string; taskId?: string };
@@ -15,9 +15,9 @@ type Meant = Partial<SendRequest> & { id?: string; taskId?: string };
  *
  * @param size - how many tasks are remembered; the one that was not used for longest is forgotten first.
  */
-export function withOwnedTasks(agent: Agent, size = 100_000): Agent {
+export function withTaskOwnership(agent: Agent, size = 100_000): Agent {
   const register = new Register(size);
-  const guarded = around(agent, register);
+  const guarded = withInterceptors(agent, register);
   return {
     ...guarded,
     async listTasks(request, call = {}) {
@@ -33,7 +33,7 @@ export function withOwnedTasks(agent: Agent, size = 100_000): Agent {
   };
 }
 
-class Register implements Hook {
+class Register implements CallInterceptor {
   readonly #size: number;
   readonly #owners = new Map<string, string>();
 
@@ -41,7 +41,7 @@ class Register implements Hook {
     this.#size = size;
   }
 
-  begin(operation: string, request: unknown, call: Call): Course {
+  begin(operation: string, request: unknown, call: CallContext): CallObserver {
     const meant = request as Meant;
     const isSend = operation === 'send' || operation === 'stream';
     const { message, claimedTaskId } = meant;
@@ -64,16 +64,16 @@ class Register implements Hook {
     };
   }
 
-  owns(id: string, { owner = '' }: Call): boolean {
+  owns(id: string, { owner = '' }: CallContext): boolean {
     return this.#owners.get(id) === owner;
   }
 
-  #check(id: string, call: Call): void {
+  #check(id: string, call: CallContext): void {
     if (!this.owns(id, call)) throw taskNotFound(id);
     this.#own(id, call);
   }
 
-  #own(id: string, { owner = '' }: Call): void {
+  #own(id: string, { owner = '' }: CallContext): void {
     this.#owners.delete(id);
     this.#owners.set(id, owner);
     if (this.#owners.size <= this.#size) return;

@@ -1,11 +1,11 @@
 import type { Clock } from '../../client/abortable-sleep.ts';
-import type { Agent, Call } from '../../protocol/agent.ts';
+import type { Agent, CallContext } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 
 /** Ends streams that take longer than they may in all, however lively they are. */
 export function withTotalTimeout<A extends Agent>(agent: A, milliseconds: number, clock: Clock): A {
-  const within = (open: (call: Call) => AsyncIterable<StreamEvent>, call: Call = {}) => ({
+  const within = (open: (call: CallContext) => AsyncIterable<StreamEvent>, call: CallContext = {}) => ({
     [Symbol.asyncIterator]: () => new TimedStream(open, call, { milliseconds, clock }),
   });
   return {
@@ -23,8 +23,8 @@ class TimedStream implements AsyncIterator<StreamEvent> {
   #cancel: (() => void) | undefined;
 
   constructor(
-    open: (call: Call) => AsyncIterable<StreamEvent>,
-    call: Call,
+    open: (call: CallContext) => AsyncIterable<StreamEvent>,
+    call: CallContext,
     { milliseconds, clock }: { milliseconds: number; clock: Clock },
   ) {
     const { signal: late } = this.#late;

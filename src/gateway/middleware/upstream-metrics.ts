@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from '../../client/abortable-sleep.ts';
 import type { Registry } from '../../metrics/registry.ts';
 import type { Agent } from '../../protocol/agent.ts';
-import { around, type Hook } from './interceptors.ts';
-import { errorClassOf } from './error-classification.ts';
+import { withInterceptors, type CallInterceptor } from './interceptors.ts';
+import { classifyError } from './error-classification.ts';
 
 /** What is counted of upstreams. */
 export const upstreamMetricNames = {
@@ -40,13 +40,13 @@ export class UpstreamMetrics {
   }
 
   /** Counts the calls to one upstream. */
-  of(upstream: string): Hook {
+  of(upstream: string): CallInterceptor {
     return {
       begin: (operation) => {
         const began = this.#clock.now();
         return {
           ended: (error) => {
-            this.#requests.of(upstream, operation, error ? errorClassOf(error) : 'ok').add();
+            this.#requests.of(upstream, operation, error ? classifyError(error) : 'ok').add();
             this.#duration.of(upstream, operation).observe((this.#clock.now() - began) / 1000);
             return undefined;
           },
@@ -63,5 +63,5 @@ export class UpstreamMetrics {
 
 /** Counts the calls to an agent under a name. */
 export function withUpstreamMetrics(agent: Agent, name: string, metrics: UpstreamMetrics): Agent {
-  return around(agent, metrics.of(name));
+  return withInterceptors(agent, metrics.of(name));
 }

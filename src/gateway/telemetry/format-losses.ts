@@ -1,6 +1,6 @@
-import type { Loss } from '../../dialects/translation-loss.ts';
+import type { TranslationLoss } from '../../dialects/translation-loss.ts';
 
 /** Puts into words what a translation could not carry over. */
-export function inWords(losses: readonly Loss[]): string {
+export function formatLosses(losses: readonly TranslationLoss[]): string {
   return losses.map(({ path, kind, note }) => `${path} ${kind}: ${note}`).join('; ');
 }

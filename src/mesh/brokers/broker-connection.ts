@@ -1,23 +1,23 @@
 /** A value beside a payload. Brokers that know only text carry numbers, booleans and maps as JSON. */
-export type Property =
+export type MessageProperty =
   | string
   | number
   | boolean
   | null
-  | readonly Property[]
-  | { readonly [name: string]: Property };
+  | readonly MessageProperty[]
+  | { readonly [name: string]: MessageProperty };
 
 /** What travels beside a payload. */
-export interface Properties {
-  readonly [name: string]: Property | undefined;
+export interface MessageProperties {
+  readonly [name: string]: MessageProperty | undefined;
 }
 
 /** A message that arrived. */
-export interface Delivery {
+export interface MeshMessage {
   readonly topic: string;
   /** UTF-8 text; on the mesh, JSON. */
   readonly payload: string;
-  readonly properties: Properties;
+  readonly properties: MessageProperties;
   /** True when the broker says that it may have been delivered before. */
   readonly redelivered: boolean;
 }
@@ -42,18 +42,18 @@ export interface Subscription extends AsyncDisposable {
 }
 
 /** How a link is: `up`, trying again (`down`), or finished. */
-export type LinkState = 'up' | 'down' | 'closed';
+export type BrokerConnectionState = 'up' | 'down' | 'closed';
 
 /**
  * A way to a broker. Topics have levels parted by `/`; in a pattern `*` is one whole level and `>`, at the end, one or
  * more. A link that breaks comes back by itself, subscriptions included.
  */
-export interface Link extends AsyncDisposable {
+export interface BrokerConnection extends AsyncDisposable {
   /**
    * Publishes a message. Resolves once the broker has it for good, so whoever waits is slowed down to what the broker
    * can take; while the link is down it waits until it is up again.
    */
-  publish(topic: string, payload: string, properties?: Properties): Promise<void>;
+  publish(topic: string, payload: string, properties?: MessageProperties): Promise<void>;
   /**
    * Hands over messages whose topic matches, each once its predecessors were handed over. A message is acknowledged
    * when the promise of `work` settles, not before; one that was not acknowledged comes again. A redelivered message
@@ -61,12 +61,12 @@ export interface Link extends AsyncDisposable {
    */
   subscribe(
     patterns: string | readonly string[],
-    work: (delivery: Delivery) => void | Promise<void>,
+    work: (delivery: MeshMessage) => void | Promise<void>,
     options?: SubscribeOptions,
   ): Promise<Subscription>;
-  readonly state: LinkState;
+  readonly state: BrokerConnectionState;
   /** Calls back when the state changes. @returns what stops it. */
-  onState(changed: (state: LinkState) => void): () => void;
+  onState(changed: (state: BrokerConnectionState) => void): () => void;
   /** Closes subscriptions, waits for what is being published, and lets go of the connection. */
   close(): Promise<void>;
 }

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { Collected } from '../../../test/support/collector.ts';
-import { openLink } from './connect-broker.ts';
+import { Collector } from '../../../test/support/collector.ts';
+import { connectBroker } from './connect-broker.ts';
 
 describe('openLink', () => {
   it('lets links of one process with the same address meet, and others not', async () => {
     const [one, two, other] = [
-      await openLink('memory:'),
-      await openLink('memory:'),
-      await openLink('memory:x'),
+      await connectBroker('memory:'),
+      await connectBroker('memory:'),
+      await connectBroker('memory:x'),
     ];
-    const [got, nothing] = [new Collected(), new Collected()];
+    const [got, nothing] = [new Collector(), new Collector()];
     await two.subscribe('>', got.take);
     await other.subscribe('>', nothing.take);
     await one.publish('a', '1');
@@ -19,12 +19,12 @@ describe('openLink', () => {
   });
 
   it('forgets a broker when its last link is closed', async () => {
-    const first = await openLink('memory:');
+    const first = await connectBroker('memory:');
     await (await first.subscribe('a', () => {}, { queue: 'q' })).close();
     await first.publish('a', 'old');
     await first.close();
-    await using second = await openLink('memory:');
-    const got = new Collected();
+    await using second = await connectBroker('memory:');
+    const got = new Collector();
     await second.subscribe('a', got.take, { queue: 'q' });
     await second.publish('a', 'new');
     await got.until(1);
@@ -36,7 +36,7 @@ describe('openLink', () => {
     ['ws://127.0.0.1:1', 'ws://127.0.0.1:1'],
     ['nats://user:secret@127.0.0.1:1', 'nats://127.0.0.1:1'],
   ])('goes to %s and names it without secrets', async (url, place) => {
-    const opened = openLink(url, { connectTimeout: 1, minDelay: 1 });
+    const opened = connectBroker(url, { connectTimeout: 1, minDelay: 1 });
     await expect(opened).rejects.toMatchObject({
       reason: 'UNAVAILABLE',
       message: expect.stringContaining(place),
@@ -44,6 +44,6 @@ describe('openLink', () => {
   });
 
   it.each(['', 'amqp://x', 'broker'])('refuses %j', async (url) => {
-    await expect(openLink(url)).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
+    await expect(connectBroker(url)).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
   });
 });

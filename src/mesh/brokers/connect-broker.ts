@@ -1,13 +1,13 @@
 import { invalidField } from '../../protocol/errors.ts';
-import type { Link } from './broker-connection.ts';
+import type { BrokerConnection } from './broker-connection.ts';
 import { MemoryBroker } from './memory/memory-broker.ts';
-import { memoryLink } from './memory/connect-memory.ts';
-import type { MqttLinkOptions } from './mqtt/mqtt-options.ts';
-import { mqttLink } from './mqtt/connect-mqtt.ts';
-import { type NatsLinkOptions, natsLink } from './nats/connect-nats.ts';
+import { connectMemoryBroker } from './memory/connect-memory.ts';
+import type { MqttOptions } from './mqtt/mqtt-options.ts';
+import { connectMqtt } from './mqtt/connect-mqtt.ts';
+import { type NatsOptions, connectNats } from './nats/connect-nats.ts';
 
-/** Options of {@link openLink}: those of whatever the URL names. */
-export type OpenLinkOptions = MqttLinkOptions & NatsLinkOptions;
+/** Options of {@link connectBroker}: those of whatever the URL names. */
+export type ConnectBrokerOptions = MqttOptions & NatsOptions;
 
 /** The brokers of this process, by what follows `memory:`, and how many links each has. */
 const brokers = new Map<string, { broker: MemoryBroker; links: number }>();
@@ -16,7 +16,10 @@ const brokers = new Map<string, { broker: MemoryBroker; links: number }>();
  * Opens a link to what a URL names: `memory:` (links of this process with the same URL meet), `mqtt://`, `mqtts://`,
  * `ws://`, `wss://`, `nats://` or `tls://`.
  */
-export async function openLink(url: string, options: OpenLinkOptions = {}): Promise<Link> {
+export async function connectBroker(
+  url: string,
+  options: ConnectBrokerOptions = {},
+): Promise<BrokerConnection> {
   const protocol = /^([a-z]+):/i.exec(url)?.[1]?.toLowerCase();
   switch (protocol) {
     case 'memory':
@@ -25,10 +28,10 @@ export async function openLink(url: string, options: OpenLinkOptions = {}): Prom
     case 'mqtts':
     case 'ws':
     case 'wss':
-      return mqttLink(url, options);
+      return connectMqtt(url, options);
     case 'nats':
     case 'tls':
-      return natsLink(url, options);
+      return connectNats(url, options);
     default:
       throw invalidField(
         'url',
@@ -37,12 +40,12 @@ export async function openLink(url: string, options: OpenLinkOptions = {}): Prom
   }
 }
 
-function openMemory(url: string, options: OpenLinkOptions): Link {
+function openMemory(url: string, options: ConnectBrokerOptions): BrokerConnection {
   const place = brokers.get(url) ?? { broker: new MemoryBroker(), links: 0 };
   brokers.set(url, place);
   place.links++;
   const { closeTimeout, onError, clock } = options;
-  const link = memoryLink({
+  const link = connectMemoryBroker({
     broker: place.broker,
     ...(closeTimeout !== undefined && { closeTimeout }),
     ...(onError && { onError }),

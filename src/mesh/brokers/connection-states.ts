@@ -1,28 +1,28 @@
 import { A2AError } from '../../protocol/errors.ts';
-import type { LinkState } from './broker-connection.ts';
+import type { BrokerConnectionState } from './broker-connection.ts';
 
 /** The state of a link, and who wants to know. Once closed it stays so. */
-export class LinkStates {
-  #state: LinkState;
-  readonly #listeners = new Set<{ changed: (state: LinkState) => void }>();
+export class BrokerConnectionStates {
+  #state: BrokerConnectionState;
+  readonly #listeners = new Set<{ changed: (state: BrokerConnectionState) => void }>();
 
-  constructor(state: LinkState) {
+  constructor(state: BrokerConnectionState) {
     this.#state = state;
   }
 
-  get state(): LinkState {
+  get state(): BrokerConnectionState {
     return this.#state;
   }
 
   /** Changes the state. @returns whether it was another one. */
-  set(state: LinkState): boolean {
+  set(state: BrokerConnectionState): boolean {
     if (this.#state === state || this.#state === 'closed') return false;
     this.#state = state;
     for (const { changed } of this.#listeners) changed(state);
     return true;
   }
 
-  on(changed: (state: LinkState) => void): () => void {
+  on(changed: (state: BrokerConnectionState) => void): () => void {
     const listener = { changed };
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Gate } from '../../../test/support/collector.ts';
-import { Workbench } from './message-processor.ts';
+import { Latch } from '../../../test/support/collector.ts';
+import { MessageProcessor } from './message-processor.ts';
 
 const delivery = { topic: 'a', payload: '', properties: {}, redelivered: false };
 
@@ -8,7 +8,7 @@ function bench(
   options: { concurrency?: number; remembered?: number; work?: () => void | Promise<void> } = {},
 ) {
   const log: string[] = [];
-  const made = new Workbench({
+  const made = new MessageProcessor({
     concurrency: options.concurrency ?? 10,
     remembered: options.remembered ?? 10,
     work: (_delivery, id) => {
@@ -30,7 +30,7 @@ describe('the workbench', () => {
   });
 
   it('acknowledges what comes again while it is worked on when that is done', async () => {
-    const gate = new Gate();
+    const gate = new Latch();
     const { log, take, made } = bench({ work: () => gate.passed });
     take('1');
     take('1');
@@ -51,7 +51,7 @@ describe('the workbench', () => {
   });
 
   it('lets wait what is too much, and begins nothing more once it closes', async () => {
-    const gate = new Gate();
+    const gate = new Latch();
     const { log, take, made } = bench({ concurrency: 1, work: () => gate.passed });
     take('1');
     take('2');

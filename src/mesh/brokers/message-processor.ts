@@ -1,9 +1,9 @@
 import { Fifo } from './fifo.ts';
-import type { Delivery } from './broker-connection.ts';
+import type { MeshMessage } from './broker-connection.ts';
 
-/** Options of {@link Workbench}. */
-export interface WorkbenchOptions {
-  readonly work: (delivery: Delivery, id: string | undefined) => void | Promise<void>;
+/** Options of {@link MessageProcessor}. */
+export interface MessageProcessorOptions {
+  readonly work: (delivery: MeshMessage, id: string | undefined) => void | Promise<void>;
   /** How many messages are worked on at once. */
   readonly concurrency: number;
   /** How many ids of finished messages are remembered. */
@@ -17,7 +17,7 @@ export interface WorkbenchOptions {
 /** A message that was taken and is not finished. */
 interface Piece {
   readonly id: string | undefined;
-  readonly delivery: Delivery;
+  readonly delivery: MeshMessage;
   /** One for each time it was delivered. */
   readonly acknowledgements: (() => void)[];
 }
@@ -26,8 +26,8 @@ interface Piece {
  * Where messages are worked on, each once: one that comes again while it is worked on waits for the same end, and one
  * that was finished is only acknowledged. What a process did not finish is unknown to the next, so it is done again.
  */
-export class Workbench {
-  readonly #options: WorkbenchOptions;
+export class MessageProcessor {
+  readonly #options: MessageProcessorOptions;
   readonly #active = new Map<string, Piece>();
   readonly #finished = new Set<string>();
   /** What a broker sent although it was told how many we want; it waits without being acknowledged. */
@@ -36,7 +36,7 @@ export class Workbench {
   #closed: (() => void) | undefined;
   #isClosing = false;
 
-  constructor(options: WorkbenchOptions) {
+  constructor(options: MessageProcessorOptions) {
     this.#options = options;
   }
 
@@ -52,7 +52,7 @@ export class Workbench {
   }
 
   /** Works on a message, unless that was or is being done, and acknowledges it afterwards. */
-  take(id: string | undefined, delivery: Delivery, acknowledge: () => void): void {
+  take(id: string | undefined, delivery: MeshMessage, acknowledge: () => void): void {
     if (this.#isClosing) return;
     if (id !== undefined && this.#finished.has(id)) {
       acknowledge();

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Properties } from './broker-connection.ts';
-import { readTexts, writeTexts } from './property-encoding.ts';
+import type { MessageProperties } from './broker-connection.ts';
+import { decodeProperties, encodeProperties } from './property-encoding.ts';
 
 describe('properties as texts', () => {
   it('leave a text as it is and mark what is none', () => {
     expect(
-      writeTexts({ replyTo: 'a/b', callDepth: 3, a2aUserConfig: { id: 'alice' }, none: undefined }),
+      encodeProperties({ replyTo: 'a/b', callDepth: 3, a2aUserConfig: { id: 'alice' }, none: undefined }),
     ).toEqual({
       replyTo: 'a/b',
       callDepth: '3',
@@ -20,10 +20,10 @@ describe('properties as texts', () => {
     const values = fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue({ maxDepth: 2 }));
     fc.assert(
       fc.property(fc.dictionary(names, values, { maxKeys: 5 }), (made) => {
-        const properties = JSON.parse(JSON.stringify(made)) as Properties;
-        const texts = writeTexts(properties);
+        const properties = JSON.parse(JSON.stringify(made)) as MessageProperties;
+        const texts = encodeProperties(properties);
         expect(Object.values(texts).join('')).not.toMatch(/\p{Control}/u);
-        expect(readTexts(Object.entries(texts))).toEqual(properties);
+        expect(decodeProperties(Object.entries(texts))).toEqual(properties);
       }),
     );
   });
@@ -33,11 +33,11 @@ describe('properties as texts', () => {
       ['a2aUserConfig', '{"id":"alice"}'],
       ['callDepth', '3'],
     ];
-    expect(readTexts(texts)).toEqual({ a2aUserConfig: '{"id":"alice"}', callDepth: '3' });
+    expect(decodeProperties(texts)).toEqual({ a2aUserConfig: '{"id":"alice"}', callDepth: '3' });
   });
 
   it.each(['nonsense', '{"a":1}', '[1]', '["a","a","missing"]'])('survive the mark %s', (mark) => {
-    const properties = readTexts([
+    const properties = decodeProperties([
       ['a', '{broken'],
       ['dragoman-json', mark],
     ]);
@@ -45,7 +45,7 @@ describe('properties as texts', () => {
   });
 
   it('do not change what an object is', () => {
-    const properties = readTexts([
+    const properties = decodeProperties([
       ['__proto__', '{"isAdmin":true}'],
       ['dragoman-json', '["__proto__"]'],
     ]);
@@ -54,7 +54,7 @@ describe('properties as texts', () => {
   });
 
   it('are refused when they are longer than MQTT can say', () => {
-    expect(() => writeTexts({ long: 'x'.repeat(65_536) })).toThrow(
+    expect(() => encodeProperties({ long: 'x'.repeat(65_536) })).toThrow(
       'properties.long is longer than 65535 bytes',
     );
   });

@@ -1,5 +1,5 @@
 import { invalidField } from '../../protocol/errors.ts';
-import type { Properties, Property } from './broker-connection.ts';
+import type { MessageProperties, MessageProperty } from './broker-connection.ts';
 import { unprintable } from './topic-pattern.ts';
 
 /** Names, as a JSON list, the properties that are JSON; whoever does not know this name reads text. */
@@ -11,7 +11,7 @@ const longestText = 65_535;
 const everyUnprintable = new RegExp(unprintable, 'gu');
 
 /** JSON without characters for which a broker may break the connection. */
-function writeJson(value: Property): string {
+function writeJson(value: MessageProperty): string {
   return JSON.stringify(value).replace(everyUnprintable, (character) =>
     [...Array(character.length).keys()]
       .map((at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`)
@@ -23,7 +23,7 @@ function writeJson(value: Property): string {
  * Writes properties for brokers that know only text: numbers, booleans, lists and maps as JSON, and texts with
  * characters that a broker refuses, such as line ends, too.
  */
-export function writeTexts(properties: Properties): { [name: string]: string } {
+export function encodeProperties(properties: MessageProperties): { [name: string]: string } {
   const texts: { [name: string]: string } = {};
   const marked: string[] = [];
   for (const [name, value] of Object.entries(properties)) {
@@ -41,15 +41,15 @@ export function writeTexts(properties: Properties): { [name: string]: string } {
   return texts;
 }
 
-/** Reads what {@link writeTexts} wrote. What a stranger sent without our mark stays text. */
-export function readTexts(texts: Iterable<readonly [string, string]>): Properties {
-  const properties: { [name: string]: Property } = {};
+/** Reads what {@link encodeProperties} wrote. What a stranger sent without our mark stays text. */
+export function decodeProperties(texts: Iterable<readonly [string, string]>): MessageProperties {
+  const properties: { [name: string]: MessageProperty } = {};
   for (const [name, text] of texts) if (name !== '__proto__') properties[name] = text;
   const marked = properties[mark];
   delete properties[mark];
   const names = typeof marked === 'string' ? parse(marked) : undefined;
   if (!Array.isArray(names)) return properties;
-  for (const name of names as readonly Property[]) {
+  for (const name of names as readonly MessageProperty[]) {
     if (typeof name !== 'string' || !Object.hasOwn(properties, name)) continue;
     const text = properties[name];
     const value = typeof text === 'string' ? parse(text) : undefined;
@@ -58,9 +58,9 @@ export function readTexts(texts: Iterable<readonly [string, string]>): Propertie
   return properties;
 }
 
-function parse(text: string): Property | undefined {
+function parse(text: string): MessageProperty | undefined {
   try {
-    return JSON.parse(text) as Property;
+    return JSON.parse(text) as MessageProperty;
   } catch {
     return undefined;
   }

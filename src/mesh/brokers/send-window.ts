@@ -1,7 +1,7 @@
 import { Fifo } from './fifo.ts';
 
 /** Something numbered that is on its way to the broker. */
-export interface Numbered {
+export interface NumberedItem {
   readonly number: number;
 }
 
@@ -9,7 +9,7 @@ export interface Numbered {
  * What was given to the broker and not yet taken by it, never more than a few at once. After an outage everything that
  * the broker did not take goes again, in its order.
  */
-export class Outbox<T extends Numbered> {
+export class SendWindow<T extends NumberedItem> {
   readonly #waiting = new Fifo<T>();
   readonly #flying = new Map<number, T>();
   readonly #send: (item: T) => void;

@@ -11,7 +11,7 @@ export interface SubscriptionPlan {
 }
 
 /** Reads what somebody wants to subscribe to. */
-export function readSubscription(
+export function resolveSubscription(
   patterns: string | readonly string[],
   { queue, shared = false, concurrency = 64 }: SubscribeOptions,
 ): SubscriptionPlan {

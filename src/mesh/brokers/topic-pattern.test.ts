@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   checkPattern,
   checkTopic,
-  matches,
+  topicMatches,
   readSubject,
   TopicIndex,
   writeMqttPattern,
@@ -63,7 +63,7 @@ describe('a pattern', () => {
     ['a/*', 'a/', true],
     ['ab*', 'abc', false],
   ])('%s matches %s: %s', (pattern, topic, expected) => {
-    expect(matches(pattern, topic)).toBe(expected);
+    expect(topicMatches(pattern, topic)).toBe(expected);
     const index = new TopicIndex<string>();
     index.add(pattern, 'x');
     expect(index.match(topic).has('x')).toBe(expected);
@@ -96,7 +96,7 @@ describe('the index of topics', () => {
         const index = new TopicIndex<string>();
         for (const pattern of all) index.add(pattern, pattern);
         expect([...index.match(topic)].toSorted()).toEqual(
-          all.filter((pattern) => matches(pattern, topic)).toSorted(),
+          all.filter((pattern) => topicMatches(pattern, topic)).toSorted(),
         );
         for (const pattern of all) index.delete(pattern, pattern);
         expect([index.match(topic).size, index.all().size]).toEqual([0, 0]);
@@ -128,7 +128,7 @@ describe('a subject of NATS', () => {
     fc.assert(
       fc.property(patterns, topics, (pattern, topic) => {
         expect(subjectMatches(writeSubjectPattern(pattern), writeSubject(topic))).toBe(
-          matches(pattern, topic),
+          topicMatches(pattern, topic),
         );
       }),
     );

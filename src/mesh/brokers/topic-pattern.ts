@@ -27,7 +27,7 @@ export function checkPattern(pattern: string): void {
 }
 
 /** Tells whether a topic matches a pattern. */
-export function matches(pattern: string, topic: string): boolean {
+export function topicMatches(pattern: string, topic: string): boolean {
   const wanted = pattern.split('/');
   const levels = topic.split('/');
   for (const [at, level] of wanted.entries()) {

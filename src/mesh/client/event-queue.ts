@@ -2,10 +2,10 @@ import type { StreamEvent } from '../../protocol/event.ts';
 import type { Task } from '../../protocol/task.ts';
 
 /** Somebody who follows a task: events wait here until they are read. */
-export class Follower implements AsyncIterableIterator<StreamEvent> {
+export class EventQueue implements AsyncIterableIterator<StreamEvent> {
   readonly #limit: number;
   readonly #task: () => Task | undefined;
-  readonly #left: (follower: Follower) => void;
+  readonly #left: (follower: EventQueue) => void;
   #events: StreamEvent[] = [];
   #end: { error?: unknown } | undefined;
   #waiting: ((step: IteratorResult<StreamEvent> | Promise<never>) => void) | undefined;
@@ -14,7 +14,7 @@ export class Follower implements AsyncIterableIterator<StreamEvent> {
    * @param limit - how many events wait; when there are more, the task as it stands comes in their place.
    * @param left - called when nobody reads any more.
    */
-  constructor(limit: number, task: () => Task | undefined, left: (follower: Follower) => void) {
+  constructor(limit: number, task: () => Task | undefined, left: (follower: EventQueue) => void) {
     this.#limit = limit;
     this.#task = task;
     this.#left = left;

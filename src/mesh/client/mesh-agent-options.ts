@@ -1,12 +1,12 @@
 import type { AgentCard } from '../../protocol/card.ts';
-import type { Log } from '../../primitives/log.ts';
+import type { LogSink } from '../../primitives/log.ts';
 import type { Clock } from '../../primitives/clock.ts';
 import type { MeshDirectory } from '../mesh-directory.ts';
-import type { Link, Property } from '../brokers/broker-connection.ts';
+import type { BrokerConnection, MessageProperty } from '../brokers/broker-connection.ts';
 
 /** How to reach an agent that lives on the mesh. Only the first three have no default. */
 export interface MeshAgentOptions {
-  readonly link: Link;
+  readonly link: BrokerConnection;
   readonly namespace: string;
   /** The name of the agent on the mesh. */
   readonly name: string;
@@ -22,7 +22,7 @@ export interface MeshAgentOptions {
   /** Whose requests these are when nobody proved to be anybody. @defaultValue `default_user` */
   readonly user?: string;
   /** What agents should know of the user. */
-  readonly userConfig?: { readonly [name: string]: Property };
+  readonly userConfig?: { readonly [name: string]: MessageProperty };
   /** What to speak. @defaultValue what the card tells, mostly 0.3 */
   readonly version?: '0.1' | '0.3' | '1.0';
   /** The card, where it need not be discovered. */
@@ -41,7 +41,7 @@ export interface MeshAgentOptions {
   readonly clock?: Clock;
   /** Makes ids of tasks and contexts. @defaultValue UUIDs */
   readonly newId?: () => string;
-  readonly log?: Log;
+  readonly log?: LogSink;
 }
 
 /** How long to wait, in milliseconds. */

@@ -1,13 +1,13 @@
 import type { Agent } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { MeshAgentOptions } from './mesh-agent-options.ts';
-import { MeshRemote } from './mesh-client.ts';
+import { MeshClient } from './mesh-client.ts';
 
 export type { MeshAgentOptions, MeshAgentTimeouts } from './mesh-agent-options.ts';
 
 /** An agent that lives on the mesh, as an {@link Agent}. Nothing happens before the first call. */
 export function meshAgent(options: MeshAgentOptions): Agent & AsyncDisposable & { close(): Promise<void> } {
-  const remote = new MeshRemote(options);
+  const remote = new MeshClient(options);
   const unsupported = (what: string) => (): Promise<never> =>
     Promise.reject(new A2AError('UNSUPPORTED_OPERATION', `The mesh has no word for ${what}`));
   return {

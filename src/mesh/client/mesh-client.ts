@@ -1,30 +1,30 @@
-import { dialectOf } from '../../dialects/negotiation.ts';
-import { type Dialect, methodOf } from '../../dialects/dialect.ts';
-import type { Wire } from '../../dialects/field-readers.ts';
+import { dialectForVersion } from '../../dialects/negotiation.ts';
+import { type Dialect, rpcMethodName } from '../../dialects/dialect.ts';
+import type { WireObject } from '../../dialects/field-readers.ts';
 import { v0_1 } from '../../dialects/v0_1/index.ts';
-import type { Call } from '../../protocol/agent.ts';
+import type { CallContext } from '../../protocol/agent.ts';
 import type { AgentCard } from '../../protocol/card.ts';
 import { A2AError, taskNotFound } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
-import { readJson } from '../../primitives/json.ts';
+import { parseJsonOrUndefined } from '../../primitives/json.ts';
 import type {
   CancelTaskRequest,
   GetTaskRequest,
   SendRequest,
   SubscribeRequest,
 } from '../../protocol/requests.ts';
-import { isTask, isTerminal, type Task, withHistory } from '../../protocol/task.ts';
+import { isTask, isTerminal, type Task, limitHistory } from '../../protocol/task.ts';
 import { type Clock, systemClock } from '../../primitives/clock.ts';
 import { type MeshDirectory, meshDirectory } from '../mesh-directory.ts';
 import { writeRequest } from '../rpc-envelope.ts';
-import { Expiring } from '../expiring-map.ts';
-import type { Delivery, Subscription } from '../brokers/broker-connection.ts';
-import { defaultUser, writeProperties } from '../request-properties.ts';
-import { Conversation } from './remote-task.ts';
-import type { Follower } from './event-queue.ts';
+import { ExpiringMap } from '../expiring-map.ts';
+import type { MeshMessage, Subscription } from '../brokers/broker-connection.ts';
+import { defaultUser, buildRequestProperties } from '../request-properties.ts';
+import { RemoteTask } from './remote-task.ts';
+import type { EventQueue } from './event-queue.ts';
 import type { MeshAgentOptions, MeshAgentTimeouts } from './mesh-agent-options.ts';
-import { type Receiver, Topics } from '../mesh-topics.ts';
+import { type MeshReceiver, MeshTopics } from '../mesh-topics.ts';
 
 /** What is open once somebody called. */
 interface Opened {
@@ -33,23 +33,23 @@ interface Opened {
 }
 
 /** The requests to one agent, and what comes back. */
-export class MeshRemote {
+export class MeshClient {
   readonly #options: MeshAgentOptions;
-  readonly #topics: Topics;
+  readonly #topics: MeshTopics;
   readonly #topic: string;
   readonly #self: string;
-  readonly #kind: Receiver;
+  readonly #kind: MeshReceiver;
   readonly #clock: Clock;
   readonly #newId: () => string;
   readonly #timeouts: MeshAgentTimeouts;
-  readonly #conversations: Expiring<Conversation>;
+  readonly #conversations: ExpiringMap<RemoteTask>;
   #opening: Promise<Opened> | undefined;
   /** Those that are waited for, by the id that the mesh knows. */
-  readonly #open = new Map<string, { conversation: Conversation; listen: () => void }>();
+  readonly #open = new Map<string, { conversation: RemoteTask; listen: () => void }>();
 
   constructor(options: MeshAgentOptions) {
     this.#options = options;
-    this.#topics = new Topics(options.namespace);
+    this.#topics = new MeshTopics(options.namespace);
     this.#topic = this.#topics.request(options.name);
     this.#newId = options.newId ?? (() => crypto.randomUUID());
     this.#kind = options.peer ? 'agent' : 'gateway';
@@ -57,7 +57,7 @@ export class MeshRemote {
     this.#topics.inbox(this.#kind, this.#self);
     this.#clock = options.clock ?? systemClock;
     this.#timeouts = { discovery: 25_000, idle: 300_000, cancel: 10_000, ...options.timeouts };
-    this.#conversations = new Expiring({
+    this.#conversations = new ExpiringMap({
       size: options.limits?.tasks ?? 1000,
       age: options.limits?.age ?? 3_600_000,
       clock: this.#clock,
@@ -69,32 +69,32 @@ export class MeshRemote {
     await this.#opened();
   }
 
-  async card(call: Call = {}): Promise<AgentCard> {
+  async card(call: CallContext = {}): Promise<AgentCard> {
     return (await this.#found(call)).card;
   }
 
-  async send(request: SendRequest, call: Call = {}): Promise<Task | Message> {
+  async send(request: SendRequest, call: CallContext = {}): Promise<Task | Message> {
     const { conversation, publish } = await this.#prepare('send', request, call);
     const ended = conversation.ended();
     ended.catch(() => {});
     await publish();
     if (request.configuration?.returnImmediately) return conversation.task;
     const answer = await this.#unlessLeft(ended, call.signal);
-    return isTask(answer) ? withHistory(answer, request.configuration?.historyLength) : answer;
+    return isTask(answer) ? limitHistory(answer, request.configuration?.historyLength) : answer;
   }
 
-  async *stream(request: SendRequest, call: Call = {}): AsyncGenerator<StreamEvent> {
+  async *stream(request: SendRequest, call: CallContext = {}): AsyncGenerator<StreamEvent> {
     const { conversation, publish } = await this.#prepare('stream', request, call);
     const follower = conversation.follow();
     await publish();
     yield* this.#read(follower, call.signal);
   }
 
-  async getTask({ id, historyLength }: GetTaskRequest, call: Call = {}): Promise<Task> {
-    return withHistory(this.#known(id, call).task, historyLength);
+  async getTask({ id, historyLength }: GetTaskRequest, call: CallContext = {}): Promise<Task> {
+    return limitHistory(this.#known(id, call).task, historyLength);
   }
 
-  async cancelTask({ id }: CancelTaskRequest, call: Call = {}): Promise<Task> {
+  async cancelTask({ id }: CancelTaskRequest, call: CallContext = {}): Promise<Task> {
     const conversation = this.#known(id, call);
     if (isTerminal(conversation.task.status.state)) throw new A2AError('TASK_NOT_CANCELABLE');
     const { dialect } = await this.#found(call);
@@ -111,18 +111,22 @@ export class MeshRemote {
       stop = this.#clock.after(this.#timeouts.cancel, resolve);
     });
     const params = dialect.requests.cancelTask.write({ id: conversation.wireId });
-    const method = methodOf(dialect, 'cancelTask') ?? 'tasks/cancel';
+    const method = rpcMethodName(dialect, 'cancelTask') ?? 'tasks/cancel';
     await this.#options.link.publish(
       this.#topic,
       writeRequest(this.#newId(), method, params),
-      writeProperties({ clientId: this.#self, userId: this.#user(call), timestamp: this.#clock.now() }),
+      buildRequestProperties({
+        clientId: this.#self,
+        userId: this.#user(call),
+        timestamp: this.#clock.now(),
+      }),
     );
     await this.#unlessLeft(Promise.race([ended, tooLate]), call.signal);
     stop();
     return conversation.task;
   }
 
-  async *subscribe({ id }: SubscribeRequest, call: Call = {}): AsyncGenerator<StreamEvent> {
+  async *subscribe({ id }: SubscribeRequest, call: CallContext = {}): AsyncGenerator<StreamEvent> {
     const conversation = this.#known(id, call);
     const { task } = conversation;
     if (isTerminal(task.status.state)) throw new A2AError('UNSUPPORTED_OPERATION', 'The task is over');
@@ -155,21 +159,21 @@ export class MeshRemote {
     return this.#opening;
   }
 
-  async #found(call: Call): Promise<{ card: AgentCard; dialect: Dialect }> {
+  async #found(call: CallContext): Promise<{ card: AgentCard; dialect: Dialect }> {
     const { card, version, name, directory } = this.#options;
     const opened = await this.#opened();
-    if (card) return { card, dialect: dialectOf(version) };
+    if (card) return { card, dialect: dialectForVersion(version) };
     const known = directory ?? opened.directory;
     if (!known) throw new A2AError('INTERNAL_ERROR');
     const peer = await known.wait(name, this.#timeouts.discovery, call.signal);
-    return { card: peer.card, dialect: dialectOf(version ?? peer.version) };
+    return { card: peer.card, dialect: dialectForVersion(version ?? peer.version) };
   }
 
   async #prepare(
     asked: 'send' | 'stream',
     request: SendRequest,
-    call: Call,
-  ): Promise<{ conversation: Conversation; publish: () => Promise<void> }> {
+    call: CallContext,
+  ): Promise<{ conversation: RemoteTask; publish: () => Promise<void> }> {
     const { card, dialect } = await this.#found(call);
     const owner = call.owner ?? '';
     const { message, claimedTaskId } = request;
@@ -188,7 +192,7 @@ export class MeshRemote {
     if (known) said.taskId = wireId;
     const conversation =
       known ??
-      new Conversation(
+      new RemoteTask(
         { ...said, taskId },
         { wireId, taskId, contextId, owner },
         {
@@ -198,7 +202,7 @@ export class MeshRemote {
         },
       );
     const operation = asked === 'stream' && card.capabilities.streaming === true ? 'stream' : 'send';
-    const method = methodOf(dialect, operation) ?? operation;
+    const method = rpcMethodName(dialect, operation) ?? operation;
     const wanted = { ...request, message: said, claimedTaskId: dialect === v0_1 ? wireId : undefined };
     const params = dialect.requests[operation].write(this.#waiting(wanted));
     const payload = writeRequest(dialect === v0_1 ? this.#newId() : wireId, method, params);
@@ -225,9 +229,9 @@ export class MeshRemote {
     return { ...request, configuration };
   }
 
-  #properties(taskId: string, wantsUpdates: boolean, call: Call) {
+  #properties(taskId: string, wantsUpdates: boolean, call: CallContext) {
     const { peer, userConfig } = this.#options;
-    return writeProperties({
+    return buildRequestProperties({
       replyTo: this.#topics.response(this.#kind, this.#self, taskId),
       // Agents that delegate always want signs of life.
       statusTopic: wantsUpdates || peer ? this.#topics.status(this.#kind, this.#self, taskId) : undefined,
@@ -241,18 +245,18 @@ export class MeshRemote {
     });
   }
 
-  #user(call: Call): string {
+  #user(call: CallContext): string {
     return call.principal?.id ?? (call.owner || this.#options.user || defaultUser);
   }
 
-  #take({ topic, payload }: Delivery): void {
+  #take({ topic, payload }: MeshMessage): void {
     const [place, , wireId = ''] = topic.split('/').slice(-3);
     const open = this.#open.get(wireId);
-    const body = readJson(payload);
+    const body = parseJsonOrUndefined(payload);
     if (!open || typeof body !== 'object' || body === null) return;
     open.listen();
     try {
-      open.conversation.take(body as Wire, place === 'status' ? 'status' : 'response');
+      open.conversation.take(body as WireObject, place === 'status' ? 'status' : 'response');
     } catch (thrown) {
       const error = A2AError.from(thrown);
       const message = `Agent "${this.#options.name}" said something that makes no sense: ${error.message}`;
@@ -264,7 +268,7 @@ export class MeshRemote {
   }
 
   /** Listens until the answer is there, or until nothing came for too long. */
-  #watch(conversation: Conversation): void {
+  #watch(conversation: RemoteTask): void {
     const { idle } = this.#timeouts;
     let stop = (): void => {};
     const listen = (): void => {
@@ -285,13 +289,13 @@ export class MeshRemote {
     conversation.ended().then(over, over);
   }
 
-  #known(id: string, call: Call): Conversation {
+  #known(id: string, call: CallContext): RemoteTask {
     const conversation = this.#conversations.get(keyOf(call.owner ?? '', id));
     if (!conversation) throw taskNotFound(id);
     return conversation;
   }
 
-  async *#read(follower: Follower, signal: AbortSignal | undefined): AsyncGenerator<StreamEvent> {
+  async *#read(follower: EventQueue, signal: AbortSignal | undefined): AsyncGenerator<StreamEvent> {
     const leave = (): void => follower.end(new A2AError('CANCELED', undefined, { cause: signal?.reason }));
     if (signal?.aborted) leave();
     signal?.addEventListener('abort', leave);

@@ -1,19 +1,19 @@
-import { compatOf, withoutCompat } from '../../dialects/compat-metadata.ts';
+import { readCompat, withoutCompat } from '../../dialects/compat-metadata.ts';
 import type { Dialect, EventReader } from '../../dialects/dialect.ts';
-import type { Wire } from '../../dialects/field-readers.ts';
-import { leniently } from '../../dialects/translation-loss.ts';
+import type { WireObject } from '../../dialects/field-readers.ts';
+import { lenientMode } from '../../dialects/translation-loss.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
-import { differences } from '../../protocol/diff-task.ts';
-import { TaskFold } from '../../protocol/reduce.ts';
+import { diffTask } from '../../protocol/diff-task.ts';
+import { TaskReducer } from '../../protocol/reduce.ts';
 import { isInterrupted, isTask, isTerminal, type Task, type TaskStatus } from '../../protocol/task.ts';
 import { readError } from '../rpc-envelope.ts';
 import { readProgress, readTextArtifact } from '../progress-updates.ts';
-import { Follower } from './event-queue.ts';
+import { EventQueue } from './event-queue.ts';
 
 /** A task as it is seen from here: what came of it, and who waits for more. */
-export class Conversation {
+export class RemoteTask {
   /** Its name on the mesh; whoever asks may have another one for it. */
   readonly wireId: string;
   readonly taskId: string;
@@ -21,9 +21,9 @@ export class Conversation {
   readonly owner: string;
   readonly #dialect: Dialect;
   readonly #buffer: number;
-  readonly #followers = new Set<Follower>();
+  readonly #followers = new Set<EventQueue>();
   readonly #ends = new Set<(end: Task | Message | A2AError) => void>();
-  #fold: TaskFold;
+  #fold: TaskReducer;
   #reader: EventReader;
   /** True between a request and its answer. */
   #isOpen = false;
@@ -32,7 +32,7 @@ export class Conversation {
   /** A status that ends the story is told together with the task that follows it. */
   #last: TaskStatus | undefined;
 
-  constructor(message: Message, ids: ConversationIds, how: Hearing) {
+  constructor(message: Message, ids: RemoteTaskIds, how: RemoteTaskOptions) {
     this.wireId = ids.wireId;
     this.taskId = ids.taskId;
     this.contextId = ids.contextId;
@@ -40,7 +40,7 @@ export class Conversation {
     this.#dialect = how.dialect;
     this.#buffer = how.buffer;
     const status: TaskStatus = { state: 'submitted', timestamp: how.timestamp };
-    this.#fold = new TaskFold({ id: ids.taskId, contextId: ids.contextId, status, history: [message] });
+    this.#fold = new TaskReducer({ id: ids.taskId, contextId: ids.contextId, status, history: [message] });
     this.#reader = how.dialect.eventReader({ taskId: ids.wireId, contextId: ids.contextId });
   }
 
@@ -62,8 +62,8 @@ export class Conversation {
   }
 
   /** Follows from now on. */
-  follow(): Follower {
-    const follower = new Follower(
+  follow(): EventQueue {
+    const follower = new EventQueue(
       this.#buffer,
       () => this.task,
       (left) => this.#followers.delete(left),
@@ -80,14 +80,14 @@ export class Conversation {
   }
 
   /** Takes what came, on whichever topic. */
-  take(body: Wire, place: 'status' | 'response'): void {
+  take(body: WireObject, place: 'status' | 'response'): void {
     if (!this.#isOpen) return;
     if (body.error !== undefined && body.error !== null) {
       this.fail(readError(this.#dialect, body.error));
       return;
     }
     if (place === 'response') this.#answer(body.result);
-    else for (const event of this.#reader.read(body.result, leniently())) this.#update(event);
+    else for (const event of this.#reader.read(body.result, lenientMode())) this.#update(event);
   }
 
   /** The request is over without an answer. */
@@ -120,7 +120,7 @@ export class Conversation {
   }
 
   #answer(result: unknown): void {
-    const answer = this.#dialect.results.send.read(result, leniently());
+    const answer = this.#dialect.results.send.read(result, lenientMode());
     const message = isTask(answer) ? wrapped(answer) : answer;
     if (message) {
       if (!this.#hasSpoken) this.#each((follower) => follower.push({ kind: 'message', message }));
@@ -139,11 +139,11 @@ export class Conversation {
     if (!task.history && known.history) task.history = known.history;
     const hadSpoken = this.#hasSpoken;
     if (!hadSpoken) {
-      this.#fold = new TaskFold(task);
+      this.#fold = new TaskReducer(task);
       this.#each((follower) => follower.push({ kind: 'task', task }));
     } else {
-      for (const event of differences(known, task)) this.#tell(event);
-      this.#fold = new TaskFold(task);
+      for (const event of diffTask(known, task)) this.#tell(event);
+      this.#fold = new TaskReducer(task);
     }
     this.#hasSpoken = true;
     this.#close(task);
@@ -181,13 +181,13 @@ export class Conversation {
     this.#ends.clear();
   }
 
-  #each(use: (follower: Follower) => void): void {
+  #each(use: (follower: EventQueue) => void): void {
     for (const follower of this.#followers) use(follower);
   }
 }
 
 /** What a conversation is called. */
-export interface ConversationIds {
+export interface RemoteTaskIds {
   readonly wireId: string;
   readonly taskId: string;
   readonly contextId: string;
@@ -195,7 +195,7 @@ export interface ConversationIds {
 }
 
 /** How a conversation is listened to. */
-export interface Hearing {
+export interface RemoteTaskOptions {
   readonly dialect: Dialect;
   readonly buffer: number;
   readonly timestamp: string;
@@ -207,7 +207,7 @@ function isResting({ state }: TaskStatus): boolean {
 
 /** The direct answer that a task stands for. */
 function wrapped({ metadata, status, contextId }: Task): Message | undefined {
-  if (compatOf(metadata)?.wrappedMessage !== true || !status.message) return undefined;
+  if (readCompat(metadata)?.wrappedMessage !== true || !status.message) return undefined;
   const { taskId: _none, ...message } = status.message;
   const rest = withoutCompat(metadata, ['wrappedMessage']);
   return { ...message, contextId, metadata: { ...rest, ...message.metadata } };

@@ -1,34 +1,34 @@
 import { v0_1 } from '../../dialects/v0_1/index.ts';
 import { v0_3 } from '../../dialects/v0_3/index.ts';
 import type { Agent } from '../../protocol/agent.ts';
-import type { Log } from '../../primitives/log.ts';
-import { type Naming, writeMeshCard } from '../mesh-card.ts';
+import type { LogSink } from '../../primitives/log.ts';
+import { type MeshCardOptions, writeMeshCard } from '../mesh-card.ts';
 import type { Clock } from '../../primitives/clock.ts';
-import type { Link } from '../brokers/broker-connection.ts';
+import type { BrokerConnection } from '../brokers/broker-connection.ts';
 
 /** Receivers forget an agent that was silent for a minute; three announcements fit into it. */
 const longestInterval = 20_000;
 
 /** How an agent is announced. */
-export interface Announcing {
-  readonly link: Link;
-  readonly naming: Naming;
+export interface AnnouncerOptions {
+  readonly link: BrokerConnection;
+  readonly naming: MeshCardOptions;
   readonly interval: number;
   readonly version: '0.3' | '0.1';
   readonly clock: Clock;
-  readonly log: Log;
+  readonly log: LogSink;
 }
 
 /** Announces the card of an agent again and again; while it cannot be read, nothing is announced. */
 export class Announcer {
   readonly #agent: Agent;
-  readonly #announcing: Announcing;
+  readonly #announcing: AnnouncerOptions;
   #stop: (() => void) | undefined;
   #isOver = false;
   #isSilent = false;
   #current: Promise<void> = Promise.resolve();
 
-  constructor(agent: Agent, announcing: Announcing) {
+  constructor(agent: Agent, announcing: AnnouncerOptions) {
     this.#agent = agent;
     this.#announcing = announcing;
   }

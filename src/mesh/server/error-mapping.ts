@@ -1,7 +1,7 @@
-import { A2AError, errorTable, type Reason } from '../../protocol/errors.ts';
+import { A2AError, errorTable, type ErrorReason } from '../../protocol/errors.ts';
 
 /** Where something went wrong. */
-export interface Scene {
+export interface MeshErrorContext {
   /** The agent, as the mesh knows it. */
   readonly agent: string;
   readonly taskId: string;
@@ -11,7 +11,7 @@ export interface Scene {
 }
 
 /** Reasons that are of the protocol, and mean the same to whoever asked the proxy. */
-const passedOn: ReadonlySet<Reason> = new Set<Reason>([
+const passedOn: ReadonlySet<ErrorReason> = new Set<ErrorReason>([
   'PARSE_ERROR',
   'INVALID_REQUEST',
   'METHOD_NOT_FOUND',
@@ -29,7 +29,7 @@ const passedOn: ReadonlySet<Reason> = new Set<Reason>([
 ]);
 
 /** The agent went away in the middle of a task. */
-export function disconnected(agent: string, why = 'Agent may have crashed.'): A2AError {
+export function disconnectedError(agent: string, why = 'Agent may have crashed.'): A2AError {
   return new A2AError(
     'UNAVAILABLE',
     `Remote agent '${agent}' disconnected without completing the task. ${why}`,
@@ -37,10 +37,13 @@ export function disconnected(agent: string, why = 'Agent may have crashed.'): A2
 }
 
 /** Puts an error of the agent into words for whoever asked on the mesh. */
-export function explainFault(thrown: unknown, { agent, taskId, isStream, hasBegun }: Scene): A2AError {
+export function explainAgentError(
+  thrown: unknown,
+  { agent, taskId, isStream, hasBegun }: MeshErrorContext,
+): A2AError {
   const error = A2AError.from(thrown);
   const { status, reason } = error;
-  let [said, message]: [Reason, string] = [reason, error.message];
+  let [said, message]: [ErrorReason, string] = [reason, error.message];
   if (status !== undefined && !isOfProtocol(error)) {
     said = 'INTERNAL_ERROR';
     message = isStream
@@ -52,7 +55,7 @@ export function explainFault(thrown: unknown, { agent, taskId, isStream, hasBegu
     !message.startsWith('Remote agent') &&
     (hasBegun || !isUnreachable(error))
   ) {
-    message = disconnected(agent, message).message;
+    message = disconnectedError(agent, message).message;
   } else if (status !== undefined && status >= 400) {
     message = `${message} (HTTP ${status})`;
   }

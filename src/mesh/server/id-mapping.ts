@@ -3,34 +3,34 @@
  *
  * @module
  */
-import type { ArtifactEvent, StatusEvent } from '../../protocol/event.ts';
+import type { TaskArtifactUpdateEvent, TaskStatusUpdateEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { Metadata } from '../../protocol/part.ts';
 import type { Task, TaskStatus } from '../../protocol/task.ts';
 
 /** How a task is called on the mesh, and who works on it there. */
-export interface Names {
+export interface MeshIds {
   readonly taskId: string;
   readonly contextId: string;
   readonly agent: string;
 }
 
 /** Says on everything who said it. */
-function signed(metadata: Metadata | undefined, { agent }: Names): Metadata {
+function signed(metadata: Metadata | undefined, { agent }: MeshIds): Metadata {
   return { ...metadata, agent_name: agent };
 }
 
 /** A message in the names of the mesh. */
-export function renamedMessage(message: Message, { taskId, contextId }: Names): Message {
+export function mapMessageIds(message: Message, { taskId, contextId }: MeshIds): Message {
   return { ...message, taskId, contextId };
 }
 
-function renamedStatus(status: TaskStatus, names: Names): TaskStatus {
-  return status.message ? { ...status, message: renamedMessage(status.message, names) } : status;
+function renamedStatus(status: TaskStatus, names: MeshIds): TaskStatus {
+  return status.message ? { ...status, message: mapMessageIds(status.message, names) } : status;
 }
 
 /** A task in the names of the mesh. */
-export function renamedTask(task: Task, names: Names): Task {
+export function mapTaskIds(task: Task, names: MeshIds): Task {
   const { origin: _ofAnother, ...rest } = task;
   const renamed: Task = {
     ...rest,
@@ -39,12 +39,15 @@ export function renamedTask(task: Task, names: Names): Task {
     status: renamedStatus(task.status, names),
     metadata: signed(task.metadata, names),
   };
-  if (task.history) renamed.history = task.history.map((each) => renamedMessage(each, names));
+  if (task.history) renamed.history = task.history.map((each) => mapMessageIds(each, names));
   return renamed;
 }
 
 /** An update in the names of the mesh. */
-export function renamedUpdate(event: StatusEvent | ArtifactEvent, names: Names): StatusEvent | ArtifactEvent {
+export function mapUpdateIds(
+  event: TaskStatusUpdateEvent | TaskArtifactUpdateEvent,
+  names: MeshIds,
+): TaskStatusUpdateEvent | TaskArtifactUpdateEvent {
   const { taskId, contextId } = names;
   const metadata = signed(event.metadata, names);
   return event.kind === 'artifact'
@@ -53,13 +56,13 @@ export function renamedUpdate(event: StatusEvent | ArtifactEvent, names: Names):
 }
 
 /** A direct answer as the completed task that receivers on the mesh know instead. */
-export function taskAround(message: Message, names: Names, timestamp: string): Task {
+export function wrapMessageAsTask(message: Message, names: MeshIds, timestamp: string): Task {
   const { taskId, contextId } = names;
   const produced = message.metadata?.produced_artifacts;
   return {
     id: taskId,
     contextId,
-    status: { state: 'completed', message: renamedMessage(message, names), timestamp },
+    status: { state: 'completed', message: mapMessageIds(message, names), timestamp },
     metadata: signed(produced === undefined ? undefined : { produced_artifacts: produced }, names),
   };
 }

@@ -1,55 +1,55 @@
 import { compatKey } from '../../dialects/compat-metadata.ts';
 import type { Dialect, EventWriter } from '../../dialects/dialect.ts';
-import type { Loss } from '../../dialects/translation-loss.ts';
+import type { TranslationLoss } from '../../dialects/translation-loss.ts';
 import { v1_0 } from '../../dialects/v1_0/index.ts';
 import type { Operation } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import type { ArtifactEvent, StatusEvent } from '../../protocol/event.ts';
+import type { TaskArtifactUpdateEvent, TaskStatusUpdateEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
 import { isInterrupted, isTask, isTerminal, type Task } from '../../protocol/task.ts';
 import { type RpcId, writeError, writeResult, writeTaskResult } from '../rpc-envelope.ts';
-import type { Link, Properties } from '../brokers/broker-connection.ts';
+import type { BrokerConnection, MessageProperties } from '../brokers/broker-connection.ts';
 import { isTextOnly, withTextArtifacts, writeProgress, writeTextArtifact } from '../progress-updates.ts';
-import { Batch } from './text-batcher.ts';
-import { type Names, renamedMessage, renamedTask, renamedUpdate, taskAround } from './id-mapping.ts';
-import type { FaceSettings } from './mesh-server-options.ts';
+import { TextBatcher } from './text-batcher.ts';
+import { type MeshIds, mapMessageIds, mapTaskIds, mapUpdateIds, wrapMessageAsTask } from './id-mapping.ts';
+import type { MeshServerSettings } from './mesh-server-options.ts';
 
 /** Where the answer to one request goes, and in which words. */
-export interface Address {
+export interface ReplyAddress {
   readonly id: RpcId;
   readonly dialect: Dialect;
   readonly operation: Operation;
-  readonly names: Names;
+  readonly names: MeshIds;
   readonly replyTo: string | undefined;
   readonly statusTopic: string | undefined;
   /** What came with the request goes back with everything. */
-  readonly properties: Properties;
+  readonly properties: MessageProperties;
 }
 
 /** An answer as it went out. */
-export interface Sent {
+export interface SentReply {
   readonly topic: string;
   readonly payload: string;
 }
 
 /** What goes back for one request: updates, and one answer. Nothing follows the answer. */
-export class Reply {
-  readonly address: Address;
-  readonly #link: Link;
-  readonly #settings: FaceSettings;
+export class MeshReply {
+  readonly address: ReplyAddress;
+  readonly #link: BrokerConnection;
+  readonly #settings: MeshServerSettings;
   readonly #writer: EventWriter;
-  readonly #batch: Batch | undefined;
+  readonly #batch: TextBatcher | undefined;
   #publishing: Promise<void> = Promise.resolve();
   #isAnswered = false;
   #hasToldArtifacts = false;
 
-  constructor(link: Link, address: Address, settings: FaceSettings) {
+  constructor(link: BrokerConnection, address: ReplyAddress, settings: MeshServerSettings) {
     this.address = address;
     this.#link = link;
     this.#settings = settings;
     this.#writer = address.dialect.eventWriter();
     if (settings.batch) {
-      this.#batch = new Batch(settings.batch, settings.clock, (update) => this.#tell(update));
+      this.#batch = new TextBatcher(settings.batch, settings.clock, (update) => this.#tell(update));
     }
   }
 
@@ -58,7 +58,7 @@ export class Reply {
   }
 
   /** Sends an update, if anybody wants some. Resolves when the broker has what was sent so far. */
-  update(event: StatusEvent | ArtifactEvent): Promise<void> {
+  update(event: TaskStatusUpdateEvent | TaskArtifactUpdateEvent): Promise<void> {
     if (this.#isAnswered || this.address.statusTopic === undefined) return this.#publishing;
     if (this.#batch) this.#batch.push(event);
     else this.#tell(event);
@@ -66,9 +66,9 @@ export class Reply {
   }
 
   /** Sends the one answer. @returns undefined when there is nowhere to send it. */
-  async answer(result: Task | Message): Promise<Sent | undefined> {
+  async answer(result: Task | Message): Promise<SentReply | undefined> {
     if (!this.#close()) return undefined;
-    const losses: Loss[] = [];
+    const losses: TranslationLoss[] = [];
     const { id, dialect } = this.address;
     const payload = writeResult(id, this.#result(result, losses));
     this.#lost(losses);
@@ -90,7 +90,7 @@ export class Reply {
   }
 
   /** Sends an error as the one answer. */
-  async fail(error: A2AError): Promise<Sent | undefined> {
+  async fail(error: A2AError): Promise<SentReply | undefined> {
     if (!this.#close()) return undefined;
     return this.#send(writeError(this.address.id, this.address.dialect, error));
   }
@@ -100,19 +100,19 @@ export class Reply {
     return this.address.dialect === v1_0;
   }
 
-  #result(result: Task | Message, losses: Loss[]): unknown {
+  #result(result: Task | Message, losses: TranslationLoss[]): unknown {
     const { dialect, names, operation } = this.address;
     if (!isTask(result)) {
       if (this.#isPlain) {
-        const { taskId: _none, ...message } = renamedMessage(result, names);
+        const { taskId: _none, ...message } = mapMessageIds(result, names);
         message.metadata = { ...message.metadata, agent_name: names.agent };
         return dialect.results.send.write(message, losses);
       }
-      const task = taskAround(result, names, new Date(this.#settings.clock.now()).toISOString());
+      const task = wrapMessageAsTask(result, names, new Date(this.#settings.clock.now()).toISOString());
       task.metadata = { ...task.metadata, [compatKey]: { wrappedMessage: true } };
       return writeTaskResult(dialect, task, losses);
     }
-    let task = renamedTask(result, names);
+    let task = mapTaskIds(result, names);
     if (!this.#isPlain && this.#settings.textArtifacts === 'message') {
       task = withTextArtifacts(task, this.#hasToldArtifacts, this.#settings.newId());
     }
@@ -122,17 +122,19 @@ export class Reply {
     return writeTaskResult(dialect, task, losses);
   }
 
-  #tell(event: StatusEvent | ArtifactEvent): void {
+  #tell(event: TaskStatusUpdateEvent | TaskArtifactUpdateEvent): void {
     const { id, names, statusTopic } = this.address;
     if (statusTopic === undefined) return;
-    const losses: Loss[] = [];
-    for (const wire of this.#writer.write(this.#converted(renamedUpdate(event, names)), losses)) {
+    const losses: TranslationLoss[] = [];
+    for (const wire of this.#writer.write(this.#converted(mapUpdateIds(event, names)), losses)) {
       void this.#publish(statusTopic, writeResult(id, wire));
     }
     this.#lost(losses);
   }
 
-  #converted(event: StatusEvent | ArtifactEvent): StatusEvent | ArtifactEvent {
+  #converted(
+    event: TaskStatusUpdateEvent | TaskArtifactUpdateEvent,
+  ): TaskStatusUpdateEvent | TaskArtifactUpdateEvent {
     if (event.kind === 'artifact') {
       this.#hasToldArtifacts = true;
       const isText = isTextOnly(event.artifact.parts);
@@ -152,7 +154,7 @@ export class Reply {
     return true;
   }
 
-  async #send(payload: string): Promise<Sent | undefined> {
+  async #send(payload: string): Promise<SentReply | undefined> {
     const { replyTo: topic } = this.address;
     if (topic === undefined) {
       this.#log('warn', `Nobody said where the answer goes, so it ends here: ${payload.slice(0, 2000)}`);
@@ -171,7 +173,7 @@ export class Reply {
     return this.#publishing;
   }
 
-  #lost(losses: Loss[]): void {
+  #lost(losses: TranslationLoss[]): void {
     if (losses.length === 0) return;
     const { operation, dialect, names } = this.address;
     const context = { operation, version: dialect.version, taskId: names.taskId, side: 'answer' as const };

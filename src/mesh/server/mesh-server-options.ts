@@ -1,16 +1,16 @@
-import type { Loss } from '../../dialects/translation-loss.ts';
+import type { TranslationLoss } from '../../dialects/translation-loss.ts';
 import type { Operation } from '../../protocol/agent.ts';
-import type { Version } from '../../protocol/card.ts';
-import type { Log } from '../../primitives/log.ts';
+import type { ProtocolVersion } from '../../protocol/card.ts';
+import type { LogSink } from '../../primitives/log.ts';
 import { type Clock, systemClock } from '../../primitives/clock.ts';
-import type { Link } from '../brokers/broker-connection.ts';
+import type { BrokerConnection } from '../brokers/broker-connection.ts';
 import type { BatchOptions } from './text-batcher.ts';
 
 /** Of what something was lost in translation. */
 export interface MeshLossContext {
   readonly operation: Operation;
   /** What the caller speaks. */
-  readonly version: Version;
+  readonly version: ProtocolVersion;
   /** The id of the task on the mesh. */
   readonly taskId: string;
   /** Whether it was lost of the request or of what came back. */
@@ -18,8 +18,8 @@ export interface MeshLossContext {
 }
 
 /** How an agent is shown on the mesh. Only the first three have no default. */
-export interface MeshFaceOptions {
-  readonly link: Link;
+export interface MeshServerOptions {
+  readonly link: BrokerConnection;
   /** With or without a slash at its end. */
   readonly namespace: string;
   /** The name of the agent on the mesh. */
@@ -46,8 +46,8 @@ export interface MeshFaceOptions {
   readonly resumeByContext?: boolean;
   /** Joins updates of text. @defaultValue each travels alone */
   readonly batch?: BatchOptions;
-  readonly timeouts?: Partial<MeshTimeouts>;
-  readonly limits?: Partial<MeshLimits>;
+  readonly timeouts?: Partial<MeshServerTimeouts>;
+  readonly limits?: Partial<MeshServerLimits>;
   /** The queue to take requests from, where they should wait while nobody is there. */
   readonly queue?: string;
   /** Whether others take from the same queue. @defaultValue false */
@@ -55,13 +55,13 @@ export interface MeshFaceOptions {
   readonly clock?: Clock;
   /** Makes ids for contexts and messages. @defaultValue UUIDs */
   readonly newId?: () => string;
-  readonly log?: Log;
+  readonly log?: LogSink;
   /** Called with what a translation could not carry over. */
-  readonly onLoss?: (losses: readonly Loss[], context: MeshLossContext) => void;
+  readonly onLoss?: (losses: readonly TranslationLoss[], context: MeshLossContext) => void;
 }
 
 /** How long to wait, in milliseconds; 0 waits for ever. */
-export interface MeshTimeouts {
+export interface MeshServerTimeouts {
   /** For a sign of life of the agent, and for the answer to a send. @defaultValue 300 000 */
   readonly idle: number;
   /** For the end of a task. @defaultValue 3 600 000 */
@@ -73,7 +73,7 @@ export interface MeshTimeouts {
 }
 
 /** How much is taken on. */
-export interface MeshLimits {
+export interface MeshServerLimits {
   /** Characters of one payload, in and out. @defaultValue 10 000 000 */
   readonly payload: number;
   /** Requests that are worked on at once. @defaultValue 64 */
@@ -89,21 +89,21 @@ export interface MeshLimits {
 }
 
 /** The options with everything filled in. */
-export interface FaceSettings {
+export interface MeshServerSettings {
   readonly convertProgress: boolean;
   readonly textArtifacts: 'message' | 'artifact';
   readonly resumeByContext: boolean;
   readonly batch: BatchOptions | undefined;
-  readonly timeouts: MeshTimeouts;
-  readonly limits: MeshLimits;
+  readonly timeouts: MeshServerTimeouts;
+  readonly limits: MeshServerLimits;
   readonly clock: Clock;
   readonly newId: () => string;
-  readonly log: Log;
-  readonly onLoss: NonNullable<MeshFaceOptions['onLoss']> | undefined;
+  readonly log: LogSink;
+  readonly onLoss: NonNullable<MeshServerOptions['onLoss']> | undefined;
 }
 
 /** Fills in what was left out. */
-export function settle(options: MeshFaceOptions): FaceSettings {
+export function resolveMeshServerSettings(options: MeshServerOptions): MeshServerSettings {
   return {
     convertProgress: options.convertProgress ?? true,
     textArtifacts: options.textArtifacts ?? 'message',

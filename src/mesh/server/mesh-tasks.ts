@@ -1,8 +1,8 @@
 import type { TaskState } from '../../protocol/task.ts';
-import { Expiring } from '../expiring-map.ts';
-import type { Address } from './mesh-reply.ts';
-import type { Run } from './request-run.ts';
-import type { FaceSettings } from './mesh-server-options.ts';
+import { ExpiringMap } from '../expiring-map.ts';
+import type { ReplyAddress } from './mesh-reply.ts';
+import type { RequestRun } from './request-run.ts';
+import type { MeshServerSettings } from './mesh-server-options.ts';
 
 /** A task by its name on the mesh, and by the one that its agent gave it. */
 export interface MeshTask {
@@ -10,9 +10,9 @@ export interface MeshTask {
   readonly user: string;
   readonly contextId: string;
   /** Where its newest request wants to be answered. */
-  address: Address;
+  address: ReplyAddress;
   /** What works on it now. */
-  readonly runs: Set<Run>;
+  readonly runs: Set<RequestRun>;
   /** Its name at the agent, once the agent has spoken. */
   downstreamId?: string;
   downstreamContextId?: string;
@@ -27,13 +27,13 @@ interface MeshContext {
 
 /** The tasks that were asked for on the mesh, for a while. */
 export class MeshTasks {
-  readonly #tasks: Expiring<MeshTask>;
-  readonly #contexts: Expiring<MeshContext>;
+  readonly #tasks: ExpiringMap<MeshTask>;
+  readonly #contexts: ExpiringMap<MeshContext>;
 
-  constructor({ limits, clock }: FaceSettings) {
+  constructor({ limits, clock }: MeshServerSettings) {
     const memory = { size: limits.tasks, age: limits.age, clock };
-    this.#tasks = new Expiring({ ...memory, isNeeded: ({ runs }) => runs.size > 0 });
-    this.#contexts = new Expiring(memory);
+    this.#tasks = new ExpiringMap({ ...memory, isNeeded: ({ runs }) => runs.size > 0 });
+    this.#contexts = new ExpiringMap(memory);
   }
 
   get size(): number {

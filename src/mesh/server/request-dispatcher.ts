@@ -1,46 +1,50 @@
 import type { Dialect, RequestOf } from '../../dialects/dialect.ts';
-import type { Loss } from '../../dialects/translation-loss.ts';
+import type { TranslationLoss } from '../../dialects/translation-loss.ts';
 import { v0_1 } from '../../dialects/v0_1/index.ts';
-import type { Agent, Call, Operation } from '../../protocol/agent.ts';
+import type { Agent, CallContext, Operation } from '../../protocol/agent.ts';
 import { A2AError, taskNotFound } from '../../protocol/errors.ts';
 import type { GetTaskRequest, SendRequest } from '../../protocol/requests.ts';
 import { isTerminal, type Task } from '../../protocol/task.ts';
-import { readRequest, type Requested, UnreadableRequest } from '../rpc-envelope.ts';
-import type { Delivery, Link } from '../brokers/broker-connection.ts';
-import { defaultUser, readProperties, type RequestProperties } from '../request-properties.ts';
-import type { Topics } from '../mesh-topics.ts';
-import { Admission, type Visit } from './task-router.ts';
-import { Answers } from './response-cache.ts';
-import { explainFault } from './error-mapping.ts';
-import { Reply, type Sent } from './mesh-reply.ts';
-import { type Question, Run } from './request-run.ts';
-import type { FaceSettings } from './mesh-server-options.ts';
-import { Slots } from './semaphore.ts';
+import { readRequest, type MeshRpcRequest, UnreadableRequestError } from '../rpc-envelope.ts';
+import type { MeshMessage, BrokerConnection } from '../brokers/broker-connection.ts';
+import { defaultUser, parseRequestProperties, type RequestProperties } from '../request-properties.ts';
+import type { MeshTopics } from '../mesh-topics.ts';
+import { TaskRouter, type MeshRequestContext } from './task-router.ts';
+import { ResponseCache } from './response-cache.ts';
+import { explainAgentError } from './error-mapping.ts';
+import { MeshReply, type SentReply } from './mesh-reply.ts';
+import { type AgentOperation, RequestRun } from './request-run.ts';
+import type { MeshServerSettings } from './mesh-server-options.ts';
+import { Semaphore } from './semaphore.ts';
 import { type MeshTask, MeshTasks } from './mesh-tasks.ts';
 
 /** Takes the requests of one agent off the mesh. */
-export class Reception {
+export class RequestDispatcher {
   readonly #agent: Agent;
-  readonly #link: Link;
+  readonly #link: BrokerConnection;
   readonly #name: string;
-  readonly #topics: Topics;
-  readonly #settings: FaceSettings;
+  readonly #topics: MeshTopics;
+  readonly #settings: MeshServerSettings;
   readonly #tasks: MeshTasks;
-  readonly #admission: Admission;
-  readonly #answers: Answers;
-  readonly #slots: Slots;
-  readonly #runs = new Set<Run>();
+  readonly #admission: TaskRouter;
+  readonly #answers: ResponseCache;
+  readonly #slots: Semaphore;
+  readonly #runs = new Set<RequestRun>();
 
-  constructor(agent: Agent, at: { link: Link; name: string; topics: Topics }, settings: FaceSettings) {
+  constructor(
+    agent: Agent,
+    at: { link: BrokerConnection; name: string; topics: MeshTopics },
+    settings: MeshServerSettings,
+  ) {
     this.#agent = agent;
     this.#link = at.link;
     this.#name = at.name;
     this.#topics = at.topics;
     this.#settings = settings;
     this.#tasks = new MeshTasks(settings);
-    this.#admission = new Admission(this.#tasks, at.name, settings);
-    this.#answers = new Answers(settings);
-    this.#slots = new Slots(settings.limits.concurrency);
+    this.#admission = new TaskRouter(this.#tasks, at.name, settings);
+    this.#answers = new ResponseCache(settings);
+    this.#slots = new Semaphore(settings.limits.concurrency);
   }
 
   /** How many requests are worked on now. */
@@ -49,8 +53,8 @@ export class Reception {
   }
 
   /** Takes one message. Resolves when all work for it is done, and never rejects. */
-  async take(delivery: Delivery): Promise<void> {
-    const properties = readProperties(delivery.properties);
+  async take(delivery: MeshMessage): Promise<void> {
+    const properties = parseRequestProperties(delivery.properties);
     try {
       await this.#receive(delivery, properties);
     } catch (thrown) {
@@ -63,11 +67,11 @@ export class Reception {
     for (const run of this.#runs) run.end(error);
   }
 
-  async #receive(delivery: Delivery, properties: RequestProperties): Promise<void> {
+  async #receive(delivery: MeshMessage, properties: RequestProperties): Promise<void> {
     const { payload } = delivery;
     if (payload.length > this.#settings.limits.payload) {
       const most = `${payload.length} of ${this.#settings.limits.payload} characters`;
-      throw new UnreadableRequest('PAYLOAD_TOO_LARGE', `The request is too large: ${most}`, null);
+      throw new UnreadableRequestError('PAYLOAD_TOO_LARGE', `The request is too large: ${most}`, null);
     }
     const requested = readRequest(payload);
     if (!requested) {
@@ -90,7 +94,7 @@ export class Reception {
     }
   }
 
-  async #send(visit: Visit): Promise<void> {
+  async #send(visit: MeshRequestContext): Promise<void> {
     const { user, delivery, properties } = visit;
     const sent = await this.#answers.once(user, delivery.payload, () => this.#sendOnce(visit));
     if (sent === 'done') return;
@@ -103,7 +107,7 @@ export class Reception {
     await this.#tell(visit, { id });
   }
 
-  async #sendOnce(visit: Visit): Promise<Sent | undefined> {
+  async #sendOnce(visit: MeshRequestContext): Promise<SentReply | undefined> {
     try {
       const request = this.#readSend(visit);
       const task = this.#admission.taskOf(visit, request);
@@ -116,14 +120,14 @@ export class Reception {
   }
 
   /** In the first years, what is said about a message stood beside it. */
-  #readSend(visit: Visit): SendRequest {
+  #readSend(visit: MeshRequestContext): SendRequest {
     const request = this.#read(visit, 'send');
     const { message, metadata } = request;
     if (visit.requested.dialect !== v0_1 || !metadata) return request;
     return { ...request, message: { ...message, metadata: { ...metadata, ...message.metadata } } };
   }
 
-  async #subscribe(visit: Visit): Promise<void> {
+  async #subscribe(visit: MeshRequestContext): Promise<void> {
     const { id } = this.#read(visit, 'subscribe');
     const task = this.#known(visit, id);
     if (task.downstreamId === undefined) throw taskNotFound(id);
@@ -131,10 +135,10 @@ export class Reception {
   }
 
   /** Works on a request when its turn has come. */
-  #run(visit: Visit, task: MeshTask, question: Question): Promise<Sent | undefined> {
+  #run(visit: MeshRequestContext, task: MeshTask, question: AgentOperation): Promise<SentReply | undefined> {
     const reply = this.#reply(visit, task);
     if (question.kind !== 'subscribe') task.address = reply.address;
-    const run = new Run({
+    const run = new RequestRun({
       agent: this.#agent,
       question,
       task,
@@ -166,7 +170,7 @@ export class Reception {
     });
   }
 
-  async #cancel(visit: Visit): Promise<void> {
+  async #cancel(visit: MeshRequestContext): Promise<void> {
     const { id } = this.#read(visit, 'cancelTask');
     const task = this.#known(visit, id);
     const [run, ...others] = task.runs;
@@ -180,7 +184,7 @@ export class Reception {
     else if (visit.properties.replyTo !== undefined) await this.#reply(visit, task).answer(canceled);
   }
 
-  async #cancelResting(visit: Visit, task: MeshTask): Promise<void> {
+  async #cancelResting(visit: MeshRequestContext, task: MeshTask): Promise<void> {
     const { downstreamId: id, state } = task;
     if (id === undefined || (state && isTerminal(state))) throw new A2AError('TASK_NOT_CANCELABLE');
     const canceled = await this.#agent.cancelTask({ id }, this.#call(visit, task.contextId));
@@ -188,21 +192,21 @@ export class Reception {
   }
 
   /** A task that waits for words was answered already; this is its end, so it goes where that answer went. */
-  async #tellCanceled(visit: Visit, task: MeshTask, canceled: Task): Promise<void> {
+  async #tellCanceled(visit: MeshRequestContext, task: MeshTask, canceled: Task): Promise<void> {
     this.#tasks.rest(task, canceled.status.state, false);
     const reply =
       visit.properties.replyTo === undefined
-        ? new Reply(this.#link, task.address, this.#settings)
+        ? new MeshReply(this.#link, task.address, this.#settings)
         : this.#reply(visit, task);
     await reply.answer(canceled);
   }
 
-  #get(visit: Visit): Promise<void> {
+  #get(visit: MeshRequestContext): Promise<void> {
     return this.#tell(visit, this.#read(visit, 'getTask'));
   }
 
   /** Answers with a task as it stands. */
-  async #tell(visit: Visit, { id, historyLength }: GetTaskRequest): Promise<void> {
+  async #tell(visit: MeshRequestContext, { id, historyLength }: GetTaskRequest): Promise<void> {
     const task = this.#known(visit, id);
     const { downstreamId } = task;
     if (downstreamId === undefined && task.runs.size === 0) throw taskNotFound(id);
@@ -215,9 +219,9 @@ export class Reception {
   }
 
   /** Reads what is asked; what is lost is told, and what cannot be read is the fault of the caller. */
-  #read<O extends Operation>({ requested, delivery }: Visit, operation: O): RequestOf[O] {
+  #read<O extends Operation>({ requested, delivery }: MeshRequestContext, operation: O): RequestOf[O] {
     const { dialect, params, id } = requested;
-    const losses: Loss[] = [];
+    const losses: TranslationLoss[] = [];
     const version = dialect.version;
     try {
       return dialect.requests[operation].read(params, { lenient: false, losses, requestId: id });
@@ -236,18 +240,18 @@ export class Reception {
     }
   }
 
-  #known({ user, properties }: Visit, id: string): MeshTask {
+  #known({ user, properties }: MeshRequestContext, id: string): MeshTask {
     const task = this.#tasks.find(id);
     // A cancel need not say whose it is; one that says so must say the truth.
     if (!task || (properties.userId !== undefined && task.user !== user)) throw taskNotFound(id);
     return task;
   }
 
-  #reply({ requested, properties, delivery }: Visit, task: MeshTask): Reply {
+  #reply({ requested, properties, delivery }: MeshRequestContext, task: MeshTask): MeshReply {
     const { id, operation, ambiguous } = requested;
     const { clientId } = properties;
     const isSend = operation === 'send' || operation === 'stream';
-    return new Reply(
+    return new MeshReply(
       this.#link,
       {
         id: id ?? task.id,
@@ -272,7 +276,7 @@ export class Reception {
     }
   }
 
-  #call(visit: Visit, session: string, dialect: Dialect = visit.requested.dialect): Call {
+  #call(visit: MeshRequestContext, session: string, dialect: Dialect = visit.requested.dialect): CallContext {
     const { clientId, extensions, userId } = visit.properties;
     const owner = userId ?? defaultUser;
     return {
@@ -286,22 +290,22 @@ export class Reception {
 
   /** Answers what could not be taken, where an answer is possible. */
   async #refuse(
-    delivery: Delivery,
+    delivery: MeshMessage,
     properties: RequestProperties,
     thrown: unknown,
-  ): Promise<Sent | undefined> {
-    const read = thrown instanceof UnreadableRequest ? undefined : readRequest(delivery.payload);
-    const id = read?.id ?? (thrown instanceof UnreadableRequest ? thrown.id : null);
+  ): Promise<SentReply | undefined> {
+    const read = thrown instanceof UnreadableRequestError ? undefined : readRequest(delivery.payload);
+    const id = read?.id ?? (thrown instanceof UnreadableRequestError ? thrown.id : null);
     const taskId = id === null ? '' : String(id);
     const scene = { agent: this.#name, taskId, isStream: false, hasBegun: false };
-    const error = thrown instanceof UnreadableRequest ? thrown : explainFault(thrown, scene);
+    const error = thrown instanceof UnreadableRequestError ? thrown : explainAgentError(thrown, scene);
     const { message } = error;
     this.#settings.log({ level: 'warn', message, taskId, error: thrown, fields: { topic: delivery.topic } });
-    const reply = new Reply(
+    const reply = new MeshReply(
       this.#link,
       {
         id,
-        dialect: thrown instanceof UnreadableRequest ? thrown.dialect : this.#dialectOf(read),
+        dialect: thrown instanceof UnreadableRequestError ? thrown.dialect : this.#dialectOf(read),
         operation: read?.operation ?? 'send',
         names: { taskId, contextId: '', agent: this.#name },
         replyTo: properties.replyTo,
@@ -313,7 +317,7 @@ export class Reception {
     return reply.fail(error);
   }
 
-  #dialectOf(read: Requested | undefined): Dialect {
+  #dialectOf(read: MeshRpcRequest | undefined): Dialect {
     const params = read?.params as { id?: unknown } | undefined;
     const task = read?.ambiguous && typeof params?.id === 'string' ? this.#tasks.find(params.id) : undefined;
     if (task) return task.address.dialect;

@@ -1,29 +1,29 @@
-import type { Agent, Call } from '../../protocol/agent.ts';
+import type { Agent, CallContext } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
-import { beginFold, type TaskFold } from '../../protocol/reduce.ts';
-import { isInterrupted, isTask, isTerminal, type Task, withHistory } from '../../protocol/task.ts';
-import { disconnected, explainFault } from './error-mapping.ts';
-import type { Reply, Sent } from './mesh-reply.ts';
-import type { FaceSettings } from './mesh-server-options.ts';
+import { startReducer, type TaskReducer } from '../../protocol/reduce.ts';
+import { isInterrupted, isTask, isTerminal, type Task, limitHistory } from '../../protocol/task.ts';
+import { disconnectedError, explainAgentError } from './error-mapping.ts';
+import type { MeshReply, SentReply } from './mesh-reply.ts';
+import type { MeshServerSettings } from './mesh-server-options.ts';
 import type { MeshTask, MeshTasks } from './mesh-tasks.ts';
 
 /** What a run asks of the agent. */
-export type Question =
+export type AgentOperation =
   | { readonly kind: 'send' | 'stream'; readonly request: SendRequest }
   | { readonly kind: 'subscribe' };
 
 /** What a run works with. */
-export interface RunParts {
+export interface RequestRunParts {
   readonly agent: Agent;
-  readonly question: Question;
+  readonly question: AgentOperation;
   readonly task: MeshTask;
   readonly tasks: MeshTasks;
-  readonly reply: Reply;
-  readonly call: Omit<Call, 'signal'>;
-  readonly settings: FaceSettings;
+  readonly reply: MeshReply;
+  readonly call: Omit<CallContext, 'signal'>;
+  readonly settings: MeshServerSettings;
 }
 
 /** The run is over for a reason that is no fault: somebody canceled the task. */
@@ -36,18 +36,18 @@ class Ended {
 }
 
 /** What became of a cancel. */
-export interface Canceled {
+export interface CancelResult {
   readonly task: Task;
   /** False when the request had its answer already, so that nobody was told the end. */
   readonly isTold: boolean;
 }
 
 /** One request at work: what the agent says goes back as updates, and ends with exactly one answer. */
-export class Run {
-  readonly #parts: RunParts;
+export class RequestRun {
+  readonly #parts: RequestRunParts;
   readonly #stop = new AbortController();
-  readonly #call: Call;
-  #fold: TaskFold | undefined;
+  readonly #call: CallContext;
+  #fold: TaskReducer | undefined;
   #history: Message[] | undefined;
   #hasBegun = false;
   /** False when the newest state was shown by a picture of the task only. */
@@ -66,7 +66,7 @@ export class Run {
   #hasToldEnd = false;
   #endedEarly: (() => void) | undefined;
 
-  constructor(parts: RunParts) {
+  constructor(parts: RequestRunParts) {
     this.#parts = parts;
     this.#call = { ...parts.call, signal: this.#stop.signal };
   }
@@ -77,7 +77,7 @@ export class Run {
   }
 
   /** Works until the answer is out. Never rejects. */
-  async work(): Promise<Sent | undefined> {
+  async work(): Promise<SentReply | undefined> {
     const { settings, task } = this.#parts;
     const { total } = settings.timeouts;
     const stopTotal =
@@ -104,7 +104,7 @@ export class Run {
   }
 
   /** Asks the agent to cancel the task; if nobody knows its name yet, it is canceled here and there as soon as it is. */
-  async cancel(): Promise<Canceled> {
+  async cancel(): Promise<CancelResult> {
     const { agent, task, settings } = this.#parts;
     if (task.downstreamId === undefined) {
       const canceled = this.#canceled();
@@ -202,7 +202,7 @@ export class Run {
       if (!this.#isTold) await this.#tellStatus(task);
       return task;
     }
-    throw disconnected(this.#parts.reply.address.names.agent);
+    throw disconnectedError(this.#parts.reply.address.names.agent);
   }
 
   /** The task as it stands, with the history that the agent gave and not with every word of an update. */
@@ -224,13 +224,13 @@ export class Run {
     const kept = keptOf(event);
     if (this.#fold) this.#fold.apply(kept);
     else {
-      this.#fold = beginFold(kept);
+      this.#fold = startReducer(kept);
       this.#fold?.apply(kept);
     }
     task.state = this.#fold?.status.state;
   }
 
-  async #answer(result: Task | Message): Promise<Sent | undefined> {
+  async #answer(result: Task | Message): Promise<SentReply | undefined> {
     const { reply, task, tasks, question } = this.#parts;
     const state = isTask(result) ? result.status.state : 'completed';
     this.#isEnding = true;
@@ -238,10 +238,10 @@ export class Run {
     tasks.rest(task, state, isInterrupted(state));
     if (!isTask(result)) return reply.answer(result);
     const length = question.kind === 'subscribe' ? undefined : question.request.configuration?.historyLength;
-    return reply.answer(withHistory(result, length));
+    return reply.answer(limitHistory(result, length));
   }
 
-  async #fail(thrown: unknown): Promise<Sent | undefined> {
+  async #fail(thrown: unknown): Promise<SentReply | undefined> {
     const { reply, task, tasks, settings, question } = this.#parts;
     const known = this.#task();
     // Whoever waits for a permission is not silent, it waits.
@@ -257,7 +257,7 @@ export class Run {
     };
     this.#isEnding = true;
     this.#hasToldEnd = true;
-    const error = explainFault(thrown, scene);
+    const error = explainAgentError(thrown, scene);
     tasks.rest(task, 'failed', false);
     settings.log({
       level: 'error',

@@ -1,25 +1,25 @@
 import { createHash } from 'node:crypto';
-import { Expiring } from '../expiring-map.ts';
-import type { Sent } from './mesh-reply.ts';
-import type { FaceSettings } from './mesh-server-options.ts';
+import { ExpiringMap } from '../expiring-map.ts';
+import type { SentReply } from './mesh-reply.ts';
+import type { MeshServerSettings } from './mesh-server-options.ts';
 
 /** A request that was seen, and what became of it. */
 interface Seen {
-  readonly done: Promise<Sent | undefined>;
+  readonly done: Promise<SentReply | undefined>;
   isOver: boolean;
-  sent?: Sent;
+  sent?: SentReply;
 }
 
 /** Remembers requests and their answers, so that one that comes again is not worked on again. */
-export class Answers {
-  readonly #seen: Expiring<Seen>;
+export class ResponseCache {
+  readonly #seen: ExpiringMap<Seen>;
   readonly #budget: number;
   /** Those whose answers are kept, oldest first. */
   readonly #kept = new Set<Seen>();
   #characters = 0;
 
-  constructor({ limits, clock }: FaceSettings) {
-    this.#seen = new Expiring({ size: limits.tasks, age: limits.age, clock });
+  constructor({ limits, clock }: MeshServerSettings) {
+    this.#seen = new ExpiringMap({ size: limits.tasks, age: limits.age, clock });
     this.#budget = limits.answers;
   }
 
@@ -32,8 +32,8 @@ export class Answers {
   async once(
     user: string,
     payload: string,
-    work: () => Promise<Sent | undefined>,
-  ): Promise<Sent | 'done' | undefined> {
+    work: () => Promise<SentReply | undefined>,
+  ): Promise<SentReply | 'done' | undefined> {
     const key = createHash('sha256').update(`${user}\n${payload}`).digest('base64');
     const known = this.#seen.get(key);
     if (known?.isOver) return known.sent;
@@ -50,7 +50,7 @@ export class Answers {
     return 'done';
   }
 
-  #keep(seen: Seen, sent: Sent): void {
+  #keep(seen: Seen, sent: SentReply): void {
     if (sent.payload.length > this.#budget / 4) return;
     seen.sent = sent;
     this.#kept.add(seen);

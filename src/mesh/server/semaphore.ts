@@ -1,5 +1,5 @@
 /** Lets so many work at once; the others wait in line. */
-export class Slots {
+export class Semaphore {
   readonly #size: number;
   readonly #line = new Set<() => void>();
   #taken = 0;

@@ -1,15 +1,20 @@
 import type { Agent } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import { Announcer } from './announcer.ts';
-import { Reception } from './request-dispatcher.ts';
-import { type MeshFaceOptions, settle } from './mesh-server-options.ts';
-import { Topics } from '../mesh-topics.ts';
+import { RequestDispatcher } from './request-dispatcher.ts';
+import { type MeshServerOptions, resolveMeshServerSettings } from './mesh-server-options.ts';
+import { MeshTopics } from '../mesh-topics.ts';
 
 export type { BatchOptions } from './text-batcher.ts';
-export type { MeshFaceOptions, MeshLimits, MeshLossContext, MeshTimeouts } from './mesh-server-options.ts';
+export type {
+  MeshServerOptions,
+  MeshServerLimits,
+  MeshLossContext,
+  MeshServerTimeouts,
+} from './mesh-server-options.ts';
 
 /** An agent that is shown on the mesh. */
-export interface MeshFace extends AsyncDisposable {
+export interface MeshServer extends AsyncDisposable {
   readonly name: string;
   /** Where it takes requests. */
   readonly topic: string;
@@ -32,14 +37,14 @@ export interface MeshFace extends AsyncDisposable {
  * });
  * ```
  */
-export async function showOnMesh(agent: Agent, options: MeshFaceOptions): Promise<MeshFace> {
+export async function serveOnMesh(agent: Agent, options: MeshServerOptions): Promise<MeshServer> {
   const { link, name, card, queue, shared } = options;
-  const topics = new Topics(options.namespace);
+  const topics = new MeshTopics(options.namespace);
   const topic = topics.request(name);
-  const settings = settle(options);
+  const settings = resolveMeshServerSettings(options);
   const { clock, limits, log, timeouts } = settings;
   await agent.ready?.();
-  const reception = new Reception(agent, { link, name, topics }, settings);
+  const reception = new RequestDispatcher(agent, { link, name, topics }, settings);
   const subscription = await link.subscribe(topic, (delivery) => reception.take(delivery), {
     queue,
     shared,

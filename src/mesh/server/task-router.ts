@@ -1,34 +1,34 @@
 import { A2AError } from '../../protocol/errors.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
 import { isTerminal } from '../../protocol/task.ts';
-import type { Requested } from '../rpc-envelope.ts';
-import type { Delivery } from '../brokers/broker-connection.ts';
+import type { MeshRpcRequest } from '../rpc-envelope.ts';
+import type { MeshMessage } from '../brokers/broker-connection.ts';
 import type { RequestProperties } from '../request-properties.ts';
-import type { FaceSettings } from './mesh-server-options.ts';
+import type { MeshServerSettings } from './mesh-server-options.ts';
 import type { MeshTask, MeshTasks } from './mesh-tasks.ts';
 
 /** A request that was read so far as to know whose it is. */
-export interface Visit {
-  readonly delivery: Delivery;
-  readonly requested: Requested;
+export interface MeshRequestContext {
+  readonly delivery: MeshMessage;
+  readonly requested: MeshRpcRequest;
   readonly properties: RequestProperties;
   readonly user: string;
 }
 
 /** Decides which task a message belongs to, and puts it into the names that the agent knows. */
-export class Admission {
+export class TaskRouter {
   readonly #tasks: MeshTasks;
   readonly #name: string;
-  readonly #settings: FaceSettings;
+  readonly #settings: MeshServerSettings;
 
-  constructor(tasks: MeshTasks, name: string, settings: FaceSettings) {
+  constructor(tasks: MeshTasks, name: string, settings: MeshServerSettings) {
     this.#tasks = tasks;
     this.#name = name;
     this.#settings = settings;
   }
 
   /** The task that a message goes on with, or a new one. */
-  taskOf(visit: Visit, request: SendRequest): MeshTask {
+  taskOf(visit: MeshRequestContext, request: SendRequest): MeshTask {
     const { requested, user, properties } = visit;
     const { message } = request;
     const id =
@@ -62,7 +62,11 @@ export class Admission {
   }
 
   /** The task that a message answers: the one it names, the one of its own id, or the one of its context that waits. */
-  #earlier({ user }: Visit, { message }: SendRequest, own: MeshTask | undefined): MeshTask | undefined {
+  #earlier(
+    { user }: MeshRequestContext,
+    { message }: SendRequest,
+    own: MeshTask | undefined,
+  ): MeshTask | undefined {
     if (own && (isOpen(own) || own.runs.size > 0)) return own;
     const named = message.taskId === undefined ? undefined : this.#tasks.find(message.taskId);
     if (named && named.user === user && isOpen(named)) return named;

@@ -1,17 +1,22 @@
 import { expect, it } from 'vitest';
 import { ManualClock } from '../../../test/support/clocks/manual-clock.ts';
-import type { ArtifactEvent, StatusEvent } from '../../protocol/event.ts';
+import type { TaskArtifactUpdateEvent, TaskStatusUpdateEvent } from '../../protocol/event.ts';
 import { textOf } from '../../protocol/part.ts';
 import type { TaskState } from '../../protocol/task.ts';
-import { Batch } from './text-batcher.ts';
+import { TextBatcher } from './text-batcher.ts';
 
 const ids = { taskId: 't', contextId: 'c' };
-const status = (text: string, state: TaskState = 'working'): StatusEvent => ({
+const status = (text: string, state: TaskState = 'working'): TaskStatusUpdateEvent => ({
   kind: 'status',
   ...ids,
   status: { state, message: { messageId: text, role: 'agent', parts: [{ text }] } },
 });
-const chunk = (artifactId: string, text: string, append: boolean, lastChunk = false): ArtifactEvent => ({
+const chunk = (
+  artifactId: string,
+  text: string,
+  append: boolean,
+  lastChunk = false,
+): TaskArtifactUpdateEvent => ({
   kind: 'artifact',
   ...ids,
   artifact: { artifactId, parts: [{ text }] },
@@ -22,7 +27,7 @@ const chunk = (artifactId: string, text: string, append: boolean, lastChunk = fa
 function batching(characters = 100) {
   const sent: string[] = [];
   const clock = new ManualClock();
-  const batch = new Batch({ milliseconds: 50, characters }, clock, (update) => {
+  const batch = new TextBatcher({ milliseconds: 50, characters }, clock, (update) => {
     const parts = update.kind === 'artifact' ? update.artifact.parts : (update.status.message?.parts ?? []);
     sent.push(textOf(parts));
   });

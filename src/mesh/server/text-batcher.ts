@@ -1,4 +1,4 @@
-import type { ArtifactEvent, StatusEvent } from '../../protocol/event.ts';
+import type { TaskArtifactUpdateEvent, TaskStatusUpdateEvent } from '../../protocol/event.ts';
 import { textOf } from '../../protocol/part.ts';
 import { isInterrupted, isTerminal } from '../../protocol/task.ts';
 import type { Clock } from '../../primitives/clock.ts';
@@ -12,10 +12,10 @@ export interface BatchOptions {
   readonly characters: number;
 }
 
-type Update = StatusEvent | ArtifactEvent;
+type Update = TaskStatusUpdateEvent | TaskArtifactUpdateEvent;
 
 /** Joins consecutive updates that are only text. */
-export class Batch {
+export class TextBatcher {
   readonly #options: BatchOptions;
   readonly #clock: Clock;
   readonly #send: (update: Update) => void;

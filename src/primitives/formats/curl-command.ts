@@ -1,7 +1,7 @@
-import { removed } from '../redaction.ts';
+import { redactedPlaceholder } from '../redaction.ts';
 
 /** A request that somebody may want to make again; secrets are taken out. */
-export interface ShownRequest {
+export interface PrintableRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -16,14 +16,14 @@ export interface ShownRequest {
 const maxBody = 65_536;
 
 /** A line for a shell that asks the same again. Secrets are named as variables of the shell. */
-export function curlCommand({
+export function formatCurlCommand({
   method,
   url,
   headers,
   body = '',
   length,
   isStream = false,
-}: ShownRequest): string {
+}: PrintableRequest): string {
   const words = ['curl', '-sS', '-i'];
   if (isStream) words.push('-N', '-m', '30');
   if (method !== 'GET') words.push('-X', /^\w+$/.test(method) ? method : quoted(method));
@@ -33,11 +33,11 @@ export function curlCommand({
     const variable = name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_');
     // A name may have letters that mean something to a shell.
     const known = /^[\w-]+$/.test(name) ? `"${name}: $${variable}"` : `${quoted(`${name}: `)}"$${variable}"`;
-    words.push('-H', value === removed ? known : quoted(`${name}: ${value}`));
+    words.push('-H', value === redactedPlaceholder ? known : quoted(`${name}: ${value}`));
   }
   const whole = length ?? body.length;
   if (whole > maxBody || whole > body.length)
-    words.push('--data-raw', quoted(`${removed}: ${whole} characters`));
+    words.push('--data-raw', quoted(`${redactedPlaceholder}: ${whole} characters`));
   else if (body !== '') words.push('--data-raw', quoted(body));
   return words.join(' ');
 }

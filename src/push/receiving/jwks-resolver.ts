@@ -1,24 +1,28 @@
 import type { CryptoKey, FlattenedJWSInput, JSONWebKeySet, JWSHeaderParameters } from 'jose';
 import { A2AError } from '../../protocol/errors.ts';
-import type { PublicKeys } from '../sending/signer.ts';
+import type { JsonWebKeySet } from '../sending/signer.ts';
 
 /** The part of `fetch` that is used. */
-export type FetchKeys = (url: string) => Promise<{ ok: boolean; json(): Promise<unknown> }>;
+export type FetchJwks = (url: string) => Promise<{ ok: boolean; json(): Promise<unknown> }>;
 
 /** How long a key that is not there is not looked for again, in milliseconds. */
 const coolDown = 30_000;
 
 /** Finds the key that a token names. */
-export type FindKey = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
+export type ResolveJwk = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
 
 /**
  * Gives the keys of a set, or of an address at which one is shown: that is fetched once, and again only for a key
  * that is not among them, and not too often.
  */
-export function keyRing(keys: PublicKeys | string, fetchKeys: FetchKeys, now: () => number): FindKey {
+export function jwksResolver(
+  keys: JsonWebKeySet | string,
+  fetchKeys: FetchJwks,
+  now: () => number,
+): ResolveJwk {
   let fetchedAt = Number.NEGATIVE_INFINITY;
-  let fetching: Promise<FindKey> | undefined;
-  const load = (url: string): Promise<FindKey> => {
+  let fetching: Promise<ResolveJwk> | undefined;
+  const load = (url: string): Promise<ResolveJwk> => {
     if (!fetching || now() - fetchedAt >= coolDown) {
       fetchedAt = now();
       const attempt = fetchFrom(url, fetchKeys).then(ringOf);
@@ -30,7 +34,7 @@ export function keyRing(keys: PublicKeys | string, fetchKeys: FetchKeys, now: ()
     }
     return fetching;
   };
-  let current: Promise<FindKey> | undefined = typeof keys === 'string' ? undefined : ringOf(keys);
+  let current: Promise<ResolveJwk> | undefined = typeof keys === 'string' ? undefined : ringOf(keys);
   return async (header, token) => {
     if (typeof keys !== 'string') return (await (current ??= ringOf(keys)))(header, token);
     try {
@@ -44,16 +48,16 @@ export function keyRing(keys: PublicKeys | string, fetchKeys: FetchKeys, now: ()
   };
 }
 
-async function ringOf(keys: PublicKeys): Promise<FindKey> {
+async function ringOf(keys: JsonWebKeySet): Promise<ResolveJwk> {
   const { createLocalJWKSet } = await import('jose');
   return createLocalJWKSet(keys as JSONWebKeySet);
 }
 
-async function fetchFrom(url: string, fetchKeys: FetchKeys): Promise<PublicKeys> {
+async function fetchFrom(url: string, fetchKeys: FetchJwks): Promise<JsonWebKeySet> {
   try {
     const response = await fetchKeys(url);
     const body = response.ok ? await response.json() : undefined;
-    if (Array.isArray((body as Partial<PublicKeys> | undefined)?.keys)) return body as PublicKeys;
+    if (Array.isArray((body as Partial<JsonWebKeySet> | undefined)?.keys)) return body as JsonWebKeySet;
   } catch (cause) {
     throw new A2AError('UNAVAILABLE', 'The keys of the sender cannot be fetched', { cause });
   }

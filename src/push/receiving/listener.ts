@@ -1,16 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { A2AError } from '../../protocol/errors.ts';
-import type { News, PushReceiver } from './receiver.ts';
+import type { ReceivedNotification, PushReceiver } from './receiver.ts';
 
 /** Handles news that are real and new. When it throws, the sender is asked to come again. */
-export type HandleNews = (news: News) => void | Promise<void>;
+export type NotificationHandler = (news: ReceivedNotification) => void | Promise<void>;
 
 /** How a listener treats those who knock. */
-export interface ListenerOptions {
+export interface PushListenerOptions {
   /** How many bytes a notification may have. @defaultValue 10 MiB */
   maxBytes?: number;
   /** Hears of what the handler threw. */
-  onError?: (error: unknown, news: News) => void;
+  onError?: (error: unknown, news: ReceivedNotification) => void;
 }
 
 /**
@@ -19,8 +19,8 @@ export interface ListenerOptions {
  */
 export function pushListener(
   receiver: PushReceiver,
-  handle: HandleNews,
-  { maxBytes = 10 * 1_048_576, onError }: ListenerOptions = {},
+  handle: NotificationHandler,
+  { maxBytes = 10 * 1_048_576, onError }: PushListenerOptions = {},
 ): (request: IncomingMessage, response: ServerResponse) => void {
   async function answer(request: IncomingMessage): Promise<readonly [number, string]> {
     const { method, headers } = request;

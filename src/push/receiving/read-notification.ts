@@ -1,9 +1,9 @@
 import type { Dialect } from '../../dialects/dialect.ts';
-import { leniently } from '../../dialects/translation-loss.ts';
+import { lenientMode } from '../../dialects/translation-loss.ts';
 import { v0_1 } from '../../dialects/v0_1/index.ts';
 import { v0_3 } from '../../dialects/v0_3/index.ts';
 import { v1_0 } from '../../dialects/v1_0/index.ts';
-import type { Version } from '../../protocol/card.ts';
+import type { ProtocolVersion } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 
@@ -15,7 +15,7 @@ const wrappers = ['task', 'message', 'statusUpdate', 'artifactUpdate', 'status_u
  *
  * @throws {@link A2AError} `PARSE_ERROR` or `INVALID_PARAMS`.
  */
-export function readNotification(text: string): { event: StreamEvent; version: Version } {
+export function readNotification(text: string): { event: StreamEvent; version: ProtocolVersion } {
   let wire: unknown;
   try {
     wire = JSON.parse(text);
@@ -23,7 +23,7 @@ export function readNotification(text: string): { event: StreamEvent; version: V
     throw new A2AError('PARSE_ERROR', undefined, { cause });
   }
   const dialect = dialectOf(wire);
-  return { event: dialect.notification.read(wire, leniently()), version: dialect.version };
+  return { event: dialect.notification.read(wire, lenientMode()), version: dialect.version };
 }
 
 function dialectOf(wire: unknown): Dialect {

@@ -7,7 +7,7 @@ import { v0_3 } from '../../dialects/v0_3/index.ts';
 import { v1_0 } from '../../dialects/v1_0/index.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
-import { type Incoming, pushReceiver, type ReceiverOptions } from './receiver.ts';
+import { type WebhookRequest, pushReceiver, type PushReceiverOptions } from './receiver.ts';
 import { pushSigner } from '../sending/signer.ts';
 
 const url = 'https://hooks.example/a2a?secret=1';
@@ -16,18 +16,18 @@ const event: StreamEvent = { kind: 'task', task: newTask('t') };
 const body = JSON.stringify(v1_0.notification.write(event, newTask('t')));
 const signer = pushSigner({ algorithm: 'ES256' });
 
-async function signed(more: Partial<Parameters<typeof signer.sign>[0]> = {}): Promise<Incoming> {
+async function signed(more: Partial<Parameters<typeof signer.sign>[0]> = {}): Promise<WebhookRequest> {
   const jwt = await signer.sign({ id: 't:p:1', url, body, at, ...more });
   return { headers: { authorization: `Bearer ${jwt}`, 'x-a2a-delivery-id': more.id ?? 't:p:1' }, body };
 }
 
-async function receiver(options: Partial<ReceiverOptions> = {}) {
+async function receiver(options: Partial<PushReceiverOptions> = {}) {
   return pushReceiver({ keys: await signer.jwks(), url, now: () => at, ...options });
 }
 
 describe('a receiver that knows a token', () => {
   const headers = { 'X-A2A-Notification-Token': 'sesame' };
-  it.each<[string, ReceiverOptions, Incoming['headers'], number | 'in']>([
+  it.each<[string, PushReceiverOptions, WebhookRequest['headers'], number | 'in']>([
     ['the token', { token: 'sesame' }, headers, 'in'],
     ['one of two tokens', { token: ['new', 'sesame'] }, headers, 'in'],
     ['another token', { token: 'open' }, headers, 401],
@@ -55,7 +55,7 @@ describe('a receiver that knows credentials', () => {
 });
 
 describe('a receiver', () => {
-  it.each<[string, ReceiverOptions]>([
+  it.each<[string, PushReceiverOptions]>([
     ['nothing', {}],
     ['an empty token', { token: '' }],
     ['no tokens', { token: [] }],
@@ -135,10 +135,10 @@ describe('a receiver that knows keys', () => {
   const digest = createHash('sha256').update(body).digest('hex');
   const claims = { request_body_sha256: digest, htu: 'https://hooks.example/a2a' };
   const stranger = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
-  const bearer = (jwt: string): Incoming => ({ headers: { authorization: `Bearer ${jwt}` }, body });
+  const bearer = (jwt: string): WebhookRequest => ({ headers: { authorization: `Bearer ${jwt}` }, body });
   const kidOf = async () => String((await signer.jwks()).keys[0]?.['kid']);
 
-  it.each<[string, () => Promise<Incoming>]>([
+  it.each<[string, () => Promise<WebhookRequest>]>([
     ['nothing signed', async () => ({ headers: {}, body })],
     ['no token', async () => bearer('')],
     ['noise', async () => bearer('a.b.c')],

@@ -1,22 +1,22 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Version } from '../../protocol/card.ts';
+import type { ProtocolVersion } from '../../protocol/card.ts';
 import { A2AError, invalidField } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { PushAuthentication } from '../../protocol/push.ts';
 import type { Task } from '../../protocol/task.ts';
-import { type FetchKeys, type FindKey, keyRing } from './jwks-resolver.ts';
-import { deliveryHeader, tokenHeader } from '../sending/notification.ts';
+import { type FetchJwks, type ResolveJwk, jwksResolver } from './jwks-resolver.ts';
+import { deliveryIdHeader, tokenHeader } from '../sending/notification.ts';
 import { readNotification } from './read-notification.ts';
-import { addressOf, type PublicKeys } from '../sending/signer.ts';
+import { stripQuery, type JsonWebKeySet } from '../sending/signer.ts';
 
 /** What a webhook knows of those who may speak to it. At least one of the first three is needed, or `anybody`. */
-export interface ReceiverOptions {
+export interface PushReceiverOptions {
   /** The token that was registered, or several while they change. */
   token?: string | readonly string[];
   /** The credentials that were registered. */
   authentication?: Required<PushAuthentication>;
   /** The public keys of the sender, or the https address that shows them, such as `…/.well-known/jwks.json`. */
-  keys?: PublicKeys | string;
+  keys?: JsonWebKeySet | string;
   /** Takes notifications from anybody. For development. */
   anybody?: boolean;
   /** The address that was registered. A signature for another one is then refused. */
@@ -26,18 +26,18 @@ export interface ReceiverOptions {
   /** How many deliveries are remembered, to tell when one comes again. @defaultValue 10,000 */
   maxRemembered?: number;
   /** Fetches the keys. @defaultValue `fetch`, without following redirects */
-  fetch?: FetchKeys;
+  fetch?: FetchJwks;
   /** @defaultValue `Date.now` */
   now?: () => number;
 }
 
 /** A notification that was let in. */
-export interface News {
+export interface ReceivedNotification {
   readonly ok: true;
   readonly event: StreamEvent;
   /** The task, where the notification carries all of it. */
   readonly task: Task | undefined;
-  readonly version: Version;
+  readonly version: ProtocolVersion;
   /** The name of the delivery, if the sender gives one. */
   readonly id: string | undefined;
   /** True when it came before. It is to be answered like the first, and not to be acted on. */
@@ -45,14 +45,14 @@ export interface News {
 }
 
 /** A notification that was not let in, and the HTTP status to answer with. */
-export interface Refused {
+export interface RejectedNotification {
   readonly ok: false;
   readonly status: number;
   readonly reason: string;
 }
 
 /** A request as any framework has it. The body must be as it came, not parsed and printed again. */
-export interface Incoming {
+export interface WebhookRequest {
   headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   body: string | Uint8Array;
 }
@@ -60,7 +60,7 @@ export interface Incoming {
 /** Lets notifications in that are real. */
 export interface PushReceiver {
   /** Checks a notification and reads it, whichever version it is in. Never rejects. */
-  readonly receive: (incoming: Incoming) => Promise<News | Refused>;
+  readonly receive: (incoming: WebhookRequest) => Promise<ReceivedNotification | RejectedNotification>;
   /** Forgets a delivery that could not be handled, so that it is no duplicate when it comes again. */
   readonly forget: (id: string | undefined) => void;
 }
@@ -72,7 +72,7 @@ const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256
  *
  * @throws {@link A2AError} `INVALID_PARAMS` when it could not tell friend from stranger.
  */
-export function pushReceiver(options: ReceiverOptions): PushReceiver {
+export function pushReceiver(options: PushReceiverOptions): PushReceiver {
   const { token, authentication, keys, now = Date.now, maxRemembered = 10_000 } = options;
   const tokens = token === undefined ? undefined : typeof token === 'string' ? [token] : token;
   if (!tokens && !authentication && !keys && !options.anybody)
@@ -81,13 +81,13 @@ export function pushReceiver(options: ReceiverOptions): PushReceiver {
     throw invalidField('keys', 'cannot go with authentication: there is one header');
   if (tokens && (tokens.length === 0 || tokens.includes('')))
     throw invalidField('token', 'must not be empty');
-  const fetchKeys: FetchKeys = options.fetch ?? ((url) => fetch(url, { redirect: 'error' }));
-  const findKey = keys === undefined ? undefined : keyRing(keys, fetchKeys, now);
+  const fetchKeys: FetchJwks = options.fetch ?? ((url) => fetch(url, { redirect: 'error' }));
+  const findKey = keys === undefined ? undefined : jwksResolver(keys, fetchKeys, now);
   const seen = new Set<string>();
 
-  async function check(incoming: Incoming): Promise<string | undefined> {
+  async function check(incoming: WebhookRequest): Promise<string | undefined> {
     const header = (name: string): string | undefined => headerOf(incoming, name);
-    const named = header(deliveryHeader);
+    const named = header(deliveryIdHeader);
     if (tokens && !tokens.some((each) => isSame(each, header(tokenHeader) ?? ''))) throw refuse('token');
     const authorization = header('authorization') ?? '';
     if (authentication) checkCredentials(authentication, authorization);
@@ -126,8 +126,8 @@ export function pushReceiver(options: ReceiverOptions): PushReceiver {
 async function checkSignature(
   authorization: string,
   body: string | Uint8Array,
-  findKey: FindKey,
-  { maxAge = 300_000, url }: ReceiverOptions,
+  findKey: ResolveJwk,
+  { maxAge = 300_000, url }: PushReceiverOptions,
   now: () => number,
 ): Promise<string | undefined> {
   const token = /^bearer +(\S+)$/i.exec(authorization)?.[1];
@@ -154,12 +154,12 @@ async function checkSignature(
 }
 
 function checkAddress(url: string, { htu, aud }: { htu?: unknown; aud?: unknown }): void {
-  const here = addressOf(url);
+  const here = stripQuery(url);
   const named = [htu, ...(Array.isArray(aud) ? (aud as unknown[]) : [aud])].filter(
     (each) => each !== undefined,
   );
   const isMeant = named.some(
-    (each) => typeof each === 'string' && URL.canParse(each) && addressOf(each) === here,
+    (each) => typeof each === 'string' && URL.canParse(each) && stripQuery(each) === here,
   );
   if (!isMeant) throw refuse('address');
 }
@@ -183,7 +183,7 @@ function isSame(expected: string, given: string): boolean {
   return timingSafeEqual(digest(expected), digest(given));
 }
 
-function headerOf({ headers }: Incoming, wanted: string): string | undefined {
+function headerOf({ headers }: WebhookRequest, wanted: string): string | undefined {
   let value = headers[wanted];
   if (value === undefined) {
     const name = Object.keys(headers).find((each) => each.toLowerCase() === wanted);

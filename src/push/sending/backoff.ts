@@ -1,5 +1,5 @@
 /** How long the pauses between attempts are, in milliseconds. */
-export interface Pauses {
+export interface DeliveryBackoff {
   /** The longest after the first failure; it doubles with each further one. */
   minDelay: number;
   /** The longest of all. */
@@ -13,9 +13,9 @@ export interface Pauses {
  * @param failures - how many there were in a row, at least 1.
  * @param retryAfter - what the webhook asked for, which counts up to the longest pause.
  */
-export function pauseAfter(
+export function deliveryDelay(
   failures: number,
-  { minDelay, maxDelay }: Pauses,
+  { minDelay, maxDelay }: DeliveryBackoff,
   random: () => number,
   retryAfter = 0,
 ): number {
@@ -24,7 +24,7 @@ export function pauseAfter(
 }
 
 /** Reads the header `Retry-After`, seconds or a date, as milliseconds from now. */
-export function retryAfterOf(text: string | undefined, now: number): number | undefined {
+export function parseRetryAfter(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;
   if (/^\s*\d+\s*$/.test(text)) return Number(text) * 1_000;
   const moment = Date.parse(text);

@@ -1,4 +1,4 @@
-import type { Delivery, Ledger } from '../../store/task-store.ts';
+import type { PushDelivery, TaskStore } from '../../store/task-store.ts';
 
 /** Which deliveries are meant; without a word, all of them. */
 export interface DeliveryFilter {
@@ -7,20 +7,26 @@ export interface DeliveryFilter {
   configId?: string;
 }
 
-function isMeant({ config }: Delivery, { taskId, configId }: DeliveryFilter): boolean {
+function isMeant({ config }: PushDelivery, { taskId, configId }: DeliveryFilter): boolean {
   return (
     (taskId === undefined || config.taskId === taskId) && (configId === undefined || config.id === configId)
   );
 }
 
 /** Lists the webhooks that have not got everything: those that are behind or in trouble, and those given up. */
-export async function listDeliveries(ledger: Ledger, filter: DeliveryFilter = {}): Promise<Delivery[]> {
+export async function listDeliveries(
+  ledger: TaskStore,
+  filter: DeliveryFilter = {},
+): Promise<PushDelivery[]> {
   const all = await ledger.deliveries();
   return all.filter((each) => isMeant(each, filter) && each.state.delivered < each.sequence);
 }
 
 /** Lists the webhooks that were given up. What they have not got waits in the ledger. */
-export async function deadLetters(ledger: Ledger, filter: DeliveryFilter = {}): Promise<Delivery[]> {
+export async function listDeadLetters(
+  ledger: TaskStore,
+  filter: DeliveryFilter = {},
+): Promise<PushDelivery[]> {
   return (await ledger.deliveries()).filter(
     (each) => isMeant(each, filter) && each.state.deadSince !== undefined,
   );
@@ -32,9 +38,12 @@ export async function deadLetters(ledger: Ledger, filter: DeliveryFilter = {}): 
  *
  * @returns those that are tried again.
  */
-export async function retryDeadLetters(ledger: Ledger, filter: DeliveryFilter = {}): Promise<Delivery[]> {
-  const revived: Delivery[] = [];
-  for (const dead of await deadLetters(ledger, filter)) {
+export async function retryDeadLetters(
+  ledger: TaskStore,
+  filter: DeliveryFilter = {},
+): Promise<PushDelivery[]> {
+  const revived: PushDelivery[] = [];
+  for (const dead of await listDeadLetters(ledger, filter)) {
     const { owner, config } = dead;
     const state = { delivered: dead.state.delivered, attempts: 0 };
     if (await ledger.putDelivery(owner, config.taskId, config.id, state)) revived.push({ ...dead, state });

@@ -1,52 +1,52 @@
-import type { DeliveryState, Ledger, TaskLog } from '../../store/task-store.ts';
+import type { PushDeliveryState, TaskStore, TaskLog } from '../../store/task-store.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { PushConfig } from '../../protocol/push.ts';
-import { TaskFold } from '../../protocol/reduce.ts';
+import { TaskReducer } from '../../protocol/reduce.ts';
 import { isTerminal, type Task } from '../../protocol/task.ts';
-import { pauseAfter, type Pauses } from './backoff.ts';
+import { deliveryDelay, type DeliveryBackoff } from './backoff.ts';
 import type { PushClock } from '../clock.ts';
-import type { Lanes } from './host-limiter.ts';
-import { dialectFor, isNews, type Letter, letterOf } from './notification.ts';
-import type { Report } from '../push-options.ts';
-import type { Send } from './sender.ts';
+import type { HostLimiter } from './host-limiter.ts';
+import { dialectForConfig, isNotifiable, type Notification, writeNotification } from './notification.ts';
+import type { DeliveryLogSink } from '../push-options.ts';
+import type { SendNotification } from './sender.ts';
 
 /** What all couriers share. */
-export interface CourierHost {
-  readonly ledger: Ledger;
+export interface DeliveryContext {
+  readonly ledger: TaskStore;
   readonly clock: PushClock;
-  readonly lanes: Lanes;
-  readonly pauses: Pauses;
+  readonly lanes: HostLimiter;
+  readonly pauses: DeliveryBackoff;
   readonly maxAttempts: number;
   readonly maxAge: number;
-  readonly send: Send;
+  readonly send: SendNotification;
   readonly random: () => number;
-  readonly report: Report;
+  readonly report: DeliveryLogSink;
   /** A courier begins to work on a letter, or comes to rest. */
   readonly worked: (isWorking: boolean) => void;
 }
 
 /** How a courier ended: everything arrived, the webhook is dead, nobody wants it any more, or it was stopped. */
-export type Ending = 'finished' | 'dead' | 'gone' | 'stopped';
+export type DeliveryOutcome = 'finished' | 'dead' | 'gone' | 'stopped';
 
 /**
  * Brings the news of one task to one webhook, one after the other. It holds its place in the log and the letter in its
  * hand, and notes its place in the ledger after each letter that arrived, so that whoever follows it loses nothing.
  */
-export class Courier {
+export class DeliveryWorker {
   readonly owner: string;
   readonly config: PushConfig;
-  state: DeliveryState;
-  readonly ended: Promise<Ending>;
-  readonly #host: CourierHost;
+  state: PushDeliveryState;
+  readonly ended: Promise<DeliveryOutcome>;
+  readonly #host: DeliveryContext;
   #isStopped = false;
   #isWorking = false;
   #follower: AsyncIterator<StreamEvent> | undefined = undefined;
   #attempt: AbortController | undefined = undefined;
   #endPause: (() => void) | undefined = undefined;
   /** The task as of the event in hand, for those who are sent all of it. */
-  #fold: TaskFold | undefined = undefined;
+  #fold: TaskReducer | undefined = undefined;
 
-  constructor(host: CourierHost, owner: string, config: PushConfig, state: DeliveryState) {
+  constructor(host: DeliveryContext, owner: string, config: PushConfig, state: PushDeliveryState) {
     this.#host = host;
     this.owner = owner;
     this.config = config;
@@ -62,7 +62,7 @@ export class Courier {
     void this.#follower?.return?.();
   }
 
-  async #run(): Promise<Ending> {
+  async #run(): Promise<DeliveryOutcome> {
     for (let faults = 1; ; faults++) {
       try {
         return await this.#carry();
@@ -71,7 +71,7 @@ export class Courier {
         const message = 'The ledger failed while a push notification was on its way';
         this.#host.report({ level: 'error', message, taskId: this.config.taskId, error });
         this.#rest();
-        await this.#pause(pauseAfter(faults, this.#host.pauses, this.#host.random));
+        await this.#pause(deliveryDelay(faults, this.#host.pauses, this.#host.random));
         if (this.#isStopped) return 'stopped';
       } finally {
         this.#rest();
@@ -79,7 +79,7 @@ export class Courier {
     }
   }
 
-  async #carry(): Promise<Ending> {
+  async #carry(): Promise<DeliveryOutcome> {
     const { ledger, clock } = this.#host;
     // A pause that a restart interrupted goes on, but not for ever if the clock was put back.
     const { retryAt } = this.state;
@@ -90,7 +90,7 @@ export class Courier {
     this.#fold = undefined;
     const follower = log.follow(this.state.delivered);
     this.#follower = follower;
-    const dialect = dialectFor(this.config);
+    const dialect = dialectForConfig(this.config);
     for (;;) {
       if (this.#isStopped) return 'stopped';
       const { done, value: event } = await follower.next();
@@ -99,8 +99,8 @@ export class Courier {
       this.#work();
       const task = dialect.version === '1.0' ? undefined : this.#taskAt(event, log);
       const delivered = event.sequence ?? this.state.delivered + 1;
-      if (isNews(event, dialect)) {
-        const ending = await this.#deliver(letterOf(this.config, event, () => task ?? log.task()));
+      if (isNotifiable(event, dialect)) {
+        const ending = await this.#deliver(writeNotification(this.config, event, () => task ?? log.task()));
         if (ending !== undefined) return ending;
         if (!(await this.#note({ delivered, attempts: 0 }))) return 'gone';
       } else this.state = { delivered, attempts: 0 };
@@ -108,7 +108,7 @@ export class Courier {
     }
   }
 
-  async #finish(log: TaskLog): Promise<Ending> {
+  async #finish(log: TaskLog): Promise<DeliveryOutcome> {
     if (!isTerminal(log.state)) return 'stopped';
     await this.#note({ delivered: log.sequence, attempts: 0 });
     return 'finished';
@@ -119,13 +119,13 @@ export class Courier {
    * may be missing; the last event always has them.
    */
   #taskAt(event: StreamEvent, log: TaskLog): Task {
-    if (event.kind === 'task') this.#fold = new TaskFold(event.task);
+    if (event.kind === 'task') this.#fold = new TaskReducer(event.task);
     else this.#fold?.apply(event);
     return this.#fold && event.sequence !== log.sequence ? this.#fold.task() : log.task();
   }
 
   /** @returns undefined when the letter arrived, else how the courier ends. */
-  async #deliver(letter: Letter): Promise<Ending | undefined> {
+  async #deliver(letter: Notification): Promise<DeliveryOutcome | undefined> {
     const { ledger, lanes, report, pauses, random } = this.#host;
     const { host } = new URL(letter.url);
     for (;;) {
@@ -148,7 +148,7 @@ export class Courier {
         return 'gone';
       }
       const attempts = this.state.attempts + 1;
-      const pause = pauseAfter(attempts, pauses, random, attempt.retryAfter);
+      const pause = deliveryDelay(attempts, pauses, random, attempt.retryAfter);
       const ending = await this.#noteFailure(attempts, attempt.error, pause);
       if (ending !== undefined) return ending;
       this.#rest();
@@ -157,7 +157,7 @@ export class Courier {
     }
   }
 
-  async #noteFailure(attempts: number, error: string, pause: number): Promise<Ending | undefined> {
+  async #noteFailure(attempts: number, error: string, pause: number): Promise<DeliveryOutcome | undefined> {
     const { clock, maxAttempts, maxAge, report } = this.#host;
     const now = clock.now();
     const { delivered, failingSince = momentOf(now) } = this.state;
@@ -171,7 +171,7 @@ export class Courier {
     return 'dead';
   }
 
-  async #note(state: DeliveryState): Promise<boolean> {
+  async #note(state: PushDeliveryState): Promise<boolean> {
     this.state = state;
     return this.#host.ledger.putDelivery(this.owner, this.config.taskId, this.config.id, state);
   }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { Lanes, type Leave } from './host-limiter.ts';
+import { HostLimiter, type ReleaseSlot } from './host-limiter.ts';
 
 /** Those who got in, in order. */
-function crowd(lanes: Lanes) {
+function crowd(lanes: HostLimiter) {
   const inside: string[] = [];
-  const leaves = new Map<string, Leave>();
+  const leaves = new Map<string, ReleaseSlot>();
   return {
     inside,
     enter: (name: string, host: string) => {
@@ -25,7 +25,7 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 
 describe('lanes', () => {
   it('let in as many as fit on the way to one host, the others in order', async () => {
-    const { inside, enter, leave } = crowd(new Lanes(2, 10));
+    const { inside, enter, leave } = crowd(new HostLimiter(2, 10));
     for (const name of ['a', 'b', 'c', 'd']) enter(name, 'x');
     enter('e', 'y');
     await settled();
@@ -37,7 +37,7 @@ describe('lanes', () => {
   });
 
   it('let in no more than fit altogether, and hosts take turns', async () => {
-    const lanes = new Lanes(8, 2);
+    const lanes = new HostLimiter(8, 2);
     const { inside, enter, leave } = crowd(lanes);
     for (const name of ['a', 'b', 'c', 'd']) enter(name, 'x');
     for (const name of ['e', 'f']) enter(name, 'y');
@@ -49,7 +49,7 @@ describe('lanes', () => {
   });
 
   it('leave one place to a host that hangs, until it answers', async () => {
-    const { inside, enter, leave } = crowd(new Lanes(4, 10));
+    const { inside, enter, leave } = crowd(new HostLimiter(4, 10));
     enter('a', 'x');
     await settled();
     await leave('a', true);
@@ -61,7 +61,7 @@ describe('lanes', () => {
   });
 
   it('count nobody out twice', async () => {
-    const lanes = new Lanes(1, 1);
+    const lanes = new HostLimiter(1, 1);
     const { enter, leave } = crowd(lanes);
     enter('a', 'x');
     await settled();

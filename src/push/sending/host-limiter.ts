@@ -1,12 +1,12 @@
 /** Makes room again. `isHanging` says that the host took all the time there was. */
-export type Leave = (isHanging: boolean) => void;
+export type ReleaseSlot = (isHanging: boolean) => void;
 
-interface Lane {
+interface HostSlots {
   readonly host: string;
   running: number;
   /** How many may run: one for a host that hangs, so that it holds few of the places that all share. */
   limit: number;
-  readonly waiting: ((leave: Leave) => void)[];
+  readonly waiting: ((leave: ReleaseSlot) => void)[];
 }
 
 /** How many hosts that hang are remembered while nothing is on its way to them. */
@@ -16,13 +16,13 @@ const maxRemembered = 10_000;
  * Bounds what is on its way at once, to each host and altogether. Those who wait for one host are in nobody else's
  * way, and hosts take turns.
  */
-export class Lanes {
+export class HostLimiter {
   readonly #perHost: number;
   readonly #most: number;
   #inFlight = 0;
-  #lanes = new Map<string, Lane>();
+  #lanes = new Map<string, HostSlots>();
   /** The lanes in which somebody waits for nothing but a place among all. */
-  #ready = new Set<Lane>();
+  #ready = new Set<HostSlots>();
 
   constructor(perHost: number, most: number) {
     this.#perHost = Math.max(1, perHost);
@@ -30,14 +30,14 @@ export class Lanes {
   }
 
   /** Waits for a place on the way to a host. Whoever gets it must leave. */
-  enter(host: string): Promise<Leave> {
+  enter(host: string): Promise<ReleaseSlot> {
     let lane = this.#lanes.get(host);
     if (!lane) {
       lane = { host, running: 0, limit: this.#perHost, waiting: [] };
       this.#lanes.set(host, lane);
     }
     const { waiting } = lane;
-    const entered = new Promise<Leave>((resolve) => waiting.push(resolve));
+    const entered = new Promise<ReleaseSlot>((resolve) => waiting.push(resolve));
     if (lane.running < lane.limit) this.#ready.add(lane);
     this.#admit();
     return entered;
@@ -66,7 +66,7 @@ export class Lanes {
     }
   }
 
-  #leave(lane: Lane, isHanging: boolean): void {
+  #leave(lane: HostSlots, isHanging: boolean): void {
     this.#inFlight--;
     lane.running--;
     lane.limit = isHanging ? 1 : Math.min(this.#perHost, lane.limit * 2);
@@ -76,7 +76,7 @@ export class Lanes {
     this.#admit();
   }
 
-  #retire(lane: Lane): void {
+  #retire(lane: HostSlots): void {
     this.#lanes.delete(lane.host);
     if (lane.limit === this.#perHost) return;
     this.#lanes.set(lane.host, lane);

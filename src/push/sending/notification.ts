@@ -1,17 +1,17 @@
-import { dialectOf } from '../../dialects/negotiation.ts';
+import { dialectForVersion } from '../../dialects/negotiation.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
-import type { Version } from '../../protocol/card.ts';
+import type { ProtocolVersion } from '../../protocol/card.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { PushConfig } from '../../protocol/push.ts';
 import type { Task } from '../../protocol/task.ts';
 
 /** The header that names a notification; one that comes again has the same name. */
-export const deliveryHeader = 'x-a2a-delivery-id';
+export const deliveryIdHeader = 'x-a2a-delivery-id';
 /** The header that gives the webhook its token back. */
 export const tokenHeader = 'x-a2a-notification-token';
 
 /** One notification, ready to be sent as often as it takes. */
-export interface Letter {
+export interface Notification {
   /** The same in every attempt. */
   readonly id: string;
   readonly url: string;
@@ -20,12 +20,12 @@ export interface Letter {
 }
 
 /** The dialect that registered a webhook, in which it is spoken to. */
-export function dialectFor({ version = '1.0' }: PushConfig): Dialect {
-  return dialectOf(version as Version);
+export function dialectForConfig({ version = '1.0' }: PushConfig): Dialect {
+  return dialectForVersion(version as ProtocolVersion);
 }
 
 /** True when an event is worth a notification: before 1.0 they carry the whole task, and only its status counts. */
-export function isNews(event: StreamEvent, dialect: Dialect): boolean {
+export function isNotifiable(event: StreamEvent, dialect: Dialect): boolean {
   return dialect.version === '1.0' || event.kind === 'status' || event.kind === 'task';
 }
 
@@ -33,18 +33,18 @@ export function isNews(event: StreamEvent, dialect: Dialect): boolean {
 const written = new WeakMap<StreamEvent, string>();
 
 /** Writes the notification of an event. */
-export function letterOf(config: PushConfig, event: StreamEvent, task: () => Task): Letter {
-  const dialect = dialectFor(config);
+export function writeNotification(config: PushConfig, event: StreamEvent, task: () => Task): Notification {
+  const dialect = dialectForConfig(config);
   const { token, authentication } = config;
   const headers: Record<string, string> = {
     'content-type': dialect.restMediaType,
-    [deliveryHeader]: idOf(config, event.sequence ?? 0),
+    [deliveryIdHeader]: idOf(config, event.sequence ?? 0),
   };
   if (token !== undefined && token !== '') headers[tokenHeader] = token;
   if (authentication?.scheme && authentication.credentials)
     headers['authorization'] = `${authentication.scheme} ${authentication.credentials}`;
   return {
-    id: headers[deliveryHeader] ?? '',
+    id: headers[deliveryIdHeader] ?? '',
     url: config.url,
     headers,
     body: dialect.version === '1.0' ? wrapped(event, dialect, task) : bodyOf(event, dialect, task),

@@ -1,29 +1,29 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { given, owner, status } from '../../../test/contracts/task-store/actions.ts';
 import { ManualClock } from '../../../test/support/clocks/manual-clock.ts';
-import { eventually, Webhook } from '../../../test/support/push/test-webhook.ts';
-import type { Ledger, TaskLog } from '../../store/task-store.ts';
-import { memoryLedger } from '../../store/memory-task-store.ts';
+import { waitUntilTrue, TestWebhook } from '../../../test/support/push/test-webhook.ts';
+import type { TaskStore, TaskLog } from '../../store/task-store.ts';
+import { memoryTaskStore } from '../../store/memory-task-store.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import { deadLetters, listDeliveries, retryDeadLetters } from './dead-letters.ts';
+import { listDeadLetters, listDeliveries, retryDeadLetters } from './dead-letters.ts';
 import type { PushOptions } from '../push-options.ts';
-import { Outbox } from './outbox.ts';
+import { PushOutbox } from './outbox.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();
 });
 
-async function webhook(...given: ConstructorParameters<typeof Webhook>): Promise<Webhook> {
-  const hook = await new Webhook(...given).start();
+async function webhook(...given: ConstructorParameters<typeof TestWebhook>): Promise<TestWebhook> {
+  const hook = await new TestWebhook(...given).start();
   ends.push(() => hook.stop());
   return hook;
 }
 
-function setUp(options: PushOptions = {}, ledger: Ledger = memoryLedger()) {
+function setUp(options: PushOptions = {}, ledger: TaskStore = memoryTaskStore()) {
   const clock = new ManualClock();
   const told: string[] = [];
-  const outbox = new Outbox(
+  const outbox = new PushOutbox(
     ledger,
     // Pauses are then 1 s, 2 s, 4 s and so on, and an outbox that closes waits for nobody.
     { clock, random: () => 1, ...options, egress: { allowLoopback: true, ...options.egress } },
@@ -52,8 +52,8 @@ function setUp(options: PushOptions = {}, ledger: Ledger = memoryLedger()) {
 }
 
 /** Where each notification stands in its task. */
-const places = (hook: Webhook): number[] => hook.taken.map(({ id }) => Number(id.split(':')[2]));
-const names = (hook: Webhook): string[] => hook.posted.map(({ id }) => id);
+const places = (hook: TestWebhook): number[] => hook.taken.map(({ id }) => Number(id.split(':')[2]));
+const names = (hook: TestWebhook): string[] => hook.posted.map(({ id }) => id);
 
 function goOn(log: TaskLog, ...states: Parameters<typeof status>[1][]): void {
   for (const state of states) log.append(status(log, state));
@@ -66,9 +66,9 @@ describe('a webhook', () => {
     const log = await given(ledger, 't');
     await register(hook.url);
     goOn(log, 'working', 'input-required', 'working', 'completed');
-    await eventually(isOver);
+    await waitUntilTrue(isOver);
     expect(names(hook)).toEqual(['t:p:1', 't:p:2', 't:p:3', 't:p:4', 't:p:5']);
-    await eventually(() => outbox.size === 0);
+    await waitUntilTrue(() => outbox.size === 0);
   });
 
   it('that fails gets the same again, under the same name, before anything else', async () => {
@@ -78,14 +78,14 @@ describe('a webhook', () => {
     await register(hook.url);
     await pass(1_000);
     await hook.until(() => hook.posted.length === 2);
-    await eventually(async () => (await stateOf())?.attempts === 2);
+    await waitUntilTrue(async () => (await stateOf())?.attempts === 2);
     expect(await stateOf()).toMatchObject({
       delivered: 0,
       error: 'HTTP 500',
       retryAt: expect.stringMatching(/Z$/),
     });
     await pass(2_000);
-    await eventually(isOver);
+    await waitUntilTrue(isOver);
     expect(names(hook)).toEqual(['t:p:1', 't:p:1', 't:p:1', 't:p:2']);
     expect(new Set(hook.posted.slice(0, 3).map(({ text }) => text)).size).toBe(1);
     expect(log.state).toBe('completed');
@@ -97,7 +97,7 @@ describe('a webhook', () => {
     await given(ledger, 't', ['completed']);
     await register(hook.url);
     await pass(1_000);
-    await eventually(isOver);
+    await waitUntilTrue(isOver);
     expect(places(hook)).toEqual([1, 2]);
   });
 
@@ -112,7 +112,7 @@ describe('a webhook', () => {
     await hook.until(() => hook.taken.length === 2);
     expect(silent.taken).toEqual([]);
     await pass(1_000);
-    await eventually(isOver);
+    await waitUntilTrue(isOver);
     expect(await stateOf()).toBeUndefined();
     expect(places(silent)).toEqual([1, 2]);
   });
@@ -123,7 +123,7 @@ describe('a webhook', () => {
     const hook = await webhook(() => ({ status: 307, headers: { location: inner.url } }));
     await given(ledger, 't', ['completed']);
     await register(hook.url);
-    await eventually(async () => (await stateOf())?.error === 'HTTP 307');
+    await waitUntilTrue(async () => (await stateOf())?.error === 'HTTP 307');
     expect(inner.posted).toEqual([]);
   });
 
@@ -141,13 +141,13 @@ describe('a webhook', () => {
     await given(ledger, 't', ['completed']);
     await register(`http://hook.example:${hook.port}/hook`);
     await pass(1_000);
-    await eventually(async () => (await stateOf())?.attempts === 2);
+    await waitUntilTrue(async () => (await stateOf())?.attempts === 2);
     expect(await stateOf()).toMatchObject({
       delivered: 1,
       error: expect.stringContaining('may not be used'),
     });
     await pass(2_000);
-    await eventually(isOver);
+    await waitUntilTrue(isOver);
     expect(names(hook)).toEqual(['t:p:1', 't:p:2']);
     expect(new Set(connected)).toEqual(new Set(['127.0.0.1']));
   });
@@ -157,7 +157,7 @@ describe('a webhook', () => {
     const hook = await webhook();
     const log = await given(ledger, 't');
     await register(hook.url);
-    await eventually(async () => (await stateOf())?.delivered === 1);
+    await waitUntilTrue(async () => (await stateOf())?.delivered === 1);
     await hook.stop();
     goOn(log, 'working', 'input-required', 'working');
     await pass(1_000);
@@ -167,7 +167,7 @@ describe('a webhook', () => {
     expect(await stateOf()).toMatchObject({ delivered: 1, error: expect.stringContaining('ECONNREFUSED') });
     await hook.start();
     clock.advance(4_000);
-    await eventually(isOver);
+    await waitUntilTrue(isOver);
     expect(places(hook)).toEqual([1, 2, 3, 4, 5]);
   });
 
@@ -176,7 +176,7 @@ describe('a webhook', () => {
     const hook = await webhook(() => 410);
     const log = await given(ledger, 't');
     await register(hook.url);
-    await eventually(async () => (await ledger.pushConfigs(owner, 't')).length === 0);
+    await waitUntilTrue(async () => (await ledger.pushConfigs(owner, 't')).length === 0);
     goOn(log, 'working', 'completed');
     expect(hook.posted).toHaveLength(1);
     expect(told).toEqual([expect.stringContaining('is gone')]);
@@ -190,7 +190,7 @@ describe('a webhook', () => {
     await given(ledger, 't', ['completed']);
     await register(hook.url);
     await pass(31_000);
-    await eventually(isOver);
+    await waitUntilTrue(isOver);
   });
 
   it('that is replaced goes on where it was', async () => {
@@ -201,12 +201,12 @@ describe('a webhook', () => {
     await register(broken.url);
     await broken.until(() => broken.posted.length === 2);
     await Promise.all([register(broken.url), register(hook.url)]);
-    await eventually(isOver);
+    await waitUntilTrue(isOver);
     expect(places(hook)).toEqual([2, 3]);
   });
 
   it('gets the rest when its place could not be noted', async () => {
-    const ledger = memoryLedger();
+    const ledger = memoryTaskStore();
     const note = ledger.putDelivery.bind(ledger);
     let faults = 1;
     ledger.putDelivery = (...noted) => {
@@ -218,7 +218,7 @@ describe('a webhook', () => {
     await given(ledger, 't', ['completed']);
     await register(hook.url);
     await pass(1_000);
-    await eventually(isOver);
+    await waitUntilTrue(isOver);
     expect(names(hook)).toEqual(['t:p:1', 't:p:2']);
     expect(told).toEqual([expect.stringContaining('ledger failed')]);
   });
@@ -228,11 +228,11 @@ describe('a webhook', () => {
     const hook = await webhook();
     const log = await given(ledger, 't');
     await register(hook.url);
-    await eventually(async () => (await ledger.deliveries())[0]?.state.delivered === 1);
+    await waitUntilTrue(async () => (await ledger.deliveries())[0]?.state.delivered === 1);
     await ledger.deletePushConfig(owner, 't', 'p');
     outbox.remove(owner, 't', 'p');
     goOn(log, 'working', 'completed');
-    await eventually(() => outbox.size === 0);
+    await waitUntilTrue(() => outbox.size === 0);
     expect(places(hook)).toEqual([1]);
   });
 });
@@ -245,9 +245,9 @@ describe('a webhook that is given up', () => {
     await register(hook.url);
     await pass(1_000);
     await pass(2_000);
-    await eventually(() => outbox.size === 0);
+    await waitUntilTrue(() => outbox.size === 0);
     goOn(log, 'input-required', 'completed');
-    const [dead, ...others] = await deadLetters(ledger);
+    const [dead, ...others] = await listDeadLetters(ledger);
     expect(others).toEqual([]);
     expect(dead).toMatchObject({
       owner,
@@ -256,17 +256,17 @@ describe('a webhook that is given up', () => {
       sequence: 4,
     });
     expect(told).toEqual([expect.stringContaining('given up (attempts: 3)')]);
-    expect(await deadLetters(ledger, { taskId: 'x' })).toEqual([]);
+    expect(await listDeadLetters(ledger, { taskId: 'x' })).toEqual([]);
     expect(await retryDeadLetters(ledger, { configId: 'x' })).toEqual([]);
     // Nobody has asked for it, so looking finds nothing to do.
     await pass(5_000);
-    await eventually(() => clock.pending > 0);
+    await waitUntilTrue(() => clock.pending > 0);
     expect(hook.posted).toHaveLength(4);
     expect(await retryDeadLetters(ledger, { taskId: 't', configId: 'p' })).toHaveLength(1);
-    expect(await deadLetters(ledger)).toEqual([]);
+    expect(await listDeadLetters(ledger)).toEqual([]);
     expect(await listDeliveries(ledger)).toHaveLength(1);
     await pass(5_000);
-    await eventually(isOver);
+    await waitUntilTrue(isOver);
     expect(places(hook)).toEqual([1, 2, 3, 4]);
   });
 
@@ -277,7 +277,7 @@ describe('a webhook that is given up', () => {
     await register(hook.url);
     await pass(1_000);
     await pass(2_000, 20_000);
-    await eventually(async () => (await deadLetters(ledger)).length === 1);
+    await waitUntilTrue(async () => (await listDeadLetters(ledger)).length === 1);
   });
 });
 
@@ -313,7 +313,7 @@ describe('an outbox that closes', () => {
     hook.manner = () => 200;
     const next = setUp({}, ledger);
     await next.outbox.resume(await ledger.deliveries());
-    await eventually(next.isOver);
+    await waitUntilTrue(next.isOver);
     expect(names(hook)).toEqual(['t:p:1', 't:p:2', 't:p:2', 't:p:3']);
   });
 
@@ -322,7 +322,7 @@ describe('an outbox that closes', () => {
     const hook = await webhook(() => 500);
     await given(first.ledger, 't', ['completed']);
     await first.register(hook.url, 'dead');
-    await eventually(async () => (await deadLetters(first.ledger)).length === 1);
+    await waitUntilTrue(async () => (await listDeadLetters(first.ledger)).length === 1);
     await first.outbox.close();
     const second = setUp({}, first.ledger);
     await second.outbox.resume(await first.ledger.deliveries());
@@ -334,11 +334,11 @@ describe('an outbox that closes', () => {
     await third.outbox.resume(await first.ledger.deliveries());
     expect(third.outbox.size).toBe(1);
     await third.pass(1_000);
-    await eventually(async () => (await first.ledger.deliveries()).length === 1);
+    await waitUntilTrue(async () => (await first.ledger.deliveries()).length === 1);
     expect(hook.taken.map(({ id }) => id)).toEqual(['t:slow:1', 't:slow:2']);
     await retryDeadLetters(first.ledger);
     third.clock.advance(5_000);
-    await eventually(third.isOver);
+    await waitUntilTrue(third.isOver);
   });
 
   it('takes nothing more', async () => {

@@ -1,26 +1,26 @@
-import type { Delivery, DeliveryState, Ledger } from '../../store/task-store.ts';
-import { idleClock } from '../../primitives/clock.ts';
+import type { PushDelivery, PushDeliveryState, TaskStore } from '../../store/task-store.ts';
+import { unrefClock } from '../../primitives/clock.ts';
 import type { PushConfig } from '../../protocol/push.ts';
 import { egressPolicy, type EgressPolicy } from '../../egress/egress-policy.ts';
 import type { PushClock } from '../clock.ts';
-import { Courier, type CourierHost } from './delivery-worker.ts';
-import { Lanes } from './host-limiter.ts';
-import type { PushOptions, Report } from '../push-options.ts';
-import { checkConfig } from './registration.ts';
-import { sender } from './sender.ts';
+import { DeliveryWorker, type DeliveryContext } from './delivery-worker.ts';
+import { HostLimiter } from './host-limiter.ts';
+import type { PushOptions, DeliveryLogSink } from '../push-options.ts';
+import { checkPushConfig } from './registration.ts';
+import { createSender } from './sender.ts';
 
 /**
  * Sends the news of tasks to their webhooks. The ledger is where they wait: each webhook has a courier that follows
  * the log of its task, and none of them is in the way of another or of the task.
  */
-export class Outbox {
-  readonly #ledger: Ledger;
+export class PushOutbox {
+  readonly #ledger: TaskStore;
   readonly #policy: EgressPolicy;
   readonly #clock: PushClock;
-  readonly #host: CourierHost;
+  readonly #host: DeliveryContext;
   readonly #pollInterval: number;
   readonly #closeTimeout: number;
-  #couriers = new Map<string, Courier>();
+  #couriers = new Map<string, DeliveryWorker>();
   /** The webhooks that this outbox gave up. */
   #dead = new Set<string>();
   #stopPolling: (() => void) | undefined = undefined;
@@ -28,8 +28,8 @@ export class Outbox {
   #onIdle: (() => void) | undefined = undefined;
   #isClosed = false;
 
-  constructor(ledger: Ledger, options: PushOptions = {}, report: Report = () => {}) {
-    const { egress, timeout = 15_000, clock = idleClock } = options;
+  constructor(ledger: TaskStore, options: PushOptions = {}, report: DeliveryLogSink = () => {}) {
+    const { egress, timeout = 15_000, clock = unrefClock } = options;
     this.#ledger = ledger;
     // Nobody reads the answer of a webhook.
     this.#policy = egressPolicy({ timeout, maxBytes: 1_048_576, ...egress });
@@ -40,12 +40,12 @@ export class Outbox {
       ledger,
       clock,
       report,
-      lanes: new Lanes(options.maxPerHost ?? 8, options.maxInFlight ?? 256),
+      lanes: new HostLimiter(options.maxPerHost ?? 8, options.maxInFlight ?? 256),
       pauses: { minDelay: options.minDelay ?? 1_000, maxDelay: options.maxDelay ?? 15 * 60_000 },
       maxAttempts: options.maxAttempts ?? 20,
       maxAge: options.maxAge ?? 24 * 3_600_000,
       random: options.random ?? Math.random,
-      send: sender(this.#policy, options.signer, () => clock.now(), options.onAttempt),
+      send: createSender(this.#policy, options.signer, () => clock.now(), options.onAttempt),
       worked: (isWorking) => this.#worked(isWorking),
     };
   }
@@ -56,11 +56,11 @@ export class Outbox {
    * @throws {@link A2AError} `INVALID_PARAMS`, which names the field and nothing of the network.
    */
   check(config: PushConfig): void {
-    checkConfig(config, this.#policy);
+    checkPushConfig(config, this.#policy);
   }
 
   /** Sends the news of a task to a webhook from now on. One of the same id is replaced. */
-  async add(owner: string, config: PushConfig, state: DeliveryState): Promise<void> {
+  async add(owner: string, config: PushConfig, state: PushDeliveryState): Promise<void> {
     const key = keyOf(owner, config);
     let { delivered } = state;
     for (let before = this.#couriers.get(key); before; before = this.#couriers.get(key)) {
@@ -71,7 +71,7 @@ export class Outbox {
     }
     if (this.#isClosed) return;
     this.#dead.delete(key);
-    const courier = new Courier(this.#host, owner, config, { ...state, delivered });
+    const courier = new DeliveryWorker(this.#host, owner, config, { ...state, delivered });
     this.#couriers.set(key, courier);
     void courier.ended.then((ending) => {
       if (this.#couriers.get(key) === courier) this.#couriers.delete(key);
@@ -87,7 +87,7 @@ export class Outbox {
   }
 
   /** Takes up what the process before this one left. */
-  async resume(deliveries: readonly Delivery[]): Promise<void> {
+  async resume(deliveries: readonly PushDelivery[]): Promise<void> {
     for (const { owner, config, state } of deliveries) {
       if (state.deadSince !== undefined) this.#bury(keyOf(owner, config));
       else await this.add(owner, config, state);

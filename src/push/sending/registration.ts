@@ -11,7 +11,7 @@ const valueForm = /^[\x20-\x7e]*$/;
  *
  * @throws {@link A2AError} `INVALID_PARAMS`, in words that tell a stranger nothing about the network.
  */
-export function checkConfig({ url, token, authentication }: PushConfig, policy: EgressPolicy): void {
+export function checkPushConfig({ url, token, authentication }: PushConfig, policy: EgressPolicy): void {
   if (!URL.canParse(url)) throw invalidField('url', 'must be a URL');
   try {
     policy.check(url, 'webhook');

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { egressPolicy } from '../../egress/egress-policy.ts';
 import type { AttemptOutcome } from '../push-options.ts';
-import { sender } from './sender.ts';
+import { createSender } from './sender.ts';
 
 const servers: { close(): void }[] = [];
 afterEach(() => {
@@ -31,7 +31,7 @@ describe('sending once', () => {
     async (status, allowLoopback, outcome) => {
       const policy = egressPolicy({ allowLoopback });
       const outcomes: AttemptOutcome[] = [];
-      const send = sender(policy, undefined, Date.now, (each) => outcomes.push(each));
+      const send = createSender(policy, undefined, Date.now, (each) => outcomes.push(each));
       const letter = { id: 'd-1', url: await answering(status), headers: {}, body: '{}' };
       await send(letter as never, new AbortController().signal);
       policy.close();

@@ -1,9 +1,9 @@
 import type { EgressPolicy } from '../../egress/egress-policy.ts';
-import { guardedRequest } from '../../egress/egress-request.ts';
+import { egressRequest } from '../../egress/egress-request.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import { inject } from '../../tracing/tracing.ts';
-import { retryAfterOf } from './backoff.ts';
-import type { Letter } from './notification.ts';
+import { injectTraceHeaders } from '../../tracing/tracing.ts';
+import { parseRetryAfter } from './backoff.ts';
+import type { Notification } from './notification.ts';
 import type { AttemptOutcome } from '../push-options.ts';
 import type { PushSigner } from './signer.ts';
 
@@ -15,15 +15,15 @@ type Attempt =
   | { kind: 'failed'; error: string; isHanging: boolean; isForbidden?: boolean; retryAfter?: number };
 
 /** Sends one letter once. Never rejects. */
-export type Send = (letter: Letter, signal: AbortSignal) => Promise<Attempt>;
+export type SendNotification = (letter: Notification, signal: AbortSignal) => Promise<Attempt>;
 
 /** Makes what sends letters, within a policy. */
-export function sender(
+export function createSender(
   policy: EgressPolicy,
   signer: PushSigner | undefined,
   now: () => number,
   onAttempt: (outcome: AttemptOutcome) => void = () => {},
-): Send {
+): SendNotification {
   const attempt = sendOnce(policy, signer, now);
   return async (letter, signal) => {
     const attempted = await attempt(letter, signal);
@@ -38,23 +38,23 @@ function outcomeOf(attempted: Attempt): AttemptOutcome {
   return attempted.isForbidden ? 'refused' : 'retried';
 }
 
-function sendOnce(policy: EgressPolicy, signer: PushSigner | undefined, now: () => number): Send {
+function sendOnce(policy: EgressPolicy, signer: PushSigner | undefined, now: () => number): SendNotification {
   return async ({ id, url, headers, body }, signal) => {
     try {
       const signed =
         signer && headers['authorization'] === undefined
           ? { ...headers, authorization: `Bearer ${await signer.sign({ id, url, body, at: now() })}` }
           : headers;
-      const traced = await inject(signed);
+      const traced = await injectTraceHeaders(signed);
       const request = { method: 'POST', url, headers: traced, body, signal, purpose: 'webhook' } as const;
-      const answer = await guardedRequest(policy, request);
+      const answer = await egressRequest(policy, request);
       if (answer.status >= 200 && answer.status < 300) return { kind: 'delivered' };
       if (answer.status === 410) return { kind: 'gone' };
       return {
         kind: 'failed',
         error: `HTTP ${answer.status}`,
         isHanging: false,
-        retryAfter: retryAfterOf(answer.headers['retry-after'], now()),
+        retryAfter: parseRetryAfter(answer.headers['retry-after'], now()),
       };
     } catch (thrown) {
       const fault = A2AError.from(thrown);

@@ -2,12 +2,12 @@ import type { KeyObject } from 'node:crypto';
 import { invalidField } from '../../protocol/errors.ts';
 
 /** A set of public keys, as `/.well-known/jwks.json` shows it. */
-export interface PublicKeys {
+export interface JsonWebKeySet {
   keys: readonly { readonly [member: string]: unknown }[];
 }
 
 /** What is signed of a notification. */
-export interface Signable {
+export interface SignatureInput {
   /** Its id, which tells a repetition from a replay. */
   id: string;
   url: string;
@@ -19,9 +19,9 @@ export interface Signable {
 /** Signs notifications, so that a webhook knows who speaks and that nobody changed the words. */
 export interface PushSigner {
   /** Gives a JSON Web Token over a notification. */
-  sign(signable: Signable): Promise<string>;
+  sign(signable: SignatureInput): Promise<string>;
   /** The public half of the key. */
-  jwks(): Promise<PublicKeys>;
+  jwks(): Promise<JsonWebKeySet>;
 }
 
 /** Which key to sign with. */
@@ -62,7 +62,7 @@ export function pushSigner(options: PushSignerOptions = {}): PushSigner {
         keys(),
       ]);
       const request_body_sha256 = createHash('sha256').update(body).digest('hex');
-      return new SignJWT({ request_body_sha256, htu: addressOf(url) })
+      return new SignJWT({ request_body_sha256, htu: stripQuery(url) })
         .setProtectedHeader({ alg: algorithm, kid, typ: 'JWT' })
         .setIssuedAt(Math.floor(at / 1_000))
         .setJti(id)
@@ -76,7 +76,7 @@ export function pushSigner(options: PushSignerOptions = {}): PushSigner {
 }
 
 /** An address without its query and fragment, which may hold secrets. */
-export function addressOf(url: string): string {
+export function stripQuery(url: string): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`;
 }

@@ -1,9 +1,9 @@
 import type { SecurityScheme } from '../../protocol/card.ts';
 import { A2AError, type A2AErrorOptions } from '../../protocol/errors.ts';
-import type { Reply } from '../http/http-message.ts';
+import type { HttpServerResponse } from '../http/http-message.ts';
 
 /** A caller was refused; the reply says how to do better. */
-export class Refusal extends A2AError {
+export class AuthError extends A2AError {
   /** The values of `WWW-Authenticate`. */
   readonly challenges: readonly string[];
 
@@ -19,8 +19,8 @@ export class Refusal extends A2AError {
 }
 
 /** Adds to a reply how its caller can do better, if it was refused. */
-export function withChallenges(reply: Reply, error: A2AError): Reply {
-  if (error instanceof Refusal)
+export function withChallenges(reply: HttpServerResponse, error: A2AError): HttpServerResponse {
+  if (error instanceof AuthError)
     for (const challenge of error.challenges) reply.headers.push('WWW-Authenticate', challenge);
   return reply;
 }
@@ -31,18 +31,18 @@ export function withChallenges(reply: Reply, error: A2AError): Reply {
  *
  * @param hint - what was wrong, for whoever runs this server.
  */
-export function badCredentials(hint: string): A2AError {
+export function invalidCredentials(hint: string): A2AError {
   return new A2AError('UNAUTHENTICATED', 'The credentials are not valid', { hint });
 }
 
 /** What is wrong with a token, in the words of RFC 6750. */
-export interface Problem {
+export interface BearerProblem {
   error: 'invalid_token' | 'insufficient_scope';
   scope?: readonly string[];
 }
 
 /** The challenge of a scheme: how to prove who one is, and for bearer tokens what was wrong with the last one. */
-export function challengeOf(scheme: SecurityScheme, realm: string, problem?: Problem): string {
+export function buildChallenge(scheme: SecurityScheme, realm: string, problem?: BearerProblem): string {
   const named = `realm=${quote(realm)}`;
   switch (scheme.type) {
     case 'apiKey':
@@ -59,7 +59,7 @@ export function challengeOf(scheme: SecurityScheme, realm: string, problem?: Pro
   }
 }
 
-function bearerChallenge(named: string, problem: Problem | undefined): string {
+function bearerChallenge(named: string, problem: BearerProblem | undefined): string {
   if (!problem) return `Bearer ${named}`;
   // A scope with other characters is no scope, and would break the header.
   const scopes = problem.scope?.filter((scope) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)) ?? [];

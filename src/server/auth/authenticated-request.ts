@@ -1,17 +1,22 @@
 import type { X509Certificate } from 'node:crypto';
-import type { Caller, Exchange, Headers } from '../http/http-message.ts';
-import type { Visit } from '../telemetry/request-telemetry.ts';
+import type { AuthenticationResult, HttpServerRequest, RequestHeaders } from '../http/http-message.ts';
+import type { RequestTelemetry } from '../telemetry/request-telemetry.ts';
 
 /** An exchange that passed the gate: its caller is known, or need not be, and its secrets are gone. */
-export class AdmittedExchange implements Exchange {
+export class AuthenticatedRequest implements HttpServerRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  readonly headers: Headers;
-  readonly caller: Caller | undefined;
-  readonly #inner: Exchange;
+  readonly headers: RequestHeaders;
+  readonly caller: AuthenticationResult | undefined;
+  readonly #inner: HttpServerRequest;
 
-  constructor(inner: Exchange, headers: Headers, query: string, caller: Caller | undefined) {
+  constructor(
+    inner: HttpServerRequest,
+    headers: RequestHeaders,
+    query: string,
+    caller: AuthenticationResult | undefined,
+  ) {
     this.method = inner.method;
     this.path = inner.path;
     this.query = query;
@@ -37,11 +42,11 @@ export class AdmittedExchange implements Exchange {
     return this.#inner.remoteAddress;
   }
 
-  get visit(): Visit | undefined {
+  get visit(): RequestTelemetry | undefined {
     return this.#inner.visit;
   }
 
-  set visit(visit: Visit | undefined) {
+  set visit(visit: RequestTelemetry | undefined) {
     this.#inner.visit = visit;
   }
 
@@ -51,7 +56,7 @@ export class AdmittedExchange implements Exchange {
 }
 
 /** Knows where secrets are, and takes them out of what is handed on. */
-export class Curtain {
+export class CredentialFilter {
   readonly #headers: ReadonlySet<string>;
   readonly #query: ReadonlySet<string>;
 
@@ -61,11 +66,16 @@ export class Curtain {
   }
 
   /** The exchange as those behind the gate may see it. */
-  hide(exchange: Exchange, caller: Caller | undefined): AdmittedExchange {
-    return new AdmittedExchange(exchange, this.#shown(exchange.headers), this.#asked(exchange.query), caller);
+  hide(exchange: HttpServerRequest, caller: AuthenticationResult | undefined): AuthenticatedRequest {
+    return new AuthenticatedRequest(
+      exchange,
+      this.#shown(exchange.headers),
+      this.#asked(exchange.query),
+      caller,
+    );
   }
 
-  #shown(headers: Headers): Headers {
+  #shown(headers: RequestHeaders): RequestHeaders {
     if (this.#headers.size === 0) return headers;
     const shown: { [name: string]: string | string[] | undefined } = {};
     for (const name in headers) if (!this.#headers.has(name)) shown[name] = headers[name];

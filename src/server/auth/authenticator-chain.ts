@@ -1,10 +1,10 @@
 import type { Principal } from '../../protocol/agent.ts';
 import type { SecurityScheme } from '../../protocol/card.ts';
 import { A2AError, invalidField } from '../../protocol/errors.ts';
-import type { Caller, Exchange } from '../http/http-message.ts';
-import { type AdmittedExchange, Curtain } from './authenticated-request.ts';
-import type { Authenticator, AuthOptions, Maybe } from './authenticator.ts';
-import { challengeOf, type Problem, Refusal } from './auth-error.ts';
+import type { AuthenticationResult, HttpServerRequest } from '../http/http-message.ts';
+import { type AuthenticatedRequest, CredentialFilter } from './authenticated-request.ts';
+import type { Authenticator, AuthOptions, MaybePromise } from './authenticator.ts';
+import { buildChallenge, type BearerProblem, AuthError } from './auth-error.ts';
 
 /** A way to prove who one is that was tried and failed. */
 interface Failure {
@@ -15,12 +15,12 @@ interface Failure {
 const alwaysSecret = ['authorization', 'proxy-authorization', 'cookie'];
 
 /** Finds out who calls, before anything of the request is read but its head. */
-export class Gate {
+export class AuthenticatorChain {
   /** All schemes of all authenticators. */
   readonly schemes: { readonly [name: string]: SecurityScheme };
   readonly options: AuthOptions;
   readonly #realm: string;
-  readonly #curtain: Curtain;
+  readonly #curtain: CredentialFilter;
 
   constructor(options: AuthOptions) {
     if (options.any.length === 0) throw invalidField('auth.any', 'must have at least one authenticator');
@@ -29,27 +29,31 @@ export class Gate {
     this.#realm = options.realm ?? 'a2a';
     const secrets = options.any.map((each) => each.secrets);
     const headers = [...alwaysSecret, ...secrets.flatMap((each) => each?.headers ?? [])];
-    this.#curtain = new Curtain(
+    this.#curtain = new CredentialFilter(
       options.exposeCredentials ? [] : headers.map((name) => name.toLowerCase()),
       secrets.flatMap((each) => each?.query ?? []),
     );
   }
 
   /** The exchange without its secrets, and without asking who sent it. */
-  hide(exchange: Exchange): AdmittedExchange {
+  hide(exchange: HttpServerRequest): AuthenticatedRequest {
     return this.#curtain.hide(exchange, undefined);
   }
 
   /**
    * Lets a caller in, at once if its authenticators answer at once.
    *
-   * @throws {@link Refusal}, or what an authenticator failed with for no fault of the caller.
+   * @throws {@link AuthError}, or what an authenticator failed with for no fault of the caller.
    */
-  admit(exchange: Exchange): Maybe<AdmittedExchange> {
+  admit(exchange: HttpServerRequest): MaybePromise<AuthenticatedRequest> {
     return this.#tryFrom(0, exchange, []);
   }
 
-  #tryFrom(from: number, exchange: Exchange, failures: Failure[]): Maybe<AdmittedExchange> {
+  #tryFrom(
+    from: number,
+    exchange: HttpServerRequest,
+    failures: Failure[],
+  ): MaybePromise<AuthenticatedRequest> {
     const { any } = this.options;
     for (let at = from; at < any.length; at++) {
       const authenticator = any[at] as Authenticator;
@@ -68,7 +72,7 @@ export class Gate {
         }
         if (checked(found)) return this.#known(exchange, found as Principal, authenticator);
       } catch (thrown) {
-        if (thrown instanceof Refusal) throw thrown;
+        if (thrown instanceof AuthError) throw thrown;
         fail(thrown);
       }
     }
@@ -76,17 +80,17 @@ export class Gate {
   }
 
   #known(
-    exchange: Exchange,
+    exchange: HttpServerRequest,
     principal: Principal,
     { schemes, scopes = [] }: Authenticator,
-  ): AdmittedExchange {
-    const caller: Caller = { principal, schemes: Object.keys(schemes) };
+  ): AuthenticatedRequest {
+    const caller: AuthenticationResult = { principal, schemes: Object.keys(schemes) };
     const admitted = this.#curtain.hide(exchange, caller);
     if (!scopes.every((scope) => principal.scopes?.includes(scope))) throw this.forbid(scopes, admitted);
     return admitted;
   }
 
-  #unknown(exchange: Exchange, failures: Failure[]): AdmittedExchange {
+  #unknown(exchange: HttpServerRequest, failures: Failure[]): AuthenticatedRequest {
     // Whoever could not be asked might have known the caller: it should try again, not give up.
     const broken = failures.find(({ error }) => error.reason !== 'UNAUTHENTICATED');
     if (broken) throw broken.error;
@@ -96,7 +100,7 @@ export class Gate {
   }
 
   /** The error for a caller that has to say who it is. */
-  challenge(exchange: Exchange, failures: readonly Failure[] = []): Refusal {
+  challenge(exchange: HttpServerRequest, failures: readonly Failure[] = []): AuthError {
     const failed = new Set(failures.map(({ authenticator }) => authenticator));
     const challenges = this.options.any.flatMap((each) =>
       this.#challengesOf(each, failed.has(each) ? { error: 'invalid_token' } : undefined),
@@ -104,20 +108,20 @@ export class Gate {
     const [first] = failures;
     const hint = failures.length === 0 ? 'No credentials came.' : failures.map(hintOf).join(' ');
     return this.#told(
-      new Refusal('UNAUTHENTICATED', [...new Set(challenges)], first?.error.message, { hint }),
+      new AuthError('UNAUTHENTICATED', [...new Set(challenges)], first?.error.message, { hint }),
       exchange,
     );
   }
 
   /** The error for a caller that is known and may not do what it asks for. */
-  forbid(scope: readonly string[], exchange: Exchange, hint?: string): Refusal {
-    const problem: Problem = { error: 'insufficient_scope', scope };
+  forbid(scope: readonly string[], exchange: HttpServerRequest, hint?: string): AuthError {
+    const problem: BearerProblem = { error: 'insufficient_scope', scope };
     const challenges =
       scope.length === 0 ? [] : this.options.any.flatMap((each) => this.#challengesOf(each, problem));
     const text = scope.length === 0 ? undefined : `Not allowed without the scope ${scope.join(' ')}`;
     const insufficient = challenges.filter((each) => each.includes('insufficient_scope'));
     return this.#told(
-      new Refusal('PERMISSION_DENIED', [...new Set(insufficient)], text, {
+      new AuthError('PERMISSION_DENIED', [...new Set(insufficient)], text, {
         ...(scope.length > 0 && { details: { scope: scope.join(' ') } }),
         hint: hint ?? 'The caller lacks a scope.',
       }),
@@ -125,11 +129,11 @@ export class Gate {
     );
   }
 
-  #challengesOf({ schemes }: Authenticator, problem: Problem | undefined): string[] {
-    return Object.values(schemes).map((scheme) => challengeOf(scheme, this.#realm, problem));
+  #challengesOf({ schemes }: Authenticator, problem: BearerProblem | undefined): string[] {
+    return Object.values(schemes).map((scheme) => buildChallenge(scheme, this.#realm, problem));
   }
 
-  #told(refusal: Refusal, exchange: Exchange): Refusal {
+  #told(refusal: AuthError, exchange: HttpServerRequest): AuthError {
     try {
       this.options.onRefuse?.(refusal, exchange);
     } catch {

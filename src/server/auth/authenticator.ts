@@ -1,16 +1,16 @@
 import type { Operation, Principal } from '../../protocol/agent.ts';
 import type { SecurityScheme } from '../../protocol/card.ts';
 import type { A2AError } from '../../protocol/errors.ts';
-import type { Exchange } from '../http/http-message.ts';
+import type { HttpServerRequest } from '../http/http-message.ts';
 
 /** A value at once, or a promise of it. */
-export type Maybe<T> = T | Promise<T>;
+export type MaybePromise<T> = T | Promise<T>;
 
 /** What an authenticator may look at: everything but the body, which is not there yet. */
-export type Head = Omit<Exchange, 'body' | 'caller'>;
+export type AuthenticationInput = Omit<HttpServerRequest, 'body' | 'caller'>;
 
 /** Where callers put their secrets, so that nobody behind the gate sees them. */
-export interface Secrets {
+export interface CredentialLocations {
   /** Lower-case names of headers. `authorization`, `proxy-authorization` and `cookie` are hidden anyway. */
   readonly headers?: readonly string[];
   /** Names of query parameters. */
@@ -23,18 +23,18 @@ export interface Authenticator {
   readonly schemes: { readonly [name: string]: SecurityScheme };
   /** The scopes that every caller needs. */
   readonly scopes?: readonly string[];
-  readonly secrets?: Secrets;
+  readonly secrets?: CredentialLocations;
   /**
    * Says who calls.
    *
    * @returns undefined when the request has no credentials of this kind.
    * @throws {@link A2AError} `UNAUTHENTICATED` when it has bad ones.
    */
-  authenticate(head: Head): Maybe<Principal | undefined>;
+  authenticate(head: AuthenticationInput): MaybePromise<Principal | undefined>;
 }
 
 /** What a caller wants to do. */
-export interface Intent {
+export interface AuthorizationRequest {
   readonly operation: Operation;
   /** The skill that the request names, if it names one. */
   readonly skillId?: string;
@@ -58,26 +58,26 @@ export interface AuthOptions {
    * Decides whether a caller may do what it asks for, before anything is looked up.
    * `principal` is undefined only if {@link AuthOptions.isOptional}.
    */
-  authorize?: (principal: Principal | undefined, intent: Intent) => Maybe<boolean>;
+  authorize?: (principal: Principal | undefined, intent: AuthorizationRequest) => MaybePromise<boolean>;
   /**
    * Shows agents the headers that credentials come in.
    * @defaultValue false
    */
   exposeCredentials?: boolean;
   /** Hears of everybody who was refused; the hint of the error says why. */
-  onRefuse?: (error: A2AError, exchange: Exchange) => void;
+  onRefuse?: (error: A2AError, exchange: HttpServerRequest) => void;
 }
 
 /** The name of a scheme and what people should know of it. */
-export interface SchemeNaming {
+export interface SchemeLabel {
   /** The name of the scheme in the card. */
   scheme?: string;
   description?: string;
 }
 
 /** The one scheme of an authenticator, under the name it is to have. */
-export function oneScheme(
-  { scheme, description }: SchemeNaming,
+export function singleScheme(
+  { scheme, description }: SchemeLabel,
   name: string,
   declared: SecurityScheme,
 ): { readonly [name: string]: SecurityScheme } {

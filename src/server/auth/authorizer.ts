@@ -1,31 +1,31 @@
-import type { Agent, Call, Operation } from '../../protocol/agent.ts';
+import type { Agent, CallContext, Operation } from '../../protocol/agent.ts';
 import type { AgentCard, SecurityRequirement } from '../../protocol/card.ts';
 import type { Metadata } from '../../protocol/part.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
-import type { Exchange } from '../http/http-message.ts';
-import type { Gate } from './authenticator-chain.ts';
-import { lackOf, requirementsOf } from './security-requirements.ts';
+import type { HttpServerRequest } from '../http/http-message.ts';
+import type { AuthenticatorChain } from './authenticator-chain.ts';
+import { findMissingAccess, effectiveRequirements } from './security-requirements.ts';
 
 /** What somebody asks for. */
 interface Wish {
   operation: Operation;
   request: unknown;
-  call: Call;
+  call: CallContext;
 }
 
 /** Decides what those who came through the gate may do, before anything is looked up. */
-export class Access {
-  readonly #gate: Gate;
+export class Authorizer {
+  readonly #gate: AuthenticatorChain;
   readonly #agent: Agent;
   readonly #needs = new WeakMap<AgentCard, readonly SecurityRequirement[]>();
 
-  constructor(gate: Gate, agent: Agent) {
+  constructor(gate: AuthenticatorChain, agent: Agent) {
     this.#gate = gate;
     this.#agent = agent;
   }
 
   /** @throws {@link Refusal} when the caller may not do it. */
-  async check(exchange: Exchange, { operation, request, call: { tenant } }: Wish): Promise<void> {
+  async check(exchange: HttpServerRequest, { operation, request, call: { tenant } }: Wish): Promise<void> {
     const { caller } = exchange;
     // The extended card is for those who are known, even where others may call.
     if (operation === 'extendedCard' && !caller) throw this.#gate.challenge(exchange);
@@ -50,12 +50,12 @@ export class Access {
 
   #needsOf(card: AgentCard): readonly SecurityRequirement[] {
     let needs = this.#needs.get(card);
-    if (!needs) this.#needs.set(card, (needs = requirementsOf(card, this.#gate)));
+    if (!needs) this.#needs.set(card, (needs = effectiveRequirements(card, this.#gate)));
     return needs;
   }
 
-  #demand(exchange: Exchange, needs: readonly SecurityRequirement[]): void {
-    const lack = lackOf(exchange.caller, needs);
+  #demand(exchange: HttpServerRequest, needs: readonly SecurityRequirement[]): void {
+    const lack = findMissingAccess(exchange.caller, needs);
     if (!lack) return;
     if (!exchange.caller) throw this.#gate.challenge(exchange);
     throw this.#gate.forbid(lack.scopes, exchange);

@@ -3,15 +3,22 @@
  *
  * @module
  */
-export { type ApiKeyOptions, apiKey } from './schemes/api-key.ts';
-export type { Authenticator, AuthOptions, Head, Intent, SchemeNaming, Secrets } from './authenticator.ts';
-export { type BasicOptions, basic } from './schemes/basic.ts';
-export { type BearerOptions, bearer } from './schemes/bearer.ts';
-export { custom } from './schemes/custom.ts';
-export { type JwtOptions, jwt, type TokenOptions } from './schemes/jwt.ts';
-export type { Fetch, KeySet } from './jwks.ts';
-export { type MutualTlsOptions, mutualTls } from './schemes/mutual-tls.ts';
-export { type OAuth2Options, oauth2 } from './schemes/oauth2.ts';
-export { type OpenIdConnectOptions, openIdConnect } from './schemes/open-id-connect.ts';
-export { badCredentials } from './auth-error.ts';
-export type { SecretHolders } from './secret-lookup.ts';
+export { type ApiKeyAuthOptions, apiKeyAuth } from './schemes/api-key.ts';
+export type {
+  Authenticator,
+  AuthOptions,
+  AuthenticationInput,
+  AuthorizationRequest,
+  SchemeLabel,
+  CredentialLocations,
+} from './authenticator.ts';
+export { type BasicAuthOptions, basicAuth } from './schemes/basic.ts';
+export { type BearerAuthOptions, bearerAuth } from './schemes/bearer.ts';
+export { customAuth } from './schemes/custom.ts';
+export { type JwtAuthOptions, jwtAuth, type JwtValidationOptions } from './schemes/jwt.ts';
+export type { FetchLike, JsonWebKeySet } from './jwks.ts';
+export { type MutualTlsAuthOptions, mutualTlsAuth } from './schemes/mutual-tls.ts';
+export { type OAuth2AuthOptions, oauth2Auth } from './schemes/oauth2.ts';
+export { type OpenIdConnectAuthOptions, openIdConnectAuth } from './schemes/open-id-connect.ts';
+export { invalidCredentials } from './auth-error.ts';
+export type { PrincipalsBySecret } from './secret-lookup.ts';

@@ -1,26 +1,26 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Issuer, issuer } from '../../../test/support/server/token-issuer.ts';
-import type { Headers } from '../http/http-message.ts';
-import type { Authenticator, Head } from './authenticator.ts';
-import { jwt } from './schemes/jwt.ts';
-import type { Fetch, KeySet } from './jwks.ts';
-import { oauth2 } from './schemes/oauth2.ts';
-import { openIdConnect } from './schemes/open-id-connect.ts';
+import { type TokenIssuer, createTokenIssuer } from '../../../test/support/server/token-issuer.ts';
+import type { RequestHeaders } from '../http/http-message.ts';
+import type { Authenticator, AuthenticationInput } from './authenticator.ts';
+import { jwtAuth } from './schemes/jwt.ts';
+import type { FetchLike, JsonWebKeySet } from './jwks.ts';
+import { oauth2Auth } from './schemes/oauth2.ts';
+import { openIdConnectAuth } from './schemes/open-id-connect.ts';
 
-let first: Issuer;
-let second: Issuer;
+let first: TokenIssuer;
+let second: TokenIssuer;
 
 beforeAll(async () => {
-  first = await issuer('one');
-  second = await issuer('two');
+  first = await createTokenIssuer('one');
+  second = await createTokenIssuer('two');
 });
 
 /** Somebody who shows a token. */
-const shows = (token: string): Head => ({
+const shows = (token: string): AuthenticationInput => ({
   method: 'POST',
   path: '/',
   query: '',
-  headers: { authorization: `Bearer ${token}` } as Headers,
+  headers: { authorization: `Bearer ${token}` } as RequestHeaders,
   isSecure: true,
   onGone: () => {},
 });
@@ -29,20 +29,20 @@ const shows = (token: string): Head => ({
 class KeyPlace {
   now = Date.now();
   asked: string[] = [];
-  keys: KeySet = { keys: [first.publicKey] };
+  keys: JsonWebKeySet = { keys: [first.publicKey] };
   answer: (url: string) => Response = () => Response.json(this.keys);
-  fetch: Fetch = async (url, init) => {
+  fetch: FetchLike = async (url, init) => {
     this.asked.push(url);
     expect(init.redirect).toBe('manual');
     return this.answer(url);
   };
 
-  options(): { audience: string; fetch: Fetch; now: () => number } {
+  options(): { audience: string; fetch: FetchLike; now: () => number } {
     return { audience: 'agent', fetch: this.fetch, now: () => this.now };
   }
 
   jwt(): Authenticator {
-    return jwt({ ...this.options(), issuer: first.url, jwks: 'https://issuer.test/keys' });
+    return jwtAuth({ ...this.options(), issuer: first.url, jwks: 'https://issuer.test/keys' });
   }
 }
 
@@ -159,14 +159,14 @@ describe('keys that are at hand', () => {
 
   it('need no name when there is one', async () => {
     const { kid: _none, ...key } = first.publicKey;
-    const way = jwt({ issuer: first.url, audience, jwks: { keys: [key] } });
+    const way = jwtAuth({ issuer: first.url, audience, jwks: { keys: [key] } });
     expect(await way.authenticate(shows(await first.token({}, { kid: undefined })))).toMatchObject({
       id: 'alice',
     });
   });
 
   it('give the claims, the scopes and the name that is asked for', async () => {
-    const way = jwt({
+    const way = jwtAuth({
       issuer: first.url,
       audience,
       jwks: { keys: [first.publicKey] },
@@ -189,7 +189,7 @@ describe('OpenID Connect', () => {
     const place = new KeyPlace();
     place.answer = (url) =>
       Response.json(url === metadata ? { issuer: issuerUrl, jwks_uri: 'https://keys.test/set' } : place.keys);
-    const way = openIdConnect({ ...place.options(), issuerUrl });
+    const way = openIdConnectAuth({ ...place.options(), issuerUrl });
     expect(await way.authenticate(shows(await first.token({ iss: issuerUrl })))).toMatchObject({
       id: 'alice',
     });
@@ -205,7 +205,7 @@ describe('OpenID Connect', () => {
   ])('does not follow metadata that %s', async (_what, said) => {
     const place = new KeyPlace();
     place.answer = () => Response.json(said);
-    const way = openIdConnect({ ...place.options(), issuerUrl: 'https://issuer.test' });
+    const way = openIdConnectAuth({ ...place.options(), issuerUrl: 'https://issuer.test' });
     expect(await reasonOf(way.authenticate(shows(await first.token())))).toBe('UNAVAILABLE');
     expect(place.asked).toEqual([metadata]);
   });
@@ -214,7 +214,7 @@ describe('OpenID Connect', () => {
 describe('OAuth 2', () => {
   it('says on the card how to get a token', async () => {
     const flows = { clientCredentials: { tokenUrl: 'https://issuer.test/token', scopes: { talk: 'Talk' } } };
-    const way = oauth2({
+    const way = oauth2Auth({
       issuer: first.url,
       audience: 'agent',
       jwks: { keys: [first.publicKey] },

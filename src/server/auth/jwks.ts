@@ -1,15 +1,15 @@
 import type { JSONWebKeySet, JWTHeaderParameters, JWTVerifyGetKey } from 'jose';
 import { A2AError, invalidField } from '../../protocol/errors.ts';
-import { badCredentials } from './auth-error.ts';
+import { invalidCredentials } from './auth-error.ts';
 
 /** Public keys, as JSON Web Keys. */
-export type KeySet = JSONWebKeySet;
+export type JsonWebKeySet = JSONWebKeySet;
 
 /** Asks another server; a part of the web's `fetch`. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+export type FetchLike = (url: string, init: RequestInit) => Promise<Response>;
 
 /** Gives the key for a token. */
-export type FindKey = JWTVerifyGetKey;
+export type KeyResolver = JWTVerifyGetKey;
 
 /** How often keys are asked for at most, in milliseconds: a token with an invented key id must not cost more. */
 const pause = 30_000;
@@ -21,7 +21,7 @@ const freshFor = 600_000;
 const usableFor = 3_600_000;
 
 /** Gives keys out of a set that is known. */
-export async function fixedKeys(set: KeySet): Promise<FindKey> {
+export async function staticKeyResolver(set: JsonWebKeySet): Promise<KeyResolver> {
   const { createLocalJWKSet } = await import('jose');
   const usable = asymmetric(set);
   if (usable.keys.length === 0) throw invalidField('jwks', 'has no public key');
@@ -33,10 +33,10 @@ export async function fixedKeys(set: KeySet): Promise<FindKey> {
 }
 
 /** Gives keys out of a set that is somewhere else and may change. */
-export class RemoteKeys {
+export class RemoteJwks {
   readonly #load: () => Promise<unknown>;
   readonly #now: () => number;
-  #find: FindKey | undefined;
+  #find: KeyResolver | undefined;
   #loadedAt = Number.NEGATIVE_INFINITY;
   #triedAt = Number.NEGATIVE_INFINITY;
   #loading: Promise<void> | undefined;
@@ -46,7 +46,7 @@ export class RemoteKeys {
     this.#now = now;
   }
 
-  readonly find: FindKey = async (header, token) => {
+  readonly find: KeyResolver = async (header, token) => {
     if (this.#now() - this.#loadedAt > freshFor) await this.#refresh();
     const known = this.#find;
     if (!known) throw new A2AError('UNAVAILABLE', 'Tokens cannot be checked at the moment');
@@ -73,7 +73,7 @@ export class RemoteKeys {
   async #reload(): Promise<void> {
     this.#triedAt = this.#now();
     try {
-      this.#find = await fixedKeys((await this.#load()) as KeySet);
+      this.#find = await staticKeyResolver((await this.#load()) as JsonWebKeySet);
       this.#loadedAt = this.#now();
     } catch {
       if (this.#now() - this.#loadedAt > usableFor) this.#find = undefined;
@@ -82,22 +82,22 @@ export class RemoteKeys {
 }
 
 /** A key that is shared is no key to prove anything with, and one that is published even less. */
-function asymmetric(set: KeySet): KeySet {
+function asymmetric(set: JsonWebKeySet): JsonWebKeySet {
   if (!Array.isArray(set?.keys)) throw invalidField('jwks', 'must be a JSON Web Key Set');
   return { keys: set.keys.filter((key) => typeof key?.kty === 'string' && key.kty !== 'oct') };
 }
 
 /** A token may leave its key open only where there is one key and it has no id. */
-function demandKeyId(header: JWTHeaderParameters, { keys }: KeySet): void {
+function demandKeyId(header: JWTHeaderParameters, { keys }: JsonWebKeySet): void {
   if (header.kid === undefined && (keys.length > 1 || keys[0]?.kid !== undefined))
-    throw badCredentials('The token names no key.');
+    throw invalidCredentials('The token names no key.');
 }
 
 /** How large an answer with keys may be, in bytes. */
 const maxBytes = 1_024 * 1_024;
 
 /** Fetches JSON from a server that the operator trusts. Redirects are not followed: keys are where they are said to be. */
-export async function fetchJson(fetch: Fetch, url: string): Promise<unknown> {
+export async function fetchJson(fetch: FetchLike, url: string): Promise<unknown> {
   const response = await fetch(url, {
     headers: { accept: 'application/json' },
     redirect: 'manual',

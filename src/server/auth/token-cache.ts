@@ -1,5 +1,5 @@
 import type { Principal } from '../../protocol/agent.ts';
-import { digest } from './secret-lookup.ts';
+import { secretDigest } from './secret-lookup.ts';
 
 /** For how long a token that was good is taken to be so, in milliseconds. Keys are looked at far less often. */
 const goodFor = 60_000;
@@ -13,7 +13,7 @@ interface Remembered {
 }
 
 /** Remembers tokens that were good a moment ago, because a signature takes long to check. They are kept as digests. */
-export class TokenMemory {
+export class TokenCache {
   readonly #now: () => number;
   #tokens = new Map<string, Remembered>();
 
@@ -39,5 +39,5 @@ export class TokenMemory {
 }
 
 function keyOf(token: string): string {
-  return digest(token).toString('latin1');
+  return secretDigest(token).toString('latin1');
 }

@@ -1,20 +1,25 @@
-import { versionOf } from '../../dialects/negotiation.ts';
+import { parseVersionHeader } from '../../dialects/negotiation.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
 import { v0_1 } from '../../dialects/v0_1/index.ts';
 import { v0_3 } from '../../dialects/v0_3/index.ts';
 import { v1_0 } from '../../dialects/v1_0/index.ts';
 import type { Agent } from '../../protocol/agent.ts';
-import type { AgentCard, AgentInterface, Version } from '../../protocol/card.ts';
-import { A2AError, type Reason } from '../../protocol/errors.ts';
-import type { Access } from '../auth/authorizer.ts';
-import type { Gate } from '../auth/authenticator-chain.ts';
-import { withSecurity } from '../auth/security-requirements.ts';
-import { HttpCall } from '../operations/http-call-context.ts';
+import type { AgentCard, AgentInterface, ProtocolVersion } from '../../protocol/card.ts';
+import { A2AError, type ErrorReason } from '../../protocol/errors.ts';
+import type { Authorizer } from '../auth/authorizer.ts';
+import type { AuthenticatorChain } from '../auth/authenticator-chain.ts';
+import { withSecuritySchemes } from '../auth/security-requirements.ts';
+import { HttpCallContext } from '../operations/http-call-context.ts';
 import { CardSigner } from './card-signer.ts';
-import { etagOf } from './etag.ts';
-import { type Exchange, headerOf, jsonReply, type Reply } from '../http/http-message.ts';
+import { computeEtag } from './etag.ts';
+import {
+  type HttpServerRequest,
+  singleHeader,
+  jsonResponse,
+  type HttpServerResponse,
+} from '../http/http-message.ts';
 import type { ServerOptions } from '../server-options.ts';
-import { forwardedHeaders, publicUrlOf } from './public-url.ts';
+import { forwardedHeaders, resolvePublicUrl } from './public-url.ts';
 
 /** A card as it goes out. */
 interface WrittenCard {
@@ -26,7 +31,10 @@ interface WrittenCard {
 }
 
 /** What an agent without an extended card says. */
-const noCard: ReadonlySet<Reason> = new Set(['UNSUPPORTED_OPERATION', 'EXTENDED_AGENT_CARD_NOT_CONFIGURED']);
+const noCard: ReadonlySet<ErrorReason> = new Set([
+  'UNSUPPORTED_OPERATION',
+  'EXTENDED_AGENT_CARD_NOT_CONFIGURED',
+]);
 
 /** How many ways of writing one card are kept: few versions times few host names. */
 const maxWritten = 64;
@@ -48,17 +56,17 @@ function interfacesAt(url: string): AgentInterface[] {
 }
 
 /** Serves the card of an agent, in the version of its reader and with the address it was reached at. */
-export class CardDesk {
+export class CardService {
   readonly #agent: Agent;
   readonly #options: ServerOptions;
-  readonly #gate: Gate | undefined;
+  readonly #gate: AuthenticatorChain | undefined;
   /** By card, because an agent elsewhere may change its card; then by address and form. */
   readonly #written = new WeakMap<AgentCard, Map<string, WrittenCard>>();
   readonly #signer: CardSigner | undefined;
   /** Signed cards by the card that they were made of, and by address. */
   readonly #signed = new WeakMap<AgentCard, Map<string, Promise<AgentCard | undefined>>>();
 
-  constructor(agent: Agent, options: ServerOptions, gate?: Gate) {
+  constructor(agent: Agent, options: ServerOptions, gate?: AuthenticatorChain) {
     this.#agent = agent;
     this.#options = options;
     this.#gate = gate;
@@ -66,9 +74,13 @@ export class CardDesk {
   }
 
   /** Answers a request for `agent-card.json`, or for `agent.json`, which older readers ask for. */
-  async answer(exchange: Exchange, isOldPath: boolean, versionText: string | undefined): Promise<Reply> {
+  async answer(
+    exchange: HttpServerRequest,
+    isOldPath: boolean,
+    versionText: string | undefined,
+  ): Promise<HttpServerResponse> {
     const version = knownVersion(versionText);
-    const card = await this.#agent.card(new HttpCall(exchange, version ?? '0.3', undefined));
+    const card = await this.#agent.card(new HttpCallContext(exchange, version ?? '0.3', undefined));
     const form = version ?? (isOldPath ? 'old' : 'any');
     const url = this.#urlOf(exchange);
     const forms = formsOf(this.#written, card);
@@ -86,8 +98,8 @@ export class CardDesk {
     return this.#reply(exchange, written);
   }
 
-  #reply(exchange: Exchange, written: WrittenCard): Reply {
-    const kept = headerOf(exchange.headers, 'if-none-match');
+  #reply(exchange: HttpServerRequest, written: WrittenCard): HttpServerResponse {
+    const kept = singleHeader(exchange.headers, 'if-none-match');
     if (kept !== undefined && (kept.trim() === '*' || kept.includes(written.etag))) {
       return { status: 304, headers: written.headers, body: undefined };
     }
@@ -95,12 +107,12 @@ export class CardDesk {
   }
 
   /** Answers a request for the extended card where 0.2 has it; that it is plain HTTP there does not make it REST. */
-  async extended(exchange: Exchange, access: Access | undefined): Promise<Reply> {
-    const call = new HttpCall(exchange, '0.2', undefined);
+  async extended(exchange: HttpServerRequest, access: Authorizer | undefined): Promise<HttpServerResponse> {
+    const call = new HttpCallContext(exchange, '0.2', undefined);
     await access?.check(exchange, { operation: 'extendedCard', request: {}, call });
     try {
       const card = await this.#agent.extendedCard(call);
-      return jsonReply(200, JSON.stringify(v0_3.card.write(this.placed(card, exchange))));
+      return jsonResponse(200, JSON.stringify(v0_3.card.write(this.placed(card, exchange))));
     } catch (error) {
       const isNone = error instanceof A2AError && noCard.has(error.reason);
       throw isNone ? new A2AError('NOT_FOUND', error.message, { cause: error }) : error;
@@ -108,12 +120,12 @@ export class CardDesk {
   }
 
   /** The card with the addresses of this face, as the caller reached it. */
-  placed(card: AgentCard, exchange: Exchange): AgentCard {
+  placed(card: AgentCard, exchange: HttpServerRequest): AgentCard {
     return this.#placedAt(card, this.#urlOf(exchange));
   }
 
   /** The same with a signature, where that is wanted and possible. Only 1.0 has words for it. */
-  async signed(card: AgentCard, exchange: Exchange): Promise<AgentCard> {
+  async signed(card: AgentCard, exchange: HttpServerRequest): Promise<AgentCard> {
     const url = this.#urlOf(exchange);
     const placed = this.#placedAt(card, url);
     const signer = this.#signer;
@@ -127,23 +139,23 @@ export class CardDesk {
 
   #placedAt(card: AgentCard, url: string): AgentCard {
     // What was signed elsewhere says other addresses, so the signature no longer holds.
-    const { signatures: _void, ...rest } = this.#gate ? withSecurity(card, this.#gate) : card;
+    const { signatures: _void, ...rest } = this.#gate ? withSecuritySchemes(card, this.#gate) : card;
     const { speaks } = this.#options;
     const isSpoken = ({ protocolVersion }: AgentInterface) => (speaks ?? protocolVersion) === protocolVersion;
     return { ...rest, interfaces: interfacesAt(url).filter(isSpoken) };
   }
 
-  #urlOf(exchange: Exchange): string {
-    return publicUrlOf(exchange, this.#options);
+  #urlOf(exchange: HttpServerRequest): string {
+    return resolvePublicUrl(exchange, this.#options);
   }
 
   #write(
     placed: AgentCard,
-    form: Version | 'old' | 'any',
+    form: ProtocolVersion | 'old' | 'any',
     maxAge = this.#options.cardMaxAge ?? 300,
   ): WrittenCard {
     const text = JSON.stringify(writeCard(placed, form));
-    const etag = etagOf(text);
+    const etag = computeEtag(text);
     const headers = [
       'Content-Type',
       'application/json',
@@ -173,9 +185,9 @@ function keep<T>(forms: Map<string, T>, key: string, value: T): T {
 }
 
 /** Whoever speaks a version that is not spoken here learns from the card which ones are. */
-function knownVersion(text: string | undefined): Version | undefined {
+function knownVersion(text: string | undefined): ProtocolVersion | undefined {
   try {
-    return versionOf(text);
+    return parseVersionHeader(text);
   } catch {
     return undefined;
   }
@@ -185,8 +197,13 @@ function knownVersion(text: string | undefined): Version | undefined {
  * A reader that names no version gets a card that every version can read: 0.3 with the addresses of 1.0 beside it,
  * and on the old path with the words of 0.1 too.
  */
-function writeCard(card: AgentCard, form: Version | 'old' | 'any'): unknown {
-  const dialects: { [form in Version]: Dialect } = { '0.1': v0_1, '0.2': v0_3, '0.3': v0_3, '1.0': v1_0 };
+function writeCard(card: AgentCard, form: ProtocolVersion | 'old' | 'any'): unknown {
+  const dialects: { [form in ProtocolVersion]: Dialect } = {
+    '0.1': v0_1,
+    '0.2': v0_3,
+    '0.3': v0_3,
+    '1.0': v1_0,
+  };
   if (form !== 'old' && form !== 'any') return dialects[form].card.write(card);
   const modern = v0_3.card.write(card) as object;
   const whole = { ...modern, supportedInterfaces: card.interfaces };

@@ -2,7 +2,7 @@ import { v1_0 } from '../../dialects/v1_0/index.ts';
 import type { AgentCard, AgentCardSignature } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import { isLoopbackHost } from '../limits/client-address.ts';
-import type { Exchange } from '../http/http-message.ts';
+import type { HttpServerRequest } from '../http/http-message.ts';
 import type { ServerOptions } from '../server-options.ts';
 
 /** Has cards signed as they are published, which is after they got their addresses. */
@@ -22,7 +22,7 @@ export class CardSigner {
    * @returns undefined where it cannot be signed, which only whoever runs the server hears of: a card without a
    * signature is of use to many, and who insists on one refuses it.
    */
-  async signed(card: AgentCard, url: string, exchange: Exchange): Promise<AgentCard | undefined> {
+  async signed(card: AgentCard, url: string, exchange: HttpServerRequest): Promise<AgentCard | undefined> {
     try {
       if (!this.#isOurs(url))
         throw new A2AError('INTERNAL_ERROR', `The card was not signed, because a caller named ${url}`, {
@@ -45,7 +45,7 @@ export class CardSigner {
     return isLoopbackHost(new URL(url).hostname);
   }
 
-  #report(thrown: unknown, exchange: Exchange): void {
+  #report(thrown: unknown, exchange: HttpServerRequest): void {
     const isOwn = thrown instanceof A2AError && thrown.reason === 'INTERNAL_ERROR';
     const error = isOwn
       ? thrown

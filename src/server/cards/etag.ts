@@ -1,5 +1,5 @@
 /** A strong entity tag of a text: 53 bits of a fast hash, which only has to notice change. */
-export function etagOf(text: string): string {
+export function computeEtag(text: string): string {
   let high = 0xdeadbeef;
   let low = 0x41c6ce57;
   for (let at = 0; at < text.length; at++) {

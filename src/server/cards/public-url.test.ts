@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { publicUrlOf } from './public-url.ts';
+import { resolvePublicUrl } from './public-url.ts';
 
 const seen = (headers: Record<string, string>, isSecure = false) => ({ headers, isSecure });
 const forwarded = {
@@ -39,6 +39,6 @@ describe('the address that a card gives', () => {
       'http://a.example',
     ],
   ])('is %s', (_what, exchange, options, url) => {
-    expect(publicUrlOf(exchange, options)).toBe(url);
+    expect(resolvePublicUrl(exchange, options)).toBe(url);
   });
 });

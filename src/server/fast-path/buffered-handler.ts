@@ -1,10 +1,12 @@
-import type { Exchange, Reply } from '../http/http-message.ts';
+import type { HttpServerRequest, HttpServerResponse } from '../http/http-message.ts';
 import type { SseStream } from '../http/sse-stream.ts';
 
 /** Answers requests, however they were received. */
-export interface Answerer {
+export interface BufferedRequestHandler {
   /** Answers one request that came with its body, at once if it can. Never rejects. */
-  answerWhole(exchange: Exchange & { body: string }): Promise<Reply> | Reply;
+  answerWhole(
+    exchange: HttpServerRequest & { body: string },
+  ): Promise<HttpServerResponse> | HttpServerResponse;
   /** A stream that it opened is over. */
   streamEnded(stream: SseStream): void;
   /** Hears that a request is there, before it is answered. */

@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import type { Socket } from 'node:net';
-import type { Reply } from '../http/http-message.ts';
-import { type Sink, SseStream } from '../http/sse-stream.ts';
-import type { Answerer } from './buffered-handler.ts';
-import type { LaneServer } from './fast-path-server.ts';
-import { PlainExchange } from './fast-path-request.ts';
-import { type PlainHead, readPlainHead } from './parse-head.ts';
-import { responseHead } from './response-head.ts';
+import type { HttpServerResponse } from '../http/http-message.ts';
+import { type TextSink, SseStream } from '../http/sse-stream.ts';
+import type { BufferedRequestHandler } from './buffered-handler.ts';
+import type { FastPathServer } from './fast-path-server.ts';
+import { FastPathRequest } from './fast-path-request.ts';
+import { type RequestHead, parseRequestHead } from './parse-head.ts';
+import { formatResponseHead } from './response-head.ts';
 
 /** How many bytes may come while something else is answered. */
 const mostHeld = 16 * 1_024;
@@ -18,16 +18,16 @@ const largeText = 12 * 1_024;
 const ownConnection = Symbol('connection');
 
 interface LaneSocket extends Socket {
-  [ownConnection]?: Connection;
+  [ownConnection]?: FastPathConnection;
 }
 
 /** One connection whose requests are answered here for as long as they are plain. */
-export class Connection implements Sink {
-  readonly #lane: LaneServer;
+export class FastPathConnection implements TextSink {
+  readonly #lane: FastPathServer;
   readonly #socket: LaneSocket;
   /** The request that is being answered. */
-  #exchange: PlainExchange | undefined = undefined;
-  #answerer: Answerer | undefined = undefined;
+  #exchange: FastPathRequest | undefined = undefined;
+  #answerer: BufferedRequestHandler | undefined = undefined;
   #stream: SseStream | undefined = undefined;
   /** The head of a stream, until its first words go out. */
   #head = '';
@@ -39,7 +39,7 @@ export class Connection implements Sink {
   #since = Date.now();
   #hasAnswered = false;
 
-  constructor(lane: LaneServer, socket: LaneSocket) {
+  constructor(lane: FastPathServer, socket: LaneSocket) {
     this.#lane = lane;
     this.#socket = socket;
     socket[ownConnection] = this;
@@ -80,7 +80,7 @@ export class Connection implements Sink {
    * @param isLate - true where it was waited for already: whoever sends in pieces could make us read them for ever.
    */
   #take(bytes: Buffer, isLate: boolean): void {
-    const head = this.#lane.isOpen ? readPlainHead(bytes, this.#lane.limits) : undefined;
+    const head = this.#lane.isOpen ? parseRequestHead(bytes, this.#lane.limits) : undefined;
     const answerer = head && this.#lane.answererAt(head.target);
     if (!answerer || head.end < bytes.length) {
       this.handOver(bytes);
@@ -94,8 +94,8 @@ export class Connection implements Sink {
     }
   }
 
-  #ask(answerer: Answerer, head: PlainHead, body: string): void {
-    const exchange = new PlainExchange(head, body, this.#socket);
+  #ask(answerer: BufferedRequestHandler, head: RequestHead, body: string): void {
+    const exchange = new FastPathRequest(head, body, this.#socket);
     this.#exchange = exchange;
     this.#answerer = answerer;
     answerer.entered?.();
@@ -104,13 +104,13 @@ export class Connection implements Sink {
   }
 
   /** Has the request answered, at once if that is possible. */
-  answer(exchange: PlainExchange, answerer: Answerer): void {
+  answer(exchange: FastPathRequest, answerer: BufferedRequestHandler): void {
     const reply = answerer.answerWhole(exchange);
     if (reply instanceof Promise) void reply.then((each) => this.#deliver(exchange, answerer, each));
     else this.#deliver(exchange, answerer, reply);
   }
 
-  #deliver(exchange: PlainExchange, answerer: Answerer, reply: Reply): void {
+  #deliver(exchange: FastPathRequest, answerer: BufferedRequestHandler, reply: HttpServerResponse): void {
     const { body } = reply;
     const isStream = body instanceof SseStream;
     if (this.#exchange === exchange) {
@@ -124,12 +124,12 @@ export class Connection implements Sink {
     }
   }
 
-  #headOf({ status, headers }: Reply): string {
+  #headOf({ status, headers }: HttpServerResponse): string {
     this.#since = Date.now();
-    return responseHead(status, headers, this.#lane.keeping, this.#since);
+    return formatResponseHead(status, headers, this.#lane.keeping, this.#since);
   }
 
-  #open(reply: Reply, stream: SseStream, exchange: PlainExchange): void {
+  #open(reply: HttpServerResponse, stream: SseStream, exchange: FastPathRequest): void {
     exchange.shrink();
     this.#stream = stream;
     this.#head = `${this.#headOf(reply)}Transfer-Encoding: chunked\r\n\r\n`;
@@ -137,7 +137,7 @@ export class Connection implements Sink {
   }
 
   /** Sends a reply that is all there; a 204 and a 304 have no length. */
-  #send(reply: Reply, body: string): void {
+  #send(reply: HttpServerResponse, body: string): void {
     const { status, length = Buffer.byteLength(body) } = reply;
     const head = this.#headOf(reply);
     if (status === 204 || status === 304) this.#write(`${head}\r\n`, '', 0, '');
@@ -293,7 +293,11 @@ function endedEarly(): Error {
   return Object.assign(new Error('The request is not all there'), { code: 'HPE_INVALID_EOF_STATE' });
 }
 
-function answerLater(connection: Connection, exchange: PlainExchange, answerer: Answerer): void {
+function answerLater(
+  connection: FastPathConnection,
+  exchange: FastPathRequest,
+  answerer: BufferedRequestHandler,
+): void {
   connection.answer(exchange, answerer);
 }
 

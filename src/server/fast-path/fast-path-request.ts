@@ -1,16 +1,16 @@
-import type { Exchange, Headers } from '../http/http-message.ts';
-import type { Visit } from '../telemetry/request-telemetry.ts';
-import type { PlainHead } from './parse-head.ts';
+import type { HttpServerRequest, RequestHeaders } from '../http/http-message.ts';
+import type { RequestTelemetry } from '../telemetry/request-telemetry.ts';
+import type { RequestHead } from './parse-head.ts';
 
 /** One plain request, as it was read from its connection. */
-export class PlainExchange implements Exchange {
+export class FastPathRequest implements HttpServerRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  readonly headers: Headers;
+  readonly headers: RequestHeaders;
   readonly isSecure = false;
   body: string;
-  visit: Visit | undefined = undefined;
+  visit: RequestTelemetry | undefined = undefined;
   #from: { readonly remoteAddress?: string | undefined } | undefined;
   #onGone: (() => void)[] | undefined = undefined;
 
@@ -18,7 +18,7 @@ export class PlainExchange implements Exchange {
    * @param from - the connection, which is asked for its address if anybody wants to know.
    */
   constructor(
-    { method, target, headers }: PlainHead,
+    { method, target, headers }: RequestHead,
     body: string,
     from: { remoteAddress?: string | undefined },
   ) {

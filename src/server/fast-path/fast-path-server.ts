@@ -4,21 +4,21 @@ import { EventEmitter } from 'node:events';
 import { type RequestListener, Server, type ServerOptions } from 'node:http';
 import { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { Answerer } from './buffered-handler.ts';
-import { Connection } from './connection.ts';
-import type { PlainLimits } from './parse-head.ts';
+import type { BufferedRequestHandler } from './buffered-handler.ts';
+import { FastPathConnection } from './connection.ts';
+import type { RequestHeadLimits } from './parse-head.ts';
 
 /**
  * A server with a lane for plain requests. Those that came whole and can be read in one way only are answered on their
  * sockets, which costs half of what Node's own way does. Everything else is left to Node, with its connection: odd heads,
  * long bodies, requests behind each other, upgrades, whatever is slow or wrong.
  */
-export class LaneServer extends Server {
-  readonly limits: PlainLimits;
+export class FastPathServer extends Server {
+  readonly limits: RequestHeadLimits;
   /** Whoever answers a plain request for a path and query; undefined where only Node knows. */
-  readonly answererAt: (target: string) => Answerer | undefined;
+  readonly answererAt: (target: string) => BufferedRequestHandler | undefined;
   /** The connections that were not left to Node. */
-  readonly inLane = new Set<Connection>();
+  readonly inLane = new Set<FastPathConnection>();
   /** What belongs to no request is done in here. */
   readonly own = new AsyncResource('LaneServer');
   readonly #toNode: (socket: Socket) => void;
@@ -29,8 +29,8 @@ export class LaneServer extends Server {
   constructor(
     bounds: ServerOptions,
     listener: RequestListener,
-    answererAt: (target: string) => Answerer | undefined,
-    limits: PlainLimits,
+    answererAt: (target: string) => BufferedRequestHandler | undefined,
+    limits: RequestHeadLimits,
   ) {
     super(bounds, listener);
     this.limits = limits;
@@ -75,7 +75,7 @@ export class LaneServer extends Server {
   #accept(socket: Socket): void {
     // Anybody may hand a connection to the server of Node, of any kind.
     const isPlain = socket instanceof Socket && !(socket as Partial<TLSSocket>).encrypted;
-    if (isPlain && this.isOpen) this.inLane.add(new Connection(this, socket));
+    if (isPlain && this.isOpen) this.inLane.add(new FastPathConnection(this, socket));
     else this.#toNode(socket);
   }
 

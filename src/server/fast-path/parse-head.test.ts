@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { readPlainHead } from './parse-head.ts';
+import { parseRequestHead } from './parse-head.ts';
 
 const limits = { headerBytes: 1_000, headers: 5, bodyBytes: 100 };
-const read = (text: string) => readPlainHead(Buffer.from(text, 'latin1'), limits);
+const read = (text: string) => parseRequestHead(Buffer.from(text, 'latin1'), limits);
 
 describe('a plain head', () => {
   it('is read with its headers by lower-case name, and says where its body is', () => {

@@ -1,11 +1,11 @@
-import type { Headers } from '../http/http-message.ts';
+import type { RequestHeaders } from '../http/http-message.ts';
 
 /** The head of a request that is plain: it can be read in one way only, and nothing is to be done but to answer it. */
-export interface PlainHead {
+export interface RequestHead {
   readonly method: string;
   /** The path and the query. */
   readonly target: string;
-  readonly headers: Headers;
+  readonly headers: RequestHeaders;
   /** Where its body begins. */
   readonly bodyAt: number;
   /** Where the request ends, which may be beyond what is there. */
@@ -13,7 +13,7 @@ export interface PlainHead {
 }
 
 /** How large a plain request may be. */
-export interface PlainLimits {
+export interface RequestHeadLimits {
   readonly headerBytes: number;
   readonly headers: number;
   readonly bodyBytes: number;
@@ -34,7 +34,7 @@ const lengthForm = /^\d{1,10}$/;
  *
  * @returns undefined for everything that is not plain, or not all there.
  */
-export function readPlainHead(bytes: Buffer, limits: PlainLimits): PlainHead | undefined {
+export function parseRequestHead(bytes: Buffer, limits: RequestHeadLimits): RequestHead | undefined {
   const headEnd = bytes.indexOf(blankLine);
   if (headEnd < 0 || headEnd > limits.headerBytes) return undefined;
   const text = bytes.toString('latin1', 0, headEnd);

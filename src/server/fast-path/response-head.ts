@@ -22,7 +22,7 @@ const illegal = /[^\t\x20-\x7e\x80-\xff]/g;
  * @param headers - name, value, name, value.
  * @param keeping - the lines that say what becomes of the connection.
  */
-export function responseHead(
+export function formatResponseHead(
   status: number,
   headers: readonly string[],
   keeping: string,

@@ -1,46 +1,53 @@
 import { v1_0 } from '../../dialects/v1_0/index.ts';
 import type { Agent } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import { AdmittedExchange } from '../auth/authenticated-request.ts';
-import { Refusal } from '../auth/auth-error.ts';
-import { preflight, withCors } from './cors.ts';
-import { type Exchange, headerOf, jsonReply, type Reply } from './http-message.ts';
-import { withExtensions } from './extensions.ts';
-import { Face } from './server-context.ts';
-import { parseJson } from './parse-json.ts';
-import { answerRpc, rpcErrorReply } from './json-rpc.ts';
-import { MetricsPage } from '../telemetry/metrics-endpoint.ts';
+import { AuthenticatedRequest } from '../auth/authenticated-request.ts';
+import { AuthError } from '../auth/auth-error.ts';
+import { preflightResponse, withCors } from './cors.ts';
+import {
+  type HttpServerRequest,
+  singleHeader,
+  jsonResponse,
+  type HttpServerResponse,
+} from './http-message.ts';
+import { withActivatedExtensions } from './extensions.ts';
+import { ServerContext } from './server-context.ts';
+import { parseUntrustedJson } from './parse-json.ts';
+import { handleRpc, rpcErrorResponse } from './json-rpc.ts';
+import { MetricsEndpoint } from '../telemetry/metrics-endpoint.ts';
 import type { ServerOptions } from '../server-options.ts';
-import { isRpcPath, refusal, refusalAtGate } from './error-response.ts';
-import { answerRest, restErrorReply } from './rest.ts';
+import { isRpcPath, errorResponse, authErrorResponse } from './error-response.ts';
+import { handleRest, restErrorResponse } from './rest.ts';
 import { SseStream } from './sse-stream.ts';
-import { inView } from '../telemetry/traffic-observer.ts';
+import { observeTraffic } from '../telemetry/traffic-observer.ts';
 
 /** Shows an agent over HTTP: every binding and every version, whatever received the request. */
-export class HttpFace {
-  readonly face: Face;
+export class AgentHttpHandler {
+  readonly face: ServerContext;
   readonly #options: ServerOptions;
   readonly #basePath: string;
-  readonly #metrics: MetricsPage | undefined;
+  readonly #metrics: MetricsEndpoint | undefined;
   /** True once the agent can take calls. */
   isReady = false;
 
   constructor(agent: Agent, options: ServerOptions = {}) {
     this.#basePath = (options.basePath ?? '').replace(/\/+$/, '');
     this.#options = { ...options, basePath: this.#basePath };
-    this.face = new Face(agent, this.#options);
+    this.face = new ServerContext(agent, this.#options);
     const { metrics = false } = options;
     const kept = this.face.watch?.metrics;
-    this.#metrics = kept && new MetricsPage(this.face, kept, typeof metrics === 'object' ? metrics : {});
+    this.#metrics = kept && new MetricsEndpoint(this.face, kept, typeof metrics === 'object' ? metrics : {});
   }
 
   /** Answers one request, at once if it can. Never rejects. */
-  answer(exchange: Exchange): Promise<Reply> | Reply {
+  answer(exchange: HttpServerRequest): Promise<HttpServerResponse> | HttpServerResponse {
     return this.#options.onWire ? this.#answerInView(exchange) : this.#answer(exchange);
   }
 
   /** Answers one request that came with its body, at once if it can: of callers that are not let in, nobody sees that. */
-  answerWhole(exchange: Exchange & { body: string }): Promise<Reply> | Reply {
+  answerWhole(
+    exchange: HttpServerRequest & { body: string },
+  ): Promise<HttpServerResponse> | HttpServerResponse {
     if (!this.isGuarded) return this.answer(exchange);
     const { body } = exchange;
     exchange.body = '';
@@ -51,16 +58,19 @@ export class HttpFace {
   }
 
   /** Who calls is known before anybody sees the request, and its credentials are gone. */
-  #answerInView(exchange: Exchange): Promise<Reply> {
+  #answerInView(exchange: HttpServerRequest): Promise<HttpServerResponse> {
     return this.#letIn(exchange, async (admitted) => {
-      const show = inView(this.#options.onWire, admitted);
+      const show = observeTraffic(this.#options.onWire, admitted);
       return show(await this.#answer(admitted));
     });
   }
 
   /** Goes on with a request whose caller is let in, and refuses all others. */
-  async #letIn(exchange: Exchange, goOn: (admitted: Exchange) => Promise<Reply> | Reply): Promise<Reply> {
-    let admitted: Exchange;
+  async #letIn(
+    exchange: HttpServerRequest,
+    goOn: (admitted: HttpServerRequest) => Promise<HttpServerResponse> | HttpServerResponse,
+  ): Promise<HttpServerResponse> {
+    let admitted: HttpServerRequest;
     try {
       admitted = await this.admit(exchange);
     } catch (thrown) {
@@ -69,7 +79,7 @@ export class HttpFace {
     return goOn(admitted);
   }
 
-  #answer(exchange: Exchange): Promise<Reply> | Reply {
+  #answer(exchange: HttpServerRequest): Promise<HttpServerResponse> | HttpServerResponse {
     const { watch } = this.face;
     if (watch) exchange.visit = watch.begin(exchange);
     const { headers } = exchange;
@@ -78,7 +88,7 @@ export class HttpFace {
       headers.origin === undefined &&
       headers['a2a-extensions'] === undefined &&
       headers['x-a2a-extensions'] === undefined;
-    let reply: Promise<Reply> | Reply;
+    let reply: Promise<HttpServerResponse> | HttpServerResponse;
     try {
       const admitting = this.admit(exchange);
       reply =
@@ -90,18 +100,21 @@ export class HttpFace {
     return isPlain ? reply : this.#finished(exchange, reply);
   }
 
-  #failed(exchange: Exchange, thrown: unknown): Reply {
+  #failed(exchange: HttpServerRequest, thrown: unknown): HttpServerResponse {
     const error = A2AError.from(thrown);
     this.face.report(error, this.#hidden(exchange));
     return this.#failure(exchange, error);
   }
 
   /** Adds what only some callers need to a reply. */
-  async #finished(exchange: Exchange, answering: Promise<Reply> | Reply): Promise<Reply> {
+  async #finished(
+    exchange: HttpServerRequest,
+    answering: Promise<HttpServerResponse> | HttpServerResponse,
+  ): Promise<HttpServerResponse> {
     const { headers } = exchange;
     let reply = await answering;
     if (headers['a2a-extensions'] !== undefined || headers['x-a2a-extensions'] !== undefined)
-      reply = await withExtensions(exchange, reply, this.face.agent);
+      reply = await withActivatedExtensions(exchange, reply, this.face.agent);
     if (!(reply.body instanceof SseStream)) exchange.visit?.end(reply.status);
     return headers.origin === undefined ? reply : withCors(exchange, reply, this.#options);
   }
@@ -111,9 +124,9 @@ export class HttpFace {
    *
    * @returns what to go on with, at once if that can be told at once.
    */
-  admit(exchange: Exchange): Promise<Exchange> | Exchange {
+  admit(exchange: HttpServerRequest): Promise<HttpServerRequest> | HttpServerRequest {
     const { gate } = this.face;
-    if (!gate || exchange instanceof AdmittedExchange) return exchange;
+    if (!gate || exchange instanceof AuthenticatedRequest) return exchange;
     const path = this.#localPath(exchange);
     // Who may read metrics is decided by what the gate would hide.
     if (this.#metrics?.path === path && isReading(exchange)) return exchange;
@@ -130,26 +143,26 @@ export class HttpFace {
     return this.face.gate !== undefined;
   }
 
-  #hidden(exchange: Exchange): Exchange {
-    return exchange instanceof AdmittedExchange ? exchange : (this.face.gate?.hide(exchange) ?? exchange);
+  #hidden(exchange: HttpServerRequest): HttpServerRequest {
+    return exchange instanceof AuthenticatedRequest ? exchange : (this.face.gate?.hide(exchange) ?? exchange);
   }
 
-  #failure(exchange: Exchange, error: A2AError): Reply {
+  #failure(exchange: HttpServerRequest, error: A2AError): HttpServerResponse {
     const path = this.#localPath(exchange);
-    if (exchange.method === 'POST' && isRpcPath(path) && !(error instanceof Refusal))
-      return rpcErrorReply(error, null, v1_0);
-    if (error instanceof Refusal && path !== undefined)
-      return refusalAtGate(error, exchange.method, path, this.#versionText(exchange));
-    return restErrorReply(error, v1_0);
+    if (exchange.method === 'POST' && isRpcPath(path) && !(error instanceof AuthError))
+      return rpcErrorResponse(error, null, v1_0);
+    if (error instanceof AuthError && path !== undefined)
+      return authErrorResponse(error, exchange.method, path, this.#versionText(exchange));
+    return restErrorResponse(error, v1_0);
   }
 
-  #route(exchange: Exchange): Promise<Reply> | Reply {
+  #route(exchange: HttpServerRequest): Promise<HttpServerResponse> | HttpServerResponse {
     const { method } = exchange;
     const path = this.#localPath(exchange);
     if (path === undefined) throw new A2AError('NOT_FOUND');
     const version = this.#versionText(exchange);
     if (method === 'POST') return this.#post(exchange, path, version);
-    if (method === 'OPTIONS') return preflight(exchange, this.#options);
+    if (method === 'OPTIONS') return preflightResponse(exchange, this.#options);
     if (method === 'GET' || method === 'HEAD') {
       switch (path) {
         case '/.well-known/agent-card.json':
@@ -160,15 +173,15 @@ export class HttpFace {
           return this.face.cards.answer(exchange, true, version);
         case '/.well-known/jwks.json':
           if (!this.face.agent.jwks) break;
-          return this.face.agent.jwks().then((keys) => jsonReply(200, JSON.stringify(keys)));
+          return this.face.agent.jwks().then((keys) => jsonResponse(200, JSON.stringify(keys)));
         case '/healthz':
           exchange.visit = undefined;
-          return jsonReply(200, '{"status":"ok"}');
+          return jsonResponse(200, '{"status":"ok"}');
         case '/readyz':
           exchange.visit = undefined;
           return this.isReady
-            ? jsonReply(200, '{"status":"ready"}')
-            : jsonReply(503, '{"status":"starting"}');
+            ? jsonResponse(200, '{"status":"ready"}')
+            : jsonResponse(503, '{"status":"starting"}');
         case '/agent/authenticatedExtendedCard':
           return this.face.cards.extended(exchange, this.face.access);
       }
@@ -176,45 +189,51 @@ export class HttpFace {
       if (isRpcPath(path))
         throw new A2AError('METHOD_NOT_ALLOWED', 'JSON-RPC takes POST', { details: { allow: 'POST' } });
     }
-    return answerRest(this.face, exchange, path, undefined, version);
+    return handleRest(this.face, exchange, path, undefined, version);
   }
 
-  #post(exchange: Exchange, path: string, version: string | undefined): Promise<Reply> | Reply {
+  #post(
+    exchange: HttpServerRequest,
+    path: string,
+    version: string | undefined,
+  ): Promise<HttpServerResponse> | HttpServerResponse {
     const isRpc = isRpcPath(path);
     try {
       checkContentType(exchange);
       // Cancel and subscribe may come without a body, and some clients send the text `null`.
       const body =
-        exchange.body === '' && !isRpc ? undefined : parseJson(exchange.body, this.face.limits.jsonDepth);
-      if (isRpc || isEnvelope(body)) return answerRpc(this.face, exchange, body, version);
-      return answerRest(this.face, exchange, path, body, version);
+        exchange.body === '' && !isRpc
+          ? undefined
+          : parseUntrustedJson(exchange.body, this.face.limits.jsonDepth);
+      if (isRpc || isEnvelope(body)) return handleRpc(this.face, exchange, body, version);
+      return handleRest(this.face, exchange, path, body, version);
     } catch (thrown) {
       const error = A2AError.from(thrown);
       this.face.report(error, exchange);
-      return refusal(error, path, version);
+      return errorResponse(error, path, version);
     }
   }
 
   /** Refuses a request whose body cannot even be read. */
-  refuse(exchange: Exchange, error: A2AError): Reply {
+  refuse(exchange: HttpServerRequest, error: A2AError): HttpServerResponse {
     const { watch } = this.face;
-    const show = inView(this.#options.onWire, this.#hidden(exchange));
+    const show = observeTraffic(this.#options.onWire, this.#hidden(exchange));
     if (watch) exchange.visit = watch.begin(exchange);
     this.face.report(error, this.#hidden(exchange));
     const reply =
-      error instanceof Refusal
+      error instanceof AuthError
         ? this.#failure(exchange, error)
-        : refusal(error, this.#localPath(exchange) ?? '/', this.#versionText(exchange));
+        : errorResponse(error, this.#localPath(exchange) ?? '/', this.#versionText(exchange));
     exchange.visit?.end(reply.status);
     return show(withCors(exchange, reply, this.#options));
   }
 
   /** The version to answer in, as far as its name goes. */
-  #versionText(exchange: Exchange): string | undefined {
+  #versionText(exchange: HttpServerRequest): string | undefined {
     return this.#options.speaks ?? versionTextOf(exchange);
   }
 
-  #localPath({ path }: Exchange): string | undefined {
+  #localPath({ path }: HttpServerRequest): string | undefined {
     if (this.#basePath === '') return withOneSlash(path);
     if (!path.startsWith(this.#basePath)) return undefined;
     const local = path.slice(this.#basePath.length);
@@ -236,11 +255,11 @@ const publicPaths = new Set([
   '/readyz',
 ]);
 
-function isPublic(exchange: Exchange, path: string): boolean {
+function isPublic(exchange: HttpServerRequest, path: string): boolean {
   return exchange.method === 'OPTIONS' || (publicPaths.has(path) && isReading(exchange));
 }
 
-function isReading({ method }: Exchange): boolean {
+function isReading({ method }: HttpServerRequest): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
@@ -250,8 +269,8 @@ function isEnvelope(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'jsonrpc' in body && 'method' in body;
 }
 
-function checkContentType({ headers, body }: Exchange): void {
-  const type = headerOf(headers, 'content-type');
+function checkContentType({ headers, body }: HttpServerRequest): void {
+  const type = singleHeader(headers, 'content-type');
   if (type === undefined || body === '') return;
   if (type === 'application/json' || /^application\/([\w.-]+\+)?json(-rpc)?\s*(;|$)/i.test(type)) return;
   throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', 'The body must be application/json', {
@@ -260,8 +279,8 @@ function checkContentType({ headers, body }: Exchange): void {
 }
 
 /** The version that the caller names, in its header or in the query. */
-function versionTextOf({ headers, query }: Exchange): string | undefined {
-  const header = headerOf(headers, 'a2a-version');
+function versionTextOf({ headers, query }: HttpServerRequest): string | undefined {
+  const header = singleHeader(headers, 'a2a-version');
   if (header !== undefined && header !== '') return header;
   if (query === '' || !/(^|&)a2a-version=/i.test(query)) return undefined;
   for (const [name, value] of new URLSearchParams(query))

@@ -1,4 +1,4 @@
-import { type Exchange, headerOf, type Reply } from './http-message.ts';
+import { type HttpServerRequest, singleHeader, type HttpServerResponse } from './http-message.ts';
 import type { ServerOptions } from '../server-options.ts';
 
 const exposed = 'A2A-Version, A2A-Extensions, X-A2A-Extensions, ETag, WWW-Authenticate, Retry-After';
@@ -11,8 +11,12 @@ function headersFor(origin: string, allowed: ServerOptions['cors']): string[] {
 }
 
 /** Adds what a browser needs to a reply. Other callers send no `Origin` and cost nothing. */
-export function withCors(exchange: Exchange, reply: Reply, options: ServerOptions): Reply {
-  const origin = headerOf(exchange.headers, 'origin');
+export function withCors(
+  exchange: HttpServerRequest,
+  reply: HttpServerResponse,
+  options: ServerOptions,
+): HttpServerResponse {
+  const origin = singleHeader(exchange.headers, 'origin');
   if (origin === undefined) return reply;
   const headers = headersFor(origin, options.cors);
   if (headers.length === 0) return reply;
@@ -20,9 +24,9 @@ export function withCors(exchange: Exchange, reply: Reply, options: ServerOption
 }
 
 /** Answers a browser that asks whether it may. */
-export function preflight(exchange: Exchange, options: ServerOptions): Reply {
-  const origin = headerOf(exchange.headers, 'origin') ?? '';
-  const asked = headerOf(exchange.headers, 'access-control-request-headers');
+export function preflightResponse(exchange: HttpServerRequest, options: ServerOptions): HttpServerResponse {
+  const origin = singleHeader(exchange.headers, 'origin') ?? '';
+  const asked = singleHeader(exchange.headers, 'access-control-request-headers');
   const headers = headersFor(origin, options.cors);
   if (headers.length > 0) {
     headers.push(

@@ -1,9 +1,14 @@
 import type { Agent } from '../../protocol/agent.ts';
-import { type Exchange, type Headers, headerOf, type Reply } from './http-message.ts';
+import {
+  type HttpServerRequest,
+  type RequestHeaders,
+  singleHeader,
+  type HttpServerResponse,
+} from './http-message.ts';
 
 /** Reads the extensions that a caller asks for, if it says. */
-export function readExtensions(headers: Headers): readonly string[] | undefined {
-  const listed = headerOf(headers, 'a2a-extensions') ?? headerOf(headers, 'x-a2a-extensions');
+export function requestedExtensions(headers: RequestHeaders): readonly string[] | undefined {
+  const listed = singleHeader(headers, 'a2a-extensions') ?? singleHeader(headers, 'x-a2a-extensions');
   if (listed === undefined) return undefined;
   return listed
     .split(',')
@@ -12,8 +17,12 @@ export function readExtensions(headers: Headers): readonly string[] | undefined 
 }
 
 /** Tells a caller that asked for extensions which of them the agent has, in the header that it asked with. */
-export async function withExtensions({ headers }: Exchange, reply: Reply, agent: Agent): Promise<Reply> {
-  const asked = readExtensions(headers);
+export async function withActivatedExtensions(
+  { headers }: HttpServerRequest,
+  reply: HttpServerResponse,
+  agent: Agent,
+): Promise<HttpServerResponse> {
+  const asked = requestedExtensions(headers);
   if (!asked || asked.length === 0 || reply.status >= 400) return reply;
   // An agent somewhere else may fail to tell; the answer is there all the same.
   const card = await agent.card().catch(() => undefined);

@@ -1,21 +1,37 @@
-import { ChoiceError, chooseForMethod, dialectOf, type MethodChoice, versionOf } from '../../dialects/negotiation.ts';
+import {
+  NegotiationError,
+  dialectForMethod,
+  dialectForVersion,
+  type MethodMatch,
+  parseVersionHeader,
+} from '../../dialects/negotiation.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
-import { strictly, strictlyFor } from '../../dialects/translation-loss.ts';
+import { strictMode, strictModeFor } from '../../dialects/translation-loss.ts';
 import { v0_1 } from '../../dialects/v0_1/index.ts';
 import { v1_0 } from '../../dialects/v1_0/index.ts';
 import { A2AError, errorTable } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import { withChallenges } from '../auth/auth-error.ts';
 import type { Task } from '../../protocol/task.ts';
-import { HttpCall } from '../operations/http-call-context.ts';
+import { HttpCallContext } from '../operations/http-call-context.ts';
 import { RpcEnvelope } from './stream-envelope.ts';
-import { type Exchange, headerOf, jsonReply, type Reply } from './http-message.ts';
-import { type Asked, isStreaming, type Opened, taskOf } from '../operations/invoke-agent.ts';
-import type { Face } from './server-context.ts';
+import {
+  type HttpServerRequest,
+  singleHeader,
+  jsonResponse,
+  type HttpServerResponse,
+} from './http-message.ts';
+import {
+  type OperationCall,
+  isStreamingOperation,
+  type OpenedStream,
+  resolveStreamTask,
+} from '../operations/invoke-agent.ts';
+import type { ServerContext } from './server-context.ts';
 import { withRetryAfter } from '../limits/limits.ts';
-import { perform, performStream } from '../operations/execute.ts';
+import { executeUnary, executeStream } from '../operations/execute.ts';
 import { SseStream } from './sse-stream.ts';
-import { versionNamed } from './requested-version.ts';
+import { versionForErrors } from './requested-version.ts';
 
 /** A JSON-RPC request whose envelope is right. */
 interface RpcRequest {
@@ -39,40 +55,43 @@ const visibleReasons = new Set([
  * A chain of callbacks and not of functions that await each other: this is where most requests pass, and each link
  * costs as much as reading the message.
  */
-export function answerRpc(
-  face: Face,
-  exchange: Exchange,
+export function handleRpc(
+  face: ServerContext,
+  exchange: HttpServerRequest,
   body: unknown,
   versionText?: string,
-): Promise<Reply> | Reply {
+): Promise<HttpServerResponse> | HttpServerResponse {
   let id: RpcRequest['id'] = null;
   let dialect: Dialect | undefined;
   let isStream = false;
   if (exchange.visit) exchange.visit.binding = 'JSONRPC';
-  const fail = (thrown: unknown): Reply => {
+  const fail = (thrown: unknown): HttpServerResponse => {
     const error = A2AError.from(thrown);
     face.report(error, exchange);
-    const spoken = thrown instanceof ChoiceError ? thrown.dialect : (dialect ?? unread(versionText));
+    const spoken = thrown instanceof NegotiationError ? thrown.dialect : (dialect ?? unread(versionText));
     return isStream && !visibleReasons.has(error.reason) && wantsEventsOnly(exchange, spoken)
       ? face.streamReply(failedStream(error, id, spoken), exchange)
-      : rpcErrorReply(error, id, spoken);
+      : rpcErrorResponse(error, id, spoken);
   };
   try {
     const request = readEnvelope(body);
     id = request.id;
-    const version = versionOf(versionText);
-    dialect = dialectOf(version);
-    const choice = chooseForMethod(request.method, version, { path: exchange.path, lenient: face.isLenient });
+    const version = parseVersionHeader(versionText);
+    dialect = dialectForVersion(version);
+    const choice = dialectForMethod(request.method, version, {
+      path: exchange.path,
+      lenient: face.isLenient,
+    });
     // Where it may be of either version, an error of 0.1 is legal in both.
     dialect = choice.ambiguous ? v0_1 : choice.dialect;
-    isStream = isStreaming(choice.operation);
+    isStream = isStreamingOperation(choice.operation);
     const asked = readAsked(face, exchange, request, choice);
-    const go = (): Promise<Reply> | Reply => {
+    const go = (): Promise<HttpServerResponse> | HttpServerResponse => {
       if (!isStream) {
-        const answering = perform(face, exchange, asked, choice.ambiguous ? () => v0_1 : undefined);
+        const answering = executeUnary(face, exchange, asked, choice.ambiguous ? () => v0_1 : undefined);
         return answering.then((text) => resultReply(id, text), fail);
       }
-      const opening = performStream(face, exchange, asked, (opened) =>
+      const opening = executeStream(face, exchange, asked, (opened) =>
         streamOf(face, asked, id, { choice, opened }),
       );
       return opening instanceof Promise ? opening.catch(fail) : opening;
@@ -83,19 +102,19 @@ export function answerRpc(
   }
 }
 
-function resultReply(id: RpcRequest['id'], text: string): Reply {
-  return jsonReply(200, `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${text}}`);
+function resultReply(id: RpcRequest['id'], text: string): HttpServerResponse {
+  return jsonResponse(200, `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${text}}`);
 }
 
 /** The dialect to refuse a request in that could not be read so far as to tell. */
 function unread(versionText: string | undefined): Dialect {
-  const version = versionNamed(versionText);
-  return version === undefined ? v1_0 : dialectOf(version);
+  const version = versionForErrors(versionText);
+  return version === undefined ? v1_0 : dialectForVersion(version);
 }
 
 /** The clients before 1.0 that ask for events alone do not read an error that comes as anything else. */
-function wantsEventsOnly({ headers }: Exchange, { version }: Dialect): boolean {
-  return version !== '1.0' && headerOf(headers, 'accept')?.trim() === 'text/event-stream';
+function wantsEventsOnly({ headers }: HttpServerRequest, { version }: Dialect): boolean {
+  return version !== '1.0' && singleHeader(headers, 'accept')?.trim() === 'text/event-stream';
 }
 
 function failedStream(error: A2AError, id: RpcRequest['id'], dialect: Dialect): SseStream {
@@ -108,10 +127,14 @@ function failedStream(error: A2AError, id: RpcRequest['id'], dialect: Dialect): 
 }
 
 /** The reply to a request that failed. */
-export function rpcErrorReply(error: A2AError, id: RpcRequest['id'], dialect: Dialect): Reply {
+export function rpcErrorResponse(
+  error: A2AError,
+  id: RpcRequest['id'],
+  dialect: Dialect,
+): HttpServerResponse {
   const status = visibleReasons.has(error.reason) ? errorTable[error.reason].http : 200;
   const text = JSON.stringify({ jsonrpc: '2.0', id, error: dialect.rpcError.write(error) });
-  return withRetryAfter(withChallenges(jsonReply(status, text), error), error);
+  return withRetryAfter(withChallenges(jsonResponse(status, text), error), error);
 }
 
 function readEnvelope(body: unknown): RpcRequest {
@@ -136,17 +159,17 @@ function isOnlyIn0_1(method: string): boolean {
 }
 
 function readAsked(
-  face: Face,
-  exchange: Exchange,
+  face: ServerContext,
+  exchange: HttpServerRequest,
   { id, params }: RpcRequest,
-  { dialect, operation }: MethodChoice,
-): Asked {
+  { dialect, operation }: MethodMatch,
+): OperationCall {
   // Messages of 0.1 have no ids, so their requests tell them apart.
-  const reading = dialect === v0_1 ? strictlyFor(id) : strictly;
+  const reading = dialect === v0_1 ? strictModeFor(id) : strictMode;
   const request = dialect.requests[operation].read(params, reading);
   const tenant = dialect.version === '1.0' ? tenantOf(params) : undefined;
-  const call = new HttpCall(exchange, dialect.version, tenant);
-  if (isStreaming(operation)) face.readAfter(exchange, request);
+  const call = new HttpCallContext(exchange, dialect.version, tenant);
+  if (isStreamingOperation(operation)) face.readAfter(exchange, request);
   return {
     agent: face.agent,
     dialect,
@@ -166,10 +189,10 @@ function tenantOf(params: unknown): string | undefined {
 }
 
 function streamOf(
-  face: Face,
-  asked: Asked,
+  face: ServerContext,
+  asked: OperationCall,
   id: RpcRequest['id'],
-  { choice, opened: { events, first } }: { choice: MethodChoice; opened: Opened },
+  { choice, opened: { events, first } }: { choice: MethodMatch; opened: OpenedStream },
 ): Promise<SseStream> | SseStream {
   const make = (dialect: Dialect, task?: Task): SseStream => {
     const texts = dialect.sharesEvents ? face.textsOf(dialect) : undefined;
@@ -178,5 +201,5 @@ function streamOf(
   if (!choice.ambiguous && asked.dialect !== v0_1) return make(asked.dialect);
   const spoken = (task: Task | undefined): SseStream =>
     make(choice.ambiguous && task?.origin === '0.1' ? v0_1 : asked.dialect, task);
-  return first?.kind === 'task' ? spoken(first.task) : taskOf(asked, first).then(spoken);
+  return first?.kind === 'task' ? spoken(first.task) : resolveStreamTask(asked, first).then(spoken);
 }

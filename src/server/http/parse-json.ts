@@ -7,7 +7,7 @@ import { defaultLimits } from '../limits/limits.ts';
  * @param maxDepth - how deep it may be nested. The default is far beyond what anybody sends, and far below what breaks a
  * recursive reader.
  */
-export function parseJson(text: string, maxDepth: number = defaultLimits.jsonDepth): unknown {
+export function parseUntrustedJson(text: string, maxDepth: number = defaultLimits.jsonDepth): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);

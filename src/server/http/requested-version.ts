@@ -1,10 +1,10 @@
-import { versionOf } from '../../dialects/negotiation.ts';
-import type { Version } from '../../protocol/card.ts';
+import { parseVersionHeader } from '../../dialects/negotiation.ts';
+import type { ProtocolVersion } from '../../protocol/card.ts';
 
 /** The version to refuse a caller in: the one it names, or 1.0 where it names one that nobody speaks. */
-export function versionNamed(text: string | undefined): Version | undefined {
+export function versionForErrors(text: string | undefined): ProtocolVersion | undefined {
   try {
-    return versionOf(text);
+    return parseVersionHeader(text);
   } catch {
     return '1.0';
   }

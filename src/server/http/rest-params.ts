@@ -9,7 +9,7 @@ const boolean = new Set(['includeArtifacts', 'include_artifacts']);
  *
  * @param query - without its question mark.
  */
-export function paramsOf(query: string, path: Record<string, string>, body: unknown): unknown {
+export function mergeRestParams(query: string, path: Record<string, string>, body: unknown): unknown {
   if (body !== undefined && body !== null && (typeof body !== 'object' || Array.isArray(body))) {
     throw new A2AError('INVALID_PARAMS', 'The body must be a JSON object');
   }

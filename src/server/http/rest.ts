@@ -1,19 +1,19 @@
-import { ChoiceError, chooseForPath, versionOf } from '../../dialects/negotiation.ts';
+import { NegotiationError, dialectForPath, parseVersionHeader } from '../../dialects/negotiation.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
-import { strictly } from '../../dialects/translation-loss.ts';
+import { strictMode } from '../../dialects/translation-loss.ts';
 import { v0_3_rest } from '../../dialects/v0_3_rest/index.ts';
 import { v1_0 } from '../../dialects/v1_0/index.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import { withChallenges } from '../auth/auth-error.ts';
-import { HttpCall } from '../operations/http-call-context.ts';
+import { HttpCallContext } from '../operations/http-call-context.ts';
 import { RestEnvelope } from './stream-envelope.ts';
-import { type Exchange, jsonReply, type Reply } from './http-message.ts';
-import type { Face } from './server-context.ts';
+import { type HttpServerRequest, jsonResponse, type HttpServerResponse } from './http-message.ts';
+import type { ServerContext } from './server-context.ts';
 import { withRetryAfter } from '../limits/limits.ts';
-import { type Asked, isStreaming, type Opened } from '../operations/invoke-agent.ts';
-import { perform, performStream } from '../operations/execute.ts';
-import { paramsOf } from './rest-params.ts';
-import { type Matched, RouteTable } from './route-table.ts';
+import { type OperationCall, isStreamingOperation, type OpenedStream } from '../operations/invoke-agent.ts';
+import { executeUnary, executeStream } from '../operations/execute.ts';
+import { mergeRestParams } from './rest-params.ts';
+import { type RouteMatch, RouteTable } from './route-table.ts';
 import { SseStream } from './sse-stream.ts';
 
 const tables: ReadonlyMap<Dialect, RouteTable> = new Map([
@@ -22,39 +22,39 @@ const tables: ReadonlyMap<Dialect, RouteTable> = new Map([
 ]);
 
 /** A route, whose it is, and the tenant in front of it. */
-interface Found extends Matched {
+interface Found extends RouteMatch {
   dialect: Dialect;
   tenant: string | undefined;
 }
 
 /** Answers a REST request. `body` is undefined where none came. Never rejects. */
-export function answerRest(
-  face: Face,
-  exchange: Exchange,
+export function handleRest(
+  face: ServerContext,
+  exchange: HttpServerRequest,
   path: string,
   body: unknown,
   versionText?: string,
-): Promise<Reply> | Reply {
+): Promise<HttpServerResponse> | HttpServerResponse {
   let dialect: Dialect = v1_0;
   if (exchange.visit) exchange.visit.binding = 'HTTP+JSON';
-  const fail = (thrown: unknown): Reply => {
+  const fail = (thrown: unknown): HttpServerResponse => {
     const error = A2AError.from(thrown);
     face.report(error, exchange);
-    return restErrorReply(error, thrown instanceof ChoiceError ? restOf(thrown.dialect) : dialect);
+    return restErrorResponse(error, thrown instanceof NegotiationError ? restOf(thrown.dialect) : dialect);
   };
   try {
-    dialect = chooseForPath(path, versionOf(versionText));
+    dialect = dialectForPath(path, parseVersionHeader(versionText));
     const found = find(dialect, exchange.method, path);
     const asked = readAsked(face, exchange, found, body);
-    const go = (): Promise<Reply> | Reply => {
-      if (!isStreaming(asked.operation)) {
+    const go = (): Promise<HttpServerResponse> | HttpServerResponse => {
+      if (!isStreamingOperation(asked.operation)) {
         const { status = 200 } = found.route;
-        return perform(face, exchange, asked).then(
-          (text) => keptBy(asked.operation, jsonReply(status, text, dialect.restMediaType)),
+        return executeUnary(face, exchange, asked).then(
+          (text) => keptBy(asked.operation, jsonResponse(status, text, dialect.restMediaType)),
           fail,
         );
       }
-      const opening = performStream(face, exchange, asked, (opened) => streamOf(face, asked, opened));
+      const opening = executeStream(face, exchange, asked, (opened) => streamOf(face, asked, opened));
       return opening instanceof Promise ? opening.catch(fail) : opening;
     };
     return face.access ? face.access.check(exchange, asked).then(go).catch(fail) : go();
@@ -64,7 +64,7 @@ export function answerRest(
 }
 
 /** The extended card is for whoever asked, and no cache between may give it to others. */
-function keptBy(operation: string, reply: Reply): Reply {
+function keptBy(operation: string, reply: HttpServerResponse): HttpServerResponse {
   if (operation === 'extendedCard') reply.headers.push('Cache-Control', 'private, no-cache');
   return reply;
 }
@@ -74,9 +74,9 @@ function restOf(dialect: Dialect): Dialect {
 }
 
 /** The reply to a request that failed. */
-export function restErrorReply(error: A2AError, dialect: Dialect): Reply {
+export function restErrorResponse(error: A2AError, dialect: Dialect): HttpServerResponse {
   const { status, body } = dialect.restError.write(error);
-  const reply = jsonReply(status, JSON.stringify(body), dialect.restMediaType);
+  const reply = jsonResponse(status, JSON.stringify(body), dialect.restMediaType);
   if (error.reason === 'METHOD_NOT_ALLOWED' && error.details.allow)
     reply.headers.push('Allow', error.details.allow);
   return withRetryAfter(withChallenges(reply, error), error);
@@ -122,14 +122,19 @@ function decodeSegment(segment: string): string {
   }
 }
 
-function readAsked(face: Face, exchange: Exchange, found: Found, body: unknown): Asked {
+function readAsked(
+  face: ServerContext,
+  exchange: HttpServerRequest,
+  found: Found,
+  body: unknown,
+): OperationCall {
   const { dialect, route } = found;
-  const params = paramsOf(exchange.query, found.params, body) as { tenant?: unknown };
-  const request = dialect.requests[route.operation].read(params, strictly);
+  const params = mergeRestParams(exchange.query, found.params, body) as { tenant?: unknown };
+  const request = dialect.requests[route.operation].read(params, strictMode);
   const named =
     dialect === v1_0 && typeof params.tenant === 'string' && params.tenant !== '' ? params.tenant : undefined;
-  const call = new HttpCall(exchange, dialect.version, found.tenant ?? named);
-  if (isStreaming(route.operation)) face.readAfter(exchange, request);
+  const call = new HttpCallContext(exchange, dialect.version, found.tenant ?? named);
+  if (isStreamingOperation(route.operation)) face.readAfter(exchange, request);
   return {
     agent: face.agent,
     dialect,
@@ -143,7 +148,11 @@ function readAsked(face: Face, exchange: Exchange, found: Found, body: unknown):
   };
 }
 
-function streamOf(face: Face, { dialect }: Asked, { events, first }: Opened): SseStream {
+function streamOf(
+  face: ServerContext,
+  { dialect }: OperationCall,
+  { events, first }: OpenedStream,
+): SseStream {
   const envelope = new RestEnvelope(dialect);
   return new SseStream(events, first, envelope, dialect.eventWriter(), face.textsOf(dialect));
 }

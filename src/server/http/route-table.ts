@@ -2,7 +2,7 @@ import type { Dialect, RestRoute } from '../../dialects/dialect.ts';
 import { invalidField } from '../../protocol/errors.ts';
 
 /** A route that a path leads to, with what the path says. */
-export interface Matched {
+export interface RouteMatch {
   route: RestRoute;
   params: Record<string, string>;
 }
@@ -11,7 +11,7 @@ export interface Matched {
 export const noParams: Record<string, string> = {};
 
 /** What a path leads to: a route, other verbs than the one used, or nothing. */
-export type Lookup = Matched | { allowed: string[] } | undefined;
+export type RouteLookup = RouteMatch | { allowed: string[] } | undefined;
 
 interface Pattern {
   names: string[];
@@ -37,7 +37,7 @@ export class RouteTable {
   }
 
   /** Finds the route of a path that begins with a slash. */
-  find(verb: string, path: string): Lookup {
+  find(verb: string, path: string): RouteLookup {
     const fixed = this.#patterns.get(path);
     if (fixed && fixed.names.length === 0) return choose(fixed, verb, []);
     const segments = path.split('/');
@@ -67,7 +67,7 @@ export class RouteTable {
   }
 }
 
-function choose(pattern: Pattern, verb: string, values: string[]): Lookup {
+function choose(pattern: Pattern, verb: string, values: string[]): RouteLookup {
   const route = pattern.byVerb.get(verb);
   if (!route) return { allowed: [...pattern.byVerb.keys()] };
   if (values.length === 0) return { route, params: noParams };

@@ -1,17 +1,17 @@
 import type { Dialect } from '../../dialects/dialect.ts';
 import type { Agent } from '../../protocol/agent.ts';
 import type { A2AError } from '../../protocol/errors.ts';
-import { Access } from '../auth/authorizer.ts';
-import { Gate } from '../auth/authenticator-chain.ts';
-import { CardDesk } from '../cards/card-service.ts';
-import { type Exchange, headerOf, type Reply } from './http-message.ts';
-import { Guard, type Visitor } from '../limits/client-limiter.ts';
-import { defaultLimits, type Limits } from '../limits/limits.ts';
+import { Authorizer } from '../auth/authorizer.ts';
+import { AuthenticatorChain } from '../auth/authenticator-chain.ts';
+import { CardService } from '../cards/card-service.ts';
+import { type HttpServerRequest, singleHeader, type HttpServerResponse } from './http-message.ts';
+import { ClientLimiter, type ClientUsage } from '../limits/client-limiter.ts';
+import { defaultLimits, type ServerLimits } from '../limits/limits.ts';
 import type { ServerOptions } from '../server-options.ts';
 import type { SseStream } from './sse-stream.ts';
-import { Texts } from '../operations/serialization-cache.ts';
-import type { Visit } from '../telemetry/request-telemetry.ts';
-import { type Watch, watchOf } from '../telemetry/server-telemetry.ts';
+import { SerializationCache } from '../operations/serialization-cache.ts';
+import type { RequestTelemetry } from '../telemetry/request-telemetry.ts';
+import { type ServerTelemetry, createTelemetry } from '../telemetry/server-telemetry.ts';
 
 const streamHeaders = [
   'Content-Type',
@@ -23,56 +23,56 @@ const streamHeaders = [
 ];
 
 /** One agent as it is shown over HTTP: what all its bindings share. */
-export class Face {
+export class ServerContext {
   readonly agent: Agent;
-  readonly cards: CardDesk;
+  readonly cards: CardService;
   readonly isLenient: boolean;
   /** Finds out who calls, if anybody wants to know. */
-  readonly gate: Gate | undefined;
+  readonly gate: AuthenticatorChain | undefined;
   /** Decides what callers may do. */
-  readonly access: Access | undefined;
-  readonly limits: Limits;
+  readonly access: Authorizer | undefined;
+  readonly limits: ServerLimits;
   /** Counts what callers take. */
-  readonly guard: Guard;
+  readonly guard: ClientLimiter;
   /** Looks at all requests, if anybody wants to see them. */
-  readonly watch: Watch | undefined;
+  readonly watch: ServerTelemetry | undefined;
   readonly #options: ServerOptions;
-  readonly #texts = new Map<Dialect, Texts>();
+  readonly #texts = new Map<Dialect, SerializationCache>();
   /** The open streams and whose they are. */
-  readonly #streams = new Map<SseStream, Visitor | undefined>();
+  readonly #streams = new Map<SseStream, ClientUsage | undefined>();
   /** The streams that somebody watches. */
-  readonly #visits = new Map<SseStream, Visit>();
+  readonly #visits = new Map<SseStream, RequestTelemetry>();
   #eventsBefore = 0;
 
   constructor(agent: Agent, options: ServerOptions) {
     this.agent = agent;
-    this.gate = options.auth && new Gate(options.auth);
-    this.access = this.gate && new Access(this.gate, agent);
-    this.cards = new CardDesk(agent, options, this.gate);
+    this.gate = options.auth && new AuthenticatorChain(options.auth);
+    this.access = this.gate && new Authorizer(this.gate, agent);
+    this.cards = new CardService(agent, options, this.gate);
     this.isLenient = options.lenientVersion ?? false;
     this.limits = options.limits ?? {};
-    this.guard = new Guard(options);
-    this.watch = watchOf(options);
+    this.guard = new ClientLimiter(options);
+    this.watch = createTelemetry(options);
     this.#options = options;
   }
 
   /** The texts that all callers of a dialect share. */
-  textsOf(dialect: Dialect): Texts {
+  textsOf(dialect: Dialect): SerializationCache {
     let texts = this.#texts.get(dialect);
-    if (!texts) this.#texts.set(dialect, (texts = new Texts(dialect)));
+    if (!texts) this.#texts.set(dialect, (texts = new SerializationCache(dialect)));
     return texts;
   }
 
   /** Reads where a reader that lost its connection wants to go on. */
-  readAfter({ headers }: Exchange, request: { after?: number }): void {
-    const last = headerOf(headers, 'last-event-id');
+  readAfter({ headers }: HttpServerRequest, request: { after?: number }): void {
+    const last = singleHeader(headers, 'last-event-id');
     if (last === undefined) return;
     const after = Number(last);
     if (last.trim() !== '' && Number.isSafeInteger(after) && after >= 0) request.after = after;
   }
 
   /** The reply that sends a stream. */
-  streamReply(stream: SseStream, { visit }: Exchange, visitor?: Visitor): Reply {
+  streamReply(stream: SseStream, { visit }: HttpServerRequest, visitor?: ClientUsage): HttpServerResponse {
     this.#streams.set(stream, visitor);
     if (visit) this.#visits.set(stream, visit);
     return { status: 200, headers: streamHeaders, body: stream };
@@ -122,7 +122,7 @@ export class Face {
   }
 
   /** Tells whoever listens of a fault that is ours. */
-  report(error: A2AError, exchange: Exchange): void {
+  report(error: A2AError, exchange: HttpServerRequest): void {
     exchange.visit?.failed(error);
     if (error.reason === 'INTERNAL_ERROR' || error.reason === 'INVALID_AGENT_RESPONSE') {
       try {

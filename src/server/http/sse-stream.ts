@@ -1,13 +1,13 @@
 import type { EventWriter } from '../../dialects/dialect.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import type { StatusEvent, StreamEvent } from '../../protocol/event.ts';
+import type { TaskStatusUpdateEvent, StreamEvent } from '../../protocol/event.ts';
 import { isPullStream, type Waiter } from '../../primitives/pull-stream.ts';
-import type { Envelope } from './stream-envelope.ts';
-import type { Texts } from '../operations/serialization-cache.ts';
-import type { WireListener } from '../telemetry/traffic-observer.ts';
+import type { StreamEnvelope } from './stream-envelope.ts';
+import type { SerializationCache } from '../operations/serialization-cache.ts';
+import type { TrafficListener } from '../telemetry/traffic-observer.ts';
 
 /** Where the text of a stream goes: as much of a writable stream of Node as is needed. */
-export interface Sink {
+export interface TextSink {
   /** @returns false when the reader should catch up first. */
   write(text: string): boolean;
   /** Calls back once when the reader has caught up. */
@@ -51,19 +51,19 @@ function flushAll(): void {
  */
 export class SseStream implements Waiter {
   readonly #events: AsyncIterator<StreamEvent>;
-  readonly #envelope: Envelope;
-  readonly #texts: Texts | undefined;
+  readonly #envelope: StreamEnvelope;
+  readonly #texts: SerializationCache | undefined;
   readonly #writer: EventWriter;
   #first: StreamEvent | undefined;
-  #sink: Sink | undefined = undefined;
+  #sink: TextSink | undefined = undefined;
   #text = '';
   #isFlushing = false;
   #isOver = false;
-  #lastStatus: StatusEvent | undefined = undefined;
+  #lastStatus: TaskStatusUpdateEvent | undefined = undefined;
   /** True while the last status went out within a task only. */
   #wasWithin = false;
   /** Sees what is written, if anybody wants to. */
-  wire: Pick<WireListener, 'frame' | 'ended'> | undefined = undefined;
+  wire: Pick<TrafficListener, 'frame' | 'ended'> | undefined = undefined;
   /** How many events were sent. */
   frames = 0;
   /** Why the stream failed in its middle. */
@@ -77,9 +77,9 @@ export class SseStream implements Waiter {
   constructor(
     events: AsyncIterator<StreamEvent>,
     first: StreamEvent | undefined,
-    envelope: Envelope,
+    envelope: StreamEnvelope,
     writer: EventWriter,
-    texts: Texts | undefined,
+    texts: SerializationCache | undefined,
   ) {
     this.#events = events;
     this.#first = first;
@@ -89,7 +89,7 @@ export class SseStream implements Waiter {
   }
 
   /** Sends everything to a sink, which hears of the end, unless the reader leaves before. */
-  pipe(sink: Sink): void {
+  pipe(sink: TextSink): void {
     this.#sink = sink;
     const first = this.#first;
     this.#first = undefined;

@@ -2,7 +2,7 @@ import type { Dialect } from '../../dialects/dialect.ts';
 import type { A2AError } from '../../protocol/errors.ts';
 
 /** What surrounds the text of each event of a stream. An open stream holds one for hours, so it is small. */
-export interface Envelope {
+export interface StreamEnvelope {
   /** The text of an event in its surroundings. */
   event(text: string): string;
   /** The text of an error in the middle of a stream. */
@@ -10,7 +10,7 @@ export interface Envelope {
 }
 
 /** Each event is a response to the request that opened the stream. */
-export class RpcEnvelope implements Envelope {
+export class RpcEnvelope implements StreamEnvelope {
   readonly #id: string;
   readonly #dialect: Dialect;
 
@@ -29,7 +29,7 @@ export class RpcEnvelope implements Envelope {
 }
 
 /** Over REST an event stands for itself. */
-export class RestEnvelope implements Envelope {
+export class RestEnvelope implements StreamEnvelope {
   readonly #dialect: Dialect;
 
   constructor(dialect: Dialect) {

@@ -2,7 +2,7 @@
  * The name that a caller has by its address. A household of IPv6 has 64 bits to choose from, so it counts as one; IPv4
  * written as IPv6 is IPv4.
  */
-export function addressKey(address: string): string {
+export function clientAddressKey(address: string): string {
   if (!address.includes(':')) return address;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;
@@ -17,7 +17,7 @@ export function addressKey(address: string): string {
 }
 
 /** True for an address of this machine itself. */
-export function isLoopback(address: string | undefined): boolean {
+export function isLoopbackAddress(address: string | undefined): boolean {
   return address !== undefined && (address === '::1' || /^(::ffff:)?127\./i.test(address));
 }
 

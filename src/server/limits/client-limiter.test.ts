@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { A2AError } from '../../protocol/errors.ts';
-import { addressKey, isLoopback } from './client-address.ts';
-import type { Exchange } from '../http/http-message.ts';
-import { Guard } from './client-limiter.ts';
-import { Bucket } from './token-bucket.ts';
+import { clientAddressKey, isLoopbackAddress } from './client-address.ts';
+import type { HttpServerRequest } from '../http/http-message.ts';
+import { ClientLimiter } from './client-limiter.ts';
+import { TokenBucket } from './token-bucket.ts';
 
-function from(remoteAddress: string | undefined, id?: string): Exchange {
+function from(remoteAddress: string | undefined, id?: string): HttpServerRequest {
   return {
     method: 'POST',
     path: '/',
@@ -30,7 +30,7 @@ function refusalOf(work: () => unknown): A2AError {
 
 describe('a bucket', () => {
   it('gives what it holds, then as much as flows in', () => {
-    const bucket = new Bucket({ perSecond: 2, burst: 3 }, 0);
+    const bucket = new TokenBucket({ perSecond: 2, burst: 3 }, 0);
     expect([0, 0, 0].map((now) => bucket.take(now))).toEqual([0, 0, 0]);
     expect(bucket.take(0)).toBeCloseTo(0.5);
     expect(bucket.take(250)).toBeCloseTo(0.25);
@@ -39,13 +39,13 @@ describe('a bucket', () => {
   });
 
   it('never holds more than its size, however long nobody comes', () => {
-    const bucket = new Bucket({ perSecond: 100, burst: 1 }, 0);
+    const bucket = new TokenBucket({ perSecond: 100, burst: 1 }, 0);
     expect(bucket.take(1_000_000)).toBe(0);
     expect(bucket.take(1_000_000)).toBeGreaterThan(0);
   });
 
   it('holds at least one request, however slowly it fills', () => {
-    const bucket = new Bucket({ perSecond: 0.1 }, 0);
+    const bucket = new TokenBucket({ perSecond: 0.1 }, 0);
     expect(bucket.take(0)).toBe(0);
     expect(bucket.take(0)).toBeCloseTo(10);
   });
@@ -54,7 +54,7 @@ describe('a bucket', () => {
 describe('the guard', () => {
   it('refuses who asks too often, says when to come back, and lets others in', () => {
     let now = 0;
-    const guard = new Guard({ limits: { rate: { perSecond: 0.5, burst: 1 } } }, () => now);
+    const guard = new ClientLimiter({ limits: { rate: { perSecond: 0.5, burst: 1 } } }, () => now);
     guard.enter(from('10.0.0.1'));
     const error = refusalOf(() => guard.enter(from('10.0.0.1')));
     expect(error.reason).toBe('RESOURCE_EXHAUSTED');
@@ -65,13 +65,13 @@ describe('the guard', () => {
   });
 
   it('says a time that can be said, even to those who may never come back', () => {
-    const guard = new Guard({ limits: { rate: { perSecond: 0, burst: 1 } } }, () => 0);
+    const guard = new ClientLimiter({ limits: { rate: { perSecond: 0, burst: 1 } } }, () => 0);
     guard.enter(from('10.0.0.1'));
     expect(refusalOf(() => guard.enter(from('10.0.0.1'))).details.retryAfter).toBe('86400');
   });
 
   it('knows callers by their names before their addresses', () => {
-    const guard = new Guard({ limits: { requestsPerCaller: 1 } });
+    const guard = new ClientLimiter({ limits: { requestsPerCaller: 1 } });
     guard.enter(from('10.0.0.1', 'alice'));
     expect(guard.enter(from('10.0.0.1', 'bob'))).toBeDefined();
     expect(refusalOf(() => guard.enter(from('10.0.0.9', 'alice'))).details.limit).toBe('requestsPerCaller');
@@ -79,7 +79,7 @@ describe('the guard', () => {
   });
 
   it('asks whoever knows the callers better', () => {
-    const guard = new Guard({
+    const guard = new ClientLimiter({
       limits: { requestsPerCaller: 1, callerOf: ({ headers }) => String(headers.from) },
     });
     const exchange = { ...from('10.0.0.1'), headers: { from: 'a' } };
@@ -89,13 +89,13 @@ describe('the guard', () => {
   });
 
   it('counts nothing where nothing is limited', () => {
-    const guard = new Guard({ limits: { requestsPerCaller: Infinity } });
+    const guard = new ClientLimiter({ limits: { requestsPerCaller: Infinity } });
     expect(guard.enter(from('10.0.0.1'))).toBeUndefined();
     expect(guard.known).toBe(0);
   });
 
   it('forgets callers that have nothing open', () => {
-    const guard = new Guard({});
+    const guard = new ClientLimiter({});
     const request = guard.enter(from('10.0.0.1'));
     const stream = guard.admit(from('10.0.0.2'));
     expect(guard.known).toBe(2);
@@ -105,7 +105,7 @@ describe('the guard', () => {
   });
 
   it('remembers a bounded number of callers, and none loses what it has open', () => {
-    const guard = new Guard({ limits: { rate: { perSecond: 1 }, streamsPerCaller: 1 } }, () => 0);
+    const guard = new ClientLimiter({ limits: { rate: { perSecond: 1 }, streamsPerCaller: 1 } }, () => 0);
     guard.admit(from('holder'));
     for (let each = 0; each < 10_500; each++) {
       const visitor = guard.enter(from(`10.0.${each >> 8}.${each & 255}`));
@@ -116,7 +116,7 @@ describe('the guard', () => {
   });
 
   it('counts the streams of all callers together too', () => {
-    const guard = new Guard({ maxStreams: 2 });
+    const guard = new ClientLimiter({ maxStreams: 2 });
     const first = guard.admit(from('10.0.0.1'));
     guard.admit(from('10.0.0.2'));
     expect(refusalOf(() => guard.admit(from('10.0.0.3'))).details.limit).toBe('maxStreams');
@@ -135,7 +135,7 @@ describe('an address', () => {
     ['::1', '0:0:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
   ])('%s counts as %s', (address, key) => {
-    expect(addressKey(address)).toBe(key);
+    expect(clientAddressKey(address)).toBe(key);
   });
 
   it.each([
@@ -146,6 +146,6 @@ describe('an address', () => {
     ['12.7.0.1', false],
     [undefined, false],
   ])('%s is of this machine: %s', (address, isHere) => {
-    expect(isLoopback(address)).toBe(isHere);
+    expect(isLoopbackAddress(address)).toBe(isHere);
   });
 });

@@ -1,16 +1,16 @@
 import type { A2AError } from '../../protocol/errors.ts';
-import { addressKey } from './client-address.ts';
-import type { Exchange } from '../http/http-message.ts';
-import { defaultLimits, exhausted } from './limits.ts';
+import { clientAddressKey } from './client-address.ts';
+import type { HttpServerRequest } from '../http/http-message.ts';
+import { defaultLimits, limitExceeded } from './limits.ts';
 import type { ServerOptions } from '../server-options.ts';
-import { Bucket } from './token-bucket.ts';
+import { TokenBucket } from './token-bucket.ts';
 
 /** What one caller has taken. */
-export interface Visitor {
+export interface ClientUsage {
   readonly key: string;
   streams: number;
   requests: number;
-  bucket: Bucket | undefined;
+  bucket: TokenBucket | undefined;
 }
 
 /** How many callers are remembered that have nothing open. */
@@ -23,18 +23,18 @@ const maxWait = 86_400;
 const maxLooks = 16;
 
 /** Counts what each caller takes, and refuses what is too much. Callers that take nothing are forgotten. */
-export class Guard {
-  readonly #visitors = new Map<string, Visitor>();
+export class ClientLimiter {
+  readonly #visitors = new Map<string, ClientUsage>();
   readonly #maxStreams: number;
   readonly #streamsPerCaller: number;
   readonly #requestsPerCaller: number;
-  readonly #makeBucket: (() => Bucket) | undefined;
-  readonly #callerOf: ((exchange: Exchange) => string | undefined) | undefined;
+  readonly #makeBucket: (() => TokenBucket) | undefined;
+  readonly #callerOf: ((exchange: HttpServerRequest) => string | undefined) | undefined;
   readonly #now: () => number;
   /** False where one caller may have as many streams as there are. */
   readonly #countsStreams: boolean;
   /** Stands for all callers where they are not told apart. */
-  readonly #everybody: Visitor = { key: '', streams: 0, requests: 0, bucket: undefined };
+  readonly #everybody: ClientUsage = { key: '', streams: 0, requests: 0, bucket: undefined };
   #streams = 0;
 
   /**
@@ -48,11 +48,11 @@ export class Guard {
     this.#now = now;
     const { rate } = limits;
     this.#countsStreams = rate !== undefined || this.#streamsPerCaller < this.#maxStreams;
-    if (rate) this.#makeBucket = () => new Bucket(rate, now());
+    if (rate) this.#makeBucket = () => new TokenBucket(rate, now());
   }
 
-  /** Lets a request in that is answered once. @returns what {@link Guard.leave} takes; undefined where nothing is counted. */
-  enter(exchange: Exchange): Visitor | undefined {
+  /** Lets a request in that is answered once. @returns what {@link ClientLimiter.leave} takes; undefined where nothing is counted. */
+  enter(exchange: HttpServerRequest): ClientUsage | undefined {
     if (!this.#makeBucket && this.#requestsPerCaller === Infinity) return undefined;
     const visitor = this.#visitorOf(exchange);
     this.#take(visitor);
@@ -63,15 +63,15 @@ export class Guard {
   }
 
   /** A request has its answer. */
-  leave(visitor: Visitor): void {
+  leave(visitor: ClientUsage): void {
     visitor.requests--;
     this.#forget(visitor);
   }
 
-  /** Lets a stream in. @returns what {@link Guard.release} takes. */
-  admit(exchange: Exchange): Visitor {
+  /** Lets a stream in. @returns what {@link ClientLimiter.release} takes. */
+  admit(exchange: HttpServerRequest): ClientUsage {
     if (this.#streams >= this.#maxStreams)
-      throw exhausted('maxStreams', 'Too many streams are open; close some, or try again later', 1);
+      throw limitExceeded('maxStreams', 'Too many streams are open; close some, or try again later', 1);
     const visitor = this.#countsStreams ? this.#visitorOf(exchange) : this.#everybody;
     this.#take(visitor);
     if (visitor.streams >= this.#streamsPerCaller)
@@ -82,7 +82,7 @@ export class Guard {
   }
 
   /** A stream is over. */
-  release(visitor: Visitor): void {
+  release(visitor: ClientUsage): void {
     visitor.streams--;
     this.#streams--;
     this.#forget(visitor);
@@ -93,19 +93,19 @@ export class Guard {
     return this.#visitors.size;
   }
 
-  #take(visitor: Visitor): void {
+  #take(visitor: ClientUsage): void {
     const wait = visitor.bucket?.take(this.#now()) ?? 0;
-    if (wait > 0) throw exhausted('rate', 'You ask too often', Math.ceil(Math.min(wait, maxWait)));
+    if (wait > 0) throw limitExceeded('rate', 'You ask too often', Math.ceil(Math.min(wait, maxWait)));
   }
 
-  #refusal(visitor: Visitor, limit: string, message: string): A2AError {
+  #refusal(visitor: ClientUsage, limit: string, message: string): A2AError {
     this.#forget(visitor);
-    return exhausted(limit, message, 1);
+    return limitExceeded(limit, message, 1);
   }
 
-  #visitorOf(exchange: Exchange): Visitor {
+  #visitorOf(exchange: HttpServerRequest): ClientUsage {
     // A name must not pass for an address.
-    const key = this.#callerOf?.(exchange) ?? `${exchange.caller ? '@' : ''}${callerOf(exchange)}`;
+    const key = this.#callerOf?.(exchange) ?? `${exchange.caller ? '@' : ''}${clientKey(exchange)}`;
     let visitor = this.#visitors.get(key);
     if (!visitor) {
       if (this.#visitors.size >= maxKnown) this.#makeRoom();
@@ -116,7 +116,7 @@ export class Guard {
   }
 
   /** Without a rate there is nothing to remember of a caller that has nothing open. */
-  #forget(visitor: Visitor): void {
+  #forget(visitor: ClientUsage): void {
     if (visitor.streams === 0 && visitor.requests === 0 && !visitor.bucket)
       this.#visitors.delete(visitor.key);
   }
@@ -134,8 +134,8 @@ export class Guard {
 }
 
 /** Who it proved to be, else where it calls from. */
-export function callerOf({ caller, remoteAddress }: Exchange): string {
-  if (!caller) return remoteAddress === undefined ? '' : addressKey(remoteAddress);
+export function clientKey({ caller, remoteAddress }: HttpServerRequest): string {
+  if (!caller) return remoteAddress === undefined ? '' : clientAddressKey(remoteAddress);
   const { issuer, id } = caller.principal;
   return issuer === undefined ? id : `${id} ${issuer}`;
 }

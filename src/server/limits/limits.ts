@@ -1,9 +1,9 @@
 import { A2AError, invalidField } from '../../protocol/errors.ts';
 import type { Part } from '../../protocol/part.ts';
-import type { Exchange, Reply } from '../http/http-message.ts';
+import type { HttpServerRequest, HttpServerResponse } from '../http/http-message.ts';
 
 /** How often a caller may ask. */
-export interface Rate {
+export interface RateLimit {
   /** Requests that a caller gets back each second. */
   perSecond: number;
   /** Requests that a caller may make at once. @defaultValue `perSecond`, and at least 1 */
@@ -14,7 +14,7 @@ export interface Rate {
  * How much one caller may take. A caller is who it proved to be, else the address it calls from; `Infinity` turns off
  * what counts, 0 what measures time.
  */
-export interface Limits {
+export interface ServerLimits {
   /** How deep JSON may be nested. @defaultValue 100 */
   jsonDepth?: number;
   /** Parts of a message. @defaultValue 1,000 */
@@ -30,7 +30,7 @@ export interface Limits {
   /** Requests of one caller that may wait for their answers. @defaultValue 1,000 */
   requestsPerCaller?: number;
   /** How often one caller may ask. @defaultValue as often as it likes */
-  rate?: Rate;
+  rate?: RateLimit;
   /** Milliseconds for the headers of a request to arrive. Node only. @defaultValue 10,000 */
   headersTimeout?: number;
   /** Milliseconds for a whole request to arrive. Node only. @defaultValue 30,000 */
@@ -44,7 +44,7 @@ export interface Limits {
    * believed.
    * @defaultValue the principal, else the address; addresses of IPv6 by their first 64 bits
    */
-  callerOf?: (exchange: Exchange) => string | undefined;
+  callerOf?: (exchange: HttpServerRequest) => string | undefined;
 }
 
 /** The limits that hold when nobody says otherwise. */
@@ -66,14 +66,14 @@ export const defaultLimits = {
 } as const;
 
 /** The error for a caller that takes more than it may have. */
-export function exhausted(limit: string, message: string, retryAfter: number): A2AError {
+export function limitExceeded(limit: string, message: string, retryAfter: number): A2AError {
   return new A2AError('RESOURCE_EXHAUSTED', message, {
     details: { limit, retryAfter: String(retryAfter) },
   });
 }
 
 /** Tells a caller that takes too much when to come back. */
-export function withRetryAfter(reply: Reply, { details }: A2AError): Reply {
+export function withRetryAfter(reply: HttpServerResponse, { details }: A2AError): HttpServerResponse {
   if (details.retryAfter !== undefined) reply.headers.push('Retry-After', details.retryAfter);
   return reply;
 }
@@ -89,7 +89,7 @@ interface Sized {
  *
  * @param bodyLength - the length of the whole body: where that is within the limit, nothing in it needs to be measured.
  */
-export function checkSize(request: unknown, limits: Limits, bodyLength: number): void {
+export function checkRequestSize(request: unknown, limits: ServerLimits, bodyLength: number): void {
   const { message, metadata } = request as Sized;
   const parts = message?.parts;
   const maxParts = limits.parts ?? defaultLimits.parts;

@@ -1,7 +1,7 @@
-import type { Rate } from './limits.ts';
+import type { RateLimit } from './limits.ts';
 
 /** A bucket of requests that fills by itself. */
-export class Bucket {
+export class TokenBucket {
   readonly #perMillisecond: number;
   readonly #size: number;
   #left: number;
@@ -10,7 +10,7 @@ export class Bucket {
   /**
    * @param now - milliseconds, from whenever.
    */
-  constructor({ perSecond, burst = perSecond }: Rate, now: number) {
+  constructor({ perSecond, burst = perSecond }: RateLimit, now: number) {
     this.#perMillisecond = perSecond / 1_000;
     this.#size = Math.max(1, burst);
     this.#left = this.#size;

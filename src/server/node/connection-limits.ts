@@ -3,10 +3,10 @@ import type { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { metricNames, type Metrics } from '../../metrics/metrics.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import { defaultLimits, type Limits } from '../limits/limits.ts';
+import { defaultLimits, type ServerLimits } from '../limits/limits.ts';
 
 /** The options of Node's server that keep slow and talkative callers within bounds. */
-export function boundsOf(limits: Limits): HttpOptions {
+export function nodeServerOptions(limits: ServerLimits): HttpOptions {
   const { headersTimeout, requestTimeout, keepAliveTimeout, headerBytes } = { ...defaultLimits, ...limits };
   const shortest = Math.min(...[headersTimeout, requestTimeout].filter((each) => each > 0), 20_000);
   return {
@@ -21,17 +21,17 @@ export function boundsOf(limits: Limits): HttpOptions {
 }
 
 /** Lets Node take one header more than is allowed, so that it is seen and not silently dropped. */
-export function boundHeaders(
+export function setMaxHeaderCount(
   server: Server | SecureServer,
-  { headers = defaultLimits.headers }: Limits,
+  { headers = defaultLimits.headers }: ServerLimits,
 ): void {
   server.maxHeadersCount = Number.isFinite(headers) ? headers + 1 : 0;
 }
 
 /** The error for a request with too many headers. @returns undefined when there are not. */
-export function tooManyHeaders(
+export function headerCountError(
   { rawHeaders }: IncomingMessage,
-  { headers = defaultLimits.headers }: Limits,
+  { headers = defaultLimits.headers }: ServerLimits,
 ): A2AError | undefined {
   if (rawHeaders.length <= headers * 2) return undefined;
   return new A2AError('PAYLOAD_TOO_LARGE', `A request may have ${headers} headers`, {
@@ -40,7 +40,7 @@ export function tooManyHeaders(
 }
 
 /** Counts the bytes of all connections when somebody reads them; Node has the numbers anyway. */
-export function countBytes(server: Server | SecureServer, { registry }: Metrics): void {
+export function observeConnectionBytes(server: Server | SecureServer, { registry }: Metrics): void {
   const open = new Set<Socket>();
   const before = { received: 0, sent: 0 };
   server.on('connection', (socket: Socket) => {
@@ -64,7 +64,7 @@ export function countBytes(server: Server | SecureServer, { registry }: Metrics)
 }
 
 /** What a connection that is not as it should be is told, and which limit it reached. */
-export function complaintOf(code: string | undefined): { status: string; limit?: string } {
+export function clientErrorResponse(code: string | undefined): { status: string; limit?: string } {
   if (code === 'HPE_HEADER_OVERFLOW')
     return { status: '431 Request Header Fields Too Large', limit: 'headerBytes' };
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return { status: '408 Request Timeout', limit: 'requestTimeout' };

@@ -8,16 +8,21 @@ import {
 import type { Server as SecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Metrics } from '../../metrics/metrics.ts';
-import { boundHeaders, boundsOf, complaintOf, countBytes } from './connection-limits.ts';
-import type { Face } from '../http/server-context.ts';
-import type { Answerer } from '../fast-path/buffered-handler.ts';
-import { LaneServer } from '../fast-path/fast-path-server.ts';
+import {
+  setMaxHeaderCount,
+  nodeServerOptions,
+  clientErrorResponse,
+  observeConnectionBytes,
+} from './connection-limits.ts';
+import type { ServerContext } from '../http/server-context.ts';
+import type { BufferedRequestHandler } from '../fast-path/buffered-handler.ts';
+import { FastPathServer } from '../fast-path/fast-path-server.ts';
 import { defaultLimits } from '../limits/limits.ts';
 import type { ServerOptions } from '../server-options.ts';
-import { secureServer, type TlsOptions } from './tls.ts';
+import { createTlsServer, type TlsOptions } from './tls.ts';
 
 /** How an agent is served by Node. */
-export interface NodeOptions extends ServerOptions {
+export interface ServeOptions extends ServerOptions {
   /** @defaultValue 0, any free port */
   port?: number;
   /** @defaultValue `127.0.0.1`; say `0.0.0.0` to be reached from elsewhere */
@@ -49,28 +54,28 @@ export interface RunningServer extends AsyncDisposable {
 }
 
 /** What takes requests in, and what has to be looked after meanwhile. */
-export interface Reception {
+export interface ListenerSetup {
   readonly listener: (request: IncomingMessage, response: ServerResponse) => void;
   /** Those whose streams are open. */
-  readonly faces: () => Iterable<Face>;
+  readonly faces: () => Iterable<ServerContext>;
   readonly metrics: Metrics | undefined;
   /** Whoever answers a plain request for a path and query without `listener`; undefined where nobody does. */
-  readonly answererAt?: (target: string) => Answerer | undefined;
+  readonly answererAt?: (target: string) => BufferedRequestHandler | undefined;
 }
 
 /** What is larger than this comes in many pieces anyway. */
 const mostInLane = 64 * 1_024;
 
 /** Listens at a port for whoever receives. */
-export async function listen(reception: Reception, options: NodeOptions): Promise<RunningServer> {
+export async function listen(reception: ListenerSetup, options: ServeOptions): Promise<RunningServer> {
   const { metrics, faces, listener } = reception;
   const { limits = {}, heartbeat = 15_000, port = 0, host = '127.0.0.1' } = options;
-  const bounds = boundsOf(limits);
+  const bounds = nodeServerOptions(limits);
   const server = options.tls
-    ? await secureServer(options.tls, listener, bounds)
+    ? await createTlsServer(options.tls, listener, bounds)
     : plainServer(reception, options, bounds);
-  boundHeaders(server, limits);
-  if (metrics) countBytes(server, metrics);
+  setMaxHeaderCount(server, limits);
+  if (metrics) observeConnectionBytes(server, metrics);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const limit = refuse(error, socket);
     if (limit !== undefined) metrics?.limitHit(limit);
@@ -101,14 +106,14 @@ export async function listen(reception: Reception, options: NodeOptions): Promis
 }
 
 function plainServer(
-  { listener, answererAt }: Reception,
-  { limits = {}, maxBodyBytes = defaultLimits.maxBodyBytes, fastLane = true }: NodeOptions,
+  { listener, answererAt }: ListenerSetup,
+  { limits = {}, maxBodyBytes = defaultLimits.maxBodyBytes, fastLane = true }: ServeOptions,
   bounds: HttpOptions,
 ): Server {
   if (!answererAt || !fastLane) return createServer(bounds, listener);
   const { headerBytes, headers } = { ...defaultLimits, ...limits };
   const bodyBytes = Math.min(maxBodyBytes, mostInLane);
-  return new LaneServer(bounds, listener, answererAt, { headerBytes, headers, bodyBytes });
+  return new FastPathServer(bounds, listener, answererAt, { headerBytes, headers, bodyBytes });
 }
 
 function urlOf({ address, family, port }: AddressInfo, scheme: string): string {
@@ -117,7 +122,11 @@ function urlOf({ address, family, port }: AddressInfo, scheme: string): string {
   return `${scheme}://${host}:${port}`;
 }
 
-function stopServer(server: Server | SecureServer, faces: Reception['faces'], within: number): Promise<void> {
+function stopServer(
+  server: Server | SecureServer,
+  faces: ListenerSetup['faces'],
+  within: number,
+): Promise<void> {
   return new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), within);
     // A connection whose request finishes from now on would be kept for the next one, which will not come.
@@ -134,7 +143,7 @@ function stopServer(server: Server | SecureServer, faces: Reception['faces'], wi
 
 /** Answers what is not HTTP in the words of HTTP, and closes. @returns the limit that was reached, if one was. */
 function refuse(error: NodeJS.ErrnoException, socket: Socket): string | undefined {
-  const { status, limit } = complaintOf(error.code);
+  const { status, limit } = clientErrorResponse(error.code);
   // Node keeps the response that is on its way here; another status line in its middle would be read as its body.
   const { _httpMessage: current } = socket as Socket & { _httpMessage?: ServerResponse };
   if (error.code === 'ECONNRESET' || !socket.writable || current?.headersSent) {

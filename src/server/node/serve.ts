@@ -5,23 +5,23 @@ import type { TLSSocket } from 'node:tls';
 import type { Agent } from '../../protocol/agent.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import { openTracing } from '../../tracing/tracing.ts';
-import { tooManyHeaders } from './connection-limits.ts';
-import type { Exchange, Headers, Reply } from '../http/http-message.ts';
-import type { Face } from '../http/server-context.ts';
-import { HttpFace } from '../http/agent-http-handler.ts';
+import { headerCountError } from './connection-limits.ts';
+import type { HttpServerRequest, RequestHeaders, HttpServerResponse } from '../http/http-message.ts';
+import type { ServerContext } from '../http/server-context.ts';
+import { AgentHttpHandler } from '../http/agent-http-handler.ts';
 import { defaultLimits } from '../limits/limits.ts';
-import { listen, type NodeOptions, type RunningServer } from './listen.ts';
+import { listen, type ServeOptions, type RunningServer } from './listen.ts';
 import type { ServerOptions } from '../server-options.ts';
 import { SseStream } from '../http/sse-stream.ts';
-import type { Visit } from '../telemetry/request-telemetry.ts';
+import type { RequestTelemetry } from '../telemetry/request-telemetry.ts';
 
-export type { NodeOptions, RunningServer } from './listen.ts';
+export type { ServeOptions, RunningServer } from './listen.ts';
 
 /** Serves an agent over HTTP, in every version on one port. */
-export async function serve(agent: Agent, options: NodeOptions = {}): Promise<RunningServer> {
+export async function serve(agent: Agent, options: ServeOptions = {}): Promise<RunningServer> {
   // Whoever asks for traces hears at once that there will be none.
   await openTracing(options.tracing);
-  const httpFace = new HttpFace(agent, options);
+  const httpFace = new AgentHttpHandler(agent, options);
   const { face } = httpFace;
   const listener = nodeListener(httpFace, options);
   const server = await listen(
@@ -40,20 +40,20 @@ export async function serve(agent: Agent, options: NodeOptions = {}): Promise<Ru
 
 /** A listener for `node:http` that shows an agent. Nothing of the web's `Request` and `Response` is on its way. */
 export function nodeListener(
-  httpFace: HttpFace,
+  httpFace: AgentHttpHandler,
   options: ServerOptions = {},
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const { maxBodyBytes = defaultLimits.maxBodyBytes, limits = {} } = options;
   return (request, response) => {
     if (!response.socket) closeWithConnection(request, response);
-    const tooMany = tooManyHeaders(request, limits);
+    const tooMany = headerCountError(request, limits);
     if (tooMany) {
-      const reply = httpFace.refuse(new NodeExchange(request, response, ''), tooMany);
-      refuseBody({ ...reply, status: 431 }, request, response, maxBodyBytes);
+      const reply = httpFace.refuse(new NodeServerRequest(request, response, ''), tooMany);
+      rejectBody({ ...reply, status: 431 }, request, response, maxBodyBytes);
       return;
     }
     if (request.method === 'GET' || request.method === 'HEAD') {
-      const exchange = new NodeExchange(request, response, '');
+      const exchange = new NodeServerRequest(request, response, '');
       handle(httpFace, exchange, exchange, response);
       return;
     }
@@ -61,10 +61,10 @@ export function nodeListener(
       void receiveFromKnown(httpFace, request, response, maxBodyBytes);
       return;
     }
-    receive(request, maxBodyBytes, (body) => {
-      const exchange = new NodeExchange(request, response, typeof body === 'string' ? body : '');
+    readBody(request, maxBodyBytes, (body) => {
+      const exchange = new NodeServerRequest(request, response, typeof body === 'string' ? body : '');
       if (typeof body === 'string') handle(httpFace, exchange, exchange, response);
-      else refuseBody(httpFace.refuse(exchange, body), request, response, maxBodyBytes);
+      else rejectBody(httpFace.refuse(exchange, body), request, response, maxBodyBytes);
     });
   };
 }
@@ -86,13 +86,13 @@ const smallBody = 64 * 1_024;
 
 /** Takes the body in once it is known whose it is. */
 async function receiveFromKnown(
-  httpFace: HttpFace,
+  httpFace: AgentHttpHandler,
   request: IncomingMessage,
   response: ServerResponse,
   maxBodyBytes: number,
 ): Promise<void> {
-  const exchange = new NodeExchange(request, response, '');
-  let admitted: Exchange;
+  const exchange = new NodeServerRequest(request, response, '');
+  let admitted: HttpServerRequest;
   try {
     const admitting = httpFace.admit(exchange);
     admitted = admitting instanceof Promise ? await admitting : admitting;
@@ -100,12 +100,12 @@ async function receiveFromKnown(
     const reply = httpFace.refuse(exchange, A2AError.from(thrown));
     // Node throws away what is left of the body by itself.
     if (Number(request.headers['content-length']) <= smallBody) send(response, reply);
-    else refuseBody(reply, request, response, maxBodyBytes);
+    else rejectBody(reply, request, response, maxBodyBytes);
     return;
   }
-  receive(request, maxBodyBytes, (body) => {
+  readBody(request, maxBodyBytes, (body) => {
     if (typeof body !== 'string') {
-      refuseBody(httpFace.refuse(admitted, body), request, response, maxBodyBytes);
+      rejectBody(httpFace.refuse(admitted, body), request, response, maxBodyBytes);
       return;
     }
     exchange.body = body;
@@ -114,7 +114,7 @@ async function receiveFromKnown(
 }
 
 /** Takes the body of a request in, as text, within its limit. */
-export function receive(
+export function readBody(
   request: IncomingMessage,
   maxBodyBytes: number,
   done: (body: string | A2AError) => void,
@@ -165,8 +165,8 @@ const patience = 1_000;
  * Sends a refusal. Whoever is still sending would not see it if the connection were closed at once, so what comes is
  * thrown away for a while.
  */
-export function refuseBody(
-  reply: Reply,
+export function rejectBody(
+  reply: HttpServerResponse,
   request: IncomingMessage,
   response: ServerResponse,
   maxBodyBytes: number,
@@ -191,13 +191,23 @@ export function refuseBody(
 }
 
 /** Answers what was asked, and lets go of the exchange that it came in. */
-function handle(httpFace: HttpFace, asked: Exchange, exchange: NodeExchange, response: ServerResponse): void {
+function handle(
+  httpFace: AgentHttpHandler,
+  asked: HttpServerRequest,
+  exchange: NodeServerRequest,
+  response: ServerResponse,
+): void {
   const reply = httpFace.answer(asked);
   if (reply instanceof Promise) void reply.then((each) => deliver(httpFace, each, exchange, response));
   else deliver(httpFace, reply, exchange, response);
 }
 
-function deliver(httpFace: HttpFace, reply: Reply, exchange: NodeExchange, response: ServerResponse): void {
+function deliver(
+  httpFace: AgentHttpHandler,
+  reply: HttpServerResponse,
+  exchange: NodeServerRequest,
+  response: ServerResponse,
+): void {
   if (!(reply.body instanceof SseStream)) {
     send(response, reply);
     exchange.release();
@@ -221,7 +231,7 @@ function deliver(httpFace: HttpFace, reply: Reply, exchange: NodeExchange, respo
 const held = Symbol('held');
 
 interface Streaming extends ServerResponse {
-  [held]?: NodeExchange;
+  [held]?: NodeServerRequest;
 }
 
 function leave(this: Streaming): void {
@@ -229,7 +239,7 @@ function leave(this: Streaming): void {
 }
 
 /** Sends a reply that is all there. */
-function send(response: ServerResponse, { status, headers, body, length }: Reply): void {
+function send(response: ServerResponse, { status, headers, body, length }: HttpServerResponse): void {
   if (response.destroyed || response.headersSent) return;
   const text = (body as string | undefined) ?? '';
   // Node asks for the length before it sends the text; a 204 and a 304 have none.
@@ -239,17 +249,17 @@ function send(response: ServerResponse, { status, headers, body, length }: Reply
 }
 
 /** One request as Node received it. */
-export class NodeExchange implements Exchange {
+export class NodeServerRequest implements HttpServerRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  readonly headers: Headers;
+  readonly headers: RequestHeaders;
   body: string;
-  visit: Visit | undefined = undefined;
+  visit: RequestTelemetry | undefined = undefined;
   #request: IncomingMessage | undefined;
   #response: ServerResponse | undefined;
   #stream: SseStream | undefined = undefined;
-  #face: Face | undefined = undefined;
+  #face: ServerContext | undefined = undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, body: string) {
     const url = request.url ?? '/';
@@ -290,7 +300,7 @@ export class NodeExchange implements Exchange {
   }
 
   /** The answer is a stream, which ends with the connection. */
-  streams(stream: SseStream, face: Face): void {
+  streams(stream: SseStream, face: ServerContext): void {
     this.#stream = stream;
     this.#face = face;
   }

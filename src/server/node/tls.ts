@@ -19,7 +19,7 @@ export interface TlsOptions
 }
 
 /** A server for encrypted connections. */
-export async function secureServer(
+export async function createTlsServer(
   tls: TlsOptions,
   listener: RequestListener,
   bounds: HttpOptions,

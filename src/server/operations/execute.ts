@@ -1,26 +1,28 @@
 import { A2AError } from '../../protocol/errors.ts';
 import type { Task } from '../../protocol/task.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
-import type { Exchange, Reply } from '../http/http-message.ts';
-import type { Face } from '../http/server-context.ts';
-import { checkSize } from '../limits/limits.ts';
-import { answer, type Asked, open, type Opened } from './invoke-agent.ts';
+import type { HttpServerRequest, HttpServerResponse } from '../http/http-message.ts';
+import type { ServerContext } from '../http/server-context.ts';
+import { checkRequestSize } from '../limits/limits.ts';
+import { invokeUnary, type OperationCall, invokeStream, type OpenedStream } from './invoke-agent.ts';
 import type { SseStream } from '../http/sse-stream.ts';
 
 /** Does an operation that answers once, within the limits and in view of whoever watches. */
-export function perform(
-  face: Face,
-  exchange: Exchange,
-  asked: Asked,
+export function executeUnary(
+  face: ServerContext,
+  exchange: HttpServerRequest,
+  asked: OperationCall,
   inOrigin?: (task: Task) => Dialect,
 ): Promise<string> {
   const { visit } = exchange;
   visit?.about(asked, exchange);
-  checkSize(asked.request, face.limits, exchange.body.length);
+  checkRequestSize(asked.request, face.limits, exchange.body.length);
   const visitor = face.guard.enter(exchange);
   const { answerTimeout = 0 } = face.limits;
   try {
-    const answering = visit ? visit.traced(asked, () => answer(asked, inOrigin)) : answer(asked, inOrigin);
+    const answering = visit
+      ? visit.traced(asked, () => invokeUnary(asked, inOrigin))
+      : invokeUnary(asked, inOrigin);
     const inLimits = answerTimeout > 0 ? inTime(answering, answerTimeout) : answering;
     return visitor ? inLimits.finally(() => face.guard.leave(visitor)) : inLimits;
   } catch (error) {
@@ -30,21 +32,21 @@ export function perform(
 }
 
 /** Opens a stream, within the limits and in view of whoever watches. */
-export function performStream(
-  face: Face,
-  exchange: Exchange,
-  asked: Asked,
-  toStream: (opened: Opened) => SseStream | Promise<SseStream>,
-): Promise<Reply> | Reply {
+export function executeStream(
+  face: ServerContext,
+  exchange: HttpServerRequest,
+  asked: OperationCall,
+  toStream: (opened: OpenedStream) => SseStream | Promise<SseStream>,
+): Promise<HttpServerResponse> | HttpServerResponse {
   const { visit } = exchange;
   visit?.about(asked, exchange);
-  checkSize(asked.request, face.limits, exchange.body.length);
+  checkRequestSize(asked.request, face.limits, exchange.body.length);
   const visitor = face.guard.admit(exchange);
   const fail = (error: unknown): never => {
     face.guard.release(visitor);
     throw error;
   };
-  const begin = (opened: Opened): Promise<Reply> | Reply => {
+  const begin = (opened: OpenedStream): Promise<HttpServerResponse> | HttpServerResponse => {
     visit?.begins(opened.first);
     const stream = toStream(opened);
     return stream instanceof Promise
@@ -52,7 +54,7 @@ export function performStream(
       : face.streamReply(stream, exchange, visitor);
   };
   try {
-    const opened = visit ? visit.traced(asked, async () => open(asked)) : open(asked);
+    const opened = visit ? visit.traced(asked, async () => invokeStream(asked)) : invokeStream(asked);
     const reply = opened instanceof Promise ? opened.then(begin) : begin(opened);
     return reply instanceof Promise ? reply.catch(fail) : reply;
   } catch (error) {

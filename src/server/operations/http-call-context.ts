@@ -1,22 +1,22 @@
-import type { Call, Principal } from '../../protocol/agent.ts';
-import type { Version } from '../../protocol/card.ts';
+import type { CallContext, Principal } from '../../protocol/agent.ts';
+import type { ProtocolVersion } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import type { Exchange, Headers } from '../http/http-message.ts';
-import { readExtensions } from '../http/extensions.ts';
+import type { HttpServerRequest, RequestHeaders } from '../http/http-message.ts';
+import { requestedExtensions } from '../http/extensions.ts';
 
 /** A call that came over HTTP. */
-export class HttpCall implements Call {
-  readonly version: Version;
+export class HttpCallContext implements CallContext {
+  readonly version: ProtocolVersion;
   readonly tenant: string | undefined;
   readonly extensions: readonly string[] | undefined;
-  readonly #exchange: Exchange;
+  readonly #exchange: HttpServerRequest;
   #owner: string | undefined = undefined;
   #controller: AbortController | undefined = undefined;
 
-  constructor(exchange: Exchange, version: Version, tenant: string | undefined) {
+  constructor(exchange: HttpServerRequest, version: ProtocolVersion, tenant: string | undefined) {
     this.version = version;
     this.tenant = tenant;
-    this.extensions = readExtensions(exchange.headers);
+    this.extensions = requestedExtensions(exchange.headers);
     this.#exchange = exchange;
   }
 
@@ -29,7 +29,7 @@ export class HttpCall implements Call {
     return (this.#owner ??= ownerOf(this.principal, this.tenant));
   }
 
-  get headers(): Headers {
+  get headers(): RequestHeaders {
     return this.#exchange.headers;
   }
 

@@ -1,31 +1,31 @@
 import type { Dialect } from '../../dialects/dialect.ts';
-import type { Agent, Call, Operation } from '../../protocol/agent.ts';
+import type { Agent, CallContext, Operation } from '../../protocol/agent.ts';
 import type { AgentCard } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
 import { isPullStream } from '../../primitives/pull-stream.ts';
 import type { GetTaskRequest, SendRequest, SubscribeRequest } from '../../protocol/requests.ts';
-import { isTask, isTerminal, type Task, withHistory } from '../../protocol/task.ts';
-import type { Texts } from './serialization-cache.ts';
-import type { Visit } from '../telemetry/request-telemetry.ts';
+import { isTask, isTerminal, type Task, limitHistory } from '../../protocol/task.ts';
+import type { SerializationCache } from './serialization-cache.ts';
+import type { RequestTelemetry } from '../telemetry/request-telemetry.ts';
 
 /** An operation that somebody asked for, read but not yet done. */
-export interface Asked {
+export interface OperationCall {
   agent: Agent;
   dialect: Dialect;
   operation: Operation;
   request: unknown;
-  call: Call;
-  texts: Texts;
+  call: CallContext;
+  texts: SerializationCache;
   /** What is noted about it, if anybody watches. */
-  visit: Visit | undefined;
+  visit: RequestTelemetry | undefined;
   /** Puts the addresses of this face, and its signature, into a card. */
   place(card: AgentCard): AgentCard | Promise<AgentCard>;
 }
 
 /** True for the operations that answer with a stream. */
-export function isStreaming(operation: Operation): operation is 'stream' | 'subscribe' {
+export function isStreamingOperation(operation: Operation): operation is 'stream' | 'subscribe' {
   return operation === 'stream' || operation === 'subscribe';
 }
 
@@ -34,7 +34,7 @@ export function isStreaming(operation: Operation): operation is 'stream' | 'subs
  *
  * @param inOrigin - the dialect of a task's own caller, where the request could be of either.
  */
-export function answer(asked: Asked, inOrigin?: (task: Task) => Dialect): Promise<string> {
+export function invokeUnary(asked: OperationCall, inOrigin?: (task: Task) => Dialect): Promise<string> {
   const { agent, dialect, operation, request, call, texts } = asked;
   const { results } = dialect;
   switch (operation) {
@@ -76,18 +76,18 @@ export function answer(asked: Asked, inOrigin?: (task: Task) => Dialect): Promis
 }
 
 /** A caller that named its task knows a direct answer by that name only. */
-function claimed<T extends Task | Message>(result: T, { request }: Asked): T {
+function claimed<T extends Task | Message>(result: T, { request }: OperationCall): T {
   const { claimedTaskId } = request as SendRequest;
   return claimedTaskId === undefined || isTask(result) ? result : { ...result, taskId: claimedTaskId };
 }
 
 /** In 0.1 no history is sent unless it is asked for. */
 function taskText(task: Task, dialect: Dialect, { historyLength = 0 }: Partial<GetTaskRequest>): string {
-  return JSON.stringify(dialect.results.getTask.write(withHistory(task, historyLength)));
+  return JSON.stringify(dialect.results.getTask.write(limitHistory(task, historyLength)));
 }
 
 /** A stream with its first event taken, so that what fails at once fails before anything is sent. */
-export interface Opened {
+export interface OpenedStream {
   events: AsyncIterator<StreamEvent>;
   first: StreamEvent | undefined;
 }
@@ -96,7 +96,7 @@ export interface Opened {
  * Opens a stream, at once where its first event is there. Versions before 1.0 let a finished task be followed: it is
  * shown and the stream ends.
  */
-export function open(asked: Asked): Promise<Opened> | Opened {
+export function invokeStream(asked: OperationCall): Promise<OpenedStream> | OpenedStream {
   const { agent, operation, request, call } = asked;
   const events = (
     operation === 'stream'
@@ -107,7 +107,7 @@ export function open(asked: Asked): Promise<Opened> | Opened {
   return first ? openedWith(first, events, asked) : openLater(events, asked);
 }
 
-async function openLater(events: AsyncIterator<StreamEvent>, asked: Asked): Promise<Opened> {
+async function openLater(events: AsyncIterator<StreamEvent>, asked: OperationCall): Promise<OpenedStream> {
   const { agent, dialect, operation, request, call } = asked;
   try {
     const step = await events.next();
@@ -121,7 +121,11 @@ async function openLater(events: AsyncIterator<StreamEvent>, asked: Asked): Prom
   }
 }
 
-function openedWith(first: StreamEvent, events: AsyncIterator<StreamEvent>, asked: Asked): Opened {
+function openedWith(
+  first: StreamEvent,
+  events: AsyncIterator<StreamEvent>,
+  asked: OperationCall,
+): OpenedStream {
   if (first.kind !== 'message') return { events, first };
   return { events, first: { ...first, message: claimed(first.message, asked) } };
 }
@@ -129,8 +133,8 @@ function openedWith(first: StreamEvent, events: AsyncIterator<StreamEvent>, aske
 const nothing: AsyncIterator<StreamEvent> = { next: () => Promise.resolve({ done: true, value: undefined }) };
 
 /** The task that a stream is of: what it begins with or, where it goes on in the middle, what is asked for. */
-export async function taskOf(
-  { agent, call }: Asked,
+export async function resolveStreamTask(
+  { agent, call }: OperationCall,
   first: StreamEvent | undefined,
 ): Promise<Task | undefined> {
   if (first === undefined || first.kind === 'message') return undefined;

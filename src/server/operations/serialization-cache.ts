@@ -9,7 +9,7 @@ import type { Task } from '../../protocol/task.ts';
 const slots = 16;
 
 /** The text of things in one dialect, so that what many want to read is written once. */
-export class Texts {
+export class SerializationCache {
   readonly #dialect: Dialect;
   readonly #writer: EventWriter;
   readonly #events: (object | undefined)[] = new Array<object | undefined>(slots).fill(undefined);

@@ -3,20 +3,20 @@ import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
 import { isTask, type Task } from '../../protocol/task.ts';
 import type { Span } from '../../tracing/tracing.ts';
-import type { Exchange } from '../http/http-message.ts';
-import { callerOf } from '../limits/client-limiter.ts';
-import type { Asked } from '../operations/invoke-agent.ts';
-import type { Watch } from './server-telemetry.ts';
+import type { HttpServerRequest } from '../http/http-message.ts';
+import { clientKey } from '../limits/client-limiter.ts';
+import type { OperationCall } from '../operations/invoke-agent.ts';
+import type { ServerTelemetry } from './server-telemetry.ts';
 
 /** The way a request came in. */
-export type BindingName = 'JSONRPC' | 'HTTP+JSON';
+export type TransportName = 'JSONRPC' | 'HTTP+JSON';
 
 /** What is known of one request while it is answered, for metrics, traces and logs. */
-export class Visit {
+export class RequestTelemetry {
   /** What was asked for, as far as anybody knows. */
   operation = 'none';
   version = '';
-  binding: BindingName | '' = '';
+  binding: TransportName | '' = '';
   /** Why it failed. */
   reason: string | undefined = undefined;
   taskId: string | undefined = undefined;
@@ -26,21 +26,21 @@ export class Visit {
   readonly method: string;
   readonly path: string;
   readonly startedAt = performance.now();
-  readonly #watch: Watch;
+  readonly #watch: ServerTelemetry;
   #span: Span | undefined = undefined;
   #isOver = false;
 
-  constructor(watch: Watch, exchange: Exchange) {
+  constructor(watch: ServerTelemetry, exchange: HttpServerRequest) {
     this.#watch = watch;
     this.method = exchange.method;
     // The query may hold secrets.
     this.path = exchange.path.slice(0, 200);
-    this.caller = callerOf(exchange);
+    this.caller = clientKey(exchange);
   }
 
   /** It is clear what is asked for. */
-  about({ operation, dialect, request }: Asked, exchange: Exchange): void {
-    this.caller = callerOf(exchange);
+  about({ operation, dialect, request }: OperationCall, exchange: HttpServerRequest): void {
+    this.caller = clientKey(exchange);
     this.operation = operation;
     this.version = dialect.version;
     const { id, taskId, message, claimedTaskId } = request as {
@@ -76,7 +76,7 @@ export class Visit {
   }
 
   /** Does the work in a span of its own, if there are traces. */
-  async traced<T>({ call }: Asked, work: () => Promise<T>): Promise<T> {
+  async traced<T>({ call }: OperationCall, work: () => Promise<T>): Promise<T> {
     const { tracing } = this.#watch;
     if (tracing.pending) await tracing.pending;
     this.#span = tracing.current?.start(`a2a.server/${this.operation}`, {

@@ -1,28 +1,28 @@
 import { Metrics } from '../../metrics/metrics.ts';
-import type { Log } from '../../primitives/log.ts';
+import type { LogSink } from '../../primitives/log.ts';
 import { LazyTracing } from '../../tracing/tracing.ts';
-import type { Exchange } from '../http/http-message.ts';
+import type { HttpServerRequest } from '../http/http-message.ts';
 import type { ServerOptions } from '../server-options.ts';
-import { Visit } from './request-telemetry.ts';
+import { RequestTelemetry } from './request-telemetry.ts';
 
 /** Looks at all requests, for metrics, traces and logs. */
-export class Watch {
+export class ServerTelemetry {
   readonly metrics: Metrics | undefined;
   readonly tracing: LazyTracing;
-  readonly #log: Log | undefined;
+  readonly #log: LogSink | undefined;
 
-  constructor(metrics: Metrics | undefined, tracing: LazyTracing, log: Log | undefined) {
+  constructor(metrics: Metrics | undefined, tracing: LazyTracing, log: LogSink | undefined) {
     this.metrics = metrics;
     this.tracing = tracing;
     this.#log = log;
   }
 
-  begin(exchange: Exchange): Visit {
-    return new Visit(this, exchange);
+  begin(exchange: HttpServerRequest): RequestTelemetry {
+    return new RequestTelemetry(this, exchange);
   }
 
   /** A request is over. */
-  saw(visit: Visit, status: number, milliseconds: number, events: number | undefined): void {
+  saw(visit: RequestTelemetry, status: number, milliseconds: number, events: number | undefined): void {
     const { operation, version, binding, reason, taskId } = visit;
     if (this.metrics) {
       this.metrics.requests.of(operation, version, binding, reason ?? 'OK').add();
@@ -53,10 +53,10 @@ function metricsOf({ metrics }: ServerOptions): Metrics | undefined {
 }
 
 /** Makes what watches a server. @returns undefined when nobody wants to see anything. */
-export function watchOf(options: ServerOptions): Watch | undefined {
+export function createTelemetry(options: ServerOptions): ServerTelemetry | undefined {
   const tracing = new LazyTracing(options.tracing);
   const metrics = metricsOf(options);
   const isTraced = tracing.pending !== undefined || tracing.current !== undefined;
   if (!metrics && !options.log && !isTraced) return undefined;
-  return new Watch(metrics, tracing, options.log);
+  return new ServerTelemetry(metrics, tracing, options.log);
 }

@@ -1,27 +1,30 @@
-import type { Exchange, Reply } from '../http/http-message.ts';
+import type { HttpServerRequest, HttpServerResponse } from '../http/http-message.ts';
 import { SseStream } from '../http/sse-stream.ts';
 
 /** How the answer to a request ended: all of it was written, it failed, or its reader did not wait for it. */
-export type WireEnd = 'whole' | 'failed' | 'gone' | 'stalled';
+export type TrafficEnd = 'whole' | 'failed' | 'gone' | 'stalled';
 
 /** Hears what becomes of one request, word for word. */
-export interface WireListener {
+export interface TrafficListener {
   /** The answer; where its body is a stream, frames and an end follow. */
-  replied(reply: Reply): void;
+  replied(reply: HttpServerResponse): void;
   /** One event, as it is written. */
   frame(text: string): void;
   /** Nothing follows. May be told twice, and is not told of answers in one piece that were written. */
-  ended(end: WireEnd): void;
+  ended(end: TrafficEnd): void;
 }
 
 /** Sees each request, its body included, before it is answered. @returns whoever wants to hear the rest. */
-export type WireWatch = (exchange: Exchange) => WireListener | undefined;
+export type TrafficObserver = (exchange: HttpServerRequest) => TrafficListener | undefined;
 
 /** Shows one request and its answer to whoever watches, who can do no harm. */
-export function inView(watch: WireWatch | undefined, exchange: Exchange): (reply: Reply) => Reply {
+export function observeTraffic(
+  watch: TrafficObserver | undefined,
+  exchange: HttpServerRequest,
+): (reply: HttpServerResponse) => HttpServerResponse {
   if (!watch) return (reply) => reply;
-  let listener: WireListener | undefined;
-  const tell = (work: (hearing: WireListener) => void): void => {
+  let listener: TrafficListener | undefined;
+  const tell = (work: (hearing: TrafficListener) => void): void => {
     try {
       if (listener) work(listener);
     } catch {

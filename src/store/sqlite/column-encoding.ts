@@ -3,12 +3,12 @@
 const odd = /[\u0000\u0001]|\p{Surrogate}/u;
 
 /** Writes any text so that a column gives it back; what is plain stays as it is. */
-export function toColumn(text: string): string {
+export function encodeColumn(text: string): string {
   return odd.test(text) ? `\u0001${JSON.stringify(text)}` : text;
 }
 
-/** Reads what {@link toColumn} wrote. */
-export function fromColumn(value: unknown): string {
+/** Reads what {@link encodeColumn} wrote. */
+export function decodeColumn(value: unknown): string {
   const text = String(value);
   return text.startsWith('\u0001') ? (JSON.parse(text.slice(1)) as string) : text;
 }

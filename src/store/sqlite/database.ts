@@ -1,23 +1,23 @@
 import { A2AError } from '../../protocol/errors.ts';
 
 /** What a column may hold. */
-export type Value = string | number | null;
+export type SqlValue = string | number | null;
 
 /** A row by the names of its columns. Libraries may add members of their own. */
-export type Row = { readonly [column: string]: Value };
+export type SqlRow = { readonly [column: string]: SqlValue };
 
 /** A prepared statement. */
-export interface Statement {
+export interface SqlStatement {
   /** @returns how many rows it changed. */
-  run(values: readonly Value[]): number;
-  get(values: readonly Value[]): Row | undefined;
-  all(values: readonly Value[]): readonly Row[];
+  run(values: readonly SqlValue[]): number;
+  get(values: readonly SqlValue[]): SqlRow | undefined;
+  all(values: readonly SqlValue[]): readonly SqlRow[];
 }
 
 /** As much of a SQLite library as a ledger needs; everything it throws is an {@link A2AError}. */
 export interface Database {
   exec(sql: string): void;
-  prepare(sql: string): Statement;
+  prepare(sql: string): SqlStatement;
   close(): void;
 }
 
@@ -59,15 +59,15 @@ function guarded<T>(action: () => T): T {
 
 /** `libsql` takes an array of values as it is, which spares it a copy; `node:sqlite` takes them one by one. */
 function wrap(native: NativeDatabase, takesArray: boolean): Database {
-  const given = (values: readonly Value[]): readonly unknown[] => (takesArray ? [values] : values);
+  const given = (values: readonly SqlValue[]): readonly unknown[] => (takesArray ? [values] : values);
   return {
     exec: (sql) => guarded(() => native.exec(sql)),
     prepare(sql) {
       const statement = guarded(() => native.prepare(sql));
       return {
         run: (values) => guarded(() => Number(statement.run(...given(values)).changes)),
-        get: (values) => guarded(() => (statement.get(...given(values)) ?? undefined) as Row | undefined),
-        all: (values) => guarded(() => statement.all(...given(values)) as Row[]),
+        get: (values) => guarded(() => (statement.get(...given(values)) ?? undefined) as SqlRow | undefined),
+        all: (values) => guarded(() => statement.all(...given(values)) as SqlRow[]),
       };
     },
     close: () => guarded(() => native.close()),

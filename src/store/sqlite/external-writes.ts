@@ -1,10 +1,10 @@
-import type { Database, Statement } from './database.ts';
+import type { Database, SqlStatement } from './database.ts';
 
 /** Notices that other processes wrote to the file. */
-export class Strangers {
+export class ExternalWriteMonitor {
   /** Changes whenever another process wrote. */
   version: number;
-  readonly #query: Statement;
+  readonly #query: SqlStatement;
   readonly #timer: NodeJS.Timeout;
   #looked: NodeJS.Immediate | undefined = undefined;
 

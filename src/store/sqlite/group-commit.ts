@@ -1,8 +1,8 @@
 import { A2AError } from '../../protocol/errors.ts';
 import { isTerminal } from '../../protocol/task.ts';
-import { toColumn } from './column-encoding.ts';
-import type { Database, Statement, Value } from './database.ts';
-import type { DiskLog } from './sqlite-task-log.ts';
+import { encodeColumn } from './column-encoding.ts';
+import type { Database, SqlStatement, SqlValue } from './database.ts';
+import type { SqliteTaskLog } from './sqlite-task-log.ts';
 import { RowWriter } from './row-writer.ts';
 
 /** A snapshot is not worth rewriting for fewer characters of changes than this. */
@@ -10,7 +10,7 @@ const leastChanges = 4_096;
 
 /** What one log adds to a commit. */
 interface Share {
-  log: DiskLog;
+  log: SqliteTaskLog;
   touched: number;
   changedAt: number;
   changes: string;
@@ -18,7 +18,7 @@ interface Share {
 }
 
 /** What stands between a process that has lost its file and the file. */
-export interface Fence {
+export interface WriteFence {
   /** The token of the lease; of a guest, none that there is. */
   readonly token: string;
   /** @throws {@link A2AError} when nothing may be written. */
@@ -38,20 +38,25 @@ const upsert = (assigned: readonly string[]): { head: string; tail: string } => 
 export class GroupCommit {
   readonly #database: Database;
   readonly #now: () => number;
-  readonly #fence: Fence;
-  readonly #afterwards: (log: DiskLog) => void;
+  readonly #fence: WriteFence;
+  readonly #afterwards: (log: SqliteTaskLog) => void;
   readonly #moved: RowWriter;
   readonly #grown: RowWriter;
   readonly #texts: RowWriter;
-  readonly #begin: Statement;
-  readonly #end: Statement;
-  readonly #clock: Statement;
-  readonly #count: Statement;
-  #dirty: DiskLog[] = [];
+  readonly #begin: SqlStatement;
+  readonly #end: SqlStatement;
+  readonly #clock: SqlStatement;
+  readonly #count: SqlStatement;
+  #dirty: SqliteTaskLog[] = [];
   #scheduled: NodeJS.Immediate | undefined = undefined;
 
   /** @param afterwards - is told of each log whose changes are stored or lost. */
-  constructor(database: Database, now: () => number, fence: Fence, afterwards: (log: DiskLog) => void) {
+  constructor(
+    database: Database,
+    now: () => number,
+    fence: WriteFence,
+    afterwards: (log: SqliteTaskLog) => void,
+  ) {
     this.#database = database;
     this.#now = now;
     this.#fence = fence;
@@ -75,7 +80,7 @@ export class GroupCommit {
   }
 
   /** Has a log written with the next group. */
-  add(log: DiskLog): void {
+  add(log: SqliteTaskLog): void {
     if (log.isDirty) return;
     log.isDirty = true;
     this.#dirty.push(log);
@@ -106,7 +111,7 @@ export class GroupCommit {
   }
 
   /** What each log adds. One that cannot be written as text fails alone. */
-  #shares(group: readonly DiskLog[]): readonly Share[] {
+  #shares(group: readonly SqliteTaskLog[]): readonly Share[] {
     const changedAt = this.#now();
     const shares: Share[] = [];
     for (const log of group) {
@@ -119,7 +124,7 @@ export class GroupCommit {
     return shares;
   }
 
-  #settle(log: DiskLog, fault: A2AError | undefined): void {
+  #settle(log: SqliteTaskLog, fault: A2AError | undefined): void {
     if (fault) log.fail(fault);
     else log.succeed();
     this.#afterwards(log);
@@ -154,8 +159,8 @@ export class GroupCommit {
   /** Writes all at once, many rows with each statement. @returns undefined if one of them may not be written. */
   #writeAll(shares: readonly Share[]): readonly Share[] | undefined {
     this.#stamp(shares);
-    const moved: Value[] = [];
-    const grown: Value[] = [];
+    const moved: SqlValue[] = [];
+    const grown: SqlValue[] = [];
     for (const share of shares) rowOf(share, share.log.isMoved ? moved : grown);
     if (this.#moved.write(moved) + this.#grown.write(grown) !== shares.length) return undefined;
     this.#writeRest(shares);
@@ -166,7 +171,7 @@ export class GroupCommit {
   #writeEach(shares: readonly Share[]): readonly Share[] {
     this.#stamp(shares);
     const written = shares.filter((share) => {
-      const row: Value[] = [];
+      const row: SqlValue[] = [];
       rowOf(share, row);
       return (share.log.isMoved ? this.#moved : this.#grown).write(row) === 1;
     });
@@ -188,7 +193,7 @@ export class GroupCommit {
   }
 
   #writeRest(shares: readonly Share[]): void {
-    const texts: Value[] = [];
+    const texts: SqlValue[] = [];
     const counts = new Map<string, { owner: number; state: string; n: number }>();
     const count = (owner: number, state: string, n: number): void => {
       const key = `${owner} ${state}`;
@@ -209,11 +214,11 @@ export class GroupCommit {
   }
 }
 
-function conflict(log: DiskLog): A2AError {
+function conflict(log: SqliteTaskLog): A2AError {
   return new A2AError('CONFLICT', undefined, { details: { taskId: log.id } });
 }
 
-function shareOf(log: DiskLog, changedAt: number): Share {
+function shareOf(log: SqliteTaskLog, changedAt: number): Share {
   const { stored, pending } = log;
   const changes = pending.length > 0 ? JSON.stringify(pending) : '';
   const isDue =
@@ -229,14 +234,14 @@ function shareOf(log: DiskLog, changedAt: number): Share {
   };
 }
 
-function rowOf({ log, touched, changedAt, snapshot }: Share, values: Value[]): void {
+function rowOf({ log, touched, changedAt, snapshot }: Share, values: SqlValue[]): void {
   const { stored } = log;
   values.push(
     stored.row || touched,
     log.ownerRow,
-    toColumn(log.id),
-    toColumn(log.contextId),
-    stored.messageId === null ? null : toColumn(stored.messageId),
+    encodeColumn(log.id),
+    encodeColumn(log.contextId),
+    stored.messageId === null ? null : encodeColumn(stored.messageId),
     log.state,
     touched,
     changedAt,

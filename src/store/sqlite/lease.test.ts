@@ -7,7 +7,7 @@ import type { A2AError } from '../../protocol/errors.ts';
 import { type Database, openDatabase } from './database.ts';
 import { Lease } from './lease.ts';
 import { migrate } from './schema.ts';
-import { type ProcessIdentity, thisProcess } from './process-identity.ts';
+import { type ProcessIdentity, currentProcess } from './process-identity.ts';
 
 const timeout = 9_000;
 const beat = timeout / 3;
@@ -286,7 +286,7 @@ it('looks and takes in one transaction, so that two do not both find it free', a
 });
 
 it('knows which processes there are', () => {
-  expect(thisProcess.isAlive(process.pid)).toBe(true);
-  expect(thisProcess.isAlive(2 ** 22 + 1)).toBe(false);
-  expect(thisProcess.startedAt).toBeLessThanOrEqual(Date.now());
+  expect(currentProcess.isAlive(process.pid)).toBe(true);
+  expect(currentProcess.isAlive(2 ** 22 + 1)).toBe(false);
+  expect(currentProcess.startedAt).toBeLessThanOrEqual(Date.now());
 });

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type Clock, idleClock } from '../../primitives/clock.ts';
+import { type Clock, unrefClock } from '../../primitives/clock.ts';
 import { A2AError, invalidField } from '../../protocol/errors.ts';
-import type { Database, Row, Statement } from './database.ts';
-import { type ProcessIdentity, thisProcess } from './process-identity.ts';
+import type { Database, SqlRow, SqlStatement } from './database.ts';
+import { type ProcessIdentity, currentProcess } from './process-identity.ts';
 
 /** What a {@link Lease} needs to know. */
 export interface LeaseOptions {
@@ -38,9 +38,9 @@ export class Lease {
   readonly #clock: Clock;
   readonly #self: ProcessIdentity;
   readonly #database: Database;
-  readonly #presence: Statement;
-  readonly #renewal: Statement;
-  readonly #removal: Statement;
+  readonly #presence: SqlStatement;
+  readonly #renewal: SqlStatement;
+  readonly #removal: SqlStatement;
   #fault: A2AError | undefined = undefined;
   #cancel: (() => void) | undefined = undefined;
 
@@ -50,7 +50,7 @@ export class Lease {
    * @throws {@link A2AError} `CONFLICT` when another has it, with who that is and what can be done.
    */
   constructor(database: Database, options: LeaseOptions) {
-    const { file, shared = false, timeout, onLost, clock = idleClock, self = thisProcess } = options;
+    const { file, shared = false, timeout, onLost, clock = unrefClock, self = currentProcess } = options;
     if (!(timeout >= 1_000)) throw invalidField('leaseTimeout', 'must be at least 1,000 milliseconds');
     this.isShared = shared;
     this.#file = file;
@@ -123,16 +123,16 @@ export class Lease {
   }
 
   /** All who have the file, as far as is known, in the order in which they came. */
-  #holders(): readonly Row[] {
+  #holders(): readonly SqlRow[] {
     return this.#database.prepare('select * from lease order by since').all([]);
   }
 
   /** Removes a holder that is there no more. @returns false when it is there. */
-  #sweep(holder: Row): boolean {
+  #sweep(holder: SqlRow): boolean {
     return this.#isGone(holder) && this.#removal.run([String(holder['token'])]) > 0;
   }
 
-  #isGone(holder: Row): boolean {
+  #isGone(holder: SqlRow): boolean {
     if (this.#isNear(holder)) {
       const self = this.#self;
       const pid = Number(holder['pid']);
@@ -147,15 +147,15 @@ export class Lease {
   }
 
   /** True when its number means something here. */
-  #isNear(holder: Row): boolean {
+  #isNear(holder: SqlRow): boolean {
     return holder['host'] === this.#self.host && holder['pid_space'] === this.#self.pidSpace;
   }
 
-  #silenceOf(holder: Row): number {
+  #silenceOf(holder: SqlRow): number {
     return this.#clock.now() - Number(holder['seen']);
   }
 
-  #refusal(first: Row, obstacles: readonly Row[]): A2AError {
+  #refusal(first: SqlRow, obstacles: readonly SqlRow[]): A2AError {
     const since = momentOf(first['since']);
     if (this.#isNear(first) && Number(first['pid']) === this.#self.pid) {
       return new A2AError('CONFLICT', `${this.#file} is open in this process already, since ${since}`, {
@@ -192,7 +192,7 @@ export class Lease {
   }
 
   /** The words for peers say nothing of this machine; those for its people are in the cause. */
-  #lost(holder: Row | undefined): A2AError {
+  #lost(holder: SqlRow | undefined): A2AError {
     const how = holder
       ? `${nameOf(holder)} took ${this.#file} over at ${momentOf(holder['since'])}`
       : `another process took ${this.#file} over and gave it up`;
@@ -206,14 +206,14 @@ export class Lease {
   }
 }
 
-function isSharing(holder: Row): boolean {
+function isSharing(holder: SqlRow): boolean {
   return Number(holder['shared']) === 1;
 }
 
-function nameOf(holder: Row): string {
+function nameOf(holder: SqlRow): string {
   return `process ${holder['pid']} on ${holder['host']}`;
 }
 
-function momentOf(value: Row[string] | undefined): string {
+function momentOf(value: SqlRow[string] | undefined): string {
   return new Date(Number(value)).toISOString();
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { TaskState } from '../../protocol/task.ts';
-import type { LogKeeper } from '../in-memory-log.ts';
+import type { LogBackend } from '../in-memory-log.ts';
 import { LogCache } from './log-cache.ts';
-import { DiskLog } from './sqlite-task-log.ts';
+import { SqliteTaskLog } from './sqlite-task-log.ts';
 
-const keeper: LogKeeper = { appended: () => undefined, settled: () => undefined, replay: () => undefined };
+const keeper: LogBackend = { appended: () => undefined, settled: () => undefined, replay: () => undefined };
 
-function newLog(id: string, state: TaskState = 'completed'): DiskLog {
-  return new DiskLog(keeper, 'ann', { id, contextId: 'c', status: { state } });
+function newLog(id: string, state: TaskState = 'completed'): SqliteTaskLog {
+  return new SqliteTaskLog(keeper, 'ann', { id, contextId: 'c', status: { state } });
 }
 
 function idsIn(cache: LogCache): string[] {

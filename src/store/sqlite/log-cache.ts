@@ -1,8 +1,8 @@
 import { isTerminal } from '../../protocol/task.ts';
-import type { DiskLog } from './sqlite-task-log.ts';
+import type { SqliteTaskLog } from './sqlite-task-log.ts';
 
 /** Names a task of an owner; the length keeps apart what would read the same when joined. */
-export function keyOf(owner: string, id: string): string {
+export function taskCacheKey(owner: string, id: string): string {
   return `${owner.length}:${owner}${id}`;
 }
 
@@ -15,10 +15,10 @@ export function keyOf(owner: string, id: string): string {
 export class LogCache {
   readonly #maxLogs: number;
   readonly #maxBytes: number;
-  #logs = new Map<string, DiskLog>();
+  #logs = new Map<string, SqliteTaskLog>();
   #sizes = new Map<string, number>();
   #bytes = 0;
-  #parked = new Map<string, WeakRef<DiskLog>>();
+  #parked = new Map<string, WeakRef<SqliteTaskLog>>();
   #registry = new FinalizationRegistry<string>((key) => {
     if (!this.#parked.get(key)?.deref()) this.#parked.delete(key);
   });
@@ -29,8 +29,8 @@ export class LogCache {
   }
 
   /** Gives a log that is in memory, and keeps it there a while longer. */
-  get(owner: string, id: string): DiskLog | undefined {
-    const key = keyOf(owner, id);
+  get(owner: string, id: string): SqliteTaskLog | undefined {
+    const key = taskCacheKey(owner, id);
     const log = this.#logs.get(key);
     if (log) {
       this.#logs.delete(key);
@@ -44,8 +44,8 @@ export class LogCache {
   }
 
   /** Keeps a log, or notes that it has grown. */
-  put(log: DiskLog): void {
-    const key = keyOf(log.owner, log.id);
+  put(log: SqliteTaskLog): void {
+    const key = taskCacheKey(log.owner, log.id);
     const { size } = log;
     this.#bytes += size - (this.#sizes.get(key) ?? 0);
     this.#sizes.set(key, size);
@@ -55,12 +55,12 @@ export class LogCache {
   }
 
   /** Forgets a log that is not what is on disk. */
-  drop(log: DiskLog): void {
-    this.#remove(keyOf(log.owner, log.id));
+  drop(log: SqliteTaskLog): void {
+    this.#remove(taskCacheKey(log.owner, log.id));
   }
 
   /** The logs that are in memory. */
-  logs(): DiskLog[] {
+  logs(): SqliteTaskLog[] {
     const logs = [...this.#logs.values()];
     for (const parked of this.#parked.values()) {
       const log = parked.deref();
@@ -94,7 +94,7 @@ export class LogCache {
     }
   }
 
-  #park(key: string, log: DiskLog): void {
+  #park(key: string, log: SqliteTaskLog): void {
     this.#parked.set(key, new WeakRef(log));
     this.#registry.register(log, key);
   }

@@ -1,14 +1,14 @@
-import { toColumn } from './column-encoding.ts';
-import type { Database, Statement } from './database.ts';
+import { encodeColumn } from './column-encoding.ts';
+import type { Database, SqlStatement } from './database.ts';
 
 /** How many owners are remembered before asking again. */
 const most = 10_000;
 
 /** Numbers for owners: they are in every index, and a number is shorter than a name. */
-export class Owners {
+export class OwnerTable {
   #known = new Map<string, number>();
-  readonly #select: Statement;
-  readonly #insert: Statement;
+  readonly #select: SqlStatement;
+  readonly #insert: SqlStatement;
 
   constructor(database: Database) {
     this.#select = database.prepare('select key from owners where name = ?');
@@ -19,7 +19,7 @@ export class Owners {
   find(name: string): number | undefined {
     const known = this.#known.get(name);
     if (known !== undefined) return known;
-    const found = this.#select.get([toColumn(name)])?.['key'];
+    const found = this.#select.get([encodeColumn(name)])?.['key'];
     if (found === undefined) return undefined;
     if (this.#known.size >= most) this.#known.clear();
     this.#known.set(name, Number(found));
@@ -30,7 +30,7 @@ export class Owners {
   enrol(name: string): number {
     const found = this.find(name);
     if (found !== undefined) return found;
-    this.#insert.run([toColumn(name)]);
+    this.#insert.run([encodeColumn(name)]);
     return this.find(name) ?? 0;
   }
 }

@@ -14,7 +14,7 @@ export interface ProcessIdentity {
 }
 
 /** The process that this is. */
-export const thisProcess: ProcessIdentity = {
+export const currentProcess: ProcessIdentity = {
   pid: process.pid,
   host: hostname(),
   pidSpace: pidSpace(),

@@ -1,17 +1,17 @@
 import type { PushConfig } from '../../protocol/push.ts';
-import type { Delivery, DeliveryState } from '../task-store.ts';
-import { fromColumn, toColumn } from './column-encoding.ts';
-import type { Database, Statement } from './database.ts';
+import type { PushDelivery, PushDeliveryState } from '../task-store.ts';
+import { decodeColumn, encodeColumn } from './column-encoding.ts';
+import type { Database, SqlStatement } from './database.ts';
 
 const ofTask = 'task = (select key from tasks where owner = ? and id = ?)';
 
 /** The push configurations of tasks, in the order in which they were put, and how far the news got. */
-export class PushConfigs {
-  readonly #put: Statement;
-  readonly #of: Statement;
-  readonly #delete: Statement;
-  readonly #deliver: Statement;
-  readonly #unfinished: Statement;
+export class PushConfigTable {
+  readonly #put: SqlStatement;
+  readonly #of: SqlStatement;
+  readonly #delete: SqlStatement;
+  readonly #deliver: SqlStatement;
+  readonly #unfinished: SqlStatement;
 
   constructor(database: Database) {
     this.#put = database.prepare(
@@ -36,29 +36,37 @@ export class PushConfigs {
   }
 
   /** @returns undefined when there is no such task. */
-  put(owner: number, config: PushConfig, delivered: number): DeliveryState | undefined {
+  put(owner: number, config: PushConfig, delivered: number): PushDeliveryState | undefined {
     const { id, taskId } = config;
-    const row = this.#put.get([toColumn(id), JSON.stringify(config), delivered, owner, toColumn(taskId)]);
+    const row = this.#put.get([
+      encodeColumn(id),
+      JSON.stringify(config),
+      delivered,
+      owner,
+      encodeColumn(taskId),
+    ]);
     return row && { delivered: Number(row['delivered']), attempts: 0 };
   }
 
   of(owner: number, taskId: string): PushConfig[] {
-    return this.#of.all([owner, toColumn(taskId)]).map(({ body }) => JSON.parse(String(body)) as PushConfig);
+    return this.#of
+      .all([owner, encodeColumn(taskId)])
+      .map(({ body }) => JSON.parse(String(body)) as PushConfig);
   }
 
   delete(owner: number, taskId: string, id: string): void {
-    this.#delete.run([owner, toColumn(taskId), toColumn(id)]);
+    this.#delete.run([owner, encodeColumn(taskId), encodeColumn(id)]);
   }
 
   /** @returns false when there is no such configuration. */
-  deliver(owner: number, taskId: string, id: string, { delivered, ...trouble }: DeliveryState): boolean {
+  deliver(owner: number, taskId: string, id: string, { delivered, ...trouble }: PushDeliveryState): boolean {
     const noted = trouble.attempts === 0 ? null : JSON.stringify(trouble);
-    return this.#deliver.run([delivered, noted, owner, toColumn(taskId), toColumn(id)]) > 0;
+    return this.#deliver.run([delivered, noted, owner, encodeColumn(taskId), encodeColumn(id)]) > 0;
   }
 
-  unfinished(): Delivery[] {
+  unfinished(): PushDelivery[] {
     return this.#unfinished.all([]).map(({ name, body, delivered, trouble, sequence }) => ({
-      owner: fromColumn(name),
+      owner: decodeColumn(name),
       config: JSON.parse(String(body)) as PushConfig,
       state: {
         delivered: Number(delivered),

@@ -1,4 +1,4 @@
-import type { Database, Statement, Value } from './database.ts';
+import type { Database, SqlStatement, SqlValue } from './database.ts';
 
 /** How many rows a statement takes: calling the library costs more than writing the row. */
 const sizes = [64, 16, 4, 1] as const;
@@ -6,7 +6,7 @@ const sizes = [64, 16, 4, 1] as const;
 /** Writes many rows of one table with few statements. */
 export class RowWriter {
   readonly #columns: number;
-  readonly #statements: Statement[];
+  readonly #statements: SqlStatement[];
 
   /**
    * @param head - the statement up to `values`.
@@ -21,7 +21,7 @@ export class RowWriter {
   }
 
   /** Writes rows, given one value after the other. @returns how many rows it changed. */
-  write(values: readonly Value[]): number {
+  write(values: readonly SqlValue[]): number {
     let changed = 0;
     let at = 0;
     for (const [index, size] of sizes.entries()) {

@@ -1,10 +1,10 @@
 import { A2AError } from '../../protocol/errors.ts';
 import type { TaskChange } from '../../protocol/reduce.ts';
 import { isTerminal, type TaskState } from '../../protocol/task.ts';
-import { LiveLog } from '../in-memory-log.ts';
+import { InMemoryTaskLog } from '../in-memory-log.ts';
 
 /** What is known of a task on disk. */
-export interface Stored {
+export interface StoredTaskState {
   /** The key of its row; 0 while it has none. */
   row: number;
   state: TaskState | undefined;
@@ -16,9 +16,9 @@ export interface Stored {
 }
 
 /** A log that knows what of it is on disk and what is not. */
-export class DiskLog extends LiveLog {
+export class SqliteTaskLog extends InMemoryTaskLog {
   ownerRow = 0;
-  stored: Stored = {
+  stored: StoredTaskState = {
     row: 0,
     state: undefined,
     touched: 0,
@@ -56,7 +56,7 @@ export class DiskLog extends LiveLog {
     return super.append(change, expected);
   }
 
-  /** See {@link LiveLog.settled}. */
+  /** See {@link InMemoryTaskLog.settled}. */
   settling(): Promise<void> | undefined {
     if (!this.isDirty) return undefined;
     this.#settling ??= new Promise((resolve, reject) => {

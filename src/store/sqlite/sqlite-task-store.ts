@@ -3,26 +3,26 @@ import type { PushConfig } from '../../protocol/push.ts';
 import type { TaskChange } from '../../protocol/reduce.ts';
 import type { ListTasksRequest, TaskPage } from '../../protocol/requests.ts';
 import type { Task } from '../../protocol/task.ts';
-import type { Delivery, DeliveryState, Ledger, TaskLog, Unfinished } from '../task-store.ts';
-import type { LiveLog, LogKeeper } from '../in-memory-log.ts';
-import { listed, pageSizeOf, readPageToken, statusesFrom, writePageToken } from '../paging.ts';
-import { keyOf, LogCache } from './log-cache.ts';
-import { fromColumn } from './column-encoding.ts';
+import type { PushDelivery, PushDeliveryState, TaskStore, TaskLog, UnfinishedTask } from '../task-store.ts';
+import type { InMemoryTaskLog, LogBackend } from '../in-memory-log.ts';
+import { toListEntry, checkPageSize, readPageToken, parseStatusAfter, writePageToken } from '../paging.ts';
+import { taskCacheKey, LogCache } from './log-cache.ts';
+import { decodeColumn } from './column-encoding.ts';
 import { GroupCommit } from './group-commit.ts';
 import type { Database } from './database.ts';
-import { DiskLog } from './sqlite-task-log.ts';
-import { Expiry } from './task-expiry.ts';
+import { SqliteTaskLog } from './sqlite-task-log.ts';
+import { TaskExpiry } from './task-expiry.ts';
 import type { Lease } from './lease.ts';
-import { Owners } from './owner-table.ts';
-import { PushConfigs } from './push-config-table.ts';
-import { Reader } from './task-reader.ts';
-import { Strangers } from './external-writes.ts';
+import { OwnerTable } from './owner-table.ts';
+import { PushConfigTable } from './push-config-table.ts';
+import { TaskReader } from './task-reader.ts';
+import { ExternalWriteMonitor } from './external-writes.ts';
 
 /** How many changes of a running task stay in memory; the rest is read from disk by whoever is that late. */
 const keptChanges = 1_000;
 
-/** What {@link SqliteLedger} needs to know; see `SqliteLedgerOptions`. */
-export interface Settings {
+/** What {@link SqliteTaskStore} needs to know; see `SqliteLedgerOptions`. */
+export interface SqliteTaskStoreSettings {
   now: () => number;
   maxCachedTasks: number;
   maxCachedBytes: number;
@@ -32,34 +32,36 @@ export interface Settings {
 }
 
 /** The ledger in a file. Reads happen at once; writes wait for the end of the turn and are then written together. */
-export class SqliteLedger implements Ledger, LogKeeper {
+export class SqliteTaskStore implements TaskStore, LogBackend {
   readonly isShared: boolean;
   readonly #database: Database;
-  readonly #owners: Owners;
-  readonly #reader: Reader;
+  readonly #owners: OwnerTable;
+  readonly #reader: TaskReader;
   readonly #commits: GroupCommit;
   readonly #cache: LogCache;
-  readonly #configs: PushConfigs;
-  readonly #strangers: Strangers;
-  readonly #expiry: Expiry;
+  readonly #configs: PushConfigTable;
+  readonly #strangers: ExternalWriteMonitor;
+  readonly #expiry: TaskExpiry;
   readonly #lease: Lease | undefined;
   /** The messages of tasks that are not stored yet. */
   #messages = new Map<string, string>();
   #isClosed = false;
 
-  constructor(database: Database, settings: Settings) {
+  constructor(database: Database, settings: SqliteTaskStoreSettings) {
     this.#database = database;
-    this.#owners = new Owners(database);
-    this.#reader = new Reader(database);
+    this.#owners = new OwnerTable(database);
+    this.#reader = new TaskReader(database);
     this.#cache = new LogCache(settings.maxCachedTasks, settings.maxCachedBytes);
     const { lease } = settings;
     this.#lease = lease;
     this.isShared = lease?.isShared ?? false;
     const fence = { token: lease?.token ?? '', check: () => this.#checkHeld() };
     this.#commits = new GroupCommit(database, settings.now, fence, (log) => this.#committed(log));
-    this.#configs = new PushConfigs(database);
-    this.#expiry = new Expiry(database);
-    this.#strangers = new Strangers(database, settings.pollInterval, () => this.#refreshFollowed());
+    this.#configs = new PushConfigTable(database);
+    this.#expiry = new TaskExpiry(database);
+    this.#strangers = new ExternalWriteMonitor(database, settings.pollInterval, () =>
+      this.#refreshFollowed(),
+    );
   }
 
   create(owner: string, task: Task, messageId?: string): TaskLog {
@@ -70,14 +72,14 @@ export class SqliteLedger implements Ledger, LogKeeper {
     if (this.#cache.get(owner, task.id) || this.#reader.exists(ownerRow, task.id)) {
       throw new A2AError('CONFLICT', undefined, { details: { taskId: task.id } });
     }
-    const log = new DiskLog(this, owner, task);
+    const log = new SqliteTaskLog(this, owner, task);
     log.visible = 0;
     log.ownerRow = ownerRow;
     log.isMoved = true;
     log.comparedAt = this.#strangers.version;
     if (messageId !== undefined) {
       log.stored.messageId = messageId;
-      this.#messages.set(keyOf(owner, messageId), task.id);
+      this.#messages.set(taskCacheKey(owner, messageId), task.id);
     }
     this.#commits.add(log);
     this.#cache.put(log);
@@ -92,7 +94,7 @@ export class SqliteLedger implements Ledger, LogKeeper {
     const ownerRow = this.#owners.find(owner);
     const loaded = ownerRow === undefined ? undefined : this.#reader.load(ownerRow, id);
     if (ownerRow === undefined || !loaded) return undefined;
-    const log = new DiskLog(this, owner, loaded.task, loaded.stored.sequence);
+    const log = new SqliteTaskLog(this, owner, loaded.task, loaded.stored.sequence);
     log.ownerRow = ownerRow;
     log.stored = loaded.stored;
     log.snapshotSize = loaded.snapshotSize;
@@ -104,7 +106,7 @@ export class SqliteLedger implements Ledger, LogKeeper {
 
   find(owner: string, messageId: string): string | undefined {
     this.#checkOpen();
-    const waiting = this.#messages.size > 0 ? this.#messages.get(keyOf(owner, messageId)) : undefined;
+    const waiting = this.#messages.size > 0 ? this.#messages.get(taskCacheKey(owner, messageId)) : undefined;
     if (waiting !== undefined) return waiting;
     const ownerRow = this.#owners.find(owner);
     return ownerRow === undefined ? undefined : this.#reader.find(ownerRow, messageId);
@@ -112,9 +114,9 @@ export class SqliteLedger implements Ledger, LogKeeper {
 
   list(owner: string, request: ListTasksRequest): TaskPage {
     this.#checkOpen();
-    const pageSize = pageSizeOf(request);
+    const pageSize = checkPageSize(request);
     const before = readPageToken(request.pageToken);
-    const since = statusesFrom(request);
+    const since = parseStatusAfter(request);
     const ownerRow = this.#owners.find(owner);
     if (ownerRow === undefined) return { tasks: [], nextPageToken: '', pageSize, totalSize: 0 };
     const floor = this.#reader.floor(ownerRow, since);
@@ -124,14 +126,14 @@ export class SqliteLedger implements Ledger, LogKeeper {
     });
     const shown = found.slice(0, pageSize);
     return {
-      tasks: shown.map(({ task }) => listed(task, request)),
+      tasks: shown.map(({ task }) => toListEntry(task, request)),
       nextPageToken: found.length > pageSize ? writePageToken(shown.at(-1)?.touched ?? 0) : '',
       pageSize,
       totalSize: this.#reader.count(ownerRow, request, floor),
     };
   }
 
-  unfinished(): readonly Unfinished[] {
+  unfinished(): readonly UnfinishedTask[] {
     this.#checkOpen();
     const rows = this.#database
       .prepare(
@@ -139,7 +141,7 @@ export class SqliteLedger implements Ledger, LogKeeper {
          where t.owner = o.key and t.state in ('submitted', 'working') order by t.touched`,
       )
       .all([]);
-    return rows.map(({ name, id }) => ({ owner: fromColumn(name), id: fromColumn(id) }));
+    return rows.map(({ name, id }) => ({ owner: decodeColumn(name), id: decodeColumn(id) }));
   }
 
   async expire(before: Date): Promise<number> {
@@ -153,7 +155,7 @@ export class SqliteLedger implements Ledger, LogKeeper {
     return this.#expiry.run(before.getTime(), forget, () => !this.#isClosed);
   }
 
-  async putPushConfig(owner: string, config: PushConfig, delivered = 0): Promise<DeliveryState> {
+  async putPushConfig(owner: string, config: PushConfig, delivered = 0): Promise<PushDeliveryState> {
     this.#checkHeld();
     await this.#cache.get(owner, config.taskId)?.settled();
     const ownerRow = this.#owners.find(owner);
@@ -174,20 +176,20 @@ export class SqliteLedger implements Ledger, LogKeeper {
     if (ownerRow !== undefined) this.#configs.delete(ownerRow, taskId, id);
   }
 
-  putDelivery(owner: string, taskId: string, id: string, state: DeliveryState): boolean {
+  putDelivery(owner: string, taskId: string, id: string, state: PushDeliveryState): boolean {
     this.#checkOpen();
     this.#lease?.check();
     const ownerRow = this.#owners.find(owner);
     return ownerRow !== undefined && this.#configs.deliver(ownerRow, taskId, id, state);
   }
 
-  deliveries(): readonly Delivery[] {
+  deliveries(): readonly PushDelivery[] {
     this.#checkOpen();
     return this.#configs.unfinished();
   }
 
-  appended(log: LiveLog, change: TaskChange): void {
-    const disk = log as DiskLog;
+  appended(log: InMemoryTaskLog, change: TaskChange): void {
+    const disk = log as SqliteTaskLog;
     disk.pending.push(change);
     if (change.kind === 'status' || change.kind === 'task') disk.isMoved = true;
     if (disk.isDirty) return;
@@ -196,12 +198,12 @@ export class SqliteLedger implements Ledger, LogKeeper {
     this.#cache.put(disk);
   }
 
-  settled(log: LiveLog): Promise<void> | undefined {
-    return (log as DiskLog).settling();
+  settled(log: InMemoryTaskLog): Promise<void> | undefined {
+    return (log as SqliteTaskLog).settling();
   }
 
-  replay(log: LiveLog, after: number): readonly TaskChange[] | undefined {
-    const { row } = (log as DiskLog).stored;
+  replay(log: InMemoryTaskLog, after: number): readonly TaskChange[] | undefined {
+    const { row } = (log as SqliteTaskLog).stored;
     // The first event is kept only as what became of it.
     if (row === 0 || after === 0 || this.#isClosed) return undefined;
     return this.#reader.changes(row, after, log.visible, false);
@@ -238,9 +240,9 @@ export class SqliteLedger implements Ledger, LogKeeper {
     this.#lease.check();
   }
 
-  #committed(log: DiskLog): void {
+  #committed(log: SqliteTaskLog): void {
     if (this.#messages.size > 0 && log.stored.messageId !== null) {
-      this.#messages.delete(keyOf(log.owner, log.stored.messageId));
+      this.#messages.delete(taskCacheKey(log.owner, log.stored.messageId));
     }
     if (log.fault) {
       this.#cache.drop(log);
@@ -251,7 +253,7 @@ export class SqliteLedger implements Ledger, LogKeeper {
   }
 
   /** Takes over what other processes did to a task. @returns false when the log is of no use any more. */
-  #refresh(log: DiskLog): boolean {
+  #refresh(log: SqliteTaskLog): boolean {
     // What waits here is compared with the disk when it is written.
     if (log.isDirty) return true;
     log.comparedAt = this.#strangers.version;

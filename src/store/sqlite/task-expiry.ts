@@ -1,20 +1,20 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isTerminal, type TaskState } from '../../protocol/task.ts';
-import { fromColumn } from './column-encoding.ts';
-import type { Database, Row, Statement } from './database.ts';
+import { decodeColumn } from './column-encoding.ts';
+import type { Database, SqlRow, SqlStatement } from './database.ts';
 
 /** How many tasks are looked at in one transaction and one turn, so that others get their turn as well. */
 const batch = 200;
 
 /** Deletes finished tasks. */
-export class Expiry {
+export class TaskExpiry {
   readonly #database: Database;
-  readonly #owners: Statement;
-  readonly #end: Statement;
-  readonly #between: Statement;
-  readonly #task: Statement;
-  readonly #rest: readonly Statement[];
-  readonly #count: Statement;
+  readonly #owners: SqlStatement;
+  readonly #end: SqlStatement;
+  readonly #between: SqlStatement;
+  readonly #task: SqlStatement;
+  readonly #rest: readonly SqlStatement[];
+  readonly #count: SqlStatement;
 
   constructor(database: Database) {
     this.#database = database;
@@ -50,10 +50,10 @@ export class Expiry {
       const end = this.#end.get([owner, before])?.['touched'];
       // Places and moments grow together, so whatever is old enough stands before the first that is not.
       for (let after: number | undefined = -1; after !== undefined; ) {
-        const rows: readonly Row[] = this.#between.all([owner, after, end ?? Number.MAX_SAFE_INTEGER]);
+        const rows: readonly SqlRow[] = this.#between.all([owner, after, end ?? Number.MAX_SAFE_INTEGER]);
         const finished = rows.filter(({ state }) => isTerminal(state as TaskState));
         if (finished.length > 0) this.#remove(owner, finished);
-        for (const { id } of finished) forget(fromColumn(name), fromColumn(id));
+        for (const { id } of finished) forget(decodeColumn(name), decodeColumn(id));
         gone += finished.length;
         after = rows.length < batch ? undefined : Number(rows.at(-1)?.['touched']);
         if (finished.length === 0) continue;
@@ -64,7 +64,7 @@ export class Expiry {
     return gone;
   }
 
-  #remove(owner: number, rows: readonly Row[]): void {
+  #remove(owner: number, rows: readonly SqlRow[]): void {
     this.#database.exec('begin immediate');
     try {
       for (const { key, state } of rows) {

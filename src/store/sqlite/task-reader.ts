@@ -1,17 +1,17 @@
-import { type TaskChange, TaskFold } from '../../protocol/reduce.ts';
+import { type TaskChange, TaskReducer } from '../../protocol/reduce.ts';
 import type { ListTasksRequest } from '../../protocol/requests.ts';
 import type { Task, TaskState } from '../../protocol/task.ts';
-import { fromColumn, toColumn } from './column-encoding.ts';
-import type { Database, Row, Statement, Value } from './database.ts';
-import type { Stored } from './sqlite-task-log.ts';
+import { decodeColumn, encodeColumn } from './column-encoding.ts';
+import type { Database, SqlRow, SqlStatement, SqlValue } from './database.ts';
+import type { StoredTaskState } from './sqlite-task-log.ts';
 
 /** How many characters of stored changes a follower is given at once. */
 const replaySize = 256 * 1_024;
 
 /** A task read from disk, and where it stands there. */
-export interface Loaded {
+export interface LoadedTask {
   task: Task;
-  stored: Stored;
+  stored: StoredTaskState;
   snapshotSize: number;
   changesSize: number;
 }
@@ -20,7 +20,7 @@ const rowColumns =
   't.key, t.id, t.message_id, t.state, t.touched, t.changed_at, t.sequence, t.snapshot_at, s.body';
 const withText = 'cross join texts s on s.task = t.key and s.sequence = 0';
 
-function storedOf(row: Row): Stored {
+function storedOf(row: SqlRow): StoredTaskState {
   return {
     row: Number(row['key']),
     state: row['state'] as TaskState,
@@ -28,21 +28,21 @@ function storedOf(row: Row): Stored {
     changedAt: Number(row['changed_at']),
     sequence: Number(row['sequence']),
     snapshotAt: Number(row['snapshot_at']),
-    messageId: row['message_id'] === null ? null : fromColumn(row['message_id']),
+    messageId: row['message_id'] === null ? null : decodeColumn(row['message_id']),
   };
 }
 
 /** Reads what was committed. */
-export class Reader {
+export class TaskReader {
   readonly #database: Database;
-  readonly #exists: Statement;
-  readonly #task: Statement;
-  readonly #changes: Statement;
-  readonly #place: Statement;
-  readonly #message: Statement;
-  readonly #floor: Statement;
+  readonly #exists: SqlStatement;
+  readonly #task: SqlStatement;
+  readonly #changes: SqlStatement;
+  readonly #place: SqlStatement;
+  readonly #message: SqlStatement;
+  readonly #floor: SqlStatement;
   /** One statement for each way to ask; there are few. */
-  #lists = new Map<string, Statement>();
+  #lists = new Map<string, SqlStatement>();
 
   constructor(database: Database) {
     this.#database = database;
@@ -65,21 +65,21 @@ export class Reader {
   }
 
   exists(owner: number, id: string): boolean {
-    return this.#exists.get([owner, toColumn(id)]) !== undefined;
+    return this.#exists.get([owner, encodeColumn(id)]) !== undefined;
   }
 
   find(owner: number, messageId: string): string | undefined {
-    const row = this.#message.get([owner, toColumn(messageId)]);
-    return row && fromColumn(row['id']);
+    const row = this.#message.get([owner, encodeColumn(messageId)]);
+    return row && decodeColumn(row['id']);
   }
 
-  load(owner: number, id: string): Loaded | undefined {
-    const row = this.#task.get([owner, toColumn(id)]);
+  load(owner: number, id: string): LoadedTask | undefined {
+    const row = this.#task.get([owner, encodeColumn(id)]);
     return row && this.#loaded(row);
   }
 
   /** Where a task stands now, or undefined if it is gone. */
-  place(row: number): Stored | undefined {
+  place(row: number): StoredTaskState | undefined {
     const found = this.#place.get([row]);
     return found && storedOf(found);
   }
@@ -104,13 +104,13 @@ export class Reader {
     }
   }
 
-  #loaded(row: Row): Loaded {
+  #loaded(row: SqlRow): LoadedTask {
     const stored = storedOf(row);
     const body = String(row['body']);
     const task = JSON.parse(body) as Task;
     const loaded = { task, stored, snapshotSize: body.length, changesSize: 0 };
     if (stored.snapshotAt === stored.sequence) return loaded;
-    const fold = new TaskFold(task);
+    const fold = new TaskReducer(task);
     for (const change of this.changes(stored.row, stored.snapshotAt, stored.sequence, true))
       fold.apply(change);
     // Counted as much as the snapshot, so that the next commit writes a new one: reading it cost as much already.
@@ -139,7 +139,7 @@ export class Reader {
     );
     const top = before === Number.POSITIVE_INFINITY ? Number.MAX_SAFE_INTEGER : before;
     return list.all([...values, floor, top, most]).map((row) => ({
-      task: known(fromColumn(row['id']), Number(row['sequence'])) ?? this.#loaded(row).task,
+      task: known(decodeColumn(row['id']), Number(row['sequence'])) ?? this.#loaded(row).task,
       touched: Number(row['touched']),
     }));
   }
@@ -157,7 +157,7 @@ export class Reader {
     return Number(count.get([...values, floor])?.['n']);
   }
 
-  #listing(sql: string): Statement {
+  #listing(sql: string): SqlStatement {
     let statement = this.#lists.get(sql);
     if (!statement) this.#lists.set(sql, (statement = this.#database.prepare(sql)));
     return statement;
@@ -168,8 +168,8 @@ export class Reader {
 function conditions(
   owner: number,
   { contextId, status }: ListTasksRequest,
-): { from: string; where: string; values: Value[] } {
-  const values: Value[] = [owner];
+): { from: string; where: string; values: SqlValue[] } {
+  const values: SqlValue[] = [owner];
   let index = 'tasks_by_touched';
   let where = 't.owner = ?';
   if (status !== undefined) {
@@ -180,7 +180,7 @@ function conditions(
   if (contextId !== undefined) {
     index = 'tasks_by_context';
     where += ' and t.context_id = ?';
-    values.push(toColumn(contextId));
+    values.push(encodeColumn(contextId));
   }
   return { from: `tasks t indexed by ${index}`, where, values };
 }

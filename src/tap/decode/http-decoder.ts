@@ -1,21 +1,33 @@
-import { openingOf } from '../../client/transports/stream-open-context.ts';
-import { chooseForCard } from '../../dialects/card-negotiation.ts';
+import { streamOpenContext } from '../../client/transports/stream-open-context.ts';
+import { dialectForCard } from '../../dialects/card-negotiation.ts';
 import type { EventReader } from '../../dialects/dialect.ts';
-import type { Loss } from '../../dialects/translation-loss.ts';
+import type { TranslationLoss } from '../../dialects/translation-loss.ts';
 import type { AgentCard } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
-import { type Finding, StreamLinter } from '../../protocol/lint-stream.ts';
-import { readJson } from '../../primitives/json.ts';
-import { readFrame } from '../sse-frame.ts';
-import type { SeenRequest } from '../recorders/http-exchange-recorder.ts';
-import type { Binding, Meaning } from '../traffic-record.ts';
-import { aboutOf, lost } from './task-reference.ts';
-import { type Asked, askedByRest, askedByRpc, isCardPath, versionIn } from './identify-operation.ts';
-import { gistOfError, gistOfEvent, gistOfRequest, gistOfResult, short } from './summarize.ts';
+import { type LintFinding, StreamLinter } from '../../protocol/lint-stream.ts';
+import { parseJsonOrUndefined } from '../../primitives/json.ts';
+import { parseSseFrame } from '../sse-frame.ts';
+import type { ObservedRequest } from '../recorders/http-exchange-recorder.ts';
+import type { TrafficTransport, DecodedContent } from '../traffic-record.ts';
+import { findTaskReference, nonEmptyLosses } from './task-reference.ts';
+import {
+  type IdentifiedOperation,
+  identifyRestOperation,
+  identifyRpcOperation,
+  isCardPath,
+  parseVersionText,
+} from './identify-operation.ts';
+import {
+  summarizeError,
+  summarizeEvent,
+  summarizeRequest,
+  summarizeResult,
+  truncateSummary,
+} from './summarize.ts';
 
 /** What an answer is, beside its text. */
-export interface AnswerHead {
+export interface ResponseHead {
   readonly status: number;
   readonly isEvents: boolean;
   /** False where the end of the text is missing. */
@@ -23,59 +35,69 @@ export interface AnswerHead {
 }
 
 /** Where an agent wants a key, as its card says. */
-export interface KeyPlace {
+export interface ApiKeyLocation {
   readonly location: 'header' | 'query' | 'cookie';
   readonly name: string;
 }
 
 /** Tells what a request, its answer and the events of it mean, each in the light of what came before. */
-export class TripMeaning {
-  readonly #head: SeenRequest;
+export class HttpExchangeDecoder {
+  readonly #head: ObservedRequest;
   readonly #path: string;
   #isCard: boolean;
-  #asked: Asked | undefined;
+  #asked: IdentifiedOperation | undefined;
   #request: unknown;
   #reader: EventReader | undefined;
   #linter: StreamLinter | undefined;
   /** Where keys go, by the card that was the answer. */
-  keys: readonly KeyPlace[] = [];
+  keys: readonly ApiKeyLocation[] = [];
 
-  constructor(head: SeenRequest) {
+  constructor(head: ObservedRequest) {
     this.#head = head;
     this.#path = head.url.replace(/^https?:\/\/[^/?#]*/, '').split(/[?#]/, 1)[0] ?? '/';
     this.#isCard = head.method === 'GET' && isCardPath(this.#path);
   }
 
-  request(text: string, isWhole: boolean): Meaning {
+  request(text: string, isWhole: boolean): DecodedContent {
     const { method, url } = this.#head;
-    if (this.#isCard) return { operation: 'card', gist: gistOfRequest('card') };
-    const body = isWhole && text !== '' ? readJson(text) : undefined;
+    if (this.#isCard) return { operation: 'card', gist: summarizeRequest('card') };
+    const body = isWhole && text !== '' ? parseJsonOrUndefined(text) : undefined;
     if (Array.isArray(body)) return { binding: 'JSONRPC', gist: `batch of ${body.length}` };
     const version = this.#versionText();
     this.#asked =
-      askedByRpc(body, versionIn(version), this.#path) ?? askedByRest({ method, url, version }, body);
+      identifyRpcOperation(body, parseVersionText(version), this.#path) ??
+      identifyRestOperation({ method, url, version }, body);
     const asked = this.#asked;
-    if (!asked) return { gist: short(`${method} ${this.#path}`, 100) };
-    const losses: Loss[] = [];
+    if (!asked) return { gist: truncateSummary(`${method} ${this.#path}`, 100) };
+    const losses: TranslationLoss[] = [];
     const known = this.#known();
     try {
       const { dialect, operation, params, id = null } = asked;
       const model = dialect.requests[operation].read(params, { lenient: true, losses, requestId: id });
       this.#request = model;
-      return { ...known, ...aboutOf(model), gist: gistOfRequest(operation, model), model, ...lost(losses) };
+      return {
+        ...known,
+        ...findTaskReference(model),
+        gist: summarizeRequest(operation, model),
+        model,
+        ...nonEmptyLosses(losses),
+      };
     } catch (thrown) {
-      const gist = gistOfRequest(asked.operation);
+      const gist = summarizeRequest(asked.operation);
       // Whoever is refused before it is listened to said nothing that is wrong.
       if (text === '') return { ...known, gist };
-      return { ...known, gist: short(`${gist}, not readable: ${A2AError.from(thrown).message}`, 160) };
+      return {
+        ...known,
+        gist: truncateSummary(`${gist}, not readable: ${A2AError.from(thrown).message}`, 160),
+      };
     }
   }
 
-  response({ status, isEvents, isWhole }: AnswerHead, text: string): Meaning {
+  response({ status, isEvents, isWhole }: ResponseHead, text: string): DecodedContent {
     if (isEvents && status < 300) return { ...this.#known(), gist: 'stream begins' };
     const isError = status >= 400;
     const plain = { ...this.#known(), gist: `HTTP ${status}`, ...(isError && { isError }) };
-    const body = isWhole && text !== '' ? readJson(text) : undefined;
+    const body = isWhole && text !== '' ? parseJsonOrUndefined(text) : undefined;
     if (this.#isCard) return isError ? plain : this.#card(body, plain);
     const asked = this.#asked;
     if (!asked) return plain;
@@ -83,46 +105,50 @@ export class TripMeaning {
       return this.#answer(asked, body, status) ?? plain;
     } catch (thrown) {
       const { message } = A2AError.from(thrown);
-      return { ...plain, gist: short(`HTTP ${status}, not readable: ${message}`, 160) };
+      return { ...plain, gist: truncateSummary(`HTTP ${status}, not readable: ${message}`, 160) };
     }
   }
 
   /** One event of a stream; may be several in the model. */
-  frame(text: string, isWhole: boolean): Meaning {
+  frame(text: string, isWhole: boolean): DecodedContent {
     const asked = this.#asked;
-    const { data, event, id } = readFrame(text);
-    const body = isWhole ? readJson(data) : undefined;
+    const { data, event, id } = parseSseFrame(text);
+    const body = isWhole ? parseJsonOrUndefined(data) : undefined;
     if (!asked || body === undefined)
-      return { ...this.#known(), gist: short(data.replaceAll(/\s+/g, ' '), 80) };
+      return { ...this.#known(), gist: truncateSummary(data.replaceAll(/\s+/g, ' '), 80) };
     const { dialect, binding } = asked;
-    const losses: Loss[] = [];
+    const losses: TranslationLoss[] = [];
     const wire = body as { error?: unknown; result?: unknown };
     try {
       if (binding === 'JSONRPC' && wire.error !== undefined)
         return this.#error(dialect.rpcError.read(wire.error));
       if (binding !== 'JSONRPC' && (event === 'error' || wire.error !== undefined))
         return this.#error(dialect.restError.read(body, 500));
-      this.#reader ??= dialect.eventReader(openingOf('stream', this.#opening()));
+      this.#reader ??= dialect.eventReader(streamOpenContext('stream', this.#opening()));
       const events = this.#reader.read(binding === 'JSONRPC' ? wire.result : body, { lenient: true, losses });
-      return { ...this.#known(), ...this.#events(events, id), ...lost(losses) };
+      return { ...this.#known(), ...this.#events(events, id), ...nonEmptyLosses(losses) };
     } catch (thrown) {
       const { message } = A2AError.from(thrown);
-      return { ...this.#known(), gist: short(`an event, not readable: ${message}`, 160), ...lost(losses) };
+      return {
+        ...this.#known(),
+        gist: truncateSummary(`an event, not readable: ${message}`, 160),
+        ...nonEmptyLosses(losses),
+      };
     }
   }
 
   /** The end of everything. @param isClean - false where somebody broke off. */
-  end(why: string, isClean: boolean): Meaning {
+  end(why: string, isClean: boolean): DecodedContent {
     const findings = isClean ? (this.#linter?.end() ?? []) : [];
     return {
       ...this.#known(),
-      gist: short(why, 160),
+      gist: truncateSummary(why, 160),
       ...found(findings),
       ...(!isClean && { isError: true }),
     };
   }
 
-  #answer(asked: Asked, body: unknown, status: number): Meaning | undefined {
+  #answer(asked: IdentifiedOperation, body: unknown, status: number): DecodedContent | undefined {
     const { dialect, operation, binding } = asked;
     if (binding === 'JSONRPC') {
       const wire = body as { error?: unknown; result?: unknown } | undefined;
@@ -135,26 +161,31 @@ export class TripMeaning {
     return body === undefined && operation !== 'deletePushConfig' ? undefined : this.#result(asked, body);
   }
 
-  #result({ dialect, operation }: Asked, wire: unknown): Meaning {
-    const losses: Loss[] = [];
+  #result({ dialect, operation }: IdentifiedOperation, wire: unknown): DecodedContent {
+    const losses: TranslationLoss[] = [];
     const codec = dialect.results[operation === 'stream' || operation === 'subscribe' ? 'send' : operation];
     const model = codec.read(wire, { lenient: true, losses });
-    const meaning = { ...this.#known(), ...aboutOf(model), gist: gistOfResult(operation, model), model };
+    const meaning = {
+      ...this.#known(),
+      ...findTaskReference(model),
+      gist: summarizeResult(operation, model),
+      model,
+    };
     if (operation === 'extendedCard') this.#learn(model as AgentCard);
-    return { ...meaning, ...lost(losses) };
+    return { ...meaning, ...nonEmptyLosses(losses) };
   }
 
-  #card(body: unknown, plain: Meaning): Meaning {
+  #card(body: unknown, plain: DecodedContent): DecodedContent {
     if (body === undefined) return plain;
-    const { dialect, version } = chooseForCard(body);
-    const losses: Loss[] = [];
+    const { dialect, version } = dialectForCard(body);
+    const losses: TranslationLoss[] = [];
     try {
       const model = dialect.card.read(body, { lenient: true, losses });
       this.#learn(model);
       const spoken = version === 'unknown' ? {} : { version };
-      return { ...plain, ...spoken, gist: gistOfResult('card', model), model, ...lost(losses) };
+      return { ...plain, ...spoken, gist: summarizeResult('card', model), model, ...nonEmptyLosses(losses) };
     } catch (thrown) {
-      return { ...plain, gist: short(`no card: ${A2AError.from(thrown).message}`, 160) };
+      return { ...plain, gist: truncateSummary(`no card: ${A2AError.from(thrown).message}`, 160) };
     }
   }
 
@@ -164,21 +195,21 @@ export class TripMeaning {
     );
   }
 
-  #events(events: readonly StreamEvent[], id: string | undefined): Meaning {
+  #events(events: readonly StreamEvent[], id: string | undefined): DecodedContent {
     // Whoever goes on in the middle of a stream does not see how it began.
     this.#linter ??= this.#isResumed() ? undefined : new StreamLinter();
     const last = events.at(-1);
     if (last && id !== undefined && /^\d{1,15}$/.test(id)) last.sequence = Number(id);
     const findings = events.flatMap((each) => this.#linter?.check(each) ?? []);
-    const about = aboutOf(last);
-    const gist = last ? gistOfEvent(last) : 'an event that says nothing';
+    const about = findTaskReference(last);
+    const gist = last ? summarizeEvent(last) : 'an event that says nothing';
     return { ...about, gist, model: events.length === 1 ? last : events, ...found(findings) };
   }
 
-  #error(error: A2AError): Meaning {
+  #error(error: A2AError): DecodedContent {
     const { reason, message, details } = error;
     const model = { reason, message, ...(Object.keys(details).length > 0 && { details }) };
-    return { ...this.#known(), gist: gistOfError(error), model, isError: true };
+    return { ...this.#known(), gist: summarizeError(error), model, isError: true };
   }
 
   #isResumed(): boolean {
@@ -192,11 +223,11 @@ export class TripMeaning {
     return { message, ...(request?.id !== undefined && { claimedTaskId: request.id }) };
   }
 
-  #known(): Omit<Meaning, 'gist'> {
+  #known(): Omit<DecodedContent, 'gist'> {
     if (this.#isCard) return { operation: 'card' };
     if (!this.#asked) return {};
     const { version, binding, operation } = this.#asked;
-    return { version, binding: binding satisfies Binding, operation };
+    return { version, binding: binding satisfies TrafficTransport, operation };
   }
 
   #versionText(): string | undefined {
@@ -207,6 +238,6 @@ export class TripMeaning {
   }
 }
 
-function found(findings: readonly Finding[]): { findings?: readonly Finding[] } {
+function found(findings: readonly LintFinding[]): { findings?: readonly LintFinding[] } {
   return findings.length === 0 ? {} : { findings };
 }

@@ -1,18 +1,18 @@
-import { chooseForMethod, dialectOf, versionOf } from '../../dialects/negotiation.ts';
+import { dialectForMethod, dialectForVersion, parseVersionHeader } from '../../dialects/negotiation.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
 import { v0_3_rest } from '../../dialects/v0_3_rest/index.ts';
 import { v1_0 } from '../../dialects/v1_0/index.ts';
 import type { Operation } from '../../protocol/agent.ts';
-import type { Version } from '../../protocol/card.ts';
-import { paramsOf } from '../../server/http/rest-params.ts';
+import type { ProtocolVersion } from '../../protocol/card.ts';
+import { mergeRestParams } from '../../server/http/rest-params.ts';
 import { RouteTable } from '../../server/http/route-table.ts';
-import type { Binding } from '../traffic-record.ts';
+import type { TrafficTransport } from '../traffic-record.ts';
 
 /** What a request asks for, as far as that can be told before its parameters are read. */
-export interface Asked {
+export interface IdentifiedOperation {
   readonly dialect: Dialect;
-  readonly version: Version;
-  readonly binding: Binding;
+  readonly version: ProtocolVersion;
+  readonly binding: TrafficTransport;
   readonly operation: Operation;
   readonly params: unknown;
   /** The id of a request of JSON-RPC. */
@@ -20,7 +20,7 @@ export interface Asked {
 }
 
 /** What is known of a request of HTTP. */
-export interface HttpAsk {
+export interface HttpRequestInfo {
   readonly method: string;
   readonly url: string;
   readonly version: string | undefined;
@@ -34,21 +34,29 @@ export function isCardPath(path: string): boolean {
 }
 
 /** Reads the version that somebody names; a strange one counts as none. */
-export function versionIn(text: string | undefined): Version | undefined {
+export function parseVersionText(text: string | undefined): ProtocolVersion | undefined {
   try {
-    return versionOf(text);
+    return parseVersionHeader(text);
   } catch {
     return undefined;
   }
 }
 
 /** Says what a request of JSON-RPC asks for; undefined when it is none that anybody knows. */
-export function askedByRpc(body: unknown, version: Version | undefined, path?: string): Asked | undefined {
+export function identifyRpcOperation(
+  body: unknown,
+  version: ProtocolVersion | undefined,
+  path?: string,
+): IdentifiedOperation | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
-  const { method, params, id } = body as { method?: unknown; params?: unknown; id?: Asked['id'] };
+  const { method, params, id } = body as {
+    method?: unknown;
+    params?: unknown;
+    id?: IdentifiedOperation['id'];
+  };
   if (typeof method !== 'string') return undefined;
   try {
-    const { dialect, operation } = chooseForMethod(method, version, { lenient: true, path: path ?? '/' });
+    const { dialect, operation } = dialectForMethod(method, version, { lenient: true, path: path ?? '/' });
     return {
       dialect,
       version: spokenIn(dialect, version),
@@ -63,8 +71,8 @@ export function askedByRpc(body: unknown, version: Version | undefined, path?: s
 }
 
 /** 0.2 is read as 0.3. */
-function spokenIn(dialect: Dialect, version: Version | undefined): Version {
-  return version !== undefined && dialectOf(version) === dialect ? version : dialect.version;
+function spokenIn(dialect: Dialect, version: ProtocolVersion | undefined): ProtocolVersion {
+  return version !== undefined && dialectForVersion(version) === dialect ? version : dialect.version;
 }
 
 const tables = new Map([v1_0, v0_3_rest].map((dialect) => [dialect, new RouteTable(dialect)]));
@@ -73,9 +81,12 @@ const tables = new Map([v1_0, v0_3_rest].map((dialect) => [dialect, new RouteTab
 const maxBase = 6;
 
 /** Says what a request of REST asks for, wherever its agent is; undefined when it is none that anybody knows. */
-export function askedByRest({ method, url, version: named }: HttpAsk, body: unknown): Asked | undefined {
+export function identifyRestOperation(
+  { method, url, version: named }: HttpRequestInfo,
+  body: unknown,
+): IdentifiedOperation | undefined {
   const { pathname, search } = new URL(url);
-  const version = versionIn(named);
+  const version = parseVersionText(named);
   const segments = pathname.split('/').slice(1);
   for (const dialect of dialectsFor(version, segments)) {
     for (let base = 0; base < Math.min(segments.length, maxBase); base++) {
@@ -87,14 +98,14 @@ export function askedByRest({ method, url, version: named }: HttpAsk, body: unkn
         version: spokenIn(dialect, version),
         binding: 'HTTP+JSON',
         operation: found.route.operation,
-        params: paramsOf(search.slice(1), found.params, body),
+        params: mergeRestParams(search.slice(1), found.params, body),
       };
     }
   }
   return undefined;
 }
 
-function dialectsFor(version: Version | undefined, segments: readonly string[]): Dialect[] {
+function dialectsFor(version: ProtocolVersion | undefined, segments: readonly string[]): Dialect[] {
   if (version === '1.0') return [v1_0];
   if (version !== undefined) return [v0_3_rest];
   return segments.includes('v1') ? [v0_3_rest, v1_0] : [v1_0];

@@ -27,22 +27,22 @@ const spoken: { readonly [O in Operation | 'card']: string } = {
 };
 
 /** What a request asks for, in one line. */
-export function gistOfRequest(operation: Operation | 'card', request?: unknown): string {
+export function summarizeRequest(operation: Operation | 'card', request?: unknown): string {
   const said = spoken[operation];
   if (request === undefined) return said;
   if (operation === 'send' || operation === 'stream')
     return withWords(said, partsInWords((request as SendRequest).message.parts));
   const { id, taskId } = request as { id?: string; taskId?: string };
   const about = taskId ?? (operation === 'listTasks' ? undefined : id);
-  return about === undefined ? said : `${said} ${short(about, 40)}`;
+  return about === undefined ? said : `${said} ${truncateSummary(about, 40)}`;
 }
 
 /** What an answer says, in one line. */
-export function gistOfResult(operation: Operation | 'card', result: unknown): string {
+export function summarizeResult(operation: Operation | 'card', result: unknown): string {
   switch (operation) {
     case 'card':
     case 'extendedCard':
-      return gistOfCard(result as AgentCard);
+      return summarizeCard(result as AgentCard);
     case 'send':
     case 'stream':
     case 'getTask':
@@ -66,8 +66,8 @@ export function gistOfResult(operation: Operation | 'card', result: unknown): st
 }
 
 /** What a card says, in one line. */
-export function gistOfCard({ name, version }: AgentCard): string {
-  return `card of ${short(name, 60)}${version === '' ? '' : ` ${short(version, 20)}`}`;
+export function summarizeCard({ name, version }: AgentCard): string {
+  return `card of ${truncateSummary(name, 60)}${version === '' ? '' : ` ${truncateSummary(version, 20)}`}`;
 }
 
 function gistOfAnswer(answer: Task | Message): string {
@@ -78,7 +78,7 @@ function gistOfAnswer(answer: Task | Message): string {
 }
 
 /** What an event says, in one line. */
-export function gistOfEvent(event: StreamEvent): string {
+export function summarizeEvent(event: StreamEvent): string {
   switch (event.kind) {
     case 'task':
       return gistOfAnswer(event.task);
@@ -95,14 +95,14 @@ export function gistOfEvent(event: StreamEvent): string {
         : lastChunk === false
           ? ' (begins)'
           : '';
-      const name = short(artifact.name ?? artifact.artifactId, 40);
+      const name = truncateSummary(artifact.name ?? artifact.artifactId, 40);
       return withWords(`artifact ${name}${place}`, partsInWords(artifact.parts));
     }
   }
 }
 
 /** What went wrong, in one line. */
-export function gistOfError({ reason, message }: A2AError): string {
+export function summarizeError({ reason, message }: A2AError): string {
   const said = reason.toLowerCase().replaceAll('_', ' ');
   return message.toLowerCase().replaceAll(/[^a-z ]/g, '') === said ? said : withWords(said, message);
 }
@@ -118,13 +118,13 @@ function partsInWords(parts: readonly Part[]): string {
     const more = partInWords(part);
     words += words === '' || more === '' || 'text' in part ? more : ` ${more}`;
   }
-  return short(words.replaceAll(/\s+/g, ' ').trim(), maxWords);
+  return truncateSummary(words.replaceAll(/\s+/g, ' ').trim(), maxWords);
 }
 
 function partInWords(part: Part): string {
   if ('text' in part) return part.text.slice(0, 4 * maxWords);
   if ('data' in part) return '{data}';
-  return `[${short(part.filename ?? part.mediaType ?? 'file', 40)}]`;
+  return `[${truncateSummary(part.filename ?? part.mediaType ?? 'file', 40)}]`;
 }
 
 function counted(count: number, what: string): string {
@@ -132,6 +132,6 @@ function counted(count: number, what: string): string {
 }
 
 /** A text in no more than so many characters. */
-export function short(text: string, most: number): string {
+export function truncateSummary(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }

@@ -1,8 +1,8 @@
-import type { Loss } from '../../dialects/translation-loss.ts';
+import type { TranslationLoss } from '../../dialects/translation-loss.ts';
 import type { TaskState } from '../../protocol/task.ts';
 
 /** What task something of the model is about. */
-export interface About {
+export interface TaskReference {
   readonly taskId?: string;
   readonly contextId?: string;
   readonly state?: TaskState;
@@ -21,9 +21,9 @@ interface Naming {
 }
 
 /** Says which task something of the model is about: a request, an answer or an event. */
-export function aboutOf(model: unknown): About {
+export function findTaskReference(model: unknown): TaskReference {
   const { kind, id, taskId, claimedTaskId, contextId, status, message, task } = (model ?? {}) as Naming;
-  if (kind === 'task') return aboutOf(task);
+  if (kind === 'task') return findTaskReference(task);
   const inner = message && status === undefined ? message : undefined;
   // A push configuration has an id of its own beside that of its task.
   const about = taskId ?? claimedTaskId ?? inner?.taskId ?? id;
@@ -38,6 +38,6 @@ export function aboutOf(model: unknown): About {
 }
 
 /** What was lost when something was read, where that was anything. */
-export function lost(losses: readonly Loss[]): { losses?: readonly Loss[] } {
+export function nonEmptyLosses(losses: readonly TranslationLoss[]): { losses?: readonly TranslationLoss[] } {
   return losses.length === 0 ? {} : { losses };
 }

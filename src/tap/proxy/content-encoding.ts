@@ -22,14 +22,17 @@ const decoders = new Map([
 ]);
 
 /** Takes the bytes of a body as they come, and gives what they say. */
-export interface Reading {
+export interface BodyDecoder {
   push(bytes: Uint8Array): void;
   /** Calls back once everything was given. */
   end(done: () => void): void;
 }
 
 /** Reads a body that may be compressed, for those who look on; what cannot be read is given as it is. */
-export function readingOf(encoding: string | undefined, give: (bytes: Uint8Array) => void): Reading {
+export function createBodyDecoder(
+  encoding: string | undefined,
+  give: (bytes: Uint8Array) => void,
+): BodyDecoder {
   const stream = decoders.get(encoding?.trim().toLowerCase() ?? '')?.stream();
   if (!stream) return { push: give, end: (done) => done() };
   let isBroken = false;
@@ -59,7 +62,7 @@ export function readingOf(encoding: string | undefined, give: (bytes: Uint8Array
 }
 
 /** The whole of a body that may be compressed; undefined when it cannot be read. */
-export function wholeOf(bytes: Buffer, encoding: string | undefined): Buffer | undefined {
+export function decodeBody(bytes: Buffer, encoding: string | undefined): Buffer | undefined {
   const name = encoding?.trim().toLowerCase() ?? '';
   if (name === '' || name === 'identity') return bytes;
   try {

@@ -8,7 +8,7 @@ const patience = 2_000;
 const maxBytes = 4 * 1_024 * 1_024;
 
 /** Asks the target once for its card, so that it has a name from the beginning. @returns undefined where it has none. */
-export async function firstCard(target: URL): Promise<Buffer | undefined> {
+export async function prefetchCard(target: URL): Promise<Buffer | undefined> {
   const base = target.origin + target.pathname.replace(/\/+$/, '');
   for (const file of ['agent-card.json', 'agent.json']) {
     const found = await fetched(new URL(`${base}/.well-known/${file}`));

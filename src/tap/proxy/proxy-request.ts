@@ -5,22 +5,28 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { request as secureRequest } from 'node:https';
-import { HttpTrip } from '../recorders/http-exchange-recorder.ts';
-import { callerName } from '../participants.ts';
-import { maxRead, type Recorder } from '../recorders/traffic-recorder.ts';
-import { type CardChange, changedCard, etagFor, etagsFor, mayBeCard } from './rewrite-card.ts';
-import { readingOf } from './content-encoding.ts';
+import { HttpExchangeRecorder } from '../recorders/http-exchange-recorder.ts';
+import { clientName } from '../participants.ts';
+import { maxDecodedLength, type TrafficRecorder } from '../recorders/traffic-recorder.ts';
+import {
+  type CardRewrite,
+  rewriteCardBody,
+  rewrittenEtag,
+  originalEtags,
+  mayBeCardResponse,
+} from './rewrite-card.ts';
+import { createBodyDecoder } from './content-encoding.ts';
 
 /** What all requests that pass share. */
-export interface Passing {
+export interface ProxyContext {
   readonly target: URL;
-  readonly recorder: Recorder;
+  readonly recorder: TrafficRecorder;
   /** What the target is called. */
   readonly name: () => string;
   /** The address of the tap for those who do not say how they found it. */
   readonly url: () => string;
   /** A card passed. */
-  readonly onCard: (change: CardChange) => void;
+  readonly onCard: (change: CardRewrite) => void;
 }
 
 /** Headers that are about one connection, not about what passes. */
@@ -39,28 +45,32 @@ const ofConnection = new Set([
 const maxCard = 4 * 1_024 * 1_024;
 
 /** Takes one request on to the target and its answer back, bytes as they are, and shows both to the recorder. */
-export function relay(passing: Passing, request: IncomingMessage, response: ServerResponse): void {
+export function proxyRequest(
+  passing: ProxyContext,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
   new Relay(passing, request, response).go();
 }
 
 class Relay {
-  readonly #passing: Passing;
+  readonly #passing: ProxyContext;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #from: string;
   readonly #url: string;
   readonly #body: Buffer[] = [];
   #length = 0;
-  #trip: HttpTrip | undefined;
+  #trip: HttpExchangeRecorder | undefined;
   #outgoing: ClientRequest | undefined;
   /** Set once it is settled how it ended. */
   #isOver = false;
 
-  constructor(passing: Passing, request: IncomingMessage, response: ServerResponse) {
+  constructor(passing: ProxyContext, request: IncomingMessage, response: ServerResponse) {
     this.#passing = passing;
     this.#request = request;
     this.#response = response;
-    this.#from = callerName(undefined, request.headers['user-agent']);
+    this.#from = clientName(undefined, request.headers['user-agent']);
     this.#url = passing.target.origin + (request.url ?? '/');
   }
 
@@ -91,14 +101,14 @@ class Relay {
 
   #look(bytes: Buffer): void {
     this.#length += bytes.length;
-    if (this.#length <= maxRead) this.#body.push(bytes);
+    if (this.#length <= maxDecodedLength) this.#body.push(bytes);
   }
 
   /** The request was seen, as far as it came. */
-  #begin(): HttpTrip {
+  #begin(): HttpExchangeRecorder {
     const { recorder, name } = this.#passing;
     const { method = 'GET', headers } = this.#request;
-    return (this.#trip ??= new HttpTrip(
+    return (this.#trip ??= new HttpExchangeRecorder(
       recorder,
       { from: this.#from, to: name },
       { method, url: this.#url, headers },
@@ -110,7 +120,7 @@ class Relay {
   #headers(): string[] {
     const named = new Set(connectionNames(this.#request.headers.connection));
     const { rawHeaders } = this.#request;
-    const isCard = mayBeCard(this.#request);
+    const isCard = mayBeCardResponse(this.#request);
     const headers: string[] = ['Host', this.#passing.target.host];
     for (let at = 0; at < rawHeaders.length; at += 2) {
       const name = rawHeaders[at] as string;
@@ -119,7 +129,7 @@ class Relay {
       if (lower === 'host' || named.has(lower) || (ofConnection.has(lower) && lower !== 'transfer-encoding'))
         continue;
       if (isCard && lower === 'accept-encoding') value = 'identity';
-      if (isCard && lower === 'if-none-match') value = etagsFor(value);
+      if (isCard && lower === 'if-none-match') value = originalEtags(value);
       headers.push(name, value);
     }
     return headers;
@@ -130,14 +140,14 @@ class Relay {
     const trip = this.#begin();
     incoming.on('error', (error) => this.#brokeOff(error));
     incoming.on('aborted', () => this.#brokeOff(new Error('the connection was closed')));
-    if (mayBeCard(this.#request, incoming, this.#body)) {
+    if (mayBeCardResponse(this.#request, incoming, this.#body)) {
       this.#change(incoming, trip, status);
       return;
     }
     this.#response.writeHead(status, incoming.statusMessage, headersOf(incoming));
     this.#response.flushHeaders();
     trip.response(status, incoming.headers);
-    const reading = readingOf(incoming.headers['content-encoding'], (bytes) => trip.chunk(bytes));
+    const reading = createBodyDecoder(incoming.headers['content-encoding'], (bytes) => trip.chunk(bytes));
     incoming.on('data', (bytes: Buffer) => reading.push(bytes));
     incoming.on('end', () => {
       this.#isOver = true;
@@ -147,7 +157,7 @@ class Relay {
   }
 
   /** A card has to be there as a whole before it can say something else. */
-  #change(incoming: IncomingMessage, trip: HttpTrip, status: number): void {
+  #change(incoming: IncomingMessage, trip: HttpExchangeRecorder, status: number): void {
     const pieces: Buffer[] = [];
     let length = 0;
     incoming.on('data', (bytes: Buffer) => {
@@ -159,7 +169,7 @@ class Relay {
       this.#isOver = true;
       const bytes = Buffer.concat(pieces);
       const tap = this.#tapOrigin();
-      const change = changedCard(bytes, incoming.headers['content-encoding'], {
+      const change = rewriteCardBody(bytes, incoming.headers['content-encoding'], {
         target: this.#passing.target,
         tap,
       });
@@ -265,7 +275,7 @@ function changedHeaders(incoming: IncomingMessage, length: number): string[] {
 /** A card that was changed is another one, and one that was not changed now may be another time. */
 function withEtag(headers: string[]): string[] {
   return headers.map((value, at) =>
-    at % 2 === 1 && headers[at - 1]?.toLowerCase() === 'etag' ? etagFor(value) : value,
+    at % 2 === 1 && headers[at - 1]?.toLowerCase() === 'etag' ? rewrittenEtag(value) : value,
   );
 }
 

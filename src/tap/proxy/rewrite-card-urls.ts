@@ -1,7 +1,7 @@
-import { isThisMachine } from '../../client/http/destination-policy.ts';
+import { isLocalHost } from '../../client/http/destination-policy.ts';
 
 /** What stands in a card that callers go to. */
-export interface ReadAddresses {
+export interface CardUrlChanges {
   /** The card with the tap in the place of its agent; undefined where nothing had to be changed. */
   readonly changed: unknown;
   /** Addresses that lead elsewhere, past the tap. */
@@ -10,7 +10,7 @@ export interface ReadAddresses {
 }
 
 /** A card or a part of one, as it was written. */
-export type Wire = { [member: string]: unknown };
+export type CardJson = { [member: string]: unknown };
 
 /** The lists of interfaces that cards of any version may have. */
 export const interfaceLists = [
@@ -21,7 +21,7 @@ export const interfaceLists = [
 ];
 
 /** Puts another address into a card, wherever it names its agent's own. Relative ones lead to the tap by themselves. */
-export function withAddress(card: unknown, target: URL, tap: string): ReadAddresses {
+export function rewriteCardUrls(card: unknown, target: URL, tap: string): CardUrlChanges {
   const elsewhere = new Set<string>();
   let isChanged = false;
   const moved = (given: unknown): unknown => {
@@ -35,11 +35,12 @@ export function withAddress(card: unknown, target: URL, tap: string): ReadAddres
     // What is behind the origin stays as it was written.
     return tap + (given as string).replace(/^(?:[a-z]+:)?\/\/[^/?#]*/i, '');
   };
-  const place = (wire: Wire): Wire => ('url' in wire ? { ...wire, url: moved(wire.url) } : wire);
-  const wire = place(card as Wire);
+  const place = (wire: CardJson): CardJson => ('url' in wire ? { ...wire, url: moved(wire.url) } : wire);
+  const wire = place(card as CardJson);
   for (const name of interfaceLists) {
     const list = wire[name];
-    if (Array.isArray(list)) wire[name] = list.map((each: unknown) => (isObject(each) ? place(each) : each));
+    if (Array.isArray(list))
+      wire[name] = list.map((each: unknown) => (isJsonObject(each) ? place(each) : each));
   }
   const { signatures } = wire;
   return {
@@ -50,13 +51,13 @@ export function withAddress(card: unknown, target: URL, tap: string): ReadAddres
 }
 
 /** True for a JSON object that looks like the card of an agent, in any version. */
-export function isCard(body: unknown): body is Wire {
-  if (!isObject(body) || typeof body.name !== 'string') return false;
+export function looksLikeCard(body: unknown): body is CardJson {
+  if (!isJsonObject(body) || typeof body.name !== 'string') return false;
   return 'url' in body || interfaceLists.some((name) => Array.isArray(body[name]));
 }
 
 /** True for a JSON object. */
-export function isObject(value: unknown): value is Wire {
+export function isJsonObject(value: unknown): value is CardJson {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
@@ -72,5 +73,5 @@ function absolute(text: string, base: URL): URL | 'relative' | undefined {
 /** This machine has several names. */
 function isSame(a: URL, b: URL): boolean {
   if (a.protocol !== b.protocol || a.port !== b.port) return false;
-  return a.hostname === b.hostname || (isThisMachine(a.hostname) && isThisMachine(b.hostname));
+  return a.hostname === b.hostname || (isLocalHost(a.hostname) && isLocalHost(b.hostname));
 }

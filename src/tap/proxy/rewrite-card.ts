@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import { readJson } from '../../primitives/json.ts';
-import { askedByRpc, isCardPath } from '../decode/identify-operation.ts';
-import { isCard, withAddress } from './rewrite-card-urls.ts';
-import { wholeOf } from './content-encoding.ts';
-import { withoutGrpc, type WithoutGrpc } from './remove-grpc.ts';
+import { parseJsonOrUndefined } from '../../primitives/json.ts';
+import { identifyRpcOperation, isCardPath } from '../decode/identify-operation.ts';
+import { looksLikeCard, rewriteCardUrls } from './rewrite-card-urls.ts';
+import { decodeBody } from './content-encoding.ts';
+import { removeGrpcInterfaces, type GrpcRemoval } from './remove-grpc.ts';
 
 /** What became of a card on its way through the tap. */
-export interface CardChange {
+export interface CardRewrite {
   /** What to send instead; undefined where the card may go on as it is. */
   readonly body: Buffer | undefined;
   /** What the card calls its agent; undefined where it was no card. */
@@ -16,10 +16,10 @@ export interface CardChange {
   /** True when a signature was on it that fits no more. */
   readonly isUnsigned: boolean;
   /** How much of the card was gRPC, which cannot pass, and is left out. */
-  readonly grpc: WithoutGrpc['grpc'];
+  readonly grpc: GrpcRemoval['grpc'];
 }
 
-const nothing: CardChange = {
+const nothing: CardRewrite = {
   body: undefined,
   name: undefined,
   elsewhere: [],
@@ -28,7 +28,7 @@ const nothing: CardChange = {
 };
 
 /** Tells whether an answer may be a card: by the address, or, for JSON-RPC, by what was asked. */
-export function mayBeCard(
+export function mayBeCardResponse(
   { method, url = '/' }: IncomingMessage,
   answer?: IncomingMessage,
   body: readonly Buffer[] = [],
@@ -45,22 +45,25 @@ export function mayBeCard(
 }
 
 function isCardMethod(text: string): boolean {
-  return text.includes('Card') && askedByRpc(readJson(text), undefined)?.operation === 'extendedCard';
+  return (
+    text.includes('Card') &&
+    identifyRpcOperation(parseJsonOrUndefined(text), undefined)?.operation === 'extendedCard'
+  );
 }
 
 /** Puts the tap into a card, where that is the whole of a body or the result in it. */
-export function changedCard(
+export function rewriteCardBody(
   bytes: Buffer,
   encoding: string | undefined,
   { target, tap }: { readonly target: URL; readonly tap: string },
-): CardChange {
-  const whole = wholeOf(bytes, encoding);
-  const body = whole && readJson(whole.toString('utf8'));
+): CardRewrite {
+  const whole = decodeBody(bytes, encoding);
+  const body = whole && parseJsonOrUndefined(whole.toString('utf8'));
   const inside = (body as { result?: unknown } | undefined)?.result;
-  const card = isCard(inside) ? inside : body;
-  if (!isCard(card)) return nothing;
-  const { card: passable, grpc } = withoutGrpc(card);
-  const { changed: moved, elsewhere, isSigned } = withAddress(passable, target, tap);
+  const card = looksLikeCard(inside) ? inside : body;
+  if (!looksLikeCard(card)) return nothing;
+  const { card: passable, grpc } = removeGrpcInterfaces(card);
+  const { changed: moved, elsewhere, isSigned } = rewriteCardUrls(passable, target, tap);
   const changed = moved ?? (grpc === 'none' ? undefined : passable);
   const written = changed === undefined || card === body ? changed : { ...(body as object), result: changed };
   return {
@@ -75,11 +78,11 @@ export function changedCard(
 const mark = '-tap"';
 
 /** The mark of a changed card, which is never that of the one it was made of. */
-export function etagFor(etag: string): string {
+export function rewrittenEtag(etag: string): string {
   return etag.replace(/"$/, mark);
 }
 
 /** The marks that the target knows, in what a caller says that it has. */
-export function etagsFor(marks: string): string {
+export function originalEtags(marks: string): string {
   return marks.replaceAll(mark, '"');
 }

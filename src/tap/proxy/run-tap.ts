@@ -2,18 +2,18 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { invalidField } from '../../protocol/errors.ts';
 import { listen } from '../../server/node/listen.ts';
-import { hostName } from '../participants.ts';
-import { Recorder, type RecorderOptions } from '../recorders/traffic-recorder.ts';
-import type { Tape } from '../traffic-log.ts';
-import { type CardChange, changedCard } from './rewrite-card.ts';
-import { firstCard } from './prefetch-card.ts';
-import { relay } from './proxy-request.ts';
+import { agentNameFromUrl } from '../participants.ts';
+import { TrafficRecorder, type TrafficRecorderOptions } from '../recorders/traffic-recorder.ts';
+import type { TrafficLog } from '../traffic-log.ts';
+import { type CardRewrite, rewriteCardBody } from './rewrite-card.ts';
+import { prefetchCard } from './prefetch-card.ts';
+import { proxyRequest } from './proxy-request.ts';
 
 /** How a tap is run. */
-export interface RunTapOptions extends RecorderOptions {
+export interface RunTapOptions extends TrafficRecorderOptions {
   /** Where the agent is. */
   readonly to: string;
-  readonly tape: Tape;
+  readonly tape: TrafficLog;
   /** @defaultValue 0, any free port */
   readonly port?: number;
   /** @defaultValue `127.0.0.1` */
@@ -45,21 +45,21 @@ const grpcWarnings = {
  */
 export async function runTap(options: RunTapOptions): Promise<RunningTap> {
   const target = targetOf(options.to);
-  const recorder = new Recorder(options.tape, options);
+  const recorder = new TrafficRecorder(options.tape, options);
   const warned = new Set<string>();
   const warn = (warning: string): void => {
     if (warned.size > 100 || warned.has(warning)) return;
     warned.add(warning);
     options.onWarning?.(warning);
   };
-  let name = options.name ?? hostName(target.host);
+  let name = options.name ?? agentNameFromUrl(target.host);
   let url = '';
   const passing = {
     target,
     recorder,
     name: () => name,
     url: () => url,
-    onCard(card: CardChange) {
+    onCard(card: CardRewrite) {
       if (options.name === undefined && card.name !== undefined) name = card.name.slice(0, 80);
       if (card.isUnsigned)
         warn(
@@ -77,7 +77,7 @@ export async function runTap(options: RunTapOptions): Promise<RunningTap> {
   const server = await listen(
     {
       listener: (request, response) => {
-        relay(passing, request, response);
+        proxyRequest(passing, request, response);
         open.add(response);
         response.on('close', () => open.delete(response));
       },
@@ -89,8 +89,8 @@ export async function runTap(options: RunTapOptions): Promise<RunningTap> {
   // How long a stream may be open is the business of those who speak.
   server.server.requestTimeout = 0;
   url = server.url;
-  const card = await firstCard(target);
-  if (card) passing.onCard(changedCard(card, undefined, { target, tap: url }));
+  const card = await prefetchCard(target);
+  if (card) passing.onCard(rewriteCardBody(card, undefined, { target, tap: url }));
   const stop = async (within = 1_000): Promise<void> => {
     await server.stop(within);
     await Promise.all([...open].map((each) => once(each, 'close')));

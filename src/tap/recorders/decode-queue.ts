@@ -1,4 +1,4 @@
-import type { Tape } from '../traffic-log.ts';
+import type { TrafficLog } from '../traffic-log.ts';
 
 /** How much may wait, in characters; beyond that only heads are kept. */
 const maxWaiting = 64 * 1_024 * 1_024;
@@ -9,7 +9,7 @@ const maxSightings = 50_000;
 /** For how many milliseconds sightings are worked off before traffic has its turn again. */
 const turn = 4;
 
-interface Sighting {
+interface QueuedWork {
   readonly size: number;
   readonly work: () => void;
 }
@@ -18,23 +18,23 @@ interface Sighting {
 const afterTraffic: (callback: () => void) => unknown =
   typeof setImmediate === 'function' ? setImmediate : (callback) => setTimeout(callback, 0);
 
-const backlogs = new WeakMap<Tape, Backlog>();
+const backlogs = new WeakMap<TrafficLog, DecodeQueue>();
 
 /**
  * What was seen and not yet looked at: to read and to clean it costs more than to see it, and traffic comes first. All
  * who record on one tape share one, so that everything is kept in the order in which it was seen.
  */
-export class Backlog {
-  #waiting: Sighting[] = [];
+export class DecodeQueue {
+  #waiting: QueuedWork[] = [];
   /** The first one that was not worked off. */
   #next = 0;
   #size = 0;
   #isCalled = false;
 
   /** The backlog of a tape. */
-  static of(tape: Tape): Backlog {
+  static of(tape: TrafficLog): DecodeQueue {
     let backlog = backlogs.get(tape);
-    if (!backlog) backlogs.set(tape, (backlog = new Backlog()));
+    if (!backlog) backlogs.set(tape, (backlog = new DecodeQueue()));
     return backlog;
   }
 
@@ -68,7 +68,7 @@ export class Backlog {
 
   #work(until: number): void {
     while (this.#next < this.#waiting.length) {
-      const { size, work } = this.#waiting[this.#next++] as Sighting;
+      const { size, work } = this.#waiting[this.#next++] as QueuedWork;
       this.#size -= size;
       try {
         work();

@@ -1,49 +1,49 @@
 import { SseParser } from '../../client/transports/sse-parser.ts';
-import type { Secrets } from '../../primitives/redaction.ts';
-import { frameText } from '../sse-frame.ts';
-import { TripMeaning } from '../decode/http-decoder.ts';
-import type { HttpPart, Meaning, Passage, PassageKind } from '../traffic-record.ts';
-import { type Kept, maxRead, type Recorder } from './traffic-recorder.ts';
+import type { Redactor } from '../../primitives/redaction.ts';
+import { formatSseFrame } from '../sse-frame.ts';
+import { HttpExchangeDecoder } from '../decode/http-decoder.ts';
+import type { HttpMessageInfo, DecodedContent, TrafficRecord, TrafficRecordKind } from '../traffic-record.ts';
+import { type TruncatedText, maxDecodedLength, type TrafficRecorder } from './traffic-recorder.ts';
 
 /** Headers as whoever saw them has them. */
-export type SeenHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+export type ObservedHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Between whom a request passes. Names may become known on the way. */
-export interface Parties {
+export interface ExchangeParticipants {
   readonly from: string;
   readonly to: () => string;
 }
 
 /** The head of a request as it was seen. */
-export interface SeenRequest {
+export interface ObservedRequest {
   readonly method: string;
   readonly url: string;
-  readonly headers: SeenHeaders;
+  readonly headers: ObservedHeaders;
 }
 
 /** A body as it was seen: all of it, or its beginning and how long it was. */
-export type SeenBody = string | { readonly bytes: readonly Uint8Array[]; readonly length: number };
+export type ObservedBody = string | { readonly bytes: readonly Uint8Array[]; readonly length: number };
 
 /** Why a trip ended; the rest of a stream is only expected of one that ended by itself. */
-export type Ending = 'whole' | { readonly why: string };
+export type ExchangeEnd = 'whole' | { readonly why: string };
 
 /** The head of an answer as it was seen. */
 interface SeenAnswer {
   readonly status: number;
-  readonly headers: SeenHeaders;
+  readonly headers: ObservedHeaders;
   readonly at: number;
 }
 
 /** One request, its answer, the events of it and its end, on their way to the tape. */
-export class HttpTrip {
-  readonly #recorder: Recorder;
-  readonly #parties: Parties;
+export class HttpExchangeRecorder {
+  readonly #recorder: TrafficRecorder;
+  readonly #parties: ExchangeParticipants;
   readonly #trip: string;
   readonly #began: number;
-  readonly #head: SeenRequest;
-  readonly #meaning: TripMeaning;
+  readonly #head: ObservedRequest;
+  readonly #meaning: HttpExchangeDecoder;
   /** Whatever the caller proves itself with must not come back in a body either. */
-  #secrets: Secrets | undefined;
+  #secrets: Redactor | undefined;
   #parser: SseParser | undefined;
   /** When the bytes that are being parsed passed. */
   #chunkAt = 0;
@@ -55,13 +55,18 @@ export class HttpTrip {
   #length = 0;
   #answer: SeenAnswer | undefined;
 
-  constructor(recorder: Recorder, parties: Parties, head: SeenRequest, body: SeenBody = '') {
+  constructor(
+    recorder: TrafficRecorder,
+    parties: ExchangeParticipants,
+    head: ObservedRequest,
+    body: ObservedBody = '',
+  ) {
     this.#recorder = recorder;
     this.#parties = parties;
     this.#trip = recorder.nextTrip();
     this.#began = recorder.now();
     this.#head = head;
-    this.#meaning = new TripMeaning(head);
+    this.#meaning = new HttpExchangeDecoder(head);
     const at = this.#began;
     this.#later(body, (seen) => {
       const text = this.#clean(seen, head.headers);
@@ -70,7 +75,7 @@ export class HttpTrip {
   }
 
   /** The answer begins; its body is here, or comes in chunks, or is none. */
-  response(status: number, headers: SeenHeaders, body?: string): void {
+  response(status: number, headers: ObservedHeaders, body?: string): void {
     if (this.#isAnswered || this.#isOver) return;
     this.#isAnswered = true;
     const at = this.#recorder.now();
@@ -88,7 +93,7 @@ export class HttpTrip {
     const { backlog } = this.#recorder;
     if (this.#answer) {
       this.#length += bytes.length;
-      if (this.#length <= maxRead && !backlog.isFull) this.#gathered.push(bytes);
+      if (this.#length <= maxDecodedLength && !backlog.isFull) this.#gathered.push(bytes);
       return;
     }
     if (!this.#isEvents || backlog.isFull) return;
@@ -103,7 +108,7 @@ export class HttpTrip {
   }
 
   /** Nothing follows. */
-  end(ending: Ending): void {
+  end(ending: ExchangeEnd): void {
     if (this.#isOver) return;
     this.#isOver = true;
     const at = this.#recorder.now();
@@ -119,7 +124,7 @@ export class HttpTrip {
     });
   }
 
-  #respond(answer: SeenAnswer, body: SeenBody): void {
+  #respond(answer: SeenAnswer, body: ObservedBody): void {
     const { status, headers, at } = answer;
     const isEvents = this.#isEvents;
     this.#later(body, (seen) => {
@@ -137,34 +142,45 @@ export class HttpTrip {
   #parse(bytes: Uint8Array, at: number): void {
     this.#chunkAt = at;
     this.#parser ??= new SseParser(
-      { event: (event) => this.#frame(frameText(event), this.#chunkAt) },
-      maxRead * 4,
+      { event: (event) => this.#frame(formatSseFrame(event), this.#chunkAt) },
+      maxDecodedLength * 4,
     );
     try {
       this.#parser.push(bytes);
     } catch {
       this.#parser = new SseParser({ event: () => {} });
-      this.#add('frame', at, { text: '', cut: maxRead * 4 }, { gist: 'an event too long to be looked at' });
+      this.#add(
+        'frame',
+        at,
+        { text: '', cut: maxDecodedLength * 4 },
+        { gist: 'an event too long to be looked at' },
+      );
     }
   }
 
-  #frame(body: SeenBody, at: number): void {
+  #frame(body: ObservedBody, at: number): void {
     const text = this.#text(body as string);
     this.#add('frame', at, text, this.#meaning.frame(text.text, isWhole(text)));
   }
 
   /** Has a text looked at later; without a text where too much waits already. */
-  #later(body: SeenBody, work: (body: SeenBody) => void): void {
+  #later(body: ObservedBody, work: (body: ObservedBody) => void): void {
     const { backlog } = this.#recorder;
     const size = body.length;
     const seen = backlog.isFull && size > 0 ? { bytes: [], length: size } : body;
     backlog.add(seen === body ? size : 0, () => work(seen));
   }
 
-  #add(kind: PassageKind, at: number, clean: Kept, meaning: Meaning | undefined, http?: HttpPart): void {
+  #add(
+    kind: TrafficRecordKind,
+    at: number,
+    clean: TruncatedText,
+    meaning: DecodedContent | undefined,
+    http?: HttpMessageInfo,
+  ): void {
     const { from, to } = this.#parties;
     const isForth = kind === 'request';
-    const passage: Omit<Passage, 'sequence'> = {
+    const passage: Omit<TrafficRecord, 'sequence'> = {
       at,
       trip: this.#trip,
       kind,
@@ -178,7 +194,7 @@ export class HttpTrip {
     this.#recorder.add(passage);
   }
 
-  #http(answer?: { status: number; headers: SeenHeaders }): HttpPart {
+  #http(answer?: { status: number; headers: ObservedHeaders }): HttpMessageInfo {
     const { method, url, headers } = this.#head;
     const secrets = this.#secretsOf();
     return {
@@ -190,7 +206,7 @@ export class HttpTrip {
   }
 
   /** What is to be kept of a body; bytes that are no text are described. */
-  #clean(body: SeenBody, headers: SeenHeaders): Kept {
+  #clean(body: ObservedBody, headers: ObservedHeaders): TruncatedText {
     if (typeof body === 'string') return this.#text(body);
     const type = valueOf(headers['content-type'])?.split(';', 1)[0]?.trim() ?? '';
     const text = decoded(body.bytes);
@@ -199,13 +215,13 @@ export class HttpTrip {
     return { ...this.#text(text), ...(body.length > seen && { cut: body.length - seen }) };
   }
 
-  #text(text: string): Kept {
-    const seen = text.length > maxRead ? text.slice(0, maxRead) : text;
+  #text(text: string): TruncatedText {
+    const seen = text.length > maxDecodedLength ? text.slice(0, maxDecodedLength) : text;
     const cut = text.length - seen.length;
     return { text: this.#secretsOf().text(seen), ...(cut > 0 && { cut }) };
   }
 
-  #secretsOf(): Secrets {
+  #secretsOf(): Redactor {
     if (this.#secrets) return this.#secrets;
     const { secrets } = this.#recorder;
     const proofs = Object.entries(flat(this.#head.headers)).filter(([name]) => secrets.isSecret(name));
@@ -214,7 +230,7 @@ export class HttpTrip {
   }
 }
 
-function isWhole({ cut }: Kept): boolean {
+function isWhole({ cut }: TruncatedText): boolean {
   return cut === undefined;
 }
 
@@ -233,7 +249,7 @@ function valueOf(header: string | readonly string[] | undefined): string | undef
   return typeof header === 'string' ? header : header?.[0];
 }
 
-function flat(headers: SeenHeaders): Record<string, string> {
+function flat(headers: ObservedHeaders): Record<string, string> {
   const all: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers))
     if (value !== undefined) all[name.toLowerCase()] = typeof value === 'string' ? value : value.join(', ');

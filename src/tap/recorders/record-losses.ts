@@ -1,25 +1,29 @@
-import type { Loss } from '../../dialects/translation-loss.ts';
+import type { TranslationLoss } from '../../dialects/translation-loss.ts';
 import type { Operation } from '../../protocol/agent.ts';
-import type { Version } from '../../protocol/card.ts';
-import { short } from '../decode/summarize.ts';
-import { Recorder } from './traffic-recorder.ts';
-import type { Tape } from '../traffic-log.ts';
+import type { ProtocolVersion } from '../../protocol/card.ts';
+import { truncateSummary } from '../decode/summarize.ts';
+import { TrafficRecorder } from './traffic-recorder.ts';
+import type { TrafficLog } from '../traffic-log.ts';
 
 /** Of what something was lost, and between whom. */
-export interface LossOccasion {
+export interface LossSource {
   readonly operation: Operation | 'card';
   readonly from: string;
   readonly to: string;
-  readonly version?: Version | undefined;
+  readonly version?: ProtocolVersion | undefined;
   readonly taskId?: string | undefined;
 }
 
-const recorders = new WeakMap<Tape, Recorder>();
+const recorders = new WeakMap<TrafficLog, TrafficRecorder>();
 
 /** Records what a translation could not carry over. */
-export function recordLosses(tape: Tape, losses: readonly Loss[], occasion: LossOccasion): void {
+export function recordLosses(
+  tape: TrafficLog,
+  losses: readonly TranslationLoss[],
+  occasion: LossSource,
+): void {
   let recorder = recorders.get(tape);
-  if (!recorder) recorders.set(tape, (recorder = new Recorder(tape)));
+  if (!recorder) recorders.set(tape, (recorder = new TrafficRecorder(tape)));
   const recording = recorder;
   const at = recording.now();
   const { operation, from, to, version, taskId } = occasion;
@@ -37,7 +41,7 @@ export function recordLosses(tape: Tape, losses: readonly Loss[], occasion: Loss
         operation,
         ...(version && { version }),
         ...(taskId !== undefined && { taskId }),
-        gist: short(
+        gist: truncateSummary(
           `lost in ${operation}: ${text.split('\n', 1)[0]}${lines.length > 1 ? ` and ${lines.length - 1} more` : ''}`,
           160,
         ),

@@ -1,13 +1,17 @@
-import type { Delivery, Link, Properties } from '../../mesh/brokers/broker-connection.ts';
-import { readProperties } from '../../mesh/request-properties.ts';
-import { MeshMeaning, meaningOfAnnouncement, unreadable } from '../decode/mesh-decoder.ts';
-import { roleOf } from './topic-role.ts';
-import type { Meaning } from '../traffic-record.ts';
-import { maxRead, Recorder, type RecorderOptions } from './traffic-recorder.ts';
-import type { Tape } from '../traffic-log.ts';
+import type {
+  MeshMessage,
+  BrokerConnection,
+  MessageProperties,
+} from '../../mesh/brokers/broker-connection.ts';
+import { parseRequestProperties } from '../../mesh/request-properties.ts';
+import { MeshDecoder, decodeAnnouncement, undecodableContent } from '../decode/mesh-decoder.ts';
+import { classifyTopic } from './topic-role.ts';
+import type { DecodedContent } from '../traffic-record.ts';
+import { maxDecodedLength, TrafficRecorder, type TrafficRecorderOptions } from './traffic-recorder.ts';
+import type { TrafficLog } from '../traffic-log.ts';
 
 /** How the messages of a link are recorded. */
-export interface TappedLinkOptions extends RecorderOptions {
+export interface TapBrokerOptions extends TrafficRecorderOptions {
   /** What whoever uses the link is called on the tape. */
   readonly name: string;
 }
@@ -16,7 +20,7 @@ export interface TappedLinkOptions extends RecorderOptions {
 interface Seen {
   readonly topic: string;
   readonly payload: string;
-  readonly properties: Properties;
+  readonly properties: MessageProperties;
   readonly at: number;
   /** The side that is not ours. */
   readonly isOut: boolean;
@@ -28,7 +32,7 @@ interface MeshTrip {
   readonly began: number;
   readonly asker: string;
   readonly asked: string;
-  readonly meaning: MeshMeaning;
+  readonly meaning: MeshDecoder;
 }
 
 /** How many requests are remembered, and how many messages that others may see as well. */
@@ -42,16 +46,20 @@ interface Memory {
   readonly trips: Map<string, MeshTrip>;
 }
 
-const memories = new WeakMap<Tape, Memory>();
+const memories = new WeakMap<TrafficLog, Memory>();
 
-function memoryOf(tape: Tape): Memory {
+function memoryOf(tape: TrafficLog): Memory {
   let memory = memories.get(tape);
   if (!memory) memories.set(tape, (memory = { sent: new Set(), trips: new Map() }));
   return memory;
 }
 
 /** Records what is published and what is delivered. */
-export function tappedLink(link: Link, tape: Tape, options: TappedLinkOptions): Link {
+export function tapBroker(
+  link: BrokerConnection,
+  tape: TrafficLog,
+  options: TapBrokerOptions,
+): BrokerConnection {
   const record = recorderOf(tape, options);
   return {
     async publish(topic, payload, properties = {}) {
@@ -59,7 +67,7 @@ export function tappedLink(link: Link, tape: Tape, options: TappedLinkOptions): 
       await link.publish(topic, payload, properties);
     },
     subscribe(patterns, work, subscribing) {
-      const seen = (delivery: Delivery): void | Promise<void> => {
+      const seen = (delivery: MeshMessage): void | Promise<void> => {
         record(delivery.topic, delivery.payload, delivery.properties, false);
         return work(delivery);
       };
@@ -75,10 +83,10 @@ export function tappedLink(link: Link, tape: Tape, options: TappedLinkOptions): 
 }
 
 function recorderOf(
-  tape: Tape,
-  options: TappedLinkOptions,
-): (topic: string, payload: string, properties: Properties, isOut: boolean) => void {
-  const recorder = new Recorder(tape, options);
+  tape: TrafficLog,
+  options: TapBrokerOptions,
+): (topic: string, payload: string, properties: MessageProperties, isOut: boolean) => void {
+  const recorder = new TrafficRecorder(tape, options);
   const { backlog } = recorder;
   const { sent, trips } = memoryOf(tape);
   return (topic, payload, properties, isOut) => {
@@ -88,9 +96,9 @@ function recorderOf(
     const at = recorder.now();
     const text = backlog.isFull ? '' : payload;
     backlog.add(text.length, () => {
-      const clean = recorder.secrets.text(text.slice(0, maxRead));
+      const clean = recorder.secrets.text(text.slice(0, maxDecodedLength));
       const told = tell({ topic, payload: clean, properties, at, isOut });
-      const missing = payload.length - Math.min(text.length, maxRead);
+      const missing = payload.length - Math.min(text.length, maxDecodedLength);
       recorder.add({
         at,
         kind: 'message',
@@ -106,28 +114,29 @@ function recorderOf(
     from: string;
     to: string;
     after?: number;
-    meaning: Meaning;
+    meaning: DecodedContent;
   } {
-    const { role, party = '' } = roleOf(topic);
+    const { role, party = '' } = classifyTopic(topic);
     const between = (other: string) =>
       isOut ? { from: options.name, to: other } : { from: other, to: options.name };
     if (role === 'request') {
-      const { clientId, delegatingAgent, replyTo, statusTopic } = readProperties(properties);
+      const { clientId, delegatingAgent, replyTo, statusTopic } = parseRequestProperties(properties);
       const asker = isOut ? options.name : (delegatingAgent ?? clientId ?? 'caller');
-      const trip = { trip: recorder.nextTrip(), began: at, asker, asked: party, meaning: new MeshMeaning() };
+      const trip = { trip: recorder.nextTrip(), began: at, asker, asked: party, meaning: new MeshDecoder() };
       for (const each of [replyTo, statusTopic]) if (each !== undefined) keep(trips, each, trip);
       return { trip: trip.trip, ...between(isOut ? party : asker), meaning: trip.meaning.request(payload) };
     }
     if (role === 'discovery')
-      return { trip: recorder.nextTrip(), ...between('mesh'), meaning: meaningOfAnnouncement(payload) };
+      return { trip: recorder.nextTrip(), ...between('mesh'), meaning: decodeAnnouncement(payload) };
     const known = trips.get(topic);
-    const meaning = known?.meaning ?? new MeshMeaning();
+    const meaning = known?.meaning ?? new MeshDecoder();
     const other = isOut ? party || (known?.asker ?? 'mesh') : (known?.asked ?? 'mesh');
     return {
       trip: known?.trip ?? recorder.nextTrip(),
       ...between(other),
       ...(known && { after: at - known.began }),
-      meaning: role === 'other' && !known ? unreadable(payload) : meaning.answer(payload, role === 'status'),
+      meaning:
+        role === 'other' && !known ? undecodableContent(payload) : meaning.answer(payload, role === 'status'),
     };
   }
 }

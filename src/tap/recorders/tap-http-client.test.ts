@@ -1,25 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import { sampleAgent } from '../../../test/interop/sample-agent.ts';
-import { closedAfterEach } from '../../../test/support/close-after-each.ts';
-import { inShort, passagesOn } from '../../../test/support/tap/traffic-log.ts';
+import { closeAfterEach } from '../../../test/support/close-after-each.ts';
+import { summarizeRecords, recordsIn } from '../../../test/support/tap/traffic-log.ts';
 import { connect } from '../../client/connect.ts';
-import { createMemory } from '../../client/discovery/endpoint-cache.ts';
-import { undiciClient } from '../../client/http/undici-driver.ts';
+import { createEndpointCache } from '../../client/discovery/endpoint-cache.ts';
+import { undiciHttpClient } from '../../client/http/undici-driver.ts';
 import { serve } from '../../server/node/serve.ts';
-import { Tape } from '../traffic-log.ts';
-import { tappedHttp } from './tap-http-client.ts';
+import { TrafficLog } from '../traffic-log.ts';
+import { tapHttpClient } from './tap-http-client.ts';
 
-const open = closedAfterEach();
+const open = closeAfterEach();
 
 const say = (text: string) => ({
   message: { messageId: crypto.randomUUID(), role: 'user' as const, parts: [{ text }] },
 });
 
 async function client(url: string) {
-  const tape = new Tape();
-  const inner = undiciClient({ connectTimeout: 1_000, maxConnections: 8 });
-  const http = tappedHttp(inner, tape, { from: 'me', to: () => 'Sample' });
-  const agent = connect(url, { http, memory: createMemory(), retries: 0 });
+  const tape = new TrafficLog();
+  const inner = undiciHttpClient({ connectTimeout: 1_000, maxConnections: 8 });
+  const http = tapHttpClient(inner, tape, { from: 'me', to: () => 'Sample' });
+  const agent = connect(url, { http, memory: createEndpointCache(), retries: 0 });
   open.push(agent, http);
   return { tape, agent };
 }
@@ -32,7 +32,7 @@ describe('a client that is tapped', () => {
     await agent.send(say('hello'));
     for await (const event of agent.stream(say('two'))) expect(event).toBeDefined();
     for await (const event of agent.stream(say('slow'))) if (event.kind === 'status') break;
-    const lines = inShort(passagesOn(tape));
+    const lines = summarizeRecords(recordsIn(tape));
     expect(lines.slice(0, 5)).toEqual([
       'request me → Sample - - get card',
       'response Sample → me 1.0 - card of Sample 1.2.3',
@@ -47,8 +47,8 @@ describe('a client that is tapped', () => {
   it('tells when each event of a stream passed', async () => {
     const encoder = new TextEncoder();
     let time = 100;
-    const tape = new Tape();
-    const http = tappedHttp(
+    const tape = new TrafficLog();
+    const http = tapHttpClient(
       {
         request: () =>
           Promise.resolve({
@@ -67,7 +67,7 @@ describe('a client that is tapped', () => {
     );
     const response = await http.request({ method: 'POST', origin: 'http://a', path: '/', headers: {} });
     for await (const bytes of response.chunks()) expect(bytes).toBeDefined();
-    const frames = passagesOn(tape).filter(({ kind }) => kind === 'frame');
+    const frames = recordsIn(tape).filter(({ kind }) => kind === 'frame');
     expect(frames.map(({ at }) => at)).toEqual([200, 300, 400]);
   });
 
@@ -76,7 +76,7 @@ describe('a client that is tapped', () => {
     await server.stop(0);
     const { tape, agent } = await client(server.url);
     await expect(agent.card()).rejects.toThrow();
-    const [request, end] = passagesOn(tape);
+    const [request, end] = recordsIn(tape);
     expect(request?.kind).toBe('request');
     expect(end).toMatchObject({
       kind: 'end',

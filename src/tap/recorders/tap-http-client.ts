@@ -1,11 +1,11 @@
 import type { HttpClient, HttpRequest, HttpResponse } from '../../client/http/http-client.ts';
-import { HttpTrip } from './http-exchange-recorder.ts';
-import { hostName } from '../participants.ts';
-import { Recorder, type RecorderOptions } from './traffic-recorder.ts';
-import type { Tape } from '../traffic-log.ts';
+import { HttpExchangeRecorder } from './http-exchange-recorder.ts';
+import { agentNameFromUrl } from '../participants.ts';
+import { TrafficRecorder, type TrafficRecorderOptions } from './traffic-recorder.ts';
+import type { TrafficLog } from '../traffic-log.ts';
 
 /** How the requests of a client are recorded. */
-export interface TappedHttpOptions extends RecorderOptions {
+export interface TapHttpClientOptions extends TrafficRecorderOptions {
   /** What the client is called on the tape. */
   readonly from: string;
   /** What the agent at an origin is called. @defaultValue its host and port */
@@ -28,9 +28,9 @@ const shown = [
 ];
 
 /** Records what a client asks and what it is answered. */
-export function tappedHttp(http: HttpClient, tape: Tape, options: TappedHttpOptions): HttpClient {
-  const recorder = new Recorder(tape, options);
-  const { from, to = hostName } = options;
+export function tapHttpClient(http: HttpClient, tape: TrafficLog, options: TapHttpClientOptions): HttpClient {
+  const recorder = new TrafficRecorder(tape, options);
+  const { from, to = agentNameFromUrl } = options;
   return {
     async request(request) {
       const trip = tripOf(recorder, request, { from, to: () => to(request.origin) });
@@ -46,14 +46,14 @@ export function tappedHttp(http: HttpClient, tape: Tape, options: TappedHttpOpti
 }
 
 function tripOf(
-  recorder: Recorder,
+  recorder: TrafficRecorder,
   { method, origin, path, headers, body }: HttpRequest,
   parties: { from: string; to: () => string },
-): HttpTrip {
-  return new HttpTrip(recorder, parties, { method, url: origin + path, headers }, body);
+): HttpExchangeRecorder {
+  return new HttpExchangeRecorder(recorder, parties, { method, url: origin + path, headers }, body);
 }
 
-function tapped(response: HttpResponse, trip: HttpTrip): HttpResponse {
+function tapped(response: HttpResponse, trip: HttpExchangeRecorder): HttpResponse {
   const { status } = response;
   const headers: Record<string, string> = {};
   for (const name of shown) {
@@ -77,7 +77,7 @@ function tapped(response: HttpResponse, trip: HttpTrip): HttpResponse {
     },
     async *chunks() {
       trip.response(status, headers);
-      let end: Parameters<HttpTrip['end']>[0] = { why: 'The caller hung up' };
+      let end: Parameters<HttpExchangeRecorder['end']>[0] = { why: 'The caller hung up' };
       try {
         for await (const bytes of response.chunks()) {
           trip.chunk(bytes);

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { inShort, passagesOn, seenOn } from '../../../test/support/tap/traffic-log.ts';
+import { summarizeRecords, recordsIn, waitForRecord } from '../../../test/support/tap/traffic-log.ts';
 import { sampleAgent } from '../../../test/interop/sample-agent.ts';
-import { get, open, post } from '../../../test/support/http/http-calls.ts';
-import { bearer } from '../../server/auth/schemes/bearer.ts';
+import { httpGet, httpOpen, httpPost } from '../../../test/support/http/http-calls.ts';
+import { bearerAuth } from '../../server/auth/schemes/bearer.ts';
 import { fetchHandler } from '../../server/fetch.ts';
 import { serve } from '../../server/node/serve.ts';
 import type { ServerOptions } from '../../server/server-options.ts';
-import { Tape } from '../traffic-log.ts';
-import { tappedServer } from './tap-server.ts';
+import { TrafficLog } from '../traffic-log.ts';
+import { tapServer } from './tap-server.ts';
 
 const version = { 'a2a-version': '1.0' };
 const say = (text: string) => ({
@@ -15,8 +15,8 @@ const say = (text: string) => ({
 });
 
 async function running(options: ServerOptions = {}) {
-  const tape = new Tape();
-  const server = await serve(sampleAgent(), { ...options, ...tappedServer(tape, { name: 'Sample' }) });
+  const tape = new TrafficLog();
+  const server = await serve(sampleAgent(), { ...options, ...tapServer(tape, { name: 'Sample' }) });
   return { tape, url: server.url, [Symbol.asyncDispose]: () => server.stop(0) };
 }
 
@@ -24,14 +24,14 @@ describe('a server that is tapped', () => {
   it('shows requests, answers, events and their end', async () => {
     await using server = await running();
     const { tape, url } = server;
-    const { json } = await post(`${url}/message:send`, say('hello'), {
+    const { json } = await httpPost(`${url}/message:send`, say('hello'), {
       ...version,
       'user-agent': 'weather-bot/2.1 (x)',
     });
-    await post(`${url}/message:stream`, say('stream'), version);
-    await get(`${url}/healthz`);
-    const passages = passagesOn(tape);
-    expect(inShort(passages).slice(0, 4)).toEqual([
+    await httpPost(`${url}/message:stream`, say('stream'), version);
+    await httpGet(`${url}/healthz`);
+    const passages = recordsIn(tape);
+    expect(summarizeRecords(passages).slice(0, 4)).toEqual([
       'request weather-bot → Sample 1.0 HTTP+JSON send: hello',
       'response Sample → weather-bot 1.0 HTTP+JSON task completed: hello',
       'request caller → Sample 1.0 HTTP+JSON stream: stream',
@@ -53,14 +53,17 @@ describe('a server that is tapped', () => {
   });
 
   it('knows who calls, and keeps none of what proved it', async () => {
-    const auth = { any: [bearer({ tokens: new Map([['token-of-alice-1', 'alice']]) })] };
+    const auth = { any: [bearerAuth({ tokens: new Map([['token-of-alice-1', 'alice']]) })] };
     await using server = await running({ auth });
     const { tape, url } = server;
     const proof = { authorization: 'Bearer token-of-alice-1', ...version };
-    await post(`${url}/message:send`, say('hello'), proof);
-    await get(`${url}/tasks`, proof);
-    await post(`${url}/message:send`, say('hello'), { authorization: 'Bearer wrong-token-1', ...version });
-    expect(inShort(passagesOn(tape))).toEqual([
+    await httpPost(`${url}/message:send`, say('hello'), proof);
+    await httpGet(`${url}/tasks`, proof);
+    await httpPost(`${url}/message:send`, say('hello'), {
+      authorization: 'Bearer wrong-token-1',
+      ...version,
+    });
+    expect(summarizeRecords(recordsIn(tape))).toEqual([
       'request alice → Sample 1.0 HTTP+JSON send: hello',
       'response Sample → alice 1.0 HTTP+JSON task completed: hello',
       'request alice → Sample 1.0 HTTP+JSON list tasks',
@@ -75,10 +78,10 @@ describe('a server that is tapped', () => {
   it('shows what was refused: no JSON, a batch, too much', async () => {
     await using server = await running({ maxBodyBytes: 1_000 });
     const { tape, url } = server;
-    await post(url, '{');
-    await post(url, [{ jsonrpc: '2.0', id: 1, method: 'GetTask' }]);
-    await post(url, say('x'.repeat(2_000)), version);
-    const kinds = passagesOn(tape).map(({ kind, http }) => `${kind} ${http?.status ?? ''}`.trim());
+    await httpPost(url, '{');
+    await httpPost(url, [{ jsonrpc: '2.0', id: 1, method: 'GetTask' }]);
+    await httpPost(url, say('x'.repeat(2_000)), version);
+    const kinds = recordsIn(tape).map(({ kind, http }) => `${kind} ${http?.status ?? ''}`.trim());
     expect(kinds).toEqual(['request', 'response 200', 'request', 'response 200', 'request', 'response 413']);
   });
 
@@ -86,21 +89,23 @@ describe('a server that is tapped', () => {
     await using server = await running();
     const { tape, url } = server;
     const leave = new AbortController();
-    await open(`${url}/message:stream`, say('slow'), version, 'POST', leave.signal);
-    await seenOn(tape, ({ meaning }) => meaning?.gist === 'status working: This takes a while.');
+    await httpOpen(`${url}/message:stream`, say('slow'), version, 'POST', leave.signal);
+    await waitForRecord(tape, ({ meaning }) => meaning?.gist === 'status working: This takes a while.');
     leave.abort();
-    expect(await seenOn(tape, ({ kind }) => kind === 'end')).toMatchObject({ text: 'The caller hung up' });
+    expect(await waitForRecord(tape, ({ kind }) => kind === 'end')).toMatchObject({
+      text: 'The caller hung up',
+    });
   });
 
   it('works where there is no Node', async () => {
-    const tape = new Tape();
-    const answer = fetchHandler(sampleAgent(), tappedServer(tape, { name: 'Sample' }));
+    const tape = new TrafficLog();
+    const answer = fetchHandler(sampleAgent(), tapServer(tape, { name: 'Sample' }));
     const headers = { 'content-type': 'application/json', ...version };
     const body = JSON.stringify(say('stream'));
     await (
       await answer(new Request('https://a.test/message:stream', { method: 'POST', headers, body }))
     ).text();
-    const passages = passagesOn(tape);
+    const passages = recordsIn(tape);
     expect(passages.map(({ kind }) => kind)).toEqual([
       'request',
       'response',
@@ -125,7 +130,7 @@ describe('a server that is tapped', () => {
         },
       }),
     });
-    const { text } = await post(`${failing.url}/message:stream`, say('stream'), version);
+    const { text } = await httpPost(`${failing.url}/message:stream`, say('stream'), version);
     expect(text).toContain('TASK_STATE_COMPLETED');
     await failing.stop(0);
     expect(server.tape.last).toBe(0);

@@ -1,13 +1,17 @@
-import { type Exchange, headerOf, type Reply } from '../../server/http/http-message.ts';
+import {
+  type HttpServerRequest,
+  singleHeader,
+  type HttpServerResponse,
+} from '../../server/http/http-message.ts';
 import type { ServerOptions } from '../../server/server-options.ts';
-import type { WireEnd } from '../../server/telemetry/traffic-observer.ts';
-import { HttpTrip, type SeenHeaders } from './http-exchange-recorder.ts';
-import { callerName } from '../participants.ts';
-import { Recorder, type RecorderOptions } from './traffic-recorder.ts';
-import type { Tape } from '../traffic-log.ts';
+import type { TrafficEnd } from '../../server/telemetry/traffic-observer.ts';
+import { HttpExchangeRecorder, type ObservedHeaders } from './http-exchange-recorder.ts';
+import { clientName } from '../participants.ts';
+import { TrafficRecorder, type TrafficRecorderOptions } from './traffic-recorder.ts';
+import type { TrafficLog } from '../traffic-log.ts';
 
 /** How a server is recorded. */
-export interface TappedServerOptions extends RecorderOptions {
+export interface TapServerOptions extends TrafficRecorderOptions {
   /** What the agent is called on the tape. */
   readonly name: string;
   /** Callers that are not recorded, by what they call themselves. @defaultValue none */
@@ -17,25 +21,30 @@ export interface TappedServerOptions extends RecorderOptions {
 /** What is asked by machines all the time and says nothing. */
 const silent = /\/(?:healthz|readyz|metrics)$/;
 
-const reasons: { readonly [E in Exclude<WireEnd, 'whole'>]: string } = {
+const reasons: { readonly [E in Exclude<TrafficEnd, 'whole'>]: string } = {
   failed: 'The stream broke off because the agent failed',
   gone: 'The caller hung up',
   stalled: 'The caller did not read any more and was cut off',
 };
 
 /** Records what a server is asked and what it answers; goes into the options of the server. */
-export function tappedServer(tape: Tape, options: TappedServerOptions): Pick<ServerOptions, 'onWire'> {
-  const recorder = new Recorder(tape, options);
+export function tapServer(tape: TrafficLog, options: TapServerOptions): Pick<ServerOptions, 'onWire'> {
+  const recorder = new TrafficRecorder(tape, options);
   const { except = [] } = options;
   return {
     onWire(exchange) {
       if (silent.test(exchange.path)) return undefined;
-      const userAgent = headerOf(exchange.headers, 'user-agent');
+      const userAgent = singleHeader(exchange.headers, 'user-agent');
       if (userAgent !== undefined && except.includes(userAgent)) return undefined;
-      const from = callerName(exchange.caller?.principal.id, userAgent);
+      const from = clientName(exchange.caller?.principal.id, userAgent);
       const { method, headers, body } = exchange;
       const to = (): string => options.name;
-      const trip = new HttpTrip(recorder, { from, to }, { method, url: urlOf(exchange), headers }, body);
+      const trip = new HttpExchangeRecorder(
+        recorder,
+        { from, to },
+        { method, url: urlOf(exchange), headers },
+        body,
+      );
       return {
         replied(reply) {
           const isWhole = typeof reply.body === 'string' || reply.body === undefined;
@@ -50,12 +59,12 @@ export function tappedServer(tape: Tape, options: TappedServerOptions): Pick<Ser
   };
 }
 
-function urlOf({ headers, isSecure, path, query }: Exchange): string {
-  const host = headerOf(headers, 'host') ?? 'localhost';
+function urlOf({ headers, isSecure, path, query }: HttpServerRequest): string {
+  const host = singleHeader(headers, 'host') ?? 'localhost';
   return `${isSecure ? 'https' : 'http'}://${host}${path}${query === '' ? '' : `?${query}`}`;
 }
 
-function headersOf({ headers }: Reply): SeenHeaders {
+function headersOf({ headers }: HttpServerResponse): ObservedHeaders {
   const named: Record<string, string[]> = {};
   for (let at = 0; at < headers.length; at += 2)
     (named[(headers[at] ?? '').toLowerCase()] ??= []).push(headers[at + 1] ?? '');

@@ -15,7 +15,7 @@ const shapes: readonly [RegExp, TopicRole['role']][] = [
 ];
 
 /** Reads a topic as `Topics` of the mesh writes them, whatever its namespace is. */
-export function roleOf(topic: string): TopicRole {
+export function classifyTopic(topic: string): TopicRole {
   for (const [shape, role] of shapes) {
     const found = shape.exec(topic);
     if (!found) continue;

@@ -1,12 +1,12 @@
-import { Secrets } from '../../primitives/redaction.ts';
-import { Backlog } from './decode-queue.ts';
-import type { Passage } from '../traffic-record.ts';
-import type { Tape } from '../traffic-log.ts';
+import { Redactor } from '../../primitives/redaction.ts';
+import { DecodeQueue } from './decode-queue.ts';
+import type { TrafficRecord } from '../traffic-record.ts';
+import type { TrafficLog } from '../traffic-log.ts';
 
 /** How passages are recorded. Everything has a default. */
-export interface RecorderOptions {
+export interface TrafficRecorderOptions {
   /** What must not be kept beside what looks like a credential. */
-  readonly secrets?: Secrets;
+  readonly secrets?: Redactor;
   /** How many characters of one text are kept. @defaultValue 256 Ki */
   readonly keep?: number;
   /** Milliseconds since 1970. */
@@ -14,32 +14,32 @@ export interface RecorderOptions {
 }
 
 /** A text as it may be kept. */
-export interface Kept {
+export interface TruncatedText {
   readonly text: string;
   readonly cut?: number;
 }
 
 /** A text of which more than this is not looked at: what it means would cost more than it is worth. */
-export const maxRead = 2 * 1_024 * 1_024;
+export const maxDecodedLength = 2 * 1_024 * 1_024;
 
 let recorders = 0;
 
 /** Puts passages on a tape: without secrets, bounded, and after the traffic. */
-export class Recorder {
-  readonly tape: Tape;
-  readonly backlog: Backlog;
-  readonly secrets: Secrets;
+export class TrafficRecorder {
+  readonly tape: TrafficLog;
+  readonly backlog: DecodeQueue;
+  readonly secrets: Redactor;
   readonly now: () => number;
   readonly #keep: number;
   readonly #prefix: string;
   #trips = 0;
 
   constructor(
-    tape: Tape,
-    { secrets = new Secrets(), keep = 256 * 1_024, now = Date.now }: RecorderOptions = {},
+    tape: TrafficLog,
+    { secrets = new Redactor(), keep = 256 * 1_024, now = Date.now }: TrafficRecorderOptions = {},
   ) {
     this.tape = tape;
-    this.backlog = Backlog.of(tape);
+    this.backlog = DecodeQueue.of(tape);
     this.secrets = secrets;
     this.now = now;
     this.#keep = keep;
@@ -53,12 +53,12 @@ export class Recorder {
   }
 
   /** As much of a clean text as is kept. */
-  kept(text: string, missing = 0): Kept {
+  kept(text: string, missing = 0): TruncatedText {
     const cut = Math.max(0, text.length - this.#keep) + missing;
     return cut === 0 ? { text } : { text: text.slice(0, this.#keep), cut };
   }
 
-  add(passage: Omit<Passage, 'sequence'>): void {
+  add(passage: Omit<TrafficRecord, 'sequence'>): void {
     const { meaning, cut = 0 } = passage;
     // The model of a text that is too long to be kept is too long as well.
     if (cut === 0 || meaning?.model === undefined) this.tape.add(passage);

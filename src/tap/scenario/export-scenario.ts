@@ -2,14 +2,14 @@ import { writeYaml } from '../../documents/write-yaml.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { Part } from '../../protocol/part.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
-import { removed } from '../../primitives/redaction.ts';
-import type { Passage } from '../traffic-record.ts';
-import { type Came, cameOf } from './recorded-outcome.ts';
+import { redactedPlaceholder } from '../../primitives/redaction.ts';
+import type { TrafficRecord } from '../traffic-record.ts';
+import { type RecordedOutcome, toRecordedOutcome } from './recorded-outcome.ts';
 
 /** What was said, and everything that came of it. */
 interface Talk {
-  readonly request: Passage;
-  readonly answers: readonly Passage[];
+  readonly request: TrafficRecord;
+  readonly answers: readonly TrafficRecord[];
 }
 
 const head = `# Recorded by dragoman tap: what was said, and what came. Ids and times are not compared.
@@ -21,14 +21,14 @@ const head = `# Recorded by dragoman tap: what was said, and what came. Ids and 
  *
  * @throws {@link A2AError} INVALID_PARAMS when there is nothing in it that can be said again.
  */
-export function scenarioOf(passages: readonly Passage[]): string {
+export function exportScenario(passages: readonly TrafficRecord[]): string {
   const talks = talksOf(passages);
   const names = new Set<string>();
   const sessions = new Map<string, string>();
   let cases = 0;
   let text = head;
   for (const talk of talks) {
-    const came = cameOf(talk.request, talk.answers);
+    const came = toRecordedOutcome(talk.request, talk.answers);
     if (typeof came === 'string') {
       text += `\n# Left out: "${oneLine(talk.request.meaning?.gist ?? '')}", because ${came}.\n`;
       continue;
@@ -49,8 +49,8 @@ export function scenarioOf(passages: readonly Passage[]): string {
 }
 
 /** The talks that callers began; what somebody in between said in their name comes again by itself. */
-function talksOf(passages: readonly Passage[]): Talk[] {
-  const byTrip = new Map<string, Passage[]>();
+function talksOf(passages: readonly TrafficRecord[]): Talk[] {
+  const byTrip = new Map<string, TrafficRecord[]>();
   for (const each of passages) {
     const trip = byTrip.get(each.trip);
     if (trip) trip.push(each);
@@ -75,8 +75,8 @@ function talksOf(passages: readonly Passage[]): Talk[] {
 
 function caseOf(
   { request }: Talk,
-  came: Came,
-  { passages, session, name }: { passages: readonly Passage[]; session: string; name: string },
+  came: RecordedOutcome,
+  { passages, session, name }: { passages: readonly TrafficRecord[]; session: string; name: string },
 ): object {
   const { meaning, to } = request;
   const said = meaning?.model as SendRequest | undefined;
@@ -118,7 +118,7 @@ function writtenPart(part: Part): object {
 }
 
 /** Where the agent is, as far as its card and the request tell; undefined on a mesh. */
-function addressOf({ to, http }: Passage, passages: readonly Passage[]): string | undefined {
+function addressOf({ to, http }: TrafficRecord, passages: readonly TrafficRecord[]): string | undefined {
   if (!http) return undefined;
   const { origin } = new URL(http.url);
   const card = passages.find(
@@ -135,7 +135,11 @@ function addressOf({ to, http }: Passage, passages: readonly Passage[]): string 
 }
 
 /** After how many seconds the caller asked for an end to the task. */
-function cancelOf({ at }: Passage, { taskId }: Came, passages: readonly Passage[]): number | undefined {
+function cancelOf(
+  { at }: TrafficRecord,
+  { taskId }: RecordedOutcome,
+  passages: readonly TrafficRecord[],
+): number | undefined {
   const asking = passages.find(
     ({ kind, meaning }) =>
       (kind === 'request' || kind === 'message') &&
@@ -147,7 +151,7 @@ function cancelOf({ at }: Passage, { taskId }: Came, passages: readonly Passage[
 }
 
 /** Messages of one conversation stay together, under a name of their own. */
-function sessionOf({ contextId }: Came, sessions: Map<string, string>): string {
+function sessionOf({ contextId }: RecordedOutcome, sessions: Map<string, string>): string {
   const key = contextId ?? `none ${sessions.size}`;
   let session = sessions.get(key);
   if (session === undefined) sessions.set(key, (session = `recorded-${sessions.size + 1}`));
@@ -165,7 +169,7 @@ function nameFor({ request }: Talk, names: Set<string>): string {
 }
 
 function wantsCredentials({ request }: Talk): string {
-  if (!Object.values(request.http?.headers ?? {}).includes(removed)) return '';
+  if (!Object.values(request.http?.headers ?? {}).includes(redactedPlaceholder)) return '';
   return '# It was asked with credentials, which are not kept: say them with proxy_auth_config.\n';
 }
 

@@ -1,17 +1,17 @@
-import { isFinal } from '../../dialects/v0_3/event.ts';
+import { isFinalStatus } from '../../dialects/v0_3/event.ts';
 import { v0_3 } from '../../dialects/v0_3/index.ts';
-import { A2AError, type Reason } from '../../protocol/errors.ts';
+import { A2AError, type ErrorReason } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
 import { type Part, textOf } from '../../protocol/part.ts';
-import { beginFold, type TaskFold } from '../../protocol/reduce.ts';
+import { startReducer, type TaskReducer } from '../../protocol/reduce.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
 import { type Artifact, isInterrupted, isTask, isTerminal, type Task } from '../../protocol/task.ts';
-import type { Passage } from '../traffic-record.ts';
+import type { TrafficRecord } from '../traffic-record.ts';
 import { expectedText } from './expected-text.ts';
 
 /** What came of a message, in the words of a scenario. */
-export interface Came {
+export interface RecordedOutcome {
   readonly outputs: readonly object[];
   readonly taskId: string | undefined;
   readonly contextId: string | undefined;
@@ -19,7 +19,10 @@ export interface Came {
 }
 
 /** Says what came of a message. @returns why that cannot be said again, where it cannot. */
-export function cameOf({ meaning, at }: Passage, answers: readonly Passage[]): Came | string {
+export function toRecordedOutcome(
+  { meaning, at }: TrafficRecord,
+  answers: readonly TrafficRecord[],
+): RecordedOutcome | string {
   const request = meaning?.model as SendRequest;
   if (request.message.taskId !== undefined) return 'it goes on with a task, which will be another one';
   if (request.configuration?.returnImmediately) return 'its caller did not wait for the answer';
@@ -40,19 +43,19 @@ class Outcome {
   taskId: string | undefined;
   contextId: string | undefined;
   readonly #message: Message;
-  #fold: TaskFold | undefined;
+  #fold: TaskReducer | undefined;
 
   constructor(message: Message) {
     this.#message = message;
     this.contextId = message.contextId;
   }
 
-  take({ kind, meaning }: Passage): void {
+  take({ kind, meaning }: TrafficRecord): void {
     if (this.isOver || kind === 'end' || kind === 'loss' || meaning?.model === undefined) return;
     if (meaning.taskId !== undefined) this.taskId ??= meaning.taskId;
     if (meaning.contextId !== undefined) this.contextId ??= meaning.contextId;
     if (meaning.isError) {
-      const { reason, message } = meaning.model as { reason: Reason; message: string };
+      const { reason, message } = meaning.model as { reason: ErrorReason; message: string };
       const { code } = v0_3.rpcError.write(new A2AError(reason, message));
       this.#last({ type: 'error', error_code: code });
       return;
@@ -74,7 +77,7 @@ class Outcome {
       this.#answered(event.message);
       return;
     }
-    this.#fold ??= beginFold(event);
+    this.#fold ??= startReducer(event);
     this.#fold?.apply(event);
     if (event.kind === 'task') {
       if (isTerminal(event.task.status.state)) this.#finish(event.task, true);
@@ -87,7 +90,7 @@ class Outcome {
         ...(content.length > 0 && { content_parts: content }),
       });
     } else {
-      const isLast = isFinal(event);
+      const isLast = isFinalStatus(event);
       const content = this.#content(event.status.message?.parts ?? []);
       if (isLast || (event.status.message?.parts.length ?? 0) > 0)
         this.outputs.push({

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isLoopback, isLoopbackHost } from '../../server/limits/client-address.ts';
+import { isLoopbackAddress, isLoopbackHost } from '../../server/limits/client-address.ts';
 
 /** Who may use the admin API beside this machine: addresses, or everybody. */
 export type AdminAccess = readonly string[] | '*';
@@ -17,14 +17,15 @@ const hint = 'Allow it with the option allowAdminFrom (--admin on the command li
  *
  * @returns undefined when it may.
  */
-export function refusalOf(
+export function adminAccessError(
   { socket, headers }: IncomingMessage,
   access: AdminAccess,
 ): AdminRefusal | undefined {
   if (access === '*') return undefined;
   const address = (socket.remoteAddress ?? '').replace(/^::ffff:/i, '');
   if (access.includes(address)) return undefined;
-  if (!isLoopback(socket.remoteAddress)) return { message: 'The admin API is for this machine only', hint };
+  if (!isLoopbackAddress(socket.remoteAddress))
+    return { message: 'The admin API is for this machine only', hint };
   if (!isLoopbackHost(hostIn(`http://${headers.host ?? ''}`)))
     return { message: 'The admin API is not reached under this host name', hint };
   if (headers.origin !== undefined && !isLoopbackHost(hostIn(headers.origin)))

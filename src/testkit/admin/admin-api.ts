@@ -3,11 +3,11 @@ import { DocumentError } from '../../documents/diagnostic.ts';
 import { A2AError, errorTable } from '../../protocol/errors.ts';
 import type { CapturedCall, JournalFilter } from '../journal/journal-entry.ts';
 import type { Journal } from '../journal/journal.ts';
-import { type AdminAccess, refusalOf } from './admin-access.ts';
+import { type AdminAccess, adminAccessError } from './admin-access.ts';
 import { readBody } from './read-body.ts';
 
 /** What the admin API can do to a test agent. */
-export interface Administered {
+export interface AdminTarget {
   readonly journal: Journal;
   readonly startedAt: number;
   /** The scripts that are in force, the newest first. */
@@ -69,12 +69,12 @@ type Route = (request: {
  * | `GET /clock` | | `{ now, time, isVirtual, isAuto }` |
  * | `POST /clock` | `{ advance?: ms, auto?: boolean }` | the same |
  */
-export class Admin {
-  readonly #agent: Administered;
+export class AdminApi {
+  readonly #agent: AdminTarget;
   readonly #access: AdminAccess;
   readonly #routes: ReadonlyMap<string, { readonly [method: string]: Route }>;
 
-  constructor(agent: Administered, access: AdminAccess) {
+  constructor(agent: AdminTarget, access: AdminAccess) {
     this.#agent = agent;
     this.#access = access;
     this.#routes = new Map<string, { readonly [method: string]: Route }>([
@@ -148,7 +148,7 @@ export class Admin {
 
   async #answer(request: IncomingMessage): Promise<Answer> {
     try {
-      const refusal = refusalOf(request, this.#access);
+      const refusal = adminAccessError(request, this.#access);
       if (refusal !== undefined)
         throw new A2AError('PERMISSION_DENIED', refusal.message, { hint: refusal.hint });
       const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://admin');

@@ -1,19 +1,19 @@
-import { readList } from '../../dialects/field-readers.ts';
+import { readArray } from '../../dialects/field-readers.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import { isEnding } from '../playback/ends-turn.ts';
-import { readPlayedEvent } from '../playback/parse-scripted-event.ts';
-import type { Director, Incoming, Plan, PlayedEvent } from './response-plan.ts';
+import { endsTurn } from '../playback/ends-turn.ts';
+import { parseScriptedEvent } from '../playback/parse-scripted-event.ts';
+import type { Responder, ReceivedMessage, ResponsePlan, ScriptedEvent } from './response-plan.ts';
 
 /** Which messages primed responses are for. */
 export interface PrimeOptions {
   /** @defaultValue every message */
-  readonly match?: (incoming: Incoming) => boolean;
+  readonly match?: (incoming: ReceivedMessage) => boolean;
 }
 
 /** Responses that wait for their turn. */
 interface Batch {
-  readonly match: ((incoming: Incoming) => boolean) | undefined;
-  readonly events: PlayedEvent[];
+  readonly match: ((incoming: ReceivedMessage) => boolean) | undefined;
+  readonly events: ScriptedEvent[];
 }
 
 /** How many events may wait at once. */
@@ -23,7 +23,7 @@ const maxPrimed = 100_000;
  * Events that are played to whoever comes first. A message takes the first ones up to one that ends or interrupts its
  * task, and leaves the rest to the next message; where the queue runs dry before, the agent hangs up.
  */
-export class PrimedQueue implements Director {
+export class PrimedResponses implements Responder {
   #batches: Batch[] = [];
 
   /**
@@ -32,8 +32,8 @@ export class PrimedQueue implements Director {
    * @throws A2AError `INVALID_PARAMS` that names the index and the field; then none of them is put.
    */
   prime(responses: unknown, { match }: PrimeOptions = {}): void {
-    const events = readList(responses, 'responses').map((each, i) =>
-      readPlayedEvent(each, `responses[${i}]`),
+    const events = readArray(responses, 'responses').map((each, i) =>
+      parseScriptedEvent(each, `responses[${i}]`),
     );
     if (this.size + events.length > maxPrimed)
       throw new A2AError('RESOURCE_EXHAUSTED', `At most ${maxPrimed} responses can wait`);
@@ -47,7 +47,7 @@ export class PrimedQueue implements Director {
     return sum;
   }
 
-  decide(incoming: Incoming): Plan | undefined {
+  decide(incoming: ReceivedMessage): ResponsePlan | undefined {
     const first = this.#batches.find(({ match }) => match?.(incoming) ?? true);
     if (!first) return undefined;
     const events = first.match ? taken(first.events) : this.#takeFromAll();
@@ -65,20 +65,20 @@ export class PrimedQueue implements Director {
   }
 
   /** What was primed for everybody is one queue, however often it was added to. */
-  #takeFromAll(): PlayedEvent[] {
-    const events: PlayedEvent[] = [];
+  #takeFromAll(): ScriptedEvent[] {
+    const events: ScriptedEvent[] = [];
     for (const batch of this.#batches) {
       if (batch.match) continue;
       events.push(...taken(batch.events));
       const last = events.at(-1);
-      if (last && isEnding(last)) break;
+      if (last && endsTurn(last)) break;
     }
     return events;
   }
 }
 
 /** Takes events out, up to the first that ends something. */
-function taken(events: PlayedEvent[]): PlayedEvent[] {
-  const end = events.findIndex(isEnding);
+function taken(events: ScriptedEvent[]): ScriptedEvent[] {
+  const end = events.findIndex(endsTurn);
   return events.splice(0, end < 0 ? events.length : end + 1);
 }

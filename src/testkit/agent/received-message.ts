@@ -1,20 +1,23 @@
 import type { ProcessContext } from '../../engine/process-context.ts';
 import type { Metadata } from '../../protocol/part.ts';
 import type { Task } from '../../protocol/task.ts';
-import type { Recording } from '../journal/exchange-capture.ts';
-import type { Incoming } from './response-plan.ts';
+import type { ExchangeCapture } from '../journal/exchange-capture.ts';
+import type { ReceivedMessage } from './response-plan.ts';
 
 /** What is known of a message beside what the engine says. */
 interface Circumstances {
   readonly operation: 'send' | 'stream';
-  readonly recording: Recording | undefined;
+  readonly recording: ExchangeCapture | undefined;
   /** The task as it stood before. */
   readonly before: Task | undefined;
   readonly turn: number;
 }
 
 /** A message to the agent, as those who decide see it. */
-export function incomingOf({ message, metadata, call }: ProcessContext, around: Circumstances): Incoming {
+export function toReceivedMessage(
+  { message, metadata, call }: ProcessContext,
+  around: Circumstances,
+): ReceivedMessage {
   const { operation, recording, before, turn } = around;
   return {
     operation,

@@ -1,12 +1,12 @@
 import type { Principal } from '../../protocol/agent.ts';
-import type { Version } from '../../protocol/card.ts';
+import type { ProtocolVersion } from '../../protocol/card.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { Metadata } from '../../protocol/part.ts';
 import type { Artifact, Task, TaskStatus } from '../../protocol/task.ts';
 import type { Fault } from '../faults/fault.ts';
 
 /** A message to a test agent, with everything that a rule may look at. */
-export interface Incoming {
+export interface ReceivedMessage {
   readonly operation: 'send' | 'stream';
   readonly message: Message;
   /** The text parts, joined by line breaks. */
@@ -15,7 +15,7 @@ export interface Incoming {
   readonly metadata: Metadata | undefined;
   /** The skill that the message names in its metadata (`skill`, `skillId` or `skill_id`). */
   readonly skill: string | undefined;
-  readonly version: Version | undefined;
+  readonly version: ProtocolVersion | undefined;
   readonly transport: 'JSONRPC' | 'HTTP+JSON' | undefined;
   /** Lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -29,7 +29,7 @@ export interface Incoming {
 }
 
 /** An event to play. Ids are filled in while it is played. */
-export type PlayedEvent =
+export type ScriptedEvent =
   | {
       readonly kind: 'task';
       readonly status: TaskStatus;
@@ -53,7 +53,7 @@ export type PlayedEvent =
   | { readonly kind: 'message'; readonly message: Message };
 
 /** What is only known while an event is played. */
-export interface Moment {
+export interface PlaybackContext {
   readonly taskId: string;
   readonly contextId: string;
   /** Milliseconds since 1970, by the clock of the test agent. */
@@ -61,26 +61,26 @@ export interface Moment {
 }
 
 /** One thing that a test agent does. */
-export type Step =
-  | { readonly kind: 'event'; readonly event: PlayedEvent }
+export type PlanStep =
+  | { readonly kind: 'event'; readonly event: ScriptedEvent }
   /** An event that is made when its turn has come, as one that speaks of the task by its id. Called once. */
   | {
       readonly kind: 'event';
-      readonly make: (moment: Moment) => PlayedEvent;
+      readonly make: (moment: PlaybackContext) => ScriptedEvent;
       /** What it will be, where that is known: a message needs no task, and a task no other beginning. */
-      readonly of?: PlayedEvent['kind'];
+      readonly of?: ScriptedEvent['kind'];
     }
   | { readonly kind: 'delay'; readonly milliseconds: number };
 
 /** What the first event of a list is going to be. */
-export function firstEventOf(steps: readonly Step[]): PlayedEvent['kind'] | undefined {
+export function firstEventKind(steps: readonly PlanStep[]): ScriptedEvent['kind'] | undefined {
   const first = steps.find((step) => step.kind === 'event');
   return first && ('make' in first ? first.of : first.event.kind);
 }
 
 /** What a test agent does about one message. */
-export interface Plan {
-  readonly steps: readonly Step[];
+export interface ResponsePlan {
+  readonly steps: readonly PlanStep[];
   readonly faults: readonly Fault[];
   /**
    * What happens when nothing is left to play and the task is neither ended nor waiting: it is completed, or the
@@ -103,14 +103,14 @@ export interface NearMiss {
 }
 
 /** Nobody knows what to do about a message. */
-export interface Unmatched {
+export interface UnmatchedMessage {
   readonly nearMisses: readonly NearMiss[];
 }
 
 /** Decides what a test agent does about a message. */
-export interface Director {
+export interface Responder {
   /** @returns undefined when the message is not for this director. */
-  decide(incoming: Incoming): Plan | Unmatched | undefined;
+  decide(incoming: ReceivedMessage): ResponsePlan | UnmatchedMessage | undefined;
   /** Forgets every conversation, counter and state. */
   reset(): void;
 }

@@ -1,5 +1,5 @@
 import type { Fault } from '../faults/fault.ts';
-import type { Incoming, NearMiss, Plan, Unmatched } from './response-plan.ts';
+import type { ReceivedMessage, NearMiss, ResponsePlan, UnmatchedMessage } from './response-plan.ts';
 import { openScript, type RuleSummary, type Script } from '../script/script.ts';
 
 /** A script and where it came from. */
@@ -10,7 +10,7 @@ interface Loaded {
 }
 
 /** The scripts of a test agent. The newest is asked first; card and credentials are those of the first that was loaded. */
-export class Scripts {
+export class ScriptStack {
   readonly #seed: number | undefined;
   #loaded: Loaded[] = [];
 
@@ -90,7 +90,7 @@ export class Scripts {
   }
 
   /** The first plan that a script has, or how near they all came. */
-  decide(incoming: Incoming): Plan | Unmatched {
+  decide(incoming: ReceivedMessage): ResponsePlan | UnmatchedMessage {
     const nearMisses: NearMiss[] = [];
     for (const { script } of this.#loaded) {
       const decided = script.director.decide(incoming);

@@ -1,35 +1,43 @@
-import { cardOf } from '../../engine/build-card.ts';
+import { buildCard } from '../../engine/build-card.ts';
 import type { ProcessContext } from '../../engine/process-context.ts';
-import { Entrance } from '../../engine/messages/validate-message.ts';
+import { MessageValidator } from '../../engine/messages/validate-message.ts';
 import { defineAgent, type LocalAgent } from '../../engine/local-agent.ts';
-import type { Output } from '../../engine/agent-output.ts';
-import type { Ledger } from '../../store/task-store.ts';
-import type { Agent, Call } from '../../protocol/agent.ts';
+import type { AgentOutput } from '../../engine/agent-output.ts';
+import type { TaskStore } from '../../store/task-store.ts';
+import type { Agent, CallContext } from '../../protocol/agent.ts';
 import type { AgentCard } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
-import { type Task, withHistory } from '../../protocol/task.ts';
-import { BoundedMap } from '../bounded-map.ts';
+import { type Task, limitHistory } from '../../protocol/task.ts';
+import { LruMap } from '../bounded-map.ts';
 import type { CardDraft } from './card-draft.ts';
 import type { TestClock } from '../clock/test-clock.ts';
 import type { Fault } from '../faults/fault.ts';
-import { withStreamFaults } from '../faults/event-faults.ts';
-import { callOf } from '../journal/capture-call.ts';
+import { withEventFaults } from '../faults/event-faults.ts';
+import { captureCall } from '../journal/capture-call.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { Recording } from '../journal/exchange-capture.ts';
-import { incomingOf } from './received-message.ts';
-import { firstEventOf, type Incoming, type Plan, type Unmatched } from './response-plan.ts';
-import { type Followed, followed } from '../playback/task-stream.ts';
-import { play } from '../playback/play-plan.ts';
-import { failing } from '../playback/failure-plan.ts';
+import type { ExchangeCapture } from '../journal/exchange-capture.ts';
+import { toReceivedMessage } from './received-message.ts';
+import {
+  firstEventKind,
+  type ReceivedMessage,
+  type ResponsePlan,
+  type UnmatchedMessage,
+} from './response-plan.ts';
+import { type TaskStreamOptions, taskStream } from '../playback/task-stream.ts';
+import { playPlan } from '../playback/play-plan.ts';
+import { failurePlan } from '../playback/failure-plan.ts';
 
 /** The header by which the door tells the agent which request a call came with. Nobody else sees it. */
-export const exchangeHeader = 'x-testkit-exchange';
+export const captureIdHeader = 'x-testkit-exchange';
 
 /** Decides what to do; the ids are those that the message has got from the engine. */
-type Decide = (incoming: Incoming, ids: { taskId: string; contextId: string }) => Plan | Unmatched;
+type Decide = (
+  incoming: ReceivedMessage,
+  ids: { taskId: string; contextId: string },
+) => ResponsePlan | UnmatchedMessage;
 
 /** What a scripted agent needs. */
 export interface ScriptedAgentOptions {
@@ -37,21 +45,21 @@ export interface ScriptedAgentOptions {
   readonly decide: Decide;
   readonly clock: TestClock;
   readonly journal: Journal;
-  readonly ledger?: Ledger;
+  readonly ledger?: TaskStore;
   readonly newId?: () => string;
   /** Leaves out the task that the engine begins a stream with, so that nothing is sent but what is played. */
   readonly hidesOpening: boolean;
   /** Draws which faults of a plan strike. */
-  readonly drawFaults: (plan: Plan) => readonly Fault[];
+  readonly drawFaults: (plan: ResponsePlan) => readonly Fault[];
 }
 
 /** A call on its way through the engine. */
 interface Passing {
   readonly operation: 'send' | 'stream';
-  readonly recording: Recording | undefined;
+  readonly recording: ExchangeCapture | undefined;
   /** The task as it stood before the message. */
   readonly before: Task | undefined;
-  plan: Plan | undefined;
+  plan: ResponsePlan | undefined;
   faults: readonly Fault[];
   /** Hears of a task that is left as it is. */
   onHangUp: ((taskId: string) => void) | undefined;
@@ -61,7 +69,7 @@ interface Passing {
 interface Described {
   readonly draft: CardDraft;
   readonly card: AgentCard;
-  readonly entrance: Entrance;
+  readonly entrance: MessageValidator;
 }
 
 /** How many contexts are counted. */
@@ -79,9 +87,9 @@ export class ScriptedAgent implements Agent {
   readonly jwks: Agent['jwks'];
   readonly #engine: LocalAgent;
   readonly #options: ScriptedAgentOptions;
-  readonly #passing = new WeakMap<Call, Passing>();
+  readonly #passing = new WeakMap<CallContext, Passing>();
   /** How many messages came in each context. */
-  readonly #counts = new BoundedMap<string, number>(maxContexts);
+  readonly #counts = new LruMap<string, number>(maxContexts);
   /** The tasks that were left as they are, and who follows them. */
   readonly #hungUp = new Map<string, Set<() => void> | true>();
   #description: Described | undefined = undefined;
@@ -131,12 +139,12 @@ export class ScriptedAgent implements Agent {
     this.#counts.clear();
   }
 
-  async card(call?: Call): Promise<AgentCard> {
+  async card(call?: CallContext): Promise<AgentCard> {
     this.#note('card', {}, call);
     return this.#currentCard();
   }
 
-  async extendedCard(call: Call = {}): Promise<AgentCard> {
+  async extendedCard(call: CallContext = {}): Promise<AgentCard> {
     this.#note('extendedCard', {}, call);
     const { extendedCard } = this.#options.card();
     if (extendedCard === undefined)
@@ -145,7 +153,7 @@ export class ScriptedAgent implements Agent {
     return { ...this.#currentCard(), ...extra };
   }
 
-  async send(request: SendRequest, call?: Call): Promise<Task | Message> {
+  async send(request: SendRequest, call?: CallContext): Promise<Task | Message> {
     const passing = await this.#begin('send', request, call);
     const hungUp = new Promise<string>((resolve) => {
       passing.state.onHangUp = resolve;
@@ -156,32 +164,36 @@ export class ScriptedAgent implements Agent {
     return Promise.race([answering, hungUp.then((id) => this.#asItStands(id, request, passing.call))]);
   }
 
-  async *stream(request: SendRequest, call?: Call): AsyncGenerator<StreamEvent> {
+  async *stream(request: SendRequest, call?: CallContext): AsyncGenerator<StreamEvent> {
     if (this.#options.card().streaming === false)
       throw new A2AError('UNSUPPORTED_OPERATION', 'This agent does not stream');
     const passing = await this.#begin('stream', request, call);
     const events = this.#engine.stream(request, passing.call);
     const hidesOpening = (): boolean => {
       const first = passing.state.plan?.steps.slice(0, 1) ?? [];
-      return this.#options.hidesOpening || firstEventOf(first) === 'task';
+      return this.#options.hidesOpening || firstEventKind(first) === 'task';
     };
-    const shown = followed(events, this.#followedBy(passing.state.recording, passing.call, hidesOpening));
+    const shown = taskStream(events, this.#followedBy(passing.state.recording, passing.call, hidesOpening));
     const first = await shown.next();
     // What goes wrong is decided with everything else, before there is anything to see.
     const whole = rejoined(first, shown);
-    yield* withStreamFaults(whole, passing.state.faults);
+    yield* withEventFaults(whole, passing.state.faults);
   }
 
   subscribe(...[request, call = {}]: Parameters<Agent['subscribe']>): AsyncIterable<StreamEvent> {
     const recording = this.#note('subscribe', request, call);
     // Whoever has seen everything gets no event by which the task could be known.
-    return followed(this.#engine.subscribe(request, call), {
+    return taskStream(this.#engine.subscribe(request, call), {
       ...this.#followedBy(recording, call, () => false),
       taskId: request.id,
     });
   }
 
-  #followedBy(recording: Recording | undefined, call: Call, hidesOpening: () => boolean): Followed {
+  #followedBy(
+    recording: ExchangeCapture | undefined,
+    call: CallContext,
+    hidesOpening: () => boolean,
+  ): TaskStreamOptions {
     return {
       hidesOpening,
       onLeft: (taskId, tell) => this.#onLeft(taskId, tell),
@@ -209,11 +221,11 @@ export class ScriptedAgent implements Agent {
   async #begin(
     operation: 'send' | 'stream',
     request: SendRequest,
-    given: Call = {},
-  ): Promise<{ call: Call; state: Passing }> {
+    given: CallContext = {},
+  ): Promise<{ call: CallContext; state: Passing }> {
     const recording = this.#note(operation, request, given);
     // A caller in this process may use one call for many messages.
-    const call: Call = recording ? given : { ...given };
+    const call: CallContext = recording ? given : { ...given };
     this.#described().entrance.check(request, given);
     const id = request.message.taskId ?? request.claimedTaskId;
     const before =
@@ -224,10 +236,10 @@ export class ScriptedAgent implements Agent {
   }
 
   /** What the engine asks of its agent. Everything is decided before anything is awaited. */
-  #process(context: ProcessContext): AsyncGenerator<Output, void> {
+  #process(context: ProcessContext): AsyncGenerator<AgentOutput, void> {
     const passing = this.#passing.get(context.call);
     const { taskId, contextId, message } = context;
-    const incoming = incomingOf(context, {
+    const incoming = toReceivedMessage(context, {
       operation: passing?.operation ?? 'send',
       recording: passing?.recording,
       before: passing?.before,
@@ -239,7 +251,7 @@ export class ScriptedAgent implements Agent {
     const faults = this.#options.drawFaults(plan);
     if (passing) Object.assign(passing, { plan, faults });
     passing?.recording?.plays(plan, faults);
-    return play(plan, context, this.#options.clock, {
+    return playPlan(plan, context, this.#options.clock, {
       isNew: message.taskId === undefined,
       hangUp: () => this.#hangUp(taskId, passing),
       done: () => {
@@ -254,17 +266,17 @@ export class ScriptedAgent implements Agent {
   }
 
   #decide(
-    incoming: Incoming,
+    incoming: ReceivedMessage,
     ids: { taskId: string; contextId: string },
-    recording: Recording | undefined,
-  ): Plan {
+    recording: ExchangeCapture | undefined,
+  ): ResponsePlan {
     try {
       const decided = this.#options.decide(incoming, ids);
       if ('steps' in decided) return decided;
       recording?.missed(decided.nearMisses);
-      return failing(unmatchedText(decided));
+      return failurePlan(unmatchedText(decided));
     } catch (thrown) {
-      return failing(`The script failed: ${(thrown as Error).message}`);
+      return failurePlan(`The script failed: ${(thrown as Error).message}`);
     }
   }
 
@@ -275,8 +287,8 @@ export class ScriptedAgent implements Agent {
     passing?.onHangUp?.(taskId);
   }
 
-  async #asItStands(id: string, { configuration }: SendRequest, call: Call): Promise<Task> {
-    return withHistory(await this.#engine.getTask({ id }, call), configuration?.historyLength);
+  async #asItStands(id: string, { configuration }: SendRequest, call: CallContext): Promise<Task> {
+    return limitHistory(await this.#engine.getTask({ id }, call), configuration?.historyLength);
   }
 
   #currentCard(): AgentCard {
@@ -288,7 +300,7 @@ export class ScriptedAgent implements Agent {
     const draft = this.#options.card();
     if (this.#description?.draft === draft) return this.#description;
     const definition = { ...this.#engine.definition, pushNotifications: false, ...draft };
-    this.#description = { draft, card: cardOf(definition), entrance: new Entrance(definition) };
+    this.#description = { draft, card: buildCard(definition), entrance: new MessageValidator(definition) };
     return this.#description;
   }
 
@@ -299,24 +311,28 @@ export class ScriptedAgent implements Agent {
   }
 
   #noted<Request, Result>(
-    operation: Parameters<typeof callOf>[0],
-    work: (request: Request, call?: Call) => Promise<Result>,
-  ): (request: Request, call?: Call) => Promise<Result> {
+    operation: Parameters<typeof captureCall>[0],
+    work: (request: Request, call?: CallContext) => Promise<Result>,
+  ): (request: Request, call?: CallContext) => Promise<Result> {
     return (request, call) => {
       this.#note(operation, request, call);
       return work(request, call);
     };
   }
 
-  #note(operation: Parameters<typeof callOf>[0], request: unknown, call: Call = {}): Recording | undefined {
-    const id = call.headers?.[exchangeHeader];
+  #note(
+    operation: Parameters<typeof captureCall>[0],
+    request: unknown,
+    call: CallContext = {},
+  ): ExchangeCapture | undefined {
+    const id = call.headers?.[captureIdHeader];
     const recording = id === undefined ? undefined : this.#options.journal.opened(Number(id));
-    recording?.understood(callOf(operation, request, call, recording));
+    recording?.understood(captureCall(operation, request, call, recording));
     return recording;
   }
 }
 
-function unmatchedText({ nearMisses: [closest] }: Unmatched): string {
+function unmatchedText({ nearMisses: [closest] }: UnmatchedMessage): string {
   const text = 'No rule of the script matches this message.';
   if (!closest) return text;
   return `${text} The closest is ${closest.rule}: ${closest.differences.join('; ')}`;

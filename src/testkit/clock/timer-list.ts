@@ -1,12 +1,12 @@
 /** Something that is to happen at a moment. */
-export interface Timer {
+export interface ScheduledTimer {
   at: number;
   run: () => void;
   /** Ticks of a background do not make time go on by themselves. */
   readonly isBackground: boolean;
 }
 
-interface Entry extends Timer {
+interface Entry extends ScheduledTimer {
   order: number;
 }
 
@@ -32,7 +32,7 @@ export class TimerList {
   }
 
   /** @returns what takes the timer out again. */
-  add(timer: Timer): () => void {
+  add(timer: ScheduledTimer): () => void {
     const entry: Entry = { ...timer, order: this.#order++ };
     this.#entries.splice(this.#indexOf(entry), 0, entry);
     if (!entry.isBackground) this.#foreground++;
@@ -45,7 +45,7 @@ export class TimerList {
   }
 
   /** Takes the next timer out if its moment has come. */
-  takeDue(now: number): Timer | undefined {
+  takeDue(now: number): ScheduledTimer | undefined {
     const entry = this.#entries.at(-1);
     if (!entry || entry.at > now) return undefined;
     this.#entries.pop();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Clock as ClientClock } from '../../client/abortable-sleep.ts';
-import type { Clock as EngineClock } from '../../engine/interval-clock.ts';
-import { startRaw } from '../../../test/support/http/raw-server.ts';
+import type { IntervalClock as EngineClock } from '../../engine/interval-clock.ts';
+import { startRawServer } from '../../../test/support/http/raw-server.ts';
 import { systemTestClock, type TestClock } from './test-clock.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
@@ -142,7 +142,7 @@ describe('a clock that goes by itself', () => {
   });
 
   it('lets what is on its way over a socket arrive first', async () => {
-    await using server = await startRaw((_request, response) => response.end('here'));
+    await using server = await startRawServer((_request, response) => response.end('here'));
     const clock = new VirtualClock({ auto: true });
     const outcome = await Promise.race([
       fetch(server.url).then((response) => response.text()),

@@ -1,6 +1,6 @@
 import { sleep } from '../../client/abortable-sleep.ts';
 import { A2AError } from '../../protocol/errors.ts';
-import { quiet } from './wait-for-idle.ts';
+import { waitForIdle } from './wait-for-idle.ts';
 import type { TestClock } from './test-clock.ts';
 import { TimerList } from './timer-list.ts';
 
@@ -127,14 +127,14 @@ export class VirtualClock implements TestClock {
 
   async #moveTo(moment: number): Promise<void> {
     // What was asked for just now may be about to set a timer.
-    await quiet(this.#turns);
+    await waitForIdle(this.#turns);
     for (let stops = 0; (this.#timers.next ?? Number.POSITIVE_INFINITY) <= moment; stops++) {
       if (stops === this.#maxStops)
         throw new A2AError('INTERNAL_ERROR', `Time stopped ${stops} times on its way`, {
           hint: 'A timer sets itself again and again. Let less time pass at once, or raise `maxStops`.',
         });
       this.#stop();
-      await quiet(this.#turns);
+      await waitForIdle(this.#turns);
     }
     this.#now = Math.max(this.#now, moment);
   }
@@ -155,7 +155,7 @@ export class VirtualClock implements TestClock {
   async #goOn(): Promise<void> {
     try {
       for (;;) {
-        await quiet(this.#turns);
+        await waitForIdle(this.#turns);
         if (!this.#isAuto || !this.#timers.hasForeground) return;
         await this.#moving;
         this.#stop();

@@ -12,7 +12,7 @@ const longestWork = 1_000;
  * machine is served, and the end of what the machine works on meanwhile. While connections come and go it waits a
  * little longer, because a busy machine may bring what was sent only some turns later.
  */
-export async function quiet(turns: number): Promise<void> {
+export async function waitForIdle(turns: number): Promise<void> {
   const giveUp = performance.now() + longestWork;
   let before = socketsIn(process.getActiveResourcesInfo());
   for (;;) {

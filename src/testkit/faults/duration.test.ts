@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { seeded } from '../seeded-random.ts';
+import { createSeededRandom } from '../seeded-random.ts';
 import { drawDuration } from './duration.ts';
 
 const many = <T>(draw: () => T): T[] => Array.from({ length: 10_000 }, draw);
 
 it('is drawn: fixed, evenly from a range, and around a mean but never less than none', () => {
-  const random = seeded(3);
+  const random = createSeededRandom(3);
   expect(drawDuration(500, random)).toBe(500);
   const even = many(() => drawDuration({ min: 10, max: 20 }, random));
   expect(Math.min(...even)).toBeGreaterThanOrEqual(10);
@@ -20,7 +20,7 @@ it('is drawn: fixed, evenly from a range, and around a mean but never less than 
 
 it('is the same with the same seed', () => {
   const draws = (seed: number): number[] => {
-    const random = seeded(seed);
+    const random = createSeededRandom(seed);
     return many(() => drawDuration({ mean: 100, deviation: 30 }, random));
   };
   expect(draws(1)).toEqual(draws(1));

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Random } from '../seeded-random.ts';
+import type { SeededRandom } from '../seeded-random.ts';
 import type { Duration } from './fault.ts';
 
 const factors = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
@@ -36,14 +36,14 @@ export const durationSchema: z.ZodType<Duration> = z.union(
 );
 
 /** Draws a number of milliseconds; it is never less than none. */
-export function drawDuration(duration: Duration, random: Random): number {
+export function drawDuration(duration: Duration, random: SeededRandom): number {
   if (typeof duration === 'number') return duration;
   if ('min' in duration) return duration.min + random.next() * (duration.max - duration.min);
   return Math.max(0, duration.mean + duration.deviation * drawNormal(random));
 }
 
 /** A number around 0: two of three are no further away than 1. */
-function drawNormal(random: Random): number {
+function drawNormal(random: SeededRandom): number {
   // Two even numbers make one normal one (Box and Muller); 0 has no logarithm.
   return Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next());
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { StreamEvent } from '../../protocol/event.ts';
 import { VirtualClock } from '../clock/virtual-clock.ts';
-import { seeded } from '../seeded-random.ts';
+import { createSeededRandom } from '../seeded-random.ts';
 import type { Fault } from './fault.ts';
-import { withLineFaults } from './transport-faults.ts';
-import { withStreamFaults } from './event-faults.ts';
+import { withTransportFaults } from './transport-faults.ts';
+import { withEventFaults } from './event-faults.ts';
 
 const ids = { taskId: 't', contextId: 'c' };
 
@@ -43,16 +43,16 @@ describe('a stream that is made illegal', () => {
     ['by going on after its end', [{ kind: 'after-terminal' }], [1, 2, 3, 4, 5, 'status']],
     ['in two ways', [{ kind: 'duplicate' }, { kind: 'after-terminal' }], [1, 2, 2, 3, 4, 5, 'status']],
   ])('%s', async (_how, faults, expected) => {
-    expect(await heard(withStreamFaults(story(), faults))).toEqual(expected);
+    expect(await heard(withEventFaults(story(), faults))).toEqual(expected);
   });
 });
 
 describe('a stream over another line than HTTP', () => {
-  const tools = { clock: new VirtualClock({ start: 0, auto: true }), random: seeded(1) };
+  const tools = { clock: new VirtualClock({ start: 0, auto: true }), random: createSeededRandom(1) };
 
   it('comes late', async () => {
     const { clock } = tools;
-    await heard(withLineFaults(story(), [{ kind: 'delay', duration: 5_000 }], tools));
+    await heard(withTransportFaults(story(), [{ kind: 'delay', duration: 5_000 }], tools));
     expect(clock.now()).toBe(5_000);
   });
 
@@ -60,13 +60,13 @@ describe('a stream over another line than HTTP', () => {
     [{ kind: 'stop' }, [1, 2, 3, 4]],
     [{ kind: 'stop', after: 2 }, [1, 2]],
   ])('stops: %j', async (fault, expected) => {
-    expect(await heard(withLineFaults(story(), [fault], tools))).toEqual(expected);
+    expect(await heard(withTransportFaults(story(), [fault], tools))).toEqual(expected);
   });
 
   it.each<Fault>([{ kind: 'cut', after: 2 }, { kind: 'reset' }, { kind: 'half-frame' }])(
     'breaks: %j',
     async (fault) => {
-      await expect(heard(withLineFaults(story(), [fault], tools))).rejects.toMatchObject({
+      await expect(heard(withTransportFaults(story(), [fault], tools))).rejects.toMatchObject({
         reason: 'UNAVAILABLE',
       });
     },
@@ -74,7 +74,7 @@ describe('a stream over another line than HTTP', () => {
 
   it('says nothing more until nobody listens', async () => {
     const controller = new AbortController();
-    const events = withLineFaults(story(), [{ kind: 'silence' }], tools, controller.signal);
+    const events = withTransportFaults(story(), [{ kind: 'silence' }], tools, controller.signal);
     expect((await events.next()).value).toMatchObject({ kind: 'task' });
     const waiting = events.next();
     controller.abort();

@@ -1,4 +1,4 @@
-import type { StatusEvent, StreamEvent } from '../../protocol/event.ts';
+import type { TaskStatusUpdateEvent, StreamEvent } from '../../protocol/event.ts';
 import { isTerminal } from '../../protocol/task.ts';
 import type { Fault } from './fault.ts';
 
@@ -6,7 +6,7 @@ import type { Fault } from './fault.ts';
  * Makes a stream illegal: an event that comes twice, too late, after the end, or adds to what was never begun. A server
  * that shows the agent writes such a stream in every version like any other.
  */
-export async function* withStreamFaults(
+export async function* withEventFaults(
   events: AsyncIterable<StreamEvent>,
   faults: readonly Fault[],
 ): AsyncGenerator<StreamEvent> {
@@ -62,14 +62,14 @@ async function* goingOn(events: AsyncIterable<StreamEvent>): AsyncGenerator<Stre
   for await (const event of events) {
     yield event;
     if (!endOf(event)) continue;
-    const status: StatusEvent['status'] = { ...endOf(event), state: 'working' };
+    const status: TaskStatusUpdateEvent['status'] = { ...endOf(event), state: 'working' };
     delete status.message;
     yield { kind: 'status', ...idsOf(event), status };
   }
 }
 
 /** The status with which a task is over, if it is with this event. */
-function endOf(event: StreamEvent): StatusEvent['status'] | undefined {
+function endOf(event: StreamEvent): TaskStatusUpdateEvent['status'] | undefined {
   const status =
     event.kind === 'task' ? event.task.status : event.kind === 'status' ? event.status : undefined;
   return status && isTerminal(status.state) ? status : undefined;

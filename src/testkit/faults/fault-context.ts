@@ -1,10 +1,10 @@
 import type { TestClock } from '../clock/test-clock.ts';
-import type { Random } from '../seeded-random.ts';
+import type { SeededRandom } from '../seeded-random.ts';
 
 /** What faults need. */
-export interface FaultTools {
+export interface FaultContext {
   readonly clock: TestClock;
-  readonly random: Random;
+  readonly random: SeededRandom;
   /** Refuses connections for so many milliseconds, or until told otherwise. */
   readonly refuse?: (milliseconds: number | undefined) => void;
 }

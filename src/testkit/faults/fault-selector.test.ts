@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
-import { seeded } from '../seeded-random.ts';
-import { FaultDraw } from './fault-selector.ts';
+import { createSeededRandom } from '../seeded-random.ts';
+import { FaultSelector } from './fault-selector.ts';
 import type { Fault } from './fault.ts';
 
 const cut: Fault = { kind: 'cut' };
 
 it('lets a fault strike as often as it may', () => {
   const twice: Fault = { kind: 'unauthorized', times: 2 };
-  const faults = new FaultDraw(seeded(1));
+  const faults = new FaultSelector(createSeededRandom(1));
   const strikes = () => faults.draw([twice, cut]).map(({ kind }) => kind);
   expect([strikes(), strikes(), strikes()]).toEqual([
     ['unauthorized', 'cut'],
@@ -21,7 +21,7 @@ it('lets a fault strike as often as it may', () => {
 it('lets a fault strike where it is meant to', () => {
   const card: Fault = { kind: 'delay', duration: 1, on: 'card' };
   const any: Fault = { kind: 'reset', on: 'any' };
-  const faults = new FaultDraw(seeded(1));
+  const faults = new FaultSelector(createSeededRandom(1));
   expect(faults.draw([cut, card, any])).toEqual([cut, any]);
   expect(faults.draw([cut, card, any], 'card')).toEqual([card, any]);
 });
@@ -29,7 +29,7 @@ it('lets a fault strike where it is meant to', () => {
 it('lets a fault strike by chance, and the same seed the same way', () => {
   const some: Fault = { kind: 'cut', chance: 0.3 };
   const run = (seed: number): boolean[] => {
-    const faults = new FaultDraw(seeded(seed));
+    const faults = new FaultSelector(createSeededRandom(seed));
     return Array.from({ length: 2_000 }, () => faults.draw([some]).length === 1);
   };
   const struck = run(5).filter(Boolean).length;

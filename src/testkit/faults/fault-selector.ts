@@ -1,12 +1,12 @@
-import type { Random } from '../seeded-random.ts';
+import type { SeededRandom } from '../seeded-random.ts';
 import type { Fault } from './fault.ts';
 
 /** Decides which faults strike, by their chance and by how often they did before. */
-export class FaultDraw {
-  readonly #random: Random;
+export class FaultSelector {
+  readonly #random: SeededRandom;
   #struck = new Map<Fault, number>();
 
-  constructor(random: Random) {
+  constructor(random: SeededRandom) {
     this.#random = random;
   }
 

@@ -1,16 +1,16 @@
-import { half, overridden, padded, withBadUtf8 } from './corrupt-json.ts';
+import { truncateToHalf, overrideFields, padJson, corruptUtf8 } from './corrupt-json.ts';
 import type { Fault } from './fault.ts';
-import type { Line } from './response-writer.ts';
+import type { ResponseWriter } from './response-writer.ts';
 
 /** An answer that is no stream and goes wrong on its way out. */
-export class FaultyAnswer {
-  readonly #line: Line;
+export class FaultyBody {
+  readonly #line: ResponseWriter;
   readonly #faults: readonly Fault[];
   readonly #status: number;
   readonly #headers: readonly string[];
   #body = '';
 
-  constructor(line: Line, faults: readonly Fault[], status: number, headers: readonly string[]) {
+  constructor(line: ResponseWriter, faults: readonly Fault[], status: number, headers: readonly string[]) {
     this.#line = line;
     this.#faults = faults;
     this.#status = status;
@@ -32,12 +32,12 @@ export class FaultyAnswer {
       return;
     }
     if (fault.kind === 'half-frame') {
-      this.#head(half(body).length);
-      this.#line.end(half(body));
+      this.#head(truncateToHalf(body).length);
+      this.#line.end(truncateToHalf(body));
       return;
     }
     this.#head(body.length);
-    this.#line.write(half(body));
+    this.#line.write(truncateToHalf(body));
     if (fault.kind === 'cut' || fault.kind === 'reset') this.#line[fault.kind]();
   }
 
@@ -46,7 +46,7 @@ export class FaultyAnswer {
   #head(length: number): void {
     // A 204 and a 304 have no body, and nothing about one.
     const isBare = length === 0 && !this.#headers.some((name) => name.toLowerCase() === 'content-length');
-    const rest = withoutHeaders(this.#headers, ['content-length', 'etag']);
+    const rest = removeHeaders(this.#headers, ['content-length', 'etag']);
     this.#line.head(this.#status, isBare ? rest : [...rest, 'Content-Length', String(length)]);
   }
 
@@ -54,10 +54,10 @@ export class FaultyAnswer {
     let text = this.#body;
     if (text === '') return Buffer.alloc(0);
     for (const fault of this.#faults) {
-      if (fault.kind === 'card') text = JSON.stringify(overridden(JSON.parse(text), fault.override));
-      if (fault.kind === 'oversize') text = padded(text, fault.bytes);
+      if (fault.kind === 'card') text = JSON.stringify(overrideFields(JSON.parse(text), fault.override));
+      if (fault.kind === 'oversize') text = padJson(text, fault.bytes);
     }
-    return this.#faults.some(({ kind }) => kind === 'bad-utf8') ? withBadUtf8(text) : Buffer.from(text);
+    return this.#faults.some(({ kind }) => kind === 'bad-utf8') ? corruptUtf8(text) : Buffer.from(text);
   }
 }
 
@@ -65,6 +65,6 @@ export class FaultyAnswer {
 const breaks: ReadonlySet<Fault['kind']> = new Set(['half-frame', 'cut', 'reset', 'silence', 'heartbeats']);
 
 /** Headers (name, value, name, value) without some, whose names are given in lower case. */
-export function withoutHeaders(headers: readonly string[], names: readonly string[]): string[] {
+export function removeHeaders(headers: readonly string[], names: readonly string[]): string[] {
   return headers.filter((_, at) => !names.includes((headers[at - (at % 2)] ?? '').toLowerCase()));
 }

@@ -1,24 +1,24 @@
-import { padded, withBadUtf8, half } from './corrupt-json.ts';
+import { padJson, corruptUtf8, truncateToHalf } from './corrupt-json.ts';
 import type { Fault } from './fault.ts';
-import { FrameSplitter, isEvent, isTerminalEvent } from './sse-frames.ts';
-import type { Line } from './response-writer.ts';
-import type { FaultTools } from './fault-context.ts';
+import { FrameSplitter, isEventFrame, isTerminalEvent } from './sse-frames.ts';
+import type { ResponseWriter } from './response-writer.ts';
+import type { FaultContext } from './fault-context.ts';
 
 /** A comment, which keeps a connection alive and means nothing. */
 const heartbeat = ':\n\n';
 
 /** An event stream that goes wrong on its way out. Events are counted, however many came in one piece. */
 export class FaultyStream {
-  readonly #line: Line;
+  readonly #line: ResponseWriter;
   readonly #faults: readonly Fault[];
-  readonly #tools: FaultTools;
+  readonly #tools: FaultContext;
   readonly #frames = new FrameSplitter();
   #passed = 0;
   /** Nothing of what is still written goes out. */
   #isOver = false;
   #stopBeats: (() => void) | undefined;
 
-  constructor(line: Line, faults: readonly Fault[], tools: FaultTools) {
+  constructor(line: ResponseWriter, faults: readonly Fault[], tools: FaultContext) {
     this.#line = line;
     this.#faults = faults;
     this.#tools = tools;
@@ -47,10 +47,10 @@ export class FaultyStream {
   }
 
   #take(frame: string): boolean {
-    if (!isEvent(frame)) return this.#line.write(frame);
+    if (!isEventFrame(frame)) return this.#line.write(frame);
     for (const { kind, after } of this.#faults.map(ofStream)) {
       if (kind === 'half-frame' && (after ?? 1) === this.#passed) {
-        this.#line.write(half(Buffer.from(frame)));
+        this.#line.write(truncateToHalf(Buffer.from(frame)));
         this.end();
         return true;
       }
@@ -68,8 +68,8 @@ export class FaultyStream {
   #damaged(frame: string): string | Buffer {
     for (const fault of this.#faults) {
       if (fault.kind === 'oversize' && (fault.after ?? 0) === this.#passed)
-        return `${padded(frame.trimEnd(), fault.bytes)}\n\n`;
-      if (fault.kind === 'bad-utf8' && (fault.after ?? 0) === this.#passed) return withBadUtf8(frame);
+        return `${padJson(frame.trimEnd(), fault.bytes)}\n\n`;
+      if (fault.kind === 'bad-utf8' && (fault.after ?? 0) === this.#passed) return corruptUtf8(frame);
     }
     return frame;
   }

@@ -1,11 +1,11 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { drawDuration } from './duration.ts';
 import type { Fault } from './fault.ts';
-import { FaultyAnswer, withoutHeaders } from './faulty-body.ts';
+import { FaultyBody, removeHeaders } from './faulty-body.ts';
 import { FaultyStream } from './faulty-stream.ts';
-import { Line } from './response-writer.ts';
-import { type Replacement, replacementFor } from './replacement-response.ts';
-import type { FaultTools } from './fault-context.ts';
+import { ResponseWriter } from './response-writer.ts';
+import { type ReplacementResponse, replacementResponseFor } from './replacement-response.ts';
+import type { FaultContext } from './fault-context.ts';
 
 /** What takes the body of an answer. */
 interface Body {
@@ -23,12 +23,12 @@ const nobody: Body = { write: () => true, end: () => {}, close: () => {} };
  *
  * @param faults - gives the faults that strike; it is asked once, when the head is written.
  */
-export function armResponse(
+export function injectResponseFaults(
   response: ServerResponse,
   faults: () => readonly Fault[],
-  tools: FaultTools,
+  tools: FaultContext,
 ): void {
-  const line = new Line(response);
+  const line = new ResponseWriter(response);
   let body: Body | undefined;
 
   const begin = (status: number, headers: readonly string[], struck: readonly Fault[]): Body => {
@@ -71,9 +71,14 @@ interface Head {
   readonly headers: readonly string[];
 }
 
-function beginBody(line: Line, faults: readonly Fault[], tools: FaultTools, { status, headers }: Head): Body {
+function beginBody(
+  line: ResponseWriter,
+  faults: readonly Fault[],
+  tools: FaultContext,
+  { status, headers }: Head,
+): Body {
   for (const fault of faults) {
-    const replacement = replacementFor(fault);
+    const replacement = replacementResponseFor(fault);
     if (replacement) {
       replace(line, replacement);
       return nobody;
@@ -91,21 +96,21 @@ function beginBody(line: Line, faults: readonly Fault[], tools: FaultTools, { st
   }
   const isStream = typeOf(headers).startsWith('text/event-stream');
   const told = retyped(headers, faults);
-  if (!isStream) return new FaultyAnswer(line, faults, status, told);
+  if (!isStream) return new FaultyBody(line, faults, status, told);
   line.head(status, told);
   const stream = new FaultyStream(line, faults, tools);
   stream.begin();
   return stream;
 }
 
-function replace(line: Line, { status, headers, body }: Replacement): void {
+function replace(line: ResponseWriter, { status, headers, body }: ReplacementResponse): void {
   line.head(status, [...headers, 'Content-Length', String(Buffer.byteLength(body))]);
   line.end(body);
 }
 
 function retyped(headers: readonly string[], faults: readonly Fault[]): readonly string[] {
   const fault = faults.find(({ kind }) => kind === 'content-type') as { type: string } | undefined;
-  return fault ? [...withoutHeaders(headers, ['content-type']), 'Content-Type', fault.type] : headers;
+  return fault ? [...removeHeaders(headers, ['content-type']), 'Content-Type', fault.type] : headers;
 }
 
 function typeOf(headers: readonly string[]): string {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { TestClock } from '../clock/test-clock.ts';
 
 /** Closes the port of a server and opens the same one again, as if the agent had not been there in between. */
-export class PortRefusal {
+export class PortOutage {
   readonly #server: Server | SecureServer;
   readonly #clock: TestClock;
   #address: AddressInfo | undefined;

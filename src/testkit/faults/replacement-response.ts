@@ -1,7 +1,7 @@
 import type { Fault } from './fault.ts';
 
 /** An answer in the place of the one that was to be sent. */
-export interface Replacement {
+export interface ReplacementResponse {
   readonly status: number;
   /** Name, value, name, value. */
   readonly headers: readonly string[];
@@ -9,7 +9,7 @@ export interface Replacement {
 }
 
 /** What is sent instead because of a fault, if it is one of those. */
-export function replacementFor(fault: Fault): Replacement | undefined {
+export function replacementResponseFor(fault: Fault): ReplacementResponse | undefined {
   switch (fault.kind) {
     case 'http':
       return httpReplacement(fault);
@@ -26,7 +26,11 @@ export function replacementFor(fault: Fault): Replacement | undefined {
   }
 }
 
-function httpReplacement({ status, headers = {}, body }: Extract<Fault, { kind: 'http' }>): Replacement {
+function httpReplacement({
+  status,
+  headers = {},
+  body,
+}: Extract<Fault, { kind: 'http' }>): ReplacementResponse {
   const isText = typeof body === 'string';
   const text = body === undefined ? '' : isText ? body : JSON.stringify(body);
   const names = Object.keys(headers).map((name) => name.toLowerCase());

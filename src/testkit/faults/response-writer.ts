@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { TLSSocket } from 'node:tls';
-import { quiet } from '../clock/wait-for-idle.ts';
+import { waitForIdle } from '../clock/wait-for-idle.ts';
 
 /** How many characters wait for their time before whoever writes them has to wait as well. */
 const maxHeld = 64 * 1_024;
@@ -12,7 +12,7 @@ const maxHeld = 64 * 1_024;
 const patience = 4;
 
 /** The way out of a response, below the methods that others call. */
-export class Line {
+export class ResponseWriter {
   readonly #response: ServerResponse;
   readonly #real: Pick<ServerResponse, 'writeHead' | 'write' | 'end'>;
   /** What waits until the line is opened. */
@@ -94,7 +94,7 @@ export class Line {
         return;
       }
       // A reset that overtakes what the peer has not read yet looks like an end to it.
-      void quiet(patience).then(() => {
+      void waitForIdle(patience).then(() => {
         this.#tear();
         then?.();
       });

@@ -13,7 +13,7 @@ export class FrameSplitter {
 }
 
 /** True when a frame is an event, and no comment. */
-export function isEvent(frame: string): boolean {
+export function isEventFrame(frame: string): boolean {
   return dataOf(frame) !== '';
 }
 

@@ -3,16 +3,16 @@ import type { StreamEvent } from '../../protocol/event.ts';
 import { isTerminal } from '../../protocol/task.ts';
 import { drawDuration } from './duration.ts';
 import type { Fault } from './fault.ts';
-import type { FaultTools } from './fault-context.ts';
+import type { FaultContext } from './fault-context.ts';
 
 /**
  * Does to a stream that goes over no HTTP what the faults of a connection do to one that does: it comes late, ends
  * early, breaks, or says nothing more.
  */
-export async function* withLineFaults(
+export async function* withTransportFaults(
   events: AsyncIterable<StreamEvent>,
   faults: readonly Fault[],
-  { clock, random }: FaultTools,
+  { clock, random }: FaultContext,
   signal?: AbortSignal,
 ): AsyncGenerator<StreamEvent> {
   for (const fault of faults)

@@ -1,32 +1,35 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Door } from './request-interceptor.ts';
+import type { RequestInterceptor } from './request-interceptor.ts';
 import type { Fault } from '../faults/fault.ts';
-import { armResponse } from '../faults/inject-response-faults.ts';
-import type { FaultTools } from '../faults/fault-context.ts';
+import { injectResponseFaults } from '../faults/inject-response-faults.ts';
+import type { FaultContext } from '../faults/fault-context.ts';
 import type { Journal } from '../journal/journal.ts';
-import { exchangeHeader } from '../agent/scripted-agent.ts';
+import { captureIdHeader } from '../agent/scripted-agent.ts';
 
 /** A listener for `node:http`. */
-export type Listener = (request: IncomingMessage, response: ServerResponse) => void;
+export type NodeRequestListener = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** What stands between the socket and the agent. */
-export interface EdgeOptions {
+export interface HttpPipelineOptions {
   readonly journal: Journal;
-  readonly door: Door;
+  readonly door: RequestInterceptor;
   /** Answers below `/__admin`; undefined where there is nothing. */
-  readonly admin: Listener | undefined;
+  readonly admin: NodeRequestListener | undefined;
   /** The path that the agent is served below; its card is at the root as well. */
   readonly basePath: string;
   /** What goes wrong with a request that is not a message, by its path. */
   readonly faultsAt: (path: string) => readonly Fault[];
-  readonly tools: FaultTools;
+  readonly tools: FaultContext;
 }
 
 /** What everybody may see, and where the agent shows it. */
 const atRoot = /^\/(?:\.well-known\/|healthz$|readyz$)/;
 
 /** Puts journal, door and faults around the listener of an agent. */
-export function edgeAround(agent: Listener, options: EdgeOptions): Listener {
+export function createHttpPipeline(
+  agent: NodeRequestListener,
+  options: HttpPipelineOptions,
+): NodeRequestListener {
   const { journal, door, admin, basePath, faultsAt, tools } = options;
   return (request, response) => {
     const url = request.url ?? '/';
@@ -49,8 +52,8 @@ export function edgeAround(agent: Listener, options: EdgeOptions): Listener {
       return;
     }
     if (basePath !== '' && atRoot.test(path)) request.url = `${basePath}${url}`;
-    request.headers[exchangeHeader] = String(recording.id);
-    armResponse(response, () => (recording.faults ??= faultsAt(path)), tools);
+    request.headers[captureIdHeader] = String(recording.id);
+    injectResponseFaults(response, () => (recording.faults ??= faultsAt(path)), tools);
     agent(request, response);
   };
 }

@@ -15,7 +15,7 @@ export interface AuthValidation {
 }
 
 /** An answer that is given once, instead of what the agent would say. */
-export interface HttpError {
+export interface InjectedHttpError {
   readonly status: number;
   /** Text as it is, anything else as JSON. @defaultValue `{"error":"HTTP n"}` */
   readonly body?: unknown;
@@ -23,7 +23,7 @@ export interface HttpError {
 }
 
 /** An answer of the door itself. */
-export interface DoorAnswer {
+export interface InterceptedResponse {
   readonly by: 'auth-validation' | 'http-error';
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -34,10 +34,10 @@ export interface DoorAnswer {
 const maxErrors = 1_000;
 
 /** Stands before the agent: first it looks at credentials, then it gives the errors that wait. */
-export class Door {
+export class RequestInterceptor {
   #validation: AuthValidation | undefined = undefined;
   #hasFailed = false;
-  #errors: HttpError[] = [];
+  #errors: InjectedHttpError[] = [];
 
   /** Sets which credentials are needed; undefined for none. */
   validate(validation: AuthValidation | undefined): void {
@@ -46,7 +46,7 @@ export class Door {
   }
 
   /** Answers the next request with an error. Errors wait in line. */
-  fail(error: HttpError): void {
+  fail(error: InjectedHttpError): void {
     if (!Number.isInteger(error.status) || error.status < 200 || error.status > 599)
       throw invalidField('status', 'must be an HTTP status from 200 to 599');
     if (this.#errors.length === maxErrors)
@@ -66,7 +66,7 @@ export class Door {
   }
 
   /** @returns undefined when the agent may answer. */
-  answer(headers: IncomingHttpHeaders): DoorAnswer | undefined {
+  answer(headers: IncomingHttpHeaders): InterceptedResponse | undefined {
     if (this.#refuses(headers)) {
       const challenge: Record<string, string> =
         this.#validation?.type === 'apikey' ? {} : { 'WWW-Authenticate': 'Bearer' };

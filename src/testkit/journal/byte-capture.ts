@@ -1,5 +1,5 @@
 /** Bytes as they pass, up to a limit. */
-export class Tape {
+export class ByteCapture {
   readonly #limit: number;
   #chunks: Buffer[] = [];
   #size = 0;

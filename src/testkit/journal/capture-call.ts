@@ -1,14 +1,14 @@
-import type { Call } from '../../protocol/agent.ts';
+import type { CallContext } from '../../protocol/agent.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { CapturedCall } from './journal-entry.ts';
-import type { Recording } from './exchange-capture.ts';
+import type { ExchangeCapture } from './exchange-capture.ts';
 
 /** What the journal keeps of a call that reached the agent. */
-export function callOf(
+export function captureCall(
   operation: CapturedCall['operation'],
   request: unknown,
-  { version, principal }: Call,
-  { isRpc }: Recording,
+  { version, principal }: CallContext,
+  { isRpc }: ExchangeCapture,
 ): CapturedCall {
   const { id, taskId, message, claimedTaskId, contextId } = request as {
     id?: string;

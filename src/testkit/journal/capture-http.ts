@@ -15,7 +15,7 @@ interface Hearing {
 type Method = (...args: unknown[]) => never;
 
 /** Hears the body of a request when somebody reads it, and does not make it flow. */
-export function tapRequest(request: IncomingMessage, take: (chunk: unknown) => void): void {
+export function captureRequest(request: IncomingMessage, take: (chunk: unknown) => void): void {
   const emit = request.emit.bind(request) as Method;
   const tapped = (event: string, ...args: unknown[]): boolean => {
     if (event === 'data') take(args[0]);
@@ -25,7 +25,7 @@ export function tapRequest(request: IncomingMessage, take: (chunk: unknown) => v
 }
 
 /** Hears an answer as it goes out. Put on first it is closest to the wire, and hears what faults make of the answer. */
-export function tapResponse(response: ServerResponse, hearing: Hearing): void {
+export function captureResponse(response: ServerResponse, hearing: Hearing): void {
   const writeHead = response.writeHead.bind(response) as Method;
   const write = response.write.bind(response) as Method;
   const end = response.end.bind(response) as Method;

@@ -1,23 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { SseParser } from '../../client/transports/sse-parser.ts';
-import { readJson } from '../../primitives/json.ts';
+import { parseJsonOrUndefined } from '../../primitives/json.ts';
 import type { Fault } from '../faults/fault.ts';
-import type { NearMiss, Plan } from '../agent/response-plan.ts';
+import type { NearMiss, ResponsePlan } from '../agent/response-plan.ts';
 import type { TestClock } from '../clock/test-clock.ts';
 import type {
-  AnsweredBy,
-  CapturedAnswer,
+  ResponseOrigin,
+  CapturedResponse,
   CapturedCall,
   CapturedHeaders,
   CapturedRequest,
-  EndReason,
+  CaptureEnd,
   JournalEntry,
 } from './journal-entry.ts';
-import { tapRequest, tapResponse } from './capture-http.ts';
-import { Tape } from './byte-capture.ts';
+import { captureRequest, captureResponse } from './capture-http.ts';
+import { ByteCapture } from './byte-capture.ts';
 
 /** How much is kept of one request and its answer. */
-export interface RecordingLimits {
+export interface CaptureLimits {
   readonly maxBodyBytes: number;
 }
 
@@ -32,7 +32,7 @@ interface Listener {
 }
 
 /** A request and its answer while they pass. */
-export class Recording {
+export class ExchangeCapture {
   readonly id: number;
   /** What goes wrong with the answer; undefined until the agent has decided. */
   faults: readonly Fault[] | undefined = undefined;
@@ -43,31 +43,31 @@ export class Recording {
   readonly #clock: TestClock;
   readonly #listener: Listener;
   readonly #startedAt: number;
-  readonly #requestTape: Tape;
-  readonly #answerTape: Tape;
+  readonly #requestTape: ByteCapture;
+  readonly #answerTape: ByteCapture;
   #method = '';
   #url = '/';
   #headers: CapturedHeaders = {};
   #response: ServerResponse | undefined = undefined;
   #answerHeaders: CapturedHeaders = {};
-  #answeredBy: AnsweredBy = 'agent';
+  #answeredBy: ResponseOrigin = 'agent';
   #origin: string | undefined = undefined;
   #call: CapturedCall | undefined = undefined;
   #isUnmatched = false;
   #nearMisses: readonly NearMiss[] | undefined = undefined;
-  #answer: CapturedAnswer | undefined = undefined;
+  #answer: CapturedResponse | undefined = undefined;
   #request: CapturedRequest | undefined = undefined;
   #tellClosed: () => void = () => {};
   /** Resolves when the connection is done with the answer. */
   readonly closed: Promise<void>;
 
-  constructor(id: number, clock: TestClock, { maxBodyBytes }: RecordingLimits, listener: Listener) {
+  constructor(id: number, clock: TestClock, { maxBodyBytes }: CaptureLimits, listener: Listener) {
     this.id = id;
     this.#clock = clock;
     this.#listener = listener;
     this.#startedAt = clock.now();
-    this.#requestTape = new Tape(maxBodyBytes);
-    this.#answerTape = new Tape(maxBodyBytes);
+    this.#requestTape = new ByteCapture(maxBodyBytes);
+    this.#answerTape = new ByteCapture(maxBodyBytes);
     this.closed = new Promise((resolve) => {
       this.#tellClosed = resolve;
     });
@@ -80,9 +80,9 @@ export class Recording {
     this.#headers = { ...request.headers };
     this.#response = response;
     this.#grow(JSON.stringify(this.#headers).length + this.#url.length);
-    tapRequest(request, (chunk) => this.#grow(this.#requestTape.take(chunk)));
+    captureRequest(request, (chunk) => this.#grow(this.#requestTape.take(chunk)));
     let isOurs = false;
-    tapResponse(response, {
+    captureResponse(response, {
       head: (headers) => {
         this.#answerHeaders = headers;
       },
@@ -118,7 +118,7 @@ export class Recording {
   }
 
   /** It is decided what is played. */
-  plays({ origin, nearMisses }: Plan, faults: readonly Fault[]): void {
+  plays({ origin, nearMisses }: ResponsePlan, faults: readonly Fault[]): void {
     this.#origin = origin;
     this.#nearMisses ??= nearMisses?.slice(0, maxMisses);
     this.faults = faults;
@@ -132,7 +132,7 @@ export class Recording {
   }
 
   /** The door answered, not the agent. */
-  answeredAtDoor(by: AnsweredBy): void {
+  answeredAtDoor(by: ResponseOrigin): void {
     this.#answeredBy = by;
   }
 
@@ -165,7 +165,7 @@ export class Recording {
       query: Object.fromEntries(new URLSearchParams(mark < 0 ? '' : this.#url.slice(mark + 1))),
       headers: this.#headers,
       body,
-      json: readJson(body),
+      json: parseJsonOrUndefined(body),
       isCut: this.#requestTape.isCut,
     };
     if (this.#call ?? this.#answer) {
@@ -201,7 +201,7 @@ export class Recording {
     this.#listener.grew(bytes);
   }
 
-  #close(response: ServerResponse, end: EndReason): void {
+  #close(response: ServerResponse, end: CaptureEnd): void {
     const headers = this.#answerHeaders;
     const isStream = /^text\/event-stream/i.test(String(headers['content-type']));
     this.#answer = {
@@ -223,7 +223,7 @@ export class Recording {
 
 function framesOf(bytes: Buffer): unknown[] {
   const frames: unknown[] = [];
-  const parser = new SseParser({ event: ({ data }) => frames.push(readJson(data) ?? data) });
+  const parser = new SseParser({ event: ({ data }) => frames.push(parseJsonOrUndefined(data) ?? data) });
   parser.push(bytes);
   return frames;
 }

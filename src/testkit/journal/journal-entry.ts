@@ -1,5 +1,5 @@
 import type { Operation, Principal } from '../../protocol/agent.ts';
-import type { Version } from '../../protocol/card.ts';
+import type { ProtocolVersion } from '../../protocol/card.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { NearMiss } from '../agent/response-plan.ts';
 
@@ -24,7 +24,7 @@ export interface CapturedRequest {
 /** What a request asked for, once somebody understood it. */
 export interface CapturedCall {
   readonly operation: Operation | 'card';
-  readonly version: Version | undefined;
+  readonly version: ProtocolVersion | undefined;
   readonly transport: 'JSONRPC' | 'HTTP+JSON';
   /** What the agent was asked, in the words of the model. */
   readonly request: unknown;
@@ -38,10 +38,10 @@ export interface CapturedCall {
 }
 
 /** How an answer ended: all of it went out, the peer left, or the connection was broken from this side. */
-export type EndReason = 'finished' | 'peer-left' | 'cut';
+export type CaptureEnd = 'finished' | 'peer-left' | 'cut';
 
 /** An answer as it went out, faults included. */
-export interface CapturedAnswer {
+export interface CapturedResponse {
   readonly status: number;
   readonly headers: CapturedHeaders;
   /** The body as text. Of a stream the frames are kept instead. */
@@ -49,13 +49,13 @@ export interface CapturedAnswer {
   /** The data of each server-sent event, parsed where it is JSON; undefined when it is no stream. */
   readonly frames: readonly unknown[] | undefined;
   readonly isCut: boolean;
-  readonly end: EndReason;
+  readonly end: CaptureEnd;
   /** In milliseconds, from the request to the end of the answer. */
   readonly duration: number;
 }
 
 /** Who answered: the agent, or the door in front of it. */
-export type AnsweredBy = 'agent' | 'auth-validation' | 'http-error';
+export type ResponseOrigin = 'agent' | 'auth-validation' | 'http-error';
 
 /** One request and everything that is known of it. */
 export interface JournalEntry {
@@ -65,7 +65,7 @@ export interface JournalEntry {
   readonly time: string;
   readonly request: CapturedRequest;
   readonly call: CapturedCall | undefined;
-  readonly answeredBy: AnsweredBy;
+  readonly answeredBy: ResponseOrigin;
   /** Where the plan that was played came from. */
   readonly origin: string | undefined;
   /** The rules that came closest, at most three, where nobody knew what to do. */
@@ -73,7 +73,7 @@ export interface JournalEntry {
   /** The same, also where no rule matched and `otherwise` was played. */
   readonly nearMisses: readonly NearMiss[] | undefined;
   /** Undefined until the answer has ended. */
-  readonly answer: CapturedAnswer | undefined;
+  readonly answer: CapturedResponse | undefined;
 }
 
 /** Which entries are wanted: all that is given must hold. */
@@ -89,12 +89,12 @@ export interface JournalFilter {
   readonly unmatched?: boolean;
   /** The status of the answer. */
   readonly status?: number;
-  readonly answeredBy?: AnsweredBy;
+  readonly answeredBy?: ResponseOrigin;
   readonly where?: (entry: JournalEntry) => boolean;
 }
 
 /** Tells whether an entry is wanted. */
-export function isWanted(entry: JournalEntry, filter: JournalFilter): boolean {
+export function matchesJournalFilter(entry: JournalEntry, filter: JournalFilter): boolean {
   const { call, request, answer } = entry;
   return (
     holds(filter.operation, call?.operation) &&

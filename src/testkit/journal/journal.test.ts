@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { bearer } from '../../server/auth/schemes/bearer.ts';
+import { bearerAuth } from '../../server/auth/schemes/bearer.ts';
 import { VirtualClock } from '../clock/virtual-clock.ts';
 import type { TestAgentOptions } from '../test-agent-options.ts';
 import { TestAgentServer } from '../test-agent-server.ts';
@@ -80,7 +80,7 @@ describe('the journal', () => {
 
   it('knows who called, and keeps the credentials that a gate took away', async () => {
     await server.stop();
-    await start({ auth: { any: [bearer({ tokens: { secret: { id: 'alice' } } } as never)] } });
+    await start({ auth: { any: [bearerAuth({ tokens: { secret: { id: 'alice' } } } as never)] } });
     server.prime([completed]);
     expect(await ask('message/send', 'hi')).toContain('error');
     await ask('message/send', 'hi', { Authorization: 'Bearer secret' });

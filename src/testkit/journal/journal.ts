@@ -1,7 +1,12 @@
 import { A2AError } from '../../protocol/errors.ts';
 import type { TestClock } from '../clock/test-clock.ts';
-import { type CapturedRequest, isWanted, type JournalEntry, type JournalFilter } from './journal-entry.ts';
-import { Recording, type RecordingLimits } from './exchange-capture.ts';
+import {
+  type CapturedRequest,
+  matchesJournalFilter,
+  type JournalEntry,
+  type JournalFilter,
+} from './journal-entry.ts';
+import { ExchangeCapture, type CaptureLimits } from './exchange-capture.ts';
 
 /** How much a journal keeps. What is oldest goes first. */
 export interface JournalOptions {
@@ -14,7 +19,7 @@ export interface JournalOptions {
 }
 
 /** How long to wait, and for how many. */
-export interface WaitOptions {
+export interface JournalWaitOptions {
   /** How many entries must be there. @defaultValue 1 */
   readonly count?: number;
   /** After how many milliseconds of the test agent's clock to give up. @defaultValue 5,000 */
@@ -33,13 +38,13 @@ export class Journal {
   readonly #clock: TestClock;
   readonly #maxEntries: number;
   readonly #maxBytes: number;
-  readonly #limits: RecordingLimits;
+  readonly #limits: CaptureLimits;
   /** Those before `#first` are gone. */
-  #recordings: (Recording | undefined)[] = [];
+  #recordings: (ExchangeCapture | undefined)[] = [];
   #first = 0;
   #bytes = 0;
   #lastId = 0;
-  readonly #open = new Map<number, Recording>();
+  readonly #open = new Map<number, ExchangeCapture>();
   readonly #waiting = new Set<Waiting>();
 
   constructor(clock: TestClock, options: JournalOptions = {}) {
@@ -50,8 +55,8 @@ export class Journal {
   }
 
   /** Begins an entry. */
-  begin(...[request, response]: Parameters<Recording['attach']>): Recording {
-    const recording = new Recording(++this.#lastId, this.#clock, this.#limits, {
+  begin(...[request, response]: Parameters<ExchangeCapture['attach']>): ExchangeCapture {
+    const recording = new ExchangeCapture(++this.#lastId, this.#clock, this.#limits, {
       grew: (bytes) => this.#grew(recording, bytes),
       changed: () => this.#tell(),
       closed: () => this.#open.delete(recording.id),
@@ -65,7 +70,7 @@ export class Journal {
   }
 
   /** The entry of a request that is still being answered. */
-  opened(id: number): Recording | undefined {
+  opened(id: number): ExchangeCapture | undefined {
     return this.#open.get(id);
   }
 
@@ -74,7 +79,7 @@ export class Journal {
     const wanted: JournalEntry[] = [];
     for (const recording of this.#present()) {
       const entry = recording.entry();
-      if (isWanted(entry, filter)) wanted.push(entry);
+      if (matchesJournalFilter(entry, filter)) wanted.push(entry);
     }
     return wanted;
   }
@@ -94,7 +99,7 @@ export class Journal {
   last(filter: JournalFilter = {}): JournalEntry | undefined {
     for (let at = this.#recordings.length - 1; at >= this.#first; at--) {
       const entry = this.#recordings[at]?.entry();
-      if (entry && isWanted(entry, filter)) return entry;
+      if (entry && matchesJournalFilter(entry, filter)) return entry;
     }
     return undefined;
   }
@@ -104,7 +109,7 @@ export class Journal {
    *
    * @throws A2AError `TIMEOUT`, which says what came instead, or `CANCELED` when the test agent is stopped.
    */
-  waitFor(filter: JournalFilter = {}, options: WaitOptions = {}): Promise<JournalEntry[]> {
+  waitFor(filter: JournalFilter = {}, options: JournalWaitOptions = {}): Promise<JournalEntry[]> {
     const { count = 1, timeout = 5_000, answered = false } = options;
     return new Promise((resolve, reject) => {
       const found = (): JournalEntry[] =>
@@ -151,14 +156,14 @@ export class Journal {
       );
   }
 
-  *#present(): Generator<Recording> {
+  *#present(): Generator<ExchangeCapture> {
     for (let at = this.#first; at < this.#recordings.length; at++) {
       const recording = this.#recordings[at];
       if (recording) yield recording;
     }
   }
 
-  #grew(recording: Recording, bytes: number): void {
+  #grew(recording: ExchangeCapture, bytes: number): void {
     if (recording.isForgotten) return;
     this.#bytes += bytes;
     this.#makeRoom();

@@ -1,13 +1,13 @@
 import { A2AError } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
-import { shown } from './format-value.ts';
-import type { Verdict, VerdictOn } from './matcher-result.ts';
+import { formatValue } from './format-value.ts';
+import type { MatcherResult, MatcherResultFor } from './matcher-result.ts';
 
 /** The events of a stream: a list of them, or the stream itself, which is read to its end. */
-export type Events = Iterable<StreamEvent> | AsyncIterable<StreamEvent>;
+export type EventInput = Iterable<StreamEvent> | AsyncIterable<StreamEvent>;
 
 /** Events, and what broke the stream that gave them. */
-export interface Gathered {
+export interface CollectedEvents {
   readonly events: readonly StreamEvent[];
   /** Undefined for a stream that ended properly. */
   readonly broken: Error | undefined;
@@ -17,25 +17,28 @@ export interface Gathered {
 const maxEvents = 100_000;
 
 /** Judges events: at once where they are all there, else when the stream has ended or broken. */
-export function judged<Actual extends Events>(
+export function evaluateEvents<Actual extends EventInput>(
   actual: Actual,
   matcher: string,
-  judge: (gathered: Gathered) => Verdict,
-): VerdictOn<Actual> {
-  if (isAsync(actual)) return gather(actual).then(judge) as VerdictOn<Actual>;
+  judge: (gathered: CollectedEvents) => MatcherResult,
+): MatcherResultFor<Actual> {
+  if (isAsync(actual)) return gather(actual).then(judge) as MatcherResultFor<Actual>;
   if (typeof actual !== 'object' || actual === null || !(Symbol.iterator in actual))
     throw new A2AError(
       'INVALID_PARAMS',
-      `${matcher} looks at the events of a stream, not at ${shown(actual)}`,
+      `${matcher} looks at the events of a stream, not at ${formatValue(actual)}`,
     );
-  return judge({ events: [...(actual as Iterable<StreamEvent>)], broken: undefined }) as VerdictOn<Actual>;
+  return judge({
+    events: [...(actual as Iterable<StreamEvent>)],
+    broken: undefined,
+  }) as MatcherResultFor<Actual>;
 }
 
-function isAsync(actual: Events): actual is AsyncIterable<StreamEvent> {
+function isAsync(actual: EventInput): actual is AsyncIterable<StreamEvent> {
   return typeof actual === 'object' && actual !== null && Symbol.asyncIterator in actual;
 }
 
-async function gather(stream: AsyncIterable<StreamEvent>): Promise<Gathered> {
+async function gather(stream: AsyncIterable<StreamEvent>): Promise<CollectedEvents> {
   const events: StreamEvent[] = [];
   try {
     for await (const event of stream) {

@@ -1,12 +1,12 @@
 import type { StreamEvent } from '../../protocol/event.ts';
-import { shown } from './format-value.ts';
-import { textIn } from './request-capture.ts';
+import { formatValue } from './format-value.ts';
+import { joinTextParts } from './request-capture.ts';
 
 /** An event in one line, in the words in which a gist describes it. */
-export function eventLine(event: StreamEvent): string {
+export function formatEvent(event: StreamEvent): string {
   switch (event.kind) {
     case 'message':
-      return `message ${shown(textIn(event.message))}`;
+      return `message ${formatValue(joinTextParts(event.message))}`;
     case 'task':
       return `task ${event.task.status.state}${said(event.task.status)}`;
     case 'status':
@@ -15,16 +15,16 @@ export function eventLine(event: StreamEvent): string {
       const { artifact, append, lastChunk } = event;
       const marks = [...(append ? ['append'] : []), ...(lastChunk ? ['lastChunk'] : [])];
       const marked = marks.length > 0 ? ` (${marks.join(', ')})` : '';
-      return `artifact ${artifact.name ?? artifact.artifactId} ${shown(textIn(artifact))}${marked}`;
+      return `artifact ${artifact.name ?? artifact.artifactId} ${formatValue(joinTextParts(artifact))}${marked}`;
     }
   }
 }
 
 /** What broke a stream, in one line. */
-export function brokenLine(broken: Error): string {
+export function formatStreamError(broken: Error): string {
   return `error ${'reason' in broken ? String(broken.reason) : broken.name}: ${broken.message}`;
 }
 
 function said({ message }: { readonly message?: { readonly parts: readonly object[] } }): string {
-  return message ? ` ${shown(textIn(message))}` : '';
+  return message ? ` ${formatValue(joinTextParts(message))}` : '';
 }

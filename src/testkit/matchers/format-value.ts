@@ -2,7 +2,7 @@
 const maxShown = 1_000;
 
 /** A value in one line: JSON, in which expressions look as they are written. */
-export function shown(value: unknown): string {
+export function formatValue(value: unknown): string {
   return shortened(written(value) ?? 'nothing');
 }
 

@@ -2,14 +2,14 @@ import type { Message } from '../../protocol/message.ts';
 import { bytesOf, type Part } from '../../protocol/part.ts';
 import { reduce } from '../../protocol/reduce.ts';
 import { type Artifact, isTask, type Task } from '../../protocol/task.ts';
-import { brokenLine } from './format-event.ts';
-import { type Events, judged } from './collect-events.ts';
-import { type Unlike, unlikeLines, unlikenesses } from './partial-match.ts';
-import { shown } from './format-value.ts';
-import { type Verdict, verdict, type VerdictOn } from './matcher-result.ts';
+import { formatStreamError } from './format-event.ts';
+import { type EventInput, evaluateEvents } from './collect-events.ts';
+import { type ValueMismatch, formatMismatches, findMismatches } from './partial-match.ts';
+import { formatValue } from './format-value.ts';
+import { type MatcherResult, matcherResult, type MatcherResultFor } from './matcher-result.ts';
 
 /** What an artifact should hold: text (also of a file), bytes, or the data of its first data part. */
-export type ExpectedContent =
+export type ExpectedArtifactContent =
   | string
   | RegExp
   | Uint8Array
@@ -17,48 +17,51 @@ export type ExpectedContent =
   | readonly unknown[];
 
 /** Finds whether a task, or the events that tell of it, has an artifact of that name or id. */
-export function producedArtifact<Actual extends Task | Message | Events>(
+export function matchArtifact<Actual extends Task | Message | EventInput>(
   actual: Actual,
   name: string | RegExp,
-  content?: ExpectedContent,
-): VerdictOn<Actual> {
+  content?: ExpectedArtifactContent,
+): MatcherResultFor<Actual> {
   if (typeof actual === 'object' && actual !== null && ('status' in actual || 'parts' in actual))
-    return judgeAnswer(actual, name, content) as VerdictOn<Actual>;
-  return judged(actual, 'toProduceArtifact', ({ events, broken }) => {
+    return judgeAnswer(actual, name, content) as MatcherResultFor<Actual>;
+  return evaluateEvents(actual, 'toProduceArtifact', ({ events, broken }) => {
     const found = judgeAnswer(reduce(events), name, content);
     return broken
-      ? { pass: found.pass, message: () => `${found.message()}\nThe stream broke: ${brokenLine(broken)}` }
+      ? {
+          pass: found.pass,
+          message: () => `${found.message()}\nThe stream broke: ${formatStreamError(broken)}`,
+        }
       : found;
-  }) as VerdictOn<Actual>;
+  }) as MatcherResultFor<Actual>;
 }
 
 function judgeAnswer(
   answer: Task | Message | undefined,
   name: string | RegExp,
-  content: ExpectedContent | undefined,
-): Verdict {
+  content: ExpectedArtifactContent | undefined,
+): MatcherResult {
   const artifacts = answer && isTask(answer) ? (answer.artifacts ?? []) : [];
   const named = artifacts.filter((each) =>
-    [each.name, each.artifactId].some((one) => unlikenesses(name, one).length === 0),
+    [each.name, each.artifactId].some((one) => findMismatches(name, one).length === 0),
   );
   const compared = named.map(({ parts }) =>
     content === undefined ? [] : contentDifferences(content, parts),
   );
   const there = artifacts.map((each) => `  ${titleOf(each)}`);
-  return verdict(
+  return matcherResult(
     compared.some(({ length }) => length === 0),
     {
       failed: () => [
-        `Expected an artifact ${shown(name)}${content === undefined ? '' : ` with ${shown(content)}`}`,
+        `Expected an artifact ${formatValue(name)}${content === undefined ? '' : ` with ${formatValue(content)}`}`,
         ...(named.length === 0
           ? [there.length === 0 ? 'There is none at all.' : 'There are:', ...there]
           : compared.flatMap((found, index) => [
               `${titleOf(named[index] as Artifact)} is different:`,
-              ...unlikeLines(found, '  '),
+              ...formatMismatches(found, '  '),
             ])),
       ],
       passed: () => [
-        `Expected no artifact ${shown(name)}${content === undefined ? '' : ` with ${shown(content)}`}`,
+        `Expected no artifact ${formatValue(name)}${content === undefined ? '' : ` with ${formatValue(content)}`}`,
         'There are:',
         ...there,
       ],
@@ -66,16 +69,16 @@ function judgeAnswer(
   );
 }
 
-function contentDifferences(expected: ExpectedContent, parts: readonly Part[]): Unlike[] {
+function contentDifferences(expected: ExpectedArtifactContent, parts: readonly Part[]): ValueMismatch[] {
   if (expected instanceof Uint8Array) {
     const actual = Buffer.concat(parts.flatMap((part) => bytesIn(part) ?? []));
     return actual.equals(expected) ? [] : [{ path: '', expected, actual }];
   }
   if (typeof expected === 'string' || expected instanceof RegExp) {
     const actual = Buffer.concat(parts.flatMap((part) => bytesIn(part) ?? [])).toString('utf8');
-    return unlikenesses(expected, actual);
+    return findMismatches(expected, actual);
   }
-  return unlikenesses(expected, parts.find((part) => 'data' in part)?.data);
+  return findMismatches(expected, parts.find((part) => 'data' in part)?.data);
 }
 
 function bytesIn(part: Part): Uint8Array | undefined {

@@ -1,11 +1,11 @@
 import type { StreamEvent } from '../../protocol/event.ts';
 import type { TaskState } from '../../protocol/task.ts';
-import { textIn } from './request-capture.ts';
-import { brokenLine, eventLine } from './format-event.ts';
-import { type Events, type Gathered, judged } from './collect-events.ts';
-import { unlikenesses } from './partial-match.ts';
-import { shown } from './format-value.ts';
-import { verdict, type VerdictOn } from './matcher-result.ts';
+import { joinTextParts } from './request-capture.ts';
+import { formatStreamError, formatEvent } from './format-event.ts';
+import { type EventInput, type CollectedEvents, evaluateEvents } from './collect-events.ts';
+import { findMismatches } from './partial-match.ts';
+import { formatValue } from './format-value.ts';
+import { matcherResult, type MatcherResultFor } from './matcher-result.ts';
 
 /**
  * What is essential about an event of a stream.
@@ -15,7 +15,7 @@ import { verdict, type VerdictOn } from './matcher-result.ts';
  * - `'...'`: any number of events;
  * - an object: what is given must hold. `error` is for a stream that breaks, and looks at its reason or its words.
  */
-export type EventGist =
+export type ExpectedEvent =
   | TaskState
   | StreamEvent['kind']
   | '...'
@@ -34,15 +34,15 @@ export type EventGist =
 type Given = StreamEvent | Error;
 
 /** Finds whether a stream consists of these events, in this order, and of no others. */
-export function streamed<Actual extends Events>(
+export function matchStream<Actual extends EventInput>(
   actual: Actual,
-  expected: readonly EventGist[],
-): VerdictOn<Actual> {
-  return judged(actual, 'toHaveStreamed', ({ events, broken }: Gathered) => {
+  expected: readonly ExpectedEvent[],
+): MatcherResultFor<Actual> {
+  return evaluateEvents(actual, 'toHaveStreamed', ({ events, broken }: CollectedEvents) => {
     const told = named(events);
     const given: Given[] = broken ? [...told, broken] : told;
     const { distance, lines } = aligned(expected, given);
-    return verdict(distance === 0, {
+    return matcherResult(distance === 0, {
       failed: () => [
         'Expected the stream to be as described (- missing, + not expected):',
         ...lines().map((line) => `  ${line}`),
@@ -70,7 +70,7 @@ function named(events: readonly StreamEvent[]): StreamEvent[] {
 
 /** How far what was given is from what was expected, and both beside each other. */
 function aligned(
-  gists: readonly EventGist[],
+  gists: readonly ExpectedEvent[],
   given: readonly Given[],
 ): { distance: number; lines: () => string[] } {
   const width = given.length + 1;
@@ -113,30 +113,33 @@ function aligned(
   return { distance: cost(0, 0), lines };
 }
 
-function isLike(gist: EventGist, given: Given): boolean {
+function isLike(gist: ExpectedEvent, given: Given): boolean {
   if (typeof gist === 'object' && 'error' in gist) {
     if (!(given instanceof Error)) return false;
     const reason = 'reason' in given ? given.reason : given.name;
-    return [reason, given.message].some((word) => unlikenesses(gist.error, word).length === 0);
+    return [reason, given.message].some((word) => findMismatches(gist.error, word).length === 0);
   }
   if (given instanceof Error) return false;
   if (typeof gist === 'string') return gist === given.kind || gist === stateOf(given)?.state;
   if ('message' in gist)
-    return given.kind === 'message' && unlikenesses(gist.message, textIn(given.message)).length === 0;
+    return (
+      given.kind === 'message' && findMismatches(gist.message, joinTextParts(given.message)).length === 0
+    );
   if ('artifact' in gist) {
     if (given.kind !== 'artifact') return false;
     const { artifact, append = false, lastChunk = false } = given;
     const { artifact: name, text, ...flags } = gist;
     return (
-      [artifact.name, artifact.artifactId].some((each) => unlikenesses(name, each).length === 0) &&
-      (text === undefined || unlikenesses(text, textIn(artifact)).length === 0) &&
-      unlikenesses(flags, { append, lastChunk }).length === 0
+      [artifact.name, artifact.artifactId].some((each) => findMismatches(name, each).length === 0) &&
+      (text === undefined || findMismatches(text, joinTextParts(artifact)).length === 0) &&
+      findMismatches(flags, { append, lastChunk }).length === 0
     );
   }
   const status = stateOf(given);
   if (status?.state !== gist.state) return false;
   return (
-    gist.text === undefined || unlikenesses(gist.text, textIn(status.message ?? { parts: [] })).length === 0
+    gist.text === undefined ||
+    findMismatches(gist.text, joinTextParts(status.message ?? { parts: [] })).length === 0
   );
 }
 
@@ -145,17 +148,17 @@ function stateOf(event: StreamEvent) {
 }
 
 function lineOf(given: Given): string {
-  return given instanceof Error ? brokenLine(given) : eventLine(given);
+  return given instanceof Error ? formatStreamError(given) : formatEvent(given);
 }
 
-function gistLine(gist: EventGist): string {
+function gistLine(gist: ExpectedEvent): string {
   if (typeof gist === 'string') return gist;
-  if ('state' in gist) return `${gist.state}${gist.text === undefined ? '' : ` ${shown(gist.text)}`}`;
+  if ('state' in gist) return `${gist.state}${gist.text === undefined ? '' : ` ${formatValue(gist.text)}`}`;
   if ('artifact' in gist) {
     const { artifact, text, append, lastChunk } = gist;
-    const flags = shown({ append, lastChunk });
-    const name = typeof artifact === 'string' ? artifact : shown(artifact);
-    return `artifact ${name}${text === undefined ? '' : ` ${shown(text)}`}${flags === '{}' ? '' : ` ${flags}`}`;
+    const flags = formatValue({ append, lastChunk });
+    const name = typeof artifact === 'string' ? artifact : formatValue(artifact);
+    return `artifact ${name}${text === undefined ? '' : ` ${formatValue(text)}`}${flags === '{}' ? '' : ` ${flags}`}`;
   }
-  return 'message' in gist ? `message ${shown(gist.message)}` : `error ${shown(gist.error)}`;
+  return 'message' in gist ? `message ${formatValue(gist.message)}` : `error ${formatValue(gist.error)}`;
 }

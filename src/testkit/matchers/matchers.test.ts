@@ -7,15 +7,15 @@ import type { Task } from '../../protocol/task.ts';
 import { withTestAgent } from '../with-test-agent.ts';
 import {
   assertCanceled,
-  assertLegalStream,
+  assertValidStream,
   assertProducedArtifact,
   assertReceivedMessage,
   assertStreamed,
 } from './assertions.ts';
-import { legalStream } from './match-valid-stream.ts';
-import { producedArtifact } from './match-artifact.ts';
-import { receivedMessage } from './match-received-message.ts';
-import { type EventGist, streamed } from './match-stream.ts';
+import { matchValidStream } from './match-valid-stream.ts';
+import { matchArtifact } from './match-artifact.ts';
+import { matchReceivedMessage } from './match-received-message.ts';
+import { type ExpectedEvent, matchStream } from './match-stream.ts';
 
 const ids = { taskId: 't', contextId: 'c' };
 const says = (text: string) => ({ messageId: 'm', role: 'agent' as const, parts: [{ text }] });
@@ -57,8 +57,8 @@ describe('toHaveReceivedMessage', () => {
       await using client = connect(agent.url);
       await client.send(message('book Rome', { metadata: { tenant: 'a' } }));
       await client.send(message('book Oslo'));
-      const holds = (...expected: Parameters<typeof receivedMessage>[1][]): boolean[] =>
-        expected.map((each) => receivedMessage(agent, each).pass);
+      const holds = (...expected: Parameters<typeof matchReceivedMessage>[1][]): boolean[] =>
+        expected.map((each) => matchReceivedMessage(agent, each).pass);
       expect(
         holds(
           undefined,
@@ -81,12 +81,12 @@ describe('toHaveReceivedMessage', () => {
 
   it('says what was expected, what came closest and what happened', () =>
     withTestAgent({ script }, async (agent) => {
-      const silence = receivedMessage(agent, 'hello').message();
+      const silence = matchReceivedMessage(agent, 'hello').message();
       expect(silence).toContain('It received 0');
       expect(silence).toMatch(/What the agent was asked:\n {2}nothing$/);
       await using client = connect(agent.url);
       const task = (await client.send(message('hi'))) as Task;
-      const lines = receivedMessage(agent, { text: /hello/, role: 'user' }).message().split('\n');
+      const lines = matchReceivedMessage(agent, { text: /hello/, role: 'user' }).message().split('\n');
       expect(lines.slice(0, 6)).toEqual([
         'Expected the agent to have received a message like { text: /hello/, role: "user" }',
         'It received 1, of which 0 are like that.',
@@ -98,13 +98,13 @@ describe('toHaveReceivedMessage', () => {
       expect(lines.slice(6).join('\n')).toMatch(/GET \/\.well-known\/agent-card\.json card .* → 200/);
       expect(lines.slice(6).join('\n')).toContain(`POST / send (1.0 JSONRPC) "hi" task ${task.id} → 200`);
       expect(lines.slice(6).join('\n')).toContain('by otherwise (script.yaml:3)');
-      expect(receivedMessage(agent, 'hi').message()).toContain(
+      expect(matchReceivedMessage(agent, 'hi').message()).toContain(
         'not to have received a message like { text: "hi" }',
       );
     }));
 
   it('says what it can look at', () => {
-    expect(() => receivedMessage({} as never, 'a')).toThrow('looks at a TestAgentServer, not at {}');
+    expect(() => matchReceivedMessage({} as never, 'a')).toThrow('looks at a TestAgentServer, not at {}');
   });
 });
 
@@ -122,7 +122,7 @@ describe('toHaveBeenCanceled', () => {
 });
 
 describe('toHaveStreamed', () => {
-  it.each<[string, EventGist[]]>([
+  it.each<[string, ExpectedEvent[]]>([
     ['states', ['submitted', 'working', 'artifact', 'artifact', 'completed']],
     ['kinds', ['task', 'status', 'artifact', 'artifact', 'status']],
     ['gaps', ['...', { artifact: /csv$/ }, '...', 'completed']],
@@ -141,11 +141,11 @@ describe('toHaveStreamed', () => {
       ],
     ],
   ])('is content with %s', async (_what, gists) => {
-    expect(streamed(story, gists).pass).toBe(true);
-    expect((await streamed(playing(story), gists)).pass).toBe(true);
+    expect(matchStream(story, gists).pass).toBe(true);
+    expect((await matchStream(playing(story), gists)).pass).toBe(true);
   });
 
-  it.each<[string, EventGist[]]>([
+  it.each<[string, ExpectedEvent[]]>([
     ['one event less', ['submitted', 'working', 'artifact', 'completed']],
     ['one event more', ['submitted', 'working', 'artifact', 'artifact', 'artifact', 'completed']],
     ['another order', ['working', 'submitted', 'artifact', 'artifact', 'completed']],
@@ -154,11 +154,11 @@ describe('toHaveStreamed', () => {
     ['a break', ['...', { error: /./ }]],
     ['nothing', []],
   ])('is not content with %s', (_what, gists) => {
-    expect(streamed(story, gists).pass).toBe(false);
+    expect(matchStream(story, gists).pass).toBe(false);
   });
 
   it('shows both beside each other', () => {
-    const found = streamed(story, ['submitted', { state: 'working', text: /Search/ }, '...', 'failed']);
+    const found = matchStream(story, ['submitted', { state: 'working', text: /Search/ }, '...', 'failed']);
     expect(found.message().split('\n').slice(1)).toEqual([
       '    task submitted',
       '  - working /Search/',
@@ -172,14 +172,14 @@ describe('toHaveStreamed', () => {
 
   it('sees how a stream breaks', async () => {
     const cut = new A2AError('UNAVAILABLE', 'gone');
-    const found = await streamed(playing([begins], cut), ['submitted', { error: 'UNAVAILABLE' }]);
+    const found = await matchStream(playing([begins], cut), ['submitted', { error: 'UNAVAILABLE' }]);
     expect(found.pass).toBe(true);
-    const other = await streamed(playing([begins], cut), ['submitted']);
+    const other = await matchStream(playing([begins], cut), ['submitted']);
     expect(other.message()).toContain('  + error UNAVAILABLE: gone');
   });
 
   it('says what it can look at', () => {
-    expect(() => streamed(3 as never, [])).toThrow('looks at the events of a stream, not at 3');
+    expect(() => matchStream(3 as never, [])).toThrow('looks at the events of a stream, not at 3');
   });
 });
 
@@ -195,31 +195,31 @@ describe('toProduceArtifact', () => {
   };
 
   it('finds it by name or id, with text, bytes or data', async () => {
-    expect(producedArtifact(task, 'a-2').pass).toBe(true);
-    expect(producedArtifact(task, /png$/, new Uint8Array([137, 80])).pass).toBe(true);
-    expect(producedArtifact(task, 'facts', { list: [1, 2] }).pass).toBe(true);
-    expect(producedArtifact(task, 'facts', 'see').pass).toBe(true);
-    expect(producedArtifact(story, 'report.csv', 'a,b\n1,2\n').pass).toBe(true);
-    expect((await producedArtifact(playing(story), 'report.csv', /2/)).pass).toBe(true);
+    expect(matchArtifact(task, 'a-2').pass).toBe(true);
+    expect(matchArtifact(task, /png$/, new Uint8Array([137, 80])).pass).toBe(true);
+    expect(matchArtifact(task, 'facts', { list: [1, 2] }).pass).toBe(true);
+    expect(matchArtifact(task, 'facts', 'see').pass).toBe(true);
+    expect(matchArtifact(story, 'report.csv', 'a,b\n1,2\n').pass).toBe(true);
+    expect((await matchArtifact(playing(story), 'report.csv', /2/)).pass).toBe(true);
   });
 
   it('says what there is instead', () => {
-    expect(producedArtifact(task, 'fact').message()).toBe(
+    expect(matchArtifact(task, 'fact').message()).toBe(
       'Expected an artifact "fact"\nThere are:\n  photo.png (a-1): raw\n  facts (a-2): text, data',
     );
-    expect(producedArtifact(task, 'facts', { sum: 4 }).message()).toBe(
+    expect(matchArtifact(task, 'facts', { sum: 4 }).message()).toBe(
       'Expected an artifact "facts" with { sum: 4 }\nfacts (a-2): text, data is different:\n  sum\n  - 4\n  + 3',
     );
-    expect(producedArtifact(says('hi'), 'a').message()).toContain('There is none at all.');
-    expect(producedArtifact(task, 'photo.png', new Uint8Array([1])).pass).toBe(false);
+    expect(matchArtifact(says('hi'), 'a').message()).toContain('There is none at all.');
+    expect(matchArtifact(task, 'photo.png', new Uint8Array([1])).pass).toBe(false);
   });
 });
 
 describe('toBeLegalStream', () => {
   it('is content with a whole story and says what is wrong with another', async () => {
-    expect(legalStream(story).pass).toBe(true);
-    expect((await legalStream(playing(story))).pass).toBe(true);
-    expect(legalStream([begins, ends, works]).message().split('\n')).toEqual([
+    expect(matchValidStream(story).pass).toBe(true);
+    expect((await matchValidStream(playing(story))).pass).toBe(true);
+    expect(matchValidStream([begins, ends, works]).message().split('\n')).toEqual([
       'Expected a legal stream',
       '  0 task submitted',
       '  1 completed',
@@ -227,7 +227,7 @@ describe('toBeLegalStream', () => {
       '    ! after-terminal: the task was completed; nothing can follow',
       '    ! unfinished: the stream ended while the task was working',
     ]);
-    expect((await legalStream(playing(story, new Error('cut')))).pass).toBe(false);
+    expect((await matchValidStream(playing(story, new Error('cut')))).pass).toBe(false);
   });
 });
 
@@ -237,16 +237,16 @@ describe('the assertions', () => {
     const rejected: unknown = await assertStreamed(playing(story), []).catch((thrown: unknown) => thrown);
     expect(rejected).toBeInstanceOf(AssertionError);
     expect(() => assertProducedArtifact(story, 'nothing')).toThrow(AssertionError);
-    expect(() => assertLegalStream([])).toThrow(/no-events/);
+    expect(() => assertValidStream([])).toThrow(/no-events/);
     try {
-      assertLegalStream([]);
+      assertValidStream([]);
     } catch (thrown) {
       expect((thrown as Error).stack?.split('\n    at ')[1]).toContain('matchers.test.ts');
     }
   });
 
   it('give nothing when all is well', async () => {
-    expect(assertLegalStream(story)).toBeUndefined();
+    expect(assertValidStream(story)).toBeUndefined();
     expect(await assertProducedArtifact(playing(story), 'report.csv')).toBeUndefined();
     await withTestAgent({ script }, async (agent) => {
       expect(() => assertReceivedMessage(agent)).toThrow(AssertionError);

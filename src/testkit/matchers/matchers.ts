@@ -1,8 +1,8 @@
-import { beenCanceled } from './match-canceled.ts';
-import { legalStream } from './match-valid-stream.ts';
-import { producedArtifact } from './match-artifact.ts';
-import { receivedMessage } from './match-received-message.ts';
-import { streamed } from './match-stream.ts';
+import { matchCanceled } from './match-canceled.ts';
+import { matchValidStream } from './match-valid-stream.ts';
+import { matchArtifact } from './match-artifact.ts';
+import { matchReceivedMessage } from './match-received-message.ts';
+import { matchStream } from './match-stream.ts';
 
 /**
  * The matchers, for `expect.extend` of vitest and of jest.
@@ -14,9 +14,9 @@ import { streamed } from './match-stream.ts';
  * ```
  */
 export const matchers = {
-  toHaveReceivedMessage: receivedMessage,
-  toHaveBeenCanceled: beenCanceled,
-  toHaveStreamed: streamed,
-  toProduceArtifact: producedArtifact,
-  toBeLegalStream: legalStream,
+  toHaveReceivedMessage: matchReceivedMessage,
+  toHaveBeenCanceled: matchCanceled,
+  toHaveStreamed: matchStream,
+  toProduceArtifact: matchArtifact,
+  toBeLegalStream: matchValidStream,
 } as const;

@@ -1,16 +1,16 @@
-import { shown } from './format-value.ts';
+import { formatValue } from './format-value.ts';
 
 /** What a value is expected to be: of an object only the members that matter, and of a text perhaps an expression. */
-export type Like<T> = T extends string
+export type PartialValue<T> = T extends string
   ? string | RegExp
   : T extends readonly (infer Each)[]
-    ? readonly Like<Each>[]
+    ? readonly PartialValue<Each>[]
     : T extends object
-      ? { readonly [Name in keyof T]?: Like<T[Name]> }
+      ? { readonly [Name in keyof T]?: PartialValue<T[Name]> }
       : T;
 
 /** One place where a value is not as expected. */
-export interface Unlike {
+export interface ValueMismatch {
   /** Such as `parts[0].text`; empty for the value itself. */
   readonly path: string;
   readonly expected: unknown;
@@ -26,7 +26,7 @@ interface Asymmetric {
  * Compares a value with what is expected of it. Objects may have more members than expected, lists may not; texts may
  * be given as expressions, and matchers of vitest and jest may stand anywhere.
  */
-export function unlikenesses(expected: unknown, actual: unknown, path = ''): Unlike[] {
+export function findMismatches(expected: unknown, actual: unknown, path = ''): ValueMismatch[] {
   const different = [{ path, expected, actual }];
   if (expected instanceof RegExp)
     return typeof actual === 'string' &&
@@ -41,16 +41,16 @@ export function unlikenesses(expected: unknown, actual: unknown, path = ''): Unl
   return Object.entries(expected).flatMap(([name, each]) => {
     const step = Array.isArray(expected) ? `[${name}]` : path === '' ? name : `.${name}`;
     const found = Object.hasOwn(actual, name) ? (actual as Record<string, unknown>)[name] : undefined;
-    return unlikenesses(each, found, `${path}${step}`);
+    return findMismatches(each, found, `${path}${step}`);
   });
 }
 
 /** Differences as people read them: where, what was expected, what there was. */
-export function unlikeLines(found: readonly Unlike[], indent = ''): string[] {
+export function formatMismatches(found: readonly ValueMismatch[], indent = ''): string[] {
   return found.flatMap(({ path, expected, actual }) => [
     ...(path === '' ? [] : [`${indent}${path}`]),
-    `${indent}- ${shown(expected)}`,
-    `${indent}+ ${shown(actual)}`,
+    `${indent}- ${formatValue(expected)}`,
+    `${indent}+ ${formatValue(actual)}`,
   ]);
 }
 

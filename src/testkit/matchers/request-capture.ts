@@ -1,23 +1,26 @@
 import { A2AError } from '../../protocol/errors.ts';
 import type { JournalEntry } from '../journal/journal-entry.ts';
 import type { TestAgentServer } from '../test-agent-server.ts';
-import { shown } from './format-value.ts';
+import { formatValue } from './format-value.ts';
 
 /** What matchers look at: a test agent, or whatever captures as one does. */
-export type Captured = Pick<TestAgentServer, 'journal' | 'received' | 'canceled'>;
+export type RequestCapture = Pick<TestAgentServer, 'journal' | 'received' | 'canceled'>;
 
 /** @throws A2AError when a test gave something else. */
-export function capturedBy(actual: unknown, matcher: string): Captured {
-  if (typeof (actual as Partial<Captured> | null | undefined)?.journal?.entries === 'function')
-    return actual as Captured;
-  throw new A2AError('INVALID_PARAMS', `${matcher} looks at a TestAgentServer, not at ${shown(actual)}`);
+export function toRequestCapture(actual: unknown, matcher: string): RequestCapture {
+  if (typeof (actual as Partial<RequestCapture> | null | undefined)?.journal?.entries === 'function')
+    return actual as RequestCapture;
+  throw new A2AError(
+    'INVALID_PARAMS',
+    `${matcher} looks at a TestAgentServer, not at ${formatValue(actual)}`,
+  );
 }
 
 /** How many requests are shown; the newest. */
 const maxLines = 30;
 
 /** What a test agent was asked, in the order of time, for people who wonder what happened. */
-export function timelineLines({ journal }: Captured): string[] {
+export function formatTimeline({ journal }: RequestCapture): string[] {
   const entries = journal.entries();
   const first = entries[0]?.time;
   const left = entries.length - maxLines;
@@ -34,7 +37,7 @@ function entryLines(
   first: string,
 ): string[] {
   const since = `${Date.parse(time) - Date.parse(first)} ms`.padStart(9);
-  const words = call?.message ? ` ${shown(textIn(call.message))}` : '';
+  const words = call?.message ? ` ${formatValue(joinTextParts(call.message))}` : '';
   const asked = call ? `${call.operation} (${call.version ?? '?'} ${call.transport})` : 'not understood';
   const frames = answer?.frames ? `, ${answer.frames.length} events` : '';
   const end = answer && answer.end !== 'finished' ? `, ${answer.end}` : '';
@@ -50,7 +53,7 @@ function entryLines(
 }
 
 /** The text parts, joined by line breaks, as rules of scripts see them. */
-export function textIn({ parts }: { readonly parts: readonly object[] }): string {
+export function joinTextParts({ parts }: { readonly parts: readonly object[] }): string {
   return parts
     .flatMap((part) => ('text' in part && typeof part.text === 'string' ? [part.text] : []))
     .join('\n');

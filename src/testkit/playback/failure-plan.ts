@@ -1,7 +1,7 @@
-import type { Plan } from '../agent/response-plan.ts';
+import type { ResponsePlan } from '../agent/response-plan.ts';
 
 /** A plan that ends the task as failed, and says why. */
-export function failing(text: string): Plan {
+export function failurePlan(text: string): ResponsePlan {
   const message = { messageId: '', role: 'agent' as const, parts: [{ text }] };
   return {
     steps: [{ kind: 'event', event: { kind: 'status', status: { state: 'failed', message } } }],

@@ -1,5 +1,12 @@
-import { readFlag, readList, readMetadata, readObject, under, type Wire } from '../../dialects/field-readers.ts';
-import { strictly } from '../../dialects/translation-loss.ts';
+import {
+  readBoolean,
+  readArray,
+  readMetadata,
+  readObject,
+  fieldPath,
+  type WireObject,
+} from '../../dialects/field-readers.ts';
+import { strictMode } from '../../dialects/translation-loss.ts';
 import { readMessage as readMessage0_3 } from '../../dialects/v0_3/message.ts';
 import { readArtifact as readArtifact0_3, readStatus as readStatus0_3 } from '../../dialects/v0_3/task.ts';
 import { readMessage as readMessage1_0 } from '../../dialects/v1_0/message.ts';
@@ -7,7 +14,7 @@ import { readArtifact as readArtifact1_0 } from '../../dialects/v1_0/task.ts';
 import { invalidField } from '../../protocol/errors.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { Artifact, TaskStatus } from '../../protocol/task.ts';
-import type { PlayedEvent } from '../agent/response-plan.ts';
+import type { ScriptedEvent } from '../agent/response-plan.ts';
 
 /** What stands for an id that is made when the event is played. The model writes it as an empty text. */
 const toBeMade = 'made-when-played';
@@ -30,16 +37,16 @@ const wrappers: { readonly [key: string]: string } = {
  * @param at - where it stands, such as `responses[2]`, for the complaint.
  * @throws A2AError `INVALID_PARAMS` that names the field.
  */
-export function readPlayedEvent(value: unknown, at: string): PlayedEvent {
+export function parseScriptedEvent(value: unknown, at: string): ScriptedEvent {
   const whole = readObject(value, at);
-  if (whole.kind !== undefined) return readKind(whole.kind, whole, at, under(at, 'kind'));
+  if (whole.kind !== undefined) return readKind(whole.kind, whole, at, fieldPath(at, 'kind'));
   const key = Object.keys(wrappers).find((name) => isObject(whole[name]));
   if (key === undefined || whole.status !== undefined)
     throw invalidField(at, 'must have a kind: task, status-update, artifact-update or message');
-  return readKind(wrappers[key], readObject(whole[key], under(at, key)), under(at, key), at);
+  return readKind(wrappers[key], readObject(whole[key], fieldPath(at, key)), fieldPath(at, key), at);
 }
 
-function readKind(kind: unknown, wire: Wire, at: string, named: string): PlayedEvent {
+function readKind(kind: unknown, wire: WireObject, at: string, named: string): ScriptedEvent {
   switch (kind) {
     case 'task':
       return readTask(wire, at);
@@ -54,39 +61,39 @@ function readKind(kind: unknown, wire: Wire, at: string, named: string): PlayedE
   }
 }
 
-function readTask(wire: Wire, at: string): PlayedEvent {
-  const metadata = readMetadata(wire.metadata, under(at, 'metadata'));
+function readTask(wire: WireObject, at: string): ScriptedEvent {
+  const metadata = readMetadata(wire.metadata, fieldPath(at, 'metadata'));
   const artifacts = wire.artifacts ?? undefined;
   return {
     kind: 'task',
-    status: readStatus(wire.status, under(at, 'status')),
+    status: readStatus(wire.status, fieldPath(at, 'status')),
     ...(artifacts !== undefined && {
-      artifacts: readList(artifacts, under(at, 'artifacts')).map((each, i) =>
-        readArtifact(each, `${under(at, 'artifacts')}[${i}]`),
+      artifacts: readArray(artifacts, fieldPath(at, 'artifacts')).map((each, i) =>
+        readArtifact(each, `${fieldPath(at, 'artifacts')}[${i}]`),
       ),
     }),
     ...(metadata && { metadata }),
   };
 }
 
-function readStatusUpdate(wire: Wire, at: string): PlayedEvent {
-  const metadata = readMetadata(wire.metadata, under(at, 'metadata'));
-  const final = readFlag(wire.final, under(at, 'final'));
+function readStatusUpdate(wire: WireObject, at: string): ScriptedEvent {
+  const metadata = readMetadata(wire.metadata, fieldPath(at, 'metadata'));
+  const final = readBoolean(wire.final, fieldPath(at, 'final'));
   return {
     kind: 'status',
-    status: readStatus(wire.status, under(at, 'status')),
+    status: readStatus(wire.status, fieldPath(at, 'status')),
     ...(final !== undefined && { final }),
     ...(metadata && { metadata }),
   };
 }
 
-function readArtifactUpdate(wire: Wire, at: string): PlayedEvent {
-  const metadata = readMetadata(wire.metadata, under(at, 'metadata'));
-  const append = readFlag(wire.append, under(at, 'append'));
-  const lastChunk = readFlag(wire.lastChunk ?? wire.last_chunk, under(at, 'lastChunk'));
+function readArtifactUpdate(wire: WireObject, at: string): ScriptedEvent {
+  const metadata = readMetadata(wire.metadata, fieldPath(at, 'metadata'));
+  const append = readBoolean(wire.append, fieldPath(at, 'append'));
+  const lastChunk = readBoolean(wire.lastChunk ?? wire.last_chunk, fieldPath(at, 'lastChunk'));
   return {
     kind: 'artifact',
-    artifact: readArtifact(wire.artifact, under(at, 'artifact')),
+    artifact: readArtifact(wire.artifact, fieldPath(at, 'artifact')),
     ...(append !== undefined && { append }),
     ...(lastChunk !== undefined && { lastChunk }),
     ...(metadata && { metadata }),
@@ -95,9 +102,9 @@ function readArtifactUpdate(wire: Wire, at: string): PlayedEvent {
 
 function readStatus(value: unknown, at: string): TaskStatus {
   const { message, update, ...bare } = readObject(value, at);
-  const status = readStatus0_3(bare, at, strictly);
+  const status = readStatus0_3(bare, at, strictMode);
   const said = message ?? update ?? undefined;
-  if (said !== undefined) status.message = readSaid(said, under(at, 'message'));
+  if (said !== undefined) status.message = readSaid(said, fieldPath(at, 'message'));
   return status;
 }
 
@@ -106,7 +113,9 @@ function readSaid(value: unknown, at: string): Message {
   const given = wire.messageId ?? wire.message_id ?? undefined;
   const parts = tagged(wire.parts ?? wire.content);
   const whole = { ...wire, messageId: given ?? toBeMade, role: wire.role ?? 'agent', parts };
-  const message = isOf1_0(parts) ? readMessage1_0(whole, at, strictly) : readMessage0_3(whole, at, strictly);
+  const message = isOf1_0(parts)
+    ? readMessage1_0(whole, at, strictMode)
+    : readMessage0_3(whole, at, strictMode);
   const { taskId: _task, contextId: _context, ...said } = message;
   return { ...said, messageId: given === undefined ? '' : message.messageId };
 }
@@ -117,8 +126,8 @@ function readArtifact(value: unknown, at: string): Artifact {
   const parts = tagged(wire.parts);
   const whole = { ...wire, artifactId: given ?? toBeMade, parts };
   const artifact = isOf1_0(parts)
-    ? readArtifact1_0(whole, at, strictly)
-    : readArtifact0_3(whole, at, strictly);
+    ? readArtifact1_0(whole, at, strictMode)
+    : readArtifact0_3(whole, at, strictMode);
   return given === undefined ? { ...artifact, artifactId: '' } : artifact;
 }
 
@@ -138,6 +147,6 @@ function isOf1_0(parts: unknown): boolean {
   return parts.every((part: unknown) => isObject(part) && part.kind === undefined && part.file === undefined);
 }
 
-function isObject(value: unknown): value is Wire {
+function isObject(value: unknown): value is WireObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

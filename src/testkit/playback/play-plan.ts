@@ -1,13 +1,13 @@
 import type { ProcessContext } from '../../engine/process-context.ts';
-import type { ArtifactDraft, Output } from '../../engine/agent-output.ts';
+import type { ArtifactDraft, AgentOutput } from '../../engine/agent-output.ts';
 import type { Metadata } from '../../protocol/part.ts';
 import { type Artifact, isInterrupted, isTerminal, type TaskStatus } from '../../protocol/task.ts';
 import type { TestClock } from '../clock/test-clock.ts';
-import { firstEventOf, type Plan, type PlayedEvent } from '../agent/response-plan.ts';
-import { asFinal, type Look, lookingLike } from './stream-shaper.ts';
+import { firstEventKind, type ResponsePlan, type ScriptedEvent } from '../agent/response-plan.ts';
+import { withFinalMark, type EventAppearance, withAppearance } from './stream-shaper.ts';
 
 /** What a player needs to know of the turn it plays in. */
-export interface Turn {
+export interface PlaybackTurn {
   /** True when there is no task yet, so that a message is the whole answer. */
   readonly isNew: boolean;
   /** The agent says nothing more and leaves the task as it is. */
@@ -17,16 +17,17 @@ export interface Turn {
 }
 
 /** Does what a plan says, inside the engine. */
-export async function* play(
-  plan: Plan,
+export async function* playPlan(
+  plan: ResponsePlan,
   context: ProcessContext,
   clock: TestClock,
-  turn: Turn,
-): AsyncGenerator<Output, void> {
+  turn: PlaybackTurn,
+): AsyncGenerator<AgentOutput, void> {
   const { signal, taskId, contextId } = context;
   try {
     // A task that waits for its first event can be seen and canceled meanwhile.
-    if (turn.isNew && firstEventOf(plan.steps) !== 'message') yield { state: 'working', metadata: hidden() };
+    if (turn.isNew && firstEventKind(plan.steps) !== 'message')
+      yield { state: 'working', metadata: hidden() };
     let isFinal = false;
     for (const [index, step] of plan.steps.entries()) {
       if (step.kind === 'delay') {
@@ -38,8 +39,8 @@ export async function* play(
       const isLast = index === plan.steps.length - 1;
       if (event.kind !== 'message') yield* outputsOf(event, isLast);
       // A task has no direct answer; what would be one is its last word, or one on the way.
-      else if (isLast && !(turn.isNew && firstEventOf(plan.steps) === 'message'))
-        yield { state: 'completed', message: event.message, metadata: lookingLike(undefined) };
+      else if (isLast && !(turn.isNew && firstEventKind(plan.steps) === 'message'))
+        yield { state: 'completed', message: event.message, metadata: withAppearance(undefined) };
       else yield event.message;
     }
     if (!isFinal && plan.ending === 'complete') return;
@@ -51,12 +52,12 @@ export async function* play(
   }
 }
 
-function hidden(): ReturnType<typeof lookingLike> {
-  return lookingLike(undefined, { isHidden: true });
+function hidden(): ReturnType<typeof withAppearance> {
+  return withAppearance(undefined, { isHidden: true });
 }
 
 /** True when a stream ends with an event although the task goes on. */
-function saysFinal(event: PlayedEvent): boolean {
+function saysFinal(event: ScriptedEvent): boolean {
   return event.kind === 'status' && event.final === true && isOpen(event.status);
 }
 
@@ -64,10 +65,13 @@ function isOpen({ state }: TaskStatus): boolean {
   return !isTerminal(state) && state !== 'input-required';
 }
 
-function* outputsOf(event: Exclude<PlayedEvent, { kind: 'message' }>, isLast: boolean): Generator<Output> {
+function* outputsOf(
+  event: Exclude<ScriptedEvent, { kind: 'message' }>,
+  isLast: boolean,
+): Generator<AgentOutput> {
   if (event.kind === 'artifact') {
     const { artifact, append, lastChunk, metadata } = event;
-    yield { artifact: draft(artifact), append, lastChunk, metadata: lookingLike(metadata) };
+    yield { artifact: draft(artifact), append, lastChunk, metadata: withAppearance(metadata) };
     return;
   }
   // Nobody follows a task that waits for credentials when nothing more is going to happen.
@@ -79,16 +83,20 @@ function* outputsOf(event: Exclude<PlayedEvent, { kind: 'message' }>, isLast: bo
     return;
   }
   const isFinal = saysFinal(event) || (isEnd && event.final !== false);
-  yield statusOf(event.status, isFinal ? asFinal(event.metadata) : event.metadata, { isEnd });
+  yield statusOf(event.status, isFinal ? withFinalMark(event.metadata) : event.metadata, { isEnd });
 }
 
-function statusOf({ state, message }: TaskStatus, metadata: Metadata | undefined, look: Look): Output {
+function statusOf(
+  { state, message }: TaskStatus,
+  metadata: Metadata | undefined,
+  look: EventAppearance,
+): AgentOutput {
   // The engine takes no step back to the state before the work.
   const isSubmitted = state === 'submitted';
   return {
     state: isSubmitted ? 'working' : state,
     ...(message && { message }),
-    metadata: lookingLike(metadata, isSubmitted ? { ...look, state } : look),
+    metadata: withAppearance(metadata, isSubmitted ? { ...look, state } : look),
   };
 }
 

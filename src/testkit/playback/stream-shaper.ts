@@ -1,10 +1,10 @@
 import type { StreamEvent } from '../../protocol/event.ts';
 import { compatKey, type Metadata } from '../../protocol/part.ts';
-import { beginFold, type TaskFold } from '../../protocol/reduce.ts';
+import { startReducer, type TaskReducer } from '../../protocol/reduce.ts';
 import type { Task, TaskState } from '../../protocol/task.ts';
 
 /** How something that a player gave to the engine looks on a stream, where that is not as the engine tells it. */
-export interface Look {
+export interface EventAppearance {
   /** Nobody sees it. */
   readonly isHidden?: boolean;
   /** The task as it then stands is shown instead. */
@@ -16,10 +16,10 @@ export interface Look {
 }
 
 /** By the metadata of the event, which the engine hands on as it is. */
-const looks = new WeakMap<Metadata, Look>();
+const looks = new WeakMap<Metadata, EventAppearance>();
 
 /** Metadata of its own for one event, by which the event is known again. */
-export function lookingLike(metadata: Metadata | undefined, look: Look = {}): Metadata {
+export function withAppearance(metadata: Metadata | undefined, look: EventAppearance = {}): Metadata {
   const own = { ...metadata };
   looks.set(own, look);
   return own;
@@ -29,9 +29,9 @@ export function lookingLike(metadata: Metadata | undefined, look: Look = {}): Me
  * Shows the events of one stream as they were written: the engine's own words at the beginning of a turn are left out,
  * and a task that was written is a task on the wire.
  */
-export class Showing {
+export class StreamShaper {
   readonly #hidesOpening: () => boolean;
-  #fold: TaskFold | undefined = undefined;
+  #fold: TaskReducer | undefined = undefined;
   /** True when the stream ends here. */
   isOver = false;
   /** True when nothing is to be said after what was shown last. */
@@ -47,7 +47,7 @@ export class Showing {
   /** @returns undefined for what nobody is to see. */
   show(event: StreamEvent): StreamEvent | undefined {
     const isFirst = this.#fold === undefined;
-    this.#fold ??= beginFold(event);
+    this.#fold ??= startReducer(event);
     if (event.kind === 'message') return event;
     if (event.kind === 'task') {
       if (!isFirst) this.#fold?.apply(event);
@@ -78,6 +78,6 @@ function isOfEngine({ status, metadata }: Extract<StreamEvent, { kind: 'status' 
 }
 
 /** Metadata that say: the stream ends here although the task does not. */
-export function asFinal(metadata: Metadata | undefined): Metadata {
+export function withFinalMark(metadata: Metadata | undefined): Metadata {
   return { ...metadata, [compatKey]: { final: true } };
 }

@@ -1,8 +1,8 @@
 import type { StreamEvent } from '../../protocol/event.ts';
-import { Showing } from './stream-shaper.ts';
+import { StreamShaper } from './stream-shaper.ts';
 
 /** Who follows a task, and what there is to know of it. */
-export interface Followed {
+export interface TaskStreamOptions {
   readonly hidesOpening: () => boolean;
   /** The task, where it is known before its first event. */
   readonly taskId?: string;
@@ -18,12 +18,12 @@ export interface Followed {
 type Step = IteratorResult<StreamEvent> | 'left' | 'gone' | 'nothing';
 
 /** The events of a task as they were written, up to the end or until the agent hangs up. */
-export async function* followed(
+export async function* taskStream(
   source: AsyncIterable<StreamEvent>,
-  by: Followed,
+  by: TaskStreamOptions,
 ): AsyncGenerator<StreamEvent, void> {
   const events = source[Symbol.asyncIterator]();
-  const showing = new Showing(by.hidesOpening);
+  const showing = new StreamShaper(by.hidesOpening);
   let tellLeft = (): void => {};
   const left = new Promise<'left'>((resolve) => {
     tellLeft = () => resolve('left');
@@ -71,7 +71,7 @@ function taskIdOf(event: StreamEvent): string {
   return event.kind === 'message' ? '' : event.taskId;
 }
 
-function goneOf({ gone, signal }: Followed): Promise<'gone'> {
+function goneOf({ gone, signal }: TaskStreamOptions): Promise<'gone'> {
   return new Promise((resolve) => {
     void gone?.then(() => resolve('gone'));
     if (signal?.aborted) resolve('gone');

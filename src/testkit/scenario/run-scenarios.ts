@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
-import { fileDifferences } from './expectations/expect-files.ts';
-import { outputDifferences } from './expectations/expect-output.ts';
-import { requestDifferences } from './expectations/expect-requests.ts';
-import type { Difference } from './expectations/compare-values.ts';
+import { fileMismatches } from './expectations/expect-files.ts';
+import { outputMismatches } from './expectations/expect-output.ts';
+import { requestMismatches } from './expectations/expect-requests.ts';
+import type { ExpectationMismatch } from './expectations/compare-values.ts';
 import type { Scenario } from './files/read-scenarios.ts';
-import type { Capture, Rig } from './harness/harness-types.ts';
+import type { ScenarioCapture, ScenarioHarness } from './harness/harness-types.ts';
 
 /** What became of one case. */
 export interface ScenarioResult {
@@ -12,16 +12,16 @@ export interface ScenarioResult {
   readonly outcome: 'passed' | 'failed' | 'skipped';
   /** Why it was skipped, or what stopped it. */
   readonly reason?: string;
-  readonly differences: readonly Difference[];
+  readonly differences: readonly ExpectationMismatch[];
   readonly milliseconds: number;
   /** What was seen, where it ran. */
-  readonly capture?: Capture;
+  readonly capture?: ScenarioCapture;
 }
 
 /** How cases are run. */
-export interface RunOptions {
+export interface RunScenariosOptions {
   /** Makes a rig; each worker has its own and keeps it for all its cases. */
-  readonly openRig: () => Rig | Promise<Rig>;
+  readonly openRig: () => ScenarioHarness | Promise<ScenarioHarness>;
   /** How many cases run at once. @defaultValue twice the number of cores */
   readonly parallel?: number;
   /** Hears of each case as it ends. */
@@ -33,13 +33,13 @@ export interface RunOptions {
 /** Runs cases, several at a time, and gives the results in the order of the cases. */
 export async function runScenarios(
   scenarios: readonly Scenario[],
-  options: RunOptions,
+  options: RunScenariosOptions,
 ): Promise<ScenarioResult[]> {
   const { parallel = 2 * availableParallelism(), onResult } = options;
   const results: ScenarioResult[] = [];
   let next = 0;
   const work = async (): Promise<void> => {
-    let rig: Rig | undefined;
+    let rig: ScenarioHarness | undefined;
     try {
       for (let at = next++; at < scenarios.length; at = next++) {
         const scenario = scenarios[at] as Scenario;
@@ -67,19 +67,19 @@ export async function runScenarios(
   return results;
 }
 
-async function runScenario(scenario: Scenario, rig: Rig): Promise<ScenarioResult> {
+async function runScenario(scenario: Scenario, rig: ScenarioHarness): Promise<ScenarioResult> {
   const began = performance.now();
   const seconds = scenario.words.expected_completion_timeout_seconds;
   const timeout = AbortSignal.timeout(seconds * 1_000);
-  let capture: Capture | undefined;
-  const differences: Difference[] = [];
+  let capture: ScenarioCapture | undefined;
+  const differences: ExpectationMismatch[] = [];
   let reason: string | undefined;
   try {
     capture = await rig.run(scenario, timeout);
     differences.push(
-      ...outputDifferences(scenario, capture.events),
-      ...(await fileDifferences(scenario, capture.files)),
-      ...requestDifferences(scenario, capture),
+      ...outputMismatches(scenario, capture.events),
+      ...(await fileMismatches(scenario, capture.files)),
+      ...requestMismatches(scenario, capture),
     );
     const last = capture.events.at(-1)?.type;
     if (timeout.aborted && last !== 'final_response' && last !== 'error')

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Authenticator, Head } from '../../server/auth/authenticator.ts';
+import type { Authenticator, AuthenticationInput } from '../../server/auth/authenticator.ts';
 import { openScript } from './script.ts';
 
 /** A request with these headers. */
-const head = (headers: Head['headers']): Head => ({
+const head = (headers: AuthenticationInput['headers']): AuthenticationInput => ({
   method: 'POST',
   path: '/',
   query: '',
@@ -12,7 +12,10 @@ const head = (headers: Head['headers']): Head => ({
   onGone: () => {},
 });
 
-const callerOf = async (way: Authenticator | undefined, headers: Head['headers']): Promise<unknown> => {
+const callerOf = async (
+  way: Authenticator | undefined,
+  headers: AuthenticationInput['headers'],
+): Promise<unknown> => {
   try {
     return (await way?.authenticate(head(headers)))?.id;
   } catch (thrown) {
@@ -111,7 +114,7 @@ agent:
     ]);
     expect(any[3]?.schemes).toEqual({ login: script.card.securitySchemes?.login });
     const [token, key, password, login] = any;
-    const basic = (pair: string): Head['headers'] => ({
+    const basic = (pair: string): AuthenticationInput['headers'] => ({
       authorization: `Basic ${Buffer.from(pair).toString('base64')}`,
     });
     expect(await callerOf(token, { authorization: 'Bearer t-1' })).toBe('alice');

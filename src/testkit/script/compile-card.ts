@@ -1,10 +1,10 @@
-import type { SkillDraft } from '../../engine/agent-definition.ts';
+import type { SkillDefinition } from '../../engine/agent-definition.ts';
 import type { CardDraft } from '../agent/card-draft.ts';
-import type { AgentForm } from './schema/agent-schema.ts';
-import { schemeOf } from './compile-security.ts';
+import type { AgentSpec } from './schema/agent-schema.ts';
+import { compileSecurityScheme } from './compile-security.ts';
 
 /** Reads what the card says. */
-export function agentOf(form: AgentForm, name: string): CardDraft {
+export function compileCard(form: AgentSpec, name: string): CardDraft {
   const { security } = form;
   return present<CardDraft>({
     name: form.name ?? name,
@@ -19,11 +19,13 @@ export function agentOf(form: AgentForm, name: string): CardDraft {
     pushNotifications: form.push,
     extensions: form.extensions,
     skills: form.skills?.map(({ input_modes: inputModes, output_modes: outputModes, ...skill }) =>
-      present<SkillDraft>({ ...skill, inputModes, outputModes }),
+      present<SkillDefinition>({ ...skill, inputModes, outputModes }),
     ),
     securitySchemes:
       security &&
-      Object.fromEntries(Object.entries(security.schemes).map(([key, scheme]) => [key, schemeOf(scheme)])),
+      Object.fromEntries(
+        Object.entries(security.schemes).map(([key, scheme]) => [key, compileSecurityScheme(scheme)]),
+      ),
     securityRequirements:
       security && (security.required ?? Object.keys(security.schemes).map((scheme) => ({ [scheme]: [] }))),
   });

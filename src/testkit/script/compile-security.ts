@@ -1,16 +1,16 @@
-import type { Path } from '../../documents/schema-issues.ts';
+import type { DocumentPath } from '../../documents/schema-issues.ts';
 import type { Principal } from '../../protocol/agent.ts';
 import type { OAuthFlow, OAuthFlowName, SecurityScheme } from '../../protocol/card.ts';
-import { apiKey } from '../../server/auth/schemes/api-key.ts';
+import { apiKeyAuth } from '../../server/auth/schemes/api-key.ts';
 import type { Authenticator, AuthOptions } from '../../server/auth/authenticator.ts';
-import { basic } from '../../server/auth/schemes/basic.ts';
-import { bearer } from '../../server/auth/schemes/bearer.ts';
-import type { SchemeForm, SecurityForm } from './schema/agent-schema.ts';
+import { basicAuth } from '../../server/auth/schemes/basic.ts';
+import { bearerAuth } from '../../server/auth/schemes/bearer.ts';
+import type { SecuritySchemeSpec, SecuritySpec } from './schema/agent-schema.ts';
 
-type Caller = NonNullable<SecurityForm['callers']>[number];
+type Caller = NonNullable<SecuritySpec['callers']>[number];
 
 /** A security scheme in the words of the model. */
-export function schemeOf(form: SchemeForm): SecurityScheme {
+export function compileSecurityScheme(form: SecuritySchemeSpec): SecurityScheme {
   const described = form.description === undefined ? {} : { description: form.description };
   switch (form.type) {
     case 'bearer':
@@ -39,10 +39,10 @@ export function schemeOf(form: SchemeForm): SecurityScheme {
 }
 
 /** Who is let in. @returns undefined when nobody is named, so that everybody is. */
-export function authOf(
-  form: SecurityForm,
-  path: Path,
-  complain: (path: Path, message: string) => void,
+export function compileAuth(
+  form: SecuritySpec,
+  path: DocumentPath,
+  complain: (path: DocumentPath, message: string) => void,
 ): AuthOptions | undefined {
   if (!form.callers) return undefined;
   const names = Object.keys(form.schemes);
@@ -65,24 +65,25 @@ export function authOf(
 }
 
 /** Passwords may be the same for two; their names are not. */
-function secretOf(caller: Caller, scheme: SchemeForm | undefined): string {
+function secretOf(caller: Caller, scheme: SecuritySchemeSpec | undefined): string {
   return scheme?.type === 'basic' ? caller.name : caller.secret;
 }
 
 function authenticatorOf(
   name: string,
-  form: SchemeForm,
+  form: SecuritySchemeSpec,
   callers: ReadonlyMap<string, Caller>,
 ): Authenticator {
   const holders = new Map([...callers].map(([secret, caller]) => [secret, principalOf(caller)]));
-  const schemes = { [name]: schemeOf(form) };
-  if (form.type === 'api_key') return { ...apiKey({ in: form.in, name: form.name, keys: holders }), schemes };
+  const schemes = { [name]: compileSecurityScheme(form) };
+  if (form.type === 'api_key')
+    return { ...apiKeyAuth({ in: form.in, name: form.name, keys: holders }), schemes };
   if (form.type === 'basic') {
     const users = (user: string, password: string): Principal | undefined =>
       callers.get(user)?.secret === password ? holders.get(user) : undefined;
-    return { ...basic({ users }), schemes };
+    return { ...basicAuth({ users }), schemes };
   }
-  return { ...bearer({ tokens: holders }), schemes };
+  return { ...bearerAuth({ tokens: holders }), schemes };
 }
 
 function principalOf({ name, scopes }: Caller): Principal {
@@ -97,7 +98,7 @@ const flowNames: { readonly [written: string]: OAuthFlowName } = {
   device_code: 'deviceCode',
 };
 
-type FlowForms = Extract<SchemeForm, { type: 'oauth2' }>['flows'];
+type FlowForms = Extract<SecuritySchemeSpec, { type: 'oauth2' }>['flows'];
 
 function flowsOf(forms: FlowForms): { [name in OAuthFlowName]?: OAuthFlow } {
   const flows = Object.entries(forms).map(([name, form]) => [flowNames[name], flowOf(form)] as const);

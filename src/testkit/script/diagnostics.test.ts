@@ -2,7 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { complaintsAbout, talkWith } from '../../../test/support/testkit/scripted-conversation.ts';
+import {
+  diagnosticsFor,
+  openScriptedConversation,
+} from '../../../test/support/testkit/scripted-conversation.ts';
 
 const rule = (text: string): string => `rules:\n  - name: a\n${text.replaceAll(/^/gm, '    ')}\n`;
 
@@ -137,7 +140,7 @@ describe('a mistake in a script', () => {
     ],
   ])('is found where it stands: %s', (_what, text, complaint) => {
     const told = typeof complaint === 'string' ? `script.yaml:${complaint}` : complaint;
-    const found = complaintsAbout(text).map((each) =>
+    const found = diagnosticsFor(text).map((each) =>
       typeof complaint === 'string' ? each : each.replace('script.yaml:', ''),
     );
     expect(found).toEqual([told]);
@@ -145,7 +148,7 @@ describe('a mistake in a script', () => {
 
   it('is not the only one that is told', () => {
     const text = rule('when: { text: { regex: "(" } }\nthen:\n  - say: "{{a}}"\n  - complete: "{{b}}"');
-    expect(complaintsAbout(text).map((each) => each.split(': ')[0])).toEqual([
+    expect(diagnosticsFor(text).map((each) => each.split(': ')[0])).toEqual([
       'script.yaml:3:21',
       'script.yaml:5:9',
       'script.yaml:6:9',
@@ -154,7 +157,7 @@ describe('a mistake in a script', () => {
 
   it('may be that there are too many rules', () => {
     const text = `rules:\n${'  - then: []\n'.repeat(3)}`;
-    expect(complaintsAbout(text, { maxRules: 2 })).toEqual([
+    expect(diagnosticsFor(text, { maxRules: 2 })).toEqual([
       'script.yaml:1:1: rules: a script may have 2 rules',
     ]);
   });
@@ -175,7 +178,7 @@ describe('a file beside a script', () => {
   const giving = (file: string): string => rule(`then:\n  - artifact: { name: a.txt, file: "${file}" }`);
 
   it('is given with its bytes', () => {
-    expect(talkWith(giving('files/a.txt'), { folder }).send('x')[0]).toMatchObject({
+    expect(openScriptedConversation(giving('files/a.txt'), { folder }).send('x')[0]).toMatchObject({
       artifact: { name: 'a.txt', parts: [{ raw: 'aGVsbG8=', filename: 'a.txt' }] },
     });
   });
@@ -187,7 +190,7 @@ describe('a file beside a script', () => {
     ['link.txt', 'lies outside of the folder of the script'],
     ['/etc/hostname', 'lies outside of the folder of the script'],
   ])('is not %s', (file, complaint) => {
-    expect(complaintsAbout(giving(file), { folder })).toEqual([
+    expect(diagnosticsFor(giving(file), { folder })).toEqual([
       expect.stringMatching(
         `^script\\.yaml:4:\\d+: rules\\[0\\]\\.then\\[0\\]\\.artifact\\.file: ${complaint}`,
       ),
@@ -195,7 +198,7 @@ describe('a file beside a script', () => {
   });
 
   it('has a limit', () => {
-    expect(complaintsAbout(giving('files/a.txt'), { folder, maxFileBytes: 4 })[0]).toContain(
+    expect(diagnosticsFor(giving('files/a.txt'), { folder, maxFileBytes: 4 })[0]).toContain(
       'has more than 4 bytes',
     );
   });

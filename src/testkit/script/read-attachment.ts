@@ -2,7 +2,7 @@ import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 
 /** A file beside a script that cannot be had, and why. */
-export class NoAttachment extends Error {
+export class AttachmentError extends Error {
   override readonly name = 'NoAttachment';
 }
 
@@ -12,18 +12,18 @@ export class NoAttachment extends Error {
  */
 export function readAttachment(folder: string | undefined, file: string, maxBytes: number): string {
   if (folder === undefined)
-    throw new NoAttachment('a script can give files only where it was read from a file itself');
+    throw new AttachmentError('a script can give files only where it was read from a file itself');
   let path: string;
   try {
     path = realpathSync(resolve(folder, file));
-    if (!statSync(path).isFile()) throw new NoAttachment('is no file');
+    if (!statSync(path).isFile()) throw new AttachmentError('is no file');
   } catch (thrown) {
-    if (thrown instanceof NoAttachment) throw thrown;
-    throw new NoAttachment('there is no such file beside the script');
+    if (thrown instanceof AttachmentError) throw thrown;
+    throw new AttachmentError('there is no such file beside the script');
   }
   const way = relative(realpathSync(folder), path);
   if (isAbsolute(way) || way === '..' || way.startsWith(`..${sep}`))
-    throw new NoAttachment('lies outside of the folder of the script');
-  if (statSync(path).size > maxBytes) throw new NoAttachment(`has more than ${maxBytes} bytes`);
+    throw new AttachmentError('lies outside of the folder of the script');
+  if (statSync(path).size > maxBytes) throw new AttachmentError(`has more than ${maxBytes} bytes`);
   return readFileSync(path).toString('base64');
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { talkWith } from '../../../test/support/testkit/scripted-conversation.ts';
+import { openScriptedConversation } from '../../../test/support/testkit/scripted-conversation.ts';
 
 const rule = (...actions: string[]): string =>
   `rules:\n  - then:\n${actions.map((each) => `      - ${each}\n`).join('')}`;
@@ -7,7 +7,7 @@ const completed = { kind: 'status', status: { state: 'completed' } };
 
 describe('what a rule does', () => {
   it('is played in its order, with ids and time as they are then', () => {
-    const talk = talkWith(`
+    const talk = openScriptedConversation(`
 rules:
   - when: { text: hello }
     then:
@@ -47,27 +47,32 @@ rules:
     ['reject', 'rejected'],
     ['cancel', 'canceled'],
   ])('%s leads to %s', (action, state) => {
-    const talk = talkWith(rule(`${action}: words`));
+    const talk = openScriptedConversation(rule(`${action}: words`));
     expect(talk.send('x')[0]).toEqual({ kind: 'status', status: { state, message: talk.says('words') } });
-    expect(talkWith(rule(`${action}:`)).send('x')[0]).toEqual({ kind: 'status', status: { state } });
+    expect(openScriptedConversation(rule(`${action}:`)).send('x')[0]).toEqual({
+      kind: 'status',
+      status: { state },
+    });
   });
 
   it('completes the task where nothing else ends it', () => {
-    expect(talkWith(rule('say: a')).send('x')).toHaveLength(2);
-    expect(talkWith(rule('say: a')).send('x').at(-1)).toEqual(completed);
-    expect(talkWith(rule('set: { a: 1 }')).send('x')).toEqual([completed]);
-    const { plan } = talkWith(rule('say: a', 'hang_up: true')).decide('x');
+    expect(openScriptedConversation(rule('say: a')).send('x')).toHaveLength(2);
+    expect(openScriptedConversation(rule('say: a')).send('x').at(-1)).toEqual(completed);
+    expect(openScriptedConversation(rule('set: { a: 1 }')).send('x')).toEqual([completed]);
+    const { plan } = openScriptedConversation(rule('say: a', 'hang_up: true')).decide('x');
     expect(plan).toMatchObject({ ending: 'hang-up', steps: { length: 1 } });
   });
 
   it('is a message alone, which says so beforehand', () => {
-    const talk = talkWith(rule('message: "Hi {{message.text}}"'));
+    const talk = openScriptedConversation(rule('message: "Hi {{message.text}}"'));
     expect(talk.decide('x').plan?.steps).toMatchObject([{ kind: 'event', of: 'message' }]);
     expect(talk.send('you')).toEqual([{ kind: 'message', message: talk.says('Hi you') }]);
   });
 
   it('gives artifacts piece by piece', () => {
-    const talk = talkWith(rule('chunks: { name: log.txt, parts: [a, { text: b }, c], every: 1s }'));
+    const talk = openScriptedConversation(
+      rule('chunks: { name: log.txt, parts: [a, { text: b }, c], every: 1s }'),
+    );
     const artifactId = 'artifact-1-1';
     expect(talk.send('x')).toEqual([
       {
@@ -97,15 +102,15 @@ rules:
     ],
     ['{ data: null }', { data: null }],
   ])('says the part %s', (form, part) => {
-    const talk = talkWith(rule(`complete: ${form}`));
+    const talk = openScriptedConversation(rule(`complete: ${form}`));
     expect(talk.send('x')).toMatchObject([{ status: { message: { parts: [part] } } }]);
-    expect(talkWith(rule(`complete: [a, ${form}]`)).send('x')).toMatchObject([
+    expect(openScriptedConversation(rule(`complete: [a, ${form}]`)).send('x')).toMatchObject([
       { status: { message: { parts: [{ text: 'a' }, part] } } },
     ]);
   });
 
   it('plays events in the words of the wire, with templates in them', () => {
-    const talk = talkWith(`
+    const talk = openScriptedConversation(`
 rules:
   - then:
       - event:
@@ -122,7 +127,7 @@ rules:
   });
 
   it('fails the task when a template makes an event that is none', () => {
-    const talk = talkWith(
+    const talk = openScriptedConversation(
       rule(
         'event: { kind: status-update, status: { state: "{{state.next | default working}}" } }',
         'set: { next: nonsense }',
@@ -135,7 +140,7 @@ rules:
   });
 
   it('hands faults on, the same ones each time', () => {
-    const talk = talkWith(
+    const talk = openScriptedConversation(
       'rules:\n  - fault: { cut: { after: 2 } }\n  - fault: [stop, { http: { status: 503 } }]\n',
     );
     const faults = talk.decide('x').plan?.faults;
@@ -145,7 +150,7 @@ rules:
 
   it('draws waits from a seed', () => {
     const waits = (seed: number): unknown[] => {
-      const talk = talkWith(`seed: ${seed}\n${rule('wait: { min: 1s, max: 3s }')}`);
+      const talk = openScriptedConversation(`seed: ${seed}\n${rule('wait: { min: 1s, max: 3s }')}`);
       return [talk.send('x')[0], talk.send('x')[0], talk.send('x')[0]];
     };
     expect(waits(1)).toEqual(waits(1));
@@ -156,7 +161,7 @@ rules:
 
 describe('which rule decides', () => {
   it('is the first that matches', () => {
-    const talk = talkWith(`
+    const talk = openScriptedConversation(`
 rules:
   - { name: one, when: { text: { contains: a } }, then: [{ complete: first }] }
   - { name: two, when: { text: { contains: b } }, then: [{ complete: second }] }
@@ -167,13 +172,15 @@ rules:
   });
 
   it('is `otherwise` when none does', () => {
-    const talk = talkWith('otherwise:\n  then: [{ fail: "No rule for: {{message.text}}" }]\n');
+    const talk = openScriptedConversation(
+      'otherwise:\n  then: [{ fail: "No rule for: {{message.text}}" }]\n',
+    );
     expect(talk.lastWords('x')).toBe('No rule for: x');
     expect(talk.decide('x').plan?.origin).toBe('otherwise (script.yaml:1)');
   });
 
   it('is none that has matched as often as it may', () => {
-    const talk = talkWith(
+    const talk = openScriptedConversation(
       'rules:\n  - { times: 2, then: [{ complete: a }] }\n  - { then: [{ complete: b }] }\n',
     );
     expect([1, 2, 3].map(() => talk.lastWords('x'))).toEqual(['a', 'a', 'b']);
@@ -190,27 +197,29 @@ ${more}`;
   const three = [1, 2, 3, 4];
 
   it('has its own place in each conversation, and stays at its end', () => {
-    const talk = talkWith(sequence());
+    const talk = openScriptedConversation(sequence());
     const said = three.map(() => ['c', 'd'].map((contextId) => talk.lastWords('x', { contextId })).join());
     expect(said).toEqual(['a,a', 'b,b', 'c,c', 'c,c']);
   });
 
   it('goes on in a conversation that had no id when it began', () => {
-    const talk = talkWith(sequence());
+    const talk = openScriptedConversation(sequence());
     expect(talk.lastWords('x')).toBe('a');
     expect(talk.lastWords('x', { contextId: 'context-1' })).toBe('b');
     expect(talk.lastWords('x')).toBe('a');
   });
 
   it('begins anew after its end, or counts for all together, when told to', () => {
-    const cycling = talkWith(sequence('    cycle: true\n'));
+    const cycling = openScriptedConversation(sequence('    cycle: true\n'));
     expect(three.map(() => cycling.lastWords('x', { contextId: 'c' }))).toEqual(['a', 'b', 'c', 'a']);
-    const shared = talkWith(sequence('    counts_by: script\n'));
+    const shared = openScriptedConversation(sequence('    counts_by: script\n'));
     expect(three.map(() => shared.lastWords('x'))).toEqual(['a', 'b', 'c', 'c']);
   });
 
   it('may have faults of its own at each place', () => {
-    const talk = talkWith('rules:\n  - { fault: stop, sequence: [{ fault: cut }, { then: [] }] }\n');
+    const talk = openScriptedConversation(
+      'rules:\n  - { fault: stop, sequence: [{ fault: cut }, { then: [] }] }\n',
+    );
     const kinds = [1, 2].map(() => {
       const plan = talk.decide('x', { contextId: 'c' }).plan;
       return plan?.faults.map(({ kind }) => kind);
@@ -228,7 +237,7 @@ rules:
 `;
 
   it('belongs to one conversation', () => {
-    const talk = talkWith(counting);
+    const talk = openScriptedConversation(counting);
     const said = [1, 2].map(() => ['c', 'd'].map((contextId) => talk.lastWords('x', { contextId })).join());
     expect(said).toEqual(['1,1', '2,2']);
     expect(talk.lastWords('x')).toBe('1');
@@ -238,7 +247,7 @@ rules:
   });
 
   it('belongs to one caller, whatever ids others use', () => {
-    const talk = talkWith(counting);
+    const talk = openScriptedConversation(counting);
     const around = { contextId: 'c' };
     expect(talk.lastWords('x', { ...around, principal: { id: 'alice' } })).toBe('1');
     expect(talk.lastWords('x', { ...around, principal: { id: 'bob' } })).toBe('1');
@@ -246,7 +255,7 @@ rules:
   });
 
   it('is there for the next event, and after the last one for the next message', () => {
-    const talk = talkWith(
+    const talk = openScriptedConversation(
       rule('say: "{{state.a}}"', 'set: { a: 1 }', 'complete: "{{state.a}}"', 'set: { a: 2 }'),
     );
     const words = (contextId: string): string =>
@@ -256,7 +265,7 @@ rules:
   });
 
   it('is forgotten with null', () => {
-    const talk = talkWith(`
+    const talk = openScriptedConversation(`
 rules:
   - { when: { state: { a: null } }, then: [{ set: { a: 1 } }, { complete: none }] }
   - { then: [{ set: { a: null } }, { complete: some }] }
@@ -265,10 +274,10 @@ rules:
   });
 
   it('is bounded: conversations, and how large a value may grow', () => {
-    const few = talkWith(counting, { maxConversations: 2 });
+    const few = openScriptedConversation(counting, { maxConversations: 2 });
     for (const contextId of ['a', 'b', 'a', 'c']) few.lastWords('x', { contextId });
     expect(['a', 'b'].map((contextId) => few.lastWords('x', { contextId }))).toEqual(['3', '1']);
-    const growing = talkWith(
+    const growing = openScriptedConversation(
       rule('set: { a: "{{state.a}}{{state.a}}x" }', 'complete: "{{state.a | length}}"'),
       {
         maxValue: 100,
@@ -276,9 +285,12 @@ rules:
     );
     for (let i = 0; i < 20; i++) growing.send('x', { contextId: 'c' });
     expect(growing.lastWords('x', { contextId: 'c' })).toBe('100');
-    const data = talkWith(rule('set: { a: "{{message.data}}" }', 'complete: "{{state.a | json}}"'), {
-      maxValue: 100,
-    });
+    const data = openScriptedConversation(
+      rule('set: { a: "{{message.data}}" }', 'complete: "{{state.a | json}}"'),
+      {
+        maxValue: 100,
+      },
+    );
     const send = (length: number): string =>
       data.lastWords('x', { parts: [{ data: Array(length).fill(1) }] });
     expect(send(3)).toBe('[1,1,1]');
@@ -286,7 +298,7 @@ rules:
   });
 
   it('does not push others out when there is nothing to remember', () => {
-    const talk = talkWith(
+    const talk = openScriptedConversation(
       'rules:\n  - { when: { text: set }, then: [{ set: { a: 1 } }] }\n  - then: [{ complete: "{{state.a}}" }]\n',
       {
         maxConversations: 2,
@@ -300,7 +312,7 @@ rules:
 
 describe('a message that no rule is for', () => {
   it('is told the three rules that came closest, and why they are not for it', () => {
-    const talk = talkWith(`
+    const talk = openScriptedConversation(`
 rules:
   - { name: far, when: { text: hello, skill: book, principal: alice, version: "0.3" }, then: [] }
   - { name: near, when: { text: { contains: hello }, skill: book }, then: [] }
@@ -324,7 +336,7 @@ rules:
   });
 
   it('has nothing near it where there are no rules', () => {
-    expect(talkWith('name: empty').decide('x').nearMisses).toEqual([]);
+    expect(openScriptedConversation('name: empty').decide('x').nearMisses).toEqual([]);
   });
 });
 
@@ -332,7 +344,7 @@ describe('the rules while the script is played', () => {
   const script = 'rules:\n  - { name: a, when: { text: x }, then: [{ complete: a }] }\n';
 
   it('can be listed, added, replaced and removed', () => {
-    const talk = talkWith(script);
+    const talk = openScriptedConversation(script);
     const { script: played } = talk;
     expect(talk.lastWords('x')).toBe('a');
     expect(played.rules).toMatchObject([{ name: 'a', matches: 1, rule: { when: { text: 'x' } } }]);
@@ -354,7 +366,7 @@ describe('the rules while the script is played', () => {
   });
 
   it('stay as they are when a new one is wrong', () => {
-    const { script: played } = talkWith(script, { maxRules: 2 });
+    const { script: played } = openScriptedConversation(script, { maxRules: 2 });
     const wrong = (work: () => unknown, message: string): void => expect(work).toThrow(message);
     wrong(() => played.addRule('then: [{ sey: a }]'), 'rule:1:10: then[0].sey: this key is not known here');
     wrong(() => played.addRule('name: a\nthen: []'), 'rule:1:1: name: there is another rule a');

@@ -1,19 +1,19 @@
 import * as z from 'zod';
 import { Document } from '../../documents/document.ts';
 import type { AuthOptions } from '../../server/auth/authenticator.ts';
-import { BoundedMap } from '../bounded-map.ts';
+import { LruMap } from '../bounded-map.ts';
 import type { CardDraft } from '../agent/card-draft.ts';
 import type { Fault } from '../faults/fault.ts';
-import type { Director, Incoming, Plan, Unmatched } from '../agent/response-plan.ts';
-import { seeded } from '../seeded-random.ts';
-import { agentOf } from './compile-card.ts';
-import type { Conversation } from './rules/conversation-state.ts';
-import { type RuleForm, scriptFormat, type ScriptForm } from './schema/script-schema.ts';
+import type { Responder, ReceivedMessage, ResponsePlan, UnmatchedMessage } from '../agent/response-plan.ts';
+import { createSeededRandom } from '../seeded-random.ts';
+import { compileCard } from './compile-card.ts';
+import type { ScriptConversation } from './rules/conversation-state.ts';
+import { type RuleSpec, scriptSchema, type ScriptSpec } from './schema/script-schema.ts';
 import { Reaction } from './rules/reaction.ts';
-import { closest } from './rules/script-rule.ts';
-import { Reading, RuleBook } from './rules/rule-set.ts';
-import { authOf } from './compile-security.ts';
-import { type Sizes, Visit } from './rules/rule-context.ts';
+import { closestRules } from './rules/script-rule.ts';
+import { DocumentCompiler, RuleSet } from './rules/rule-set.ts';
+import { compileAuth } from './compile-security.ts';
+import { type SizeLimits, RuleContext } from './rules/rule-context.ts';
 
 /** How much a script may take, and where it is. */
 export interface ScriptOptions {
@@ -42,7 +42,7 @@ export interface RuleSummary {
   /** How often it has matched. */
   readonly matches: number;
   /** As it was written. */
-  readonly rule: RuleForm;
+  readonly rule: RuleSpec;
 }
 
 /** A script of a test agent, ready to be played. */
@@ -57,26 +57,26 @@ export class Script {
   readonly clock: 'system' | 'virtual';
   readonly seed: number;
   /** Says what is done about a message. */
-  readonly director: Director;
-  readonly #book: RuleBook;
-  readonly #otherwise: ((visit: Visit) => Plan) | undefined;
-  readonly #conversations: BoundedMap<string, Conversation>;
-  readonly #sizes: Sizes;
+  readonly director: Responder;
+  readonly #book: RuleSet;
+  readonly #otherwise: ((visit: RuleContext) => ResponsePlan) | undefined;
+  readonly #conversations: LruMap<string, ScriptConversation>;
+  readonly #sizes: SizeLimits;
   #decisions = 0;
 
   /** @internal Use {@link openScript}. */
-  constructor(form: ScriptForm, file: string, reading: Reading, options: ScriptOptions) {
+  constructor(form: ScriptSpec, file: string, reading: DocumentCompiler, options: ScriptOptions) {
     const { agent = {}, otherwise } = form;
     const { complain } = reading.compiling;
     this.name = form.name ?? file;
-    this.card = agentOf(agent, form.name ?? 'Test agent');
-    this.auth = agent.security && authOf(agent.security, ['agent', 'security'], complain);
+    this.card = compileCard(agent, form.name ?? 'Test agent');
+    this.auth = agent.security && compileAuth(agent.security, ['agent', 'security'], complain);
     this.cardFaults = [agent.fault ?? []].flat().map((fault) => ({ on: 'card', ...fault }));
     this.clock = form.clock ?? 'system';
     this.seed = options.seed ?? form.seed ?? 0;
-    this.#conversations = new BoundedMap(options.maxConversations ?? 10_000);
+    this.#conversations = new LruMap(options.maxConversations ?? 10_000);
     this.#sizes = { maxText: options.maxText ?? 1_000_000, maxValue: options.maxValue ?? 10_000 };
-    this.#book = new RuleBook(options.maxRules ?? 1_000);
+    this.#book = new RuleSet(options.maxRules ?? 1_000);
     this.#book.load(form.rules ?? [], reading);
     if (otherwise) {
       const reaction = new Reaction(otherwise, ['otherwise'], { ...reading.compiling, hasMatch: false });
@@ -118,14 +118,14 @@ export class Script {
     return this.#book.remove(name);
   }
 
-  #decide(incoming: Incoming): Plan | Unmatched {
+  #decide(incoming: ReceivedMessage): ResponsePlan | UnmatchedMessage {
     // Every message draws from a source of its own, so that conversations at the same time do not change each other.
-    const random = seeded(this.seed, this.#decisions++);
-    const visit = new Visit(incoming, this.#conversations, random, this.#sizes);
+    const random = createSeededRandom(this.seed, this.#decisions++);
+    const visit = new RuleContext(incoming, this.#conversations, random, this.#sizes);
     const seen = { incoming, state: visit.conversation.state };
     for (const rule of this.#book.rules) if (!rule.isSpent && rule.holds(seen)) return rule.answer(visit);
     // Compared before anything is done, because what is done may change the state.
-    const nearMisses = closest(this.#book.rules.map((rule) => rule.compare(seen)));
+    const nearMisses = closestRules(this.#book.rules.map((rule) => rule.compare(seen)));
     return this.#otherwise ? { ...this.#otherwise(visit), nearMisses } : { nearMisses };
   }
 
@@ -144,14 +144,14 @@ export class Script {
  */
 export function openScript(text: string, file: string, options: ScriptOptions = {}): Script {
   const document = Document.parse(text, file);
-  const form = document.check(scriptFormat);
-  const reading = new Reading(document, options.folder, options.maxFileBytes ?? 10_000_000);
+  const form = document.check(scriptSchema);
+  const reading = new DocumentCompiler(document, options.folder, options.maxFileBytes ?? 10_000_000);
   const script = new Script(form, file, reading, options);
   reading.finish();
   return script;
 }
 
 /** The JSON Schema of script files. */
-export function scriptSchema(): { readonly [keyword: string]: unknown } {
-  return z.toJSONSchema(scriptFormat, { io: 'input' });
+export function scriptJsonSchema(): { readonly [keyword: string]: unknown } {
+  return z.toJSONSchema(scriptSchema, { io: 'input' });
 }

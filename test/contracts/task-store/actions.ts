@@ -1,4 +1,4 @@
-import type { Ledger, TaskLog } from '../../../src/store/task-store.ts';
+import type { TaskStore, TaskLog } from '../../../src/store/task-store.ts';
 import type { StreamEvent } from '../../../src/protocol/event.ts';
 import type { Message } from '../../../src/protocol/message.ts';
 import type { TaskChange } from '../../../src/protocol/reduce.ts';
@@ -38,7 +38,7 @@ export function chunk(log: TaskLog, text: string, append = true): TaskChange {
 
 /** Makes a task and brings it through some states, stored. */
 export async function given(
-  ledger: Ledger,
+  ledger: TaskStore,
   id: string,
   states: readonly TaskState[] = [],
   more: Partial<Task> = {},

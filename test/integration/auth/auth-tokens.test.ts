@@ -2,28 +2,28 @@ import { createHmac, createPublicKey } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalAgent } from '../../../src/engine/index.ts';
 import { A2AError } from '../../../src/protocol/errors.ts';
-import { jwt } from '../../../src/server/auth/schemes/jwt.ts';
+import { jwtAuth } from '../../../src/server/auth/schemes/jwt.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
-import { type Door, doors } from '../../support/server/server-adapters.ts';
-import { encoded, type Issuer, issuer } from '../../support/server/token-issuer.ts';
+import { type ServerUnderTest, serverAdapters } from '../../support/server/server-adapters.ts';
+import { encodeJwtPart, type TokenIssuer, createTokenIssuer } from '../../support/server/token-issuer.ts';
 
-describe.each(doors)('tokens at $name', ({ open }) => {
+describe.each(serverAdapters)('tokens at $name', ({ open }) => {
   let agent: LocalAgent;
-  let door: Door;
-  let honest: Issuer;
-  let other: Issuer;
+  let door: ServerUnderTest;
+  let honest: TokenIssuer;
+  let other: TokenIssuer;
   const refused: A2AError[] = [];
   const faults: unknown[] = [];
 
   beforeAll(async () => {
     agent = sampleAgent();
-    honest = await issuer();
-    other = await issuer();
-    const second = { ...(await issuer('two')).publicKey };
+    honest = await createTokenIssuer();
+    other = await createTokenIssuer();
+    const second = { ...(await createTokenIssuer('two')).publicKey };
     const jwks = { keys: [honest.publicKey, second] };
     door = await open(agent, {
       auth: {
-        any: [jwt({ issuer: honest.url, audience: 'agent', jwks, requiredScopes: ['talk'] })],
+        any: [jwtAuth({ issuer: honest.url, audience: 'agent', jwks, requiredScopes: ['talk'] })],
         onRefuse: (error) => refused.push(error),
       },
       onError: (error) => faults.push(error),
@@ -66,7 +66,7 @@ describe.each(doors)('tokens at $name', ({ open }) => {
 
   /** Signs with a shared secret. */
   const hmac = (header: object, claims: object, secret: string | Buffer): string => {
-    const signed = `${encoded(header)}.${encoded(claims)}`;
+    const signed = `${encodeJwtPart(header)}.${encodeJwtPart(claims)}`;
     return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`;
   };
   const claims = (): object => ({
@@ -83,14 +83,14 @@ describe.each(doors)('tokens at $name', ({ open }) => {
     }) as string;
 
   const hostile: { name: string; make: () => Promise<string> | string; hint?: RegExp }[] = [
-    { name: 'is not signed', make: () => `${encoded({ alg: 'none' })}.${encoded(claims())}.` },
+    { name: 'is not signed', make: () => `${encodeJwtPart({ alg: 'none' })}.${encodeJwtPart(claims())}.` },
     {
       name: 'is not signed but says more',
-      make: () => `${encoded({ alg: 'none', kid: 'one' })}.${encoded(claims())}.AA`,
+      make: () => `${encodeJwtPart({ alg: 'none', kid: 'one' })}.${encodeJwtPart(claims())}.AA`,
     },
     {
       name: 'is not signed, in other letters',
-      make: () => `${encoded({ alg: 'nOnE', kid: 'one' })}.${encoded(claims())}.AA`,
+      make: () => `${encodeJwtPart({ alg: 'nOnE', kid: 'one' })}.${encodeJwtPart(claims())}.AA`,
     },
     {
       name: 'is signed with the public key as a secret',
@@ -166,13 +166,13 @@ describe.each(doors)('tokens at $name', ({ open }) => {
     { name: 'has one piece', make: () => 'opaquePiece' },
     { name: 'has five pieces', make: () => 'a.b.c.d.e' },
     { name: 'is made of dots', make: () => '..' },
-    { name: 'has no JSON inside', make: () => `${encoded('garbage')}.${encoded('{{{{')}.AAAA` },
+    { name: 'has no JSON inside', make: () => `${encodeJwtPart('garbage')}.${encodeJwtPart('{{{{')}.AAAA` },
     {
       name: 'is nested',
-      make: () => `${encoded(`${'{"alg":'.repeat(900)}1${'}'.repeat(900)}`)}.${encoded('{}')}.AA`,
+      make: () => `${encodeJwtPart(`${'{"alg":'.repeat(900)}1${'}'.repeat(900)}`)}.${encodeJwtPart('{}')}.AA`,
     },
-    { name: 'is a list', make: () => `${encoded([])}.${encoded([])}.${encoded([])}` },
-    { name: 'has null inside', make: () => `${encoded('null')}.${encoded('null')}.AA` },
+    { name: 'is a list', make: () => `${encodeJwtPart([])}.${encodeJwtPart([])}.${encodeJwtPart([])}` },
+    { name: 'has null inside', make: () => `${encodeJwtPart('null')}.${encodeJwtPart('null')}.AA` },
     { name: 'has another token inside', make: async () => nested(await honest.token(good)) },
     {
       name: 'is not encoded',
@@ -182,17 +182,17 @@ describe.each(doors)('tokens at $name', ({ open }) => {
 
   /** A token whose header says what no library would write. */
   function forge(header: object): string {
-    return `${encoded({ alg: 'ES256', kid: 'one', ...header })}.${encoded(claims())}.${encoded('x'.repeat(64))}`;
+    return `${encodeJwtPart({ alg: 'ES256', kid: 'one', ...header })}.${encodeJwtPart(claims())}.${encodeJwtPart('x'.repeat(64))}`;
   }
 
   function changed(token: string): string {
     const [header, payload, signature] = token.split('.');
     const said = JSON.parse(Buffer.from(payload ?? '', 'base64url').toString());
-    return `${header}.${encoded({ ...said, sub: 'root' })}.${signature}`;
+    return `${header}.${encodeJwtPart({ ...said, sub: 'root' })}.${signature}`;
   }
 
   function nested(token: string): string {
-    return `${encoded({ alg: 'ES256', kid: 'one', cty: 'JWT' })}.${encoded(token)}.${token.split('.')[2]}`;
+    return `${encodeJwtPart({ alg: 'ES256', kid: 'one', cty: 'JWT' })}.${encodeJwtPart(token)}.${token.split('.')[2]}`;
   }
 
   it.each(hostile)('refuses one that $name', async ({ make, hint }) => {
@@ -230,16 +230,16 @@ describe('the options of tokens', () => {
   const options = { issuer: 'https://issuer.test', audience: 'agent', jwks: 'https://issuer.test/keys' };
 
   it.each(['none', 'HS256', 'HS512', 'dir', 'toString'])('do not take the algorithm %s', (algorithm) => {
-    expect(() => jwt({ ...options, algorithms: ['ES256', algorithm] })).toThrow(/algorithms/);
+    expect(() => jwtAuth({ ...options, algorithms: ['ES256', algorithm] })).toThrow(/algorithms/);
   });
 
   it('need an audience and an issuer', () => {
-    expect(() => jwt({ ...options, audience: [] })).toThrow(/audience/);
-    expect(() => jwt({ ...options, issuer: '' })).toThrow(/issuer/);
-    expect(() => jwt({ ...options, jwks: 'keys' })).toThrow(/jwks/);
+    expect(() => jwtAuth({ ...options, audience: [] })).toThrow(/audience/);
+    expect(() => jwtAuth({ ...options, issuer: '' })).toThrow(/issuer/);
+    expect(() => jwtAuth({ ...options, jwks: 'keys' })).toThrow(/jwks/);
   });
 
   it('throw what every fault here is', () => {
-    expect(() => jwt({ ...options, algorithms: ['none'] })).toThrow(A2AError);
+    expect(() => jwtAuth({ ...options, algorithms: ['none'] })).toThrow(A2AError);
   });
 });

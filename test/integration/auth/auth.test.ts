@@ -1,26 +1,26 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { A2AError } from '../../../src/protocol/errors.ts';
-import { apiKey } from '../../../src/server/auth/schemes/api-key.ts';
-import { basic } from '../../../src/server/auth/schemes/basic.ts';
-import { bearer } from '../../../src/server/auth/schemes/bearer.ts';
-import { custom } from '../../../src/server/auth/schemes/custom.ts';
+import { apiKeyAuth } from '../../../src/server/auth/schemes/api-key.ts';
+import { basicAuth } from '../../../src/server/auth/schemes/basic.ts';
+import { bearerAuth } from '../../../src/server/auth/schemes/bearer.ts';
+import { customAuth } from '../../../src/server/auth/schemes/custom.ts';
 import type { ServerOptions } from '../../../src/server/server-options.ts';
 import { serve } from '../../../src/server/node/serve.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
-import { doors } from '../../support/server/server-adapters.ts';
+import { serverAdapters } from '../../support/server/server-adapters.ts';
 import { RawConnection, rawRequest } from '../../support/http/raw-http.ts';
-import { as, modern, tokens, watch } from '../../support/server/telemetry-fixtures.ts';
+import { withToken, headers1_0, testTokens, serveObserved } from '../../support/server/telemetry-fixtures.ts';
 
-describe.each(doors)('who comes to $name', ({ open }) => {
-  const { calls, start, send } = watch(open);
+describe.each(serverAdapters)('who comes to $name', ({ open }) => {
+  const { calls, start, send } = serveObserved(open);
 
   it('finds every way in on the card, in the words of each version', async () => {
     const door = await start({
       any: [
-        apiKey({ in: 'header', name: 'X-Key', keys: { k: 'a' }, description: 'Ask us' }),
-        bearer({ tokens }),
-        basic({ users: { u: 'p' }, scheme: 'old' }),
+        apiKeyAuth({ in: 'header', name: 'X-Key', keys: { k: 'a' }, description: 'Ask us' }),
+        bearerAuth({ tokens: testTokens }),
+        basicAuth({ users: { u: 'p' }, scheme: 'old' }),
       ],
     });
     const card = async (path: string, headers = {}): Promise<any> => {
@@ -54,7 +54,7 @@ describe.each(doors)('who comes to $name', ({ open }) => {
   });
 
   it('may always see card, health and readiness', async () => {
-    const door = await start({ any: [bearer({ tokens })] });
+    const door = await start({ any: [bearerAuth({ tokens: testTokens })] });
     for (const path of ['/.well-known/agent-card.json', '/.well-known/agent.json', '/healthz', '/readyz']) {
       expect((await door.ask(path)).status).toBe(200);
       expect((await door.ask(path, { headers: { authorization: 'Bearer wrong' } })).status).toBe(200);
@@ -76,7 +76,7 @@ describe.each(doors)('who comes to $name', ({ open }) => {
   ];
   it.each(places)('is known by a key in $name', async (place) => {
     const door = await start({
-      any: [apiKey({ in: place.in, name: 'X-Key', keys: { 's3cret-key': 'alice' } })],
+      any: [apiKeyAuth({ in: place.in, name: 'X-Key', keys: { 's3cret-key': 'alice' } })],
     });
     const [headers, query] = place.show('s3cret-key');
     expect((await send(door, headers, undefined, query)).status).toBe(200);
@@ -98,17 +98,17 @@ describe.each(doors)('who comes to $name', ({ open }) => {
 
   it('is not known by a key that came twice, or by a cookie of another page', async () => {
     const keys = { k: 'alice' };
-    const inQuery = await start({ any: [apiKey({ in: 'query', name: 'key', keys })] });
+    const inQuery = await start({ any: [apiKeyAuth({ in: 'query', name: 'key', keys })] });
     expect((await send(inQuery, {}, undefined, '?key=k')).status).toBe(200);
     expect((await send(inQuery, {}, undefined, '?key=k&key=x')).status).toBe(401);
-    const inCookie = await start({ any: [apiKey({ in: 'cookie', name: 'key', keys })] });
+    const inCookie = await start({ any: [apiKeyAuth({ in: 'cookie', name: 'key', keys })] });
     expect((await send(inCookie, { cookie: 'key=k' })).status).toBe(200);
     expect((await send(inCookie, { cookie: 'key=k', origin: 'https://evil.test' })).status).toBe(401);
     expect((await send(inCookie, { cookie: 'key=k', origin: 'null' })).status).toBe(401);
   });
 
   it('is known by name and password', async () => {
-    const door = await start({ any: [basic({ users: { ann: 'pä:ss', nobody: '' } })] });
+    const door = await start({ any: [basicAuth({ users: { ann: 'pä:ss', nobody: '' } })] });
     const show = (pair: string) => ({ authorization: `Basic ${Buffer.from(pair).toString('base64')}` });
     expect((await send(door, show('ann:pä:ss'))).status).toBe(200);
     expect(calls[0]?.principal).toEqual({ id: 'ann' });
@@ -123,9 +123,9 @@ describe.each(doors)('who comes to $name', ({ open }) => {
   it('may choose among the ways in, and is told of each', async () => {
     const door = await start({
       any: [
-        bearer({ tokens }),
-        apiKey({ in: 'header', name: 'X-Key', keys: { k: 'kay' } }),
-        bearer({ tokens: { late: 'leo' }, scheme: 'second' }),
+        bearerAuth({ tokens: testTokens }),
+        apiKeyAuth({ in: 'header', name: 'X-Key', keys: { k: 'kay' } }),
+        bearerAuth({ tokens: { late: 'leo' }, scheme: 'second' }),
       ],
       realm: 'the "lab"',
     });
@@ -137,7 +137,7 @@ describe.each(doors)('who comes to $name', ({ open }) => {
     expect(none.headers.get('www-authenticate')).toBe(
       'Bearer realm="the \\"lab\\"", ApiKey realm="the \\"lab\\"", in="header", name="X-Key"',
     );
-    for (const headers of [{ authorization: 'bearer late' }, { 'x-key': 'k' }, as('alice')] as Record<
+    for (const headers of [{ authorization: 'bearer late' }, { 'x-key': 'k' }, withToken('alice')] as Record<
       string,
       string
     >[])
@@ -158,7 +158,7 @@ describe.each(doors)('who comes to $name', ({ open }) => {
     {
       name: '1.0 over JSON-RPC',
       path: '/',
-      headers: modern,
+      headers: headers1_0,
       error: { jsonrpc: '2.0', id: null, error: { code: -32600, data: [{ reason: 'UNAUTHENTICATED' }] } },
     },
     {
@@ -181,7 +181,7 @@ describe.each(doors)('who comes to $name', ({ open }) => {
     {
       name: '1.0 over REST',
       path: '/message:send',
-      headers: modern,
+      headers: headers1_0,
       error: { error: { code: 401, status: 'UNAUTHENTICATED' } },
     },
     {
@@ -201,7 +201,7 @@ describe.each(doors)('who comes to $name', ({ open }) => {
       error: { code: -32600, message: 'Authentication is required' },
     },
     { name: '0.3 over REST, reading', path: '/v1/card', method: 'GET', error: { code: -32600 } },
-    { name: 'JSON-RPC somewhere else', path: '/rpc', headers: modern, error: { error: { code: 401 } } },
+    { name: 'JSON-RPC somewhere else', path: '/rpc', headers: headers1_0, error: { error: { code: 401 } } },
     {
       name: 'the extended card of 0.2',
       path: '/agent/authenticatedExtendedCard',
@@ -218,7 +218,7 @@ describe.each(doors)('who comes to $name', ({ open }) => {
   it.each(refusals)(
     'is refused in the words of $name',
     async ({ path, method = 'POST', headers = {}, error }) => {
-      const door = await start({ any: [bearer({ tokens })] });
+      const door = await start({ any: [bearerAuth({ tokens: testTokens })] });
       // Nothing of the body is read, however wrong it is.
       const body = method === 'GET' ? {} : { body: '{{{{' };
       const response = await door.ask(path, {
@@ -233,21 +233,25 @@ describe.each(doors)('who comes to $name', ({ open }) => {
   );
 
   it('is refused before a large body is taken', async () => {
-    const door = await start({ any: [bearer({ tokens })] }, {}, { maxBodyBytes: 1_000 });
+    const door = await start({ any: [bearerAuth({ tokens: testTokens })] }, {}, { maxBodyBytes: 1_000 });
     const body = 'x'.repeat(2_000);
     expect((await door.ask('/', { method: 'POST', body })).status).toBe(401);
-    expect((await door.ask('/', { method: 'POST', body, headers: as('alice') })).status).toBe(413);
+    expect((await door.ask('/', { method: 'POST', body, headers: withToken('alice') })).status).toBe(413);
   });
 
   it('is refused at the page of metrics unless it reads', async () => {
-    const door = await start({ any: [bearer({ tokens })] }, {}, { metrics: { allow: () => true } });
+    const door = await start(
+      { any: [bearerAuth({ tokens: testTokens })] },
+      {},
+      { metrics: { allow: () => true } },
+    );
     expect((await door.ask('/metrics')).status).toBe(200);
     const body = '{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{}}';
-    expect((await door.ask('/metrics', { method: 'POST', headers: modern, body })).status).toBe(401);
+    expect((await door.ask('/metrics', { method: 'POST', headers: headers1_0, body })).status).toBe(401);
   });
 
   it('can tell a page of a browser why it was refused', async () => {
-    const door = await start({ any: [bearer({ tokens })] });
+    const door = await start({ any: [bearerAuth({ tokens: testTokens })] });
     const response = await send(door, { origin: 'https://page.test' });
     expect(response.status).toBe(401);
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
@@ -255,14 +259,19 @@ describe.each(doors)('who comes to $name', ({ open }) => {
   });
 
   it('shows the agent who it is, and nothing that proves it', async () => {
-    const headers = { ...as('bob'), cookie: 'a=b', 'proxy-authorization': 'Basic eA==', 'x-trace': 'kept' };
-    const door = await start({ any: [bearer({ tokens })] });
+    const headers = {
+      ...withToken('bob'),
+      cookie: 'a=b',
+      'proxy-authorization': 'Basic eA==',
+      'x-trace': 'kept',
+    };
+    const door = await start({ any: [bearerAuth({ tokens: testTokens })] });
     await send(door, headers);
     expect(calls[0]?.principal).toEqual({ id: 'bob', scopes: ['read', 'write'] });
     expect(calls[0]?.headers).toMatchObject({ 'x-trace': 'kept' });
     for (const name of ['authorization', 'cookie', 'proxy-authorization'])
       expect(calls[0]?.headers).not.toHaveProperty(name);
-    const open = await start({ any: [bearer({ tokens })], exposeCredentials: true });
+    const open = await start({ any: [bearerAuth({ tokens: testTokens })], exposeCredentials: true });
     await send(open, headers);
     expect(calls[0]?.headers).toMatchObject({ authorization: 'Bearer bob-token', cookie: 'a=b' });
   });
@@ -271,39 +280,39 @@ describe.each(doors)('who comes to $name', ({ open }) => {
     const heard: string[] = [];
     const onError: ServerOptions['onError'] = (error, exchange) =>
       heard.push(JSON.stringify([error, exchange.headers, exchange.query, exchange.path]));
-    const broken = custom({
+    const broken = customAuth({
       schemes: { odd: { type: 'http', scheme: 'Odd' } },
       authenticate() {
         throw new Error('the database is gone');
       },
     });
-    const withKey = apiKey({ in: 'query', name: 'key', keys: {} });
+    const withKey = apiKeyAuth({ in: 'query', name: 'key', keys: {} });
     const door = await start({ any: [broken, withKey] }, {}, { onError });
     const response = await send(door, { authorization: 'Odd s3cret' }, undefined, '?key=s3cret');
     expect(response.status).toBe(500);
     expect(await response.text()).not.toContain('database');
     const failing = await start(
-      { any: [bearer({ tokens })] },
+      { any: [bearerAuth({ tokens: testTokens })] },
       { extendedCard: () => Promise.reject(new Error('no')) },
       { onError },
     );
-    expect((await failing.ask('/extendedAgentCard', { headers: { ...modern, ...as('alice') } })).status).toBe(
-      500,
-    );
+    expect(
+      (await failing.ask('/extendedAgentCard', { headers: { ...headers1_0, ...withToken('alice') } })).status,
+    ).toBe(500);
     expect(heard).toHaveLength(2);
     expect(heard.join()).not.toMatch(/s3cret|alice-token/);
   });
 
   it('is asked to try again when nobody could say who it is', async () => {
     const authenticate = (): Promise<never> => Promise.reject(new A2AError('UNAVAILABLE'));
-    const asleep = custom({ schemes: { slow: { type: 'http', scheme: 'bearer' } }, authenticate });
-    const door = await start({ any: [asleep, bearer({ tokens })] });
-    expect((await send(door, as('alice'))).status).toBe(200);
-    expect((await send(door, as('nobody'))).status).toBe(503);
+    const asleep = customAuth({ schemes: { slow: { type: 'http', scheme: 'bearer' } }, authenticate });
+    const door = await start({ any: [asleep, bearerAuth({ tokens: testTokens })] });
+    expect((await send(door, withToken('alice'))).status).toBe(200);
+    expect((await send(door, withToken('nobody'))).status).toBe(503);
   });
 
   it('needs a name', async () => {
-    const nameless = custom({
+    const nameless = customAuth({
       schemes: { x: { type: 'http', scheme: 'x' } },
       authenticate: async () => ({ id: '' }),
     });
@@ -314,7 +323,7 @@ describe.each(doors)('who comes to $name', ({ open }) => {
 
   it('does not get in because somebody who listens throws', async () => {
     const door = await start({
-      any: [bearer({ tokens })],
+      any: [bearerAuth({ tokens: testTokens })],
       onRefuse: () => {
         throw new Error('no');
       },
@@ -325,11 +334,11 @@ describe.each(doors)('who comes to $name', ({ open }) => {
   it('cannot be let in by nobody, or in two ways of one name', async () => {
     await expect(start({ any: [] })).rejects.toThrow(/auth\.any/);
     const twice = [
-      apiKey({ in: 'header', name: 'a', keys: {} }),
-      apiKey({ in: 'header', name: 'b', keys: {} }),
+      apiKeyAuth({ in: 'header', name: 'a', keys: {} }),
+      apiKeyAuth({ in: 'header', name: 'b', keys: {} }),
     ];
     await expect(start({ any: twice })).rejects.toThrow(/apiKey/);
-    expect(() => bearer({ tokens: { '': 'everybody' } })).toThrow(/tokens/);
+    expect(() => bearerAuth({ tokens: { '': 'everybody' } })).toThrow(/tokens/);
   });
 });
 
@@ -340,7 +349,7 @@ describe('who leaves while it is asked who it is', () => {
     const asked = new Promise<void>((resolve) => (knock = resolve));
     let open: () => void = () => {};
     const opened = new Promise<void>((resolve) => (open = resolve));
-    const slow = custom({
+    const slow = customAuth({
       schemes: { slow: { type: 'http', scheme: 'bearer' } },
       async authenticate() {
         knock();
@@ -359,7 +368,7 @@ describe('who leaves while it is asked who it is', () => {
       gone.destroy();
       await closed;
       open();
-      const { status } = await fetch(`${server.url}/tasks`, { headers: modern });
+      const { status } = await fetch(`${server.url}/tasks`, { headers: headers1_0 });
       expect(status).toBe(200);
     } finally {
       await server.stop(100);

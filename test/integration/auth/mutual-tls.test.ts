@@ -3,10 +3,15 @@ import { connect, type SecureVersion } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defineAgent, type LocalAgent } from '../../../src/engine/index.ts';
 import type { Principal } from '../../../src/protocol/agent.ts';
-import { bearer } from '../../../src/server/auth/schemes/bearer.ts';
-import { mutualTls } from '../../../src/server/auth/schemes/mutual-tls.ts';
+import { bearerAuth } from '../../../src/server/auth/schemes/bearer.ts';
+import { mutualTlsAuth } from '../../../src/server/auth/schemes/mutual-tls.ts';
 import { type RunningServer, serve } from '../../../src/server/node/serve.ts';
-import { type Authority, authority, hasOpenssl, type Identity } from '../../support/http/certificates.ts';
+import {
+  type Authority,
+  createAuthority,
+  hasOpenssl,
+  type Identity,
+} from '../../support/http/certificates.ts';
 
 const canMake = hasOpenssl();
 if (!canMake) console.log('Skipped: there is no openssl to make certificates with.');
@@ -19,8 +24,8 @@ describe.runIf(canMake)('certificates of callers', () => {
   const seen: (Principal | undefined)[] = [];
 
   beforeAll(async () => {
-    ours = authority('Ours');
-    theirs = authority('Theirs');
+    ours = createAuthority('Ours');
+    theirs = createAuthority('Theirs');
     agent = defineAgent({
       name: 'Watch',
       description: 'Notes who calls',
@@ -31,7 +36,7 @@ describe.runIf(canMake)('certificates of callers', () => {
     });
     server = await serve(agent, {
       tls: { ...ours.server, ca: ours.ca, requestCert: true },
-      auth: { any: [mutualTls(), bearer({ tokens: { t: 'tom' } })] },
+      auth: { any: [mutualTlsAuth(), bearerAuth({ tokens: { t: 'tom' } })] },
     });
   });
   afterAll(async () => {
@@ -106,7 +111,7 @@ describe.runIf(canMake)('certificates of callers', () => {
   it('may be asked for before anything else, and be called as one likes', async () => {
     const strict = await serve(agent, {
       tls: { ...ours.server, ca: ours.ca, requestCert: true, rejectUnauthorized: true },
-      auth: { any: [mutualTls({ principal: ({ fingerprint256 }) => fingerprint256 })] },
+      auth: { any: [mutualTlsAuth({ principal: ({ fingerprint256 }) => fingerprint256 })] },
     });
     try {
       await expect(ask('/.well-known/agent-card.json', {}, {}, strict)).rejects.toThrow();

@@ -5,22 +5,22 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { defineAgent } from '../../../src/engine/index.ts';
 import { serve } from '../../../src/server/node/serve.ts';
-import { bearer } from '../../../src/server/auth/schemes/bearer.ts';
+import { bearerAuth } from '../../../src/server/auth/schemes/bearer.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
-import { later } from '../../support/bridge/bridge-fixtures.ts';
-import { main, node } from '../../support/cli/run-command.ts';
+import { closeAfterTest } from '../../support/bridge/bridge-fixtures.ts';
+import { cliEntry, runNode } from '../../support/cli/run-command.ts';
 
-const actions = (...args: string[]) => node([main, 'actions', ...args]).ended;
+const actions = (...args: string[]) => runNode([cliEntry, 'actions', ...args]).ended;
 
 async function served(agent = sampleAgent()): Promise<string> {
   const server = await serve(agent);
-  later(() => server.stop(0));
+  closeAfterTest(() => server.stop(0));
   return server.url;
 }
 
 function folder(): string {
   const made = mkdtempSync(join(tmpdir(), 'dragoman-actions-'));
-  later(() => rm(made, { recursive: true }));
+  closeAfterTest(() => rm(made, { recursive: true }));
   return made;
 }
 
@@ -110,12 +110,12 @@ describe('dragoman actions', () => {
 
   it('takes a token from the environment', async () => {
     const server = await serve(sampleAgent(), {
-      auth: { any: [bearer({ tokens: { 'a-secret-of-some-length': 'alice' } })] },
+      auth: { any: [bearerAuth({ tokens: { 'a-secret-of-some-length': 'alice' } })] },
     });
-    later(() => server.stop(0));
-    const args = [main, 'actions', 'invoke', 'sample/echo', 'x', '--agent', server.url];
-    expect((await node(args).ended).code).toBe(1);
-    const { code, stdout } = await node([...args, '--token-env', 'ECHO_TOKEN'], {
+    closeAfterTest(() => server.stop(0));
+    const args = [cliEntry, 'actions', 'invoke', 'sample/echo', 'x', '--agent', server.url];
+    expect((await runNode(args).ended).code).toBe(1);
+    const { code, stdout } = await runNode([...args, '--token-env', 'ECHO_TOKEN'], {
       env: { ECHO_TOKEN: 'a-secret-of-some-length' },
     }).ended;
     expect([code, stdout]).toEqual([0, 'x\n']);
@@ -124,7 +124,7 @@ describe('dragoman actions', () => {
   it('cancels the task when it is interrupted', async () => {
     const agent = sampleAgent();
     const url = await served(agent);
-    const running = node([main, 'actions', 'invoke', 'sample/echo', 'slow', '--agent', url]);
+    const running = runNode([cliEntry, 'actions', 'invoke', 'sample/echo', 'slow', '--agent', url]);
     await running.prints(/This takes a while/, 'stderr');
     const { code, stdout } = await running.stop('SIGINT');
     expect([code, stdout]).toEqual([1, expect.stringContaining('CANCELED')]);

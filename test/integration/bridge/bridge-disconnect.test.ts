@@ -4,21 +4,27 @@ import { bridge } from '../../../src/bridge/bridge.ts';
 import { supervise } from '../../../src/bridge/supervisor/supervise.ts';
 import { supervisedAgent } from '../../../src/bridge/supervisor/supervised-agent.ts';
 import { connect, type RemoteAgent } from '../../../src/client/connect.ts';
-import { later } from '../../support/bridge/bridge-fixtures.ts';
-import { gate } from '../../support/engine/conversation.ts';
+import { closeAfterTest } from '../../support/bridge/bridge-fixtures.ts';
+import { createDeferred } from '../../support/engine/conversation.ts';
 import { ManualClock } from '../../support/clocks/manual-clock.ts';
-import { innerTask, type RawAgent, startRawAgent, status, task } from '../../support/mesh/raw-agent.ts';
+import {
+  innerTask,
+  type RawAgent,
+  startRawAgent,
+  rawStatusUpdate,
+  rawTask,
+} from '../../support/mesh/raw-agent.ts';
 
 /** An agent whose first task is done at once, and whose others never are. */
 async function lingering(): Promise<{ raw: RawAgent; asked: Promise<void>; left: Promise<void> }> {
-  const asked = gate();
-  const left = gate();
+  const asked = createDeferred();
+  const left = createDeferred();
   let calls = 0;
   const raw = await startRawAgent({
     open: (_request, events, response) => {
-      events.event(task('working'));
+      events.event(rawTask('working'));
       if (++calls === 1) {
-        events.event(status('completed', 'done', true));
+        events.event(rawStatusUpdate('completed', 'done', true));
         events.end();
         return;
       }
@@ -26,7 +32,7 @@ async function lingering(): Promise<{ raw: RawAgent; asked: Promise<void>; left:
       asked.open();
     },
   });
-  later(() => raw.close());
+  closeAfterTest(() => raw.close());
   return { raw, asked: asked.opened, left: left.opened };
 }
 
@@ -48,9 +54,9 @@ describe.each([
     const { raw, ...rest } = await lingering();
     const clock = new ManualClock();
     const remote = connect(raw.url, { retries: 0, resumes: 0 });
-    later(() => remote.close());
+    closeAfterTest(() => remote.close());
     const made = await bridge({ agentName: 'remote', agent: wrap(remote), clock });
-    later(() => made.close());
+    closeAfterTest(() => made.close());
     // By now it is known what kind of streams the agent has.
     expect(await made.invoke('remote/s', { prompt: 'x' })).toMatchObject({ status: 'COMPLETED' });
     return { raw, made, clock, ...rest };
@@ -58,7 +64,7 @@ describe.each([
 
   it('ends with the budget, and its connection with it', async () => {
     const { made, clock, asked, left } = await scene();
-    const heard = gate();
+    const heard = createDeferred();
     const response = made.invoke('remote/s', { prompt: 'x' }, { waitBudget: 50, onProgress: heard.open });
     await asked;
     await heard.opened;
@@ -70,7 +76,7 @@ describe.each([
   it('ends with the signal of the caller, and its task with it', async () => {
     const { raw, made, asked, left } = await scene();
     const stop = new AbortController();
-    const heard = gate();
+    const heard = createDeferred();
     const meta = { signal: stop.signal, onProgress: heard.open };
     const response = made.invoke('remote/s', { prompt: 'x' }, meta);
     await asked;
@@ -84,7 +90,7 @@ describe.each([
   it('is canceled though the bridge is closed at once', async () => {
     const { raw, made, asked } = await scene();
     const stop = new AbortController();
-    const heard = gate();
+    const heard = createDeferred();
     const response = made.invoke(
       'remote/s',
       { prompt: 'x' },
@@ -100,7 +106,7 @@ describe.each([
 
   it('ends with the bridge', async () => {
     const { made, asked, left } = await scene();
-    const heard = gate();
+    const heard = createDeferred();
     const response = made.invoke('remote/s', { prompt: 'x' }, { onProgress: heard.open });
     await asked;
     await heard.opened;
@@ -114,17 +120,17 @@ describe('a call that is over before its agent is ready', () => {
   it('never reaches the agent', async () => {
     const { raw } = await lingering();
     const clock = new ManualClock();
-    const ready = gate();
+    const ready = createDeferred();
     const supervised = supervise({ url: raw.url, probe: () => ready.opened, clock });
     const remote = connect(raw.url, { retries: 0 });
-    later(() => remote.close());
-    later(() => supervised.stop());
+    closeAfterTest(() => remote.close());
+    closeAfterTest(() => supervised.stop());
     const made = await bridge({
       agentName: 'remote',
       agent: { ...supervisedAgent(supervised, remote, { clock }), check: () => remote.check() },
       clock,
     });
-    later(() => made.close());
+    closeAfterTest(() => made.close());
     const response = made.invoke('remote/s', { prompt: 'x' }, { waitBudget: 50 });
     clock.advance(50);
     expect(await response).toMatchObject({ status: 'TIMEOUT' });

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { bridge, bridges } from '../../../src/bridge/bridge.ts';
+import { bridge, bridgeAgents } from '../../../src/bridge/bridge.ts';
 import { A2AError } from '../../../src/protocol/errors.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
-import { bridgeOver, bridgeTo, later } from '../../support/bridge/bridge-fixtures.ts';
-import { gate } from '../../support/engine/conversation.ts';
+import { bridgeToServedAgent, bridgeToUrl, closeAfterTest } from '../../support/bridge/bridge-fixtures.ts';
+import { createDeferred } from '../../support/engine/conversation.ts';
 import { ManualClock } from '../../support/clocks/manual-clock.ts';
 import { startRawAgent } from '../../support/mesh/raw-agent.ts';
-import { json, startRaw } from '../../support/http/raw-server.ts';
+import { respondJson, startRawServer } from '../../support/http/raw-server.ts';
 
 describe('what went wrong', () => {
   it('is an agent that cannot be reached', async () => {
     const raw = await startRawAgent({});
-    const made = await bridgeTo(raw.url);
+    const made = await bridgeToUrl(raw.url);
     await raw.close();
     expect(await made.invoke('remote/s', { prompt: 'x' })).toMatchObject({
       success: false,
@@ -25,15 +25,15 @@ describe('what went wrong', () => {
     const raw = await startRawAgent({
       stream: () => [{ error: { code: -32602, message: 'No such thing' } }],
     });
-    later(() => raw.close());
-    expect(await (await bridgeTo(raw.url)).invoke('remote/s', { prompt: 'x' })).toMatchObject({
+    closeAfterTest(() => raw.close());
+    expect(await (await bridgeToUrl(raw.url)).invoke('remote/s', { prompt: 'x' })).toMatchObject({
       status: 'ERROR',
       errorInfo: { code: -32602 },
     });
   });
 
   it('is an action that is not there, a wrong parameter, or a missing one', async () => {
-    const made = await bridgeOver(sampleAgent());
+    const made = await bridgeToServedAgent(sampleAgent());
     expect(await made.invoke('remote/other', {})).toMatchObject({
       status: 'ERROR',
       message: 'There is no action remote/other',
@@ -52,10 +52,10 @@ describe('what went wrong', () => {
 
   it('is an agent that says nothing within the budget', async () => {
     const clock = new ManualClock();
-    const begun = gate();
+    const begun = createDeferred();
     const raw = await startRawAgent({ open: () => begun.open() });
-    later(() => raw.close());
-    const made = await bridgeTo(raw.url, { clock });
+    closeAfterTest(() => raw.close());
+    const made = await bridgeToUrl(raw.url, { clock });
     const response = made.invoke('remote/s', { prompt: 'x' }, { waitBudget: 777 });
     await begun.opened;
     clock.advance(777);
@@ -67,23 +67,25 @@ describe('what went wrong', () => {
   });
 
   it('is a card that cannot be had, unless that may wait', async () => {
-    const gone = await startRaw((_request, response) => json(response, {}, 503));
-    later(() => gone.close());
-    await expect(bridgeTo(gone.url)).rejects.toBeInstanceOf(A2AError);
-    const made = await bridgeTo(gone.url, { whenUnreachable: 'retry' });
+    const gone = await startRawServer((_request, response) => respondJson(response, {}, 503));
+    closeAfterTest(() => gone.close());
+    await expect(bridgeToUrl(gone.url)).rejects.toBeInstanceOf(A2AError);
+    const made = await bridgeToUrl(gone.url, { whenUnreachable: 'retry' });
     expect(made.actions().map(({ name }) => name)).toEqual(['provide_required_input']);
   });
 
   it('is a name that two agents have, or one that cannot be told from a skill', async () => {
     const agent = sampleAgent();
     await expect(bridge({ agentName: 'a/b', agent })).rejects.toThrow('without a slash');
-    await expect(bridges([1, 2].map(() => ({ agentName: 'a', agent })))).rejects.toThrow('a is there twice');
+    await expect(bridgeAgents([1, 2].map(() => ({ agentName: 'a', agent })))).rejects.toThrow(
+      'a is there twice',
+    );
   });
 
   it('is one call too many', async () => {
-    const made = await bridgeOver(sampleAgent(), { maxCalls: 1 });
+    const made = await bridgeToServedAgent(sampleAgent(), { maxCalls: 1 });
     const stop = new AbortController();
-    const progress = gate();
+    const progress = createDeferred();
     const slow = made.invoke(
       'remote/echo',
       { prompt: 'slow' },
@@ -102,7 +104,7 @@ describe('what went wrong', () => {
   it('is a bridge that was closed', async () => {
     const agent = sampleAgent();
     const made = await bridge({ agentName: 'a', agent });
-    const progress = gate();
+    const progress = createDeferred();
     const slow = made.invoke('a/echo', { prompt: 'slow' }, { onProgress: progress.open });
     await progress.opened;
     await made.close();

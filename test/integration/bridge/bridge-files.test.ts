@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { memoryArtifacts } from '../../../src/artifacts/stores/memory.ts';
+import { memoryArtifactStore } from '../../../src/artifacts/stores/memory.ts';
 import type { ArtifactStore } from '../../../src/artifacts/artifact-store.ts';
 import { readArtifactUri } from '../../../src/artifacts/artifact-uri.ts';
 import { defineAgent, type LocalAgent } from '../../../src/engine/index.ts';
 import { A2AError } from '../../../src/protocol/errors.ts';
 import type { Message } from '../../../src/protocol/message.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
-import { bridgeOver, later } from '../../support/bridge/bridge-fixtures.ts';
-import { startRaw } from '../../support/http/raw-server.ts';
+import { bridgeToServedAgent, closeAfterTest } from '../../support/bridge/bridge-fixtures.ts';
+import { startRawServer } from '../../support/http/raw-server.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
@@ -39,7 +39,7 @@ const own = { app: 'remote', user: 'alice', session: 's', filename: 'notes.txt' 
 const ownUri = 'artifact://remote/alice/s/notes.txt';
 
 async function storeWithNotes(): Promise<ArtifactStore> {
-  const store = memoryArtifacts();
+  const store = memoryArtifactStore();
   await store.save(own, Buffer.from('old'), 'text/plain');
   await store.save(own, Buffer.from('new'), 'text/plain');
   return store;
@@ -48,7 +48,7 @@ async function storeWithNotes(): Promise<ArtifactStore> {
 describe('files of a caller', () => {
   it('are read from the store, or come with the call', async () => {
     const { agent, heard } = listener();
-    const made = await bridgeOver(agent, { artifacts: await storeWithNotes() });
+    const made = await bridgeToServedAgent(agent, { artifacts: await storeWithNotes() });
     const response = await made.invoke(
       'remote/default',
       {
@@ -72,7 +72,7 @@ describe('files of a caller', () => {
 
   it('may be one address, or a list in a text', async () => {
     const { agent, heard } = listener();
-    const made = await bridgeOver(agent, { artifacts: await storeWithNotes() });
+    const made = await bridgeToServedAgent(agent, { artifacts: await storeWithNotes() });
     for (const files of [ownUri, JSON.stringify([ownUri])])
       expect((await made.invoke('remote/default', { prompt: 'x', files }, { userId: 'alice' })).success).toBe(
         true,
@@ -91,7 +91,7 @@ describe('files of a caller', () => {
     ['beyond the limit', { bytes: base64('x'.repeat(200)), name: 'big' }, '(big) is too much', 'alice'],
   ])('fail the call with the name of one %s', async (_what, file, message, userId) => {
     const { agent, heard } = listener();
-    const made = await bridgeOver(agent, { artifacts: await storeWithNotes(), maxFileBytes: 100 });
+    const made = await bridgeToServedAgent(agent, { artifacts: await storeWithNotes(), maxFileBytes: 100 });
     const response = await made.invoke(
       'remote/default',
       { prompt: 'x', files: [file] },
@@ -103,7 +103,7 @@ describe('files of a caller', () => {
   });
 
   it('are not too many', async () => {
-    const made = await bridgeOver(sampleAgent(), { maxFiles: 1 });
+    const made = await bridgeToServedAgent(sampleAgent(), { maxFiles: 1 });
     const files = [1, 2].map((n) => ({ bytes: '', name: `${n}` }));
     expect((await made.invoke('remote/echo', { prompt: 'x', files })).message).toBe(
       'files are 2; 1 may come with a call',
@@ -111,7 +111,7 @@ describe('files of a caller', () => {
   });
 
   it('need a store for their addresses', async () => {
-    const made = await bridgeOver(sampleAgent());
+    const made = await bridgeToServedAgent(sampleAgent());
     expect(await made.invoke('remote/echo', { prompt: 'x', files: [ownUri] })).toMatchObject({
       status: 'ERROR',
       message: `The file ${ownUri} cannot be used: there is no artifact store`,
@@ -119,19 +119,19 @@ describe('files of a caller', () => {
   });
 
   it('are fetched from the web where that is allowed', async () => {
-    const web = await startRaw((request, response) => {
+    const web = await startRawServer((request, response) => {
       if (request.path === '/lost.txt') response.writeHead(404).end();
       else response.writeHead(200, { 'content-type': 'text/csv; charset=utf-8' }).end('a,b');
     });
-    later(() => web.close());
+    closeAfterTest(() => web.close());
     const { agent, heard } = listener();
-    const made = await bridgeOver(agent, { egress: { allowLoopback: true } });
+    const made = await bridgeToServedAgent(agent, { egress: { allowLoopback: true } });
     const ask = (path: string) =>
       made.invoke('remote/default', { prompt: 'x', files: [`${web.url}${path}`] });
     expect((await ask('/a%20b.csv?x=1')).success).toBe(true);
     expect(heard[0]?.parts[1]).toEqual({ raw: base64('a,b'), filename: 'a b.csv', mediaType: 'text/csv' });
     expect((await ask('/lost.txt')).message).toContain('/lost.txt cannot be used: the answer was 404');
-    const strict = await bridgeOver(agent, { egress: {} });
+    const strict = await bridgeToServedAgent(agent, { egress: {} });
     const refused = await strict.invoke('remote/default', { prompt: 'x', files: [`${web.url}/a`] });
     expect(refused.message).toContain('may not be used');
   });
@@ -147,8 +147,8 @@ describe('files of an agent', () => {
   const link = { name: 'report.pdf', mediaType: 'application/pdf', uri: parts[3]?.url };
 
   it('are saved, and given as addresses that can be used again', async () => {
-    const artifacts = memoryArtifacts();
-    const made = await bridgeOver(painter(parts), { artifacts });
+    const artifacts = memoryArtifactStore();
+    const made = await bridgeToServedAgent(painter(parts), { artifacts });
     const { files } = await made.invoke(
       'remote/default',
       { prompt: 'x' },
@@ -163,7 +163,7 @@ describe('files of an agent', () => {
     const kept = key && (await artifacts.load(key, key.version));
     expect(Buffer.from((await kept?.bytes()) ?? []).toString()).toBe('halves');
     const { agent, heard } = listener();
-    const other = await bridgeOver(agent, { agentName: 'other', artifacts });
+    const other = await bridgeToServedAgent(agent, { agentName: 'other', artifacts });
     await other.invoke(
       'other/default',
       { prompt: 'x', files: ['artifact://remote/alice/s/a.txt'] },
@@ -174,7 +174,7 @@ describe('files of an agent', () => {
 
   it('are given as bytes where they are small and there is no store', async () => {
     const lines: string[] = [];
-    const made = await bridgeOver(painter(parts), {
+    const made = await bridgeToServedAgent(painter(parts), {
       maxInlineBytes: 5,
       log: ({ message }) => lines.push(message),
     });
@@ -188,13 +188,13 @@ describe('files of an agent', () => {
       bytes: base64('png'),
     });
     expect(lines).toEqual(['a.txt has 6 bytes, and there is no artifact store to keep it']);
-    const roomy = await bridgeOver(painter(parts));
+    const roomy = await bridgeToServedAgent(painter(parts));
     const whole = await roomy.invoke('remote/default', { prompt: 'x' });
     expect(whole.files).toContainEqual(expect.objectContaining({ name: 'a.txt', bytes: base64('halves') }));
   });
 
   it('can be asked for again when they could not be saved', async () => {
-    const store = memoryArtifacts();
+    const store = memoryArtifactStore();
     let isFull = true;
     const artifacts: ArtifactStore = {
       ...store,
@@ -203,7 +203,7 @@ describe('files of an agent', () => {
           ? Promise.reject(new A2AError('UNAVAILABLE', 'The artifact store is not available'))
           : store.save(...given),
     };
-    const made = await bridgeOver(painter(parts), { artifacts });
+    const made = await bridgeToServedAgent(painter(parts), { artifacts });
     const lost = await made.invoke('remote/default', { prompt: 'x' });
     expect(lost).toMatchObject({
       success: false,

@@ -3,15 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Bridge } from '../../../src/bridge/action-types.ts';
-import { bridge, bridges } from '../../../src/bridge/bridge.ts';
-import { type FollowUp, memoryFollowUps } from '../../../src/bridge/follow-ups/follow-up-store.ts';
-import { sqliteFollowUps } from '../../../src/bridge/follow-ups/sqlite-follow-up-store.ts';
+import { bridge, bridgeAgents } from '../../../src/bridge/bridge.ts';
+import { type FollowUp, memoryFollowUpStore } from '../../../src/bridge/follow-ups/follow-up-store.ts';
+import { sqliteFollowUpStore } from '../../../src/bridge/follow-ups/sqlite-follow-up-store.ts';
 import { connect } from '../../../src/client/connect.ts';
 import { serve } from '../../../src/server/node/serve.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
-import { bridgeOver, bridgeTo, later } from '../../support/bridge/bridge-fixtures.ts';
+import { bridgeToServedAgent, bridgeToUrl, closeAfterTest } from '../../support/bridge/bridge-fixtures.ts';
 import { ManualClock } from '../../support/clocks/manual-clock.ts';
-import { innerContext, innerTask, startRawAgent, status, task } from '../../support/mesh/raw-agent.ts';
+import {
+  innerContext,
+  innerTask,
+  startRawAgent,
+  rawStatusUpdate,
+  rawTask,
+} from '../../support/mesh/raw-agent.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -28,7 +34,7 @@ const invalid = {
 
 describe('a question of an agent', () => {
   it('comes with a follow-up ID, which leads to the same task', async () => {
-    const made = await bridgeOver(sampleAgent());
+    const made = await bridgeToServedAgent(sampleAgent());
     const asked = await made.invoke('remote/echo', { prompt: 'ask' }, { sessionId: 's' });
     expect(asked).toMatchObject({
       success: false,
@@ -49,7 +55,7 @@ describe('a question of an agent', () => {
   });
 
   it('may be followed by another, with an ID of its own', async () => {
-    const made = await bridgeOver(sampleAgent());
+    const made = await bridgeToServedAgent(sampleAgent());
     const first = await made.invoke('remote/echo', { prompt: 'ask twice' });
     const second = await goOn(made, first.followUpId, 'a');
     expect(second).toMatchObject({ status: 'INPUT_REQUIRED', message: 'Really?', taskId: first.taskId });
@@ -60,7 +66,7 @@ describe('a question of an agent', () => {
 
   it('is answered once, in time, and by whoever was asked', async () => {
     const clock = new ManualClock();
-    const made = await bridgeOver(sampleAgent(), { clock });
+    const made = await bridgeToServedAgent(sampleAgent(), { clock });
     const ask = () => made.invoke('remote/echo', { prompt: 'ask' }, { sessionId: 's', userId: 'alice' });
     const asked = await ask();
     expect(await goOn(made, asked.followUpId, 'x', { sessionId: 's', userId: 'bob' })).toMatchObject(invalid);
@@ -85,17 +91,17 @@ describe('a question of an agent', () => {
   it('can be answered for as long as its own agent allows', async () => {
     const clock = new ManualClock();
     const server = await serve(sampleAgent());
-    later(() => server.stop(0));
+    closeAfterTest(() => server.stop(0));
     const remote = connect(server.url);
-    later(() => remote.close());
-    const made = await bridges(
+    closeAfterTest(() => remote.close());
+    const made = await bridgeAgents(
       [
         { agentName: 'short', agent: remote, inputRequiredTtl: 1 },
         { agentName: 'long', agent: remote },
       ],
       { clock },
     );
-    later(() => made.close());
+    closeAfterTest(() => made.close());
     const [short, long] = [
       await made.invoke('short/echo', { prompt: 'ask' }),
       await made.invoke('long/echo', { prompt: 'ask' }),
@@ -106,7 +112,7 @@ describe('a question of an agent', () => {
   });
 
   it('needs an answer', async () => {
-    const made = await bridgeOver(sampleAgent());
+    const made = await bridgeToServedAgent(sampleAgent());
     const asked = await made.invoke('remote/echo', { prompt: 'ask' });
     const empty = await goOn(made, asked.followUpId, '');
     expect(empty).toMatchObject({ status: 'ERROR', followUpId: asked.followUpId });
@@ -126,11 +132,11 @@ describe('a question of an agent', () => {
       },
       stream: ({ params }) =>
         params.message.taskId === undefined
-          ? [task('working'), status('input-required', 'Which?', true)]
-          : [task('working'), status('completed', params.message.parts[0].text, true)],
+          ? [rawTask('working'), rawStatusUpdate('input-required', 'Which?', true)]
+          : [rawTask('working'), rawStatusUpdate('completed', params.message.parts[0].text, true)],
     });
-    later(() => raw.close());
-    const made = await bridgeTo(raw.url);
+    closeAfterTest(() => raw.close());
+    const made = await bridgeToUrl(raw.url);
     const asked = await made.invoke('remote/s', { prompt: 'x' });
     isDown = true;
     expect(await goOn(made, asked.followUpId, 'this')).toMatchObject({
@@ -155,12 +161,12 @@ describe('a question of an agent', () => {
     const raw = await startRawAgent({
       open: (request, events) => {
         const isAnswer = request.params.message.taskId !== undefined;
-        events.event(isAnswer ? task('input-required', 'Which?') : task('working'));
-        if (!isAnswer) events.event(status('input-required', 'Which?', true));
+        events.event(isAnswer ? rawTask('input-required', 'Which?') : rawTask('working'));
+        if (!isAnswer) events.event(rawStatusUpdate('input-required', 'Which?', true));
       },
     });
-    later(() => raw.close());
-    const made = await bridgeTo(raw.url, { clock });
+    closeAfterTest(() => raw.close());
+    const made = await bridgeToUrl(raw.url, { clock });
     const asked = await made.invoke('remote/s', { prompt: 'x' });
     expect(asked.status).toBe('INPUT_REQUIRED');
     const waiting = clock.asked((milliseconds) => milliseconds === 50);
@@ -177,11 +183,11 @@ describe('a question of an agent', () => {
 
   it('goes to the agent that asked', async () => {
     const [one, two] = [sampleAgent(), sampleAgent()];
-    const made = await bridges([
+    const made = await bridgeAgents([
       { agentName: 'one', agent: one },
       { agentName: 'two', agent: two },
     ]);
-    later(() => made.close());
+    closeAfterTest(() => made.close());
     const first = await made.invoke('one/echo', { prompt: 'ask' });
     const second = await made.invoke('two/echo', { prompt: 'ask' });
     expect((await goOn(made, second.followUpId, 'to two')).message).toBe('to two');
@@ -192,7 +198,7 @@ describe('a question of an agent', () => {
 
   it('is kept under its key with task, context and agent', async () => {
     const puts: [string, FollowUp, number][] = [];
-    const memory = memoryFollowUps();
+    const memory = memoryFollowUpStore();
     const made = await bridge({
       agentName: 'a',
       agent: sampleAgent(),
@@ -209,7 +215,7 @@ describe('a question of an agent', () => {
         },
       },
     });
-    later(() => made.close());
+    closeAfterTest(() => made.close());
     const { taskId, contextId } = await made.invoke('a/echo', { prompt: 'ask' }, { sessionId: 's' });
     expect(puts).toEqual([
       [
@@ -231,11 +237,11 @@ describe('a question of an agent', () => {
   it('is there after a restart of the bridge', async () => {
     const agent = sampleAgent();
     const file = join(folder, 'follow-ups.db');
-    const before = await bridge({ agentName: 'a', agent, followUps: await sqliteFollowUps({ file }) });
+    const before = await bridge({ agentName: 'a', agent, followUps: await sqliteFollowUpStore({ file }) });
     const asked = await before.invoke('a/echo', { prompt: 'ask' }, { sessionId: 's' });
     await before.close();
-    const after = await bridge({ agentName: 'a', agent, followUps: await sqliteFollowUps({ file }) });
-    later(() => after.close());
+    const after = await bridge({ agentName: 'a', agent, followUps: await sqliteFollowUpStore({ file }) });
+    closeAfterTest(() => after.close());
     expect(await goOn(after, asked.followUpId, 'still here', { sessionId: 's' })).toMatchObject({
       success: true,
       message: 'still here',
@@ -245,7 +251,7 @@ describe('a question of an agent', () => {
 
 describe('an agent that wants a proof', () => {
   it('gives a follow-up ID, which says so or waits', async () => {
-    const made = await bridgeOver(sampleAgent());
+    const made = await bridgeToServedAgent(sampleAgent());
     const asked = await made.invoke('remote/echo', { prompt: 'auth' });
     expect(asked).toMatchObject({
       success: false,
@@ -264,7 +270,7 @@ describe('an agent that wants a proof', () => {
 
 describe('users', () => {
   it('do not share a conversation, whatever their sessions are called', async () => {
-    const made = await bridgeOver(sampleAgent());
+    const made = await bridgeToServedAgent(sampleAgent());
     const contextOf = async (userId?: string) =>
       (await made.invoke('remote/echo', { prompt: 'x' }, { sessionId: 's', ...(userId && { userId }) }))
         .contextId;
@@ -275,9 +281,9 @@ describe('users', () => {
   });
 
   it('are led back to the context that the agent chose', async () => {
-    const raw = await startRawAgent({ stream: () => [task('completed', 'x')] });
-    later(() => raw.close());
-    const made = await bridgeTo(raw.url);
+    const raw = await startRawAgent({ stream: () => [rawTask('completed', 'x')] });
+    closeAfterTest(() => raw.close());
+    const made = await bridgeToUrl(raw.url);
     await made.invoke('remote/s', { prompt: 'x' }, { sessionId: 's' });
     await made.invoke('remote/s', { prompt: 'x' }, { sessionId: 's' });
     await made.invoke('remote/s', { prompt: 'x' }, { sessionId: 't' });

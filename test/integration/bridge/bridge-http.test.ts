@@ -5,14 +5,14 @@ import type { Bridge } from '../../../src/bridge/action-types.ts';
 import { serveActions, type ServeActionsOptions } from '../../../src/bridge/http/serve-actions.ts';
 import { schemasExtension } from '../../../src/bridge/actions/skill-actions.ts';
 import { defineAgent } from '../../../src/engine/index.ts';
-import { apiKey } from '../../../src/server/auth/schemes/api-key.ts';
+import { apiKeyAuth } from '../../../src/server/auth/schemes/api-key.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
-import { bridgeOver, later } from '../../support/bridge/bridge-fixtures.ts';
-import { gate } from '../../support/engine/conversation.ts';
+import { bridgeToServedAgent, closeAfterTest } from '../../support/bridge/bridge-fixtures.ts';
+import { createDeferred } from '../../support/engine/conversation.ts';
 
 async function serving(made: Bridge, options: ServeActionsOptions = {}): Promise<string> {
   const server = await serveActions(made, options);
-  later(() => server.stop(0));
+  closeAfterTest(() => server.stop(0));
   return server.url;
 }
 
@@ -37,7 +37,7 @@ const eventsOf = (text: string): { event: string; data: any }[] =>
 
 describe('actions over HTTP', () => {
   it('are listed, shown and called', async () => {
-    const made = await bridgeOver(sampleAgent());
+    const made = await bridgeToServedAgent(sampleAgent());
     const url = await serving(made);
     const { actions } = await jsonOf(fetch(`${url}/actions`));
     expect(actions).toEqual(JSON.parse(JSON.stringify(made.actions())));
@@ -53,7 +53,7 @@ describe('actions over HTTP', () => {
   });
 
   it('ask and are answered', async () => {
-    const url = await serving(await bridgeOver(sampleAgent()));
+    const url = await serving(await bridgeToServedAgent(sampleAgent()));
     const asked = await jsonOf(post(`${url}/actions/remote/echo:invoke`, { parameters: { prompt: 'ask' } }));
     expect(asked).toMatchObject({ status: 'INPUT_REQUIRED', followUpId: expect.any(String) });
     const parameters = { follow_up_id: asked.followUpId, user_response: 'This' };
@@ -64,7 +64,7 @@ describe('actions over HTTP', () => {
   });
 
   it('tell their progress as events', async () => {
-    const url = await serving(await bridgeOver(sampleAgent()));
+    const url = await serving(await bridgeToServedAgent(sampleAgent()));
     const answer = await post(
       `${url}/actions/remote/echo:invoke`,
       { parameters: { prompt: 'stream' } },
@@ -79,8 +79,8 @@ describe('actions over HTTP', () => {
 
   it.each(['cancel', 'detach'] as const)('%s the task when the caller hangs up', async (onDisconnect) => {
     const agent = sampleAgent();
-    const made = await bridgeOver(agent);
-    const ended = gate();
+    const made = await bridgeToServedAgent(agent);
+    const ended = createDeferred();
     const url = await serving(
       {
         ...made,
@@ -125,7 +125,7 @@ describe('actions over HTTP', () => {
     ['that a page could make', '/actions/remote/echo:invoke', '{}', { 'content-type': 'text/plain' }, 415],
     ['that are too large', '/actions/remote/echo:invoke', { a: 'x'.repeat(2_000) }, {}, 413],
   ])('refuse calls %s', async (_what, path, body, headers, expected) => {
-    const url = await serving(await bridgeOver(sampleAgent()), { maxBodyBytes: 1_000 });
+    const url = await serving(await bridgeToServedAgent(sampleAgent()), { maxBodyBytes: 1_000 });
     const answer = await post(`${url}${path}`, body, headers);
     expect([answer.status, await answer.json()]).toEqual([
       expected,
@@ -134,7 +134,7 @@ describe('actions over HTTP', () => {
   });
 
   it('answer mistakes in parameters in the one shape', async () => {
-    const url = await serving(await bridgeOver(sampleAgent()));
+    const url = await serving(await bridgeToServedAgent(sampleAgent()));
     const answer = await post(`${url}/actions/remote/echo:invoke`, {});
     expect([answer.status, await answer.json()]).toMatchObject([
       200,
@@ -143,7 +143,7 @@ describe('actions over HTTP', () => {
   });
 
   it('are for this machine under its own names, where nobody proves anything', async () => {
-    const url = await serving(await bridgeOver(sampleAgent()));
+    const url = await serving(await bridgeToServedAgent(sampleAgent()));
     const statusWith = (host: string) =>
       new Promise<number | undefined>((resolve, reject) => {
         request(`${url}/actions`, { headers: { host } }, (answer) => {
@@ -160,7 +160,7 @@ describe('actions over HTTP', () => {
   });
 
   it('may be below a path', async () => {
-    const url = await serving(await bridgeOver(sampleAgent()), { basePath: '/tools/' });
+    const url = await serving(await bridgeToServedAgent(sampleAgent()), { basePath: '/tools/' });
     expect((await fetch(`${url}/tools/actions`)).status).toBe(200);
     expect((await fetch(`${url}/actions`)).status).toBe(404);
     const { servers } = await jsonOf(fetch(`${url}/tools/openapi.json`));
@@ -174,7 +174,7 @@ describe('actions over HTTP', () => {
       skills: [{ id: 'a/b:c d', name: 'Odd' }],
       process: () => 'ok',
     });
-    const url = await serving(await bridgeOver(agent));
+    const url = await serving(await bridgeToServedAgent(agent));
     const { paths } = await jsonOf(fetch(`${url}/openapi.json`));
     const path = Object.keys(paths).find((each) => each.startsWith('/actions/remote/')) ?? '';
     expect(path).toBe('/actions/remote/a%2Fb%3Ac%20d:invoke');
@@ -187,10 +187,10 @@ describe('actions over HTTP', () => {
 
 describe('callers that prove who they are', () => {
   const keys = { 'key-of-alice-0123456789': { id: 'alice' }, 'key-of-bob-0123456789': { id: 'bob' } };
-  const auth = { any: [apiKey({ in: 'header', name: 'x-api-key', keys })] };
+  const auth = { any: [apiKeyAuth({ in: 'header', name: 'x-api-key', keys })] };
 
   it('are asked to, and have follow-ups and contexts of their own', async () => {
-    const url = await serving(await bridgeOver(sampleAgent()), { auth });
+    const url = await serving(await bridgeToServedAgent(sampleAgent()), { auth });
     expect((await fetch(`${url}/actions`)).status).toBe(401);
     expect((await post(`${url}/actions/remote/echo:invoke`, {})).headers.get('www-authenticate')).toContain(
       'ApiKey',
@@ -217,7 +217,7 @@ describe('callers that prove who they are', () => {
   });
 
   it('are told of it in the document', async () => {
-    const url = await serving(await bridgeOver(sampleAgent()), { auth });
+    const url = await serving(await bridgeToServedAgent(sampleAgent()), { auth });
     const document = await jsonOf(
       fetch(`${url}/openapi.json`, { headers: { 'x-api-key': 'key-of-bob-0123456789' } }),
     );
@@ -245,7 +245,7 @@ describe('the OpenAPI document', () => {
         yield { artifact: { artifactId: 'a', parts: [{ data: { degrees: 3 } }] } };
       },
     });
-    const url = await serving(await bridgeOver(agent), { title: 'Weather tools' });
+    const url = await serving(await bridgeToServedAgent(agent), { title: 'Weather tools' });
     const document = await jsonOf(fetch(`${url}/openapi.json`));
     expect(document).toMatchObject({
       openapi: '3.1.0',

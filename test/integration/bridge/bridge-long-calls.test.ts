@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Progress } from '../../../src/bridge/action-types.ts';
+import type { ActionProgress } from '../../../src/bridge/action-types.ts';
 import { defineAgent } from '../../../src/engine/index.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
-import { bridgeOver, bridgeTo, later } from '../../support/bridge/bridge-fixtures.ts';
-import { gate } from '../../support/engine/conversation.ts';
+import { bridgeToServedAgent, bridgeToUrl, closeAfterTest } from '../../support/bridge/bridge-fixtures.ts';
+import { createDeferred } from '../../support/engine/conversation.ts';
 import { ManualClock } from '../../support/clocks/manual-clock.ts';
-import { innerTask, startRawAgent, task } from '../../support/mesh/raw-agent.ts';
+import { innerTask, startRawAgent, rawTask } from '../../support/mesh/raw-agent.ts';
 
 describe('a long call', () => {
   it('tells what the agent says, and counts', async () => {
@@ -18,8 +18,8 @@ describe('a long call', () => {
         yield { artifact: { artifactId: 'a', text: 'Three' } };
       },
     });
-    const seen: Progress[] = [];
-    const made = await bridgeOver(agent);
+    const seen: ActionProgress[] = [];
+    const made = await bridgeToServedAgent(agent);
     const response = await made.invoke(
       'remote/default',
       { prompt: 'x' },
@@ -31,7 +31,7 @@ describe('a long call', () => {
   });
 
   it('is unmoved by a listener that throws', async () => {
-    const made = await bridgeOver(sampleAgent());
+    const made = await bridgeToServedAgent(sampleAgent());
     const onProgress = () => {
       throw new Error('mine');
     };
@@ -40,9 +40,9 @@ describe('a long call', () => {
 
   it('is canceled with its task', async () => {
     const agent = sampleAgent();
-    const made = await bridgeOver(agent);
+    const made = await bridgeToServedAgent(agent);
     const stop = new AbortController();
-    const progress = gate();
+    const progress = createDeferred();
     const response = made.invoke(
       'remote/echo',
       { prompt: 'slow' },
@@ -56,17 +56,17 @@ describe('a long call', () => {
   });
 
   it('is canceled as soon as its task has a name', async () => {
-    const asked = gate();
-    const go = gate();
+    const asked = createDeferred();
+    const go = createDeferred();
     const raw = await startRawAgent({
       open: async (_request, events) => {
         asked.open();
         await go.opened;
-        events.event(task('working'));
+        events.event(rawTask('working'));
       },
     });
-    later(() => raw.close());
-    const made = await bridgeTo(raw.url);
+    closeAfterTest(() => raw.close());
+    const made = await bridgeToUrl(raw.url);
     const stop = new AbortController();
     const response = made.invoke('remote/s', { prompt: 'x' }, { signal: stop.signal });
     await asked.opened;
@@ -78,12 +78,12 @@ describe('a long call', () => {
 
   it('says when its task could not be canceled', async () => {
     const raw = await startRawAgent({
-      open: (_request, events) => events.event(task('working')),
+      open: (_request, events) => events.event(rawTask('working')),
       cancel: () => ({ error: { code: -32002, message: 'No' } }),
     });
-    later(() => raw.close());
+    closeAfterTest(() => raw.close());
     const stop = new AbortController();
-    const made = await bridgeTo(raw.url);
+    const made = await bridgeToUrl(raw.url);
     const response = await made.invoke(
       'remote/s',
       { prompt: 'x' },
@@ -94,7 +94,7 @@ describe('a long call', () => {
 
   it('never begins when it was canceled before', async () => {
     const agent = sampleAgent();
-    const made = await bridgeOver(agent);
+    const made = await bridgeToServedAgent(agent);
     expect(await made.invoke('remote/echo', { prompt: 'x' }, { signal: AbortSignal.abort() })).toMatchObject({
       status: 'CANCELED',
     });
@@ -102,7 +102,7 @@ describe('a long call', () => {
   });
 
   it('gives a handle when its time is up, and goes on by it', async () => {
-    const open = gate();
+    const open = createDeferred();
     const clock = new ManualClock();
     const agent = defineAgent({
       name: 'Slow',
@@ -113,9 +113,9 @@ describe('a long call', () => {
         yield { artifact: { artifactId: 'a', text: 'At last' } };
       },
     });
-    const made = await bridgeOver(agent, { clock });
+    const made = await bridgeToServedAgent(agent, { clock });
     const ask = (name: string, parameters: object) => {
-      const heard = gate();
+      const heard = createDeferred();
       const response = made.invoke(
         name,
         { ...parameters },
@@ -152,14 +152,14 @@ describe('a long call', () => {
   it('can be waited for when its connection broke', async () => {
     const raw = await startRawAgent({
       open: (_request, events) => {
-        events.event(task('working'));
+        events.event(rawTask('working'));
         events.cut();
       },
-      get: () => task('completed', 'done after all'),
+      get: () => rawTask('completed', 'done after all'),
     });
-    later(() => raw.close());
+    closeAfterTest(() => raw.close());
     let isDown = true;
-    const made = await bridgeTo(
+    const made = await bridgeToUrl(
       raw.url,
       {},
       {

@@ -1,16 +1,16 @@
 /** Cards and agents that nobody would write on purpose, or somebody did. */
 import { describe, expect, it } from 'vitest';
 import { bridge } from '../../../src/bridge/bridge.ts';
-import { nameTools } from '../../../src/bridge/mcp/server/tool-names.ts';
+import { assignToolNames } from '../../../src/bridge/mcp/server/tool-names.ts';
 import { serveMcp } from '../../../src/bridge/mcp/server/serve-mcp.ts';
 import { serveActions } from '../../../src/bridge/http/serve-actions.ts';
 import { defineAgent } from '../../../src/engine/index.ts';
 import type { AgentCard, AgentSkill } from '../../../src/protocol/card.ts';
 import type { LogEntry } from '../../../src/primitives/log.ts';
-import { bridgeOver, bridgeTo, later } from '../../support/bridge/bridge-fixtures.ts';
-import { gate } from '../../support/engine/conversation.ts';
-import { type ClientKind, clientKinds } from '../../support/bridge/mcp-clients.ts';
-import { innerTask, startRawAgent, status, task } from '../../support/mesh/raw-agent.ts';
+import { bridgeToServedAgent, bridgeToUrl, closeAfterTest } from '../../support/bridge/bridge-fixtures.ts';
+import { createDeferred } from '../../support/engine/conversation.ts';
+import { type McpClientKind, mcpClientKinds } from '../../support/bridge/mcp-clients.ts';
+import { innerTask, startRawAgent, rawStatusUpdate, rawTask } from '../../support/mesh/raw-agent.ts';
 
 const skill = (id: string, description = 'Does it', more: Partial<AgentSkill> = {}): AgentSkill => ({
   id,
@@ -36,18 +36,18 @@ function echo(skills: AgentSkill[]) {
 async function over(skills: AgentSkill[]) {
   const agent = echo(skills);
   const made = await bridge({ agentName: 'remote', agent });
-  later(() => made.close());
-  later(() => agent.close());
+  closeAfterTest(() => made.close());
+  closeAfterTest(() => agent.close());
   return made;
 }
 
 async function toolsOf(skills: AgentSkill[]) {
   const made = await over(skills);
   const running = await serveMcp(made, { http: true });
-  later(() => running.close());
-  const [kind] = clientKinds as [ClientKind];
+  closeAfterTest(() => running.close());
+  const [kind] = mcpClientKinds as [McpClientKind];
   const client = await kind.connect({ url: running.url ?? '' });
-  later(() => client.close());
+  closeAfterTest(() => client.close());
   return client;
 }
 
@@ -58,7 +58,7 @@ describe('a card', () => {
       Array.from({ length: 10_000 }, (_, index) => skill(`s${index}`, `Says {prompt}, or {x${index}}`)),
     );
     const made = await bridge({ agentName: 'remote', agent, log: (entry) => entries.push(entry) });
-    later(() => made.close());
+    closeAfterTest(() => made.close());
     expect(made.actions()).toHaveLength(1_001);
     expect(entries).toMatchObject([{ level: 'warn', message: expect.stringContaining('10000') }]);
     expect(await made.invoke('remote/s999', { prompt: 'hi', x999: '!' })).toMatchObject({
@@ -66,10 +66,10 @@ describe('a card', () => {
     });
     expect(await made.invoke('remote/s1000', { prompt: 'hi' })).toMatchObject({ status: 'ERROR' });
     const running = await serveMcp(made, { http: true });
-    later(() => running.close());
-    const [kind] = clientKinds as [ClientKind];
+    closeAfterTest(() => running.close());
+    const [kind] = mcpClientKinds as [McpClientKind];
     const client = await kind.connect({ url: running.url ?? '' });
-    later(() => client.close());
+    closeAfterTest(() => client.close());
     expect(await client.tools()).toHaveLength(1_001);
   });
 
@@ -91,7 +91,7 @@ describe('a card', () => {
 
   it('keeps the names of its tools when skills come and go around them', () => {
     const names = ['remote/天気', 'remote/a b', 'remote/forecast'];
-    const [alone, among] = [nameTools(names), nameTools(['remote/x', ...names, 'other/天気'])];
+    const [alone, among] = [assignToolNames(names), assignToolNames(['remote/x', ...names, 'other/天気'])];
     expect(names.map((name) => among.get(name))).toEqual(names.map((name) => alone.get(name)));
   });
 
@@ -124,8 +124,8 @@ describe('a card', () => {
   });
 
   it('may change while a call runs, which goes on', async () => {
-    const go = gate();
-    const begun = gate();
+    const go = createDeferred();
+    const begun = createDeferred();
     let skills = [skill('old')];
     const agent = defineAgent({
       name: 'Changing',
@@ -140,8 +140,8 @@ describe('a card', () => {
     const card = agent.card.bind(agent);
     Object.assign(agent, { card: async (): Promise<AgentCard> => ({ ...(await card()), skills }) });
     const made = await bridge({ agentName: 'remote', agent, cardInterval: 1 });
-    later(() => made.close());
-    later(() => agent.close());
+    closeAfterTest(() => made.close());
+    closeAfterTest(() => agent.close());
     const response = made.invoke('remote/old', { prompt: 'x' }, { onProgress: begun.open });
     await begun.opened;
     const changed = new Promise<void>((resolve) => made.onChange(resolve));
@@ -159,7 +159,7 @@ describe('a card', () => {
   it('with words that are markup or paths is served over HTTP as it is', async () => {
     const made = await over([skill('../../etc', '<script>'), skill('a?b#c%2F', 'x'), skill('x:invoke', 'y')]);
     const server = await serveActions(made);
-    later(() => server.stop(0));
+    closeAfterTest(() => server.stop(0));
     for (const id of ['../../etc', 'a?b#c%2F', 'x:invoke']) {
       const answer = await fetch(`${server.url}/actions/remote/${encodeURIComponent(id)}:invoke`, {
         method: 'POST',
@@ -181,8 +181,8 @@ describe('an agent', () => {
         for (let round = 1; ; round++) await context.ask(`Question ${round}?`);
       },
     });
-    later(() => agent.close());
-    const made = await bridgeOver(agent);
+    closeAfterTest(() => agent.close());
+    const made = await bridgeToServedAgent(agent);
     let answer = await made.invoke('remote/default', { prompt: 'x' });
     const ids = new Set<string>();
     for (let round = 1; round <= 20; round++) {
@@ -207,14 +207,14 @@ describe('an agent', () => {
     });
     const made = await bridge({ agentName: 'remote', agent });
     const running = await serveMcp(made, { http: true, maxQuestions: 3 });
-    later(() => agent.close());
-    later(() => made.close());
-    later(() => running.close());
-    for (const kind of clientKinds) {
+    closeAfterTest(() => agent.close());
+    closeAfterTest(() => made.close());
+    closeAfterTest(() => running.close());
+    for (const kind of mcpClientKinds) {
       let asked = 0;
       const elicit = () => ({ action: 'accept', content: { answer: `${++asked}` } });
       const client = await kind.connect({ url: running.url ?? '' }, { elicit });
-      later(() => client.close());
+      closeAfterTest(() => client.close());
       const result = await client.call('remote_default', { prompt: 'x' });
       expect(result).toMatchObject({
         structuredContent: {
@@ -230,15 +230,15 @@ describe('an agent', () => {
   it('that sends things in no order is understood as far as it goes', async () => {
     const raw = await startRawAgent({
       stream: () => [
-        status('working', 'first'),
+        rawStatusUpdate('working', 'first'),
         { kind: 'nonsense' },
-        task('working'),
-        status('completed', 'done', true),
-        status('working', 'too late'),
+        rawTask('working'),
+        rawStatusUpdate('completed', 'done', true),
+        rawStatusUpdate('working', 'too late'),
       ],
     });
-    later(() => raw.close());
-    const made = await bridgeTo(raw.url);
+    closeAfterTest(() => raw.close());
+    const made = await bridgeToUrl(raw.url);
     const { status: word, message, taskId } = await made.invoke('remote/s', { prompt: 'x' });
     expect([word, message, taskId]).toEqual(['COMPLETED', 'done', innerTask]);
   });

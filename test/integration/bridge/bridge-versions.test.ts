@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import type { Bridge } from '../../../src/bridge/action-types.ts';
-import { bridges } from '../../../src/bridge/bridge.ts';
+import { bridgeAgents } from '../../../src/bridge/bridge.ts';
 import { connect } from '../../../src/client/connect.ts';
 import { defineAgent } from '../../../src/engine/index.ts';
 import { serve } from '../../../src/server/node/serve.ts';
 import { start03, start13 } from '../../interop/official-servers.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
-import { bridgeTo, later } from '../../support/bridge/bridge-fixtures.ts';
-import { gate } from '../../support/engine/conversation.ts';
-import { json, startRaw } from '../../support/http/raw-server.ts';
+import { bridgeToUrl, closeAfterTest } from '../../support/bridge/bridge-fixtures.ts';
+import { createDeferred } from '../../support/engine/conversation.ts';
+import { respondJson, startRawServer } from '../../support/http/raw-server.ts';
 
 /** An agent of 0.1, which names its task as it is told to and does not stream. */
 async function start01(): Promise<{ url: string; close(): Promise<void> }> {
   const tasks = new Map<string, any>();
-  return startRaw((request, response, url) => {
+  return startRawServer((request, response, url) => {
     if (request.path === '/.well-known/agent.json') {
       const skills = [{ id: 'echo', name: 'Echo' }];
-      return json(response, {
+      return respondJson(response, {
         name: 'Echo 0.1',
         url,
         version: '1',
@@ -25,8 +25,8 @@ async function start01(): Promise<{ url: string; close(): Promise<void> }> {
       });
     }
     const { id, method, params } = request.json ?? {};
-    if (method === undefined) return json(response, {}, 404);
-    const reply = (result: unknown) => json(response, { jsonrpc: '2.0', id, result });
+    if (method === undefined) return respondJson(response, {}, 404);
+    const reply = (result: unknown) => respondJson(response, { jsonrpc: '2.0', id, result });
     const said = (text: string) => ({ role: 'agent', parts: [{ type: 'text', text }] });
     if (method === 'tasks/send') {
       const known = tasks.get(params.id);
@@ -42,7 +42,8 @@ async function start01(): Promise<{ url: string; close(): Promise<void> }> {
       tasks.set(params.id, task);
       return reply(task);
     }
-    const refuse = (code: number) => json(response, { jsonrpc: '2.0', id, error: { code, message: 'No' } });
+    const refuse = (code: number) =>
+      respondJson(response, { jsonrpc: '2.0', id, error: { code, message: 'No' } });
     if (method !== 'tasks/get' && method !== 'tasks/cancel') return refuse(-32601);
     const task = tasks.get(params.id);
     if (!task) return refuse(-32001);
@@ -64,8 +65,8 @@ describe.each([
 ])('an agent of %s', (_name, start) => {
   const open = async (): Promise<Bridge> => {
     const server = await start();
-    later(() => server.close());
-    return bridgeTo(server.url);
+    closeAfterTest(() => server.close());
+    return bridgeToUrl(server.url);
   };
 
   it('answers an action', async () => {
@@ -94,7 +95,7 @@ describe.each([
   it('is canceled', async () => {
     const made = await open();
     const stop = new AbortController();
-    const begun = gate();
+    const begun = createDeferred();
     const response = made.invoke(
       'remote/echo',
       { prompt: 'slow' },
@@ -125,15 +126,15 @@ describe('two bridges with three agents', () => {
           },
         });
         const server = await serve(agent);
-        later(() => server.stop(0));
+        closeAfterTest(() => server.stop(0));
         return { agentName: name, url: server.url };
       }),
     );
     const made = await Promise.all(
       [1, 2].map(async () => {
         const connected = agents.map(({ agentName, url }) => ({ agentName, agent: connect(url) }));
-        const one = await bridges(connected);
-        later(async () => {
+        const one = await bridgeAgents(connected);
+        closeAfterTest(async () => {
           await one.close();
           for (const { agent } of connected) await agent.close();
         });

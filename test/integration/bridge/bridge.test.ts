@@ -3,17 +3,17 @@ import { bridge } from '../../../src/bridge/bridge.ts';
 import { defineAgent } from '../../../src/engine/index.ts';
 import type { AgentSkill } from '../../../src/protocol/card.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
-import { bridgeOver, bridgeTo, later } from '../../support/bridge/bridge-fixtures.ts';
-import { gate } from '../../support/engine/conversation.ts';
+import { bridgeToServedAgent, bridgeToUrl, closeAfterTest } from '../../support/bridge/bridge-fixtures.ts';
+import { createDeferred } from '../../support/engine/conversation.ts';
 import { ManualClock } from '../../support/clocks/manual-clock.ts';
-import { startRawAgent, status, task } from '../../support/mesh/raw-agent.ts';
-import { json, startRaw } from '../../support/http/raw-server.ts';
+import { startRawAgent, rawStatusUpdate, rawTask } from '../../support/mesh/raw-agent.ts';
+import { respondJson, startRawServer } from '../../support/http/raw-server.ts';
 
 const nothing = { errorInfo: undefined, followUpId: undefined, files: [], data: {} };
 
 describe('an action', () => {
   it('is there for each skill, beside the one for answers', async () => {
-    const made = await bridgeOver(sampleAgent());
+    const made = await bridgeToServedAgent(sampleAgent());
     expect(made.actions().map(({ name }) => name)).toEqual(['remote/echo', 'provide_required_input']);
     expect(made.actions()[0]).toMatchObject({
       agentName: 'remote',
@@ -25,7 +25,7 @@ describe('an action', () => {
   });
 
   it('is completed with texts, in the context of its session', async () => {
-    const made = await bridgeOver(sampleAgent());
+    const made = await bridgeToServedAgent(sampleAgent());
     const first = await made.invoke('remote/echo', { prompt: 'hello' }, { sessionId: 'session-1' });
     expect(first).toEqual({
       ...nothing,
@@ -42,13 +42,13 @@ describe('an action', () => {
   });
 
   it('joins chunks, and shows artifacts apart', async () => {
-    const made = await bridgeOver(sampleAgent());
+    const made = await bridgeToServedAgent(sampleAgent());
     expect((await made.invoke('remote/echo', { prompt: 'stream' })).message).toBe('01234');
     expect((await made.invoke('remote/echo', { prompt: 'two' })).message).toBe('a\n\nbc');
   });
 
   it('is failed without the secrets of the agent', async () => {
-    const made = await bridgeOver(sampleAgent());
+    const made = await bridgeToServedAgent(sampleAgent());
     const response = await made.invoke('remote/echo', { prompt: 'fail' });
     expect(response).toMatchObject({ success: false, status: 'FAILED', taskId: expect.any(String) });
     expect(response.errorInfo?.errorMessage).toBe(response.message);
@@ -56,7 +56,7 @@ describe('an action', () => {
   });
 
   it('is rejected with the words of the agent', async () => {
-    const made = await bridgeOver(sampleAgent());
+    const made = await bridgeToServedAgent(sampleAgent());
     expect(await made.invoke('remote/echo', { prompt: 'reject' })).toMatchObject({
       success: false,
       status: 'REJECTED',
@@ -67,9 +67,11 @@ describe('an action', () => {
   });
 
   it('is canceled when the agent says so', async () => {
-    const raw = await startRawAgent({ stream: () => [task('working'), status('canceled', undefined, true)] });
-    later(() => raw.close());
-    expect(await (await bridgeTo(raw.url)).invoke('remote/s', { prompt: 'x' })).toMatchObject({
+    const raw = await startRawAgent({
+      stream: () => [rawTask('working'), rawStatusUpdate('canceled', undefined, true)],
+    });
+    closeAfterTest(() => raw.close());
+    expect(await (await bridgeToUrl(raw.url)).invoke('remote/s', { prompt: 'x' })).toMatchObject({
       success: false,
       status: 'CANCELED',
       message: 'The task was canceled',
@@ -83,7 +85,7 @@ describe('an action', () => {
       mayAnswerDirectly: true,
       process: () => ({ messageId: 'm', role: 'agent', parts: [{ text: 'hello' }] }),
     });
-    expect(await (await bridgeOver(agent)).invoke('remote/default', { prompt: 'x' })).toMatchObject({
+    expect(await (await bridgeToServedAgent(agent)).invoke('remote/default', { prompt: 'x' })).toMatchObject({
       success: true,
       status: 'COMPLETED',
       message: 'hello',
@@ -92,7 +94,7 @@ describe('an action', () => {
   });
 
   it('is followed by asking where the agent does not stream', async () => {
-    const open = gate();
+    const open = createDeferred();
     const agent = defineAgent({
       name: 'Silent',
       description: 'Does not stream',
@@ -104,7 +106,7 @@ describe('an action', () => {
     });
     const clock = new ManualClock();
     const made = await bridge({ agentName: 'local', agent, clock });
-    later(() => made.close());
+    closeAfterTest(() => made.close());
     const polled = clock.asked((milliseconds) => milliseconds === 1_000);
     const response = made.invoke('local/default', { prompt: 'x' });
     await polled;
@@ -127,7 +129,7 @@ describe('an action', () => {
         yield { artifact: { artifactId: 'b', parts: [{ data: { unit: 'kg' } }, { data: [1, 2] }] } };
       },
     });
-    expect(await (await bridgeOver(agent)).invoke('remote/default', { prompt: 'x' })).toMatchObject({
+    expect(await (await bridgeToServedAgent(agent)).invoke('remote/default', { prompt: 'x' })).toMatchObject({
       message: 'It is 3.',
       data: { sum: 3, unit: 'kg', values: [[1, 2]] },
     });
@@ -139,11 +141,11 @@ describe('the list of actions', () => {
     let skills: AgentSkill[] = [{ id: 'one', name: 'One', description: 'First', tags: [] }];
     let etag = '"1"';
     const asked: (string | undefined)[] = [];
-    const raw = await startRaw((request, response, url) => {
-      if (request.path !== '/.well-known/agent-card.json') return json(response, {}, 404);
+    const raw = await startRawServer((request, response, url) => {
+      if (request.path !== '/.well-known/agent-card.json') return respondJson(response, {}, 404);
       asked.push(request.headers['if-none-match']);
       if (request.headers['if-none-match'] === etag) return response.writeHead(304, { etag }).end();
-      return json(
+      return respondJson(
         response,
         {
           protocolVersion: '0.3.0',
@@ -160,9 +162,9 @@ describe('the list of actions', () => {
         { etag },
       );
     });
-    later(() => raw.close());
+    closeAfterTest(() => raw.close());
     const clock = new ManualClock();
-    const made = await bridgeTo(raw.url, { clock, cardInterval: 5_000 });
+    const made = await bridgeToUrl(raw.url, { clock, cardInterval: 5_000 });
     let changes = 0;
     let stop = made.onChange(() => changes++);
     const names = () => made.actions().map(({ name }) => name);

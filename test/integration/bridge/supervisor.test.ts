@@ -6,27 +6,31 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { bridge } from '../../../src/bridge/bridge.ts';
-import { type AgentConfig, readBridgeConfig } from '../../../src/bridge/bridge-config.ts';
+import { type BridgeAgentConfig, readBridgeConfig } from '../../../src/bridge/bridge-config.ts';
 import { openAgent } from '../../../src/bridge/open-agent.ts';
 import type { SuperviseOptions } from '../../../src/bridge/supervisor/supervise-options.ts';
-import { type Supervised, type SupervisedState, supervise } from '../../../src/bridge/supervisor/supervise.ts';
+import {
+  type Supervised,
+  type SupervisedState,
+  supervise,
+} from '../../../src/bridge/supervisor/supervise.ts';
 import { supervisedAgent } from '../../../src/bridge/supervisor/supervised-agent.ts';
 import { connect } from '../../../src/client/connect.ts';
 import { A2AError } from '../../../src/protocol/errors.ts';
 import type { Message } from '../../../src/protocol/message.ts';
-import { node, root } from '../../support/cli/run-command.ts';
-import { type Compiled, compiled } from '../../support/compile-sources.ts';
-import { freePort } from '../../support/http/free-port.ts';
+import { runNode, repositoryRoot } from '../../support/cli/run-command.ts';
+import { type CompiledSources, compileSources } from '../../support/compile-sources.ts';
+import { findFreePort } from '../../support/http/free-port.ts';
 import { ManualClock } from '../../support/clocks/manual-clock.ts';
-import { groupOf, isAlive, parentOf } from '../../support/process/processes.ts';
+import { processGroup, isProcessAlive, parentProcess } from '../../support/process/processes.ts';
 
-const agents = join(root, 'test/support/agents');
+const agents = join(repositoryRoot, 'test/support/agents');
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-supervisor-'));
-let built: Compiled;
+let built: CompiledSources;
 const opened: Supervised[] = [];
 
 beforeAll(() => {
-  built = compiled('supervisor', ['bridge/supervisor/guard.ts', 'bridge/supervisor/supervise.ts']);
+  built = compileSources('supervisor', ['bridge/supervisor/guard.ts', 'bridge/supervisor/supervise.ts']);
 });
 
 afterEach(async () => {
@@ -75,7 +79,7 @@ function tinyAgent(name: string, more = ''): string {
 }
 
 const addressOf = async () => {
-  const port = await freePort();
+  const port = await findFreePort();
   return { port, url: `http://127.0.0.1:${port}` };
 };
 
@@ -106,7 +110,7 @@ describe.each(['sdk-0.3', 'sdk-1.3'])('an agent on %s', (sdk) => {
     await run.stop();
     await agent.close();
     expect(run.state).toBe('stopped');
-    expect(isAlive(pid)).toBe(false);
+    expect(isProcessAlive(pid)).toBe(false);
     await expect(run.whenReady()).rejects.toThrow(`The agent at ${url} was stopped`);
   });
 
@@ -193,13 +197,13 @@ describe('what an agent prints', () => {
       const made = supervised({ command: ['node', file], url, clock, onOutput: () => resolve(made) });
     });
     const { pid = 0 } = run;
-    expect(isAlive(pid)).toBe(true);
+    expect(isProcessAlive(pid)).toBe(true);
     clock.advance(30_000);
     await expect(run.whenReady()).rejects.toMatchObject({
       message: expect.stringMatching(/did not answer within 30 s: Connection refused by http/) as string,
       hint: 'It printed last:\nthinking',
     });
-    expect(isAlive(pid)).toBe(false);
+    expect(isProcessAlive(pid)).toBe(false);
   });
 
   it('is told when it went into the background, where nobody could look after it', async () => {
@@ -211,7 +215,7 @@ describe('what an agent prints', () => {
     expect(error.message).toMatch(/ended with exit code 0 before it was ready$/);
     expect(error.hint).toMatch(/^It must not go into the background\. It printed last:\n\d+$/);
     expect(made.state).toBe('failed');
-    expect(isAlive(Number(made.output()[0]?.text))).toBe(false);
+    expect(isProcessAlive(Number(made.output()[0]?.text))).toBe(false);
   });
 
   it.each([
@@ -273,7 +277,7 @@ describe('the surroundings of an agent', () => {
     await waiting.whenReady();
     await other.whenReady();
     await waiting.stop();
-    expect(isAlive(other.pid ?? 0)).toBe(true);
+    expect(isProcessAlive(other.pid ?? 0)).toBe(true);
     const nobody = supervised({ url: (await addressOf()).url, startupTimeout: 200 });
     await expect(nobody.whenReady()).rejects.toThrow(/did not answer within 0.2 s/);
   });
@@ -290,22 +294,22 @@ describe('the end', () => {
     const run = supervised({ command: family(port, agent), url });
     await run.whenReady();
     const { pid = 0 } = run;
-    const members = groupOf(pid);
+    const members = processGroup(pid);
     expect(members.length).toBe(4);
     await run.stop();
-    expect(members.filter(isAlive)).toEqual([]);
+    expect(members.filter(isProcessAlive)).toEqual([]);
   });
 
   it('of the leader of a group takes the rest along, so that the next one finds its port free', async () => {
     const { port, url } = await addressOf();
     const run = supervised({ command: family(port, tinyAgent('left.mjs')), url });
     await run.whenReady();
-    const members = groupOf(run.pid ?? 0);
+    const members = processGroup(run.pid ?? 0);
     expect(members.length).toBe(4);
     const isReady = becomes(run, 'ready');
     process.kill(run.pid ?? 0, 'SIGKILL');
     await isReady;
-    expect(members.filter(isAlive)).toEqual([]);
+    expect(members.filter(isProcessAlive)).toEqual([]);
     expect(run.restarts).toBe(1);
   });
 
@@ -317,18 +321,21 @@ describe('the end', () => {
     ],
   ])('of this process by SIGKILL is the end of %s within 5 s', async (_what, command) => {
     const { port, url } = await addressOf();
-    const fixture = join(root, 'test/integration/fixtures/supervising.mjs');
+    const fixture = join(repositoryRoot, 'test/integration/fixtures/supervising.mjs');
     const module = pathToFileURL(inBuilt('supervise.js')).href;
-    const bridge = node([fixture, module, command(port), url]);
+    const bridge = runNode([fixture, module, command(port), url]);
     const [, pid] = await bridge.prints(/^ready (\d+)\n/);
-    const members = groupOf(Number(pid));
+    const members = processGroup(Number(pid));
     expect(members).toContain(Number(pid));
     await bridge.stop('SIGKILL');
     try {
-      await vi.waitFor(() => expect(members.filter(isAlive)).toEqual([]), { timeout: 5000, interval: 100 });
+      await vi.waitFor(() => expect(members.filter(isProcessAlive)).toEqual([]), {
+        timeout: 5000,
+        interval: 100,
+      });
     } finally {
       // Where this fails, the machine is not left with them.
-      for (const member of members.filter(isAlive)) process.kill(member, 'SIGKILL');
+      for (const member of members.filter(isProcessAlive)) process.kill(member, 'SIGKILL');
     }
   });
 
@@ -338,9 +345,9 @@ describe('the end', () => {
     await run.whenReady();
     const { pid = 0 } = run;
     const isReady = becomes(run, 'ready');
-    process.kill(parentOf(pid), 'SIGKILL');
+    process.kill(parentProcess(pid), 'SIGKILL');
     await isReady;
-    expect(isAlive(pid)).toBe(false);
+    expect(isProcessAlive(pid)).toBe(false);
     expect(run.restarts).toBe(1);
   });
 
@@ -366,7 +373,7 @@ a2a_server_command: node '${join(agents, 'sdk-0.3.mjs')}' ${port}
 a2a_server_working_dir: ${folder}
 `;
     const [config] = readBridgeConfig(text, join(folder, 'bridge.yaml'), {});
-    const opened = openAgent(config as AgentConfig, {
+    const opened = openAgent(config as BridgeAgentConfig, {
       supervise: { guard: inBuilt('guard.js'), minDelay: 20, stopTimeout: 200 },
     });
     // Nothing is ready yet; the bridge waits.

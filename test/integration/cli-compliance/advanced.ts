@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { signCard } from '../../../src/signing/sign-card.ts';
-import { cardAt, Person, wireTask } from '../../support/cli/client-command.ts';
-import { json, startRaw } from '../../support/http/raw-server.ts';
-import { makePair } from '../../support/signing/signed-card.ts';
+import { card1_0At, CliUser, wireTask1_0 } from '../../support/cli/client-command.ts';
+import { respondJson, startRawServer } from '../../support/http/raw-server.ts';
+import { createKeyPair } from '../../support/signing/signed-card.ts';
 import { type Row, row, without } from './row.ts';
 
 /** Tier 3. */
@@ -19,12 +19,14 @@ export const advanced: readonly Row[] = [
     );
   }),
   row('AUTH_008', 'no credentials for whoever shows a card', async ({ later, run, raw }) => {
-    const closed = await startRaw((_request, response) => json(response, { error: 'who?' }, 401));
+    const closed = await startRawServer((_request, response) =>
+      respondJson(response, { error: 'who?' }, 401),
+    );
     later(() => closed.close());
     expect((await run(`card get -a ${closed.url} --bearer t0ken-5 --api-key k3y-5`)).code).toBe(4);
     const keyOnly = await raw({
       card: { securitySchemes: { k: { apiKeySecurityScheme: { location: 'header', name: 'x-k' } } } },
-      on: { SendMessage: () => ({ task: wireTask('COMPLETED') }) },
+      on: { SendMessage: () => ({ task: wireTask1_0('COMPLETED') }) },
     });
     const { stderr } = await run(`send hi -a ${keyOnly.url} --bearer t0ken-5`);
     expect(stderr).toContain('the bearer token is not sent');
@@ -35,10 +37,10 @@ export const advanced: readonly Row[] = [
     'CARD_GET_004',
     'says whether a signature is right, and uses no card with a wrong one',
     async ({ person, fields, document, raw }) => {
-      const { privateKey, publicKey } = await makePair('ES256', 'k1');
+      const { privateKey, publicKey } = await createKeyPair('ES256', 'k1');
       const jwks = { keys: [publicKey] };
       const bare = await raw({});
-      const signed: any = await signCard(cardAt(bare.url), { key: privateKey, kid: 'k1', alg: 'ES256' });
+      const signed: any = await signCard(card1_0At(bare.url), { key: privateKey, kid: 'k1', alg: 'ES256' });
       const write = (name: string, value: unknown) =>
         writeFileSync(join(person.home, name), JSON.stringify(value));
       write('keys.json', jwks);
@@ -81,7 +83,7 @@ export const advanced: readonly Row[] = [
     ).toBe('TASK_STATE_COMPLETED');
   }),
   row('AUTH_010', 'logs in where an OpenID provider says', async ({ authorizationServer, oauthAgent }) => {
-    const other = new Person();
+    const other = new CliUser();
     const server = await authorizationServer();
     const target = await oauthAgent({
       openIdConnectSecurityScheme: { openIdConnectUrl: `${server.url}/openid` },
@@ -113,7 +115,7 @@ export const advanced: readonly Row[] = [
       const uri = 'https://extensions.example.com/x/v1';
       const strict = await raw({
         card: { capabilities: { streaming: false, extensions: [{ uri, required: true }] } },
-        on: { SendMessage: () => ({ task: wireTask('COMPLETED') }) },
+        on: { SendMessage: () => ({ task: wireTask1_0('COMPLETED') }) },
       });
       expect((await run(`send hi -a ${strict.url}`)).stderr).toContain(`requires the extension ${uri}`);
       await fields(`send hi -a ${strict.url} --extension ${uri}`);

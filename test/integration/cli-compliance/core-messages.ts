@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { Person, wireTask } from '../../support/cli/client-command.ts';
+import { CliUser, wireTask1_0 } from '../../support/cli/client-command.ts';
 import { type Row, row } from './row.ts';
 
 /** What a person says to an agent, and what becomes of it: tier 1. */
@@ -150,7 +150,7 @@ export const messages: readonly Row[] = [
     ).toContain('Your colour is red.');
   }),
   row('INTERACT_005', 'remembers nothing', async ({ agent }) => {
-    const other = new Person();
+    const other = new CliUser();
     const { code } = await other.run(['send', '-a', agent.url, 'ask']);
     expect(code).toBe(0);
     expect(readdirSync(other.home)).toEqual([]);
@@ -169,7 +169,7 @@ export const messages: readonly Row[] = [
     'keeps to interval and time, and can be interrupted',
     async ({ start, document, raw }) => {
       const never = await raw({
-        on: { SendMessage: () => ({ task: wireTask('WORKING') }), GetTask: () => wireTask('WORKING') },
+        on: { SendMessage: () => ({ task: wireTask1_0('WORKING') }), GetTask: () => wireTask1_0('WORKING') },
       });
       const { error } = await document(`send -a ${never.url} hi --poll-interval 200ms --timeout 1s`, 5);
       expect(error).toMatchObject({ code: 'A2ACLI_ERR_TIMEOUT', a2aCode: null });
@@ -195,8 +195,8 @@ export const messages: readonly Row[] = [
       const states = ['UNSPECIFIED', 'UNSPECIFIED', 'COMPLETED'];
       const odd = await raw({
         on: {
-          SendMessage: () => ({ task: wireTask('UNSPECIFIED') }),
-          GetTask: () => wireTask(states.shift() ?? 'COMPLETED'),
+          SendMessage: () => ({ task: wireTask1_0('UNSPECIFIED') }),
+          GetTask: () => wireTask1_0(states.shift() ?? 'COMPLETED'),
         },
       });
       expect((await fields(`task get task-1 -a ${odd.url}`)).State).toBe('TASK_STATE_UNSPECIFIED');
@@ -207,10 +207,10 @@ export const messages: readonly Row[] = [
     const broken = await raw({
       card: { capabilities: { streaming: true } },
       stream: (_params, events) => {
-        events.event({ task: wireTask('WORKING') });
+        events.event({ task: wireTask1_0('WORKING') });
         events.cut();
       },
-      on: { GetTask: () => wireTask('COMPLETED') },
+      on: { GetTask: () => wireTask1_0('COMPLETED') },
     });
     expect((await fields(`send -a ${broken.url} hi --poll-interval 50ms`)).State).toBe(
       'TASK_STATE_COMPLETED',

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { wireTask } from '../../support/cli/client-command.ts';
+import { wireTask1_0 } from '../../support/cli/client-command.ts';
 import { type Row, row } from './row.ts';
 
 /** What is printed, and how a command ends: tier 1. */
@@ -50,7 +50,7 @@ export const output: readonly Row[] = [
       const hostile = await raw({
         on: {
           SendMessage: () => ({
-            task: wireTask('COMPLETED', {
+            task: wireTask1_0('COMPLETED', {
               artifacts: [
                 {
                   artifactId: 'a',

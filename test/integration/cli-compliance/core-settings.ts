@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { apiKey } from '../../../src/server/auth/schemes/api-key.ts';
-import { bearer } from '../../../src/server/auth/schemes/bearer.ts';
-import { cardAt, Person, wireTask } from '../../support/cli/client-command.ts';
-import { root } from '../../support/cli/run-command.ts';
+import { apiKeyAuth } from '../../../src/server/auth/schemes/api-key.ts';
+import { bearerAuth } from '../../../src/server/auth/schemes/bearer.ts';
+import { card1_0At, CliUser, wireTask1_0 } from '../../support/cli/client-command.ts';
+import { repositoryRoot } from '../../support/cli/run-command.ts';
 import { type Row, row } from './row.ts';
 
 /** Credentials, transports, versions, configuration and help: tier 1. */
@@ -13,7 +13,7 @@ export const settings: readonly Row[] = [
     'AUTH_001',
     'bearer tokens and keys go where the card says',
     async ({ fields, document, recording }) => {
-      const token = await recording({ auth: { any: [bearer({ tokens: { 't0ken-1': 'alice' } })] } });
+      const token = await recording({ auth: { any: [bearerAuth({ tokens: { 't0ken-1': 'alice' } })] } });
       expect((await document(`send -a ${token.url} hi`, 4)).error).toMatchObject({
         code: 'A2ACLI_ERR_CREDENTIALS_MISSING',
         hint: expect.stringContaining('A2ACLI_BEARER'),
@@ -24,7 +24,7 @@ export const settings: readonly Row[] = [
       expect((await fields(`send -a ${token.url} hi --bearer t0ken-1`)).State).toBe('TASK_STATE_COMPLETED');
       for (const place of ['header', 'query', 'cookie'] as const) {
         const keyed = await recording({
-          auth: { any: [apiKey({ in: place, name: 'X-Key', keys: { 'k3y-1': 'alice' } })] },
+          auth: { any: [apiKeyAuth({ in: place, name: 'X-Key', keys: { 'k3y-1': 'alice' } })] },
         });
         for (const transport of ['JSONRPC', 'HTTP+JSON'])
           expect(
@@ -44,7 +44,7 @@ export const settings: readonly Row[] = [
     'AUTH_002',
     'secrets may come from the environment; the help says why they should',
     async ({ run, fields, document, recording }) => {
-      const token = await recording({ auth: { any: [bearer({ tokens: { 't0ken-2': 'alice' } })] } });
+      const token = await recording({ auth: { any: [bearerAuth({ tokens: { 't0ken-2': 'alice' } })] } });
       const env = { A2ACLI_BEARER: 't0ken-2' };
       expect((await fields(`send -a ${token.url} hi`, { env })).State).toBe('TASK_STATE_COMPLETED');
       expect((await document(`send -a ${token.url} hi --bearer other`, 4, { env })).error.code).toBe(
@@ -69,7 +69,7 @@ export const settings: readonly Row[] = [
   row('AUTH_004', 'no secret in what is logged', async ({ run, recording }) => {
     for (const place of ['header', 'query', 'cookie'] as const) {
       const keyed = await recording({
-        auth: { any: [apiKey({ in: place, name: 'X-Key', keys: { 'k3y-secret': 'alice' } })] },
+        auth: { any: [apiKeyAuth({ in: place, name: 'X-Key', keys: { 'k3y-secret': 'alice' } })] },
       });
       const { code, stdout, stderr } = await run(
         `send -a ${keyed.url} hi --debug --verbose --api-key k3y-secret --bearer b3arer-secret --svc-param x-own:0wn-secret`,
@@ -107,7 +107,7 @@ export const settings: readonly Row[] = [
       expect(
         (await fields(`card get -a ${agent.url} --transport HTTP+JSON --transport JSONRPC`)).Selected,
       ).toMatch(/^HTTP\+JSON/);
-      const one = await raw({ on: { SendMessage: () => ({ task: wireTask('COMPLETED') }) } });
+      const one = await raw({ on: { SendMessage: () => ({ task: wireTask1_0('COMPLETED') }) } });
       expect((await fields(`send -a ${one.url} hi --transport GRPC --transport HTTP+JSON`)).State).toBe(
         'TASK_STATE_COMPLETED',
       );
@@ -118,11 +118,11 @@ export const settings: readonly Row[] = [
     'a tenant of the card is named in every request, and none otherwise',
     async ({ person, fields, raw }) => {
       const answers = {
-        SendMessage: () => ({ task: wireTask('COMPLETED') }),
-        GetTask: () => wireTask('COMPLETED'),
+        SendMessage: () => ({ task: wireTask1_0('COMPLETED') }),
+        GetTask: () => wireTask1_0('COMPLETED'),
       };
       const bare = await raw({ on: answers });
-      const card = cardAt(bare.url);
+      const card = card1_0At(bare.url);
       const [first] = card.supportedInterfaces as object[];
       writeFileSync(
         join(person.home, 'tenant.json'),
@@ -140,7 +140,7 @@ export const settings: readonly Row[] = [
     'VER_001',
     'says its version in every request, and speaks none before 1.0 unasked',
     async ({ agent, person, fields, document, raw }) => {
-      const one = await raw({ on: { SendMessage: () => ({ task: wireTask('COMPLETED') }) } });
+      const one = await raw({ on: { SendMessage: () => ({ task: wireTask1_0('COMPLETED') }) } });
       await fields(`send -a ${one.url} hi`);
       expect(one.requests.map(({ headers }) => headers['a2a-version'])).toEqual(
         one.requests.map(() => '1.0'),
@@ -178,7 +178,7 @@ export const settings: readonly Row[] = [
     expect((await run(`send -a ${agent.url} hi --verbose`)).stdout).toContain('History:');
   }),
   row('CONFIG_001', 'configuration is in one place, shown, and not readable by others', async ({ agent }) => {
-    const other = new Person();
+    const other = new CliUser();
     mkdirSync(join(other.home, '.config/a2a-cli'), { recursive: true });
     const file = join(other.home, '.config/a2a-cli/.env');
     writeFileSync(file, `A2ACLI_AGENT_CARD=${agent.url}\nA2ACLI_BEARER=s3cret-1\n`, { mode: 0o644 });
@@ -201,14 +201,17 @@ export const settings: readonly Row[] = [
     for (const flag of ['-v', '--version']) expect((await run(flag)).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   }),
   row('SKILL_001', 'one skill file for coding agents', async ({ run }) => {
-    const files = readdirSync(join(root, 'skills'), { recursive: true, encoding: 'utf8' });
+    const files = readdirSync(join(repositoryRoot, 'skills'), { recursive: true, encoding: 'utf8' });
     expect(files.filter((file) => file.endsWith('SKILL.md'))).toEqual([join('dragoman', 'SKILL.md')]);
-    const text = readFileSync(join(root, 'skills', 'dragoman', 'SKILL.md'), 'utf8');
+    const text = readFileSync(join(repositoryRoot, 'skills', 'dragoman', 'SKILL.md'), 'utf8');
     expect(text).toMatch(/^---\nname: dragoman\ndescription: .+\n---\n/);
     expect(text).toMatch(/dragoman help/);
     // Loaded with every conversation, so it has to be short; examples are beside it.
     expect(text.length).toBeLessThan(2_500);
-    const examples = readFileSync(join(root, 'skills', 'dragoman', 'references', 'examples.md'), 'utf8');
+    const examples = readFileSync(
+      join(repositoryRoot, 'skills', 'dragoman', 'references', 'examples.md'),
+      'utf8',
+    );
     for (const [, command = '', rest = ''] of examples.matchAll(/^npx dragoman (\w+(?: \w+)?) (.*)$/gm)) {
       const [first = '', second = ''] = command.split(' ');
       const { stdout } = await run(
@@ -218,7 +221,7 @@ export const settings: readonly Row[] = [
     }
   }),
   row('SKILL_002', 'the skill file says nothing that the specification says', async () => {
-    const text = readFileSync(join(root, 'skills', 'dragoman', 'SKILL.md'), 'utf8');
+    const text = readFileSync(join(repositoryRoot, 'skills', 'dragoman', 'SKILL.md'), 'utf8');
     expect(text).not.toMatch(/\b(MUST|SHOULD|MAY|SHALL)\b|A2ACLI_[A-Z]+_\d/);
   }),
 ];

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { root } from '../../support/cli/run-command.ts';
+import { repositoryRoot } from '../../support/cli/run-command.ts';
 import { advanced } from './advanced.ts';
 import { messages } from './core-messages.ts';
 import { output } from './core-output.ts';
@@ -85,7 +85,7 @@ describe('the compliance page', () => {
     await expect(page()).toMatchFileSnapshot('../../../docs/reference/a2a-cli-compliance-0.2.md');
   });
 
-  const form = join(root, '../shared/cli/a2a-cli-compliance-0.2.md');
+  const form = join(repositoryRoot, '../shared/cli/a2a-cli-compliance-0.2.md');
   const hasForm = existsSync(form);
   if (!hasForm) console.log('skipped: the compliance form of the specification is not here');
   it.skipIf(!hasForm)('has every row of the form, in its tier', () => {

@@ -2,23 +2,28 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { defineAgent } from '../../../src/engine/local-agent.ts';
 import type { SendRequest } from '../../../src/protocol/requests.ts';
-import { type NodeOptions, serve } from '../../../src/server/node/serve.ts';
-import { authority } from '../../support/http/certificates.ts';
-import { cardAt, type Script, scripted, wireTask } from '../../support/cli/client-command.ts';
-import { json, type RawServer, startRaw } from '../../support/http/raw-server.ts';
+import { type ServeOptions, serve } from '../../../src/server/node/serve.ts';
+import { createAuthority } from '../../support/http/certificates.ts';
+import {
+  card1_0At,
+  type AgentScript,
+  startScriptedAgent,
+  wireTask1_0,
+} from '../../support/cli/client-command.ts';
+import { respondJson, type RawServer, startRawServer } from '../../support/http/raw-server.ts';
 
 /** Keeps what is to be closed in the end. */
 export type Later = (close: () => unknown) => void;
 
 /** An agent that answers byte for byte as it is told. */
-export async function raw(later: Later, script: Script): Promise<RawServer> {
-  const server = await scripted(script);
+export async function raw(later: Later, script: AgentScript): Promise<RawServer> {
+  const server = await startScriptedAgent(script);
   later(() => server.close());
   return server;
 }
 
 /** An agent in this process, which remembers what it was asked. */
-export async function recording(later: Later, options: NodeOptions = {}) {
+export async function recording(later: Later, options: ServeOptions = {}) {
   const heard: { request: SendRequest; headers: any }[] = [];
   const inner = defineAgent({
     name: 'Recorder',
@@ -47,12 +52,15 @@ export async function recording(later: Later, options: NodeOptions = {}) {
 /** An authorization server that agrees at the second question. */
 export async function authorizationServer(later: Later): Promise<RawServer> {
   let asked = 0;
-  const server = await startRaw((request, response, url) => {
+  const server = await startRawServer((request, response, url) => {
     const form = new URLSearchParams(request.text);
     if (request.path === '/openid')
-      json(response, { token_endpoint: `${url}/token`, device_authorization_endpoint: `${url}/device` });
+      respondJson(response, {
+        token_endpoint: `${url}/token`,
+        device_authorization_endpoint: `${url}/device`,
+      });
     else if (request.path === '/device')
-      json(response, {
+      respondJson(response, {
         device_code: 'dc',
         user_code: 'ABCD',
         verification_uri: `${url}/agree`,
@@ -60,10 +68,10 @@ export async function authorizationServer(later: Later): Promise<RawServer> {
         expires_in: 60,
       });
     else if (form.get('grant_type')?.endsWith('device_code') && asked++ === 0)
-      json(response, { error: 'authorization_pending' }, 400);
+      respondJson(response, { error: 'authorization_pending' }, 400);
     else if (form.get('grant_type') === 'client_credentials' && !request.headers.authorization)
-      json(response, { error: 'invalid_client' }, 401);
-    else json(response, { access_token: 'oauth-token-1', refresh_token: 'r1', expires_in: 3600 });
+      respondJson(response, { error: 'invalid_client' }, 401);
+    else respondJson(response, { access_token: 'oauth-token-1', refresh_token: 'r1', expires_in: 3600 });
   });
   later(() => server.close());
   return server;
@@ -79,7 +87,7 @@ export function oauthAgent(later: Later, scheme: object): Promise<RawServer> {
     on: {
       SendMessage: (_params, { headers }) =>
         headers.authorization === 'Bearer oauth-token-1'
-          ? { task: wireTask('COMPLETED') }
+          ? { task: wireTask1_0('COMPLETED') }
           : {
               error: {
                 code: -32600,
@@ -93,14 +101,14 @@ export function oauthAgent(later: Later, scheme: object): Promise<RawServer> {
 
 /** An agent of 1.0 behind TLS, which may want to see a certificate. */
 export async function tlsAgent(later: Later, isMutual = false) {
-  const made = authority('cli');
+  const made = createAuthority('cli');
   let url = '';
   const server: Server = createServer(
     { ...made.server, ca: made.ca, requestCert: isMutual, rejectUnauthorized: isMutual },
     (request, response) => {
       request.resume().on('end', () => {
-        if (request.method === 'GET') json(response, cardAt(url));
-        else json(response, { jsonrpc: '2.0', id: 1, result: { task: wireTask('COMPLETED') } });
+        if (request.method === 'GET') respondJson(response, card1_0At(url));
+        else respondJson(response, { jsonrpc: '2.0', id: 1, result: { task: wireTask1_0('COMPLETED') } });
       });
     },
   );

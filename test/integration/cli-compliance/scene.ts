@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
-import type { NodeOptions } from '../../../src/server/node/serve.ts';
-import { demo, Person, type Script } from '../../support/cli/client-command.ts';
-import type { Ended } from '../../support/cli/run-command.ts';
+import type { ServeOptions } from '../../../src/server/node/serve.ts';
+import { startDemoServer, CliUser, type AgentScript } from '../../support/cli/client-command.ts';
+import type { CommandResult } from '../../support/cli/run-command.ts';
 import * as peers from './peers.ts';
 
-type Options = Parameters<Person['run']>[1];
+type Options = Parameters<CliUser['run']>[1];
 
 /** What a row is checked with: a person with the command, and agents. */
 export type Scene = Awaited<ReturnType<typeof setScene>>;
@@ -14,12 +14,16 @@ const wordsOf = (line: string): string[] =>
 
 /** Starts the demo agent, with and without streaming, and gives what rows are checked with. */
 export async function setScene() {
-  const person = new Person();
+  const person = new CliUser();
   const open: (() => unknown)[] = [];
   const later: peers.Later = (close) => void open.push(close);
-  const [agent, plain] = await Promise.all([demo(person), demo(person, ['--no-streaming'])]);
+  const [agent, plain] = await Promise.all([
+    startDemoServer(person),
+    startDemoServer(person, ['--no-streaming']),
+  ]);
 
-  const run = (words: string, options?: Options): Promise<Ended> => person.run(wordsOf(words), options);
+  const run = (words: string, options?: Options): Promise<CommandResult> =>
+    person.run(wordsOf(words), options);
 
   /** Runs a command that has to end well, and gives its fields. */
   async function fields(
@@ -63,12 +67,12 @@ export async function setScene() {
     lines,
     /** One more demo agent. */
     demo: async (flags: readonly string[] = []) => {
-      const started = await demo(person, flags);
+      const started = await startDemoServer(person, flags);
       later(() => started.stop('SIGKILL'));
       return started;
     },
-    raw: (script: Script) => peers.raw(later, script),
-    recording: (options?: NodeOptions) => peers.recording(later, options),
+    raw: (script: AgentScript) => peers.raw(later, script),
+    recording: (options?: ServeOptions) => peers.recording(later, options),
     authorizationServer: () => peers.authorizationServer(later),
     oauthAgent: (scheme: object) => peers.oauthAgent(later, scheme),
     tlsAgent: (isMutual?: boolean) => peers.tlsAgent(later, isMutual),

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { Person, wireTask } from '../../support/cli/client-command.ts';
+import { CliUser, wireTask1_0 } from '../../support/cli/client-command.ts';
 import { type Row, row } from './row.ts';
 
 const oauth = (flows: object): object => ({ oauth2SecurityScheme: { flows } });
@@ -49,7 +49,7 @@ export const standard: readonly Row[] = [
       const broken = await raw({
         card: { capabilities: { streaming: true } },
         stream: (_params, events) => {
-          events.event({ task: wireTask('WORKING') });
+          events.event({ task: wireTask1_0('WORKING') });
           if (++times < 2) return events.cut();
           events.event({
             statusUpdate: {
@@ -69,7 +69,7 @@ export const standard: readonly Row[] = [
     },
   ),
   row('AUTH_005', 'logs in by device code', async ({ authorizationServer, oauthAgent }) => {
-    const other = new Person();
+    const other = new CliUser();
     const server = await authorizationServer();
     const target = await oauthAgent(
       oauth({
@@ -111,7 +111,7 @@ export const standard: readonly Row[] = [
     'AUTH_007',
     'keeps tokens where only their owner can read them, and sends them to that agent alone',
     async ({ authorizationServer, oauthAgent }) => {
-      const other = new Person();
+      const other = new CliUser();
       const server = await authorizationServer();
       const scheme = oauth({ clientCredentials: { tokenUrl: `${server.url}/token`, scopes: {} } });
       const [target, stranger] = [await oauthAgent(scheme), await oauthAgent(scheme)];
@@ -136,7 +136,7 @@ export const standard: readonly Row[] = [
       );
   }),
   row('VER_003', 'does not ask for what the card does not offer', async ({ document, lines, raw }) => {
-    const little = await raw({ on: { SendMessage: () => ({ task: wireTask('COMPLETED') }) } });
+    const little = await raw({ on: { SendMessage: () => ({ task: wireTask1_0('COMPLETED') }) } });
     expect((await document(`task push-config list task-1 -a ${little.url}`, 1)).error.code).toBe(
       'PushNotificationNotSupportedError',
     );
@@ -150,7 +150,7 @@ export const standard: readonly Row[] = [
     'CONFIG_002',
     'flag, environment, local file, own file, default: in that order, and shown',
     async () => {
-      const other = new Person();
+      const other = new CliUser();
       mkdirSync(join(other.home, '.config/a2a-cli'), { recursive: true });
       mkdirSync(join(other.home, 'work/deep'), { recursive: true });
       writeFileSync(
@@ -201,7 +201,7 @@ export const standard: readonly Row[] = [
       const odd = await raw({
         on: {
           GetTask: () =>
-            wireTask('COMPLETED', {
+            wireTask1_0('COMPLETED', {
               artifacts: [
                 {
                   artifactId: 'a',
@@ -234,7 +234,7 @@ export const standard: readonly Row[] = [
       const linked = await raw({
         on: {
           GetTask: () =>
-            wireTask('COMPLETED', {
+            wireTask1_0('COMPLETED', {
               artifacts: [{ artifactId: 'a', parts: [{ url: place, filename: 'card.json' }] }],
             }),
         },

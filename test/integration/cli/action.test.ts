@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { type Served, serveBroken } from '../../../src/conformance/mutants/harness/serve-mutant.ts';
-import { main, root } from '../../support/cli/run-command.ts';
-import { freePort } from '../../support/http/free-port.ts';
-import { junitFaults } from '../../support/reports/junit-schema.ts';
+import { type ServedAgent, serveMutant } from '../../../src/conformance/mutants/harness/serve-mutant.ts';
+import { cliEntry, repositoryRoot } from '../../support/cli/run-command.ts';
+import { findFreePort } from '../../support/http/free-port.ts';
+import { junitErrors } from '../../support/reports/junit-schema.ts';
 
 interface Action {
   inputs: Record<string, { default?: string; required?: boolean }>;
@@ -15,7 +15,7 @@ interface Action {
   runs: { using: string; steps: { id: string; shell: string; run: string; env: Record<string, string> }[] };
 }
 
-const action = parse(readFileSync(join(root, 'action.yml'), 'utf8')) as Action;
+const action = parse(readFileSync(join(repositoryRoot, 'action.yml'), 'utf8')) as Action;
 const [step] = action.runs.steps;
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-action-'));
 const few = { only: 'send.answers,get.known', fixtures: 'fx' };
@@ -40,7 +40,10 @@ async function run(
   writeFileSync(script, step?.run ?? '');
   // What the registry would give is what was built here.
   const npx = join(place, 'npx');
-  writeFileSync(npx, `#!/bin/sh\necho "$2" >> asked\nshift 2\nexec "${process.execPath}" "${main}" "$@"\n`);
+  writeFileSync(
+    npx,
+    `#!/bin/sh\necho "$2" >> asked\nshift 2\nexec "${process.execPath}" "${cliEntry}" "$@"\n`,
+  );
   chmodSync(npx, 0o755);
   const { code, said } = await new Promise<{ code: number; said: string }>((resolve) => {
     execFile(
@@ -59,18 +62,18 @@ async function run(
   const outputs = Object.fromEntries(lines.map((line) => line.split('=', 2)));
   const reports = join(place, given.output ?? 'conformance');
   if (existsSync(reports))
-    expect(junitFaults(readFileSync(join(reports, 'conformance.xml'), 'utf8'))).toEqual([]);
+    expect(junitErrors(readFileSync(join(reports, 'conformance.xml'), 'utf8'))).toEqual([]);
   return { code, outputs, summary: readFileSync(files.GITHUB_STEP_SUMMARY, 'utf8'), said };
 }
 
-let right: Served;
-let guarded: Served;
-let wrong: Served;
+let right: ServedAgent;
+let guarded: ServedAgent;
+let wrong: ServedAgent;
 
 beforeAll(async () => {
-  right = await serveBroken();
-  guarded = await serveBroken({ isGuarded: true });
-  wrong = await serveBroken({
+  right = await serveMutant();
+  guarded = await serveMutant({ isGuarded: true });
+  wrong = await serveMutant({
     wire: () => ({
       answer(answer, { operation }) {
         if (operation === 'GetTask') answer.json = { jsonrpc: '2.0', id: 1, result: {} };
@@ -134,7 +137,7 @@ describe('the action', () => {
   });
 
   it('is red and has no level when nobody is there', async () => {
-    const { code, outputs, summary } = await run({ url: `http://127.0.0.1:${await freePort()}`, ...few });
+    const { code, outputs, summary } = await run({ url: `http://127.0.0.1:${await findFreePort()}`, ...few });
     expect(code).toBe(2);
     expect(outputs.level).toBe('');
     expect(summary).toContain('Nobody answers');

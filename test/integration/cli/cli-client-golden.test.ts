@@ -1,20 +1,25 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { demo, Person, scripted, wireTask } from '../../support/cli/client-command.ts';
-import type { Running } from '../../support/cli/run-command.ts';
+import {
+  startDemoServer,
+  CliUser,
+  startScriptedAgent,
+  wireTask1_0,
+} from '../../support/cli/client-command.ts';
+import type { RunningCommand } from '../../support/cli/run-command.ts';
 import type { RawServer } from '../../support/http/raw-server.ts';
 
-const person = new Person();
-let agent: Running & { url: string };
+const person = new CliUser();
+let agent: RunningCommand & { url: string };
 let odd: RawServer;
 
 beforeAll(async () => {
-  agent = await demo(person);
-  odd = await scripted({
+  agent = await startDemoServer(person);
+  odd = await startScriptedAgent({
     on: {
       SendMessage: () => ({
-        task: wireTask('INPUT_REQUIRED', {
+        task: wireTask1_0('INPUT_REQUIRED', {
           status: {
             state: 'TASK_STATE_INPUT_REQUIRED',
             message: {

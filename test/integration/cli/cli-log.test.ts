@@ -1,18 +1,21 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { main, node, type Running, root } from '../../support/cli/run-command.ts';
-import { get, post } from '../../support/http/http-calls.ts';
+import { cliEntry, runNode, type RunningCommand, repositoryRoot } from '../../support/cli/run-command.ts';
+import { httpGet, httpPost } from '../../support/http/http-calls.ts';
 
-let running: Running | undefined;
+let running: RunningCommand | undefined;
 
 afterEach(async () => {
   await running?.stop('SIGKILL');
   running = undefined;
 });
 
-async function serveEcho(...flags: string[]): Promise<{ agent: Running; url: string }> {
+async function serveEcho(...flags: string[]): Promise<{ agent: RunningCommand; url: string }> {
   // A build machine sets CI, and its log is read as text.
   const env = { CI: '1', FORCE_COLOR: '', NO_COLOR: '' };
-  const agent = node([main, 'serve', 'examples/echo.js', '--port', '0', ...flags], { cwd: root, env });
+  const agent = runNode([cliEntry, 'serve', 'examples/echo.js', '--port', '0', ...flags], {
+    cwd: repositoryRoot,
+    env,
+  });
   running = agent;
   const [, url = ''] = await agent.prints(/listening on (\S+)/);
   return { agent, url };
@@ -29,7 +32,7 @@ const headers = { 'a2a-version': '1.0', authorization: 'Bearer secret' };
 describe('dragoman serve --log', () => {
   it('writes one JSON object for each request', async () => {
     const { agent, url } = await serveEcho('--log', 'json');
-    const { json } = await post(url, send, headers);
+    const { json } = await httpPost(url, send, headers);
     await agent.prints(/\n/, 'stderr');
     expect(JSON.parse(agent.stderr)).toEqual({
       level: 30,
@@ -51,19 +54,19 @@ describe('dragoman serve --log', () => {
 
   it('writes one line for each request', async () => {
     const { agent, url } = await serveEcho('--log', 'text');
-    const { json } = await post(url, send, headers);
+    const { json } = await httpPost(url, send, headers);
     await agent.prints(/\n/, 'stderr');
     expect(agent.stderr).toMatch(
       new RegExp(`^200 send 1\\.0 JSONRPC \\d+ ms 127\\.0\\.0\\.1 task ${json.result.task.id}\\n$`),
     );
-    await get(`${url}/nowhere`);
+    await httpGet(`${url}/nowhere`);
     await agent.prints(/\n404/, 'stderr');
     expect(agent.stderr).toMatch(/\n404 NOT_FOUND GET \/nowhere \d+ ms 127\.0\.0\.1\n$/);
   });
 
   it('is silent about requests where nobody looks', async () => {
     const { agent, url } = await serveEcho();
-    await post(url, send, headers);
+    await httpPost(url, send, headers);
     expect((await agent.stop()).stderr).toBe('');
   });
 });
@@ -71,8 +74,8 @@ describe('dragoman serve --log', () => {
 describe('dragoman serve --metrics', () => {
   it('shows numbers of the server and of the agent', async () => {
     const { url } = await serveEcho('--metrics');
-    await post(url, send, headers);
-    const { text } = await get(`${url}/metrics`);
+    await httpPost(url, send, headers);
+    const { text } = await httpGet(`${url}/metrics`);
     expect(text).toMatch(/dragoman_requests_total\{operation="send".*\} 1/);
     expect(text).toContain('dragoman_tasks_total{state="completed"} 1');
   });

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { connect } from '../../../src/client/connect.ts';
-import { say, taskIn } from '../../support/engine/conversation.ts';
-import { dragoman, type Running, served } from '../../support/cli/run-command.ts';
-import { Webhook } from '../../support/push/test-webhook.ts';
+import { userRequest, expectTask } from '../../support/engine/conversation.ts';
+import { runDragoman, type RunningCommand, serveModule } from '../../support/cli/run-command.ts';
+import { TestWebhook } from '../../support/push/test-webhook.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-cli-push-'));
 const store = `sqlite:${join(folder, 'tasks.db')}`;
@@ -31,23 +31,27 @@ function moduleOf(push: object): string {
 }
 
 async function serveOn(flags: string[], push: object = { maxAttempts: 1, pollInterval: 50 }) {
-  const running: Running & { url: string } = await served(moduleOf(push), ['--store', store, ...flags]);
+  const running: RunningCommand & { url: string } = await serveModule(moduleOf(push), [
+    '--store',
+    store,
+    ...flags,
+  ]);
   ends.push(() => running.stop('SIGKILL'));
   return running;
 }
 
-const push = (...args: string[]) => dragoman(['push', ...args]).ended;
+const push = (...args: string[]) => runDragoman(['push', ...args]).ended;
 
 describe('dragoman push', () => {
   it('lists what was given up, and a retry reaches the agent that runs', async () => {
     let isUp = false;
-    const hook = await new Webhook(() => (isUp ? 200 : 500)).start();
+    const hook = await new TestWebhook(() => (isUp ? 200 : 500)).start();
     ends.push(() => hook.stop());
     const running = await serveOn(['--allow-loopback-webhooks']);
     const agent = connect(running.url);
     ends.push(() => agent.close());
     const pushConfig = { url: `${hook.url}?key=secret`, id: 'p', token: 'secret' };
-    const { id } = taskIn(await agent.send(say('go', {}, { configuration: { pushConfig } })));
+    const { id } = expectTask(await agent.send(userRequest('go', {}, { configuration: { pushConfig } })));
     await running.prints(/given up \(attempts: 1\)/, 'stderr');
 
     const { stdout: text, code } = await push('list', '--store', store);
@@ -76,7 +80,7 @@ describe('dragoman push', () => {
     ['push list --store sqlite:no-such.db', /there is no file no-such\.db/],
     ['push retry --store nowhere', /is no place for tasks/],
   ])('takes no nonsense: %s', async (args, expected) => {
-    const { code, stderr } = await dragoman(args.split(' ')).ended;
+    const { code, stderr } = await runDragoman(args.split(' ')).ended;
     expect(stderr).toMatch(expected);
     expect(code).toBe(2);
   });
@@ -87,13 +91,13 @@ describe('dragoman push', () => {
 });
 
 it('goes on where it was when it is killed in the middle', async () => {
-  const hook: Webhook = await new Webhook(() => (hook.posted.length === 1 ? 200 : 'hang')).start();
+  const hook: TestWebhook = await new TestWebhook(() => (hook.posted.length === 1 ? 200 : 'hang')).start();
   ends.push(() => hook.stop());
   const first = await serveOn(['--allow-loopback-webhooks'], {});
   const agent = connect(first.url);
   ends.push(() => agent.close());
   const pushConfig = { url: hook.url, id: 'p' };
-  const { id } = taskIn(await agent.send(say('go', {}, { configuration: { pushConfig } })));
+  const { id } = expectTask(await agent.send(userRequest('go', {}, { configuration: { pushConfig } })));
   await hook.until(() => hook.posted.length === 2);
   await first.stop('SIGKILL');
   hook.manner = () => 200;
@@ -109,7 +113,7 @@ it('sends nothing to this machine unless it is told to', async () => {
   const agent = connect(running.url);
   ends.push(() => agent.close());
   const pushConfig = { url: 'http://127.0.0.1:9/' };
-  await expect(agent.send(say('go', {}, { configuration: { pushConfig } }))).rejects.toMatchObject({
+  await expect(agent.send(userRequest('go', {}, { configuration: { pushConfig } }))).rejects.toMatchObject({
     reason: 'INVALID_PARAMS',
   });
 });

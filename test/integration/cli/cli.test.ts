@@ -9,11 +9,18 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { connect } from '../../../src/client/connect.ts';
 import type { SendRequest } from '../../../src/protocol/requests.ts';
 import type { Task } from '../../../src/protocol/task.ts';
-import { dragoman, node, main, type Place, type Running, served } from '../../support/cli/run-command.ts';
+import {
+  runDragoman,
+  runNode,
+  cliEntry,
+  type CommandEnvironment,
+  type RunningCommand,
+  serveModule,
+} from '../../support/cli/run-command.ts';
 
 const run = promisify(execFile);
 let folder: string;
-const running: Running[] = [];
+const running: RunningCommand[] = [];
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'dragoman-cli-'));
@@ -31,8 +38,12 @@ function write(name: string, text: string): string {
   return file;
 }
 
-async function serve(module: string, flags: string[] = [], place: Place = {}): ReturnType<typeof served> {
-  const started = await served(module, flags, place);
+async function serve(
+  module: string,
+  flags: string[] = [],
+  place: CommandEnvironment = {},
+): ReturnType<typeof serveModule> {
+  const started = await serveModule(module, flags, place);
   running.push(started);
   return started;
 }
@@ -52,7 +63,7 @@ describe('dragoman', () => {
     const register = `data:text/javascript,${encodeURIComponent(
       `import { register } from 'node:module'; register(${JSON.stringify(hooks)});`,
     )}`;
-    const { code, stdout, stderr } = await node(['--import', register, main, '--version']).ended;
+    const { code, stdout, stderr } = await runNode(['--import', register, cliEntry, '--version']).ended;
     expect(stdout).toBe(`${packageJson.version}\n`);
     expect(code).toBe(0);
     expect(stderr).toContain('dist/cli/main.js');
@@ -63,7 +74,7 @@ describe('dragoman', () => {
     ['--help', /Commands:[^]*serve/],
     ['serve --help', /Examples:[^]*sqlite:tasks\.db[^]*defineAgent/],
   ])('explains itself: %s', async (args, expected) => {
-    const { code, stdout, stderr } = await dragoman(args.split(' ')).ended;
+    const { code, stdout, stderr } = await runDragoman(args.split(' ')).ended;
     expect(stdout).toMatch(expected);
     expect(stderr).toBe('');
     expect(code).toBe(0);
@@ -90,7 +101,7 @@ describe('dragoman', () => {
     ['serve examples/echo.js --public-url example.com', /--public-url https:/],
     ['serve examples/echo.js --host 192.0.2.1', /192\.0\.2\.1 is no address of this machine\n.*--host/],
   ])('says what is wrong with: %s', async (args, expected) => {
-    const { code, stdout, stderr } = await dragoman(args.split(' ').filter((arg) => arg !== '')).ended;
+    const { code, stdout, stderr } = await runDragoman(args.split(' ').filter((arg) => arg !== '')).ended;
     expect(stderr).toMatch(expected);
     expect(stdout).toBe('');
     expect(code).toBe(2);
@@ -107,14 +118,14 @@ describe('dragoman', () => {
     ],
     ['lost.mjs', "import 'no-such-package';", 1, /Cannot find package 'no-such-package'/],
   ])('says what is wrong in %s', async (name, text, exitCode, expected) => {
-    const { code, stdout, stderr } = await dragoman(['serve', write(name, text)]).ended;
+    const { code, stdout, stderr } = await runDragoman(['serve', write(name, text)]).ended;
     expect(stderr).toMatch(expected);
     expect(stdout).toBe('');
     expect(code).toBe(exitCode);
   });
 
   it('fails with the reason when the store cannot be opened', async () => {
-    const { code, stderr } = await dragoman([
+    const { code, stderr } = await runDragoman([
       'serve',
       'examples/echo.js',
       '--store',
@@ -152,7 +163,7 @@ describe('dragoman serve', () => {
   });
 
   it('tells programs in one line of JSON', async () => {
-    const agent = dragoman([
+    const agent = runDragoman([
       'serve',
       'examples/echo.js',
       '--port',
@@ -207,7 +218,7 @@ describe('dragoman serve', () => {
     await using agent = connect((await serve(file)).url);
     const task = (await agent.send(say('hello'))) as Task;
     expect(task.artifacts?.[0]?.parts).toEqual([{ text: 'You said: hello' }]);
-    const refused = await dragoman(['serve', file, '--store', 'memory']).ended;
+    const refused = await runDragoman(['serve', file, '--store', 'memory']).ended;
     expect(refused.stderr).toMatch(/keeps its tasks itself/);
     expect(refused.code).toBe(2);
   });
@@ -268,7 +279,8 @@ describe('dragoman serve', () => {
 describe('the port', () => {
   it('that is taken is named, with a way out', async () => {
     const { port, close } = await occupy();
-    const { code, stdout, stderr } = await dragoman(['serve', 'examples/echo.js', '--port', `${port}`]).ended;
+    const { code, stdout, stderr } = await runDragoman(['serve', 'examples/echo.js', '--port', `${port}`])
+      .ended;
     await close();
     expect(stderr).toMatch(new RegExp(`port ${port} on 127\\.0\\.0\\.1 is in use\\n.*--port 0`));
     expect(stdout).toBe('');
@@ -278,10 +290,14 @@ describe('the port', () => {
   it('is 4000 by default, or any free port if 4000 is in use', async () => {
     // Other processes may use port 4000 at any time. Of two servers, at least one finds it in use.
     const ports: string[] = [];
-    for (const agent of [dragoman(['serve', 'examples/echo.js']), dragoman(['serve', 'examples/echo.js'])]) {
+    for (const agent of [
+      runDragoman(['serve', 'examples/echo.js']),
+      runDragoman(['serve', 'examples/echo.js']),
+    ]) {
       running.push(agent);
       const [, port = ''] = await agent.prints(/^listening on http:\/\/127\.0\.0\.1:(\d+)\n/);
-      if (port !== '4000') await agent.prints(new RegExp(`port 4000 is in use, so this is port ${port}`), 'stderr');
+      if (port !== '4000')
+        await agent.prints(new RegExp(`port 4000 is in use, so this is port ${port}`), 'stderr');
       ports.push(port);
     }
     expect(new Set(ports).size).toBe(2);

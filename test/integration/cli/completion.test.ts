@@ -2,9 +2,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { completionFor } from '../../../src/cli/commands/completion/run.ts';
-import { programFor } from '../../../src/cli/program.ts';
-import { type Completing, hasShell, inBash, inFish, inZsh } from '../../support/cli/shell-completion.ts';
+import { formatCompletionScript } from '../../../src/cli/commands/completion/run.ts';
+import { createProgram } from '../../../src/cli/program.ts';
+import {
+  type CompletionProbe,
+  hasShell,
+  completeInBash,
+  completeInFish,
+  completeInZsh,
+} from '../../support/cli/shell-completion.ts';
 
 /** A line as it was typed so far, and what can come; flags are looked at where one is typed. */
 const offered: [line: string, offers: string[]][] = [
@@ -34,11 +40,11 @@ const files: [line: string, offers: string[]][] = [
   ['dragoman up --config a', ['agent.js']],
 ];
 
-const shells: [name: string, shell: 'bash' | 'zsh' | 'fish', asked: Completing][] = [
-  ['bash', 'bash', inBash],
-  ['zsh, among its functions', 'zsh', inZsh('fpath')],
-  ['zsh, sourced', 'zsh', inZsh('source')],
-  ['fish', 'fish', inFish],
+const shells: [name: string, shell: 'bash' | 'zsh' | 'fish', asked: CompletionProbe][] = [
+  ['bash', 'bash', completeInBash],
+  ['zsh, among its functions', 'zsh', completeInZsh('fpath')],
+  ['zsh, sourced', 'zsh', completeInZsh('source')],
+  ['fish', 'fish', completeInFish],
 ];
 
 describe.each(shells)('completion in %s', (_name, shell, asked) => {
@@ -51,7 +57,7 @@ describe.each(shells)('completion in %s', (_name, shell, asked) => {
     if (!isHere) return;
     folder = mkdtempSync(join(tmpdir(), 'dragoman-completion-'));
     for (const file of ['agent.js', 'report.txt']) writeFileSync(join(folder, file), '');
-    const script = completionFor(await programFor(['completion']), shell);
+    const script = formatCompletionScript(await createProgram(['completion']), shell);
     told = asked(
       script,
       rows.map(([line]) => line),

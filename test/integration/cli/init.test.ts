@@ -13,8 +13,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { Document } from '../../../src/documents/document.ts';
 import { readScenarios } from '../../../src/testkit/scenario/files/read-scenarios.ts';
-import { dragoman, type Ended, root, served } from '../../support/cli/run-command.ts';
-import { rpc } from '../../support/http/http-calls.ts';
+import {
+  runDragoman,
+  type CommandResult,
+  repositoryRoot,
+  serveModule,
+} from '../../support/cli/run-command.ts';
+import { callRpc } from '../../support/http/http-calls.ts';
 
 const files = [
   'package.json',
@@ -32,12 +37,12 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const init = (...args: string[]): Promise<Ended> =>
-  dragoman(['init', ...args], { cwd: folder, env: { NO_COLOR: '1' } }).ended;
+const init = (...args: string[]): Promise<CommandResult> =>
+  runDragoman(['init', ...args], { cwd: folder, env: { NO_COLOR: '1' } }).ended;
 
 describe('dragoman init', () => {
   let project: string;
-  let told: Ended;
+  let told: CommandResult;
   const read = (path: string): string => readFileSync(join(project, path), 'utf8');
   /** Runs a script of the project as npm would: with the command of the package that is installed. */
   const script = (name: string): string[] => {
@@ -51,7 +56,7 @@ describe('dragoman init', () => {
     told = await init('my-agent', '--yes');
     project = join(folder, 'my-agent');
     mkdirSync(join(project, 'node_modules'));
-    symlinkSync(root, join(project, 'node_modules', 'dragoman'));
+    symlinkSync(repositoryRoot, join(project, 'node_modules', 'dragoman'));
   });
 
   it('writes a project and says what comes next', async () => {
@@ -78,7 +83,7 @@ describe('dragoman init', () => {
   });
 
   it('has tests that pass', async () => {
-    const { code, stdout, stderr } = await dragoman(script('test'), { cwd: project }).ended;
+    const { code, stdout, stderr } = await runDragoman(script('test'), { cwd: project }).ended;
     expect(stderr).toContain('passed');
     expect(stdout).toContain('2 cases: 2 passed, 0 failed, 0 skipped');
     expect(code).toBe(0);
@@ -88,7 +93,7 @@ describe('dragoman init', () => {
     const changed = join(project, 'changed.js');
     writeFileSync(changed, read('agent.js').replace('What is your name?', 'Who?'));
     const words = script('test').map((word) => (word === 'agent.js' ? 'changed.js' : word));
-    const { code, stdout } = await dragoman(words, { cwd: project }).ended;
+    const { code, stdout } = await runDragoman(words, { cwd: project }).ended;
     expect(stdout).toContain('2 cases: 1 passed, 1 failed, 0 skipped');
     expect(code).toBe(1);
   });
@@ -97,16 +102,16 @@ describe('dragoman init', () => {
     timeout: 120_000,
   }, async () => {
     expect(script('start')).toEqual(['serve', 'agent.js']);
-    const running = await served('agent.js', [], { cwd: project });
+    const running = await serveModule('agent.js', [], { cwd: project });
     try {
       const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'one two three' }] };
-      const { result } = await rpc(running.url, 'SendMessage', { message }, '1.0');
+      const { result } = await callRpc(running.url, 'SendMessage', { message }, '1.0');
       expect(result.task).toMatchObject({
         status: { state: 'TASK_STATE_COMPLETED', message: { parts: [{ text: 'That was 3 words.' }] } },
         artifacts: [{ parts: [{ text: 'one ' }, { text: 'two ' }, { text: 'three ' }] }],
       });
       const words = script('conformance').map((word) => word.replace('http://127.0.0.1:4000', running.url));
-      const { code, stdout } = await dragoman(words, { cwd: project }).ended;
+      const { code, stdout } = await runDragoman(words, { cwd: project }).ended;
       expect(stdout).toMatch(/, 0 broken,/);
       expect(code).toBe(0);
     } finally {
@@ -126,7 +131,7 @@ describe('dragoman init', () => {
 
   it('goes into a folder that is there, and tells a program', async () => {
     mkdirSync(join(folder, 'empty'));
-    const { code, stdout } = await dragoman(['init', '.', '-o', 'json'], { cwd: join(folder, 'empty') })
+    const { code, stdout } = await runDragoman(['init', '.', '-o', 'json'], { cwd: join(folder, 'empty') })
       .ended;
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual({ folder: join(folder, 'empty'), files });
@@ -135,7 +140,7 @@ describe('dragoman init', () => {
   it('asks nothing where nobody can answer', async () => {
     const inner = join(folder, 'inner');
     mkdirSync(inner);
-    const { code, stdout } = await dragoman(['init', '-o', 'json'], { cwd: inner }).ended;
+    const { code, stdout } = await runDragoman(['init', '-o', 'json'], { cwd: inner }).ended;
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ folder: join(inner, 'my-agent') });
   });

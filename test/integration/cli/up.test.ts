@@ -9,10 +9,16 @@ import { type Client, ClientFactory, JsonRpcTransportFactory, RestTransportFacto
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { collect, say } from '../../interop/sdk-1.3-messages.ts';
-import { dragoman, main, node, root, type Running } from '../../support/cli/run-command.ts';
-import { readFrames } from '../../support/http/sse-frames.ts';
-import { clientKinds } from '../../support/bridge/mcp-clients.ts';
-import { get, open, rpc } from '../../support/http/http-calls.ts';
+import {
+  runDragoman,
+  cliEntry,
+  runNode,
+  repositoryRoot,
+  type RunningCommand,
+} from '../../support/cli/run-command.ts';
+import { readSseFrames } from '../../support/http/sse-frames.ts';
+import { mcpClientKinds } from '../../support/bridge/mcp-clients.ts';
+import { httpGet, httpOpen, callRpc } from '../../support/http/http-calls.ts';
 
 /** What `dragoman up -o json` says. */
 interface Told {
@@ -24,7 +30,7 @@ interface Told {
   try: string[];
 }
 
-async function toldBy(running: Running): Promise<Told> {
+async function toldBy(running: RunningCommand): Promise<Told> {
   const [line] = await running.prints(/^\{.*\}\n/);
   return JSON.parse(line) as Told;
 }
@@ -50,10 +56,10 @@ async function isFree(url: string): Promise<boolean> {
 }
 
 describe('dragoman up', () => {
-  let running: Running;
+  let running: RunningCommand;
   let told: Told;
   beforeAll(async () => {
-    running = dragoman(['up', '-o', 'json']);
+    running = runDragoman(['up', '-o', 'json']);
     told = await toldBy(running);
   });
   afterAll(() => running.stop());
@@ -75,10 +81,13 @@ describe('dragoman up', () => {
 
   it('has one agent that understands 0.1 and nothing else', async () => {
     const { from } = agentOf(told, 'caravan');
-    expect((await get(`${from}/.well-known/agent-card.json`)).status).toBe(404);
-    expect((await get(`${from}/.well-known/agent.json`)).json).toMatchObject({ name: 'Caravan', url: from });
-    expect(await rpc(from, 'message/send', {})).toMatchObject({ error: { code: -32601 } });
-    expect(await rpc(from, 'SendMessage', {}, '1.0')).toMatchObject({ error: { code: -32601 } });
+    expect((await httpGet(`${from}/.well-known/agent-card.json`)).status).toBe(404);
+    expect((await httpGet(`${from}/.well-known/agent.json`)).json).toMatchObject({
+      name: 'Caravan',
+      url: from,
+    });
+    expect(await callRpc(from, 'message/send', {})).toMatchObject({ error: { code: -32601 } });
+    expect(await callRpc(from, 'SendMessage', {}, '1.0')).toMatchObject({ error: { code: -32601 } });
   });
 
   describe.each([
@@ -153,7 +162,7 @@ describe('dragoman up', () => {
       id: crypto.randomUUID(),
       message: { role: 'user', parts: [{ type: 'text', text }] },
     });
-    const { result } = await rpc(
+    const { result } = await callRpc(
       agentOf(told, 'interpreter').url,
       'tasks/send',
       params('say hello in Turkish'),
@@ -163,7 +172,7 @@ describe('dragoman up', () => {
       artifacts: [{ parts: [{ type: 'text', text: '“merhaba”' }] }],
     });
     const body = { jsonrpc: '2.0', id: 1, method: 'tasks/sendSubscribe', params: params('timetable') };
-    const frames = await readFrames(await open(agentOf(told, 'caravan').url, body));
+    const frames = await readSseFrames(await httpOpen(agentOf(told, 'caravan').url, body));
     expect(frames.at(-1)?.data.result).toMatchObject({ status: { state: 'completed' }, final: true });
     expect(frames.filter(({ data }) => data?.result.artifact).length).toBeGreaterThan(1);
   });
@@ -172,7 +181,7 @@ describe('dragoman up', () => {
     const { url } = agentOf(told, 'interpreter');
     const send = async (text: string, more: object = {}): Promise<any> => {
       const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }], ...more };
-      return (await rpc(url, 'SendMessage', { message }, '1.0')).result.task;
+      return (await callRpc(url, 'SendMessage', { message }, '1.0')).result.task;
     };
     const asking = await send('say thank you');
     expect(asking.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
@@ -199,7 +208,7 @@ describe('dragoman up', () => {
     expect([bytes.readUInt32BE(16), bytes.readUInt32BE(20)]).toEqual([320, 200]);
   });
 
-  it.each(clientKinds)('shows the skills as tools to $name', async (kind) => {
+  it.each(mcpClientKinds)('shows the skills as tools to $name', async (kind) => {
     const client = await kind.connect({ url: told.mcp ?? '' });
     try {
       const names = (await client.tools()).map(({ name }) => name as string);
@@ -216,11 +225,11 @@ describe('dragoman up', () => {
   it('shows the console, which knows the agents and has seen what passed', async () => {
     const { origin, searchParams } = new URL(told.console);
     const headers = { authorization: `Bearer ${searchParams.get('token')}` };
-    expect((await get(`${origin}/api/agents`)).status).toBe(401);
-    const { json } = await get(`${origin}/api/agents`, headers);
+    expect((await httpGet(`${origin}/api/agents`)).status).toBe(401);
+    const { json } = await httpGet(`${origin}/api/agents`, headers);
     const urls = told.agents.flatMap(({ url, from }) => [url, from]).sort();
     expect(json.map(({ url }: { url: string }) => url).sort()).toEqual(urls);
-    const { text } = await get(`${origin}/api/wire/file`, headers);
+    const { text } = await httpGet(`${origin}/api/wire/file`, headers);
     expect(text).toContain('tasks/sendSubscribe');
     expect(text).toContain('SendStreamingMessage');
   });
@@ -228,12 +237,12 @@ describe('dragoman up', () => {
   it('tells commands that work', async () => {
     const [send = '', chat = '', curl = ''] = told.try;
     const words = send.replace(/^npx dragoman /, '').split(' ');
-    const sent = await dragoman(words).ended;
+    const sent = await runDragoman(words).ended;
     expect(sent).toMatchObject({ code: 0, stdout: expect.stringContaining('Samarkand') });
-    const chatting = dragoman(chat.replace(/^npx dragoman /, '').split(' '));
+    const chatting = runDragoman(chat.replace(/^npx dragoman /, '').split(' '));
     chatting.process.stdin?.end('say hello in French\n');
     expect((await chatting.ended).stdout).toContain('bonjour');
-    expect((await get(curl.replace('curl -s ', ''))).json).toMatchObject({ name: 'Caravan' });
+    expect((await httpGet(curl.replace('curl -s ', ''))).json).toMatchObject({ name: 'Caravan' });
   });
 });
 
@@ -242,7 +251,7 @@ describe('dragoman up, when it ends,', () => {
     'lets go of everything within a second of %s, whoever is still listening',
     { retry: 2 },
     async (signal) => {
-      const running = dragoman(['up', '-o', 'json']);
+      const running = runDragoman(['up', '-o', 'json']);
       const told = await toldBy(running);
       const { origin, searchParams } = new URL(told.console);
       const headers = { authorization: `Bearer ${searchParams.get('token')}` };
@@ -253,7 +262,9 @@ describe('dragoman up, when it ends,', () => {
         method: 'SendStreamingMessage',
         params: { message: { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }] } },
       });
-      const stream = await open(agentOf(told, 'caravan').url, body('timetable'), { 'a2a-version': '1.0' });
+      const stream = await httpOpen(agentOf(told, 'caravan').url, body('timetable'), {
+        'a2a-version': '1.0',
+      });
       const began = performance.now();
       const { code, stderr } = await running.stop(signal);
       expect(performance.now() - began).toBeLessThan(1_000);
@@ -269,7 +280,7 @@ describe('dragoman up, when it ends,', () => {
 });
 
 describe('dragoman up, where something is missing,', () => {
-  const started: Running[] = [];
+  const started: RunningCommand[] = [];
   afterEach(async () => {
     for (const each of started.splice(0)) await each.stop();
   });
@@ -277,7 +288,7 @@ describe('dragoman up, where something is missing,', () => {
   it('uses free ports if the default ports are in use, and reports it', async () => {
     // Other processes may use the default ports at any time. Of two runs, at least one finds each port in use.
     const seen = new Set<string>();
-    for (const running of [dragoman(['up', '-o', 'json']), dragoman(['up', '-o', 'json'])]) {
+    for (const running of [runDragoman(['up', '-o', 'json']), runDragoman(['up', '-o', 'json'])]) {
       started.push(running);
       const told = await toldBy(running);
       for (const [url, port, name] of [
@@ -300,18 +311,18 @@ describe('dragoman up, where something is missing,', () => {
     }`;
     const url = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`;
     const register = `import { register } from 'node:module'; register(${JSON.stringify(url(hooks))});`;
-    const running = node(['--import', url(register), main, 'up', '-o', 'json']);
+    const running = runNode(['--import', url(register), cliEntry, 'up', '-o', 'json']);
     started.push(running);
     const told = await toldBy(running);
     expect(told.mcp).toBeUndefined();
     expect(running.stderr).toContain('info: no MCP before: npm install @modelcontextprotocol/server\n');
-    expect((await get(`${told.gateway}/agents`)).json.agents).toHaveLength(2);
+    expect((await httpGet(`${told.gateway}/agents`)).json.agents).toHaveLength(2);
   });
 });
 
 describe('dragoman up -c', () => {
   let folder: string;
-  const started: Running[] = [];
+  const started: RunningCommand[] = [];
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'dragoman-up-'));
   });
@@ -320,19 +331,19 @@ describe('dragoman up -c', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  const up = (text: string, ...flags: string[]): Running => {
+  const up = (text: string, ...flags: string[]): RunningCommand => {
     writeFileSync(join(folder, 'dragoman.yaml'), text);
-    const running = dragoman(['up', '-c', 'dragoman.yaml', ...flags], { cwd: folder });
+    const running = runDragoman(['up', '-c', 'dragoman.yaml', ...flags], { cwd: folder });
     started.push(running);
     return running;
   };
-  const echo = `agents:\n  echo: { module: ${join(root, 'examples/echo.js')} }\n`;
+  const echo = `agents:\n  echo: { module: ${join(repositoryRoot, 'examples/echo.js')} }\n`;
   const places = 'listen: 0\nconsole: false\n';
   const greet = (words: string) =>
     `agent: { name: Greeter, description: Greets }\notherwise: { then: [{ complete: ${words} }] }\n`;
   const answerOf = async (url: string): Promise<string> => {
     const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text: 'hi' }] };
-    return JSON.stringify(await rpc(url, 'SendMessage', { message }, '1.0'));
+    return JSON.stringify(await callRpc(url, 'SendMessage', { message }, '1.0'));
   };
 
   it("runs a person's own", async () => {
@@ -363,7 +374,7 @@ describe('dragoman up -c', () => {
     expect(await answerOf(`${gateway}/agents/echo`)).toContain('You said: hi');
     writeFileSync(join(folder, 'dragoman.yaml'), `listen: 4321\nconsole: false\n${echo}`);
     await running.prints(/-greeter; what it says of listen takes effect after a restart/, 'stderr');
-    expect((await get(`${gateway}/agents`)).json.agents).toHaveLength(1);
+    expect((await httpGet(`${gateway}/agents`)).json.agents).toHaveLength(1);
   });
 
   it.each([
@@ -400,7 +411,7 @@ describe('dragoman up -c', () => {
   });
 
   it('says what to do where there is no file', async () => {
-    const { code, stderr } = await dragoman(['up', '-c', 'gone.yaml'], { cwd: folder }).ended;
+    const { code, stderr } = await runDragoman(['up', '-c', 'gone.yaml'], { cwd: folder }).ended;
     expect(code).toBe(2);
     expect(stderr).toMatch(/there is no file \S*gone\.yaml\n/);
   });
@@ -419,7 +430,7 @@ describe('what dragoman up tells a person', () => {
       .replace('everything.\n\n\n', 'everything.\n\n')
       .replace(packageJson.version, 'VERSION');
   const toldWith = async (env: Record<string, string>): Promise<string> => {
-    const running = dragoman(['up'], { env });
+    const running = runDragoman(['up'], { env });
     await running.prints(/Ctrl-C stops everything/);
     return (await running.stop()).stdout;
   };

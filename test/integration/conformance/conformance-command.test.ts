@@ -2,24 +2,24 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Served, serveBroken } from '../../../src/conformance/mutants/harness/serve-mutant.ts';
+import { type ServedAgent, serveMutant } from '../../../src/conformance/mutants/harness/serve-mutant.ts';
 import type { ConformanceReport } from '../../../src/conformance/report/build-report.ts';
-import { dragoman, type Ended, main, node } from '../../support/cli/run-command.ts';
-import { startRaw } from '../../support/http/raw-server.ts';
+import { runDragoman, type CommandResult, cliEntry, runNode } from '../../support/cli/run-command.ts';
+import { startRawServer } from '../../support/http/raw-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-conformance-'));
 const file = (name: string): string => join(folder, name);
 const few = ['--fixtures', 'fx', '--timeout', '6', '--only', 'send', '--only', 'get', '--a2a-version', '1.0'];
-const conformance = (...args: string[]): Promise<Ended> =>
-  dragoman(['conformance', ...args], { cwd: folder }).ended;
+const conformance = (...args: string[]): Promise<CommandResult> =>
+  runDragoman(['conformance', ...args], { cwd: folder }).ended;
 
-let right: Served;
-let wrong: Served;
-let guarded: Served;
+let right: ServedAgent;
+let wrong: ServedAgent;
+let guarded: ServedAgent;
 
 beforeAll(async () => {
-  right = await serveBroken();
-  wrong = await serveBroken({
+  right = await serveMutant();
+  wrong = await serveMutant({
     wire: () => ({
       answer(answer, { operation }) {
         if (operation === 'GetTask' && answer.json !== undefined)
@@ -27,7 +27,7 @@ beforeAll(async () => {
       },
     }),
   });
-  guarded = await serveBroken({ isGuarded: true });
+  guarded = await serveMutant({ isGuarded: true });
 });
 
 afterAll(async () => {
@@ -65,7 +65,7 @@ describe('dragoman conformance', () => {
   ])(
     'finds nothing broken in the demo agent%s',
     async (_what, flags) => {
-      const demo = dragoman(['demo-server', '-o', 'json', ...flags]);
+      const demo = runDragoman(['demo-server', '-o', 'json', ...flags]);
       const [document = ''] = await demo.prints(/^.*\n$/);
       const { url } = JSON.parse(document) as { url: string };
       const known = flags.length === 0 ? [] : ['--header', 'Authorization: Bearer s3cret'];
@@ -146,7 +146,7 @@ describe('dragoman conformance', () => {
   });
 
   it('ends with 2 when nobody is there, and still writes the report', async () => {
-    const gone = await startRaw(() => undefined);
+    const gone = await startRawServer(() => undefined);
     await gone.close();
     const { stdout, code } = await conformance(gone.url, '--timeout', '0.5', '--report', 'json=gone.json');
     expect(stdout).toContain('No verdict');
@@ -216,7 +216,7 @@ describe('dragoman conformance', () => {
   });
 
   it('needs little memory for an agent that never stops talking', async () => {
-    const chatty = await startRaw((request, response, url) => {
+    const chatty = await startRawServer((request, response, url) => {
       const isCard = request.path.startsWith('/.well-known/');
       response.writeHead(200, { 'content-type': isCard ? 'application/json' : 'text/event-stream' });
       const card = {
@@ -233,7 +233,7 @@ describe('dragoman conformance', () => {
     });
     const args = [
       '--max-old-space-size=256',
-      main,
+      cliEntry,
       'conformance',
       chatty.url,
       '--timeout',
@@ -241,7 +241,7 @@ describe('dragoman conformance', () => {
       '--max-time',
       '5',
     ];
-    const { code, stdout } = await node(args, { cwd: folder }).ended;
+    const { code, stdout } = await runNode(args, { cwd: folder }).ended;
     expect(stdout).toContain('Chatty: non-conformant');
     expect(code).toBe(1);
     await chatty.close();
@@ -249,7 +249,7 @@ describe('dragoman conformance', () => {
 });
 
 describe('dragoman doctor', () => {
-  const doctor = (...args: string[]): Promise<Ended> => dragoman(['doctor', ...args]).ended;
+  const doctor = (...args: string[]): Promise<CommandResult> => runDragoman(['doctor', ...args]).ended;
 
   it('finds nothing wrong where nothing is', async () => {
     const { stdout, code } = await doctor(right.url);
@@ -275,7 +275,7 @@ describe('dragoman doctor', () => {
       /^trouble +version/m,
     ],
   ] as const)('finds %s', async (_what, answer, pattern) => {
-    const server = await startRaw(({ path }, response) => {
+    const server = await startRawServer(({ path }, response) => {
       const [status, type, text] = answer(path) as [number, string, string];
       response.writeHead(status, { 'content-type': type }).end(text);
     });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tryTogether, type TogetherOptions } from '../../../src/conformance/interop/test-pair.ts';
-import { meetAll } from '../../../src/conformance/interop/interop-matrix.ts';
-import { matrixPage } from '../../../src/conformance/report/matrix-page.ts';
+import { testPair, type TestPairOptions } from '../../../src/conformance/interop/test-pair.ts';
+import { runInteropMatrix } from '../../../src/conformance/interop/interop-matrix.ts';
+import { formatMatrixPage } from '../../../src/conformance/report/matrix-page.ts';
 import {
   startDelegating,
   startMixing,
@@ -40,9 +40,9 @@ afterAll(async () => {
 async function directly(
   first: keyof typeof started,
   second: keyof typeof started,
-  options: TogetherOptions = {},
+  options: TestPairOptions = {},
 ): Promise<Record<string, string>> {
-  const results = await tryTogether(urls[first], urls[second], { timeout: 5_000, ...options });
+  const results = await testPair(urls[first], urls[second], { timeout: 5_000, ...options });
   const rules = ['first-asks-second', 'second-asks-first', 'concurrent-delegation'];
   return Object.fromEntries(
     rules.map((name) => {
@@ -95,9 +95,9 @@ describe('an agent that can ask others', () => {
   });
 
   it('is shown in the matrix', async () => {
-    const { agents, meetings } = await meetAll([urls.ours, urls.pretending], { timeout: 5_000 });
+    const { agents, meetings } = await runInteropMatrix([urls.ours, urls.pretending], { timeout: 5_000 });
     expect(meetings.map(({ direct }) => direct?.verdict)).toEqual([undefined, 'pass', 'fail', undefined]);
-    const page = matrixPage(agents, meetings);
+    const page = formatMatrixPage(agents, meetings);
     expect(page).toContain('3 of 4');
     expect(page).toContain('✗ directly');
   });

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { examine } from '../../../src/conformance/test-conformance.ts';
-import { reportOf } from '../../../src/conformance/report/build-report.ts';
-import { Secrets } from '../../../src/primitives/redaction.ts';
-import { forms, writeReport } from '../../../src/conformance/report/report-formats.ts';
-import type { RunOutcome } from '../../../src/conformance/run-checks.ts';
-import { type RawRequest, startRaw } from '../../support/http/raw-server.ts';
+import { testConformance } from '../../../src/conformance/test-conformance.ts';
+import { buildReport } from '../../../src/conformance/report/build-report.ts';
+import { Redactor } from '../../../src/primitives/redaction.ts';
+import { reportFormats, writeReport } from '../../../src/conformance/report/report-formats.ts';
+import type { RunChecksOutcome } from '../../../src/conformance/run-checks.ts';
+import { type RawServerRequest, startRawServer } from '../../support/http/raw-server.ts';
 
 /** What the whole run may take, in milliseconds; and how many characters of evidence it may hold on to. */
 const limit = 20_000;
@@ -25,11 +25,11 @@ const cardOf = (url: string): object => ({
   skills: [{ id: 'bad', name: 'Bad', description: 'Bad', tags: ['bad'] }],
 });
 
-type Behaviour = (request: RawRequest, response: ServerResponse) => void;
+type Behaviour = (request: RawServerRequest, response: ServerResponse) => void;
 
 /** Examines an agent whose card is well and that answers everything else as it is told. */
-async function examined(behave: Behaviour, isCardWell = true): Promise<RunOutcome> {
-  const server = await startRaw((request, response, url) => {
+async function examined(behave: Behaviour, isCardWell = true): Promise<RunChecksOutcome> {
+  const server = await startRawServer((request, response, url) => {
     if (isCardWell && request.path.startsWith('/.well-known/')) {
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(cardOf(url)));
       return;
@@ -37,19 +37,19 @@ async function examined(behave: Behaviour, isCardWell = true): Promise<RunOutcom
     behave(request, response);
   });
   try {
-    return await examine(server.url, { timeout: 500, maxTime: 4_000 });
+    return await testConformance(server.url, { timeout: 500, maxTime: 4_000 });
   } finally {
     await server.close();
   }
 }
 
-function expectReport(outcome: RunOutcome): void {
-  const report = reportOf(outcome, { suite: 'dragoman 0', command: 'test', secrets: new Secrets() });
-  for (const form of forms) expect(writeReport(report, form).length).toBeGreaterThan(100);
+function expectReport(outcome: RunChecksOutcome): void {
+  const report = buildReport(outcome, { suite: 'dragoman 0', command: 'test', secrets: new Redactor() });
+  for (const form of reportFormats) expect(writeReport(report, form).length).toBeGreaterThan(100);
   expect(report.conformanceLevel).toBe('non-conformant');
 }
 
-function heldBy({ results }: RunOutcome): number {
+function heldBy({ results }: RunChecksOutcome): number {
   const exchanges = new Set(
     results.flatMap(({ violations }) => violations.flatMap((each) => each.exchanges)),
   );
@@ -124,9 +124,9 @@ describe('an agent that', () => {
   );
 
   it('is dead has no verdict, and the reason is said', async () => {
-    const server = await startRaw(() => undefined);
+    const server = await startRawServer(() => undefined);
     await server.close();
-    const outcome = await examine(server.url, { timeout: 500 });
+    const outcome = await testConformance(server.url, { timeout: 500 });
     expect(outcome.unreachable).toContain('ECONNREFUSED');
     expectReport(outcome);
   });

@@ -2,20 +2,20 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Served, serveBroken } from '../../../src/conformance/mutants/harness/serve-mutant.ts';
-import { wrap } from '../../../src/conformance/mutants/harness/override-agent.ts';
+import { type ServedAgent, serveMutant } from '../../../src/conformance/mutants/harness/serve-mutant.ts';
+import { overrideAgent } from '../../../src/conformance/mutants/harness/override-agent.ts';
 import type { ConformanceReport, ConformanceResult } from '../../../src/conformance/report/build-report.ts';
 import { textOf } from '../../../src/protocol/part.ts';
 import { serve } from '../../../src/server/node/serve.ts';
-import { dragoman, type Ended } from '../../support/cli/run-command.ts';
-import { freePort } from '../../support/http/free-port.ts';
-import { startRelay } from '../../support/http/tcp-relay.ts';
+import { runDragoman, type CommandResult } from '../../support/cli/run-command.ts';
+import { findFreePort } from '../../support/http/free-port.ts';
+import { startTcpRelay } from '../../support/http/tcp-relay.ts';
 import { tckAgent } from '../../support/conformance/tck-agent.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-flags-'));
 const newest = ['--a2a-version', '1.0', '--transport', 'jsonrpc', '--timeout', '8'];
-const conformance = (...args: string[]): Promise<Ended> =>
-  dragoman(['conformance', ...args], { cwd: folder }).ended;
+const conformance = (...args: string[]): Promise<CommandResult> =>
+  runDragoman(['conformance', ...args], { cwd: folder }).ended;
 const ann = ['--header', 'Authorization: Bearer token-of-ann'];
 
 /** What became of every rule of a run that is told in JSON. */
@@ -26,12 +26,12 @@ async function rulesOf(...args: string[]): Promise<Map<string, ConformanceResult
   return new Map(Object.values(categories).flatMap((list) => list.map((each) => [each.test, each])));
 }
 
-let right: Served;
-let guarded: Served;
+let right: ServedAgent;
+let guarded: ServedAgent;
 
 beforeAll(async () => {
-  right = await serveBroken();
-  guarded = await serveBroken({ isGuarded: true });
+  right = await serveMutant();
+  guarded = await serveMutant({ isGuarded: true });
 });
 
 afterAll(async () => {
@@ -43,7 +43,7 @@ describe('dragoman conformance', () => {
   it('sends only what the skill understands that --skill names', async () => {
     const heard = new Set<string>();
     const skill = { name: 'Skill', description: 'A skill', tags: ['test'] };
-    const served = await serveBroken({
+    const served = await serveMutant({
       definition: {
         skills: [
           { ...skill, id: 'one', examples: ['words for one'] },
@@ -51,7 +51,7 @@ describe('dragoman conformance', () => {
         ],
       },
       agent: (agent) =>
-        wrap(agent, {
+        overrideAgent(agent, {
           send(request, call) {
             heard.add(textOf(request.message.parts));
             return agent.send(request, call);
@@ -88,17 +88,17 @@ describe('dragoman conformance', () => {
 
   it('is told of tasks where --webhook-url says, and listens at --webhook-port', async () => {
     const urls: string[] = [];
-    const served = await serveBroken({
+    const served = await serveMutant({
       agent: (agent) =>
-        wrap(agent, {
+        overrideAgent(agent, {
           createPushConfig(config, call) {
             urls.push(config.url);
             return agent.createPushConfig(config, call);
           },
         }),
     });
-    const port = await freePort();
-    const relay = await startRelay(port);
+    const port = await findFreePort();
+    const relay = await startTcpRelay(port);
     const address = `http://127.0.0.1:${relay.port}/way/in`;
     const only = [served.url, '--fixtures', 'fx', '--only', 'push.delivers', '--webhook-port', String(port)];
     relay.cut();
@@ -155,7 +155,7 @@ describe('dragoman conformance', () => {
   });
 
   it('fails with --baseline only when something got worse', async () => {
-    const wrong = await serveBroken({
+    const wrong = await serveMutant({
       wire: () => ({
         answer(answer, { operation }) {
           if (operation === 'GetTask') answer.json = { jsonrpc: '2.0', id: 1, result: {} };

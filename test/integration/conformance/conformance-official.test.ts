@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { examine } from '../../../src/conformance/test-conformance.ts';
-import { fxWays } from '../../../src/conformance/prompts/prompt-catalog.ts';
-import type { RunOutcome } from '../../../src/conformance/run-checks.ts';
+import { testConformance } from '../../../src/conformance/test-conformance.ts';
+import { fixturePrompts } from '../../../src/conformance/prompts/prompt-catalog.ts';
+import type { RunChecksOutcome } from '../../../src/conformance/run-checks.ts';
 import { fixtures } from '../../interop/official-fixtures.ts';
 import { type Started, start02, start03, start13 } from '../../interop/official-servers.ts';
 
@@ -36,7 +36,7 @@ const faults: { readonly [sdk: string]: readonly string[] } = {
 const servers = { '0.2': start02, '0.3': start03, '1.3': start13 } as const;
 type Sdk = keyof typeof servers;
 const sdks = Object.keys(servers) as Sdk[];
-const outcomes = new Map<Sdk, RunOutcome>();
+const outcomes = new Map<Sdk, RunChecksOutcome>();
 const { error, warn, log } = console;
 
 // Most of a run is waiting, so all three are looked at at once.
@@ -46,7 +46,7 @@ beforeAll(async () => {
   await Promise.all(
     sdks.map(async (sdk) => {
       const server: Started = await servers[sdk](fixtures);
-      outcomes.set(sdk, await examine(server.url, { ways: fxWays, timeout: 8_000 }));
+      outcomes.set(sdk, await testConformance(server.url, { ways: fixturePrompts, timeout: 8_000 }));
       await server.close();
     }),
   );

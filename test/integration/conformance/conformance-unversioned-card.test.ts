@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allChecks } from '../../../src/conformance/checks/index.ts';
 import { allInvariants } from '../../../src/conformance/invariants/index.ts';
-import { runConformance } from '../../../src/conformance/run-checks.ts';
+import { runChecks } from '../../../src/conformance/run-checks.ts';
 import { defineAgent } from '../../../src/engine/local-agent.ts';
 import { type RunningServer, serve } from '../../../src/server/node/serve.ts';
-import { json, type RawServer, startRaw } from '../../support/http/raw-server.ts';
+import { respondJson, type RawServer, startRawServer } from '../../support/http/raw-server.ts';
 
 /** An agent that has no use for what it is told unless it is told what it wants to hear. */
 const shy = defineAgent({
@@ -25,7 +25,7 @@ describe('an agent whose card names no version', () => {
   afterAll(() => old.stop(0));
 
   it('is examined as what it speaks, and not accused of what it does not', async () => {
-    const { lanes, results } = await runConformance(old.url, {
+    const { lanes, results } = await runChecks(old.url, {
       checks: allChecks,
       invariants: allInvariants,
     });
@@ -36,14 +36,14 @@ describe('an agent whose card names no version', () => {
 
   it('is examined as one of 0.3 where it knows those methods only', async () => {
     const unmarked = await startUnmarked(['message/send']);
-    const { lanes } = await runConformance(unmarked.url, { checks: [], invariants: [] });
+    const { lanes } = await runChecks(unmarked.url, { checks: [], invariants: [] });
     expect(lanes.map(({ version }) => version)).toEqual(['0.3']);
     await unmarked.close();
   });
 
   it('is taken for what its card looks like where its answers do not tell', async () => {
     const unmarked = await startUnmarked(['message/send', 'tasks/send']);
-    const { lanes } = await runConformance(unmarked.url, { checks: [], invariants: [] });
+    const { lanes } = await runChecks(unmarked.url, { checks: [], invariants: [] });
     expect(lanes.map(({ version }) => version)).toEqual(['0.3']);
     await unmarked.close();
   });
@@ -51,9 +51,9 @@ describe('an agent whose card names no version', () => {
 
 /** A server with a card without marks, which knows some methods. */
 function startUnmarked(methods: readonly string[]): Promise<RawServer> {
-  return startRaw(({ path, json: request }, response, url) => {
+  return startRawServer(({ path, json: request }, response, url) => {
     if (path.startsWith('/.well-known/')) {
-      json(response, {
+      respondJson(response, {
         name: 'Unmarked',
         description: 'Says little of itself',
         url,
@@ -66,6 +66,6 @@ function startUnmarked(methods: readonly string[]): Promise<RawServer> {
       return;
     }
     const code = methods.includes(request.method) ? -32602 : -32601;
-    json(response, { jsonrpc: '2.0', id: request.id, error: { code, message: 'no' } });
+    respondJson(response, { jsonrpc: '2.0', id: request.id, error: { code, message: 'no' } });
   });
 }

@@ -5,9 +5,9 @@ import type { AddressInfo, Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type Authority, authority, hasOpenssl } from '../../support/http/certificates.ts';
-import { dragoman, type Ended } from '../../support/cli/run-command.ts';
-import { freePort } from '../../support/http/free-port.ts';
+import { type Authority, createAuthority, hasOpenssl } from '../../support/http/certificates.ts';
+import { runDragoman, type CommandResult } from '../../support/cli/run-command.ts';
+import { findFreePort } from '../../support/http/free-port.ts';
 
 const can = hasOpenssl();
 if (!can) console.log('skipped: openssl is not installed');
@@ -18,7 +18,7 @@ describe.runIf(can)('dragoman doctor over TLS', () => {
   let running: Server | undefined;
 
   beforeAll(() => {
-    vouching = authority('doctors');
+    vouching = createAuthority('doctors');
     writeFileSync(join(folder, 'ca.pem'), vouching.ca);
   });
 
@@ -38,9 +38,9 @@ describe.runIf(can)('dragoman doctor over TLS', () => {
   const secure = (options: ServerOptions): Promise<number> =>
     listening(createServer(options, (_request, response) => response.writeHead(404).end()));
 
-  async function doctor(url: string, ...flags: string[]): Promise<Ended> {
+  async function doctor(url: string, ...flags: string[]): Promise<CommandResult> {
     const env = { NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem'), NODE_NO_WARNINGS: '1' };
-    const ended = await dragoman(['doctor', url, '--timeout', '5', ...flags], { env }).ended;
+    const ended = await runDragoman(['doctor', url, '--timeout', '5', ...flags], { env }).ended;
     expect(ended.stderr).toBe('');
     expect(ended.stdout.trim().split('\n').length).toBeLessThanOrEqual(10);
     return ended;
@@ -69,13 +69,13 @@ describe.runIf(can)('dragoman doctor over TLS', () => {
     ],
     [
       'is signed by itself',
-      () => authority('strangers').self,
+      () => createAuthority('strangers').self,
       /^trouble +TLS +the certificate is signed by itself/m,
       'NODE_EXTRA_CA_CERTS',
     ],
     [
       'is signed by somebody whom nobody knows',
-      () => authority('strangers').server,
+      () => createAuthority('strangers').server,
       /^trouble +TLS +the certificate comes without those that lead to a known authority$/m,
       'Serve the whole chain',
     ],
@@ -108,7 +108,7 @@ describe.runIf(can)('dragoman doctor over TLS', () => {
     const plain = await doctor(`https://localhost:${port}`);
     expect(plain.stdout).toMatch(/^trouble +TLS .* speaks no TLS$/m);
     expect(plain.stdout).toContain('Write http://');
-    const gone = await doctor(`https://localhost:${await freePort()}`);
+    const gone = await doctor(`https://localhost:${await findFreePort()}`);
     expect(gone.stdout).toMatch(/^trouble +TLS +nobody listens at port \d+$/m);
   });
 
@@ -124,7 +124,7 @@ describe('dragoman doctor', () => {
   it.each(['http://no-such-host.invalid', 'https://no-such-host.invalid'])(
     'says that nobody knows the host of %s, and goes no further',
     async (url) => {
-      const { stdout, code } = await dragoman(['doctor', url]).ended;
+      const { stdout, code } = await runDragoman(['doctor', url]).ended;
       expect(stdout).toMatch(/^trouble +DNS +nobody (?:knows|answers what) no-such-host\.invalid/m);
       expect(stdout).toMatch(/^ +to do +Look at the/m);
       expect(stdout.trim().split('\n')).toHaveLength(3);

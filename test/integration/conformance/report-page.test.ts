@@ -5,18 +5,22 @@ import { pathToFileURL } from 'node:url';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bendEvery } from '../../../src/conformance/mutants/harness/mutations.ts';
-import { serveBroken } from '../../../src/conformance/mutants/harness/serve-mutant.ts';
-import { examine } from '../../../src/conformance/test-conformance.ts';
-import { fxWays } from '../../../src/conformance/prompts/prompt-catalog.ts';
-import { matrixPage } from '../../../src/conformance/report/matrix-page.ts';
-import { reportOf, resultsOf, type ConformanceReport } from '../../../src/conformance/report/build-report.ts';
+import { mutateEvery } from '../../../src/conformance/mutants/harness/mutations.ts';
+import { serveMutant } from '../../../src/conformance/mutants/harness/serve-mutant.ts';
+import { testConformance } from '../../../src/conformance/test-conformance.ts';
+import { fixturePrompts } from '../../../src/conformance/prompts/prompt-catalog.ts';
+import { formatMatrixPage } from '../../../src/conformance/report/matrix-page.ts';
+import {
+  buildReport,
+  listResults,
+  type ConformanceReport,
+} from '../../../src/conformance/report/build-report.ts';
 import { writeReport } from '../../../src/conformance/report/report-formats.ts';
-import { Secrets } from '../../../src/primitives/redaction.ts';
-import { chromiumBrowser } from '../../support/console/chromium.ts';
+import { Redactor } from '../../../src/primitives/redaction.ts';
+import { launchChromium } from '../../support/console/chromium.ts';
 
 const hostile = `</pre><script>document.title='taken'</script><img src="https://elsewhere.example/x.png" onerror="document.title='taken'"><style>body{display:none}</style>`;
-const browser: Browser | undefined = await chromiumBrowser();
+const browser: Browser | undefined = await launchChromium();
 
 describe.runIf(browser)('a page', () => {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-page-'));
@@ -24,19 +28,19 @@ describe.runIf(browser)('a page', () => {
   let report: ConformanceReport;
 
   beforeAll(async () => {
-    const served = await serveBroken({
+    const served = await serveMutant({
       definition: { name: hostile },
-      wire: () => bendEvery('status', (status) => (status.timestamp = hostile)),
+      wire: () => mutateEvery('status', (status) => (status.timestamp = hostile)),
     });
     const options = {
-      ways: fxWays,
+      ways: fixturePrompts,
       timeout: 6_000,
       versions: ['1.0'],
       only: ['send', 'card', 'model'],
     } as const;
-    const outcome = await examine(served.url, options);
+    const outcome = await testConformance(served.url, options);
     await served.close();
-    report = reportOf(outcome, { suite: 'dragoman 0.0.0', command: 'test', secrets: new Secrets({}) });
+    report = buildReport(outcome, { suite: 'dragoman 0.0.0', command: 'test', secrets: new Redactor({}) });
     writeFileSync(files.report, writeReport(report, 'html'));
     const agents = ['one', hostile, 'three', 'four'].map((name, index) => ({
       name,
@@ -53,7 +57,7 @@ describe.runIf(browser)('a page', () => {
         ...(to === 0 ? { direct: { verdict: 'open' as const, message: hostile } } : {}),
       })),
     );
-    writeFileSync(files.matrix, matrixPage(agents, meetings));
+    writeFileSync(files.matrix, formatMatrixPage(agents, meetings));
   });
 
   afterAll(async () => {
@@ -98,7 +102,8 @@ describe.runIf(browser)('a page', () => {
     const { page } = await open('report');
     const rows = page.locator('#matrix tbody tr:visible');
     const rules = new Map<string, string[]>();
-    for (const { test, verdict } of resultsOf(report)) rules.set(test, [...(rules.get(test) ?? []), verdict]);
+    for (const { test, verdict } of listResults(report))
+      rules.set(test, [...(rules.get(test) ?? []), verdict]);
     expect(await rows.count()).toBe(rules.size);
     await page.getByLabel('Filter rules').fill('SEND.DATA');
     expect(await rows.locator('code').allInnerTexts()).toEqual(['send.data']);

@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { defineAgent } from '../../../src/engine/local-agent.ts';
-import { sqliteLedger } from '../../../src/store/sqlite.ts';
+import { sqliteTaskStore } from '../../../src/store/sqlite.ts';
 import { serve } from '../../../src/server/node/serve.ts';
-import { dragoman, type Running } from '../../support/cli/run-command.ts';
+import { runDragoman, type RunningCommand } from '../../support/cli/run-command.ts';
 
-const running: Running[] = [];
+const running: RunningCommand[] = [];
 afterEach(async () => {
   for (const each of running.splice(0)) await each.stop('SIGKILL');
 });
 
-function start(...args: string[]): Running {
-  const started = dragoman(['console', ...args]);
+function start(...args: string[]): RunningCommand {
+  const started = runDragoman(['console', ...args]);
   running.push(started);
   return started;
 }
@@ -57,7 +57,7 @@ describe('dragoman console', () => {
   it('shows the notifications that did not arrive of the tasks in a file, and lets them be tried again', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'dragoman-console-'));
     const file = join(folder, 'tasks.db');
-    const ledger = await sqliteLedger({ file });
+    const ledger = await sqliteTaskStore({ file });
     const task = { id: 't', contextId: 'c', status: { state: 'completed' as const } };
     await (await ledger.create('', task)).settled();
     await ledger.putPushConfig('', { id: 'p', taskId: 't', url: 'https://hooks.example/x' });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningConsole, serveConsole } from '../../../src/console/serve-console.ts';
 import { ConsolePage } from '../../support/console/console-page.ts';
-import { until } from '../../support/server/checked-server.ts';
+import { waitUntil } from '../../support/server/checked-server.ts';
 import { exchangeRaw, rawRequest } from '../../support/http/raw-http.ts';
 
 const token = 'a-token-for-this-test';
@@ -255,7 +255,7 @@ describe('what is taken in', () => {
     const third = await page.ask('wire');
     expect(third.status).toBe(429);
     leaving.abort();
-    await until(async () => {
+    await waitUntil(async () => {
       const again = new AbortController();
       const { status } = await page.ask('wire', { signal: again.signal });
       again.abort();

@@ -4,17 +4,17 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningConsole, serveConsole } from '../../../src/console/serve-console.ts';
 import { defineAgent } from '../../../src/engine/local-agent.ts';
-import { memoryLedger } from '../../../src/store/memory-task-store.ts';
+import { memoryTaskStore } from '../../../src/store/memory-task-store.ts';
 import { Metrics } from '../../../src/metrics/metrics.ts';
-import { apiKey, basic, bearer } from '../../../src/server/auth/index.ts';
+import { apiKeyAuth, basicAuth, bearerAuth } from '../../../src/server/auth/index.ts';
 import { type RunningServer, serve } from '../../../src/server/node/serve.ts';
-import { Tape } from '../../../src/tap/traffic-log.ts';
+import { TrafficLog } from '../../../src/tap/traffic-log.ts';
 import { type Started, start02, start03, start13 } from '../../interop/official-servers.ts';
 import { ConsolePage } from '../../support/console/console-page.ts';
-import { until } from '../../support/server/checked-server.ts';
+import { waitUntil } from '../../support/server/checked-server.ts';
 
 const metrics = new Metrics();
-const ledger = memoryLedger();
+const ledger = memoryTaskStore();
 /** Those who work until they are stopped. */
 const working = new Set<string>();
 const talker = defineAgent(
@@ -39,7 +39,7 @@ const talker = defineAgent(
   { ledger, metrics },
 );
 const old = defineAgent({ name: 'Old', description: 'Old', process: async ({ text }) => `heard ${text}` });
-const tape = new Tape({ maxPassages: 100 });
+const tape = new TrafficLog({ maxPassages: 100 });
 let served: RunningServer;
 let oldServed: RunningServer;
 let official: readonly Started[];
@@ -194,7 +194,7 @@ describe.each([undefined, '1.0/JSONRPC', '1.0/HTTP+JSON', '0.3/JSONRPC', '0.3/HT
         taskId = event.task?.id ?? event.taskId;
         break;
       }
-      await until(() => working.has(taskId), 'the agent works');
+      await waitUntil(() => working.has(taskId), 'the agent works');
       const following = page.follow(`agents/${id}/tasks/${taskId}/events${query}`);
       expect((await following.next()).value.event.task.id).toBe(taskId);
       const canceled = await page.call(`agents/${id}/tasks/${taskId}/cancel${query}`, undefined, 'POST');
@@ -203,7 +203,7 @@ describe.each([undefined, '1.0/JSONRPC', '1.0/HTTP+JSON', '0.3/JSONRPC', '0.3/HT
       for await (const each of following) rest.push(each);
       expect(rest.at(-1)).toEqual({ kind: 'done' });
       expect(JSON.stringify(rest)).toContain('canceled');
-      await until(() => working.size === 0, 'the agent stops');
+      await waitUntil(() => working.size === 0, 'the agent stops');
     });
   },
 );
@@ -329,9 +329,9 @@ describe('credentials', () => {
   const users = { alice: 'open sesame' };
   const auth = {
     any: [
-      bearer({ tokens: { 'token-of-alice': 'alice' } }),
-      basic({ users }),
-      apiKey({ in: 'header', name: 'X-Key', keys: { 'key-of-alice': 'alice' } }),
+      bearerAuth({ tokens: { 'token-of-alice': 'alice' } }),
+      basicAuth({ users }),
+      apiKeyAuth({ in: 'header', name: 'X-Key', keys: { 'key-of-alice': 'alice' } }),
     ],
   };
 
@@ -415,7 +415,7 @@ describe('conformance', () => {
     const leaving = page.follow('conformance', { agentId: id });
     await leaving.next();
     await leaving.return(undefined);
-    await until(async () => {
+    await waitUntil(async () => {
       const again = page.follow('conformance', { agentId: id });
       const { value } = await again.next().catch(() => ({ value: undefined }));
       await again.return(undefined);
@@ -516,7 +516,7 @@ describe('the end', () => {
         // The line was cut.
       }
     });
-    await until(() => working.size === 1, 'the agent works');
+    await waitUntil(() => working.size === 1, 'the agent works');
     await stopping.stop();
     await Promise.all(rest);
     expect(working.size).toBe(1);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningConsole, serveConsole } from '../../../src/console/serve-console.ts';
 import { defineAgent } from '../../../src/engine/local-agent.ts';
 import { type RunningServer, serve } from '../../../src/server/node/serve.ts';
-import { Tape } from '../../../src/tap/traffic-log.ts';
+import { TrafficLog } from '../../../src/tap/traffic-log.ts';
 import { ConsolePage } from '../../support/console/console-page.ts';
 
 const talker = defineAgent({
@@ -12,7 +12,7 @@ const talker = defineAgent({
   description: 'Talks',
   process: async ({ text }) => `You said: ${text}`,
 });
-const tape = new Tape({ maxPassages: 100 });
+const tape = new TrafficLog({ maxPassages: 100 });
 let served: RunningServer;
 let running: RunningConsole;
 let page: ConsolePage;

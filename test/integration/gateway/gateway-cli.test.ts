@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { serve } from '../../../src/server/node/serve.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
-import { main, node, root, type Running } from '../../support/cli/run-command.ts';
-import { json, startRaw } from '../../support/http/raw-server.ts';
-import { get, rpc } from '../../support/http/http-calls.ts';
+import { cliEntry, runNode, repositoryRoot, type RunningCommand } from '../../support/cli/run-command.ts';
+import { respondJson, startRawServer } from '../../support/http/raw-server.ts';
+import { httpGet, callRpc } from '../../support/http/http-calls.ts';
 
 const open: { close(): Promise<unknown> }[] = [];
 afterEach(async () => {
@@ -20,8 +20,8 @@ function folder(): string {
   return made;
 }
 
-function run(...args: string[]): Running {
-  const running = node([main, 'gateway', ...args]);
+function run(...args: string[]): RunningCommand {
+  const running = runNode([cliEntry, 'gateway', ...args]);
   open.push({ close: () => running.stop('SIGKILL') });
   return running;
 }
@@ -50,7 +50,7 @@ describe('dragoman gateway', () => {
     });
   });
 
-  it.each(readdirSync(join(root, 'examples/gateway')))(
+  it.each(readdirSync(join(repositoryRoot, 'examples/gateway')))(
     'finds nothing wrong with the example %s',
     async (file) => {
       expect(await run('-c', `examples/gateway/${file}`, '--check').ended).toMatchObject({
@@ -77,7 +77,7 @@ describe('dragoman gateway', () => {
       messageId: 'm',
       parts: [{ kind: 'text', text: 'hello' }],
     };
-    const { result } = await rpc(`${at}/agents/a`, 'message/send', { message });
+    const { result } = await callRpc(`${at}/agents/a`, 'message/send', { message });
     expect(JSON.stringify(result)).toContain('hello');
 
     writeFileSync(
@@ -86,7 +86,7 @@ describe('dragoman gateway', () => {
     );
     running.process.kill('SIGHUP');
     await running.prints(/was read again: \+b/, 'stderr');
-    expect((await get(`${at}/agents/b/.well-known/agent-card.json`)).status).toBe(200);
+    expect((await httpGet(`${at}/agents/b/.well-known/agent-card.json`)).status).toBe(200);
 
     writeFileSync(file, 'agents:\n  a: { url: "" }\n');
     running.process.kill('SIGHUP');
@@ -94,13 +94,13 @@ describe('dragoman gateway', () => {
       /a\.yaml:2:8: agents\.a\.url: must be an http[^]*everything stays as it was/,
       'stderr',
     );
-    expect((await get(`${at}/agents`)).json.agents).toHaveLength(2);
+    expect((await httpGet(`${at}/agents`)).json.agents).toHaveLength(2);
     expect(await running.stop()).toMatchObject({ code: 0 });
   });
 });
 
 describe('a client command that is given the root of a gateway', () => {
-  const client = (...args: string[]) => node([main, ...args], { env: { NO_COLOR: '1' } }).ended;
+  const client = (...args: string[]) => runNode([cliEntry, ...args], { env: { NO_COLOR: '1' } }).ended;
 
   it('says which agents are there, and how to name one', async () => {
     const file = join(folder(), 'a.yaml');
@@ -129,15 +129,17 @@ Hint: Name one of its agents: dragoman send -a ${at}/agents/echo …
     ['none', [], /there is no agent card at \S+\n.*\nHint: Give the URL of the card/],
     ['no list', 'agents', /there is no agent card at \S+\n.*\nHint: Give the URL of the card/],
   ])('takes a listing as it finds it: %s', async (_what, agents, told) => {
-    const raw = await startRaw(({ path }, response) =>
-      json(response, { agents }, path === '/agents' ? 200 : 404),
+    const raw = await startRawServer(({ path }, response) =>
+      respondJson(response, { agents }, path === '/agents' ? 200 : 404),
     );
     open.push(raw);
     expect((await client('send', '-a', raw.url, 'hello')).stderr).toMatch(told);
   });
 
   it('asks nobody for agents where it was given more than a root', async () => {
-    const raw = await startRaw((_request, response) => json(response, { agents: [{ name: 'a' }] }, 404));
+    const raw = await startRawServer((_request, response) =>
+      respondJson(response, { agents: [{ name: 'a' }] }, 404),
+    );
     open.push(raw);
     expect((await client('send', '-a', `${raw.url}/x`, 'hello')).stderr).toContain(
       'Give the URL of the card',

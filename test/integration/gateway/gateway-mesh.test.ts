@@ -2,25 +2,25 @@ import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../../src/client/connect.ts';
-import { createMemory } from '../../../src/client/discovery/endpoint-cache.ts';
+import { createEndpointCache } from '../../../src/client/discovery/endpoint-cache.ts';
 import { defineAgent } from '../../../src/engine/index.ts';
 import { readGatewayConfig } from '../../../src/gateway/config/read-gateway-config.ts';
-import { runGateway, type RunOptions } from '../../../src/gateway/run-gateway.ts';
-import { openLink } from '../../../src/mesh/brokers/connect-broker.ts';
+import { runGateway, type RunGatewayOptions } from '../../../src/gateway/run-gateway.ts';
+import { connectBroker } from '../../../src/mesh/brokers/connect-broker.ts';
 import { isTask, type Task } from '../../../src/protocol/task.ts';
 import { serve } from '../../../src/server/node/serve.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
 import { mosquitto, natsServer, startMosquitto, startNats } from '../../support/mesh/broker.ts';
-import { closedAfterEach } from '../../support/close-after-each.ts';
-import { all, artifactTexts, gate, statesOf } from '../../support/engine/conversation.ts';
-import { ask0_3, MeshCaller } from '../../support/mesh/mesh-test-client.ts';
-import { get } from '../../support/http/http-calls.ts';
+import { closeAfterEach } from '../../support/close-after-each.ts';
+import { all, artifactTexts, createDeferred, statesOf } from '../../support/engine/conversation.ts';
+import { request0_3, MeshTestClient } from '../../support/mesh/mesh-test-client.ts';
+import { httpGet } from '../../support/http/http-calls.ts';
 
-const open = closedAfterEach();
+const open = closeAfterEach();
 
 const settingsOf = (text: string) => readGatewayConfig(text, join(tmpdir(), 'dragoman.yaml'), {});
 
-async function gateway(text: string, options: RunOptions = {}) {
+async function gateway(text: string, options: RunGatewayOptions = {}) {
   const running = await runGateway(settingsOf(text), options);
   open.push({ close: () => running.stop(0) });
   return running;
@@ -33,7 +33,7 @@ async function served(agent = sampleAgent()): Promise<string> {
 }
 
 function at(url: string) {
-  const agent = connect(url, { memory: createMemory() });
+  const agent = connect(url, { memory: createEndpointCache() });
   open.push(agent);
   return agent;
 }
@@ -60,7 +60,7 @@ agents:
   Sample: { url: "${await served()}", show: [mesh] }
   back: { mesh: Sample }
 `);
-      expect(await get(`${running.url}/agents/Sample`)).toMatchObject({ status: 404 });
+      expect(await httpGet(`${running.url}/agents/Sample`)).toMatchObject({ status: 404 });
       const agent = at(`${running.url}/agents/back`);
       const task = await agent.send(request('hello'));
       if (!isTask(task)) throw new Error('no task');
@@ -85,14 +85,14 @@ artifacts: { type: memory }
 agents:
   Files: { url: "${await served(agent)}", show: [mesh] }
 `);
-    const link = await openLink('memory:gateway-session');
+    const link = await connectBroker('memory:gateway-session');
     open.push(link);
-    const caller = await MeshCaller.join(link, 'test');
+    const caller = await MeshTestClient.join(link, 'test');
     // An agent that delegates names its conversation and wants a run without a past.
     const message = { metadata: { sessionBehavior: 'RUN_BASED' } };
     for (const method of ['message/stream', 'message/send']) {
       const id = `t-${method.slice('message/'.length)}`;
-      await caller.say('Files', id, ask0_3(id, 'go', { method, contextId: `session-of-${id}`, message }));
+      await caller.say('Files', id, request0_3(id, 'go', { method, contextId: `session-of-${id}`, message }));
       const { body } = await caller.answer(id);
       expect(body.result.artifacts[0].parts[0].file.uri).toMatch(
         new RegExp(`^artifact://[^/]+/alice/session-of-${id}/a\\.png`),
@@ -129,8 +129,8 @@ agents:
 
 describe('a gateway that goes over to another file', () => {
   it('adds, removes and changes agents, while running requests finish', async () => {
-    const held = gate();
-    const entered = gate();
+    const held = createDeferred();
+    const entered = createDeferred();
     const slow = defineAgent({
       name: 'Slow',
       description: 'Waits',
@@ -163,8 +163,8 @@ describe('a gateway that goes over to another file', () => {
         settingsOf(`listen: 1\npublic_url: https://p.example\nagents:\n  b: { url: "${two}" }\n`),
       ),
     ).toEqual({ added: [], removed: ['a', 'c'], changed: [], later: ['listen'] });
-    expect((await get(`${running.url}/agents/a`)).status).toBe(404);
-    const { json: card } = await get(`${running.url}/agents/b/.well-known/agent-card.json`);
+    expect((await httpGet(`${running.url}/agents/a`)).status).toBe(404);
+    const { json: card } = await httpGet(`${running.url}/agents/b/.well-known/agent-card.json`);
     expect(card.url).toBe('https://p.example/agents/b');
     await stays.send(request('hello'));
   });
@@ -176,7 +176,7 @@ describe('a gateway that goes over to another file', () => {
     );
     const broken = `listen: 0\nmesh: { url: "memory:gateway-reload", namespace: test }\nagents:\n  a: { url: "${url}/x" }\n  b: { module: ./none.js }\n`;
     await expect(running.reload(settingsOf(broken))).rejects.toMatchObject({ message: /none\.js/ });
-    expect((await get(`${running.url}/agents`)).json.agents).toHaveLength(1);
+    expect((await httpGet(`${running.url}/agents`)).json.agents).toHaveLength(1);
     expect(await at(`${running.url}/agents/a`).send(request('hello'))).toBeDefined();
   });
 
@@ -184,7 +184,7 @@ describe('a gateway that goes over to another file', () => {
     const running = await gateway('listen: 0\nagents:\n  a: { module: ./a.js, display_name: Mine }\n', {
       loadModule: () => Promise.resolve(sampleAgent()),
     });
-    const { json: card } = await get(`${running.url}/agents/a/.well-known/agent-card.json`);
+    const { json: card } = await httpGet(`${running.url}/agents/a/.well-known/agent-card.json`);
     expect(card.name).toBe('Mine');
     expect(await at(`${running.url}/agents/a`).send(request('hello'))).toBeDefined();
   });

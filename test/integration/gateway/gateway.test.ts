@@ -4,29 +4,32 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect } from '../../../src/client/connect.ts';
-import { createMemory } from '../../../src/client/discovery/endpoint-cache.ts';
+import { createEndpointCache } from '../../../src/client/discovery/endpoint-cache.ts';
 import { readGatewayConfig } from '../../../src/gateway/config/read-gateway-config.ts';
-import { type RunningGateway, runGateway, type RunOptions } from '../../../src/gateway/run-gateway.ts';
+import { type RunningGateway, runGateway, type RunGatewayOptions } from '../../../src/gateway/run-gateway.ts';
 import { isTask } from '../../../src/protocol/task.ts';
 import { serve } from '../../../src/server/node/serve.ts';
 import { verifyCard } from '../../../src/signing/verify-card.ts';
 import { type Started, start03, start13 } from '../../interop/official-servers.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
-import { closedAfterEach } from '../../support/close-after-each.ts';
+import { closeAfterEach } from '../../support/close-after-each.ts';
 import { all, artifactTexts, statesOf } from '../../support/engine/conversation.ts';
 import { parseExposition } from '../../support/metrics/exposition.ts';
 import { ManualClock } from '../../support/clocks/manual-clock.ts';
-import { json, startRaw } from '../../support/http/raw-server.ts';
-import { makePair } from '../../support/signing/signed-card.ts';
-import { get, post } from '../../support/http/http-calls.ts';
+import { respondJson, startRawServer } from '../../support/http/raw-server.ts';
+import { createKeyPair } from '../../support/signing/signed-card.ts';
+import { httpGet, httpPost } from '../../support/http/http-calls.ts';
 
-const open = closedAfterEach();
+const open = closeAfterEach();
 
 function settingsOf(text: string) {
   return readGatewayConfig(text, join(tmpdir(), 'dragoman.yaml'), {});
 }
 
-async function gateway(text: string, options: RunOptions = {}): Promise<RunningGateway & { url: string }> {
+async function gateway(
+  text: string,
+  options: RunGatewayOptions = {},
+): Promise<RunningGateway & { url: string }> {
   const running = await runGateway(settingsOf(`listen: 0\n${text}`), options);
   open.push({ close: () => running.stop(0) });
   return running as RunningGateway & { url: string };
@@ -38,19 +41,26 @@ const request = (text: string, taskId?: string) => ({
 
 /** An agent that speaks nothing but the words of 2025-04. */
 function startOldest(): Promise<Started> {
-  return startRaw(({ method, path, json: asked }, response, url) => {
+  return startRawServer(({ method, path, json: asked }, response, url) => {
     if (method === 'GET') {
-      if (path !== '/.well-known/agent.json') return json(response, {}, 404);
+      if (path !== '/.well-known/agent.json') return respondJson(response, {}, 404);
       const skills = [{ id: 'echo', name: 'Echo', description: 'Says it back', tags: [] }];
       const authentication = { schemes: [] };
-      return json(response, { name: 'Oldest', url, version: '1', capabilities: {}, authentication, skills });
+      return respondJson(response, {
+        name: 'Oldest',
+        url,
+        version: '1',
+        capabilities: {},
+        authentication,
+        skills,
+      });
     }
     if (asked.method !== 'tasks/send')
-      return json(response, { jsonrpc: '2.0', id: asked.id, error: { code: -32601, message: 'no' } });
+      return respondJson(response, { jsonrpc: '2.0', id: asked.id, error: { code: -32601, message: 'no' } });
     const { id, sessionId, message } = asked.params;
     const artifacts = [{ index: 0, parts: [{ type: 'text', text: `You said: ${message.parts[0].text}` }] }];
     const result = { id, sessionId, status: { state: 'completed' }, artifacts };
-    json(response, { jsonrpc: '2.0', id: asked.id, result });
+    respondJson(response, { jsonrpc: '2.0', id: asked.id, result });
   });
 }
 
@@ -79,7 +89,7 @@ describe('many agents under one host', () => {
   );
   it.each(callers)('answer a caller of %s: %s', async (version, name) => {
     const url = `${running.url}/agents/${name}`;
-    const agent = connect(url, { versions: [version], memory: createMemory() });
+    const agent = connect(url, { versions: [version], memory: createEndpointCache() });
     open.push(agent);
     const answer = await agent.send(request('hello'));
     if (!isTask(answer)) throw new Error('no task');
@@ -94,7 +104,7 @@ describe('many agents under one host', () => {
   const longer = ['own', 'sdk-0.3', 'sdk-1.3'];
   it.each(longer)('ask back, and go on when they are answered, over REST: %s', async (name) => {
     const url = `${running.url}/agents/${name}`;
-    const agent = connect(url, { transports: ['HTTP+JSON'], memory: createMemory() });
+    const agent = connect(url, { transports: ['HTTP+JSON'], memory: createEndpointCache() });
     open.push(agent);
     const asked = await agent.send(request('ask'));
     if (!isTask(asked)) throw new Error('no task');
@@ -104,7 +114,7 @@ describe('many agents under one host', () => {
   });
 
   it.each(longer)('are canceled while they work: %s', async (name) => {
-    const agent = connect(`${running.url}/agents/${name}`, { memory: createMemory() });
+    const agent = connect(`${running.url}/agents/${name}`, { memory: createEndpointCache() });
     open.push(agent);
     const states: string[] = [];
     let isCanceled = false;
@@ -120,7 +130,7 @@ describe('many agents under one host', () => {
   });
 
   it('are listed, each with its address and its health', async () => {
-    const { json: listing } = await get(`${running.url}/agents`);
+    const { json: listing } = await httpGet(`${running.url}/agents`);
     expect(listing.agents.map(({ name }: { name: string }) => name)).toEqual(names);
     expect(listing.agents[1]).toMatchObject({
       url: `${running.url}/agents/sdk-0.3`,
@@ -128,32 +138,35 @@ describe('many agents under one host', () => {
       health: 'up',
       since: expect.any(String),
     });
-    expect(await get(`${running.url}/readyz`)).toMatchObject({
+    expect(await httpGet(`${running.url}/readyz`)).toMatchObject({
       status: 200,
       json: { status: 'ready', agents: { own: 'up' } },
     });
-    expect(await get(`${running.url}/healthz`)).toMatchObject({ status: 200 });
+    expect(await httpGet(`${running.url}/healthz`)).toMatchObject({ status: 200 });
   });
 
   it('are not those that nobody named', async () => {
     for (const path of ['/agents/none', '/agents/ow', '/agents/own2/x', '/', '/.well-known/agent-card.json'])
-      expect(await get(running.url + path)).toMatchObject({ status: 404, json: { error: { code: 404 } } });
-    expect((await post(`${running.url}/agents`, {})).status).toBe(405);
-    expect((await get(`${running.url}/agents/own/nothing`)).status).toBe(404);
+      expect(await httpGet(running.url + path)).toMatchObject({
+        status: 404,
+        json: { error: { code: 404 } },
+      });
+    expect((await httpPost(`${running.url}/agents`, {})).status).toBe(405);
+    expect((await httpGet(`${running.url}/agents/own/nothing`)).status).toBe(404);
   });
 
   it('are counted by outcome', async () => {
-    const agent = connect(`${running.url}/agents/own`, { memory: createMemory() });
+    const agent = connect(`${running.url}/agents/own`, { memory: createEndpointCache() });
     open.push(agent);
     await expect(agent.getTask({ id: 'none' })).rejects.toMatchObject({ reason: 'TASK_NOT_FOUND' });
-    const { samples } = parseExposition((await get(`${running.url}/metrics`)).text);
+    const { samples } = parseExposition((await httpGet(`${running.url}/metrics`)).text);
     const outcomes = samples
       .filter(({ name, labels }) => name === 'dragoman_upstream_requests_total' && labels.upstream === 'own')
       .map(({ labels }) => `${labels.operation} ${labels.outcome}`);
     expect(outcomes).toContain('send ok');
     expect(outcomes).toContain('getTask rpc');
     expect(samples).toContainEqual({ name: 'dragoman_upstream_up', labels: { upstream: 'own' }, value: 1 });
-    expect((await get(`${running.url}/agents/own/metrics`)).status).toBe(404);
+    expect((await httpGet(`${running.url}/agents/own/metrics`)).status).toBe(404);
   });
 });
 
@@ -175,8 +188,8 @@ describe('the card of an agent behind a gateway', () => {
     skills: [{ id: 's', name: 'S', description: 'S', tags: [] }],
   });
   async function behind(more: string, own = '') {
-    const inner = await startRaw(({ method }, response, url) =>
-      method === 'GET' ? json(response, upstreamCard(url)) : json(response, {}, 500),
+    const inner = await startRawServer(({ method }, response, url) =>
+      method === 'GET' ? respondJson(response, upstreamCard(url)) : respondJson(response, {}, 500),
     );
     open.push(inner);
     const outer = await gateway(`${more}\nagents:\n  in.ner-1:\n    url: ${inner.url}/\n${own}`);
@@ -193,7 +206,7 @@ describe('the card of an agent behind a gateway', () => {
     const { inner, outer, card } = await behind(more);
     const url = `${base ?? outer.url}/agents/in.ner-1`;
     for (const version of ['1.0', '0.3', '0.1']) {
-      const { text, json: shown } = await get(card, { 'a2a-version': version });
+      const { text, json: shown } = await httpGet(card, { 'a2a-version': version });
       expect(text).not.toContain(inner.url);
       expect(text).not.toContain('internal');
       const addresses = [
@@ -208,7 +221,7 @@ describe('the card of an agent behind a gateway', () => {
       expect(shown).not.toHaveProperty('securitySchemes');
       expect(shown).not.toHaveProperty('security');
     }
-    const { json: listing } = await get(`${outer.url}/agents`);
+    const { json: listing } = await httpGet(`${outer.url}/agents`);
     expect(listing.agents[0].url).toBe(url);
   });
 
@@ -219,26 +232,26 @@ describe('the card of an agent behind a gateway', () => {
       'x-forwarded-prefix': '/x',
     };
     const told = await behind('trust_forwarded: true');
-    expect((await get(told.card, forwarded)).json.url).toBe('https://p.example/x/agents/in.ner-1');
+    expect((await httpGet(told.card, forwarded)).json.url).toBe('https://p.example/x/agents/in.ner-1');
     const silent = await behind('');
-    expect((await get(silent.card, forwarded)).json.url).toBe(`${silent.outer.url}/agents/in.ner-1`);
+    expect((await httpGet(silent.card, forwarded)).json.url).toBe(`${silent.outer.url}/agents/in.ner-1`);
   });
 
   it('has another name, and keeps what it asks of callers whose credentials are passed on', async () => {
     const { card } = await behind('', '    display_name: Outer\n    forward_headers: [Authorization]\n');
-    const { json: shown } = await get(card, { 'a2a-version': '0.3' });
+    const { json: shown } = await httpGet(card, { 'a2a-version': '0.3' });
     expect(shown).toMatchObject({ name: 'Outer', securitySchemes: { key: { name: 'X-Inner' } } });
   });
 
   it('is signed anew', async () => {
-    const { privateKey, publicKey } = await makePair('ES256', 'gate');
+    const { privateKey, publicKey } = await createKeyPair('ES256', 'gate');
     const folder = mkdtempSync(join(tmpdir(), 'dragoman-gateway-'));
     open.push({ close: () => rm(folder, { recursive: true }) });
     writeFileSync(join(folder, 'key.json'), JSON.stringify(privateKey));
     const { card } = await behind(
       `public_url: https://agents.example\nsign: { key_file: "${join(folder, 'key.json')}", kid: gate }`,
     );
-    const { json: shown } = await get(card, { 'a2a-version': '1.0' });
+    const { json: shown } = await httpGet(card, { 'a2a-version': '1.0' });
     expect(await verifyCard(shown, { keys: { gate: publicKey } })).toMatchObject({
       result: 'verified',
     });
@@ -258,9 +271,9 @@ describe('an upstream in trouble', () => {
   it('is named, with what happened and not where it is', async () => {
     const statuses = [401, 403, 404, 503];
     let at = 0;
-    const inner = await startRaw(({ method }, response, url) =>
+    const inner = await startRawServer(({ method }, response, url) =>
       method === 'GET'
-        ? json(response, {
+        ? respondJson(response, {
             name: 'I',
             description: '',
             version: '1',
@@ -271,7 +284,7 @@ describe('an upstream in trouble', () => {
             defaultInputModes: [],
             defaultOutputModes: [],
           })
-        : json(response, {}, statuses[at] ?? 500),
+        : respondJson(response, {}, statuses[at] ?? 500),
     );
     open.push(inner);
     const outer = await gateway(`agents:\n  inner: { url: "${inner.url}" }`);
@@ -285,7 +298,7 @@ describe('an upstream in trouble', () => {
     };
     const messages: string[] = [];
     for (at = 0; at < statuses.length; at++) {
-      const { status, text, json: answer } = await post(`${outer.url}/agents/inner`, body);
+      const { status, text, json: answer } = await httpPost(`${outer.url}/agents/inner`, body);
       expect(text).not.toContain(inner.url);
       // The credentials that were refused are not the caller's.
       expect(status).not.toBe(401);
@@ -294,9 +307,9 @@ describe('an upstream in trouble', () => {
     expect(messages[0]).toContain('The agent inner failed: it refused the credentials (HTTP 401)');
     expect(messages[3]).toContain('The agent inner failed: it answered HTTP 503');
     await inner.close();
-    const gone = await post(`${outer.url}/agents/inner`, body);
+    const gone = await httpPost(`${outer.url}/agents/inner`, body);
     expect(gone.json.error.message).toContain('The agent inner failed: it cannot be reached (ECONNREFUSED)');
-    const { samples } = parseExposition((await get(`${outer.url}/metrics`)).text);
+    const { samples } = parseExposition((await httpGet(`${outer.url}/metrics`)).text);
     const outcomes = samples
       .filter(
         ({ name, labels }) => name === 'dragoman_upstream_requests_total' && labels.operation === 'send',
@@ -314,7 +327,11 @@ describe('an upstream in trouble', () => {
       `agents:\n  a: { url: "${server.url}" }\nbreaker: { failures: 2, open_seconds: 30 }\nhealth_interval_seconds: 0`,
       { clock },
     );
-    const agent = connect(`${outer.url}/agents/a`, { memory: createMemory(), retries: 0, versions: ['1.0'] });
+    const agent = connect(`${outer.url}/agents/a`, {
+      memory: createEndpointCache(),
+      retries: 0,
+      versions: ['1.0'],
+    });
     open.push(agent);
     await agent.send(request('hello'));
     await server.stop(0);
@@ -332,7 +349,7 @@ describe('an upstream in trouble', () => {
   });
 
   it('is down in the listing, and takes readiness with it when it is all there is', async () => {
-    const inner = await startRaw((_asked, response) => json(response, {}, 404));
+    const inner = await startRawServer((_asked, response) => respondJson(response, {}, 404));
     await inner.close();
     const clock = new HastyClock();
     let told = () => {};
@@ -344,11 +361,11 @@ describe('an upstream in trouble', () => {
       },
     });
     await looked;
-    expect(await get(`${outer.url}/readyz`)).toMatchObject({
+    expect(await httpGet(`${outer.url}/readyz`)).toMatchObject({
       status: 503,
       json: { status: 'unavailable', agents: { gone: 'down' } },
     });
-    expect((await get(`${outer.url}/agents`)).json.agents[0]).toMatchObject({ health: 'down' });
+    expect((await httpGet(`${outer.url}/agents`)).json.agents[0]).toMatchObject({ health: 'down' });
   });
 });
 
@@ -383,7 +400,9 @@ auth:
     await expect(as('bob').getTask({ id: task.id })).rejects.toMatchObject({ reason: 'TASK_NOT_FOUND' });
     expect(await as('alice').getTask({ id: task.id })).toMatchObject({ id: task.id });
     expect(seen).toEqual([undefined]);
-    expect((await get(`${url}/.well-known/agent-card.json`)).json.securitySchemes).toHaveProperty('bearer');
+    expect((await httpGet(`${url}/.well-known/agent-card.json`)).json.securitySchemes).toHaveProperty(
+      'bearer',
+    );
   });
 });
 

@@ -10,7 +10,7 @@ import type { Message } from '../../../src/protocol/message.ts';
 import { type Part, textOf } from '../../../src/protocol/part.ts';
 import type { Task } from '../../../src/protocol/task.ts';
 import { serve } from '../../../src/server/index.ts';
-import { demoAgent } from '../../support/bridge/mcp-demo-agent.ts';
+import { createMcpDemoAgent } from '../../support/bridge/mcp-demo-agent.ts';
 
 const program = fileURLToPath(new URL('../../support/mcp-server.mjs', import.meta.url));
 
@@ -184,7 +184,7 @@ describe('there and back again', () => {
   });
 
   it('an agent behind MCP over HTTP, with a token, is an agent again', async () => {
-    const { agent: inner } = demoAgent();
+    const { agent: inner } = createMcpDemoAgent();
     const actions = await bridge({ agentName: 'demo', agent: inner });
     const mcp = await serveMcp(actions, { http: { token: 'sesame' } });
     const headers = { authorization: 'Bearer sesame' };

@@ -4,11 +4,11 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { dragoman, main, served } from '../../support/cli/run-command.ts';
-import { type ClientKind, clientKinds } from '../../support/bridge/mcp-clients.ts';
-import { json, startRaw } from '../../support/http/raw-server.ts';
+import { runDragoman, cliEntry, serveModule } from '../../support/cli/run-command.ts';
+import { type McpClientKind, mcpClientKinds } from '../../support/bridge/mcp-clients.ts';
+import { respondJson, startRawServer } from '../../support/http/raw-server.ts';
 
-const [newest, , oldest] = clientKinds as [ClientKind, ClientKind, ClientKind];
+const [newest, , oldest] = mcpClientKinds as [McpClientKind, McpClientKind, McpClientKind];
 const echo = new URL('../../../examples/echo.js', import.meta.url).pathname;
 
 async function freePort(): Promise<number> {
@@ -21,8 +21,8 @@ async function freePort(): Promise<number> {
 
 describe('dragoman bridge', () => {
   it('writes nothing but MCP to standard output, and ends when its input does', async () => {
-    const agent = await served(echo);
-    const running = dragoman(['bridge', '--agent', `echo=${agent.url}`, '--mcp', 'stdio']);
+    const agent = await serveModule(echo);
+    const running = runDragoman(['bridge', '--agent', `echo=${agent.url}`, '--mcp', 'stdio']);
     const line = (message: object): void => {
       running.process.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
     };
@@ -53,24 +53,24 @@ describe('dragoman bridge', () => {
   });
 
   it('prints where it listens and what it shows as JSON, but never where MCP is spoken', async () => {
-    const agent = await served(echo);
+    const agent = await serveModule(echo);
     const args = ['bridge', '-a', `echo=${agent.url}`, '-o', 'json', '--mcp'];
-    const running = dragoman([...args, 'http', '--port', '0']);
+    const running = runDragoman([...args, 'http', '--port', '0']);
     const [line] = await running.prints(/^\{.*\}\n/);
     expect(JSON.parse(line)).toEqual({
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/),
       actions: ['echo/echo', 'provide_required_input'],
     });
     expect((await running.stop()).stdout).toBe(line);
-    const { code, stderr } = await dragoman([...args, 'stdio']).ended;
+    const { code, stderr } = await runDragoman([...args, 'stdio']).ended;
     expect(stderr).toContain('standard output is for MCP alone');
     expect(code).toBe(2);
     await agent.stop();
   });
 
   it('listens for HTTP, with a token of the environment, until a signal comes', async () => {
-    const agent = await served(echo);
-    const running = dragoman(
+    const agent = await serveModule(echo);
+    const running = runDragoman(
       ['bridge', '-a', `echo=${agent.url}`, '--mcp', 'http', '--port', '0', '--token', 'T'],
       {
         env: { T: 'sesame' },
@@ -89,9 +89,9 @@ describe('dragoman bridge', () => {
 
   it('starts and looks after the agent of a command, and leaves nothing of it behind', async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
-    const command = `${process.execPath} ${main} serve ${echo} --port ${new URL(url).port}`;
+    const command = `${process.execPath} ${cliEntry} serve ${echo} --port ${new URL(url).port}`;
     const flags = ['bridge', '--command', command, '--url', `echo=${url}`, '--mcp', 'stdio'];
-    const client = await newest.connect({ args: [main, ...flags] });
+    const client = await newest.connect({ args: [cliEntry, ...flags] });
     const { content } = await client.call('echo_echo', { prompt: 'hello' });
     expect(content).toEqual([{ type: 'text', text: 'You said: hello' }]);
     await client.close();
@@ -109,17 +109,17 @@ describe('dragoman bridge', () => {
     const folder = mkdtempSync(join(tmpdir(), 'dragoman-'));
     const file = join(folder, 'bridge.yaml');
     const port = await freePort();
-    const command = [process.execPath, main, 'serve', echo, '--port', String(port)];
+    const command = [process.execPath, cliEntry, 'serve', echo, '--port', String(port)];
     writeFileSync(
       file,
       `agents:\n  - agent_name: one\n    a2a_server_url: http://127.0.0.1:${port}\n    a2a_server_command: ${JSON.stringify(command)}\n`,
     );
-    const client = await newest.connect({ args: [main, 'bridge', '--config', file, '--mcp', 'stdio'] });
+    const client = await newest.connect({ args: [cliEntry, 'bridge', '--config', file, '--mcp', 'stdio'] });
     const { content } = await client.call('one_echo', { prompt: 'hello' });
     expect(content).toEqual([{ type: 'text', text: 'You said: hello' }]);
     await client.close();
     writeFileSync(file, 'agent_name: one\na2a_server_ulr: http://127.0.0.1\n');
-    const { code, stderr } = await dragoman(['bridge', '--config', file, '--mcp', 'stdio']).ended;
+    const { code, stderr } = await runDragoman(['bridge', '--config', file, '--mcp', 'stdio']).ended;
     expect([code, stderr]).toEqual([2, expect.stringContaining(`${file}:2:1: a2a_server_ulr`)]);
     rmSync(folder, { recursive: true });
   });
@@ -135,8 +135,8 @@ describe('dragoman bridge', () => {
       defaultOutputModes: ['text/plain'],
       skills: [{ id: 's', name: 'S', description: 'Does it', tags: [] }],
     };
-    const agent = await startRaw(({ path, json: body }, response, url) => {
-      if (path === '/.well-known/agent-card.json') json(response, { ...card, url });
+    const agent = await startRawServer(({ path, json: body }, response, url) => {
+      if (path === '/.well-known/agent-card.json') respondJson(response, { ...card, url });
       else {
         const message = {
           kind: 'message',
@@ -144,13 +144,13 @@ describe('dragoman bridge', () => {
           messageId: 'm',
           parts: [{ kind: 'text', text: 'in' }],
         };
-        json(response, { jsonrpc: '2.0', id: body?.id, result: message });
+        respondJson(response, { jsonrpc: '2.0', id: body?.id, result: message });
       }
     });
     const header = 'a=X-Key: key-${KEY}';
     const flags = ['--agent', `a=${agent.url}`, '--bearer', 'a=TOKEN', '--header', header, '--mcp', 'stdio'];
     const env = { TOKEN: 'secret-token', KEY: 'secret-key', PATH: process.env.PATH ?? '' };
-    const client = await oldest.connect({ args: [main, 'bridge', ...flags], env });
+    const client = await oldest.connect({ args: [cliEntry, 'bridge', ...flags], env });
     const tools = await client.tools();
     const result = await client.call('a_s', { prompt: 'hello' });
     expect(result.content).toEqual([{ type: 'text', text: 'in' }]);
@@ -183,13 +183,13 @@ describe('dragoman bridge', () => {
     ],
     ['a wait that is no number', ['-a', 'http://x', '--wait', 'long'], /--wait must be a number of seconds/],
   ])('says what to do about %s', async (_what, flags, said) => {
-    const { code, stdout, stderr } = await dragoman(['bridge', ...flags, '--mcp', 'stdio']).ended;
+    const { code, stdout, stderr } = await runDragoman(['bridge', ...flags, '--mcp', 'stdio']).ended;
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(said);
   });
 
   it('has a help that shows how', async () => {
-    const { stdout } = await dragoman(['bridge', '--help']).ended;
+    const { stdout } = await runDragoman(['bridge', '--help']).ended;
     expect(stdout).toContain('dragoman bridge --agent https://weather.example.com --mcp stdio');
   });
 });

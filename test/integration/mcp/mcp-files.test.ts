@@ -1,10 +1,10 @@
 /** Files that clients of MCP send along, what the agent makes of them, and what can be read of that. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { memoryArtifacts } from '../../../src/artifacts/index.ts';
+import { memoryArtifactStore } from '../../../src/artifacts/index.ts';
 import { bridge, type BridgeOptions } from '../../../src/bridge/index.ts';
 import { serveMcp, type ServeMcpOptions } from '../../../src/bridge/mcp/server/serve-mcp.ts';
 import { artifact, defineAgent } from '../../../src/engine/index.ts';
-import { clientKinds, type TestClient } from '../../support/bridge/mcp-clients.ts';
+import { mcpClientKinds, type TestMcpClient } from '../../support/bridge/mcp-clients.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
 
@@ -27,10 +27,10 @@ function mirror() {
 }
 
 async function connected(
-  kind: (typeof clientKinds)[number],
+  kind: (typeof mcpClientKinds)[number],
   options: BridgeOptions = {},
   serving: ServeMcpOptions = {},
-): Promise<TestClient> {
+): Promise<TestMcpClient> {
   const agent = mirror();
   const actions = await bridge({ agentName: 'mirror', agent, ...options });
   const { artifacts } = options;
@@ -48,12 +48,12 @@ async function connected(
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const linksOf = ({ content }: any): any[] => content.filter(({ type }: any) => type === 'resource_link');
 
-describe.each(clientKinds.map((kind) => ({ kind, name: kind.name })))('files of the $name', ({ kind }) => {
+describe.each(mcpClientKinds.map((kind) => ({ kind, name: kind.name })))('files of the $name', ({ kind }) => {
   it.each([
     ['with a store', true],
     ['without a store', false],
   ])('go to the agent, come back as resources, and go again, %s', async (_how, isStored) => {
-    const client = await connected(kind, isStored ? { artifacts: memoryArtifacts() } : {});
+    const client = await connected(kind, isStored ? { artifacts: memoryArtifactStore() } : {});
     const first = await client.call('mirror_show', {
       prompt: 'x',
       files: [

@@ -1,11 +1,15 @@
 /** Who may call a server of MCP over HTTP, and what it bears. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { bridge } from '../../../src/bridge/index.ts';
-import { type RunningMcp, serveMcp, type ServeMcpOptions } from '../../../src/bridge/mcp/server/serve-mcp.ts';
+import {
+  type RunningMcpServer,
+  serveMcp,
+  type ServeMcpOptions,
+} from '../../../src/bridge/mcp/server/serve-mcp.ts';
 import { connect } from '../../../src/client/index.ts';
 import { serve } from '../../../src/server/index.ts';
-import { type ClientKind, clientKinds } from '../../support/bridge/mcp-clients.ts';
-import { demoAgent } from '../../support/bridge/mcp-demo-agent.ts';
+import { type McpClientKind, mcpClientKinds } from '../../support/bridge/mcp-clients.ts';
+import { createMcpDemoAgent } from '../../support/bridge/mcp-demo-agent.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
 
@@ -15,8 +19,8 @@ afterEach(async () => {
 
 async function started(
   http: NonNullable<ServeMcpOptions['http']>,
-  { agent } = demoAgent(),
-): Promise<RunningMcp> {
+  { agent } = createMcpDemoAgent(),
+): Promise<RunningMcpServer> {
   const actions = await bridge({ agentName: 'demo', agent });
   const running = await serveMcp(actions, { http });
   closers.push(
@@ -103,7 +107,7 @@ describe('MCP over HTTP', () => {
 
   it('shows the files of one session to nobody else', async () => {
     const { url = '' } = await started({});
-    const [, kind] = clientKinds as [ClientKind, ClientKind];
+    const [, kind] = mcpClientKinds as [McpClientKind, McpClientKind];
     const [one, other] = [await kind.connect({ url }), await kind.connect({ url })];
     closers.push(
       () => one.close(),
@@ -117,9 +121,9 @@ describe('MCP over HTTP', () => {
   });
 
   it('keeps the calls of one session in one context, and those of others apart', async () => {
-    const demo = demoAgent();
+    const demo = createMcpDemoAgent();
     const { url = '' } = await started(true, demo);
-    const [, kind] = clientKinds as [ClientKind, ClientKind];
+    const [, kind] = mcpClientKinds as [McpClientKind, McpClientKind];
     for (let i = 0; i < 2; i++) {
       const client = await kind.connect({ url });
       await client.call('demo_do', { prompt: 'a' });
@@ -132,10 +136,10 @@ describe('MCP over HTTP', () => {
     expect(a).not.toBe(c);
   });
 
-  it.each(clientKinds.map((kind) => ({ kind, name: kind.name })))(
+  it.each(mcpClientKinds.map((kind) => ({ kind, name: kind.name })))(
     'cancels the task of the $name when that goes away in the middle',
     async ({ kind }) => {
-      const demo = demoAgent();
+      const demo = createMcpDemoAgent();
       const { url = '' } = await started(true, demo);
       const client = await kind.connect({ url });
       await new Promise<void>((resolve) => {
@@ -148,7 +152,7 @@ describe('MCP over HTTP', () => {
   );
 
   it('cancels what is under way when it is closed', async () => {
-    const demo = demoAgent();
+    const demo = createMcpDemoAgent();
     const server = await serve(demo.agent);
     const remote = connect(server.url);
     const actions = await bridge({ agentName: 'demo', agent: remote });
@@ -159,7 +163,7 @@ describe('MCP over HTTP', () => {
       () => remote.close(),
       () => actions.close(),
     );
-    const [, , kind] = clientKinds as [ClientKind, ClientKind, ClientKind];
+    const [, , kind] = mcpClientKinds as [McpClientKind, McpClientKind, McpClientKind];
     const client = await kind.connect({ url: running.url ?? '' });
     await new Promise<void>((resolve) => {
       const onprogress = ({ message }: any) => message === 'begun' && resolve();

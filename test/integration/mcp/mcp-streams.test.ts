@@ -5,16 +5,16 @@ import { bridge } from '../../../src/bridge/bridge.ts';
 import { serveMcp } from '../../../src/bridge/mcp/server/serve-mcp.ts';
 import { connect } from '../../../src/client/connect.ts';
 import { serve } from '../../../src/server/node/serve.ts';
-import { later } from '../../support/bridge/bridge-fixtures.ts';
-import { demoAgent } from '../../support/bridge/mcp-demo-agent.ts';
+import { closeAfterTest } from '../../support/bridge/bridge-fixtures.ts';
+import { createMcpDemoAgent } from '../../support/bridge/mcp-demo-agent.ts';
 
 it('a client whose stream ends in the middle of a call has its task canceled, though all is closed then', async () => {
-  const demo = demoAgent();
+  const demo = createMcpDemoAgent();
   const server = await serve(demo.agent);
   const remote = connect(server.url);
   const made = await bridge({ agentName: 'demo', agent: remote });
-  later(() => demo.agent.close());
-  later(() => server.stop(0));
+  closeAfterTest(() => demo.agent.close());
+  closeAfterTest(() => server.stop(0));
   const [input, output] = [new PassThrough(), new PassThrough()];
   const running = await serveMcp(made, { stdio: { input, output } });
   const say = (message: object): void =>

@@ -1,23 +1,23 @@
 /** Agents of every version behind one server of MCP: the built command over stdio, and the library over HTTP. */
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bridges } from '../../../src/bridge/index.ts';
+import { bridgeAgents } from '../../../src/bridge/index.ts';
 import { serveMcp } from '../../../src/bridge/mcp/server/serve-mcp.ts';
 import { connect } from '../../../src/client/index.ts';
 import { serve } from '../../../src/server/index.ts';
 import { type Started, start02, start03, start13 } from '../../interop/official-servers.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
-import { main } from '../../support/cli/run-command.ts';
-import { type ClientKind, clientKinds, type TestClient } from '../../support/bridge/mcp-clients.ts';
-import { json, startRaw } from '../../support/http/raw-server.ts';
+import { cliEntry } from '../../support/cli/run-command.ts';
+import { type McpClientKind, mcpClientKinds, type TestMcpClient } from '../../support/bridge/mcp-clients.ts';
+import { respondJson, startRawServer } from '../../support/http/raw-server.ts';
 
 /** An agent of 0.1, byte for byte: it echoes, asks back when told `ask`, and works on `slow` until it is canceled. */
 async function start01(): Promise<Started> {
   const tasks = new Map<string, any>();
   const held = new Map<string, { id: unknown; response: ServerResponse }>();
-  return await startRaw((request, response, url) => {
+  return await startRawServer((request, response, url) => {
     if (request.path === '/.well-known/agent.json') {
-      json(response, {
+      respondJson(response, {
         name: 'Raw 0.1',
         description: 'Speaks the first version',
         url,
@@ -30,7 +30,7 @@ async function start01(): Promise<Started> {
     }
     const { id, method, params } = request.json ?? {};
     const reply = (result: unknown, to = response, of: unknown = id): void =>
-      json(to, { jsonrpc: '2.0', id: of, result });
+      respondJson(to, { jsonrpc: '2.0', id: of, result });
     const task = (state: string, more: object = {}) => {
       const made = { id: params.id, sessionId: params.sessionId ?? 's', status: { state }, ...more };
       tasks.set(params.id, made);
@@ -51,7 +51,8 @@ async function start01(): Promise<Started> {
       const waiting = held.get(params.id);
       if (waiting) reply(canceled, waiting.response, waiting.id);
     } else if (method === 'tasks/get' && tasks.has(params.id)) reply(tasks.get(params.id));
-    else json(response, { jsonrpc: '2.0', id, error: { code: -32_001, message: 'Task not found' } }, 200);
+    else
+      respondJson(response, { jsonrpc: '2.0', id, error: { code: -32_001, message: 'Task not found' } }, 200);
   });
 }
 
@@ -77,19 +78,19 @@ afterAll(async () => {
   await Promise.all(agents.map((agent) => agent.close()));
 });
 
-const [newest, , oldest] = clientKinds as [ClientKind, ClientKind, ClientKind];
+const [newest, , oldest] = mcpClientKinds as [McpClientKind, McpClientKind, McpClientKind];
 
 describe.each([
   { way: 'stdio', kind: newest },
   { way: 'http', kind: oldest },
 ])('one server over $way', ({ way, kind }) => {
-  let client: TestClient;
+  let client: TestMcpClient;
   const closers: (() => Promise<unknown>)[] = [];
 
   beforeAll(async () => {
     const flags = agents.flatMap(({ url }, index) => ['--agent', `${names[index]}=${url}`]);
     const where =
-      way === 'http' ? { url: await overHttp() } : { args: [main, 'bridge', ...flags, '--mcp', 'stdio'] };
+      way === 'http' ? { url: await overHttp() } : { args: [cliEntry, 'bridge', ...flags, '--mcp', 'stdio'] };
     client = await kind.connect(where, {
       elicit: () => ({ action: 'accept', content: { answer: 'that one' } }),
     });
@@ -101,7 +102,9 @@ describe.each([
 
   async function overHttp(): Promise<string> {
     const remotes = agents.map(({ url }) => connect(url));
-    const bridge = await bridges(remotes.map((agent, index) => ({ agentName: names[index] ?? '', agent })));
+    const bridge = await bridgeAgents(
+      remotes.map((agent, index) => ({ agentName: names[index] ?? '', agent })),
+    );
     const running = await serveMcp(bridge, { http: {} });
     closers.push(
       () => Promise.all(remotes.map((remote) => remote.close())),

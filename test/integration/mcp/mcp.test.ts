@@ -1,32 +1,45 @@
 /** Real clients of MCP, over stdio (the built command) and HTTP, before an agent of this toolkit. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { memoryArtifacts } from '../../../src/artifacts/index.ts';
-import { bridges } from '../../../src/bridge/index.ts';
+import { memoryArtifactStore } from '../../../src/artifacts/index.ts';
+import { bridgeAgents } from '../../../src/bridge/index.ts';
 import { serveMcp } from '../../../src/bridge/mcp/server/serve-mcp.ts';
 import { connect } from '../../../src/client/index.ts';
 import { serve } from '../../../src/server/index.ts';
-import { main } from '../../support/cli/run-command.ts';
-import { type Behaviour, type ClientKind, clientKinds, type TestClient } from '../../support/bridge/mcp-clients.ts';
-import { type DemoAgent, demoAgent, large, picture } from '../../support/bridge/mcp-demo-agent.ts';
+import { cliEntry } from '../../support/cli/run-command.ts';
+import {
+  type McpClientHandlers,
+  type McpClientKind,
+  mcpClientKinds,
+  type TestMcpClient,
+} from '../../support/bridge/mcp-clients.ts';
+import {
+  type McpDemoAgent,
+  createMcpDemoAgent,
+  largeFile,
+  smallImage,
+} from '../../support/bridge/mcp-demo-agent.ts';
 
 type Way = 'stdio' | 'http';
 
 /** An agent, and how clients reach it through a bridge. */
-interface Scene extends DemoAgent {
+interface Scene extends McpDemoAgent {
   /** Connects a client; calls wait as long as that. */
-  connected(behaviour?: Behaviour, waitBudget?: number): Promise<TestClient>;
+  connected(behaviour?: McpClientHandlers, waitBudget?: number): Promise<TestMcpClient>;
   close(): Promise<void>;
 }
 
-async function scene(kind: ClientKind, way: Way): Promise<Scene> {
-  const demo = demoAgent();
+async function scene(kind: McpClientKind, way: Way): Promise<Scene> {
+  const demo = createMcpDemoAgent();
   const server = await serve(demo.agent);
   const closers: (() => Promise<unknown>)[] = [() => demo.agent.close(), () => server.stop(0)];
 
   async function overHttp(waitBudget: number): Promise<string> {
     const remote = connect(server.url);
-    const artifacts = memoryArtifacts();
-    const bridge = await bridges([{ agentName: 'demo', agent: remote }], { artifacts, cardInterval: 50 });
+    const artifacts = memoryArtifactStore();
+    const bridge = await bridgeAgents([{ agentName: 'demo', agent: remote }], {
+      artifacts,
+      cardInterval: 50,
+    });
     const running = await serveMcp(bridge, { http: true, artifacts, waitBudget });
     closers.push(
       () => remote.close(),
@@ -43,7 +56,7 @@ async function scene(kind: ClientKind, way: Way): Promise<Scene> {
       const client = await kind.connect(
         way === 'http'
           ? { url: await overHttp(waitBudget) }
-          : { args: [main, 'bridge', '--agent', `demo=${server.url}`, ...flags] },
+          : { args: [cliEntry, 'bridge', '--agent', `demo=${server.url}`, ...flags] },
         behaviour,
       );
       closers.push(() => client.close());
@@ -66,13 +79,13 @@ function bell(): { rung: Promise<void>; ring: () => void } {
 
 const ways: readonly Way[] = ['stdio', 'http'];
 
-describe.each(clientKinds.flatMap((kind) => ways.map((way) => ({ kind, way, name: kind.name }))))(
+describe.each(mcpClientKinds.flatMap((kind) => ways.map((way) => ({ kind, way, name: kind.name }))))(
   'the $name over $way',
   ({ kind, way }) => {
     let stage: Scene;
     /** A client that cannot be asked, and one that can. */
-    let client: TestClient;
-    let askable: TestClient;
+    let client: TestMcpClient;
+    let askable: TestMcpClient;
     let elicit: (params: any) => unknown = () => ({ action: 'cancel' });
     const tools = bell();
     const resources = bell();
@@ -212,7 +225,7 @@ describe.each(clientKinds.flatMap((kind) => ways.map((way) => ({ kind, way, name
       await resources.rung;
       const listed = await client.resources();
       expect(listed.map(({ uri }) => uri)).toEqual(links.slice(0, 2).map(({ uri }: any) => uri));
-      for (const [index, part] of [picture, large].entries()) {
+      for (const [index, part] of [smallImage, largeFile].entries()) {
         const { contents } = await client.read(links[index].uri);
         expect(contents).toMatchObject([{ uri: links[index].uri, blob: part.raw }]);
       }

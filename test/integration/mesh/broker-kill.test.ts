@@ -6,24 +6,24 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../../src/client/connect.ts';
-import { createMemory } from '../../../src/client/discovery/endpoint-cache.ts';
+import { createEndpointCache } from '../../../src/client/discovery/endpoint-cache.ts';
 import { defineAgent } from '../../../src/engine/index.ts';
 import { readGatewayConfig } from '../../../src/gateway/config/read-gateway-config.ts';
 import { runGateway } from '../../../src/gateway/run-gateway.ts';
-import type { LinkState } from '../../../src/mesh/brokers/broker-connection.ts';
-import { openLink } from '../../../src/mesh/brokers/connect-broker.ts';
+import type { BrokerConnectionState } from '../../../src/mesh/brokers/broker-connection.ts';
+import { connectBroker } from '../../../src/mesh/brokers/connect-broker.ts';
 import { meshAgent } from '../../../src/mesh/client/mesh-agent.ts';
 import { A2AError } from '../../../src/protocol/errors.ts';
 import { serve } from '../../../src/server/node/serve.ts';
 import { mosquitto, natsServer, startMosquitto, startNats } from '../../support/mesh/broker.ts';
-import { closedAfterEach } from '../../support/close-after-each.ts';
-import { all, gate, say, taskIn } from '../../support/engine/conversation.ts';
-import { ask0_1, ask0_3, ask1_0, MeshCaller } from '../../support/mesh/mesh-test-client.ts';
+import { closeAfterEach } from '../../support/close-after-each.ts';
+import { all, createDeferred, userRequest, expectTask } from '../../support/engine/conversation.ts';
+import { request0_1, request0_3, request1_0, MeshTestClient } from '../../support/mesh/mesh-test-client.ts';
 
 const fixture = fileURLToPath(new URL('../fixtures/stuck-agent.mjs', import.meta.url));
 const persistence = ['persistence true', 'persistence_location {folder}/'];
 
-const open = closedAfterEach();
+const open = closeAfterEach();
 
 /** How many have their answer when the broker dies, how many have not, and how many are asked for while it is dead. */
 const [before, flying, meanwhile] = [200, 1_000, 150];
@@ -34,17 +34,17 @@ function asked(i: number): unknown {
   const [id, text] = [`t-${i}`, `#${i}`];
   switch (i % 6) {
     case 0:
-      return ask0_1(id, text, { sessionId: `s-${i}` });
+      return request0_1(id, text, { sessionId: `s-${i}` });
     case 1:
-      return ask0_1(id, text, { sessionId: `s-${i}`, method: 'tasks/send' });
+      return request0_1(id, text, { sessionId: `s-${i}`, method: 'tasks/send' });
     case 2:
-      return ask0_3(id, text, { contextId: `s-${i}` });
+      return request0_3(id, text, { contextId: `s-${i}` });
     case 3:
-      return ask0_3(id, text, { contextId: `s-${i}`, method: 'message/send' });
+      return request0_3(id, text, { contextId: `s-${i}`, method: 'message/send' });
     case 4:
-      return ask1_0(id, text, { message: { contextId: `s-${i}` } });
+      return request1_0(id, text, { message: { contextId: `s-${i}` } });
     default:
-      return ask1_0(id, text, { message: { contextId: `s-${i}` }, method: 'SendMessage' });
+      return request1_0(id, text, { message: { contextId: `s-${i}` }, method: 'SendMessage' });
   }
 }
 
@@ -58,7 +58,7 @@ function endOf(body: any): string {
 
 /** An agent that does some of its work before the broker dies, some while it is dead, and some after. */
 function counter() {
-  const [dead, back] = [gate(), gate()];
+  const [dead, back] = [createDeferred(), createDeferred()];
   const worked: number[] = [];
   const agent = defineAgent({
     name: 'Counter',
@@ -103,9 +103,9 @@ describe.each([
     open.push({ close: () => server.stop(0) });
     const broker = await start();
     open.push({ close: () => broker.remove() });
-    const link = await openLink(broker.url);
+    const link = await connectBroker(broker.url);
     open.push(link);
-    const states: LinkState[] = [];
+    const states: BrokerConnectionState[] = [];
     link.onState((state) => states.push(state));
     return { ...course, url: server.url, broker, link, states };
   }
@@ -120,7 +120,7 @@ mesh: { url: "${broker.url}", namespace: test_namespace, ${queue} card_interval_
 agents:
   Counter: { url: "${url}", show: [mesh] }
 `);
-      const caller = await MeshCaller.join(link);
+      const caller = await MeshTestClient.join(link);
       const published: Promise<void>[] = [];
       const ask = (from: number, to: number): void => {
         for (let i = from; i < to; i++) published.push(caller.say('Counter', `t-${i}`, asked(i)));
@@ -138,7 +138,7 @@ agents:
       const answers = await Promise.all(ids.map((id) => caller.answer(id)));
       expect(new Set(answers.map(({ body }) => endOf(body)))).toEqual(new Set(['completed']));
       // One more, behind all others, shows that nothing comes after.
-      await caller.say('Counter', 't-last', ask0_3('t-last', '#0', { contextId: 'last' }));
+      await caller.say('Counter', 't-last', request0_3('t-last', '#0', { contextId: 'last' }));
       await caller.answer('t-last');
       expect(ids.filter((id) => caller.of(id, 'response').length !== 1)).toEqual([]);
       expect(inOrder(worked.slice(0, -1))).toEqual(numbers);
@@ -156,11 +156,11 @@ agents:
     const agent = meshAgent({ link, namespace: 'test_namespace', name: 'Counter', limits: { tasks: total } });
     open.push(agent);
     let answered = 0;
-    const first = gate();
+    const first = createDeferred();
     const ask = async (i: number): Promise<string> => {
-      const answer = await agent.send(say(`#${i}`));
+      const answer = await agent.send(userRequest(`#${i}`));
       if (++answered === before) first.open();
-      return taskIn(answer).status.state;
+      return expectTask(answer).status.state;
     };
     const asking = numbers.slice(0, before + flying).map(ask);
     await first.opened;
@@ -202,13 +202,13 @@ mesh: { url: "memory:agent-kill-${method}", namespace: test_namespace, card_inte
 agents:
   Stuck: { url: "${agent.url}", show: [mesh] }
 `);
-      const link = await openLink(`memory:agent-kill-${method}`);
+      const link = await connectBroker(`memory:agent-kill-${method}`);
       open.push(link);
-      const caller = await MeshCaller.join(link);
-      await caller.say('Stuck', 't-1', ask0_3('t-1', 'go', { method }));
+      const caller = await MeshTestClient.join(link);
+      await caller.say('Stuck', 't-1', request0_3('t-1', 'go', { method }));
       expect(await agent.line()).toBe(method);
       await agent.kill();
-      await caller.say('Stuck', 't-2', ask0_3('t-2', 'go', { method, contextId: 'other' }));
+      await caller.say('Stuck', 't-2', request0_3('t-2', 'go', { method, contextId: 'other' }));
       for (const id of ['t-1', 't-2']) {
         const { body } = await caller.answer(id);
         expect(body.error.message).toContain('Stuck');
@@ -229,9 +229,14 @@ agents:
       ),
     );
     open.push({ close: () => gateway.stop(0) });
-    const client = connect(`${gateway.url}/agents/stuck`, { memory: createMemory(), retries: 0, resumes: 0 });
+    const client = connect(`${gateway.url}/agents/stuck`, {
+      memory: createEndpointCache(),
+      retries: 0,
+      resumes: 0,
+    });
     open.push(client);
-    const ask = async () => (operation === 'send' ? client.send(say('go')) : all(client.stream(say('go'))));
+    const ask = async () =>
+      operation === 'send' ? client.send(userRequest('go')) : all(client.stream(userRequest('go')));
     const failing = ask().catch((error: unknown) => error);
     expect(await agent.line()).toBe(operation === 'send' ? 'message/send' : 'message/stream');
     await agent.kill();

@@ -2,10 +2,16 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readScenarios } from '../../../src/testkit/scenario/files/read-scenarios.ts';
-import { failureText } from '../../../src/testkit/scenario/reports/report.ts';
-import { openRig } from '../../../src/testkit/scenario/harness/open-harness.ts';
+import { formatFailure } from '../../../src/testkit/scenario/reports/report.ts';
+import { openHarness } from '../../../src/testkit/scenario/harness/open-harness.ts';
 import { runScenarios } from '../../../src/testkit/scenario/run-scenarios.ts';
-import { type Broker, mosquitto, natsServer, startMosquitto, startNats } from '../../support/mesh/broker.ts';
+import {
+  type TestBroker,
+  mosquitto,
+  natsServer,
+  startMosquitto,
+  startNats,
+} from '../../support/mesh/broker.ts';
 
 const folder = fileURLToPath(new URL('../../../../shared/mesh/scenarios/', import.meta.url));
 const isHere = existsSync(folder);
@@ -13,7 +19,7 @@ if (!isHere) process.stdout.write('skipped: the scenario files of the mesh are n
 
 describe.skipIf(!isHere)('the scenario files of the mesh', () => {
   const files = isHere ? readdirSync(folder).filter((file) => /^test_proxy_.*\.yaml$/.test(file)) : [];
-  const brokers: Broker[] = [];
+  const brokers: TestBroker[] = [];
   afterAll(async () => {
     for (const broker of brokers) await broker.remove();
   });
@@ -31,9 +37,9 @@ describe.skipIf(!isHere)('the scenario files of the mesh', () => {
     );
     expect(files).toHaveLength(9);
     const results = await runScenarios(scenarios, {
-      openRig: () => openRig({ link: broker?.url ?? 'memory' }),
+      openRig: () => openHarness({ link: broker?.url ?? 'memory' }),
     });
-    expect(results.filter(({ outcome }) => outcome !== 'passed').map((each) => failureText(each))).toEqual(
+    expect(results.filter(({ outcome }) => outcome !== 'passed').map((each) => formatFailure(each))).toEqual(
       [],
     );
     expect(results.length).toBeGreaterThanOrEqual(9);

@@ -3,12 +3,12 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { connect } from '../../../src/client/connect.ts';
 import { defineAgent } from '../../../src/engine/local-agent.ts';
 import { meshDirectory } from '../../../src/mesh/mesh-directory.ts';
-import { type MeshFaceOptions, showOnMesh } from '../../../src/mesh/server/serve-on-mesh.ts';
-import { memoryLink } from '../../../src/mesh/brokers/memory/connect-memory.ts';
+import { type MeshServerOptions, serveOnMesh } from '../../../src/mesh/server/serve-on-mesh.ts';
+import { connectMemoryBroker } from '../../../src/mesh/brokers/memory/connect-memory.ts';
 import { meshAgent, type MeshAgentOptions } from '../../../src/mesh/client/mesh-agent.ts';
-import type { Delivery } from '../../../src/mesh/brokers/broker-connection.ts';
+import type { MeshMessage } from '../../../src/mesh/brokers/broker-connection.ts';
 import type { Agent } from '../../../src/protocol/agent.ts';
-import { lint } from '../../../src/protocol/lint-stream.ts';
+import { lintStream } from '../../../src/protocol/lint-stream.ts';
 import { textOf } from '../../../src/protocol/part.ts';
 import { reduce } from '../../../src/protocol/reduce.ts';
 import { isTask, type Task } from '../../../src/protocol/task.ts';
@@ -16,12 +16,12 @@ import { serve } from '../../../src/server/node/serve.ts';
 import {
   all,
   artifactTexts,
-  gate,
+  createDeferred,
   reasonOf,
-  saidBy,
-  say,
+  statusTextOf,
+  userRequest,
   statesOf,
-  taskIn,
+  expectTask,
 } from '../../support/engine/conversation.ts';
 import { ManualClock } from '../../support/clocks/manual-clock.ts';
 
@@ -52,14 +52,14 @@ function worker(wait?: Promise<void>): Agent {
 async function thereAndBack(
   agent: Agent,
   source: Partial<MeshAgentOptions> = {},
-  face: Partial<MeshFaceOptions> = {},
+  face: Partial<MeshServerOptions> = {},
 ) {
-  const link = memoryLink();
-  const requests: Delivery[] = [];
+  const link = connectMemoryBroker();
+  const requests: MeshMessage[] = [];
   await link.subscribe('ns/a2a/v1/agent/request/*', (delivery) => void requests.push(delivery));
   const remote = meshAgent({ link, namespace: 'ns/', name: 'Worker', ...source });
   await remote.ready?.();
-  const shown = await showOnMesh(agent, { link, namespace: 'ns', name: 'Worker', ...face });
+  const shown = await serveOnMesh(agent, { link, namespace: 'ns', name: 'Worker', ...face });
   ends.push(
     () => link.close(),
     () => shown.close(),
@@ -73,11 +73,11 @@ describe('an agent that lives on the mesh', () => {
     it(`says the same in ${version} as at home: send and stream`, async () => {
       const { remote } = await thereAndBack(worker(), { version });
       expect((await remote.card()).name).toBe('Worker');
-      const sent = taskIn(await remote.send(say('go')));
+      const sent = expectTask(await remote.send(userRequest('go')));
       expect(sent.status.state).toBe('completed');
       expect(artifactTexts(sent)[0]).toBe('one two');
-      const events = await all(remote.stream(say('go')));
-      expect(lint(events)).toEqual([]);
+      const events = await all(remote.stream(userRequest('go')));
+      expect(lintStream(events)).toEqual([]);
       const told = reduce(events) as Task;
       expect(artifactTexts(told)[0]).toBe('one two');
       expect(told.artifacts?.[1]?.parts[0]).toMatchObject({ raw: 'aGVsbG8=' });
@@ -88,19 +88,19 @@ describe('an agent that lives on the mesh', () => {
 
     it(`asks and goes on in ${version}`, async () => {
       const { remote } = await thereAndBack(worker(), { version });
-      const asked = taskIn(await remote.send(say('ask')));
+      const asked = expectTask(await remote.send(userRequest('ask')));
       expect(asked.status.state).toBe('input-required');
-      expect(saidBy(asked)).toBe('Which one?');
+      expect(statusTextOf(asked)).toBe('Which one?');
       const { id: taskId, contextId } = asked;
-      const events = await all(remote.stream(say('that one', { taskId, contextId })));
+      const events = await all(remote.stream(userRequest('that one', { taskId, contextId })));
       expect(events[0]?.kind).toBe('task');
       expect(statesOf(events).at(-1)).toBe('completed');
       expect(artifactTexts(await remote.getTask({ id: taskId }))).toEqual(['that one']);
     });
 
     it(`is canceled in ${version}`, async () => {
-      const { remote } = await thereAndBack(worker(gate().opened), { version });
-      const events = remote.stream(say('slow'))[Symbol.asyncIterator]();
+      const { remote } = await thereAndBack(worker(createDeferred().opened), { version });
+      const events = remote.stream(userRequest('slow'))[Symbol.asyncIterator]();
       const first = (await events.next()).value;
       const id = first.task.id as string;
       expect((await remote.cancelTask({ id })).status.state).toBe('canceled');
@@ -120,7 +120,7 @@ describe('an agent that lives on the mesh', () => {
     };
     for (const version of ['0.1', '0.3', '1.0'] as const) {
       const { remote } = await thereAndBack(direct, { version });
-      const answer = await remote.send(say('direct'));
+      const answer = await remote.send(userRequest('direct'));
       expect(isTask(answer)).toBe(false);
       expect(answer).toMatchObject({ role: 'agent', parts: [{ text: 'hello' }] });
     }
@@ -128,8 +128,8 @@ describe('an agent that lives on the mesh', () => {
 
   it('is asked as SAM asks: the id of the request is that of the task, and properties say where answers go', async () => {
     const { remote, requests } = await thereAndBack(worker(), { gatewayId: 'gw', version: '0.3' });
-    await all(remote.stream(say('go'), { principal: { id: 'alice' } }));
-    const [{ payload, properties }] = requests as [Delivery];
+    await all(remote.stream(userRequest('go'), { principal: { id: 'alice' } }));
+    const [{ payload, properties }] = requests as [MeshMessage];
     const { id, method, params } = JSON.parse(payload);
     expect(method).toBe('message/stream');
     expect(params.message.taskId).toBeUndefined();
@@ -143,8 +143,8 @@ describe('an agent that lives on the mesh', () => {
 
   it('is asked as an agent that delegates', async () => {
     const { remote, requests } = await thereAndBack(worker(), { peer: { name: 'Boss', callDepth: 2 } });
-    await remote.send(say('go'));
-    const [{ payload, properties }] = requests as [Delivery];
+    await remote.send(userRequest('go'));
+    const [{ payload, properties }] = requests as [MeshMessage];
     const { id } = JSON.parse(payload);
     expect(properties).toMatchObject({
       replyTo: `ns/a2a/v1/agent/response/Boss/${id}`,
@@ -156,14 +156,14 @@ describe('an agent that lives on the mesh', () => {
 
   it('is an error that says what to do, where nobody announces it', async () => {
     const clock = new ManualClock();
-    const link = memoryLink();
+    const link = connectMemoryBroker();
     const remote = meshAgent({ link, namespace: 'ns', name: 'Nobody', clock });
     ends.push(
       () => link.close(),
       () => remote.close(),
     );
     const asked = clock.asked((milliseconds) => milliseconds === 25_000);
-    const refused = remote.send(say('go')).catch((error: unknown) => error);
+    const refused = remote.send(userRequest('go')).catch((error: unknown) => error);
     await asked;
     clock.advance(25_000);
     expect(await refused).toMatchObject({
@@ -175,9 +175,9 @@ describe('an agent that lives on the mesh', () => {
 
   it('is an error where it falls silent', async () => {
     const clock = new ManualClock();
-    const wait = gate();
+    const wait = createDeferred();
     const { remote } = await thereAndBack(worker(wait.opened), { clock, timeouts: { idle: 7000 } });
-    const events = remote.stream(say('slow'))[Symbol.asyncIterator]();
+    const events = remote.stream(userRequest('slow'))[Symbol.asyncIterator]();
     await events.next();
     await events.next();
     await events.next();
@@ -192,9 +192,9 @@ describe('an agent that lives on the mesh', () => {
   });
 
   it('can be followed by a second reader, who sees the task as it stands', async () => {
-    const wait = gate();
+    const wait = createDeferred();
     const { remote } = await thereAndBack(worker(wait.opened));
-    const events = remote.stream(say('slow'))[Symbol.asyncIterator]();
+    const events = remote.stream(userRequest('slow'))[Symbol.asyncIterator]();
     const { id } = (await events.next()).value.task;
     const second = remote.subscribe({ id })[Symbol.asyncIterator]();
     expect((await second.next()).value.kind).toBe('task');
@@ -209,7 +209,7 @@ describe('an agent that lives on the mesh', () => {
 
   it('keeps tasks of one owner from another, and has no word for the rest', async () => {
     const { remote } = await thereAndBack(worker());
-    const { id } = taskIn(await remote.send(say('go'), { owner: 'alice' }));
+    const { id } = expectTask(await remote.send(userRequest('go'), { owner: 'alice' }));
     expect(await reasonOf(remote.getTask({ id }, { owner: 'bob' }))).toBe('TASK_NOT_FOUND');
     expect(await reasonOf(remote.listTasks({}))).toBe('UNSUPPORTED_OPERATION');
     expect(await reasonOf(remote.createPushConfig({ taskId: id, id: 'p', url: 'https://example.com' }))).toBe(
@@ -224,7 +224,7 @@ describe('an agent that lives on the mesh', () => {
     for (const version of ['0.1', '0.3', '1.0'] as const) {
       const agent = connect(server.url, { versions: [version] });
       ends.push(() => agent.close());
-      const told = reduce(await all(agent.stream(say('go')))) as Task;
+      const told = reduce(await all(agent.stream(userRequest('go')))) as Task;
       expect(told.status.state).toBe('completed');
       expect(artifactTexts(told)[0]).toBe('one two');
     }
@@ -234,7 +234,7 @@ describe('an agent that lives on the mesh', () => {
 describe('the directory of the mesh', () => {
   it('knows who is alive, forgets who is silent, and tells gateways from agents', async () => {
     const clock = new ManualClock();
-    const link = memoryLink();
+    const link = connectMemoryBroker();
     const directory = await meshDirectory({ link, namespace: 'ns', clock, size: 2 });
     ends.push(
       () => link.close(),
@@ -265,7 +265,7 @@ describe('the directory of the mesh', () => {
       'gatewaycards',
       card('Gate', [{ uri: 'https://solace.com/a2a/extensions/sam/gateway-role' }]),
     );
-    const reached = gate();
+    const reached = createDeferred();
     await link.subscribe('ns/a2a/v1/discovery/>', () => reached.open());
     await publish('agentcards', card('TooMany'));
     await reached.opened;
@@ -280,7 +280,7 @@ describe('the directory of the mesh', () => {
   });
 
   it('reads a card of the first years', async () => {
-    const link = memoryLink();
+    const link = connectMemoryBroker();
     const directory = await meshDirectory({ link, namespace: 'ns', clock: new ManualClock() });
     ends.push(
       () => link.close(),

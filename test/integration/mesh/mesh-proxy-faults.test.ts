@@ -1,46 +1,58 @@
 /** What proxies between a mesh and agents over HTTP are known to get wrong: each fault as a test. */
 import { describe, expect, it } from 'vitest';
-import { memoryArtifacts } from '../../../src/artifacts/stores/memory.ts';
+import { memoryArtifactStore } from '../../../src/artifacts/stores/memory.ts';
 import { withArtifacts } from '../../../src/artifacts/with-artifacts.ts';
-import { meshSessionOf } from '../../../src/mesh/mesh-session.ts';
-import { gate } from '../../support/engine/conversation.ts';
-import { ask0_3 } from '../../support/mesh/mesh-test-client.ts';
-import { artifact, innerContext, innerTask, status, task, words } from '../../support/mesh/raw-agent.ts';
-import { proxied, told, leaks } from '../../support/mesh/proxied-agent.ts';
+import { meshSessionId } from '../../../src/mesh/mesh-session.ts';
+import { createDeferred } from '../../support/engine/conversation.ts';
+import { request0_3 } from '../../support/mesh/mesh-test-client.ts';
+import {
+  rawArtifactUpdate,
+  innerContext,
+  innerTask,
+  rawStatusUpdate,
+  rawTask,
+  rawMessage,
+} from '../../support/mesh/raw-agent.ts';
+import { startProxiedAgent, publishedSummary, expectNoInnerIds } from '../../support/mesh/proxied-agent.ts';
 
 describe('a proxy on the mesh does not make the faults that are known', () => {
   for (const state of ['failed', 'canceled', 'rejected', 'input-required', 'auth-required', 'completed']) {
     it(`1: a final update ${state} is reported as ${state}`, async () => {
-      const { caller } = await proxied({
-        stream: () => [task('submitted'), status(state, 'So it is', true)],
+      const { caller } = await startProxiedAgent({
+        stream: () => [rawTask('submitted'), rawStatusUpdate(state, 'So it is', true)],
       });
-      await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+      await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
       const { body } = await caller.answer('t-1');
-      expect(told(caller, 't-1')).toEqual([`status status-update ${state}`, `response task ${state}`]);
+      expect(publishedSummary(caller, 't-1')).toEqual([
+        `status status-update ${state}`,
+        `response task ${state}`,
+      ]);
       expect(body.result.status.message.parts).toEqual([{ kind: 'text', text: 'So it is' }]);
       expect(body.result).toMatchObject({
         id: 't-1',
         contextId: 'session-1',
         metadata: { agent_name: 'Proxied' },
       });
-      expect(leaks(caller)).toEqual([]);
+      expect(expectNoInnerIds(caller)).toEqual([]);
     });
   }
 
   for (const state of ['failed', 'canceled', 'rejected']) {
     it(`2: a send that is answered with a ${state} task gets that task`, async () => {
-      const { caller } = await proxied({ send: () => task(state, 'No') });
-      await caller.say('Proxied', 't-1', ask0_3('t-1', 'go', { method: 'message/send' }), { updates: false });
+      const { caller } = await startProxiedAgent({ send: () => rawTask(state, 'No') });
+      await caller.say('Proxied', 't-1', request0_3('t-1', 'go', { method: 'message/send' }), {
+        updates: false,
+      });
       await caller.answer('t-1');
-      expect(told(caller, 't-1')).toEqual([`response task ${state}`]);
+      expect(publishedSummary(caller, 't-1')).toEqual([`response task ${state}`]);
     });
   }
 
   it('2: a send that needs input is told so by an update and then by the task', async () => {
-    const { caller } = await proxied({ send: () => task('input-required', 'Which one?') });
-    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go', { method: 'message/send' }));
+    const { caller } = await startProxiedAgent({ send: () => rawTask('input-required', 'Which one?') });
+    await caller.say('Proxied', 't-1', request0_3('t-1', 'go', { method: 'message/send' }));
     const { body } = await caller.answer('t-1');
-    expect(told(caller, 't-1')).toEqual([
+    expect(publishedSummary(caller, 't-1')).toEqual([
       'status status-update input-required',
       'response task input-required',
     ]);
@@ -48,52 +60,55 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
   });
 
   it('3: a stream that ends with a final update has one answer and no error', async () => {
-    const { caller, face } = await proxied({
-      stream: () => [task('submitted'), status('completed', 'Done', true)],
+    const { caller, face } = await startProxiedAgent({
+      stream: () => [rawTask('submitted'), rawStatusUpdate('completed', 'Done', true)],
     });
-    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+    await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
     await caller.answer('t-1');
     await face.close();
-    expect(told(caller, 't-1')).toEqual(['status status-update completed', 'response task completed']);
+    expect(publishedSummary(caller, 't-1')).toEqual([
+      'status status-update completed',
+      'response task completed',
+    ]);
   });
 
   it('3: a stream that is one message has one answer, a completed task', async () => {
-    const { caller, face } = await proxied({ stream: () => [words('Hello')] });
-    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+    const { caller, face } = await startProxiedAgent({ stream: () => [rawMessage('Hello')] });
+    await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
     const { body } = await caller.answer('t-1');
     await face.close();
-    expect(told(caller, 't-1')).toEqual(['response task completed']);
+    expect(publishedSummary(caller, 't-1')).toEqual(['response task completed']);
     expect(body.result.status.message).toMatchObject({ taskId: 't-1', contextId: 'session-1' });
-    expect(leaks(caller)).toEqual([]);
+    expect(expectNoInnerIds(caller)).toEqual([]);
   });
 
   it('3: an answer that is no stream has one error, which says what came', async () => {
-    const { caller, face } = await proxied({
+    const { caller, face } = await startProxiedAgent({
       http: (request, response) => {
         if (request.path !== '/a2a') return false;
         response.writeHead(200, { 'content-type': 'text/html' }).end('<html>');
         return true;
       },
     });
-    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+    await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
     const { body } = await caller.answer('t-1');
     await face.close();
-    expect(told(caller, 't-1')).toEqual(['response error -32603']);
+    expect(publishedSummary(caller, 't-1')).toEqual(['response error -32603']);
     expect(body.error.message).toMatch(/did not return a valid SSE streaming response \(HTTP 200\)/);
     expect(body.error.data).toMatchObject({ taskId: 't-1', agent_name: 'Proxied' });
   });
 
   it('4: a cancel before the first event ends the task as canceled, and the agent hears of it', async () => {
-    const opened = gate();
-    const letGo = gate();
-    const { caller, server, face } = await proxied({
+    const opened = createDeferred();
+    const letGo = createDeferred();
+    const { caller, server, face } = await startProxiedAgent({
       open: async (_body, events) => {
         opened.open();
         await letGo.opened;
-        events.event(task('submitted'));
+        events.event(rawTask('submitted'));
       },
     });
-    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+    await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
     await opened.opened;
     await caller.cancel('Proxied', 't-1');
     const { body, properties } = await caller.answer('t-1');
@@ -105,17 +120,17 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
     letGo.open();
     await face.close();
     expect(server.asked('tasks/cancel').map(({ params }) => params.id)).toEqual([innerTask]);
-    expect(told(caller, 't-1')).toEqual(['response task canceled']);
+    expect(publishedSummary(caller, 't-1')).toEqual(['response task canceled']);
   });
 
   it('5: a cancel is answered under the id of the mesh, once, where the request wanted its answer', async () => {
-    const { caller, server, face } = await proxied({
+    const { caller, server, face } = await startProxiedAgent({
       open: (_body, events) => {
-        events.event(task('submitted'));
-        events.event(status('working', 'On it'));
+        events.event(rawTask('submitted'));
+        events.event(rawStatusUpdate('working', 'On it'));
       },
     });
-    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+    await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
     await caller.find(({ place }) => place === 'status');
     await caller.cancel('Proxied', 't-1');
     const { body } = await caller.answer('t-1');
@@ -126,18 +141,18 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
     });
     expect(server.asked('tasks/cancel').map(({ params }) => params.id)).toEqual([innerTask]);
     expect(caller.of('t-1', 'response')).toHaveLength(1);
-    expect(leaks(caller)).toEqual([]);
+    expect(expectNoInnerIds(caller)).toEqual([]);
   });
 
   it('6: a request without a context gets one, and keeps it', async () => {
-    const { caller, server } = await proxied({
-      stream: () => [task('submitted'), status('completed', 'Done', true)],
+    const { caller, server } = await startProxiedAgent({
+      stream: () => [rawTask('submitted'), rawStatusUpdate('completed', 'Done', true)],
     });
-    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go', { contextId: null }));
+    await caller.say('Proxied', 't-1', request0_3('t-1', 'go', { contextId: null }));
     const { contextId } = (await caller.answer('t-1')).body.result;
     expect(contextId).toMatch(/^[0-9a-f-]{36}$/);
     expect(caller.of('t-1').map(({ body }) => body.result.contextId)).toEqual([contextId, contextId]);
-    await caller.say('Proxied', 't-2', ask0_3('t-2', 'more', { contextId }));
+    await caller.say('Proxied', 't-2', request0_3('t-2', 'more', { contextId }));
     expect((await caller.answer('t-2')).body.result.contextId).toBe(contextId);
     const contexts = server.asked('message/stream').map(({ params }) => params.message.contextId);
     expect(contexts).toEqual([undefined, innerContext]);
@@ -148,15 +163,15 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
       kind: 'file',
       file: { name, mimeType: 'text/plain', bytes: 'aGVsbG8=' },
     });
-    const withFile = status('completed', 'Done', true);
+    const withFile = rawStatusUpdate('completed', 'Done', true);
     withFile.status.message.parts.push(file('c.txt'));
-    const store = memoryArtifacts();
-    const { caller } = await proxied(
+    const store = memoryArtifactStore();
+    const { caller } = await startProxiedAgent(
       {
         stream: () => [
-          task('submitted'),
-          artifact('a', [file('a.txt')], { lastChunk: true }),
-          artifact('b', [file('b.txt')], { lastChunk: true }),
+          rawTask('submitted'),
+          rawArtifactUpdate('a', [file('a.txt')], { lastChunk: true }),
+          rawArtifactUpdate('b', [file('b.txt')], { lastChunk: true }),
           withFile,
         ],
       },
@@ -165,11 +180,11 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
           withArtifacts(agent, {
             store,
             app: 'Proxied',
-            session: (_context, call) => meshSessionOf(call) ?? '',
+            session: (_context, call) => meshSessionId(call) ?? '',
           }),
       },
     );
-    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+    await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
     const { body } = await caller.answer('t-1');
     expect(body.error).toBeUndefined();
     const produced = body.result.metadata.produced_artifacts as { filename: string; version: number }[];
@@ -184,18 +199,18 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
       kind: 'file',
       file: { name, mimeType: 'text/plain', bytes: 'aGVsbG8=' },
     });
-    const { caller } = await proxied(
+    const { caller } = await startProxiedAgent(
       {
         stream: () => [
-          task('submitted'),
-          artifact('a', [file()], { lastChunk: true }),
-          artifact('b', [file('../../etc/passwd')], { lastChunk: true }),
-          status('completed', 'Done', true),
+          rawTask('submitted'),
+          rawArtifactUpdate('a', [file()], { lastChunk: true }),
+          rawArtifactUpdate('b', [file('../../etc/passwd')], { lastChunk: true }),
+          rawStatusUpdate('completed', 'Done', true),
         ],
       },
-      { around: (agent) => withArtifacts(agent, { store: memoryArtifacts(), app: 'Proxied' }) },
+      { around: (agent) => withArtifacts(agent, { store: memoryArtifactStore(), app: 'Proxied' }) },
     );
-    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+    await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
     const names = (await caller.answer('t-1')).body.result.metadata.produced_artifacts.map(
       (each: { filename: string }) => each.filename,
     );
@@ -207,20 +222,27 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
   });
 
   it('9: a stream to an agent whose card says that it does not stream is a send', async () => {
-    const { caller, server } = await proxied({ streaming: false, send: () => task('completed', 'Done') });
-    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+    const { caller, server } = await startProxiedAgent({
+      streaming: false,
+      send: () => rawTask('completed', 'Done'),
+    });
+    await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
     await caller.answer('t-1');
     expect(server.asked().map(({ method }) => method)).toEqual(['message/send']);
-    expect(told(caller, 't-1')).toEqual(['response task completed']);
+    expect(publishedSummary(caller, 't-1')).toEqual(['response task completed']);
   });
 
   it('10: what is remembered of tasks has a bound', async () => {
-    const { caller } = await proxied(
-      { send: () => task('input-required', 'Which one?') },
+    const { caller } = await startProxiedAgent(
+      { send: () => rawTask('input-required', 'Which one?') },
       { face: { limits: { tasks: 10 } } },
     );
     const ask = (id: string, message: object = {}) =>
-      caller.say('Proxied', id, ask0_3(id, 'go', { method: 'message/send', contextId: `c-${id}`, message }));
+      caller.say(
+        'Proxied',
+        id,
+        request0_3(id, 'go', { method: 'message/send', contextId: `c-${id}`, message }),
+      );
     for (let i = 0; i < 30; i++) {
       await ask(`t-${i}`);
       await caller.answer(`t-${i}`);
@@ -234,35 +256,38 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
 
   for (const code of [307, 308]) {
     it(`11: a redirect ${code} is followed`, async () => {
-      const { caller } = await proxied({
-        stream: () => [task('submitted'), status('completed', 'Done', true)],
+      const { caller } = await startProxiedAgent({
+        stream: () => [rawTask('submitted'), rawStatusUpdate('completed', 'Done', true)],
         http: (request, response) => {
           if (request.path !== '/a2a') return false;
           response.writeHead(code, { location: '/moved' }).end();
           return true;
         },
       });
-      await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+      await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
       await caller.answer('t-1');
-      expect(told(caller, 't-1')).toEqual(['status status-update completed', 'response task completed']);
+      expect(publishedSummary(caller, 't-1')).toEqual([
+        'status status-update completed',
+        'response task completed',
+      ]);
     });
   }
 
   it('11: words can be joined, so that not each travels alone', async () => {
     const tokens = ['The ', 'quick ', 'brown ', 'fox'];
-    const { caller } = await proxied(
+    const { caller } = await startProxiedAgent(
       {
         stream: () => [
-          task('submitted'),
-          ...tokens.map((text) => status('working', text)),
-          status('completed', 'Done', true),
+          rawTask('submitted'),
+          ...tokens.map((text) => rawStatusUpdate('working', text)),
+          rawStatusUpdate('completed', 'Done', true),
         ],
       },
       { face: { batch: { milliseconds: 1000, characters: 1000 } } },
     );
-    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+    await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
     await caller.answer('t-1');
-    expect(told(caller, 't-1')).toEqual([
+    expect(publishedSummary(caller, 't-1')).toEqual([
       'status status-update working',
       'status status-update completed',
       'response task completed',

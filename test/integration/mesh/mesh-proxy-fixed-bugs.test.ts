@@ -1,23 +1,23 @@
 /** What proxies between a mesh and agents over HTTP got wrong once: each thing that was put right as a test. */
 import { describe, expect, it } from 'vitest';
-import { type MeshFaceOptions } from '../../../src/mesh/server/serve-on-mesh.ts';
-import { gate } from '../../support/engine/conversation.ts';
-import { ask0_1, ask0_3 } from '../../support/mesh/mesh-test-client.ts';
-import { innerTask, status, task } from '../../support/mesh/raw-agent.ts';
-import { json } from '../../support/http/raw-server.ts';
-import { proxied, told, leaks } from '../../support/mesh/proxied-agent.ts';
+import { type MeshServerOptions } from '../../../src/mesh/server/serve-on-mesh.ts';
+import { createDeferred } from '../../support/engine/conversation.ts';
+import { request0_1, request0_3 } from '../../support/mesh/mesh-test-client.ts';
+import { innerTask, rawStatusUpdate, rawTask } from '../../support/mesh/raw-agent.ts';
+import { respondJson } from '../../support/http/raw-server.ts';
+import { startProxiedAgent, publishedSummary, expectNoInnerIds } from '../../support/mesh/proxied-agent.ts';
 
 describe('a proxy on the mesh keeps what was put right once', () => {
   it('a new task has no id for the agent, and a follow-up has the one that the agent gave', async () => {
-    const { caller, server } = await proxied({
+    const { caller, server } = await startProxiedAgent({
       stream: ({ params }) =>
         params.message.taskId
-          ? [task('working'), status('completed', 'Thanks', true)]
-          : [task('submitted'), status('input-required', 'Which one?', true)],
+          ? [rawTask('working'), rawStatusUpdate('completed', 'Thanks', true)]
+          : [rawTask('submitted'), rawStatusUpdate('input-required', 'Which one?', true)],
     });
-    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go', { message: { taskId: 'never-heard-of' } }));
+    await caller.say('Proxied', 't-1', request0_3('t-1', 'go', { message: { taskId: 'never-heard-of' } }));
     await caller.answer('t-1');
-    await caller.say('Proxied', 't-2', ask0_3('t-2', 'that one', { message: { taskId: 't-1' } }));
+    await caller.say('Proxied', 't-2', request0_3('t-2', 'that one', { message: { taskId: 't-1' } }));
     const { body } = await caller.answer('t-2');
     expect(body.result).toMatchObject({ id: 't-2', status: { state: 'completed' } });
     const ids = server.asked('message/stream').map(({ params }) => params.message.taskId);
@@ -25,32 +25,36 @@ describe('a proxy on the mesh keeps what was put right once', () => {
   });
 
   it('an answer of a gateway, which names no task, reaches the task of its context that waits', async () => {
-    const { caller, server } = await proxied({
+    const { caller, server } = await startProxiedAgent({
       stream: ({ params }) =>
         params.message.taskId
-          ? [status('completed', 'Thanks', true)]
-          : [task('submitted'), status('input-required', 'Which one?', true)],
+          ? [rawStatusUpdate('completed', 'Thanks', true)]
+          : [rawTask('submitted'), rawStatusUpdate('input-required', 'Which one?', true)],
     });
-    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+    await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
     await caller.answer('t-1');
-    await caller.say('Proxied', 't-2', ask0_3('t-2', 'that one'));
+    await caller.say('Proxied', 't-2', request0_3('t-2', 'that one'));
     expect((await caller.answer('t-2')).body.result.status.state).toBe('completed');
-    await caller.say('Proxied', 't-3', ask0_3('t-3', 'something else'));
+    await caller.say('Proxied', 't-3', request0_3('t-3', 'something else'));
     await caller.answer('t-3');
     const ids = server.asked('message/stream').map(({ params }) => params.message.taskId);
     expect(ids).toEqual([undefined, innerTask, undefined]);
   });
 
   it('user properties come back with everything, nested ones as they were', async () => {
-    const { caller } = await proxied({
-      stream: () => [task('submitted'), status('working', 'On it'), status('completed', 'Done', true)],
+    const { caller } = await startProxiedAgent({
+      stream: () => [
+        rawTask('submitted'),
+        rawStatusUpdate('working', 'On it'),
+        rawStatusUpdate('completed', 'Done', true),
+      ],
     });
     const extra = {
       a2aUserConfig: { user_profile: { id: 'alice', roles: ['a', 'b'] } },
       callDepth: 2,
       own: 'x',
     };
-    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'), { properties: extra });
+    await caller.say('Proxied', 't-1', request0_3('t-1', 'go'), { properties: extra });
     await caller.answer('t-1');
     expect(caller.returned).toHaveLength(3);
     for (const { properties } of caller.returned) {
@@ -60,21 +64,23 @@ describe('a proxy on the mesh keeps what was put right once', () => {
   });
 
   it('an agent that dies silently is an error and no silence', async () => {
-    const { caller } = await proxied({ stream: () => [task('working', 'Processing your request...')] });
-    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+    const { caller } = await startProxiedAgent({
+      stream: () => [rawTask('working', 'Processing your request...')],
+    });
+    await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
     const { body } = await caller.answer('t-1');
-    expect(told(caller, 't-1')).toEqual(['response error -32603']);
+    expect(publishedSummary(caller, 't-1')).toEqual(['response error -32603']);
     expect(body.error.message).toMatch(/^Remote agent 'Proxied' disconnected without completing the task\./);
     expect(body.error.data).toMatchObject({ agent_name: 'Proxied', taskId: 't-1' });
   });
 
   it('an agent that says nothing at all is an error after the idle time', async () => {
-    const opened = gate();
-    const { caller, clock } = await proxied(
+    const opened = createDeferred();
+    const { caller, clock } = await startProxiedAgent(
       { open: () => opened.open() },
       { face: { timeouts: { idle: 3000, total: 0 } } },
     );
-    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+    await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
     await opened.opened;
     clock.advance(3000);
     const { body } = await caller.answer('t-1');
@@ -85,16 +91,16 @@ describe('a proxy on the mesh keeps what was put right once', () => {
   });
 
   it('a task that never ends is an error after the total time, whatever signs of life there are', async () => {
-    const { caller, clock } = await proxied(
+    const { caller, clock } = await startProxiedAgent(
       {
         open: (_body, events) => {
-          events.event(task('submitted'));
-          events.event(status('working', 'On it'));
+          events.event(rawTask('submitted'));
+          events.event(rawStatusUpdate('working', 'On it'));
         },
       },
       { face: { timeouts: { idle: 0, total: 5000 } } },
     );
-    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+    await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
     await caller.find(({ place }) => place === 'status');
     clock.advance(5000);
     const { body } = await caller.answer('t-1');
@@ -103,11 +109,15 @@ describe('a proxy on the mesh keeps what was put right once', () => {
 
   it('text of updates is progress, and stays text where that is wanted', async () => {
     const script = {
-      stream: () => [task('submitted'), status('working', 'On it'), status('completed', 'Done', true)],
+      stream: () => [
+        rawTask('submitted'),
+        rawStatusUpdate('working', 'On it'),
+        rawStatusUpdate('completed', 'Done', true),
+      ],
     };
-    const first = async (face: Partial<MeshFaceOptions>) => {
-      const { caller } = await proxied(script, { face });
-      await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+    const first = async (face: Partial<MeshServerOptions>) => {
+      const { caller } = await startProxiedAgent(script, { face });
+      await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
       await caller.answer('t-1');
       return caller.of('t-1', 'status')[0]?.body.result.status.message.parts;
     };
@@ -118,14 +128,14 @@ describe('a proxy on the mesh keeps what was put right once', () => {
 
   for (const code of [500, 503]) {
     it(`the real status ${code} stands in the error`, async () => {
-      const { caller } = await proxied({
+      const { caller } = await startProxiedAgent({
         http: (request, response) => {
           if (request.path !== '/a2a') return false;
-          json(response, { error: 'no' }, code);
+          respondJson(response, { error: 'no' }, code);
           return true;
         },
       });
-      await caller.say('Proxied', 't-1', ask0_3('t-1', 'go'));
+      await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
       const { body } = await caller.answer('t-1');
       expect(body.error.code).toBe(-32603);
       expect(body.error.message).toContain(`did not return a valid SSE streaming response (HTTP ${code})`);
@@ -133,32 +143,38 @@ describe('a proxy on the mesh keeps what was put right once', () => {
   }
 
   it('an error of the agent keeps its code', async () => {
-    const { caller } = await proxied({ send: () => ({ error: { code: -32005, message: 'No pictures' } }) });
-    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go', { method: 'message/send' }));
+    const { caller } = await startProxiedAgent({
+      send: () => ({ error: { code: -32005, message: 'No pictures' } }),
+    });
+    await caller.say('Proxied', 't-1', request0_3('t-1', 'go', { method: 'message/send' }));
     expect((await caller.answer('t-1')).body.error).toMatchObject({ code: -32005, message: 'No pictures' });
   });
 
   it('a refused credential of the proxy is no mistake of the caller', async () => {
-    const { caller } = await proxied({
+    const { caller } = await startProxiedAgent({
       http: (request, response) => {
         if (request.path !== '/a2a') return false;
-        json(response, { jsonrpc: '2.0', id: 1, error: { code: -32600, message: 'Who are you?' } }, 401);
+        respondJson(
+          response,
+          { jsonrpc: '2.0', id: 1, error: { code: -32600, message: 'Who are you?' } },
+          401,
+        );
         return true;
       },
     });
-    await caller.say('Proxied', 't-1', ask0_3('t-1', 'go', { method: 'message/send' }));
+    await caller.say('Proxied', 't-1', request0_3('t-1', 'go', { method: 'message/send' }));
     const { error } = (await caller.answer('t-1')).body;
     expect(error.code).toBe(-32603);
     expect(error.message).toContain('401');
   });
 
   it('a send keeps its configuration', async () => {
-    const { caller, server } = await proxied({ send: () => task('completed', 'Done') });
+    const { caller, server } = await startProxiedAgent({ send: () => rawTask('completed', 'Done') });
     const configuration = { acceptedOutputModes: ['image/png'], historyLength: 3 };
     await caller.say(
       'Proxied',
       't-1',
-      ask0_3('t-1', 'go', { method: 'message/send', params: { configuration, metadata: { a: 1 } } }),
+      request0_3('t-1', 'go', { method: 'message/send', params: { configuration, metadata: { a: 1 } } }),
     );
     await caller.answer('t-1');
     const [{ params }] = server.asked('message/send');
@@ -167,27 +183,27 @@ describe('a proxy on the mesh keeps what was put right once', () => {
   });
 
   it('a run without a past has no context for the agent, in either way of asking', async () => {
-    const { caller, server } = await proxied({
-      stream: () => [task('submitted'), status('completed', 'Done', true)],
+    const { caller, server } = await startProxiedAgent({
+      stream: () => [rawTask('submitted'), rawStatusUpdate('completed', 'Done', true)],
     });
     const message = { metadata: { sessionBehavior: 'RUN_BASED', parentTaskId: 'p' } };
     for (const method of ['message/send', 'message/stream']) {
-      await caller.say('Proxied', method.slice(8), ask0_3(method.slice(8), 'go', { method, message }));
+      await caller.say('Proxied', method.slice(8), request0_3(method.slice(8), 'go', { method, message }));
       expect((await caller.answer(method.slice(8))).body.result.contextId).toBe('session-1');
     }
     expect(server.asked().map(({ params }) => params.message.contextId)).toEqual([undefined, undefined]);
   });
 
   it('a request that comes again is not worked on again, and gets its answer again', async () => {
-    const { caller, server } = await proxied({ send: () => task('completed', 'Done') });
-    const request = ask0_3('t-1', 'go', { method: 'message/send' });
+    const { caller, server } = await startProxiedAgent({ send: () => rawTask('completed', 'Done') });
+    const request = request0_3('t-1', 'go', { method: 'message/send' });
     await caller.say('Proxied', 't-1', request);
     await caller.answer('t-1');
     // Whoever comes while the first is at work shares its answer; this one comes later.
-    await caller.say('Proxied', 't-2', ask0_3('t-2', 'go', { method: 'message/send' }));
+    await caller.say('Proxied', 't-2', request0_3('t-2', 'go', { method: 'message/send' }));
     await caller.answer('t-2');
     await caller.say('Proxied', 't-1', request);
-    await caller.say('Proxied', 't-3', ask0_3('t-3', 'go', { method: 'message/send' }));
+    await caller.say('Proxied', 't-3', request0_3('t-3', 'go', { method: 'message/send' }));
     await caller.answer('t-3');
     const [first, second] = caller.of('t-1', 'response');
     expect(second?.body).toEqual(first?.body);
@@ -195,10 +211,14 @@ describe('a proxy on the mesh keeps what was put right once', () => {
   });
 
   it('callers of 0.1 are answered in 0.1: by type, with a session, under the ids that they made', async () => {
-    const { caller, server } = await proxied({
-      stream: () => [task('submitted'), status('working', 'On it'), status('rejected', 'No', true)],
+    const { caller, server } = await startProxiedAgent({
+      stream: () => [
+        rawTask('submitted'),
+        rawStatusUpdate('working', 'On it'),
+        rawStatusUpdate('rejected', 'No', true),
+      ],
     });
-    const request: any = ask0_1('t-1', 'go', { params: { metadata: { system_purpose: 'test' } } });
+    const request: any = request0_1('t-1', 'go', { params: { metadata: { system_purpose: 'test' } } });
     await caller.say('Proxied', 't-1', request);
     const { body } = await caller.answer('t-1');
     expect(body.id).toBe(request.id);
@@ -212,6 +232,6 @@ describe('a proxy on the mesh keeps what was put right once', () => {
     const [{ params }] = server.asked('message/stream');
     expect(params.message).toMatchObject({ contextId: 'session-1', metadata: { system_purpose: 'test' } });
     expect(params.message.taskId).toBeUndefined();
-    expect(leaks(caller)).toEqual([]);
+    expect(expectNoInnerIds(caller)).toEqual([]);
   });
 });

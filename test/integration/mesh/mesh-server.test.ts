@@ -2,9 +2,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { connect } from '../../../src/client/connect.ts';
 import { defineAgent } from '../../../src/engine/local-agent.ts';
-import { type MeshFaceOptions, showOnMesh } from '../../../src/mesh/server/serve-on-mesh.ts';
-import type { Link } from '../../../src/mesh/brokers/broker-connection.ts';
-import { memoryLink } from '../../../src/mesh/brokers/memory/connect-memory.ts';
+import { type MeshServerOptions, serveOnMesh } from '../../../src/mesh/server/serve-on-mesh.ts';
+import type { BrokerConnection } from '../../../src/mesh/brokers/broker-connection.ts';
+import { connectMemoryBroker } from '../../../src/mesh/brokers/memory/connect-memory.ts';
 import type { Agent } from '../../../src/protocol/agent.ts';
 import type { AgentCard } from '../../../src/protocol/card.ts';
 import { A2AError } from '../../../src/protocol/errors.ts';
@@ -12,10 +12,16 @@ import type { LogEntry } from '../../../src/primitives/log.ts';
 import { textOf } from '../../../src/protocol/part.ts';
 import { serve } from '../../../src/server/node/serve.ts';
 import { start02, start03, start13 } from '../../interop/official-servers.ts';
-import { gate } from '../../support/engine/conversation.ts';
+import { createDeferred } from '../../support/engine/conversation.ts';
 import { ManualClock } from '../../support/clocks/manual-clock.ts';
-import { ask0_1, ask0_3, ask1_0, MeshCaller, schema0_3 } from '../../support/mesh/mesh-test-client.ts';
-import { json, sse, startRaw } from '../../support/http/raw-server.ts';
+import {
+  request0_1,
+  request0_3,
+  request1_0,
+  MeshTestClient,
+  schema0_3,
+} from '../../support/mesh/mesh-test-client.ts';
+import { respondJson, startEventStream, startRawServer } from '../../support/http/raw-server.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -23,11 +29,11 @@ afterEach(async () => {
   expect(schema0_3.findings).toEqual([]);
 });
 
-async function shown(agent: Agent, options: Partial<MeshFaceOptions> = {}) {
-  const link = memoryLink();
+async function shown(agent: Agent, options: Partial<MeshServerOptions> = {}) {
+  const link = connectMemoryBroker();
   const log: LogEntry[] = [];
-  const caller = await MeshCaller.join(link);
-  const face = await showOnMesh(agent, {
+  const caller = await MeshTestClient.join(link);
+  const face = await serveOnMesh(agent, {
     link,
     namespace: 'test_namespace/',
     name: 'Shown',
@@ -62,9 +68,9 @@ function echo(wait?: Promise<void>) {
 
 /** An agent of 0.1, by hand. */
 async function start01() {
-  return startRaw((request, response, url) => {
+  return startRawServer((request, response, url) => {
     if (request.path === '/.well-known/agent.json') {
-      json(response, {
+      respondJson(response, {
         name: 'Old',
         description: 'Speaks as in the beginning',
         url: `${url}/`,
@@ -81,7 +87,7 @@ async function start01() {
     const status = { state: text === 'ask' ? 'input-required' : 'completed', message: said };
     const artifact = { name: 'answer', index: 0, parts: [{ type: 'text', text }] };
     if (method === 'tasks/sendSubscribe') {
-      const stream = sse(response);
+      const stream = startEventStream(response);
       const say = (result: object) => stream.event({ jsonrpc: '2.0', id, result });
       say({ id: params.id, status: { state: 'working' }, final: false });
       if (text !== 'ask') say({ id: params.id, artifact });
@@ -89,19 +95,19 @@ async function start01() {
       stream.end();
     } else if (method === 'tasks/send') {
       const artifacts = text === 'ask' ? undefined : [artifact];
-      json(response, {
+      respondJson(response, {
         jsonrpc: '2.0',
         id,
         result: { id: params.id, sessionId: params.sessionId, status, artifacts },
       });
-    } else json(response, { jsonrpc: '2.0', id, error: { code: -32601, message: 'No such method' } });
+    } else respondJson(response, { jsonrpc: '2.0', id, error: { code: -32601, message: 'No such method' } });
   });
 }
 
 const callers = [
-  { version: '0.1', ask: ask0_1, send: 'tasks/send', stream: 'tasks/sendSubscribe' },
-  { version: '0.3', ask: ask0_3, send: 'message/send', stream: 'message/stream' },
-  { version: '1.0', ask: ask1_0, send: 'SendMessage', stream: 'SendStreamingMessage' },
+  { version: '0.1', ask: request0_1, send: 'tasks/send', stream: 'tasks/sendSubscribe' },
+  { version: '0.3', ask: request0_3, send: 'message/send', stream: 'message/stream' },
+  { version: '1.0', ask: request1_0, send: 'SendMessage', stream: 'SendStreamingMessage' },
 ] as const;
 
 const servers = [
@@ -174,8 +180,8 @@ describe('an agent that is shown on the mesh', () => {
 
   it('tells a task to whoever asks for it, in the version that the task began in', async () => {
     const { caller } = await shown(echo());
-    await caller.say('Shown', 'old', ask0_1('old', 'hello', { method: 'tasks/send' }));
-    await caller.say('Shown', 'new', ask0_3('new', 'hello', { method: 'message/send' }));
+    await caller.say('Shown', 'old', request0_1('old', 'hello', { method: 'tasks/send' }));
+    await caller.say('Shown', 'new', request0_3('new', 'hello', { method: 'message/send' }));
     await Promise.all([caller.answer('old'), caller.answer('new')]);
     for (const id of ['old', 'new']) {
       const request = { jsonrpc: '2.0', id: `get-${id}`, method: 'tasks/get', params: { id } };
@@ -186,13 +192,13 @@ describe('an agent that is shown on the mesh', () => {
   });
 
   it('keeps tasks of one user from another', async () => {
-    const { caller, log } = await shown(echo(gate().opened));
-    await caller.say('Shown', 't', ask0_3('t', 'hello', { method: 'message/send' }));
+    const { caller, log } = await shown(echo(createDeferred().opened));
+    await caller.say('Shown', 't', request0_3('t', 'hello', { method: 'message/send' }));
     await caller.answer('t');
     const request = { jsonrpc: '2.0', id: 'g', method: 'tasks/get', params: { id: 't' } };
     await caller.say('Shown', 'g', request, { user: 'mallory' });
     expect((await caller.answer('g')).body.error.code).toBe(-32001);
-    await caller.say('Shown', 't', ask0_3('t', 'mine', { method: 'message/send' }), { user: 'mallory' });
+    await caller.say('Shown', 't', request0_3('t', 'mine', { method: 'message/send' }), { user: 'mallory' });
     const refused = await caller.find(({ body }) => body.id === 't' && body.error !== undefined);
     expect(refused.body.error.code).toBe(-32600);
     expect(log.length).toBeGreaterThan(0);
@@ -206,7 +212,7 @@ describe('an agent that is shown on the mesh', () => {
     expect((await caller.answer('b')).body).toMatchObject({ id: 'b', error: { code: -32600 } });
     await caller.say('Shown', 'c', { jsonrpc: '2.0', id: 'c', method: 'tasks/frobnicate' });
     expect((await caller.answer('c')).body).toMatchObject({ id: 'c', error: { code: -32601 } });
-    await caller.say('Shown', 'd', ask0_3('d', 'x'.repeat(6000)));
+    await caller.say('Shown', 'd', request0_3('d', 'x'.repeat(6000)));
     expect((await caller.answer('d')).body.error.message).toContain('too large');
     await caller.say('Shown', 'e', {
       jsonrpc: '2.0',
@@ -222,7 +228,7 @@ describe('an agent that is shown on the mesh', () => {
       params: { message: {} },
     });
     expect((await caller.answer('f')).body.error.data.details?.taskId ?? 'f').toBe('f');
-    await caller.say('Shown', 'g', ask0_3('g', 'hello'));
+    await caller.say('Shown', 'g', request0_3('g', 'hello'));
     expect(stateOf((await caller.answer('g')).body)).toBe('completed');
     expect(log.filter(({ level }) => level === 'warn').length).toBeGreaterThanOrEqual(6);
   });
@@ -233,7 +239,7 @@ describe('an agent that is shown on the mesh', () => {
     await link.publish(topic, JSON.stringify({ jsonrpc: '2.0', id: 'x', error: { code: 1, message: '' } }), {
       replyTo: topic,
     });
-    await caller.say('Shown', 't', ask0_3('t', 'hello'));
+    await caller.say('Shown', 't', request0_3('t', 'hello'));
     await caller.answer('t');
     expect(log.map(({ message }) => message)).toEqual(['An answer came where requests are expected']);
   });
@@ -245,24 +251,24 @@ describe('an agent that is shown on the mesh', () => {
       'test_namespace/a2a/v1/client/response/gateway_1',
       ({ payload }) => void found.push(payload),
     );
-    await caller.say('Shown', 'a', ask0_3('a', 'hello', { method: 'message/send' }), { mute: true });
-    await caller.say('Shown', 'b', ask0_3('b', 'hello', { method: 'message/send' }), {
+    await caller.say('Shown', 'a', request0_3('a', 'hello', { method: 'message/send' }), { mute: true });
+    await caller.say('Shown', 'b', request0_3('b', 'hello', { method: 'message/send' }), {
       mute: true,
       properties: { clientId: '' },
     });
-    await caller.say('Shown', 'c', ask0_3('c', 'hello'));
+    await caller.say('Shown', 'c', request0_3('c', 'hello'));
     await caller.answer('c');
     expect(found.map((each) => JSON.parse(each).result.id)).toEqual(['a']);
     expect(log.map(({ taskId }) => taskId)).toEqual(['b']);
   });
 
   it('works on so many at once, and a cancel passes those that wait', async () => {
-    const wait = gate();
+    const wait = createDeferred();
     const { caller, face } = await shown(echo(wait.opened), { limits: { concurrency: 1 } });
-    await caller.say('Shown', 'a', ask0_3('a', 'slow'));
+    await caller.say('Shown', 'a', request0_3('a', 'slow'));
     await caller.find(({ topic }) => topic.endsWith('/a'));
-    await caller.say('Shown', 'b', ask0_3('b', 'hello'));
-    await caller.say('Shown', 'c', ask0_3('c', 'hello'));
+    await caller.say('Shown', 'b', request0_3('b', 'hello'));
+    await caller.say('Shown', 'c', request0_3('c', 'hello'));
     await caller.cancel('Shown', 'b');
     expect(stateOf((await caller.answer('b')).body)).toBe('canceled');
     expect(face.running).toBe(1);
@@ -274,7 +280,7 @@ describe('an agent that is shown on the mesh', () => {
 
   it('ends a task that waits for words when it is canceled', async () => {
     const { caller } = await shown(echo());
-    await caller.say('Shown', 't', ask0_3('t', 'ask'));
+    await caller.say('Shown', 't', request0_3('t', 'ask'));
     await caller.answer('t');
     await caller.cancel('Shown', 't');
     const last = await caller.find(({ place, body }) => place === 'response' && stateOf(body) === 'canceled');
@@ -282,10 +288,10 @@ describe('an agent that is shown on the mesh', () => {
   });
 
   it('is acknowledged when the whole work is done', async () => {
-    const wait = gate();
+    const wait = createDeferred();
     const settled: string[] = [];
-    const inner = memoryLink();
-    const link: Link = {
+    const inner = connectMemoryBroker();
+    const link: BrokerConnection = {
       state: 'up',
       publish: (...published) => inner.publish(...published),
       onState: (changed) => inner.onState(changed),
@@ -302,9 +308,9 @@ describe('an agent that is shown on the mesh', () => {
         ),
     };
     ends.push(() => inner.close());
-    const face = await showOnMesh(echo(wait.opened), { link, namespace: 'test_namespace', name: 'Shown' });
-    const caller = await MeshCaller.join(inner);
-    await caller.say('Shown', 'a', ask0_3('a', 'slow'));
+    const face = await serveOnMesh(echo(wait.opened), { link, namespace: 'test_namespace', name: 'Shown' });
+    const caller = await MeshTestClient.join(inner);
+    await caller.say('Shown', 'a', request0_3('a', 'slow'));
     await caller.find(({ place }) => place === 'status');
     expect(settled).toEqual([]);
     wait.open();
@@ -315,11 +321,11 @@ describe('an agent that is shown on the mesh', () => {
 
   it('answers those at work with an error when it closes and they do not end', async () => {
     const clock = new ManualClock();
-    const { caller, face } = await shown(echo(gate().opened), {
+    const { caller, face } = await shown(echo(createDeferred().opened), {
       clock,
       timeouts: { close: 5000, idle: 0, total: 0 },
     });
-    await caller.say('Shown', 'a', ask0_3('a', 'slow'));
+    await caller.say('Shown', 'a', request0_3('a', 'slow'));
     await caller.find(({ place }) => place === 'status');
     const asked = clock.asked((milliseconds) => milliseconds === 5000);
     const closing = face.close();
@@ -338,7 +344,7 @@ describe('an agent that is shown on the mesh', () => {
     const { caller } = await shown(rejected, {
       onLoss: (all, { side, version }) => losses.push(...all.map(({ path }) => `${version} ${side} ${path}`)),
     });
-    await caller.say('Shown', 't', ask0_1('t', 'hello', { method: 'tasks/send' }));
+    await caller.say('Shown', 't', request0_1('t', 'hello', { method: 'tasks/send' }));
     await caller.answer('t');
     expect(losses).toContain('0.1 request acceptedOutputModes[0]');
     expect(losses).toContain('0.1 answer task.status.state');
@@ -346,11 +352,11 @@ describe('an agent that is shown on the mesh', () => {
 });
 
 describe('the card on the mesh', () => {
-  async function announced(agent: Agent, options: Partial<MeshFaceOptions> = {}) {
+  async function announced(agent: Agent, options: Partial<MeshServerOptions> = {}) {
     const clock = new ManualClock();
-    const link = memoryLink();
+    const link = connectMemoryBroker();
     const cards: any[] = [];
-    let came = gate();
+    let came = createDeferred();
     await link.subscribe('ns/a2a/v1/discovery/agentcards', ({ payload }) => {
       cards.push(JSON.parse(payload));
       came.open();
@@ -363,14 +369,14 @@ describe('the card on the mesh', () => {
       clock,
       log: (each: LogEntry) => log.push(each),
     };
-    const face = await showOnMesh(agent, { ...settings, ...options });
+    const face = await serveOnMesh(agent, { ...settings, ...options });
     ends.push(
       () => link.close(),
       () => face.close(),
     );
     const next = async () => {
       await came.opened;
-      came = gate();
+      came = createDeferred();
       return cards.at(-1);
     };
     return { clock, cards, next, face, log };

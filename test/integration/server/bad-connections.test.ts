@@ -2,15 +2,15 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defineAgent, type LocalAgent } from '../../../src/engine/local-agent.ts';
-import { HttpFace } from '../../../src/server/http/agent-http-handler.ts';
-import { LaneServer } from '../../../src/server/fast-path/fast-path-server.ts';
+import { AgentHttpHandler } from '../../../src/server/http/agent-http-handler.ts';
+import { FastPathServer } from '../../../src/server/fast-path/fast-path-server.ts';
 import { nodeListener, type RunningServer, serve } from '../../../src/server/node/serve.ts';
 import { onlyTaskOf } from '../../support/engine/conversation.ts';
-import { guardedServer, until } from '../../support/server/checked-server.ts';
+import { serveChecked, waitUntil } from '../../support/server/checked-server.ts';
 import { exchangeRaw, RawConnection, rawRequest } from '../../support/http/raw-http.ts';
 
 const maxBodyBytes = 100_000;
-const guarded = guardedServer({}, { maxBodyBytes });
+const guarded = serveChecked({}, { maxBodyBytes });
 
 const modern = { 'A2A-Version': '1.0' };
 const get = () =>
@@ -154,14 +154,14 @@ it('serves others while somebody speaks slowly', async () => {
 const bounds = { headerBytes: 10_000, headers: 100, bodyBytes: 10_000 };
 
 /** Both ways that a request may take. */
-const ways: [string, (face: HttpFace) => Server][] = [
+const ways: [string, (face: AgentHttpHandler) => Server][] = [
   ['through the server of Node', (face) => createServer(nodeListener(face))],
-  ['in the lane', (face) => new LaneServer({}, nodeListener(face), () => face, bounds)],
+  ['in the lane', (face) => new FastPathServer({}, nodeListener(face), () => face, bounds)],
 ];
 
 describe.each(ways)('a caller that hangs up %s', (_way, makeServer) => {
   let agent: LocalAgent;
-  let httpFace: HttpFace;
+  let httpFace: AgentHttpHandler;
   let server: Server;
   let port: number;
   const sockets = new Set<Socket>();
@@ -177,7 +177,7 @@ describe.each(ways)('a caller that hangs up %s', (_way, makeServer) => {
         }
       },
     });
-    httpFace = new HttpFace(agent);
+    httpFace = new AgentHttpHandler(agent);
     server = makeServer(httpFace);
     server.on('connection', (socket) => {
       sockets.add(socket);
@@ -194,8 +194,8 @@ describe.each(ways)('a caller that hangs up %s', (_way, makeServer) => {
   });
 
   async function expectNothingLeft(): Promise<void> {
-    await until(() => sockets.size === 0 && httpFace.face.openStreams === 0, 'every line is closed');
-    await until(
+    await waitUntil(() => sockets.size === 0 && httpFace.face.openStreams === 0, 'every line is closed');
+    await waitUntil(
       async () => (await agent.listTasks({ status: 'working' })).totalSize === 0,
       'every task is done',
     );
@@ -217,7 +217,7 @@ describe.each(ways)('a caller that hangs up %s', (_way, makeServer) => {
       heard += data.toString('latin1');
     });
     line.write(rawRequest('POST', '/', stream('garbage'), modern));
-    await until(() => heard.includes('data: '), 'the stream begins');
+    await waitUntil(() => heard.includes('data: '), 'the stream begins');
     line.write('this is not HTTP\r\n\r\n');
     await line.ended();
     line.destroy();
@@ -271,7 +271,7 @@ describe.each(ways)('a caller that hangs up %s', (_way, makeServer) => {
     );
     const line = new RawConnection(port);
     line.write(Buffer.concat(requests));
-    await until(() => httpFace.face.openStreams > 1, 'the streams begin');
+    await waitUntil(() => httpFace.face.openStreams > 1, 'the streams begin');
     line.destroy();
     await expectNothingLeft();
   });
@@ -310,13 +310,13 @@ describe('a caller that does not read', () => {
     const line = new RawConnection(server.port);
     line.socket.pause();
     line.write(rawRequest('POST', '/', stream('big'), modern));
-    await until(
+    await waitUntil(
       async () => (await agent.listTasks({ status: 'completed' })).totalSize === 1,
       'the task is done',
     );
     for (const socket of sockets) expect(socket.writableLength).toBeLessThan(1_000_000);
     const id = await onlyTaskOf(agent);
-    await until(() => sockets.size === 0, 'the line is cut');
+    await waitUntil(() => sockets.size === 0, 'the line is cut');
     const task = await agent.getTask({ id });
     expect(task.artifacts?.[0]?.parts).toHaveLength(total);
     expect((await exchangeRaw(server.port, rawRequest('GET', '/healthz')))?.status).toBe(200);

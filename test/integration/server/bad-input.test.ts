@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { guardedServer } from '../../support/server/checked-server.ts';
+import { serveChecked } from '../../support/server/checked-server.ts';
 import { exchangeRaw, rawRequest, type RawReply } from '../../support/http/raw-http.ts';
 
 const maxBodyBytes = 2_000_000;
-const guarded = guardedServer({}, { maxBodyBytes, limits: { parts: 50_000 } });
+const guarded = serveChecked({}, { maxBodyBytes, limits: { parts: 50_000 } });
 
 /** How each version is spoken to over JSON-RPC, and where its errors keep the path of a wrong field. */
 const versions = {

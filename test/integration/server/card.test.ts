@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalAgent } from '../../../src/engine/index.ts';
 import { type RunningServer, serve } from '../../../src/server/index.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
-import { get, open, rpc } from '../../support/http/http-calls.ts';
+import { httpGet, httpOpen, callRpc } from '../../support/http/http-calls.ts';
 
 let agent: LocalAgent;
 let server: RunningServer;
@@ -19,7 +19,7 @@ afterAll(async () => {
 
 describe('the card', () => {
   it('is told to each version in its words', async () => {
-    const modern = await get(server.url + path, { 'a2a-version': '1.0' });
+    const modern = await httpGet(server.url + path, { 'a2a-version': '1.0' });
     expect(modern.headers.get('content-type')).toBe('application/json');
     expect(modern.json).not.toHaveProperty('url');
     expect(modern.json.supportedInterfaces).toEqual([
@@ -29,26 +29,26 @@ describe('the card', () => {
       { url: server.url, protocolBinding: 'HTTP+JSON', protocolVersion: '0.3' },
       { url: server.url, protocolBinding: 'JSONRPC', protocolVersion: '0.1' },
     ]);
-    const tagged = await get(server.url + path, { 'a2a-version': '0.3' });
+    const tagged = await httpGet(server.url + path, { 'a2a-version': '0.3' });
     expect(tagged.json).toMatchObject({ url: server.url, protocolVersion: '0.3.0' });
-    const hybrid = await get(server.url + path);
+    const hybrid = await httpGet(server.url + path);
     expect(hybrid.json).toEqual({
       ...tagged.json,
       supportedInterfaces: modern.json.supportedInterfaces,
     });
-    const oldest = await get(server.url + path, { 'a2a-version': '0.1' });
+    const oldest = await httpGet(server.url + path, { 'a2a-version': '0.1' });
     expect(oldest.json).toMatchObject({ url: server.url, capabilities: { streaming: true } });
     expect(oldest.json).not.toHaveProperty('protocolVersion');
   });
 
   it('is told to a version that nobody knows yet, so that it learns what is spoken', async () => {
-    const { status, json } = await get(server.url + path, { 'a2a-version': '9.9' });
+    const { status, json } = await httpGet(server.url + path, { 'a2a-version': '9.9' });
     expect(status).toBe(200);
     expect(json.supportedInterfaces[0].protocolVersion).toBe('1.0');
   });
 
   it('is at the old path too, with the words of the first version', async () => {
-    const { status, json } = await get(`${server.url}/.well-known/agent.json`);
+    const { status, json } = await httpGet(`${server.url}/.well-known/agent.json`);
     expect(status).toBe(200);
     expect(json).toMatchObject({
       url: server.url,
@@ -58,26 +58,26 @@ describe('the card', () => {
   });
 
   it('may be kept, and is asked for again by its tag', async () => {
-    const first = await get(server.url + path);
+    const first = await httpGet(server.url + path);
     const etag = first.headers.get('etag') ?? '';
     expect(etag).toMatch(/^"\w+"$/);
     expect(first.headers.get('cache-control')).toBe('public, max-age=300');
     expect(first.headers.get('vary')).toBe('A2A-Version, Host');
     for (const kept of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-      const again = await get(server.url + path, { 'if-none-match': kept });
+      const again = await httpGet(server.url + path, { 'if-none-match': kept });
       expect(again.status).toBe(304);
       expect(again.text).toBe('');
       expect(again.headers.get('etag')).toBe(etag);
     }
-    expect((await get(server.url + path, { 'if-none-match': '"other"' })).status).toBe(200);
-    const modern = await get(server.url + path, { 'a2a-version': '1.0', 'if-none-match': etag });
+    expect((await httpGet(server.url + path, { 'if-none-match': '"other"' })).status).toBe(200);
+    const modern = await httpGet(server.url + path, { 'a2a-version': '1.0', 'if-none-match': etag });
     expect(modern.status).toBe(200);
     expect(modern.headers.get('etag')).not.toBe(etag);
   });
 
   it('has a head', async () => {
-    const whole = await get(server.url + path);
-    const head = await open(server.url + path, undefined, {}, 'HEAD');
+    const whole = await httpGet(server.url + path);
+    const head = await httpOpen(server.url + path, undefined, {}, 'HEAD');
     expect(head.status).toBe(200);
     expect(head.headers.get('etag')).toBe(whole.headers.get('etag'));
     expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(whole.text)));
@@ -95,24 +95,24 @@ describe('the extended card', () => {
       name: 'Sample extended',
       securitySchemes: { key: { httpAuthSecurityScheme: { scheme: 'bearer' } } },
     };
-    expect((await get(`${other.url}/agent/authenticatedExtendedCard`)).json).toMatchObject(inTags);
-    const tagged = await rpc(other.url, 'agent/getAuthenticatedExtendedCard', undefined);
+    expect((await httpGet(`${other.url}/agent/authenticatedExtendedCard`)).json).toMatchObject(inTags);
+    const tagged = await callRpc(other.url, 'agent/getAuthenticatedExtendedCard', undefined);
     expect(tagged.result).toMatchObject(inTags);
-    expect((await get(`${other.url}/v1/card`)).json).toMatchObject(inWrappers);
-    expect((await get(`${other.url}/extendedAgentCard`, { 'a2a-version': '1.0' })).json).toMatchObject(
+    expect((await httpGet(`${other.url}/v1/card`)).json).toMatchObject(inWrappers);
+    expect((await httpGet(`${other.url}/extendedAgentCard`, { 'a2a-version': '1.0' })).json).toMatchObject(
       inWrappers,
     );
-    expect((await rpc(other.url, 'GetExtendedAgentCard', {}, '1.0')).result).toMatchObject(inWrappers);
+    expect((await callRpc(other.url, 'GetExtendedAgentCard', {}, '1.0')).result).toMatchObject(inWrappers);
     await other.stop();
   });
 
   it('is missed politely where there is none', async () => {
     const bare = sampleAgent({ extendedCard: undefined });
     const other = await serve(bare);
-    expect((await get(`${other.url}/agent/authenticatedExtendedCard`)).status).toBe(404);
-    const modern = await get(`${other.url}/extendedAgentCard`, { 'a2a-version': '1.0' });
+    expect((await httpGet(`${other.url}/agent/authenticatedExtendedCard`)).status).toBe(404);
+    const modern = await httpGet(`${other.url}/extendedAgentCard`, { 'a2a-version': '1.0' });
     expect(modern).toMatchObject({ status: 400, json: { error: { status: 'FAILED_PRECONDITION' } } });
-    expect((await rpc(other.url, 'GetExtendedAgentCard', {}, '1.0')).error.code).toBe(-32004);
+    expect((await callRpc(other.url, 'GetExtendedAgentCard', {}, '1.0')).error.code).toBe(-32004);
     await other.stop();
     await bare.close();
   });
@@ -120,10 +120,10 @@ describe('the extended card', () => {
 
 describe('a browser', () => {
   it('may read everything from everywhere unless told otherwise', async () => {
-    const { headers } = await get(server.url + path, { origin: 'https://app.test' });
+    const { headers } = await httpGet(server.url + path, { origin: 'https://app.test' });
     expect(headers.get('access-control-allow-origin')).toBe('*');
     expect(headers.get('access-control-expose-headers')).toContain('ETag');
-    const asked = await open(
+    const asked = await httpOpen(
       server.url,
       undefined,
       { origin: 'https://app.test', 'access-control-request-headers': 'a2a-version, x-own' },
@@ -136,17 +136,17 @@ describe('a browser', () => {
 
   it('may read from the origins that are listed only', async () => {
     const other = await serve(agent, { cors: ['https://app.test'] });
-    const mine = await get(other.url + path, { origin: 'https://app.test' });
+    const mine = await httpGet(other.url + path, { origin: 'https://app.test' });
     expect(mine.headers.get('access-control-allow-origin')).toBe('https://app.test');
     expect(mine.headers.get('vary')).toContain('Origin');
-    const stranger = await get(other.url + path, { origin: 'https://evil.test' });
+    const stranger = await httpGet(other.url + path, { origin: 'https://evil.test' });
     expect(stranger.headers.get('access-control-allow-origin')).toBeNull();
     await other.stop();
   });
 
   it('may not read at all when it is turned off', async () => {
     const other = await serve(agent, { cors: false });
-    const { headers } = await get(other.url + path, { origin: 'https://app.test' });
+    const { headers } = await httpGet(other.url + path, { origin: 'https://app.test' });
     expect(headers.get('access-control-allow-origin')).toBeNull();
     await other.stop();
   });
@@ -154,33 +154,33 @@ describe('a browser', () => {
 
 describe('where it is', () => {
   it('is what the host header says, unless that is no host', async () => {
-    const { json } = await get(server.url + path);
+    const { json } = await httpGet(server.url + path);
     expect(json.url).toBe(server.url);
   });
 
   it('is the address that is given', async () => {
     const other = await serve(agent, { publicUrl: 'https://agents.test/sample' });
-    expect((await get(other.url + path)).json.url).toBe('https://agents.test/sample');
+    expect((await httpGet(other.url + path)).json.url).toBe('https://agents.test/sample');
     await other.stop();
   });
 
   it('is below the path that is given, and nowhere else', async () => {
     const other = await serve(agent, { basePath: '/sample/' });
-    const { json } = await get(`${other.url}/sample${path}`);
+    const { json } = await httpGet(`${other.url}/sample${path}`);
     expect(json.url).toBe(`${other.url}/sample`);
-    expect((await get(other.url + path)).status).toBe(404);
-    expect((await get(`${other.url}/samples/healthz`)).status).toBe(404);
-    expect((await get(`${other.url}/sample/healthz`)).json).toEqual({ status: 'ok' });
+    expect((await httpGet(other.url + path)).status).toBe(404);
+    expect((await httpGet(`${other.url}/samples/healthz`)).status).toBe(404);
+    expect((await httpGet(`${other.url}/sample/healthz`)).json).toEqual({ status: 'ok' });
     const body = { jsonrpc: '2.0', id: 1, method: 'tasks/get', params: { id: 'nobody' } };
     for (const at of [json.url, `${json.url}/`]) {
-      expect(await (await open(at, body)).json()).toMatchObject({ error: { code: -32001 } });
+      expect(await (await httpOpen(at, body)).json()).toMatchObject({ error: { code: -32001 } });
     }
     await other.stop();
   });
 
   it('is alive, and ready once the agent is', async () => {
-    expect((await get(`${server.url}/healthz`)).json).toEqual({ status: 'ok' });
-    expect((await get(`${server.url}/readyz`)).json).toEqual({ status: 'ready' });
+    expect((await httpGet(`${server.url}/healthz`)).json).toEqual({ status: 'ok' });
+    expect((await httpGet(`${server.url}/readyz`)).json).toEqual({ status: 'ready' });
     let ready: () => void = () => {};
     const preparing = new Promise<void>((resolve) => (ready = resolve));
     const waiting = Object.assign(Object.create(agent) as LocalAgent, { ready: () => preparing });
@@ -190,12 +190,12 @@ describe('where it is', () => {
     const { port } = probe.address() as { port: number };
     await new Promise((resolve) => probe.close(resolve));
     const starting = serve(waiting, { port });
-    let early = await get(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
-    while (!early) early = await get(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+    let early = await httpGet(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+    while (!early) early = await httpGet(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
     expect(early).toMatchObject({ status: 503, json: { status: 'starting' } });
     ready();
     const other = await starting;
-    expect((await get(`${other.url}/readyz`)).status).toBe(200);
+    expect((await httpGet(`${other.url}/readyz`)).status).toBe(200);
     await other.stop();
   });
 });

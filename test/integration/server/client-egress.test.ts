@@ -2,10 +2,21 @@ import dns from 'node:dns';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { bearer, type ConnectOptions, connect, createMemory, type Problem } from '../../../src/client/index.ts';
+import {
+  bearer,
+  type ConnectOptions,
+  connect,
+  createEndpointCache,
+  type ClientWarning,
+} from '../../../src/client/index.ts';
 import { type EgressOptions, egressPolicy } from '../../../src/egress/index.ts';
-import { type RawRequest, json, startRaw } from '../../support/http/raw-server.ts';
-import { card, isCard, result, task } from '../../support/http/wire-fixtures-1_0.ts';
+import { type RawServerRequest, respondJson, startRawServer } from '../../support/http/raw-server.ts';
+import {
+  wireCardFixture,
+  isWireCard,
+  rpcResult,
+  wireTaskFixture,
+} from '../../support/http/wire-fixtures-1_0.ts';
 
 const request = { message: { messageId: 'm', role: 'user' as const, parts: [{ text: 'hi' }] } };
 const refused = { reason: 'PERMISSION_DENIED', hint: expect.stringContaining('`egress` of connect()') };
@@ -25,13 +36,13 @@ afterEach(async () => {
 });
 type Done = (error: Error | null, address: string | dns.LookupAddress[], family: number) => void;
 
-type Answer = (asked: RawRequest, response: ServerResponse) => unknown;
+type Answer = (asked: RawServerRequest, response: ServerResponse) => unknown;
 const done: Answer = ({ json: asked }, response) =>
-  json(response, result(asked.id, { task: task('completed') }));
+  respondJson(response, rpcResult(asked.id, { task: wireTaskFixture('completed') }));
 
 /** A server on this machine that does not even hear of connections that must not be made. */
 async function listener(answer: Answer, host = '127.0.0.1') {
-  const requests: RawRequest[] = [];
+  const requests: RawServerRequest[] = [];
   let connections = 0;
   const server = createServer((incoming, response) => {
     let text = '';
@@ -53,15 +64,17 @@ async function listener(answer: Answer, host = '127.0.0.1') {
 async function agentWith(
   cardOf: (port: number) => object,
   options: ConnectOptions = {},
-  answer: Answer = (_asked, response) => json(response, {}, 404),
+  answer: Answer = (_asked, response) => respondJson(response, {}, 404),
 ) {
-  const home = await startRaw((asked, response) =>
-    isCard(asked.path) ? json(response, cardOf(Number(new URL(home.url).port))) : answer(asked, response),
+  const home = await startRawServer((asked, response) =>
+    isWireCard(asked.path)
+      ? respondJson(response, cardOf(Number(new URL(home.url).port)))
+      : answer(asked, response),
   );
   const { port } = new URL(home.url);
-  const problems: Problem[] = [];
+  const problems: ClientWarning[] = [];
   const agent = connect(`http://agent.example.com:${port}`, {
-    memory: createMemory(),
+    memory: createEndpointCache(),
     random: () => 0,
     onProblem: (problem) => problems.push(problem),
     ...options,
@@ -92,16 +105,24 @@ function pretending(addresses: readonly string[] = ['127.0.0.2'], more: EgressOp
 describe('a card that stays at home', () => {
   it('needs no permission, even where the name leads to this machine', async () => {
     const { egress, asked } = pretending([], { deny: ['agent.example.com', '127.0.0.1'] });
-    const { agent } = await agentWith((port) => card(`http://agent.example.com:${port}`), { egress }, done);
+    const { agent } = await agentWith(
+      (port) => wireCardFixture(`http://agent.example.com:${port}`),
+      { egress },
+      done,
+    );
     expect(await agent.send(request)).toMatchObject({ id: 't1' });
     expect(asked).toEqual([]);
   });
 
   it('has no policy made, which would be told that its options are wrong', async () => {
     const egress = { allow: ['no rule at all'] };
-    const { agent } = await agentWith((port) => card(`http://agent.example.com:${port}`), { egress }, done);
+    const { agent } = await agentWith(
+      (port) => wireCardFixture(`http://agent.example.com:${port}`),
+      { egress },
+      done,
+    );
     expect(await agent.send(request)).toMatchObject({ id: 't1' });
-    const { agent: other } = await agentWith(() => card('http://other.example.com'), { egress });
+    const { agent: other } = await agentWith(() => wireCardFixture('http://other.example.com'), { egress });
     await expect(other.send(request)).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
   });
 });
@@ -131,7 +152,7 @@ describe('a card that leads elsewhere', () => {
     const target = await listener(done);
     const { egress, connected, asked } = pretending(undefined, { allow: [] });
     const url = to.replace('#', String(target.port));
-    const { agent } = await agentWith(() => card(url), { egress });
+    const { agent } = await agentWith(() => wireCardFixture(url), { egress });
     await expect(agent.send(request)).rejects.toMatchObject(refused);
     expect(connected).toEqual([]);
     expect(asked).toEqual([]);
@@ -139,7 +160,7 @@ describe('a card that leads elsewhere', () => {
   });
 
   it('is refused by default', async () => {
-    const { agent } = await agentWith(() => card('http://10.1.2.3:8080'));
+    const { agent } = await agentWith(() => wireCardFixture('http://10.1.2.3:8080'));
     await expect(agent.card()).rejects.toMatchObject({
       ...refused,
       hint: expect.stringContaining('allowPrivate'),
@@ -149,7 +170,9 @@ describe('a card that leads elsewhere', () => {
   it('is followed where it is allowed, and there to the address that was checked', async () => {
     const target = await listener(done, '127.0.0.2');
     const { egress, connected, asked } = pretending();
-    const { agent } = await agentWith(() => card(`http://other.example.com:${target.port}`), { egress });
+    const { agent } = await agentWith(() => wireCardFixture(`http://other.example.com:${target.port}`), {
+      egress,
+    });
     expect(await agent.send(request)).toMatchObject({ id: 't1' });
     expect(await agent.send(request)).toMatchObject({ id: 't1' });
     expect(new Set(connected)).toEqual(new Set(['127.0.0.2']));
@@ -160,7 +183,7 @@ describe('a card that leads elsewhere', () => {
   it('may be allowed by a policy that was made before, or by not asking', async () => {
     const target = await listener(done);
     for (const egress of [egressPolicy({ allow: [`127.0.0.1:${target.port}`] }), false as const]) {
-      const { agent } = await agentWith(() => card(`http://127.0.0.1:${target.port}`), { egress });
+      const { agent } = await agentWith(() => wireCardFixture(`http://127.0.0.1:${target.port}`), { egress });
       expect(await agent.send(request)).toMatchObject({ id: 't1' });
     }
   });
@@ -173,7 +196,9 @@ describe('a card that leads elsewhere', () => {
   ])('to a name with %s is refused, once and for good', async (_what, addresses) => {
     const target = await listener(done);
     const { egress, connected, asked } = pretending(addresses);
-    const { agent } = await agentWith(() => card(`http://other.example.com:${target.port}`), { egress });
+    const { agent } = await agentWith(() => wireCardFixture(`http://other.example.com:${target.port}`), {
+      egress,
+    });
     await expect(agent.send(request)).rejects.toMatchObject(refused);
     expect(asked).toEqual(['other.example.com']);
     expect(connected).toEqual([]);
@@ -189,7 +214,9 @@ describe('a card that leads elsewhere', () => {
     const { egress, connected } = pretending(undefined, {
       resolve: () => Promise.resolve(answers.shift() ?? []),
     });
-    const { agent } = await agentWith(() => card(`http://other.example.com:${good.port}`), { egress });
+    const { agent } = await agentWith(() => wireCardFixture(`http://other.example.com:${good.port}`), {
+      egress,
+    });
     expect(await agent.send(request)).toMatchObject({ id: 't1' });
     await expect(agent.send(request)).rejects.toMatchObject(refused);
     expect(connected).toEqual(['127.0.0.2']);
@@ -198,7 +225,7 @@ describe('a card that leads elsewhere', () => {
   it('is used as far as it is allowed, and the rest is told', async () => {
     const { agent, problems } = await agentWith(
       (port) =>
-        card('', {
+        wireCardFixture('', {
           supportedInterfaces: [
             { url: 'http://10.0.0.1/rpc', protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
             {
@@ -216,14 +243,14 @@ describe('a card that leads elsewhere', () => {
   });
 
   it('that takes its own machine for the world is taken at its own address', async () => {
-    const { agent } = await agentWith((port) => card(`http://localhost:${port}`), {}, done);
+    const { agent } = await agentWith((port) => wireCardFixture(`http://localhost:${port}`), {}, done);
     expect(await agent.send(request)).toMatchObject({ id: 't1' });
     expect((await agent.describe()).url).toMatch(/^http:\/\/agent\.example\.com:/);
   });
 
   it('to another port of its host is a matter of the policy', async () => {
     const target = await listener(done);
-    const there = () => card(`http://agent.example.com:${target.port}`);
+    const there = () => wireCardFixture(`http://agent.example.com:${target.port}`);
     const { egress, connected } = pretending(['127.0.0.1']);
     await expect((await agentWith(there, { egress })).agent.send(request)).rejects.toMatchObject(refused);
     expect(connected).toEqual([]);
@@ -234,9 +261,9 @@ describe('a card that leads elsewhere', () => {
     const urls: string[] = [];
     const spying = (url: string, init: RequestInit) => {
       urls.push(url);
-      return Promise.resolve(Response.json(init.method === 'GET' ? card('http://10.0.0.1') : {}));
+      return Promise.resolve(Response.json(init.method === 'GET' ? wireCardFixture('http://10.0.0.1') : {}));
     };
-    const agent = connect('https://agent.example.com', { fetch: spying, memory: createMemory() });
+    const agent = connect('https://agent.example.com', { fetch: spying, memory: createEndpointCache() });
     await expect(agent.send(request)).rejects.toMatchObject(refused);
     expect(urls).toEqual(['https://agent.example.com/.well-known/agent-card.json']);
   });
@@ -246,8 +273,10 @@ describe('what the user typed', () => {
   it('may be this machine, which may lead to another port of itself', async () => {
     const target = await listener(done);
     for (const to of ['127.0.0.1', 'localhost', '0.0.0.0']) {
-      const home = await startRaw((_asked, response) => json(response, card(`http://${to}:${target.port}`)));
-      const agent = connect(home.url, { memory: createMemory() });
+      const home = await startRawServer((_asked, response) =>
+        respondJson(response, wireCardFixture(`http://${to}:${target.port}`)),
+      );
+      const agent = connect(home.url, { memory: createEndpointCache() });
       open.push(
         () => home.close(),
         () => agent.close(),
@@ -257,8 +286,10 @@ describe('what the user typed', () => {
   });
 
   it('does not make the rest of the network right', async () => {
-    const home = await startRaw((_asked, response) => json(response, card('http://10.0.0.1')));
-    const agent = connect(home.url, { memory: createMemory() });
+    const home = await startRawServer((_asked, response) =>
+      respondJson(response, wireCardFixture('http://10.0.0.1')),
+    );
+    const agent = connect(home.url, { memory: createEndpointCache() });
     open.push(
       () => home.close(),
       () => agent.close(),
@@ -268,17 +299,20 @@ describe('what the user typed', () => {
 
   it('may be a whole card, or a place of the card at another origin', async () => {
     const target = await listener(done);
-    const whole = card(`http://agent.example.com:${target.port}`);
-    const given = connect(whole, { memory: createMemory() });
+    const whole = wireCardFixture(`http://agent.example.com:${target.port}`);
+    const given = connect(whole, { memory: createEndpointCache() });
     open.push(() => given.close());
     expect(await given.send(request)).toMatchObject({ id: 't1' });
 
-    const cards = await startRaw((_asked, response) =>
-      json(response, card(`http://agent.example.com:${target.port}`)),
+    const cards = await startRawServer((_asked, response) =>
+      respondJson(response, wireCardFixture(`http://agent.example.com:${target.port}`)),
     );
     open.push(() => cards.close());
     const cardPath = `http://agent.example.com:${new URL(cards.url).port}/card`;
-    const placed = connect(`http://agent.example.com:${target.port}`, { cardPath, memory: createMemory() });
+    const placed = connect(`http://agent.example.com:${target.port}`, {
+      cardPath,
+      memory: createEndpointCache(),
+    });
     open.push(() => placed.close());
     expect(await placed.send(request)).toMatchObject({ id: 't1' });
   });
@@ -288,9 +322,9 @@ describe('a redirect of the card', () => {
   const redirecting = (to: string, options: ConnectOptions) =>
     agentOf((_asked, response) => response.writeHead(302, { location: to }).end(), options);
   async function agentOf(answer: Answer, options: ConnectOptions) {
-    const home = await startRaw(answer);
+    const home = await startRawServer(answer);
     const agent = connect(`http://agent.example.com:${new URL(home.url).port}`, {
-      memory: createMemory(),
+      memory: createEndpointCache(),
       ...options,
     });
     open.push(
@@ -306,7 +340,9 @@ describe('a redirect of the card', () => {
     'http://[::1]:#/card',
     '//127.0.0.1:#/card',
   ])('to %s is refused and nobody is asked', async (to) => {
-    const target = await listener((_asked, response) => json(response, card('http://127.0.0.1')));
+    const target = await listener((_asked, response) =>
+      respondJson(response, wireCardFixture('http://127.0.0.1')),
+    );
     const { egress, connected } = pretending();
     const agent = await redirecting(to.replace('#', String(target.port)), { egress });
     await expect(agent.card()).rejects.toMatchObject(refused);
@@ -315,7 +351,9 @@ describe('a redirect of the card', () => {
   });
 
   it('to a name that leads to this machine is refused as well', async () => {
-    const target = await listener((_asked, response) => json(response, card('http://127.0.0.1')));
+    const target = await listener((_asked, response) =>
+      respondJson(response, wireCardFixture('http://127.0.0.1')),
+    );
     const { egress, connected } = pretending(['127.0.0.1']);
     const agent = await redirecting(`http://other.example.com:${target.port}/card`, { egress });
     await expect(agent.card()).rejects.toMatchObject(refused);
@@ -325,7 +363,7 @@ describe('a redirect of the card', () => {
 
   it('is followed where it is allowed, without anything that may be secret', async () => {
     const target = await listener(
-      (_asked, response) => json(response, card(`http://other.example.com:${target.port}`)),
+      (_asked, response) => respondJson(response, wireCardFixture(`http://other.example.com:${target.port}`)),
       '127.0.0.2',
     );
     const { egress, connected } = pretending();
@@ -352,7 +390,7 @@ describe('a redirect of a call', () => {
       const target = await listener(done, '0.0.0.0');
       const { egress, connected } = pretending();
       const { agent } = await agentWith(
-        (port) => card(`http://agent.example.com:${port}`),
+        (port) => wireCardFixture(`http://agent.example.com:${port}`),
         { egress, auth: bearer('secret') },
         (_asked, response) =>
           response.writeHead(307, { location: to.replace('#', String(target.port)) }).end(),

@@ -1,6 +1,11 @@
 import { connect as dial, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ConnectOptions, connect, createMemory, type Problem } from '../../../src/client/index.ts';
+import {
+  type ConnectOptions,
+  connect,
+  createEndpointCache,
+  type ClientWarning,
+} from '../../../src/client/index.ts';
 import { defineAgent } from '../../../src/engine/local-agent.ts';
 import type { Agent } from '../../../src/protocol/agent.ts';
 import type { StreamEvent } from '../../../src/protocol/event.ts';
@@ -87,11 +92,11 @@ describe.each(ways)('our own client before our own server in %s', (_name, option
   it('loses and repeats nothing when the wire is cut', async () => {
     const { agent, letGo } = halves();
     const line = await wire(await shown(agent));
-    const problems: Problem[] = [];
+    const problems: ClientWarning[] = [];
     const remote = connect(line.url, {
       ...options,
       random: () => 0,
-      memory: createMemory(),
+      memory: createEndpointCache(),
       onProblem: (problem) => problems.push(problem),
     });
     ends.push(() => remote.close());
@@ -109,8 +114,8 @@ describe.each(ways)('our own client before our own server in %s', (_name, option
   });
 
   it('is a link in a chain', async () => {
-    const first = connect(await shown(halves().agent), { ...options, memory: createMemory() });
-    const second = connect(await shown({ ...first }), { ...options, memory: createMemory() });
+    const first = connect(await shown(halves().agent), { ...options, memory: createEndpointCache() });
+    const second = connect(await shown({ ...first }), { ...options, memory: createEndpointCache() });
     ends.push(
       () => first.close(),
       () => second.close(),
@@ -130,8 +135,8 @@ describe.each(ways)(
   'a caller of 0.1 before a gateway before an agent that is asked in %s',
   (_name, options) => {
     it('keeps its own names', async () => {
-      const inner = connect(await shown(halves().agent), { ...options, memory: createMemory() });
-      const outer = connect(await shown(inner), { versions: ['0.1'], memory: createMemory() });
+      const inner = connect(await shown(halves().agent), { ...options, memory: createEndpointCache() });
+      const outer = connect(await shown(inner), { versions: ['0.1'], memory: createEndpointCache() });
       ends.push(
         () => inner.close(),
         () => outer.close(),

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { defineAgent, type LocalAgent } from '../../../src/engine/local-agent.ts';
-import type { LaneServer } from '../../../src/server/fast-path/fast-path-server.ts';
-import { type NodeOptions, type RunningServer, serve } from '../../../src/server/node/serve.ts';
-import { say, taskIn } from '../../support/engine/conversation.ts';
-import { Dice, mutate } from '../../support/fuzz/request-fuzzer.ts';
+import type { FastPathServer } from '../../../src/server/fast-path/fast-path-server.ts';
+import { type ServeOptions, type RunningServer, serve } from '../../../src/server/node/serve.ts';
+import { userRequest, expectTask } from '../../support/engine/conversation.ts';
+import { SeededDice, fuzzRequest } from '../../support/fuzz/request-fuzzer.ts';
 import { RawConnection, type RawReply } from '../../support/http/raw-http.ts';
-import { bytesOf, seedsFor } from '../../support/fuzz/seed-requests.ts';
+import { requestBytes, seedRequests } from '../../support/fuzz/seed-requests.ts';
 
 const opened: { server: RunningServer; agent: LocalAgent }[] = [];
 afterEach(async () => {
@@ -16,7 +16,7 @@ afterEach(async () => {
 });
 
 /** An agent that draws the same ids as its twin. */
-async function open(options: NodeOptions) {
+async function open(options: ServeOptions) {
   let drawn = 0;
   const agent = defineAgent(
     {
@@ -31,7 +31,7 @@ async function open(options: NodeOptions) {
   );
   const server = await serve(agent, options);
   opened.push({ server, agent });
-  return { agent, port: server.port, lane: server.server as LaneServer };
+  return { agent, port: server.port, lane: server.server as FastPathServer };
 }
 
 describe('beside a server without the lane', () => {
@@ -55,7 +55,7 @@ describe('beside a server without the lane', () => {
     const options = { maxBodyBytes: 100_000 };
     const twins = [await open(options), await open({ ...options, fastLane: false })] as const;
     const seeds = await Promise.all(
-      twins.map(async ({ agent }) => seedsFor(taskIn(await agent.send(say('hi'))).id)),
+      twins.map(async ({ agent }) => seedRequests(expectTask(await agent.send(userRequest('hi'))).id)),
     );
     let compared = 0;
     let inLane = 0;
@@ -66,8 +66,8 @@ describe('beside a server without the lane', () => {
         if (!chosen) throw new Error('there is a seed');
         // The same dice fall in the same way.
         return i < each.length
-          ? { bytes: bytesOf(chosen), isFramed: true, how: 'as it is' }
-          : mutate(chosen, new Dice(seed + i));
+          ? { bytes: requestBytes(chosen), isFramed: true, how: 'as it is' }
+          : fuzzRequest(chosen, new SeededDice(seed + i));
       });
       const [ours, theirs] = await Promise.all(
         twins.map(async ({ port }, twin) => {

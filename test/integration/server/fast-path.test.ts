@@ -5,9 +5,9 @@ import { Server } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { defineAgent, type LocalAgent } from '../../../src/engine/local-agent.ts';
-import type { LaneServer } from '../../../src/server/fast-path/fast-path-server.ts';
-import { type NodeOptions, type RunningServer, serve } from '../../../src/server/node/serve.ts';
-import { until } from '../../support/server/checked-server.ts';
+import type { FastPathServer } from '../../../src/server/fast-path/fast-path-server.ts';
+import { type ServeOptions, type RunningServer, serve } from '../../../src/server/node/serve.ts';
+import { waitUntil } from '../../support/server/checked-server.ts';
 import { exchangeRaw, RawConnection, type RawReply, rawRequest } from '../../support/http/raw-http.ts';
 
 const modern = { 'A2A-Version': '1.0' };
@@ -34,9 +34,9 @@ async function* echo({ text }: { text: string }) {
   yield ' over';
 }
 
-const agentWaits = () => until(() => release !== undefined, 'the agent waits');
+const agentWaits = () => waitUntil(() => release !== undefined, 'the agent waits');
 
-async function open(options: NodeOptions = {}) {
+async function open(options: ServeOptions = {}) {
   release = undefined;
   let drawn = 0;
   const agent = defineAgent(
@@ -45,7 +45,7 @@ async function open(options: NodeOptions = {}) {
   );
   const server = await serve(agent, options);
   opened.push({ server, agent });
-  return { agent, server, port: server.port, lane: server.server as LaneServer };
+  return { agent, server, port: server.port, lane: server.server as FastPathServer };
 }
 
 function asked(method: string, text: string, id = 1): Buffer {
@@ -71,7 +71,7 @@ describe('a plain request', () => {
     expect((await line.next())?.status).toBe(200);
     expect(lane.inLane.size).toBe(1);
     line.destroy();
-    await until(() => lane.inLane.size === 0, 'the lane is empty');
+    await waitUntil(() => lane.inLane.size === 0, 'the lane is empty');
   });
 
   it('is waited for once if its head came alone, as many clients send it', async () => {
@@ -80,7 +80,7 @@ describe('a plain request', () => {
     const line = new RawConnection(port);
     const body = request.indexOf('\r\n\r\n') + 4;
     line.write(request.subarray(0, body));
-    await until(() => lane.inLane.size === 1, 'it is connected');
+    await waitUntil(() => lane.inLane.size === 1, 'it is connected');
     await new Promise(setImmediate);
     line.write(request.subarray(body));
     expect((await line.next())?.status).toBe(200);
@@ -152,7 +152,7 @@ describe('a plain request', () => {
     expect((await line.next())?.body).toContain('"one"');
     // The second waits until the first is answered.
     line.write(asked('SendMessage', 'two', 2));
-    await until(() => seen.length === 2, 'the second is there');
+    await waitUntil(() => seen.length === 2, 'the second is there');
     line.write(asked('SendMessage', 'three', 3));
     expect([idOf(await line.next()), idOf(await line.next())]).toEqual([2, 3]);
     expect(seen).toEqual([undefined, undefined, undefined]);
@@ -193,7 +193,7 @@ describe('whoever wants to see requests at the server of Node', () => {
     const note = (message: unknown): unknown => seen.push(message);
     subscribe(`http.server.${name}`, note);
     expect((await exchangeRaw(port, health))?.status).toBe(200);
-    await until(() => seen.length > 0, 'it is seen');
+    await waitUntil(() => seen.length > 0, 'it is seen');
     unsubscribe(`http.server.${name}`, note);
     expect(seen).toHaveLength(1);
   });
@@ -247,7 +247,7 @@ describe('a connection', () => {
     const line = new RawConnection(port);
     line.socket.end(asked('SendMessage', 'half').subarray(0, -5));
     expect((await line.rest()).map(({ status }) => status)).toEqual([400]);
-    await until(() => lane.inLane.size === 0, 'the lane is empty');
+    await waitUntil(() => lane.inLane.size === 0, 'the lane is empty');
   });
 
   it('of a caller that does not read gets no second answer, and holds little', async () => {
@@ -272,7 +272,7 @@ describe('a connection', () => {
     const line = new RawConnection(port);
     line.socket.pause();
     line.write(health);
-    await until(() => answers === 1, 'the first is answered');
+    await waitUntil(() => answers === 1, 'the first is answered');
     for (let i = 0; i < 200; i++) line.write(health);
     // Whoever comes later is answered, so that there was time enough.
     expect((await exchangeRaw(port, health))?.status).toBe(200);
@@ -290,9 +290,9 @@ describe('a connection', () => {
     line.write(asked('SendMessage', 'wait'));
     await agentWaits();
     line.destroy();
-    await until(() => lane.inLane.size === 0, 'the lane is empty');
+    await waitUntil(() => lane.inLane.size === 0, 'the lane is empty');
     release?.();
-    await until(() => outcomes.length > 0, 'it is noted');
+    await waitUntil(() => outcomes.length > 0, 'it is noted');
     expect(outcomes).toEqual([['send', 'OK']]);
   });
 
@@ -317,7 +317,10 @@ describe('a connection', () => {
     const slow = new RawConnection(server.port);
     slow.socket.pause();
     slow.write(asked('SendStreamingMessage', 'go on'));
-    await until(async () => (await agent.listTasks({ status: 'completed' })).totalSize === 1, 'all is said');
+    await waitUntil(
+      async () => (await agent.listTasks({ status: 'completed' })).totalSize === 1,
+      'all is said',
+    );
     expect(theirs?.writableLength).toBeGreaterThan(0);
     // One that is idle for as long is closed.
     const idle = new RawConnection(server.port);
@@ -347,7 +350,7 @@ describe('a connection', () => {
     const request = asked('SendMessage', 'half');
     const line = new RawConnection(port);
     line.write(request.subarray(0, -5));
-    await until(() => lane.inLane.size === 1, 'it is connected');
+    await waitUntil(() => lane.inLane.size === 1, 'it is connected');
     expect((await exchangeRaw(port, health))?.status).toBe(200);
     const stopped = server.stop(10_000);
     line.write(request.subarray(-5));

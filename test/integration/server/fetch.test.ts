@@ -4,8 +4,8 @@ import type { StreamEvent } from '../../../src/protocol/event.ts';
 import { fetchHandler } from '../../../src/server/fetch.ts';
 import { type RunningServer, serve } from '../../../src/server/index.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
-import { frames } from '../../support/http/sse-frames.ts';
-import { standIn } from '../../support/agent-stub.ts';
+import { streamSseFrames } from '../../support/http/sse-frames.ts';
+import { stubAgent } from '../../support/agent-stub.ts';
 
 let agent: LocalAgent;
 let server: RunningServer;
@@ -120,7 +120,7 @@ describe('a handler of Request and Response', () => {
 
   it('frees the task when the body is canceled, and the task goes on', async () => {
     let isFreed = false;
-    const watched = standIn(agent, {
+    const watched = stubAgent(agent, {
       stream(request, call) {
         const events = agent.stream(request, call)[Symbol.asyncIterator]();
         const iterator: AsyncIterator<StreamEvent> = {
@@ -138,7 +138,7 @@ describe('a handler of Request and Response', () => {
       new Request('http://agent.test/message:stream', { method: 'POST', headers: modern, body }),
     );
     let id = '';
-    for await (const { data } of frames(response)) {
+    for await (const { data } of streamSseFrames(response)) {
       id = data.task?.id ?? id;
       if (data.statusUpdate?.status.message) break;
     }
@@ -154,7 +154,7 @@ describe('a handler of Request and Response', () => {
 
   it('is not available while the agent cannot be made ready, and is once it can', async () => {
     let isBroken = true;
-    const waiting = standIn(agent, {
+    const waiting = stubAgent(agent, {
       ready: async () => {
         if (isBroken) throw new Error('the secret of the house');
       },
@@ -186,7 +186,7 @@ describe('a handler of Request and Response', () => {
     );
     let id = '';
     let beats = 0;
-    for await (const { data, comment } of frames(response)) {
+    for await (const { data, comment } of streamSseFrames(response)) {
       id = data?.task?.id ?? id;
       if (comment !== undefined && ++beats === 2) break;
     }

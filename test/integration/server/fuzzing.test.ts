@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { defineAgent, type LocalAgent } from '../../../src/engine/local-agent.ts';
-import { memoryLedger } from '../../../src/store/memory-task-store.ts';
+import { memoryTaskStore } from '../../../src/store/memory-task-store.ts';
 import { serve, type RunningServer } from '../../../src/server/node/serve.ts';
-import { say, taskIn } from '../../support/engine/conversation.ts';
-import { Dice, type Mutant, mutate } from '../../support/fuzz/request-fuzzer.ts';
+import { userRequest, expectTask } from '../../support/engine/conversation.ts';
+import { SeededDice, type FuzzedRequest, fuzzRequest } from '../../support/fuzz/request-fuzzer.ts';
 import { exchangeRaw, RawConnection, type RawReply, rawRequest } from '../../support/http/raw-http.ts';
-import { type Seed, seedsFor } from '../../support/fuzz/seed-requests.ts';
+import { type SeedRequest, seedRequests } from '../../support/fuzz/seed-requests.ts';
 
 const count = Number(process.env.DRAGOMAN_MUTANTS ?? 50_000);
 const seed = Number(process.env.DRAGOMAN_SEED ?? Date.now() % 1_000_000);
@@ -19,7 +19,7 @@ const noteFault = (fault: unknown): void => {
 
 let agent: LocalAgent;
 let server: RunningServer;
-let seeds: Seed[];
+let seeds: SeedRequest[];
 
 beforeAll(async () => {
   process.on('unhandledRejection', noteFault);
@@ -31,14 +31,14 @@ beforeAll(async () => {
       process: ({ text }) => text || 'nothing',
     },
     {
-      ledger: memoryLedger({ maxTasks: 5_000, maxReplayable: 100 }),
+      ledger: memoryTaskStore({ maxTasks: 5_000, maxReplayable: 100 }),
       maxPushConfigs: 1_000_000,
       // Nothing here is meant to leave the machine.
       push: { egress: { resolve: async () => [] } },
     },
   );
   server = await serve(agent, { maxBodyBytes: 100_000, onError: noteFault });
-  seeds = seedsFor(taskIn(await agent.send(say('hi'))).id);
+  seeds = seedRequests(expectTask(await agent.send(userRequest('hi'))).id);
 });
 
 afterAll(async () => {
@@ -63,7 +63,7 @@ function complaint({ status, headers, body }: RawReply): string | undefined {
 }
 
 /** Sends requests one behind the other down one line, and gives the replies that came before it closed. */
-async function sendFramed(line: RawConnection, mutants: readonly Mutant[]): Promise<RawReply[]> {
+async function sendFramed(line: RawConnection, mutants: readonly FuzzedRequest[]): Promise<RawReply[]> {
   line.write(Buffer.concat(mutants.map(({ bytes }) => bytes)));
   const replies: RawReply[] = [];
   for (const _mutant of mutants) {
@@ -75,7 +75,7 @@ async function sendFramed(line: RawConnection, mutants: readonly Mutant[]): Prom
 }
 
 /** Sends what may not even be HTTP down a line of its own, which it then stops writing to. */
-async function sendAlone({ bytes }: Mutant): Promise<RawReply[]> {
+async function sendAlone({ bytes }: FuzzedRequest): Promise<RawReply[]> {
   const line = new RawConnection(server.port);
   line.socket.end(bytes);
   const replies = await line.rest();
@@ -89,10 +89,10 @@ interface Tally {
   complaints: string[];
 }
 
-async function work(dice: Dice, share: number, tally: Tally): Promise<void> {
+async function work(dice: SeededDice, share: number, tally: Tally): Promise<void> {
   let line = new RawConnection(server.port);
   for (let left = share; left > 0; left -= atOnce) {
-    const mutants = Array.from({ length: Math.min(atOnce, left) }, () => mutate(dice.pick(seeds), dice));
+    const mutants = Array.from({ length: Math.min(atOnce, left) }, () => fuzzRequest(dice.pick(seeds), dice));
     const framed = mutants.filter(({ isFramed }) => isFramed);
     const [together, ...alone] = await Promise.all([
       sendFramed(line, framed),
@@ -119,7 +119,7 @@ it(`answers ${count} requests that are not quite right (seed ${seed})`, { timeou
   const tally: Tally = { replies: 0, statuses: new Map(), complaints: [] };
   await Promise.all(
     Array.from({ length: lines }, (_, i) =>
-      work(new Dice(seed * lines + i), Math.ceil(count / lines), tally),
+      work(new SeededDice(seed * lines + i), Math.ceil(count / lines), tally),
     ),
   );
   expect(tally.complaints.slice(0, 5), `seed ${seed}`).toEqual([]);

@@ -1,40 +1,46 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalAgent } from '../../../src/engine/index.ts';
-import type { Ledger } from '../../../src/store/task-store.ts';
-import { memoryLedger } from '../../../src/store/memory-task-store.ts';
-import { sqliteLedger } from '../../../src/store/sqlite.ts';
+import type { TaskStore } from '../../../src/store/task-store.ts';
+import { memoryTaskStore } from '../../../src/store/memory-task-store.ts';
+import { sqliteTaskStore } from '../../../src/store/sqlite.ts';
 import type { Operation } from '../../../src/protocol/agent.ts';
 import { type RunningServer, serve } from '../../../src/server/index.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
-import { type Asker, type Line, lines, type Said, wordOfHonour } from '../../support/server/test-clients.ts';
-import { says } from '../../support/server/stream-clients.ts';
+import {
+  type TestIdentity,
+  type TestClient,
+  testClients,
+  type TestResponse,
+  trustingAuthenticator,
+} from '../../support/server/test-clients.ts';
+import { userMessage } from '../../support/server/stream-clients.ts';
 
 let url: string;
 
-const ledgers: { kept: string; make: () => Promise<Ledger> }[] = [
-  { kept: 'in memory', make: async () => memoryLedger() },
-  { kept: 'in SQLite', make: () => sqliteLedger({ file: ':memory:' }) },
+const ledgers: { kept: string; make: () => Promise<TaskStore> }[] = [
+  { kept: 'in memory', make: async () => memoryTaskStore() },
+  { kept: 'in SQLite', make: () => sqliteTaskStore({ file: ':memory:' }) },
 ];
 
 /** Somebody who must not learn of what another has. */
 interface Stranger {
   who: string;
   /** Whose things they are. */
-  owner: Asker;
-  stranger: Asker;
+  owner: TestIdentity;
+  stranger: TestIdentity;
 }
 
 let pairs = 0;
 
 /** Everybody who is not the owner but comes near. */
-function strangersOn({ tenantIn, dialect }: Line): Stranger[] {
-  const make = (who: string, change: (owner: Required<Asker>) => Asker): Stranger => {
+function strangersOn({ tenantIn, dialect }: TestClient): Stranger[] {
+  const make = (who: string, change: (owner: Required<TestIdentity>) => TestIdentity): Stranger => {
     const principal = { id: `alice ${++pairs}` };
     const tenant = `tenant ${pairs}`;
-    const owner: Asker = tenantIn ? { principal, tenant } : { principal };
+    const owner: TestIdentity = tenantIn ? { principal, tenant } : { principal };
     return { who, owner, stranger: change({ principal, tenant }) };
   };
-  const tenantOf = ({ tenant }: Asker): Asker => (tenantIn ? { tenant } : {});
+  const tenantOf = ({ tenant }: TestIdentity): TestIdentity => (tenantIn ? { tenant } : {});
   return [
     make('somebody else', (owner) => ({ ...tenantOf(owner), principal: { id: `bob ${pairs}` } })),
     make('somebody of the same name from another issuer', (owner) => ({
@@ -83,16 +89,20 @@ const questions: {
     request: (id) => ({ id }),
     headers: { 'last-event-id': '1' },
   },
-  { name: 'sends to it', operation: 'send', request: (id) => ({ message: says('more', { taskId: id }) }) },
+  {
+    name: 'sends to it',
+    operation: 'send',
+    request: (id) => ({ message: userMessage('more', { taskId: id }) }),
+  },
   {
     name: 'streams to it',
     operation: 'stream',
-    request: (id) => ({ message: says('more', { taskId: id }) }),
+    request: (id) => ({ message: userMessage('more', { taskId: id }) }),
   },
   {
     name: 'streams to it from an event on',
     operation: 'stream',
-    request: (id) => ({ message: says('more', { taskId: id }) }),
+    request: (id) => ({ message: userMessage('more', { taskId: id }) }),
     headers: { 'last-event-id': '1' },
   },
   {
@@ -119,7 +129,7 @@ const questions: {
 ];
 
 /** What of a reply must not depend on whether there is something: everything but the ids it was asked with, and times. */
-function masked({ text, ...said }: Said, ...ids: string[]): Said {
+function masked({ text, ...said }: TestResponse, ...ids: string[]): TestResponse {
   let shown = text;
   for (const id of ids) shown = shown.replaceAll(id, 'ID');
   return {
@@ -129,7 +139,7 @@ function masked({ text, ...said }: Said, ...ids: string[]): Said {
 }
 
 /** 0.1 makes tasks under ids of their callers, so that a task of somebody else is no hindrance. */
-const claims = ({ dialect }: Line): boolean => dialect.version === '0.1';
+const claims = ({ dialect }: TestClient): boolean => dialect.version === '0.1';
 
 /** A test where a version has what is tested, and nothing where it has not. */
 function itWhere(isSo: boolean): (name: string, run: () => Promise<void>) => void {
@@ -139,17 +149,19 @@ function itWhere(isSo: boolean): (name: string, run: () => Promise<void>) => voi
 const stages = ['slow', 'ask', 'done'] as const;
 type Stage = (typeof stages)[number];
 
-const combinations = lines.flatMap((line) => strangersOn(line).map((stranger) => ({ line, ...stranger })));
+const combinations = testClients.flatMap((line) =>
+  strangersOn(line).map((stranger) => ({ line, ...stranger })),
+);
 
 describe.each(ledgers)('tasks $kept', ({ make }) => {
-  let ledger: Ledger;
+  let ledger: TaskStore;
   let agent: LocalAgent;
   let server: RunningServer;
 
   beforeAll(async () => {
     ledger = await make();
     agent = sampleAgent({}, { ledger });
-    server = await serve(agent, { auth: { any: [wordOfHonour()], isOptional: true } });
+    server = await serve(agent, { auth: { any: [trustingAuthenticator()], isOptional: true } });
     ({ url } = server);
   });
   afterAll(async () => {
@@ -161,13 +173,17 @@ describe.each(ledgers)('tasks $kept', ({ make }) => {
   describe.each(combinations)('$line.name, and $who', ({ line, owner, stranger }) => {
     const tasks = {} as Record<Stage, { id: string; contextId: string }>;
     const random = (): string => crypto.randomUUID();
-    const begin = async (text: string, asker: Asker, more: object = {}): Promise<any> => {
-      const request = { message: says(text), configuration: { returnImmediately: true }, ...more };
+    const begin = async (text: string, asker: TestIdentity, more: object = {}): Promise<any> => {
+      const request = { message: userMessage(text), configuration: { returnImmediately: true }, ...more };
       if (claims(line)) Object.assign(request, { claimedTaskId: random(), ...more });
       return line.get(url, asker, 'send', request);
     };
-    const ask = (asker: Asker, operation: Operation, request: unknown, headers = {}): Promise<Said> =>
-      line.ask(url, asker, operation, request, headers);
+    const ask = (
+      asker: TestIdentity,
+      operation: Operation,
+      request: unknown,
+      headers = {},
+    ): Promise<TestResponse> => line.ask(url, asker, operation, request, headers);
 
     beforeAll(async () => {
       for (const stage of stages) {
@@ -231,11 +247,11 @@ describe.each(ledgers)('tasks $kept', ({ make }) => {
     });
 
     it('who sends the same message gets a task of its own', async () => {
-      const message = says('the same');
+      const message = userMessage('the same');
       const named = claims(line) ? { claimedTaskId: random() } : {};
       const theirs = await line.get(url, owner, 'send', { message, ...named });
       const again = claims(line) ? { claimedTaskId: random() } : {};
-      const fresh = says('the same');
+      const fresh = userMessage('the same');
       const expected = masked(await ask(stranger, 'send', { message: fresh, ...again }), fresh.messageId);
       const mine = await ask(stranger, 'send', {
         message,
@@ -250,9 +266,9 @@ describe.each(ledgers)('tasks $kept', ({ make }) => {
 
     it('who goes on in their context, or refers to them, begins something new', async () => {
       const { id, contextId } = tasks.done;
-      const send = (context: string, reference: string): Promise<Said> =>
+      const send = (context: string, reference: string): Promise<TestResponse> =>
         ask(stranger, 'send', {
-          message: says('hello', { contextId: context, referenceTaskIds: [reference] }),
+          message: userMessage('hello', { contextId: context, referenceTaskIds: [reference] }),
           ...(claims(line) && { claimedTaskId: random() }),
         });
       const [absentContext, absent] = [random(), random()];
@@ -265,10 +281,13 @@ describe.each(ledgers)('tasks $kept', ({ make }) => {
     itWhere(claims(line))('who claims the same id gets a task of its own under it', async () => {
       for (const operation of ['send', 'stream'] as const) {
         const shared = random();
-        const theirs = await line.get(url, owner, 'send', { message: says('theirs'), claimedTaskId: shared });
-        const mine = await ask(stranger, operation, { message: says('mine'), claimedTaskId: shared });
+        const theirs = await line.get(url, owner, 'send', {
+          message: userMessage('theirs'),
+          claimedTaskId: shared,
+        });
+        const mine = await ask(stranger, operation, { message: userMessage('mine'), claimedTaskId: shared });
         const absent = random();
-        const fresh = await ask(stranger, operation, { message: says('mine'), claimedTaskId: absent });
+        const fresh = await ask(stranger, operation, { message: userMessage('mine'), claimedTaskId: absent });
         expect(masked(mine, shared)).toEqual(masked(fresh, absent));
         expect(mine.text).not.toContain('theirs');
         expect(mine.text).not.toContain(theirs.contextId);
@@ -291,9 +310,12 @@ describe.each(ledgers)('tasks $kept', ({ make }) => {
 });
 
 /** Begins a task that works, and leaves the stream. */
-async function beginBySubscribing(line: Line, owner: Asker): Promise<{ id: string; contextId: string }> {
+async function beginBySubscribing(
+  line: TestClient,
+  owner: TestIdentity,
+): Promise<{ id: string; contextId: string }> {
   const claimedTaskId = crypto.randomUUID();
-  const response = await line.open(url, owner, 'stream', { message: says('slow'), claimedTaskId });
+  const response = await line.open(url, owner, 'stream', { message: userMessage('slow'), claimedTaskId });
   await response.body?.cancel();
   const { contextId } = await line.get(url, owner, 'getTask', { id: claimedTaskId });
   return { id: claimedTaskId, contextId };

@@ -1,21 +1,24 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { defineAgent } from '../../../src/engine/local-agent.ts';
-import type { Process } from '../../../src/engine/agent-definition.ts';
+import type { ProcessFunction } from '../../../src/engine/agent-definition.ts';
 import { Metrics } from '../../../src/metrics/metrics.ts';
 import { fetchHandler } from '../../../src/server/fetch.ts';
-import { type NodeOptions, type RunningServer, serve } from '../../../src/server/node/serve.ts';
-import { gate } from '../../support/engine/conversation.ts';
-import { frames } from '../../support/http/sse-frames.ts';
+import { type ServeOptions, type RunningServer, serve } from '../../../src/server/node/serve.ts';
+import { createDeferred } from '../../support/engine/conversation.ts';
+import { streamSseFrames } from '../../support/http/sse-frames.ts';
 import { RawConnection, exchangeRaw, rawRequest } from '../../support/http/raw-http.ts';
-import { open, post } from '../../support/http/http-calls.ts';
-import { says, voices } from '../../support/server/stream-clients.ts';
+import { httpOpen, httpPost } from '../../support/http/http-calls.ts';
+import { userMessage, streamClients } from '../../support/server/stream-clients.ts';
 
 const v1 = { 'a2a-version': '1.0' };
 
 let server: RunningServer | undefined;
 let metrics = new Metrics();
 
-async function start(options: NodeOptions, process: Process = ({ text }) => text): Promise<RunningServer> {
+async function start(
+  options: ServeOptions,
+  process: ProcessFunction = ({ text }) => text,
+): Promise<RunningServer> {
   metrics = new Metrics();
   const agent = defineAgent({ name: 'Limited', description: 'Has limits', process });
   server = await serve(agent, { ...options, metrics: { metrics } });
@@ -51,8 +54,8 @@ describe('the rate of a caller', () => {
 
   it('is refused over JSON-RPC with 429, the id of the request, and when to come back', async () => {
     const { url } = await start({ limits });
-    expect((await post(url, send(message()), v1)).status).toBe(200);
-    const late = await post(url, send(message()), v1);
+    expect((await httpPost(url, send(message()), v1)).status).toBe(200);
+    const late = await httpPost(url, send(message()), v1);
     expect(late.status).toBe(429);
     expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(90);
     expect(late.json).toMatchObject({ id: 'mine', error: { code: -32603 } });
@@ -61,19 +64,19 @@ describe('the rate of a caller', () => {
 
   it('is refused over REST with 429 and when to come back', async () => {
     const { url } = await start({ limits });
-    expect((await post(`${url}/message:send`, { message: message() }, v1)).status).toBe(200);
-    const late = await post(`${url}/message:send`, { message: message() }, v1);
+    expect((await httpPost(`${url}/message:send`, { message: message() }, v1)).status).toBe(200);
+    const late = await httpPost(`${url}/message:send`, { message: message() }, v1);
     expect(late.status).toBe(429);
     expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(90);
     expect(late.json.error).toMatchObject({ code: 429, status: 'RESOURCE_EXHAUSTED' });
   });
 
-  it.each(voices)('holds for streams in $name', async (voice) => {
+  it.each(streamClients)('holds for streams in $name', async (voice) => {
     const { url } = await start({ limits });
-    const first = await voice.stream(url, says('hi'));
+    const first = await voice.stream(url, userMessage('hi'));
     expect(first.status).toBe(200);
     await first.text();
-    const late = await voice.stream(url, says('hi'));
+    const late = await voice.stream(url, userMessage('hi'));
     expect(late.status).toBe(429);
     expect(late.headers.get('retry-after')).not.toBeNull();
     await late.text();
@@ -99,7 +102,7 @@ describe('the rate of a caller', () => {
 
 describe('what a caller has open', () => {
   it('is a bounded number of streams, and one that ends makes room', async () => {
-    const work = gate();
+    const work = createDeferred();
     const { url } = await start({ limits: { streamsPerCaller: 1 } }, async ({ text }) => {
       await work.opened;
       return text;
@@ -110,24 +113,24 @@ describe('what a caller has open', () => {
       method: 'SendStreamingMessage',
       params: { message: message() },
     };
-    const first = await open(url, subscribe, v1);
-    const reader = frames(first);
+    const first = await httpOpen(url, subscribe, v1);
+    const reader = streamSseFrames(first);
     await reader.next();
-    const refused = await post(url, { ...subscribe, params: { message: message() } }, v1);
+    const refused = await httpPost(url, { ...subscribe, params: { message: message() } }, v1);
     expect(refused.status).toBe(429);
     expect(refused.headers.get('retry-after')).toBe('1');
     expect(hits('streamsPerCaller')).toBe('1');
     work.open();
     for await (const frame of reader) void frame;
     await expect
-      .poll(async () => (await post(url, { ...subscribe, params: { message: message() } }, v1)).status)
+      .poll(async () => (await httpPost(url, { ...subscribe, params: { message: message() } }, v1)).status)
       .toBe(200);
   });
 
   it('gives its place back when it could not be opened', async () => {
     const { url } = await start({ limits: { streamsPerCaller: 1 } });
     for (let each = 0; each < 3; each++) {
-      const { json } = await post(
+      const { json } = await httpPost(
         url,
         { jsonrpc: '2.0', id: 1, method: 'SubscribeToTask', params: { id: 'nobody' } },
         v1,
@@ -137,20 +140,20 @@ describe('what a caller has open', () => {
   });
 
   it('is a bounded number of requests that wait', async () => {
-    const work = gate();
-    const begun = gate();
+    const work = createDeferred();
+    const begun = createDeferred();
     const { url } = await start({ limits: { requestsPerCaller: 1 } }, async ({ text }) => {
       begun.open();
       await work.opened;
       return text;
     });
-    const first = post(url, send(message()), v1);
+    const first = httpPost(url, send(message()), v1);
     await begun.opened;
-    expect((await post(url, send(message()), v1)).status).toBe(429);
+    expect((await httpPost(url, send(message()), v1)).status).toBe(429);
     expect(hits('requestsPerCaller')).toBe('1');
     work.open();
     expect((await first).status).toBe(200);
-    expect((await post(url, send(message()), v1)).status).toBe(200);
+    expect((await httpPost(url, send(message()), v1)).status).toBe(200);
   });
 });
 
@@ -158,13 +161,13 @@ describe('a message', () => {
   it('has a bounded number of parts, and the error names the field', async () => {
     const { url } = await start({ limits: { parts: 2 } });
     const parts = [{ text: 'a' }, { text: 'b' }, { text: 'c' }];
-    const { json } = await post(url, send(message({ parts })), v1);
+    const { json } = await httpPost(url, send(message({ parts })), v1);
     expect(json.error.code).toBe(-32602);
     expect(json.error.message).toBe('message.parts has 3 parts; 2 are allowed');
-    const rest = await post(`${url}/message:send`, { message: message({ parts }) }, v1);
+    const rest = await httpPost(`${url}/message:send`, { message: message({ parts }) }, v1);
     expect(rest.status).toBe(400);
     expect(hits('parts')).toBe('2');
-    expect((await post(url, send(message({ parts: parts.slice(1) })), v1)).json.result).toBeDefined();
+    expect((await httpPost(url, send(message({ parts: parts.slice(1) })), v1)).json.result).toBeDefined();
   });
 
   it.each([
@@ -172,21 +175,21 @@ describe('a message', () => {
     ['a part', { parts: [{ text: 'a', metadata: { x: 'y'.repeat(100) } }] }],
   ])('has a bounded size of metadata at %s', async (_where, more) => {
     const { url } = await start({ limits: { metadataBytes: 100 } });
-    const { json } = await post(url, send(message(more)), v1);
+    const { json } = await httpPost(url, send(message(more)), v1);
     expect(json.error.code).toBe(-32602);
     expect(json.error.message).toMatch(/^metadata has 10\d bytes; 100 are allowed$/);
     expect(hits('metadataBytes')).toBe('1');
-    expect((await post(url, send(message({ metadata: { x: 'y' } })), v1)).json.result).toBeDefined();
+    expect((await httpPost(url, send(message({ metadata: { x: 'y' } })), v1)).json.result).toBeDefined();
   });
 
   it('is nested to a bounded depth', async () => {
     const { url } = await start({ limits: { jsonDepth: 6 } });
     const deep = { parts: [{ data: { a: { b: {} } } }] };
-    const { json } = await post(url, send(message(deep)), v1);
+    const { json } = await httpPost(url, send(message(deep)), v1);
     expect(json.error).toMatchObject({ code: -32600 });
     expect(json.error.message).toContain('6 levels');
     expect(hits('jsonDepth')).toBe('1');
-    expect((await post(url, send(message()), v1)).json.result).toBeDefined();
+    expect((await httpPost(url, send(message()), v1)).json.result).toBeDefined();
   });
 });
 
@@ -246,13 +249,13 @@ describe('time', () => {
   });
 
   it('does not end for a stream that was asked for in time', async () => {
-    const work = gate();
+    const work = createDeferred();
     const { url } = await start({ limits: { headersTimeout: 60, requestTimeout: 60 } }, async ({ text }) => {
       await work.opened;
       return text;
     });
     const stream = { jsonrpc: '2.0', id: 1, method: 'SendStreamingMessage', params: { message: message() } };
-    const reader = frames(await open(url, stream, v1));
+    const reader = streamSseFrames(await httpOpen(url, stream, v1));
     await reader.next();
     // Another connection, which begins later, is over when the time of the first is.
     const other = new RawConnection(Number(new URL(url).port));
@@ -266,16 +269,16 @@ describe('time', () => {
   });
 
   it('ends for an answer that takes too long, and the task goes on', async () => {
-    const work = gate();
+    const work = createDeferred();
     const { url } = await start({ limits: { answerTimeout: 50 } }, async ({ text }) => {
       await work.opened;
       return text;
     });
-    const { json } = await post(url, send(message()), v1);
+    const { json } = await httpPost(url, send(message()), v1);
     expect(json).toMatchObject({ id: 'mine', error: { code: -32603 } });
     expect(json.error.message).toContain('50 ms');
     expect(hits('answerTimeout')).toBe('1');
-    const list = await post(url, { jsonrpc: '2.0', id: 1, method: 'ListTasks', params: {} }, v1);
+    const list = await httpPost(url, { jsonrpc: '2.0', id: 1, method: 'ListTasks', params: {} }, v1);
     expect(list.json.result.tasks[0].status.state).toBe('TASK_STATE_WORKING');
     work.open();
   });

@@ -4,38 +4,38 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { leniently, strictly } from '../../../src/dialects/translation-loss.ts';
+import { lenientMode, strictMode } from '../../../src/dialects/translation-loss.ts';
 import { v0_1 } from '../../../src/dialects/v0_1/index.ts';
 import { v0_3 } from '../../../src/dialects/v0_3/index.ts';
 import { v1_0 } from '../../../src/dialects/v1_0/index.ts';
-import type { AgentOptions, Process } from '../../../src/engine/agent-definition.ts';
+import type { AgentOptions, ProcessFunction } from '../../../src/engine/agent-definition.ts';
 import { defineAgent } from '../../../src/engine/local-agent.ts';
 import { artifact, status } from '../../../src/engine/agent-output.ts';
-import type { Ledger } from '../../../src/store/task-store.ts';
-import { memoryLedger } from '../../../src/store/memory-task-store.ts';
-import { sqliteLedger } from '../../../src/store/sqlite.ts';
+import type { TaskStore } from '../../../src/store/task-store.ts';
+import { memoryTaskStore } from '../../../src/store/memory-task-store.ts';
+import { sqliteTaskStore } from '../../../src/store/sqlite.ts';
 import type { StreamEvent } from '../../../src/protocol/event.ts';
 import { textOf } from '../../../src/protocol/part.ts';
 import type { PushOptions } from '../../../src/push/push-options.ts';
 import { pushListener } from '../../../src/push/receiving/listener.ts';
-import { type News, pushReceiver } from '../../../src/push/receiving/receiver.ts';
+import { type ReceivedNotification, pushReceiver } from '../../../src/push/receiving/receiver.ts';
 import { pushSigner } from '../../../src/push/sending/signer.ts';
 import { serve } from '../../../src/server/node/serve.ts';
-import { gate, reasonOf, say, taskIn } from '../../support/engine/conversation.ts';
-import { eventually, type Posted, Webhook } from '../../support/push/test-webhook.ts';
+import { createDeferred, reasonOf, userRequest, expectTask } from '../../support/engine/conversation.ts';
+import { waitUntilTrue, type ReceivedPost, TestWebhook } from '../../support/push/test-webhook.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();
 });
 
-async function webhook(...given: ConstructorParameters<typeof Webhook>): Promise<Webhook> {
-  const hook = await new Webhook(...given).start();
+async function webhook(...given: ConstructorParameters<typeof TestWebhook>): Promise<TestWebhook> {
+  const hook = await new TestWebhook(...given).start();
   ends.push(() => hook.stop());
   return hook;
 }
 
-function agentOf(process: Process, push: PushOptions = {}, options: AgentOptions = {}) {
+function agentOf(process: ProcessFunction, push: PushOptions = {}, options: AgentOptions = {}) {
   const egress = { allowLoopback: true, ...push.egress };
   const definition = { name: 'T', description: 'T', pushNotifications: true, process };
   const agent = defineAgent(definition, { push: { ...push, egress }, ...options });
@@ -43,7 +43,7 @@ function agentOf(process: Process, push: PushOptions = {}, options: AgentOptions
   return agent;
 }
 
-async function served(process: Process, push?: PushOptions) {
+async function served(process: ProcessFunction, push?: PushOptions) {
   const server = await serve(agentOf(process, push), { port: 0 });
   ends.push(() => server.stop(0));
   const rpc = async (method: string, params: unknown, version?: string) => {
@@ -72,7 +72,7 @@ const statesOf = (events: readonly StreamEvent[]): string[] =>
   });
 
 describe('notifications come in the words of whoever registered', () => {
-  const types = (hook: Webhook) => new Set(hook.posted.map(({ headers }) => headers['content-type']));
+  const types = (hook: TestWebhook) => new Set(hook.posted.map(({ headers }) => headers['content-type']));
   const credentials = { url: '', token: 'sesame' };
 
   it('1.0: every event, wrapped', async () => {
@@ -101,8 +101,8 @@ describe('notifications come in the words of whoever registered', () => {
       expect(headers).not.toHaveProperty('a2a-version');
     }
 
-    function read({ body }: Posted): StreamEvent {
-      return v1_0.notification.read(body, strictly);
+    function read({ body }: ReceivedPost): StreamEvent {
+      return v1_0.notification.read(body, strictMode);
     }
   });
 
@@ -116,7 +116,7 @@ describe('notifications come in the words of whoever registered', () => {
       authentication: { schemes: ['Basic'], credentials: 'abc' },
     };
     await rpc('message/send', { message, configuration: { blocking: true, pushNotificationConfig } });
-    const read = ({ body }: Posted): StreamEvent => v0_3.notification.read(body, strictly);
+    const read = ({ body }: ReceivedPost): StreamEvent => v0_3.notification.read(body, strictMode);
     await hook.until(() => statesOf(hook.taken.map(read)).includes('completed'));
     expect(hook.taken.map(({ body }) => body.kind)).toEqual(['task', 'task', 'task', 'task']);
     expect(statesOf(hook.taken.map(read))).toEqual(['submitted', 'working', 'working', 'completed']);
@@ -135,7 +135,7 @@ describe('notifications come in the words of whoever registered', () => {
     const message = { role: 'user', parts: [{ type: 'text', text: 'go' }] };
     const pushNotification = { ...credentials, url: hook.url };
     await rpc('tasks/send', { id: 't1', sessionId: 's', message, pushNotification });
-    const read = ({ body }: Posted): StreamEvent => v0_1.notification.read(body, strictly);
+    const read = ({ body }: ReceivedPost): StreamEvent => v0_1.notification.read(body, strictMode);
     await hook.until(() => statesOf(hook.taken.map(read)).includes('completed'));
     for (const { body, id } of hook.taken) {
       expect(body).toMatchObject({ id: 't1', sessionId: 's' });
@@ -149,16 +149,16 @@ describe('notifications come in the words of whoever registered', () => {
 describe('a webhook that comes late', () => {
   it('hears at once how the task stands, and then the rest', async () => {
     const hook = await webhook();
-    const { opened, open } = gate();
+    const { opened, open } = createDeferred();
     const agent = agentOf(async function* () {
       yield status('working', 'Hm.');
       await opened;
       yield 'Done.';
     });
-    const { id: taskId } = taskIn(
-      await agent.send(say('go', {}, { configuration: { returnImmediately: true } })),
+    const { id: taskId } = expectTask(
+      await agent.send(userRequest('go', {}, { configuration: { returnImmediately: true } })),
     );
-    await eventually(async () => (await agent.getTask({ id: taskId })).status.state === 'working');
+    await waitUntilTrue(async () => (await agent.getTask({ id: taskId })).status.state === 'working');
     await agent.createPushConfig({ taskId, id: 'p', url: hook.url });
     await hook.until(() => hook.taken.length === 1);
     expect(hook.taken[0]?.body.statusUpdate.status.state).toBe('TASK_STATE_WORKING');
@@ -174,8 +174,8 @@ describe('a webhook that comes late', () => {
   it('with an answer hears nothing of the question', async () => {
     const hook = await webhook();
     const agent = agentOf(async ({ ask }) => `So ${textOf((await ask('Which?')).parts)}`);
-    const { id: taskId } = taskIn(await agent.send(say('go')));
-    await agent.send(say('left', { taskId }, { configuration: { pushConfig: { url: hook.url } } }));
+    const { id: taskId } = expectTask(await agent.send(userRequest('go')));
+    await agent.send(userRequest('left', { taskId }, { configuration: { pushConfig: { url: hook.url } } }));
     await hook.until(() =>
       hook.taken.some(({ body }) => body.statusUpdate?.status.state.endsWith('COMPLETED')),
     );
@@ -187,13 +187,15 @@ describe('a webhook that comes late', () => {
 it('does not let a webhook slow the task', async () => {
   const hook = await webhook(() => 'hang');
   const agent = agentOf(work);
-  const sent = agent.send(say('go', {}, { configuration: { pushConfig: { url: hook.url } } }));
-  expect(taskIn(await sent).status.state).toBe('completed');
+  const sent = agent.send(userRequest('go', {}, { configuration: { pushConfig: { url: hook.url } } }));
+  expect(expectTask(await sent).status.state).toBe('completed');
 });
 
 it('sends nothing into the own network unless it is allowed', async () => {
   const agent = agentOf(work, { egress: { allowLoopback: false } });
-  const sent = agent.send(say('go', {}, { configuration: { pushConfig: { url: 'http://127.0.0.1:9/' } } }));
+  const sent = agent.send(
+    userRequest('go', {}, { configuration: { pushConfig: { url: 'http://127.0.0.1:9/' } } }),
+  );
   expect(await reasonOf(sent)).toBe('INVALID_PARAMS');
 });
 
@@ -209,7 +211,7 @@ function seeded(seed: number): () => number {
 }
 
 /** The places of all that arrived, by task and webhook and without repetitions. Fails where the order is wrong. */
-function stories(posted: readonly Posted[]): Map<string, number[]> {
+function stories(posted: readonly ReceivedPost[]): Map<string, number[]> {
   const places = new Map<string, number[]>();
   for (const { id } of posted) {
     const end = id.lastIndexOf(':');
@@ -231,14 +233,16 @@ describe('a thousand tasks with three webhooks each, of which three in ten answe
       return dice < 0.15 ? 500 : dice < 0.25 ? 503 : dice < 0.3 ? 'reset' : 200;
     };
     const hooks = await Promise.all([webhook(fails), webhook(fails), webhook(fails)]);
-    const ledger = memoryLedger();
+    const ledger = memoryTaskStore();
     const push = { minDelay: 1, maxDelay: 20, maxAttempts: 1_000 };
     const agent = agentOf(() => 'Done.', push, { ledger });
     const began = Date.now();
     const [first, ...others] = hooks.map(({ url }, n) => ({ url, id: `p${n}` }));
     const ids = await Promise.all(
       Array.from({ length: 1_000 }, async () => {
-        const task = taskIn(await agent.send(say('go', {}, { configuration: { pushConfig: first } })));
+        const task = expectTask(
+          await agent.send(userRequest('go', {}, { configuration: { pushConfig: first } })),
+        );
         for (const config of others) {
           // From the beginning, as if it had come with the message.
           await ledger.putPushConfig('', { ...config, taskId: task.id });
@@ -249,7 +253,7 @@ describe('a thousand tasks with three webhooks each, of which three in ten answe
     );
     const last = (await ledger.open('', ids[0] ?? ''))?.sequence ?? 0;
     for (const hook of hooks) await hook.until(() => hook.taken.length >= 1_000 * last);
-    await eventually(async () => (await ledger.deliveries()).length === 0);
+    await waitUntilTrue(async () => (await ledger.deliveries()).length === 0);
     expect(Date.now() - began).toBeLessThan(60_000);
     for (const [n, hook] of hooks.entries()) {
       const told = stories(hook.taken);
@@ -269,8 +273,8 @@ describe('a restart', () => {
   it('in the middle loses nothing', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'dragoman-push-'));
     ends.push(async () => rmSync(folder, { recursive: true, force: true }));
-    const open = async (): Promise<Ledger> => {
-      const ledger = await sqliteLedger({ file: join(folder, 'tasks.db') });
+    const open = async (): Promise<TaskStore> => {
+      const ledger = await sqliteTaskStore({ file: join(folder, 'tasks.db') });
       ends.push(async () => ledger[Symbol.asyncDispose]());
       return ledger;
     };
@@ -281,7 +285,10 @@ describe('a restart', () => {
     const agent = agentOf(work, push, { ledger: first });
     const configuration = { pushConfig: { url: hook.url, id: 'p' } };
     const ids = await Promise.all(
-      Array.from({ length: 100 }, async () => taskIn(await agent.send(say('go', {}, { configuration }))).id),
+      Array.from(
+        { length: 100 },
+        async () => expectTask(await agent.send(userRequest('go', {}, { configuration }))).id,
+      ),
     );
     await hook.until(() => hook.taken.length === 150);
     await agent.close();
@@ -292,7 +299,7 @@ describe('a restart', () => {
     expect((await ledger.deliveries()).length).toBeGreaterThan(50);
     const next = agentOf(work, push, { ledger });
     await next.ready();
-    await eventually(async () => (await ledger.deliveries()).length === 0);
+    await waitUntilTrue(async () => (await ledger.deliveries()).length === 0);
     const told = stories(hook.taken);
     for (const id of ids) {
       const last = (await ledger.open('', id))?.sequence ?? 0;
@@ -302,7 +309,7 @@ describe('a restart', () => {
   });
 
   it('tells the webhook what became of a task that it interrupted', async () => {
-    const ledger = memoryLedger();
+    const ledger = memoryTaskStore();
     const hook = await webhook();
     // Of this one nothing more is heard, as of a process that was killed.
     const dead = defineAgent(
@@ -310,7 +317,7 @@ describe('a restart', () => {
       { ledger, push: { egress: { allowLoopback: true, resolve: async () => [] } } },
     );
     const configuration = { pushConfig: { url: 'https://hook.example', id: 'p' }, returnImmediately: true };
-    const { id: taskId } = taskIn(await dead.send(say('go', {}, { configuration })));
+    const { id: taskId } = expectTask(await dead.send(userRequest('go', {}, { configuration })));
     await ledger.putPushConfig('', { taskId, id: 'p', url: hook.url });
     await agentOf(work, {}, { ledger }).ready();
     await hook.until(() => hook.taken.at(-1)?.body.statusUpdate?.status.state === 'TASK_STATE_FAILED');
@@ -320,7 +327,7 @@ describe('a restart', () => {
 
 describe('a receiver', () => {
   it('trusts the agent by the keys that it shows, and hears everything once', async () => {
-    const news: News[] = [];
+    const news: ReceivedNotification[] = [];
     let failures = 2;
     const { url, rpc } = await served(work, { signer: pushSigner(), minDelay: 1 });
     const receiver = pushReceiver({ keys: `${url}/.well-known/jwks.json` });
@@ -339,7 +346,7 @@ describe('a receiver', () => {
     const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'go' }] };
     const params = { message, configuration: { taskPushNotificationConfig: { url: hook } } };
     await rpc('SendMessage', params, '1.0');
-    await eventually(() => statesOf(news.map(({ event }) => event)).includes('completed'));
+    await waitUntilTrue(() => statesOf(news.map(({ event }) => event)).includes('completed'));
     const ids = news.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     expect(news.every(({ version, isDuplicate }) => version === '1.0' && !isDuplicate)).toBe(true);
@@ -351,7 +358,7 @@ describe('a receiver', () => {
     expect(await (await fetch(`${hook}?validationToken=a-b.c`)).text()).toBe('a-b.c');
     expect((await fetch(`${hook}?validationToken=<b>`)).status).toBe(405);
     expect((await fetch(hook, { method: 'PUT', body })).status).toBe(405);
-    expect(v1_0.notification.read(JSON.parse(body), leniently())).toMatchObject({ kind: 'task' });
+    expect(v1_0.notification.read(JSON.parse(body), lenientMode())).toMatchObject({ kind: 'task' });
   });
 
   it('finds no keys at an agent that signs nothing', async () => {

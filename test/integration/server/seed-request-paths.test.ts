@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defineAgent, type LocalAgent } from '../../../src/engine/index.ts';
 import { type RunningServer, serve } from '../../../src/server/index.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
-import { frames } from '../../support/http/sse-frames.ts';
-import { standIn } from '../../support/agent-stub.ts';
-import { get, open, post } from '../../support/http/http-calls.ts';
+import { streamSseFrames } from '../../support/http/sse-frames.ts';
+import { stubAgent } from '../../support/agent-stub.ts';
+import { httpGet, httpOpen, httpPost } from '../../support/http/http-calls.ts';
 
 let agent: LocalAgent;
 let server: RunningServer;
@@ -32,7 +32,7 @@ const tagged = (text: string, more: object = {}) => ({
 
 describe('POST /message:send', () => {
   it('answers an envelope with an envelope', async () => {
-    const { status, headers, json } = await post(
+    const { status, headers, json } = await httpPost(
       `${server.url}/message:send`,
       envelope('message/send', tagged('hello')),
     );
@@ -46,25 +46,25 @@ describe('POST /message:send', () => {
   });
 
   it('answers malformed JSON with a parse error', async () => {
-    const { status, json } = await post(`${server.url}/message:send`, '{"jsonrpc": "2.0", "id":');
+    const { status, json } = await httpPost(`${server.url}/message:send`, '{"jsonrpc": "2.0", "id":');
     expect(status).toBe(400);
     expect(json).toMatchObject({ jsonrpc: '2.0', id: null, error: { code: -32700 } });
   });
 
   it('answers an unknown method with method not found', async () => {
-    const { json } = await post(`${server.url}/message:send`, envelope('message/guess', {}));
+    const { json } = await httpPost(`${server.url}/message:send`, envelope('message/guess', {}));
     expect(json).toMatchObject({ jsonrpc: '2.0', id: 'r-1', error: { code: -32601 } });
   });
 
   it('answers a handler that refuses with its error', async () => {
     const params = tagged('hi', { taskId: 'nobody' });
-    const { json } = await post(`${server.url}/message:send`, envelope('message/send', params));
+    const { json } = await httpPost(`${server.url}/message:send`, envelope('message/send', params));
     expect(json).toMatchObject({ id: 'r-1', error: { code: -32001, message: 'Task not found' } });
   });
 
   it('answers a plain body with a plain body', async () => {
     const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text: 'hello' }] };
-    const { status, headers, json } = await post(`${server.url}/message:send`, { message });
+    const { status, headers, json } = await httpPost(`${server.url}/message:send`, { message });
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('application/a2a+json');
     expect(json).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
@@ -74,22 +74,22 @@ describe('POST /message:send', () => {
 describe('the other paths', () => {
   async function sent(text: string, contextId: string): Promise<any> {
     const params = tagged(text, { contextId });
-    return (await post(`${server.url}/message:send`, envelope('message/send', params))).json.result;
+    return (await httpPost(`${server.url}/message:send`, envelope('message/send', params))).json.result;
   }
 
   it('give the card', async () => {
-    const { status, json } = await get(`${server.url}/.well-known/agent-card.json`);
+    const { status, json } = await httpGet(`${server.url}/.well-known/agent-card.json`);
     expect(status).toBe(200);
     expect(json).toMatchObject({ name: 'Sample', skills: [{ id: 'echo' }] });
   });
 
   it('give a task by its id, with the history that is asked for', async () => {
     const { id } = await sent('hello', 'c-1');
-    const { status, json } = await get(`${server.url}/tasks/${id}?historyLength=0`);
+    const { status, json } = await httpGet(`${server.url}/tasks/${id}?historyLength=0`);
     expect(status).toBe(200);
     expect(json).toMatchObject({ id, contextId: 'c-1', status: { state: 'TASK_STATE_COMPLETED' } });
     expect(json).not.toHaveProperty('history');
-    const missing = await get(`${server.url}/tasks/nobody`);
+    const missing = await httpGet(`${server.url}/tasks/nobody`);
     expect(missing.status).toBe(404);
     expect(missing.json.error).toMatchObject({ code: 404, status: 'NOT_FOUND' });
   });
@@ -98,23 +98,23 @@ describe('the other paths', () => {
     const ids = new Set<string>();
     for (const word of ['a', 'b', 'c']) ids.add((await sent(word, 'c-2')).id);
     await sent('d', 'c-3');
-    const first = (await get(`${server.url}/tasks?contextId=c-2&pageSize=2`)).json;
+    const first = (await httpGet(`${server.url}/tasks?contextId=c-2&pageSize=2`)).json;
     expect(first).toMatchObject({ totalSize: 3, pageSize: 2 });
     const rest = (
-      await get(
+      await httpGet(
         `${server.url}/tasks?contextId=c-2&pageSize=2&pageToken=${encodeURIComponent(first.nextPageToken)}`,
       )
     ).json;
     expect(rest).toMatchObject({ totalSize: 3, nextPageToken: '' });
     expect(new Set([...first.tasks, ...rest.tasks].map(({ id }) => id))).toEqual(ids);
-    const done = (await get(`${server.url}/tasks?contextId=c-2&status=TASK_STATE_WORKING`)).json;
+    const done = (await httpGet(`${server.url}/tasks?contextId=c-2&status=TASK_STATE_WORKING`)).json;
     expect(done).toEqual({ tasks: [], totalSize: 0, pageSize: 50, nextPageToken: '' });
   });
 
   it('cancel a task without a body, with an empty one and with null', async () => {
     for (const body of [undefined, {}, 'null']) {
       const { id } = await sent('ask', 'c-4');
-      const { status, json } = await post(`${server.url}/tasks/${id}:cancel`, body);
+      const { status, json } = await httpPost(`${server.url}/tasks/${id}:cancel`, body);
       expect(status).toBe(200);
       expect(json).toMatchObject({ id, status: { state: 'TASK_STATE_CANCELED' } });
     }
@@ -123,7 +123,7 @@ describe('the other paths', () => {
 
 describe('a server that cannot start', () => {
   it('leaves no port open', async () => {
-    const broken = standIn(agent, { ready: () => Promise.reject(new Error('no disk')) });
+    const broken = stubAgent(agent, { ready: () => Promise.reject(new Error('no disk')) });
     const taken = await serve(agent);
     await expect(serve(agent, { port: taken.port })).rejects.toThrow(/EADDRINUSE/);
     const { port } = taken;
@@ -155,14 +155,14 @@ describe('a server that stops', () => {
       },
     });
     const stopping = await serve(slow);
-    const streaming = await open(stopping.url, envelope('message/stream', tagged('for ever')));
-    const events = frames(streaming);
+    const streaming = await httpOpen(stopping.url, envelope('message/stream', tagged('for ever')));
+    const events = streamSseFrames(streaming);
     expect((await events.next()).value?.data.result.kind).toBe('task');
-    const waiting = post(stopping.url, envelope('message/send', tagged('wait')));
+    const waiting = httpPost(stopping.url, envelope('message/send', tagged('wait')));
     await begun;
     const stopped = stopping.stop();
     for await (const frame of events) expect(frame.data.result).toBeDefined();
-    await expect(get(`${stopping.url}/healthz`)).rejects.toThrow();
+    await expect(httpGet(`${stopping.url}/healthz`)).rejects.toThrow();
     finish();
     expect((await waiting).json.result).toMatchObject({ status: { state: 'completed' } });
     await stopped;

@@ -3,21 +3,21 @@ import type { AddressInfo } from 'node:net';
 import * as sdk from 'sdk-1.3';
 import { ClientFactory } from 'sdk-1.3/client';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { connect, createMemory } from '../../../src/client/index.ts';
+import { connect, createEndpointCache } from '../../../src/client/index.ts';
 import { defineAgent } from '../../../src/engine/local-agent.ts';
 import type { A2AError } from '../../../src/protocol/errors.ts';
-import { type NodeOptions, type RunningServer, serve } from '../../../src/server/node/serve.ts';
+import { type ServeOptions, type RunningServer, serve } from '../../../src/server/node/serve.ts';
 import { signCard, verifyCard } from '../../../src/signing/index.ts';
 import { exchangeRaw } from '../../support/http/raw-http.ts';
-import { makePair, type Pair } from '../../support/signing/signed-card.ts';
-import { get, rpc } from '../../support/http/http-calls.ts';
+import { createKeyPair, type KeyPair } from '../../support/signing/signed-card.ts';
+import { httpGet, callRpc } from '../../support/http/http-calls.ts';
 
 const path = '/.well-known/agent-card.json';
 const modern = { 'a2a-version': '1.0' };
 
-let pair: Pair;
+let pair: KeyPair;
 beforeAll(async () => {
-  pair = await makePair('ES256', 'k1');
+  pair = await createKeyPair('ES256', 'k1');
 });
 
 const open: (() => Promise<unknown>)[] = [];
@@ -25,7 +25,7 @@ afterEach(async () => {
   for (const close of open.splice(0).toReversed()) await close();
 });
 
-async function served(options: NodeOptions = {}): Promise<{ server: RunningServer; faults: A2AError[] }> {
+async function served(options: ServeOptions = {}): Promise<{ server: RunningServer; faults: A2AError[] }> {
   const agent = defineAgent({
     name: 'Signed',
     description: 'Has a card that is signed',
@@ -57,7 +57,7 @@ const verify = (card: unknown) => verifyCard(card, { keys: { k1: pair.publicKey 
 describe('a server that signs its cards', () => {
   it('signs what it publishes, addresses included', async () => {
     const { server, faults } = await served();
-    const { json } = await get(server.url + path, modern);
+    const { json } = await httpGet(server.url + path, modern);
     expect(await verify(json)).toMatchObject({ result: 'verified', form: 1 });
     json.supportedInterfaces[0].url = 'https://evil.example';
     expect(await verify(json)).toMatchObject({ result: 'invalid' });
@@ -69,28 +69,28 @@ describe('a server that signs its cards', () => {
       signCard(card, { key: pair.privateKey, kid: 'k1' }),
     );
     const { server } = await served({ signCard: sign });
-    const answers = await Promise.all([1, 2, 3].map(() => get(server.url + path, modern)));
+    const answers = await Promise.all([1, 2, 3].map(() => httpGet(server.url + path, modern)));
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
     const etag = answers[0]?.headers.get('etag') ?? '';
-    expect((await get(server.url + path, { ...modern, 'if-none-match': etag })).status).toBe(304);
+    expect((await httpGet(server.url + path, { ...modern, 'if-none-match': etag })).status).toBe(304);
     expect(sign).toHaveBeenCalledTimes(1);
   });
 
   it('leaves the cards of older versions alone, which have other words', async () => {
     const { server } = await served();
     for (const headers of [undefined, { 'a2a-version': '0.3' }, { 'a2a-version': '0.1' }])
-      expect((await get(server.url + path, headers)).json).not.toHaveProperty('signatures');
+      expect((await httpGet(server.url + path, headers)).json).not.toHaveProperty('signatures');
   });
 
   it('signs the extended card over both transports', async () => {
     const { server } = await served();
-    const called = await rpc(server.url, 'GetExtendedAgentCard', {}, '1.0');
-    const fetched = await get(`${server.url}/extendedAgentCard`, modern);
+    const called = await callRpc(server.url, 'GetExtendedAgentCard', {}, '1.0');
+    const fetched = await httpGet(`${server.url}/extendedAgentCard`, modern);
     for (const card of [called.result, fetched.json]) {
       expect(card.name).toBe('Signed, for friends');
       expect(await verify(card)).toMatchObject({ result: 'verified' });
     }
-    const tagged = await rpc(server.url, 'agent/getAuthenticatedExtendedCard', undefined);
+    const tagged = await callRpc(server.url, 'agent/getAuthenticatedExtendedCard', undefined);
     expect(tagged.result).not.toHaveProperty('signatures');
   });
 
@@ -109,7 +109,7 @@ describe('a server that signs its cards', () => {
     expect(await verify(json)).toMatchObject({ result: 'verified' });
   });
 
-  it.each<[string, NodeOptions['signCard']]>([
+  it.each<[string, ServeOptions['signCard']]>([
     ['fails', () => Promise.reject(new Error('no key today'))],
     [
       'throws',
@@ -126,13 +126,15 @@ describe('a server that signs its cards', () => {
           ? (broken as NonNullable<typeof broken>)(card)
           : signCard(card, { key: pair.privateKey, kid: 'k1' }),
     });
-    const first = await get(server.url + path, modern);
+    const first = await httpGet(server.url + path, modern);
     expect(first.status).toBe(200);
     expect(first.json).not.toHaveProperty('signatures');
     expect(first.headers.get('cache-control')).toContain('max-age=0');
     expect(first.text).not.toContain('no key today');
     expect(faults).toMatchObject([{ reason: 'INTERNAL_ERROR' }]);
-    expect(await verify((await get(server.url + path, modern)).json)).toMatchObject({ result: 'verified' });
+    expect(await verify((await httpGet(server.url + path, modern)).json)).toMatchObject({
+      result: 'verified',
+    });
   });
 
   it('is believed by the official SDK', async () => {
@@ -145,7 +147,7 @@ describe('a server that signs its cards', () => {
     const client = await new ClientFactory().createFromUrl(server.url);
     expect(await client.getAgentCard(undefined, check)).toMatchObject({ name: 'Signed, for friends' });
     expect(check).toHaveBeenCalledTimes(1);
-    const other = await makePair('ES256', 'k1');
+    const other = await createKeyPair('ES256', 'k1');
     const wrong = sdk.verifyAgentCardSignature(() => Promise.resolve(other.publicKey));
     vi.spyOn(console, 'debug').mockImplementation(() => {});
     await expect(client.getAgentCard(undefined, wrong)).rejects.toThrow();
@@ -157,7 +159,7 @@ describe('a client that wants verified cards', () => {
   const keys = () => ({ keys: { k1: pair.publicKey } });
   const reach = (url: string, options: Parameters<typeof connect>[1] = {}) => {
     const remote = connect(url, {
-      memory: createMemory(),
+      memory: createEndpointCache(),
       verifyCard: (card) => verifyCard(card, keys()),
       ...options,
     });

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalAgent } from '../../../src/engine/index.ts';
 import type { StreamEvent } from '../../../src/protocol/event.ts';
-import { lint } from '../../../src/protocol/lint-stream.ts';
+import { lintStream } from '../../../src/protocol/lint-stream.ts';
 import { reduce } from '../../../src/protocol/reduce.ts';
 import { isTask } from '../../../src/protocol/task.ts';
 import { type RunningServer, serve } from '../../../src/server/index.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
-import { type Frame, frames, readFrames } from '../../support/http/sse-frames.ts';
-import { standIn } from '../../support/agent-stub.ts';
-import { says, voices } from '../../support/server/stream-clients.ts';
-import { post } from '../../support/http/http-calls.ts';
+import { type TestSseFrame, streamSseFrames, readSseFrames } from '../../support/http/sse-frames.ts';
+import { stubAgent } from '../../support/agent-stub.ts';
+import { userMessage, streamClients } from '../../support/server/stream-clients.ts';
+import { httpPost } from '../../support/http/http-calls.ts';
 
 let agent: LocalAgent;
 let server: RunningServer;
@@ -30,21 +30,21 @@ const taskIdOf = (events: readonly StreamEvent[]): string => {
 };
 
 /** In 0.1 each connection tells anew, beside the frames proper, what the version has no word for. */
-const withoutCarried = (told: readonly Frame[]): unknown =>
+const withoutCarried = (told: readonly TestSseFrame[]): unknown =>
   JSON.parse(JSON.stringify(told), (key, value: unknown) => (key === 'metadata' ? undefined : value));
 
-describe.each(voices)('a stream of $name', (voice) => {
+describe.each(streamClients)('a stream of $name', (voice) => {
   it('is a legal story, every event with its number', async () => {
-    const message = says('stream');
+    const message = userMessage('stream');
     const response = await voice.stream(server.url, message);
     expect(response.headers.get('content-type')).toBe('text/event-stream');
     expect(response.headers.get('cache-control')).toContain('no-cache');
-    const told = await readFrames(response);
+    const told = await readSseFrames(response);
     expect(told).toHaveLength(8);
     expect(told.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
     if (!voice.isRest) for (const { data } of told) expect(data).toMatchObject({ jsonrpc: '2.0', id: 7 });
     const events = voice.events(told, message);
-    expect(lint(events)).toEqual([]);
+    expect(lintStream(events)).toEqual([]);
     expect(reduce(events)).toMatchObject({
       status: { state: 'completed' },
       artifacts: [{ parts: ['0', '1', '2', '3', '4'].map((text) => ({ text })) }],
@@ -52,25 +52,27 @@ describe.each(voices)('a stream of $name', (voice) => {
   });
 
   it('goes on after the event that a reader has, when the message is sent again', async () => {
-    const message = says('stream');
-    const whole = await readFrames(await voice.stream(server.url, message));
+    const message = userMessage('stream');
+    const whole = await readSseFrames(await voice.stream(server.url, message));
     for (const [i, { id }] of whole.entries()) {
-      const rest = await readFrames(await voice.stream(server.url, message, { 'last-event-id': String(id) }));
+      const rest = await readSseFrames(
+        await voice.stream(server.url, message, { 'last-event-id': String(id) }),
+      );
       expect(withoutCarried(rest)).toEqual(withoutCarried(whole.slice(i + 1)));
     }
   });
 
   it('goes on after the event that a reader has, when the task is followed', async () => {
-    const message = says('stream');
-    const whole = await readFrames(await voice.stream(server.url, message));
+    const message = userMessage('stream');
+    const whole = await readSseFrames(await voice.stream(server.url, message));
     const id = taskIdOf(voice.events(whole, message));
-    const rest = await readFrames(await voice.subscribe(server.url, id, { 'last-event-id': '3' }));
+    const rest = await readSseFrames(await voice.subscribe(server.url, id, { 'last-event-id': '3' }));
     expect(withoutCarried(rest)).toEqual(withoutCarried(whole.slice(3)));
   });
 
   it('goes on while the task works, after its reader has lost the connection', async () => {
-    const message = says('slow');
-    const broken = frames(await voice.stream(server.url, message));
+    const message = userMessage('slow');
+    const broken = streamSseFrames(await voice.stream(server.url, message));
     const seen = [(await broken.next()).value, (await broken.next()).value];
     await broken.return(undefined);
     const id = taskIdOf(voice.events(seen, message));
@@ -81,19 +83,19 @@ describe.each(voices)('a stream of $name', (voice) => {
     ]);
     await agent.cancelTask({ id });
     for (const response of mended) {
-      const rest = await readFrames(response);
+      const rest = await readSseFrames(response);
       expect(rest.map((frame) => frame.id)).toEqual([3, 4]);
       const events = voice.events([...seen, ...rest], message);
-      expect(lint(events)).toEqual([]);
+      expect(lintStream(events)).toEqual([]);
       expect(events.at(-1)).toMatchObject({ status: { state: 'canceled' } });
     }
   });
 
   it('keeps two artifacts apart when it goes on', async () => {
-    const message = says('two');
-    const whole = await readFrames(await voice.stream(server.url, message));
+    const message = userMessage('two');
+    const whole = await readSseFrames(await voice.stream(server.url, message));
     const id = taskIdOf(voice.events(whole, message));
-    const rest = await readFrames(await voice.subscribe(server.url, id, { 'last-event-id': '4' }));
+    const rest = await readSseFrames(await voice.subscribe(server.url, id, { 'last-event-id': '4' }));
     expect(withoutCarried(rest)).toEqual(withoutCarried(whole.slice(4)));
     expect(voice.events(rest, message).filter(({ kind }) => kind === 'artifact')).toMatchObject([
       { artifact: { artifactId: 'second', parts: [{ text: 'c' }] }, append: true },
@@ -102,75 +104,75 @@ describe.each(voices)('a stream of $name', (voice) => {
 
   it.each(['abc', '-1', '1e99', '999'])('ignores the number %s, which it never gave', async (number) => {
     const header = { 'last-event-id': number };
-    const message = says('stream');
-    const whole = await readFrames(await voice.stream(server.url, message, header));
+    const message = userMessage('stream');
+    const whole = await readSseFrames(await voice.stream(server.url, message, header));
     expect(whole.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
-    const again = await readFrames(await voice.stream(server.url, message, header));
+    const again = await readSseFrames(await voice.stream(server.url, message, header));
     expect(reduce(voice.events(again, message))).toMatchObject({
       status: { state: 'completed' },
       artifacts: [{ parts: ['0', '1', '2', '3', '4'].map((text) => ({ text })) }],
     });
-    const asked = says('ask');
-    const told = await readFrames(await voice.stream(server.url, asked));
+    const asked = userMessage('ask');
+    const told = await readSseFrames(await voice.stream(server.url, asked));
     const id = taskIdOf(voice.events(told, asked));
-    const following = frames(await voice.subscribe(server.url, id, header));
-    const first = voice.events([(await following.next()).value], says('', { taskId: id }));
+    const following = streamSseFrames(await voice.subscribe(server.url, id, header));
+    const first = voice.events([(await following.next()).value], userMessage('', { taskId: id }));
     expect(first[0]).toMatchObject({ kind: 'task', task: { id, status: { state: 'input-required' } } });
     await following.return(undefined);
   });
 
   it('begins with the task for whoever comes later, and is the same for all from there', async () => {
-    const message = says('slow');
-    const first = frames(await voice.stream(server.url, message));
+    const message = userMessage('slow');
+    const first = streamSseFrames(await voice.stream(server.url, message));
     const seen = [];
     for (let i = 0; i < 3; i++) seen.push((await first.next()).value);
     const id = taskIdOf(voice.events(seen, message));
     const others = await Promise.all([1, 2, 3].map(() => voice.subscribe(server.url, id)));
     await agent.cancelTask({ id });
     for await (const frame of first) seen.push(frame);
-    const [one, two, three] = await Promise.all(others.map(readFrames));
+    const [one, two, three] = await Promise.all(others.map(readSseFrames));
     expect(two).toEqual(one);
     expect(three).toEqual(one);
     expect(one).toHaveLength(2);
     expect(one?.at(-1)).toEqual(seen.at(-1));
-    const events = voice.events(one ?? [], says('', { taskId: id }));
-    expect(lint(events)).toEqual([]);
+    const events = voice.events(one ?? [], userMessage('', { taskId: id }));
+    expect(lintStream(events)).toEqual([]);
     expect(events[0]).toMatchObject({ kind: 'task', task: { id, status: { state: 'working' } } });
     expect(events.at(-1)).toMatchObject({ kind: 'status', status: { state: 'canceled' } });
   });
 
   it('stays open while the task it follows waits for input', async () => {
-    const message = says('ask');
-    const asked = voice.events(await readFrames(await voice.stream(server.url, message)), message);
-    expect(lint(asked)).toEqual([]);
+    const message = userMessage('ask');
+    const asked = voice.events(await readSseFrames(await voice.stream(server.url, message)), message);
+    expect(lintStream(asked)).toEqual([]);
     expect(asked.at(-1)).toMatchObject({ status: { state: 'input-required' } });
     const id = taskIdOf(asked);
-    const following = frames(await voice.subscribe(server.url, id));
+    const following = streamSseFrames(await voice.subscribe(server.url, id));
     const told = [(await following.next()).value!];
-    await agent.send({ message: says('that', { taskId: id }) });
+    await agent.send({ message: userMessage('that', { taskId: id }) });
     for await (const frame of following) told.push(frame);
-    const events = voice.events(told, says('', { taskId: id }));
-    expect(lint(events)).toEqual([]);
+    const events = voice.events(told, userMessage('', { taskId: id }));
+    expect(lintStream(events)).toEqual([]);
     expect(events[0]).toMatchObject({ kind: 'task', task: { status: { state: 'input-required' } } });
     expect(events.at(-1)).toMatchObject({ status: { state: 'completed' } });
   });
 
   it('stays open while the task waits for credentials', async () => {
-    const message = says('auth');
-    const following = frames(await voice.stream(server.url, message));
+    const message = userMessage('auth');
+    const following = streamSseFrames(await voice.stream(server.url, message));
     const told = [];
     for (let i = 0; i < 3; i++) told.push((await following.next()).value);
     const id = taskIdOf(voice.events(told, message));
-    await agent.send({ message: says('signed', { taskId: id }) });
+    await agent.send({ message: userMessage('signed', { taskId: id }) });
     for await (const frame of following) told.push(frame);
     const events = voice.events(told, message);
-    expect(lint(events)).toEqual([]);
+    expect(lintStream(events)).toEqual([]);
     expect(events.at(-1)).toMatchObject({ status: { state: 'completed' } });
   });
 
   it('of a task that is over is refused in 1.0 and told once more before', async () => {
-    const message = says('hello');
-    const whole = await readFrames(await voice.stream(server.url, message));
+    const message = userMessage('hello');
+    const whole = await readSseFrames(await voice.stream(server.url, message));
     const id = taskIdOf(voice.events(whole, message));
     const response = await voice.subscribe(server.url, id);
     if (voice.dialect.version === '1.0') {
@@ -180,10 +182,10 @@ describe.each(voices)('a stream of $name', (voice) => {
       expect((error.details ?? error.data)[0]).toMatchObject({ reason: 'UNSUPPORTED_OPERATION' });
       return;
     }
-    const told = await readFrames(response);
+    const told = await readSseFrames(response);
     const last = voice.isRest ? told.at(-1)?.data.statusUpdate : told.at(-1)?.data.result;
     expect(last).toMatchObject({ final: true });
-    const events = voice.events(told, says('', { taskId: id }));
+    const events = voice.events(told, userMessage('', { taskId: id }));
     expect(events.at(-1)).toMatchObject({ kind: 'status', status: { state: 'completed' } });
     expect(reduce(events)).toMatchObject({ artifacts: [{ parts: [{ text: 'hello' }] }] });
   });
@@ -202,7 +204,10 @@ describe('following by POST', () => {
     ['/tasks', { 'a2a-version': '1.0' }],
     ['/v1/tasks', {}],
   ])('is the same as by GET at %s', async (path, headers) => {
-    const task = await agent.send({ message: says('slow'), configuration: { returnImmediately: true } });
+    const task = await agent.send({
+      message: userMessage('slow'),
+      configuration: { returnImmediately: true },
+    });
     if (!isTask(task)) throw new Error('This is no task');
     const url = `${server.url}${path}/${task.id}:subscribe`;
     const [byGet, byPost] = await Promise.all([
@@ -214,8 +219,8 @@ describe('following by POST', () => {
       }),
     ]);
     await agent.cancelTask({ id: task.id });
-    const told = await readFrames(byGet);
-    expect(await readFrames(byPost)).toEqual(told);
+    const told = await readSseFrames(byGet);
+    expect(await readSseFrames(byPost)).toEqual(told);
     expect(told).toHaveLength(2);
   });
 });
@@ -223,32 +228,32 @@ describe('following by POST', () => {
 describe('a silent stream', () => {
   it('gives signs of life that mean nothing', async () => {
     const other = await serve(agent, { heartbeat: 5 });
-    const [modern] = voices;
+    const [modern] = streamClients;
     if (!modern) throw new Error('There is no voice');
-    const message = says('slow');
+    const message = userMessage('slow');
     const told = [];
-    for await (const frame of frames(await modern.stream(other.url, message))) {
+    for await (const frame of streamSseFrames(await modern.stream(other.url, message))) {
       told.push(frame);
       if (told.filter(({ comment }) => comment !== undefined).length < 2) continue;
       if (told.every(({ data }) => data?.result?.statusUpdate?.status.state !== 'TASK_STATE_CANCELED'))
         await agent.cancelTask({ id: told[0]?.data.result.task.id });
     }
-    expect(lint(modern.events(told, message))).toEqual([]);
+    expect(lintStream(modern.events(told, message))).toEqual([]);
     await other.stop();
   });
 });
 
 describe('a stream that fails in the middle', () => {
-  const broken = standIn(sampleAgent(), {
+  const broken = stubAgent(sampleAgent(), {
     async *stream(): AsyncGenerator<StreamEvent> {
       yield { kind: 'task', task: { id: 't-1', contextId: 'c-1', status: { state: 'working' } } };
       throw new Error('the secret of the house');
     },
   });
 
-  it.each(voices)('says so in the words of $name, without the cause', async (voice) => {
+  it.each(streamClients)('says so in the words of $name, without the cause', async (voice) => {
     const other = await serve(broken);
-    const told = await readFrames(await voice.stream(other.url, says('hi')));
+    const told = await readSseFrames(await voice.stream(other.url, userMessage('hi')));
     expect(told).toHaveLength(2);
     const { data } = told[1] ?? {};
     expect((data.error ?? data).message).toBe('Internal error');
@@ -260,11 +265,11 @@ describe('a stream that fails in the middle', () => {
 describe('an agent that does not stream', () => {
   const quiet = sampleAgent({ streaming: false });
 
-  it.each(voices)('says so in the words of $name', async (voice) => {
+  it.each(streamClients)('says so in the words of $name', async (voice) => {
     const other = await serve(quiet);
-    const { id } = (await quiet.send({ message: says('ask') })) as { id: string };
+    const { id } = (await quiet.send({ message: userMessage('ask') })) as { id: string };
     for (const response of [
-      await voice.stream(other.url, says('hi')),
+      await voice.stream(other.url, userMessage('hi')),
       await voice.subscribe(other.url, id),
     ]) {
       expect(response.headers.get('content-type')).toMatch(/json/);
@@ -278,9 +283,9 @@ describe('an agent that does not stream', () => {
 it('refuses one stream too many, so that a proxy sees it', async () => {
   const other = await serve(agent, { maxStreams: 0 });
   const params = { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'stream' }] } };
-  const rest = await post(`${other.url}/message:stream`, params, { 'a2a-version': '1.0' });
+  const rest = await httpPost(`${other.url}/message:stream`, params, { 'a2a-version': '1.0' });
   expect(rest).toMatchObject({ status: 429, json: { error: { status: 'RESOURCE_EXHAUSTED' } } });
   const body = { jsonrpc: '2.0', id: 1, method: 'SendStreamingMessage', params };
-  expect((await post(other.url, body, { 'a2a-version': '1.0' })).status).toBe(429);
+  expect((await httpPost(other.url, body, { 'a2a-version': '1.0' })).status).toBe(429);
   await other.stop();
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalAgent } from '../../../src/engine/index.ts';
 import { type RunningServer, serve } from '../../../src/server/index.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
-import { get, open, post, rpc } from '../../support/http/http-calls.ts';
+import { httpGet, httpOpen, httpPost, callRpc } from '../../support/http/http-calls.ts';
 
 let agent: LocalAgent;
 let server: RunningServer;
@@ -22,33 +22,39 @@ const says = (text: string, more: object = {}) => ({
 });
 
 async function send(text: string, more: object = {}, beside: object = {}): Promise<any> {
-  return (await rpc(server.url, 'SendMessage', { ...says(text, more), ...beside }, '1.0')).result.task;
+  return (await callRpc(server.url, 'SendMessage', { ...says(text, more), ...beside }, '1.0')).result.task;
 }
 
 describe('a message', () => {
   it('that is sent again is the same task, and is worked on once', async () => {
     const params = says('hello');
-    const first = (await rpc(server.url, 'SendMessage', params, '1.0')).result.task;
-    const again = (await post(`${server.url}/message:send`, params, modern)).json.task;
+    const first = (await callRpc(server.url, 'SendMessage', params, '1.0')).result.task;
+    const again = (await httpPost(`${server.url}/message:send`, params, modern)).json.task;
     expect(again).toEqual(first);
-    expect((await get(`${server.url}/tasks?contextId=${first.contextId}`, modern)).json.totalSize).toBe(1);
+    expect((await httpGet(`${server.url}/tasks?contextId=${first.contextId}`, modern)).json.totalSize).toBe(
+      1,
+    );
   });
 
   it('is worked on though its sender is gone', async () => {
     const leaving = new AbortController();
     const contextId = crypto.randomUUID();
     const body = says('slow', { contextId });
-    const sent = open(`${server.url}/message:send`, body, modern, 'POST', leaving.signal);
-    const list = async () => (await get(`${server.url}/tasks?contextId=${contextId}`, modern)).json.tasks;
+    const sent = httpOpen(`${server.url}/message:send`, body, modern, 'POST', leaving.signal);
+    const list = async () => (await httpGet(`${server.url}/tasks?contextId=${contextId}`, modern)).json.tasks;
     let tasks = await list();
     while (tasks[0]?.status.message === undefined) tasks = await list();
     leaving.abort();
     await expect(sent).rejects.toThrow(/abort/i);
     const [{ id }] = await list();
-    expect((await get(`${server.url}/tasks/${id}`, modern)).json.status.state).toBe('TASK_STATE_WORKING');
-    const canceled = await post(`${server.url}/tasks/${id}:cancel`, { metadata: { why: 'enough' } }, modern);
+    expect((await httpGet(`${server.url}/tasks/${id}`, modern)).json.status.state).toBe('TASK_STATE_WORKING');
+    const canceled = await httpPost(
+      `${server.url}/tasks/${id}:cancel`,
+      { metadata: { why: 'enough' } },
+      modern,
+    );
     expect(canceled.json.status.state).toBe('TASK_STATE_CANCELED');
-    const again = await post(`${server.url}/tasks/${id}:cancel`, undefined, modern);
+    const again = await httpPost(`${server.url}/tasks/${id}:cancel`, undefined, modern);
     expect(again.json).toEqual(canceled.json);
   });
 
@@ -66,7 +72,7 @@ describe('history', () => {
     const done = await send('that', { taskId: id }, { configuration: { historyLength: 2 } });
     expect(done.history.map(({ role }: any) => role)).toEqual(['ROLE_AGENT', 'ROLE_USER']);
     const of = async (historyLength?: number) =>
-      (await rpc(server.url, 'GetTask', { id, historyLength }, '1.0')).result.history;
+      (await callRpc(server.url, 'GetTask', { id, historyLength }, '1.0')).result.history;
     expect(await of()).toHaveLength(3);
     expect(await of(2)).toHaveLength(2);
     expect(await of(100)).toHaveLength(3);
@@ -75,16 +81,16 @@ describe('history', () => {
   });
 
   it.each([-1, 1.5, 'many'])('of the length %j is refused', async (historyLength) => {
-    const { error } = await rpc(server.url, 'GetTask', { id: 'x', historyLength }, '1.0');
+    const { error } = await callRpc(server.url, 'GetTask', { id: 'x', historyLength }, '1.0');
     expect(error).toMatchObject({ code: -32602 });
     expect(error.data[1].fieldViolations).toMatchObject([{ field: 'historyLength' }]);
-    const rest = await get(`${server.url}/tasks/x?historyLength=${historyLength}`, modern);
+    const rest = await httpGet(`${server.url}/tasks/x?historyLength=${historyLength}`, modern);
     expect(rest.status).toBe(400);
   });
 });
 
 describe('a list', () => {
-  const list = (query: string) => get(`${server.url}/tasks?${query}`, modern);
+  const list = (query: string) => httpGet(`${server.url}/tasks?${query}`, modern);
 
   it('has the newest first, all four members always, and no artifacts unless asked', async () => {
     const contextId = crypto.randomUUID();
@@ -144,29 +150,29 @@ describe('a list', () => {
 
 describe('a tenant', () => {
   it('has its own tasks, whether it is named by path, by field or by query', async () => {
-    const sent = (await post(`${server.url}/acme/message:send`, says('hello'), modern)).json.task;
+    const sent = (await httpPost(`${server.url}/acme/message:send`, says('hello'), modern)).json.task;
     const { id } = sent;
-    expect((await get(`${server.url}/acme/tasks/${id}`, modern)).json.id).toBe(id);
-    expect((await get(`${server.url}/tasks/${id}?tenant=acme`, modern)).json.id).toBe(id);
-    expect((await rpc(server.url, 'GetTask', { id, tenant: 'acme' }, '1.0')).result.id).toBe(id);
+    expect((await httpGet(`${server.url}/acme/tasks/${id}`, modern)).json.id).toBe(id);
+    expect((await httpGet(`${server.url}/tasks/${id}?tenant=acme`, modern)).json.id).toBe(id);
+    expect((await callRpc(server.url, 'GetTask', { id, tenant: 'acme' }, '1.0')).result.id).toBe(id);
     for (const path of [`/tasks/${id}`, `/other/tasks/${id}`, `/tasks/${id}?tenant=other`])
-      expect((await get(server.url + path, modern)).status).toBe(404);
-    expect((await rpc(server.url, 'GetTask', { id }, '1.0')).error.code).toBe(-32001);
-    expect((await get(`${server.url}/acme/tasks`, modern)).json.totalSize).toBe(1);
-    expect((await get(`${server.url}/other/tasks`, modern)).json.totalSize).toBe(0);
+      expect((await httpGet(server.url + path, modern)).status).toBe(404);
+    expect((await callRpc(server.url, 'GetTask', { id }, '1.0')).error.code).toBe(-32001);
+    expect((await httpGet(`${server.url}/acme/tasks`, modern)).json.totalSize).toBe(1);
+    expect((await httpGet(`${server.url}/other/tasks`, modern)).json.totalSize).toBe(0);
   });
 
   it('of the path is stronger than the one of the body', async () => {
     const body = { ...says('hello'), tenant: 'weak' };
-    const { id } = (await post(`${server.url}/strong/message:send`, body, modern)).json.task;
-    expect((await get(`${server.url}/strong/tasks/${id}`, modern)).status).toBe(200);
-    expect((await get(`${server.url}/weak/tasks/${id}`, modern)).status).toBe(404);
+    const { id } = (await httpPost(`${server.url}/strong/message:send`, body, modern)).json.task;
+    expect((await httpGet(`${server.url}/strong/tasks/${id}`, modern)).status).toBe(200);
+    expect((await httpGet(`${server.url}/weak/tasks/${id}`, modern)).status).toBe(404);
   });
 
   it('may be called v1 by whoever names the version', async () => {
-    const { id } = (await post(`${server.url}/v1/message:send`, says('hello'), modern)).json.task;
-    expect((await get(`${server.url}/v1/tasks/${id}`, modern)).json.id).toBe(id);
-    expect((await get(`${server.url}/v1/tasks/${id}`)).status).toBe(404);
+    const { id } = (await httpPost(`${server.url}/v1/message:send`, says('hello'), modern)).json.task;
+    expect((await httpGet(`${server.url}/v1/tasks/${id}`, modern)).json.id).toBe(id);
+    expect((await httpGet(`${server.url}/v1/tasks/${id}`)).status).toBe(404);
   });
 });
 
@@ -174,16 +180,16 @@ describe('a task that 0.1 began', () => {
   it('is told in 0.1 to those who name no version, and in theirs to those who do', async () => {
     const id = crypto.randomUUID();
     const message = { role: 'user', parts: [{ type: 'text', text: 'hello' }] };
-    await rpc(server.url, 'tasks/send', { id, sessionId: 's-1', message });
-    expect((await rpc(server.url, 'tasks/get', { id })).result).toMatchObject({ id, sessionId: 's-1' });
-    expect((await rpc(server.url, 'tasks/get', { id }, '0.3')).result).toMatchObject({
+    await callRpc(server.url, 'tasks/send', { id, sessionId: 's-1', message });
+    expect((await callRpc(server.url, 'tasks/get', { id })).result).toMatchObject({ id, sessionId: 's-1' });
+    expect((await callRpc(server.url, 'tasks/get', { id }, '0.3')).result).toMatchObject({
       kind: 'task',
       contextId: 's-1',
     });
-    expect((await rpc(server.url, 'GetTask', { id }, '1.0')).result).toMatchObject({
+    expect((await callRpc(server.url, 'GetTask', { id }, '1.0')).result).toMatchObject({
       contextId: 's-1',
       status: { state: 'TASK_STATE_COMPLETED' },
     });
-    expect((await get(`${server.url}/v1/tasks/${id}`)).json).toMatchObject({ contextId: 's-1' });
+    expect((await httpGet(`${server.url}/v1/tasks/${id}`)).json).toMatchObject({ contextId: 's-1' });
   });
 });

@@ -2,19 +2,19 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { defineAgent } from '../../../src/engine/local-agent.ts';
 import { Metrics } from '../../../src/metrics/metrics.ts';
 import type { LogEntry } from '../../../src/primitives/log.ts';
-import { apiKey } from '../../../src/server/auth/schemes/api-key.ts';
-import { bearer } from '../../../src/server/auth/schemes/bearer.ts';
+import { apiKeyAuth } from '../../../src/server/auth/schemes/api-key.ts';
+import { bearerAuth } from '../../../src/server/auth/schemes/bearer.ts';
 import { fetchHandler } from '../../../src/server/fetch.ts';
-import { type NodeOptions, type RunningServer, serve } from '../../../src/server/node/serve.ts';
-import { parseExposition, type Sample } from '../../support/metrics/exposition.ts';
-import { readFrames } from '../../support/http/sse-frames.ts';
-import { get, open, post } from '../../support/http/http-calls.ts';
+import { type ServeOptions, type RunningServer, serve } from '../../../src/server/node/serve.ts';
+import { parseExposition, type ExpositionSample } from '../../support/metrics/exposition.ts';
+import { readSseFrames } from '../../support/http/sse-frames.ts';
+import { httpGet, httpOpen, httpPost } from '../../support/http/http-calls.ts';
 
 const v1 = { 'a2a-version': '1.0' };
 
 let server: RunningServer | undefined;
 
-async function start(options: NodeOptions, metrics?: Metrics): Promise<RunningServer> {
+async function start(options: ServeOptions, metrics?: Metrics): Promise<RunningServer> {
   const agent = defineAgent(
     {
       name: 'Watched',
@@ -39,10 +39,10 @@ const message = (text = 'hi') => ({ messageId: crypto.randomUUID(), role: 'ROLE_
 const rpc = (method: string, params: unknown) => ({ jsonrpc: '2.0', id: 1, method, params });
 
 async function samplesAt(url: string): Promise<(name: string, labels?: object) => number | undefined> {
-  const { text, headers } = await get(`${url}/metrics`);
+  const { text, headers } = await httpGet(`${url}/metrics`);
   expect(headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
   const { samples } = parseExposition(text);
-  const fits = ({ labels }: Sample, wanted: object) =>
+  const fits = ({ labels }: ExpositionSample, wanted: object) =>
     Object.entries(wanted).every(([label, value]) => labels[label] === value);
   return (name, labels = {}) => samples.find((each) => each.name === name && fits(each, labels))?.value;
 }
@@ -51,13 +51,15 @@ describe('the page of metrics', () => {
   it('tells of requests, streams, tasks and bytes', async () => {
     const metrics = new Metrics();
     const { url } = await start({ metrics: { metrics } }, metrics);
-    await post(url, rpc('SendMessage', { message: message() }), v1);
-    await post(url, rpc('SendMessage', { message: message('fail') }), v1);
-    await post(`${url}/message:send`, { message: message() }, v1);
-    await post(url, rpc('GetTask', { id: 'nobody' }), v1);
-    await post(url, rpc('tasks/get', { id: 'nobody' }));
-    await post(url, '{', v1);
-    const events = await readFrames(await open(url, rpc('SendStreamingMessage', { message: message() }), v1));
+    await httpPost(url, rpc('SendMessage', { message: message() }), v1);
+    await httpPost(url, rpc('SendMessage', { message: message('fail') }), v1);
+    await httpPost(`${url}/message:send`, { message: message() }, v1);
+    await httpPost(url, rpc('GetTask', { id: 'nobody' }), v1);
+    await httpPost(url, rpc('tasks/get', { id: 'nobody' }));
+    await httpPost(url, '{', v1);
+    const events = await readSseFrames(
+      await httpOpen(url, rpc('SendStreamingMessage', { message: message() }), v1),
+    );
     await expect
       .poll(async () =>
         (await samplesAt(url))('dragoman_requests_total', { operation: 'stream', outcome: 'OK' }),
@@ -84,11 +86,11 @@ describe('the page of metrics', () => {
   });
 
   it('counts what was refused at the door', async () => {
-    const auth = { any: [bearer({ tokens: { secret: 'alice' } })] };
+    const auth = { any: [bearerAuth({ tokens: { secret: 'alice' } })] };
     const { url } = await start({ metrics: true, auth, maxBodyBytes: 100 });
-    expect((await post(url, rpc('GetTask', { id: '1' }), v1)).status).toBe(401);
+    expect((await httpPost(url, rpc('GetTask', { id: '1' }), v1)).status).toBe(401);
     const large = { ...v1, authorization: 'Bearer secret' };
-    expect((await post(url, rpc('GetTask', { id: 'x'.repeat(200) }), large)).status).toBe(413);
+    expect((await httpPost(url, rpc('GetTask', { id: 'x'.repeat(200) }), large)).status).toBe(413);
     const value = await samplesAt(url);
     expect(value('dragoman_requests_total', { outcome: 'UNAUTHENTICATED' })).toBe(1);
     expect(value('dragoman_requests_total', { outcome: 'PAYLOAD_TOO_LARGE' })).toBe(1);
@@ -97,28 +99,28 @@ describe('the page of metrics', () => {
 
   it('is not there unless it is wanted', async () => {
     const { url } = await start({});
-    expect((await get(`${url}/metrics`)).status).toBe(404);
+    expect((await httpGet(`${url}/metrics`)).status).toBe(404);
   });
 
   it('is where it was put, below the base path', async () => {
     const { url } = await start({ basePath: '/echo', metrics: { path: '/numbers' } });
-    expect((await get(`${url}/echo/numbers`)).status).toBe(200);
-    expect((await get(`${url}/echo/metrics`)).status).toBe(404);
+    expect((await httpGet(`${url}/echo/numbers`)).status).toBe(200);
+    expect((await httpGet(`${url}/echo/metrics`)).status).toBe(404);
   });
 
   it('is shown to whom it may be shown', async () => {
     const allow = ({ headers }: { headers: { authorization?: unknown } }) =>
       headers.authorization === 'Bearer scrape';
-    const auth = { any: [bearer({ tokens: { secret: 'alice' } })] };
+    const auth = { any: [bearerAuth({ tokens: { secret: 'alice' } })] };
     const { url } = await start({ auth, metrics: { allow } });
-    expect((await get(`${url}/metrics`)).status).toBe(403);
-    expect((await get(`${url}/metrics`, { authorization: 'Bearer secret' })).status).toBe(403);
-    expect((await get(`${url}/metrics`, { authorization: 'Bearer scrape' })).status).toBe(200);
+    expect((await httpGet(`${url}/metrics`)).status).toBe(403);
+    expect((await httpGet(`${url}/metrics`, { authorization: 'Bearer secret' })).status).toBe(403);
+    expect((await httpGet(`${url}/metrics`, { authorization: 'Bearer scrape' })).status).toBe(200);
   });
 
   it('is shown to nobody from elsewhere unless somebody says so', async () => {
     const agent = defineAgent({ name: 'A', description: 'B', process: ({ text }) => text });
-    const ask = (metrics: NodeOptions['metrics']) =>
+    const ask = (metrics: ServeOptions['metrics']) =>
       fetchHandler(agent, { metrics })(new Request('http://agent.example/metrics'));
     expect((await ask(true)).status).toBe(403);
     expect((await ask({ allow: () => true })).status).toBe(200);
@@ -132,10 +134,10 @@ describe('the log of requests', () => {
 
   it('says who asked for what and what became of it', async () => {
     const { url } = await start({ log });
-    const { json } = await post(url, rpc('SendMessage', { message: message() }), v1);
-    await post(`${url}/message:send`, { message: message() }, v1);
-    await post(url, rpc('GetTask', { id: 'nobody' }), v1);
-    await get(`${url}/healthz`);
+    const { json } = await httpPost(url, rpc('SendMessage', { message: message() }), v1);
+    await httpPost(`${url}/message:send`, { message: message() }, v1);
+    await httpPost(url, rpc('GetTask', { id: 'nobody' }), v1);
+    await httpGet(`${url}/healthz`);
     expect(entries).toHaveLength(3);
     expect(entries[0]).toEqual({
       level: 'info',
@@ -160,7 +162,9 @@ describe('the log of requests', () => {
 
   it('tells of a stream when it is over', async () => {
     const { url } = await start({ log });
-    const events = await readFrames(await open(url, rpc('SendStreamingMessage', { message: message() }), v1));
+    const events = await readSseFrames(
+      await httpOpen(url, rpc('SendStreamingMessage', { message: message() }), v1),
+    );
     await expect.poll(() => entries).toHaveLength(1);
     expect(entries[0]).toMatchObject({
       taskId: events[0]?.data.result.task.id,
@@ -171,16 +175,16 @@ describe('the log of requests', () => {
   it('holds no secrets, wherever they come', async () => {
     const auth = {
       any: [
-        bearer({ tokens: { 'secret-1': 'alice' } }),
-        apiKey({ name: 'key', in: 'query', keys: { 'secret-2': 'bob' } }),
+        bearerAuth({ tokens: { 'secret-1': 'alice' } }),
+        apiKeyAuth({ name: 'key', in: 'query', keys: { 'secret-2': 'bob' } }),
       ],
     };
     const { url } = await start({ log, auth });
     const request = rpc('ListTasks', {});
-    expect((await post(url, request, { ...v1, authorization: 'Bearer secret-1' })).status).toBe(200);
-    expect((await post(`${url}/?key=secret-2`, request, v1)).status).toBe(200);
-    expect((await post(`${url}/?key=secret-3`, request, { ...v1, cookie: 'secret-4' })).status).toBe(401);
-    expect((await get(`${url}/tasks?key=secret-2`, v1)).status).toBe(200);
+    expect((await httpPost(url, request, { ...v1, authorization: 'Bearer secret-1' })).status).toBe(200);
+    expect((await httpPost(`${url}/?key=secret-2`, request, v1)).status).toBe(200);
+    expect((await httpPost(`${url}/?key=secret-3`, request, { ...v1, cookie: 'secret-4' })).status).toBe(401);
+    expect((await httpGet(`${url}/tasks?key=secret-2`, v1)).status).toBe(200);
     expect(entries.map(({ fields }) => fields?.caller)).toEqual(['alice', 'bob', '127.0.0.1', 'bob']);
     expect(JSON.stringify(entries)).not.toContain('secret');
   });
@@ -191,6 +195,6 @@ describe('the log of requests', () => {
         throw new Error('full');
       },
     });
-    expect((await post(url, rpc('ListTasks', {}), v1)).status).toBe(200);
+    expect((await httpPost(url, rpc('ListTasks', {}), v1)).status).toBe(200);
   });
 });

@@ -9,9 +9,9 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { connect } from '../../../src/client/connect.ts';
 import { defineAgent } from '../../../src/engine/local-agent.ts';
 import { serve, type RunningServer } from '../../../src/server/node/serve.ts';
-import { inject } from '../../../src/tracing/tracing.ts';
-import { all, reasonOf, say, taskIn } from '../../support/engine/conversation.ts';
-import { post } from '../../support/http/http-calls.ts';
+import { injectTraceHeaders } from '../../../src/tracing/tracing.ts';
+import { all, reasonOf, userRequest, expectTask } from '../../support/engine/conversation.ts';
+import { httpPost } from '../../support/http/http-calls.ts';
 
 const exporter = new InMemorySpanExporter();
 const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
@@ -71,7 +71,7 @@ describe('a trace', () => {
         description: 'Asks somebody else',
         async *process({ text }) {
           const remote = connect(far.url);
-          for await (const event of remote.stream(say(text))) {
+          for await (const event of remote.stream(userRequest(text))) {
             if (event.kind === 'artifact') yield { artifact: event.artifact };
           }
           await remote.close();
@@ -81,12 +81,12 @@ describe('a trace', () => {
     const client = connect(near.url);
     const tracer = trace.getTracer('test');
     const answer = await tracer.startActiveSpan('whole', async (root) => {
-      const result = await client.send(say('hi'));
+      const result = await client.send(userRequest('hi'));
       root.end();
       return result;
     });
     await client.close();
-    expect(taskIn(answer).status.state).toBe('completed');
+    expect(expectTask(answer).status.state).toBe('completed');
 
     const whole = await one('whole');
     const asked = await one('a2a.client/send');
@@ -109,8 +109,8 @@ describe('a trace', () => {
       'a2a.operation': 'send',
       'a2a.version': '1.0',
       'a2a.binding': 'JSONRPC',
-      'a2a.task.id': taskIn(answer).id,
-      'a2a.context.id': taskIn(answer).contextId,
+      'a2a.task.id': expectTask(answer).id,
+      'a2a.context.id': expectTask(answer).contextId,
       'a2a.outcome': 'OK',
     });
   });
@@ -118,7 +118,7 @@ describe('a trace', () => {
   it('is the one that a caller names in its header', async () => {
     const server = await start(echo());
     const traceId = 'a'.repeat(32);
-    await post(
+    await httpPost(
       server.url,
       { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'nobody' } },
       { 'a2a-version': '1.0', traceparent: `00-${traceId}-${'b'.repeat(16)}-01` },
@@ -139,7 +139,7 @@ describe('a trace', () => {
   it('ends with a stream, on both sides', async () => {
     const server = await start(echo());
     const client = connect(server.url);
-    const events = await all(client.stream(say('hi')));
+    const events = await all(client.stream(userRequest('hi')));
     await client.close();
     expect(events.length).toBeGreaterThan(2);
     await one('a2a.server/stream');
@@ -149,7 +149,7 @@ describe('a trace', () => {
   it('is not made where it is not wanted', async () => {
     const server = await serve(defineAgent(echo().definition, { tracing: false }), { tracing: false });
     const client = connect(server.url, { tracing: false });
-    await client.send(say('hi'));
+    await client.send(userRequest('hi'));
     await client.close();
     await server.stop();
     expect(exporter.getFinishedSpans()).toEqual([]);
@@ -157,12 +157,12 @@ describe('a trace', () => {
 
   it('can be put into the headers of any request', async () => {
     const headers = await trace.getTracer('test').startActiveSpan('delivery', async (span) => {
-      const injected = await inject({ a: 'b' });
+      const injected = await injectTraceHeaders({ a: 'b' });
       span.end();
       return { injected, id: span.spanContext().traceId };
     });
     expect(headers.injected).toMatchObject({ a: 'b' });
     expect(headers.injected.traceparent).toContain(headers.id);
-    expect(await inject({ a: 'b' }, false)).toEqual({ a: 'b' });
+    expect(await injectTraceHeaders({ a: 'b' }, false)).toEqual({ a: 'b' });
   });
 });

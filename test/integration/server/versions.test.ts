@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalAgent } from '../../../src/engine/index.ts';
 import { type RunningServer, serve } from '../../../src/server/index.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
-import { get, open, post, rpc } from '../../support/http/http-calls.ts';
+import { httpGet, httpOpen, httpPost, callRpc } from '../../support/http/http-calls.ts';
 
 let agent: LocalAgent;
 let server: RunningServer;
@@ -24,33 +24,33 @@ const asked = (params: unknown, method = 'SendMessage') => ({ jsonrpc: '2.0', id
 
 describe('the version', () => {
   it.each(['1.0', '1.0.0', '1.0.1', ' 1.0 '])('may be written %j', async (version) => {
-    const { json } = await post(server.url, asked(says('hi')), { 'a2a-version': version });
+    const { json } = await httpPost(server.url, asked(says('hi')), { 'a2a-version': version });
     expect(json.result.task.status.state).toBe('TASK_STATE_COMPLETED');
   });
 
   it('may stand in the query', async () => {
-    const { json } = await post(`${server.url}/?A2A-Version=1.0`, asked(says('hi')));
+    const { json } = await httpPost(`${server.url}/?A2A-Version=1.0`, asked(says('hi')));
     expect(json.result.task.status.state).toBe('TASK_STATE_COMPLETED');
-    const listed = await get(`${server.url}/tasks?contextId=none&A2A-Version=1.0`);
+    const listed = await httpGet(`${server.url}/tasks?contextId=none&A2A-Version=1.0`);
     expect(listed.json).toMatchObject({ tasks: [] });
   });
 
   it('is 0.3 when nobody says', async () => {
-    const strict = await post(server.url, asked(says('hi')));
+    const strict = await httpPost(server.url, asked(says('hi')));
     expect(strict.json).toMatchObject({ id: 1, error: { code: -32009 } });
     expect(strict.json.error.data[0]).toMatchObject({ reason: 'VERSION_NOT_SUPPORTED' });
-    const empty = await post(server.url, asked(says('hi')), { 'a2a-version': '' });
+    const empty = await httpPost(server.url, asked(says('hi')), { 'a2a-version': '' });
     expect(empty.json.error.code).toBe(-32009);
     const other = await serve(agent, { lenientVersion: true });
-    const lenient = await post(other.url, asked(says('hi')));
+    const lenient = await httpPost(other.url, asked(says('hi')));
     expect(lenient.json.result.task.status.state).toBe('TASK_STATE_COMPLETED');
     await other.stop();
   });
 
   it.each(['2.0', '0.9', 'one'])('is refused when it is %s', async (version) => {
-    const over = await post(server.url, asked(says('hi')), { 'a2a-version': version });
+    const over = await httpPost(server.url, asked(says('hi')), { 'a2a-version': version });
     expect(over).toMatchObject({ status: 200, json: { id: 1, error: { code: -32009 } } });
-    const rest = await post(`${server.url}/message:send`, says('hi'), { 'a2a-version': version });
+    const rest = await httpPost(`${server.url}/message:send`, says('hi'), { 'a2a-version': version });
     expect(rest).toMatchObject({
       status: 400,
       json: { error: { code: 400, status: 'FAILED_PRECONDITION' } },
@@ -62,9 +62,9 @@ describe('the version', () => {
   });
 
   it('decides whose methods there are', async () => {
-    expect((await rpc(server.url, 'message/send', {}, '1.0')).error.code).toBe(-32601);
-    expect((await rpc(server.url, 'SendMessage', {}, '0.3')).error.code).toBe(-32601);
-    expect((await rpc(server.url, 'constructor', {}, '1.0')).error.code).toBe(-32601);
+    expect((await callRpc(server.url, 'message/send', {}, '1.0')).error.code).toBe(-32601);
+    expect((await callRpc(server.url, 'SendMessage', {}, '0.3')).error.code).toBe(-32601);
+    expect((await callRpc(server.url, 'constructor', {}, '1.0')).error.code).toBe(-32601);
   });
 });
 
@@ -81,28 +81,31 @@ describe('an envelope', () => {
     ['has a number for a method', { jsonrpc: '2.0', id: null, method: 7 }],
     ['is null', 'null'],
   ])('that %s is no request', async (_name, body) => {
-    const { status, json } = await post(server.url, body, modern);
+    const { status, json } = await httpPost(server.url, body, modern);
     expect(status).toBe(200);
     expect(json).toMatchObject({ jsonrpc: '2.0', id: null, error: { code: -32600 } });
   });
 
   it.each([7, 'seven', null, 1.5])('gets its id %j back', async (id) => {
-    const { json } = await post(server.url, { ...asked({ id: 'x' }, 'GetTask'), id }, modern);
+    const { json } = await httpPost(server.url, { ...asked({ id: 'x' }, 'GetTask'), id }, modern);
     expect(json).toMatchObject({ id, error: { code: -32001 } });
   });
 
   it('must be JSON, and not deeper than anybody needs', async () => {
-    expect((await post(server.url, '{', modern)).json).toMatchObject({ id: null, error: { code: -32700 } });
+    expect((await httpPost(server.url, '{', modern)).json).toMatchObject({
+      id: null,
+      error: { code: -32700 },
+    });
     const deep = `${'['.repeat(200)}${']'.repeat(200)}`;
     const nested = `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"a":${deep}}}`;
-    expect((await post(server.url, nested, modern)).json.error.code).toBe(-32600);
-    const xml = await post(server.url, '<a/>', { ...modern, 'content-type': 'text/xml' });
+    expect((await httpPost(server.url, nested, modern)).json.error.code).toBe(-32600);
+    const xml = await httpPost(server.url, '<a/>', { ...modern, 'content-type': 'text/xml' });
     expect(xml).toMatchObject({ status: 415, json: { error: { code: -32005 } } });
   });
 
   it('must not be too large', async () => {
     const other = await serve(agent, { maxBodyBytes: 1_000 });
-    const { status, json } = await post(other.url, asked(says('x'.repeat(2_000))), modern);
+    const { status, json } = await httpPost(other.url, asked(says('x'.repeat(2_000))), modern);
     expect(status).toBe(413);
     expect(json).toMatchObject({ id: null, error: { code: -32600 } });
     await other.stop();
@@ -118,11 +121,11 @@ describe('a message', () => {
     ['no id', { messageId: '' }, 'message.messageId'],
     ['a number for its text', { parts: [{ text: 7 }] }, 'message.parts[0].text'],
   ])('with %s is refused, and the field is named', async (_name, wrong, field) => {
-    const { json } = await post(server.url, asked(says('hi', wrong)), modern);
+    const { json } = await httpPost(server.url, asked(says('hi', wrong)), modern);
     expect(json).toMatchObject({ id: 1, error: { code: -32602 } });
     const violations = json.error.data.find((each: any) => each.fieldViolations)?.fieldViolations;
     expect(violations[0].field).toBe(field);
-    const rest = await post(`${server.url}/message:send`, says('hi', wrong), modern);
+    const rest = await httpPost(`${server.url}/message:send`, says('hi', wrong), modern);
     expect(rest.status).toBe(400);
     expect(rest.json.error.details[1].fieldViolations[0].field).toBe(field);
   });
@@ -135,12 +138,12 @@ describe('a message', () => {
       parts: [{ text: 'hi', media_type: 'a/b' }],
     };
     const configuration = { history_length: 1, return_immediately: false };
-    const { json } = await post(server.url, asked({ message, configuration }), modern);
+    const { json } = await httpPost(server.url, asked({ message, configuration }), modern);
     expect(json.result.task).toMatchObject({
       contextId: 'c-snake',
       history: [{ messageId: 'm-snake', parts: [{ text: 'hi', mediaType: 'a/b' }] }],
     });
-    const listed = await get(
+    const listed = await httpGet(
       `${server.url}/tasks?context_id=c-snake&page_size=1&include_artifacts=true`,
       modern,
     );
@@ -148,18 +151,20 @@ describe('a message', () => {
   });
 
   it('belongs to the context of its task, or is refused', async () => {
-    const { task } = (await post(server.url, asked(says('ask')), modern)).json.result;
+    const { task } = (await httpPost(server.url, asked(says('ask')), modern)).json.result;
     const wrong = says('that', { taskId: task.id, contextId: 'another' });
-    expect((await post(server.url, asked(wrong), modern)).json.error).toMatchObject({ code: -32602 });
+    expect((await httpPost(server.url, asked(wrong), modern)).json.error).toMatchObject({ code: -32602 });
     const right = says('that', { taskId: task.id });
-    expect((await post(server.url, asked(right), modern)).json.result.task.contextId).toBe(task.contextId);
+    expect((await httpPost(server.url, asked(right), modern)).json.result.task.contextId).toBe(
+      task.contextId,
+    );
   });
 });
 
 describe('REST', () => {
   it('answers in JSON where there is nothing', async () => {
     for (const path of ['/nothing', '/tasks/a/b/c', '/v1/nothing', '/tasks/%E0%A4%A']) {
-      const { status, headers, json } = await get(server.url + path);
+      const { status, headers, json } = await httpGet(server.url + path);
       expect([400, 404]).toContain(status);
       expect(headers.get('content-type')).toMatch(/json/);
       expect(json).toBeDefined();
@@ -167,19 +172,19 @@ describe('REST', () => {
   });
 
   it('says which verbs a path takes', async () => {
-    const { status, headers } = await get(`${server.url}/message:send`, modern);
+    const { status, headers } = await httpGet(`${server.url}/message:send`, modern);
     expect(status).toBe(405);
     expect(headers.get('allow')).toBe('POST');
-    expect((await get(server.url)).status).toBe(405);
-    expect((await open(`${server.url}/tasks/x`, undefined, modern, 'DELETE')).status).toBe(405);
+    expect((await httpGet(server.url)).status).toBe(405);
+    expect((await httpOpen(`${server.url}/tasks/x`, undefined, modern, 'DELETE')).status).toBe(405);
   });
 
   it('finds ids that look like something else', async () => {
     const named = { id: 'a/b:cancel c', message: { role: 'user', parts: [{ type: 'text', text: 'ask' }] } };
-    await rpc(server.url, 'tasks/send', named);
+    await callRpc(server.url, 'tasks/send', named);
     const path = `${server.url}/tasks/${encodeURIComponent(named.id)}`;
-    expect((await get(path, modern)).json).toMatchObject({ id: named.id });
-    const canceled = await post(`${path}:cancel`, undefined, modern);
+    expect((await httpGet(path, modern)).json).toMatchObject({ id: named.id });
+    const canceled = await httpPost(`${path}:cancel`, undefined, modern);
     expect(canceled.json).toMatchObject({ id: named.id, status: { state: 'TASK_STATE_CANCELED' } });
   });
 });
@@ -190,25 +195,28 @@ describe('extensions', () => {
     ['X-A2A-Extensions', 'urn:a', 'urn:a'],
     ['A2A-Extensions', 'urn:unknown', null],
   ])('are answered in %s: %s', async (header, wanted, active) => {
-    const { headers } = await post(server.url, asked(says('hi')), { ...modern, [header]: wanted });
+    const { headers } = await httpPost(server.url, asked(says('hi')), { ...modern, [header]: wanted });
     expect(headers.get(header)).toBe(active);
-    const stream = await open(`${server.url}/message:stream`, says('hi'), { ...modern, [header]: wanted });
+    const stream = await httpOpen(`${server.url}/message:stream`, says('hi'), {
+      ...modern,
+      [header]: wanted,
+    });
     expect(stream.headers.get(header)).toBe(active);
     await stream.text();
   });
 
   it('are not spoken of unless they are asked for', async () => {
-    const { headers } = await post(server.url, asked(says('hi')), modern);
+    const { headers } = await httpPost(server.url, asked(says('hi')), modern);
     expect(headers.get('a2a-extensions')).toBeNull();
   });
 
   it('that are required must be asked for', async () => {
     const strict = sampleAgent({ extensions: [{ uri: 'urn:needed', required: true }] });
     const other = await serve(strict);
-    const refused = await post(other.url, asked(says('hi')), modern);
+    const refused = await httpPost(other.url, asked(says('hi')), modern);
     expect(refused.json.error).toMatchObject({ code: -32008 });
     expect(refused.json.error.data[0]).toMatchObject({ reason: 'EXTENSION_SUPPORT_REQUIRED' });
-    const taken = await post(other.url, asked(says('hi')), { ...modern, 'a2a-extensions': 'urn:needed' });
+    const taken = await httpPost(other.url, asked(says('hi')), { ...modern, 'a2a-extensions': 'urn:needed' });
     expect(taken.json.result.task).toBeDefined();
     expect(taken.headers.get('a2a-extensions')).toBe('urn:needed');
     await other.stop();

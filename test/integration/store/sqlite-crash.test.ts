@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openDatabase } from '../../../src/store/sqlite/database.ts';
-import { sqliteLedger } from '../../../src/store/sqlite.ts';
+import { sqliteTaskStore } from '../../../src/store/sqlite.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const writer = fileURLToPath(new URL('fixtures/ledger-writer.mjs', import.meta.url));
@@ -103,7 +103,7 @@ it.each([
     for (const [task, sequence] of await writeAndDie(file, seed + 100, lines)) promises.set(task, sequence);
     expect(promises.size).toBeGreaterThan(0);
 
-    const ledger = await sqliteLedger({ file });
+    const ledger = await sqliteTaskStore({ file });
     for (const [task, sequence] of promises) {
       const log = await ledger.open('ann', task);
       expect(log?.sequence).toBeGreaterThanOrEqual(sequence);

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, expect, it } from 'vitest';
 import { connect, type RemoteAgent } from '../../../src/client/connect.ts';
 import { openDatabase } from '../../../src/store/sqlite/database.ts';
-import { artifactTexts, saidBy, say, taskIn } from '../../support/engine/conversation.ts';
-import { dragoman, type Running, served } from '../../support/cli/run-command.ts';
+import { artifactTexts, statusTextOf, userRequest, expectTask } from '../../support/engine/conversation.ts';
+import { runDragoman, type RunningCommand, serveModule } from '../../support/cli/run-command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-lease-'));
 const module = join(folder, 'agent.mjs');
@@ -35,8 +35,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 const newFile = (): string => join(folder, `${++files}.db`);
 
-async function start(file: string): Promise<Running & { agent: RemoteAgent }> {
-  const running = await served(module, ['--store', `sqlite:${file}`]);
+async function start(file: string): Promise<RunningCommand & { agent: RemoteAgent }> {
+  const running = await serveModule(module, ['--store', `sqlite:${file}`]);
   ends.push(() => running.stop('SIGKILL'));
   const agent = connect(running.url, { retries: 0 });
   ends.push(() => agent.close());
@@ -45,8 +45,8 @@ async function start(file: string): Promise<Running & { agent: RemoteAgent }> {
 
 /** Begins a task that waits. */
 async function begin(agent: RemoteAgent): Promise<string> {
-  const request = say('wait', {}, { configuration: { returnImmediately: true } });
-  return taskIn(await agent.send(request)).id;
+  const request = userRequest('wait', {}, { configuration: { returnImmediately: true } });
+  return expectTask(await agent.send(request)).id;
 }
 
 it('refuses a second process, lets the first go on, and is taken over when that is killed', async () => {
@@ -54,7 +54,7 @@ it('refuses a second process, lets the first go on, and is taken over when that 
   const first = await start(file);
   const id = await begin(first.agent);
 
-  const second = await dragoman(['serve', module, '--port', '0', '--store', `sqlite:${file}`]).ended;
+  const second = await runDragoman(['serve', module, '--port', '0', '--store', `sqlite:${file}`]).ended;
   expect(second.stderr).toMatch(
     new RegExp(
       `^dragoman: ${file} is in use by process ${first.process.pid} on ${hostname()} since 20.*Z\n` +
@@ -63,7 +63,7 @@ it('refuses a second process, lets the first go on, and is taken over when that 
   );
   expect(second.code).toBe(2);
 
-  await first.agent.send(say('go'));
+  await first.agent.send(userRequest('go'));
   for await (const _event of first.agent.subscribe({ id, after: 0 }));
   const task = await first.agent.getTask({ id });
   expect(task.status.state).toBe('completed');
@@ -78,13 +78,13 @@ it('refuses a second process, lets the first go on, and is taken over when that 
   const fourth = await start(file);
   const ended = await fourth.agent.getTask({ id: left });
   expect(ended.status.state).toBe('failed');
-  expect(saidBy(ended)).toMatch(/restarted/);
+  expect(statusTextOf(ended)).toMatch(/restarted/);
 });
 
 it('is had by one of several that start at the same moment', async () => {
   const file = newFile();
   const all = Array.from({ length: 4 }, () =>
-    dragoman(['serve', module, '--port', '0', '--store', `sqlite:${file}`]),
+    runDragoman(['serve', module, '--port', '0', '--store', `sqlite:${file}`]),
   );
   ends.push(() => Promise.all(all.map((each) => each.stop('SIGKILL'))));
   const listening = all.map((each) => each.prints(/^listening on/).then(() => each));
@@ -115,5 +115,5 @@ it('is left by a process that slept while another took it over, which says so', 
   expect(stderr).toContain(`process ${second.process.pid} on ${hostname()} took ${file} over at 20`);
   expect(stderr).toMatch(/Restart this process when the other has ended/);
   expect(code).toBe(1);
-  expect(taskIn(await second.agent.send(say('go'))).status.state).toBe('completed');
+  expect(expectTask(await second.agent.send(userRequest('go'))).status.state).toBe('completed');
 });

@@ -3,8 +3,8 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, it } from 'vitest';
 import { connect, type RemoteAgent } from '../../../src/client/connect.ts';
-import { all, artifactTexts, say, statesOf, taskIn } from '../../support/engine/conversation.ts';
-import { dragoman, type Running, served } from '../../support/cli/run-command.ts';
+import { all, artifactTexts, userRequest, statesOf, expectTask } from '../../support/engine/conversation.ts';
+import { runDragoman, type RunningCommand, serveModule } from '../../support/cli/run-command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-shared-'));
 const file = join(folder, 'tasks.db');
@@ -45,8 +45,8 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function start(): Promise<Running & { agent: RemoteAgent }> {
-  const running = await served(module);
+async function start(): Promise<RunningCommand & { agent: RemoteAgent }> {
+  const running = await serveModule(module);
   ends.push(() => running.stop('SIGKILL'));
   const agent = connect(running.url, { retries: 0 });
   ends.push(() => agent.close());
@@ -56,13 +56,13 @@ async function start(): Promise<Running & { agent: RemoteAgent }> {
 it('lets one process read and follow to its end what another one does, and cancel it', async () => {
   const first = await start();
   const wait = (): ReturnType<RemoteAgent['send']> =>
-    first.agent.send(say('wait', {}, { configuration: { returnImmediately: true } }));
-  const { id } = taskIn(await wait());
-  const { id: doomed } = taskIn(await wait());
+    first.agent.send(userRequest('wait', {}, { configuration: { returnImmediately: true } }));
+  const { id } = expectTask(await wait());
+  const { id: doomed } = expectTask(await wait());
   const second = await start();
   expect((await second.agent.getTask({ id })).status.state).toBe('working');
 
-  const alone = await dragoman(['serve', plain, '--port', '0', '--store', `sqlite:${file}`]).ended;
+  const alone = await runDragoman(['serve', plain, '--port', '0', '--store', `sqlite:${file}`]).ended;
   expect(alone.stderr).toContain(
     `${file} is shared by process ${first.process.pid} on ${hostname()} and 1 more since 20`,
   );
@@ -71,7 +71,7 @@ it('lets one process read and follow to its end what another one does, and cance
 
   expect((await second.agent.cancelTask({ id: doomed })).status.state).toBe('canceled');
   const following = all(second.agent.subscribe({ id }));
-  await first.agent.send(say('go'));
+  await first.agent.send(userRequest('go'));
   expect(statesOf(await following).at(-1)).toBe('completed');
   const task = await second.agent.getTask({ id });
   expect(artifactTexts(task)).toEqual([`begun by ${first.process.pid}, done`]);
@@ -81,7 +81,7 @@ it('lets one process read and follow to its end what another one does, and cance
 
   // The end of one is nothing to the other.
   await first.stop('SIGKILL');
-  const own = taskIn(await second.agent.send(say('go')));
+  const own = expectTask(await second.agent.send(userRequest('go')));
   const third = await start();
   expect(await third.agent.getTask({ id: own.id })).toEqual(own);
 });

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { serve } from '../../../src/server/node/serve.ts';
-import { readTapFile } from '../../../src/tap/traffic-file.ts';
+import { readTrafficFile } from '../../../src/tap/traffic-file.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
-import { dragoman, type Running } from '../../support/cli/run-command.ts';
-import { get, post } from '../../support/http/http-calls.ts';
+import { runDragoman, type RunningCommand } from '../../support/cli/run-command.ts';
+import { httpGet, httpPost } from '../../support/http/http-calls.ts';
 
 const open: { close(): Promise<unknown> }[] = [];
 afterEach(async () => {
@@ -20,8 +20,8 @@ function folder(): string {
   return made;
 }
 
-function run(args: string[], env: Record<string, string> = {}): Running {
-  const running = dragoman(['tap', ...args], { env: { NO_COLOR: '1', TZ: 'UTC', ...env } });
+function run(args: string[], env: Record<string, string> = {}): RunningCommand {
+  const running = runDragoman(['tap', ...args], { env: { NO_COLOR: '1', TZ: 'UTC', ...env } });
   open.push({ close: () => running.stop('SIGKILL') });
   return running;
 }
@@ -68,9 +68,9 @@ describe('dragoman tap', () => {
     const [, url = ''] = await running.prints(/^listening on (\S+)\n/);
     await running.prints(/Ctrl-C stops it\.\n\n/);
     const secret = 'tok_live_4711_abcdef';
-    await post(`${url}/message:send`, say('hello'), { ...version, authorization: `Bearer ${secret}` });
-    await post(`${url}/message:stream`, say('stream'), version);
-    await post(url, { jsonrpc: '2.0', id: 1, method: 'tasks/get', params: { id: 'nope' } });
+    await httpPost(`${url}/message:send`, say('hello'), { ...version, authorization: `Bearer ${secret}` });
+    await httpPost(`${url}/message:stream`, say('stream'), version);
+    await httpPost(url, { jsonrpc: '2.0', id: 1, method: 'tasks/get', params: { id: 'nope' } });
     await running.prints(/task not found\n/);
     const { code, stdout, stderr } = await running.stop('SIGINT');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -78,7 +78,7 @@ describe('dragoman tap', () => {
     expect(timeless(stdout.split('Ctrl-C stops it.\n\n')[1] ?? '')).toBe(golden);
     const text = readFileSync(file, 'utf8');
     expect(text + stdout).not.toContain(secret);
-    expect(readTapFile(text)).toHaveLength(15);
+    expect(readTrafficFile(text)).toHaveLength(15);
     expect(statSync(file).mode & 0o077).toBe(0);
 
     const again = await run(['--read', file]).ended;
@@ -90,7 +90,7 @@ describe('dragoman tap', () => {
         .trimEnd()
         .split('\n')
         .map((line) => JSON.parse(line)),
-    ).toEqual(readTapFile(text));
+    ).toEqual(readTrafficFile(text));
     const scenario = await run(['--read', file, '-o', 'scenario']).ended;
     expect(scenario.stdout).toContain('test_case_id: sample-stream\n');
     expect(scenario.stdout).toContain('proxy_auth_config');
@@ -102,7 +102,7 @@ describe('dragoman tap', () => {
     for (let i = 0; i < 2; i++) {
       const running = run(['--to', to, '--file', file, '-o', 'json']);
       const [, url = ''] = await running.prints(/^listening on (\S+)\n/, 'stderr');
-      await get(`${url}/.well-known/agent-card.json`);
+      await httpGet(`${url}/.well-known/agent-card.json`);
       await running.prints(/card of Sample/);
       const { stdout } = await running.stop('SIGTERM');
       const lines = stdout
@@ -111,27 +111,27 @@ describe('dragoman tap', () => {
         .map((line) => JSON.parse(line) as { kind: string });
       expect(lines.map(({ kind }) => kind)).toEqual(['request', 'response']);
     }
-    expect(readTapFile(readFileSync(file, 'utf8')).map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4]);
+    expect(readTrafficFile(readFileSync(file, 'utf8')).map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4]);
   });
 
   it('shows it in the console as well', async () => {
     const running = run(['--to', await agent(), '--console']);
     const [, url = ''] = await running.prints(/^listening on (\S+)\n/);
     const [, shown = ''] = await running.prints(/console +(\S+)\n/);
-    await get(`${url}/.well-known/agent-card.json`);
+    await httpGet(`${url}/.well-known/agent-card.json`);
     await running.prints(/card of Sample/);
     const { origin, searchParams } = new URL(shown);
-    const { text } = await get(`${origin}/api/wire/file`, {
+    const { text } = await httpGet(`${origin}/api/wire/file`, {
       authorization: `Bearer ${searchParams.get('token')}`,
     });
-    expect(readTapFile(text).map(({ kind }) => kind)).toEqual(['request', 'response']);
+    expect(readTrafficFile(text).map(({ kind }) => kind)).toEqual(['request', 'response']);
     expect((await running.stop('SIGINT')).code).toBe(0);
   });
 
   it('is coloured where that is wanted', async () => {
     const running = run(['--to', await agent()], { NO_COLOR: '', FORCE_COLOR: '1' });
     const [, url = ''] = await running.prints(/^listening on (\S+)\n/);
-    await get(`${url}/.well-known/agent-card.json`);
+    await httpGet(`${url}/.well-known/agent-card.json`);
     // oxlint-disable-next-line no-control-regex -- colours are what is looked for
     await running.prints(/\u001B\[36m──▶\u001B\[39m/);
   });

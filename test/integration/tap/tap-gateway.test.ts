@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readGatewayConfig } from '../../../src/gateway/config/read-gateway-config.ts';
 import { runGateway } from '../../../src/gateway/run-gateway.ts';
-import { openLink } from '../../../src/mesh/brokers/connect-broker.ts';
+import { connectBroker } from '../../../src/mesh/brokers/connect-broker.ts';
 import { serve } from '../../../src/server/node/serve.ts';
-import { Tape } from '../../../src/tap/index.ts';
-import { tappedLink } from '../../../src/tap/recorders/tap-broker.ts';
+import { TrafficLog } from '../../../src/tap/index.ts';
+import { tapBroker } from '../../../src/tap/recorders/tap-broker.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
-import { closedAfterEach } from '../../support/close-after-each.ts';
-import { ask0_3, MeshCaller } from '../../support/mesh/mesh-test-client.ts';
-import { inShort, passagesOn, seenOn } from '../../support/tap/traffic-log.ts';
-import { post } from '../../support/http/http-calls.ts';
+import { closeAfterEach } from '../../support/close-after-each.ts';
+import { request0_3, MeshTestClient } from '../../support/mesh/mesh-test-client.ts';
+import { summarizeRecords, recordsIn, waitForRecord } from '../../support/tap/traffic-log.ts';
+import { httpPost } from '../../support/http/http-calls.ts';
 
-const open = closedAfterEach();
+const open = closeAfterEach();
 
 async function served(options: Parameters<typeof serve>[1] = {}): Promise<string> {
   const server = await serve(sampleAgent(), options);
@@ -21,8 +21,8 @@ async function served(options: Parameters<typeof serve>[1] = {}): Promise<string
   return server.url;
 }
 
-async function gateway(text: string): Promise<{ tape: Tape; url: string }> {
-  const tape = new Tape();
+async function gateway(text: string): Promise<{ tape: TrafficLog; url: string }> {
+  const tape = new TrafficLog();
   const settings = readGatewayConfig(text, join(tmpdir(), 'dragoman.yaml'), {});
   const running = await runGateway(settings, { tape });
   open.push({ close: () => running.stop(0) });
@@ -30,8 +30,8 @@ async function gateway(text: string): Promise<{ tape: Tape; url: string }> {
 }
 
 /** What is about messages, without cards. */
-const talk = (tape: Tape): string[] =>
-  inShort(passagesOn(tape).filter(({ meaning }) => meaning?.operation !== 'card'));
+const talk = (tape: TrafficLog): string[] =>
+  summarizeRecords(recordsIn(tape).filter(({ meaning }) => meaning?.operation !== 'card'));
 
 describe('a gateway on tape', () => {
   it('shows both sides of a translation, who calls, and what was lost', async () => {
@@ -48,24 +48,24 @@ agents: { oldie: { url: "${old}", a2a_version: "0.1" } }
       referenceTaskIds: ['another'],
       extensions: ['urn:x'],
     };
-    await post(
+    await httpPost(
       `${url}/agents/oldie/message:send`,
       { message },
       { 'a2a-version': '1.0', authorization: 'Bearer secret-of-alice-1' },
     );
-    await seenOn(tape, ({ kind, from }) => kind === 'response' && from === 'gateway');
+    await waitForRecord(tape, ({ kind, from }) => kind === 'response' && from === 'gateway');
     expect(talk(tape).filter((line) => !line.startsWith('loss'))).toEqual([
       'request alice → gateway 1.0 HTTP+JSON send: hello',
       'request gateway → oldie 0.1 JSONRPC send: hello',
       'response oldie → gateway 0.1 JSONRPC task completed: hello',
       'response gateway → alice 1.0 HTTP+JSON task completed: hello',
     ]);
-    const losses = passagesOn(tape).filter(({ kind }) => kind === 'loss');
+    const losses = recordsIn(tape).filter(({ kind }) => kind === 'loss');
     expect(losses.map(({ from, to }) => [from, to])).toContainEqual(['gateway', 'oldie']);
     expect(losses.flatMap(({ meaning }) => meaning?.losses?.map(({ path }) => path) ?? [])).toContain('id');
-    expect(JSON.stringify(passagesOn(tape))).not.toContain('secret-of-alice-1');
-    await post(`${url}/agents/oldie/message:send`, { message }, { 'a2a-version': '1.0' });
-    expect(passagesOn(tape).at(-1)).toMatchObject({
+    expect(JSON.stringify(recordsIn(tape))).not.toContain('secret-of-alice-1');
+    await httpPost(`${url}/agents/oldie/message:send`, { message }, { 'a2a-version': '1.0' });
+    expect(recordsIn(tape).at(-1)).toMatchObject({
       kind: 'response',
       from: 'gateway',
       http: { status: 401 },
@@ -78,26 +78,30 @@ listen: 0
 mesh: { url: "memory:tap-test", namespace: tap/test, card_interval_seconds: 60 }
 agents: { sample: { url: "${await served()}" } }
 `);
-    const link = await openLink('memory:tap-test');
+    const link = await connectBroker('memory:tap-test');
     open.push(link);
-    const caller = await MeshCaller.join(
-      tappedLink(link, tape, { name: 'gateway_1' }),
+    const caller = await MeshTestClient.join(
+      tapBroker(link, tape, { name: 'gateway_1' }),
       'tap/test',
       'gateway_1',
     );
     const task = crypto.randomUUID();
-    await caller.say('sample', task, ask0_3(task, 'hello'));
+    await caller.say('sample', task, request0_3(task, 'hello'));
     await caller.answer(task);
-    await seenOn(
+    await waitForRecord(
       tape,
       ({ kind, meaning }) => kind === 'message' && meaning?.gist.startsWith('task completed') === true,
     );
-    const messages = passagesOn(tape).filter(
+    const messages = recordsIn(tape).filter(
       ({ kind, meaning }) => kind === 'message' && meaning?.operation !== 'card',
     );
-    expect(inShort(messages)[0]).toBe('message gateway_1 → sample 0.3 mesh stream: hello');
-    expect(inShort(messages).at(-1)).toMatch(/^message gateway → gateway_1 0\.3 mesh task completed/);
-    expect(inShort(messages).filter((line) => line.includes('status working')).length).toBeLessThanOrEqual(2);
+    expect(summarizeRecords(messages)[0]).toBe('message gateway_1 → sample 0.3 mesh stream: hello');
+    expect(summarizeRecords(messages).at(-1)).toMatch(
+      /^message gateway → gateway_1 0\.3 mesh task completed/,
+    );
+    expect(
+      summarizeRecords(messages).filter((line) => line.includes('status working')).length,
+    ).toBeLessThanOrEqual(2);
     const keys = messages.map(({ text, mesh }) => `${mesh?.topic} ${text}`);
     expect(new Set(keys).size).toBe(keys.length);
   });

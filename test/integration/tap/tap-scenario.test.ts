@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../../src/client/connect.ts';
-import { createMemory } from '../../../src/client/discovery/endpoint-cache.ts';
+import { createEndpointCache } from '../../../src/client/discovery/endpoint-cache.ts';
 import { defineAgent } from '../../../src/engine/index.ts';
-import type { Version } from '../../../src/protocol/card.ts';
+import type { ProtocolVersion } from '../../../src/protocol/card.ts';
 import { serve } from '../../../src/server/node/serve.ts';
-import { runTap, scenarioOf, Tape } from '../../../src/tap/index.ts';
+import { runTap, exportScenario, TrafficLog } from '../../../src/tap/index.ts';
 import { readScenarios } from '../../../src/testkit/scenario/files/read-scenarios.ts';
-import { openRig } from '../../../src/testkit/scenario/harness/open-harness.ts';
+import { openHarness } from '../../../src/testkit/scenario/harness/open-harness.ts';
 import { runScenarios } from '../../../src/testkit/scenario/run-scenarios.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
-import { closedAfterEach } from '../../support/close-after-each.ts';
-import { passagesOn } from '../../support/tap/traffic-log.ts';
+import { closeAfterEach } from '../../support/close-after-each.ts';
+import { recordsIn } from '../../support/tap/traffic-log.ts';
 
-const open = closedAfterEach();
+const open = closeAfterEach();
 
 async function served(agent = sampleAgent()): Promise<string> {
   const server = await serve(agent);
@@ -25,10 +25,18 @@ const say = (text: string) => ({
 });
 
 /** Records a conversation with the sample agent. */
-async function recorded(url: string, version: Version, transport: 'JSONRPC' | 'HTTP+JSON'): Promise<Tape> {
-  const tape = new Tape();
+async function recorded(
+  url: string,
+  version: ProtocolVersion,
+  transport: 'JSONRPC' | 'HTTP+JSON',
+): Promise<TrafficLog> {
+  const tape = new TrafficLog();
   const tap = await runTap({ to: url, tape });
-  const agent = connect(tap.url, { memory: createMemory(), versions: [version], transports: [transport] });
+  const agent = connect(tap.url, {
+    memory: createEndpointCache(),
+    versions: [version],
+    transports: [transport],
+  });
   await agent.send(say('hello'));
   await agent.send(say('fail'));
   for (const text of ['stream', 'two', 'ask', 'reject', `this is ${crypto.randomUUID()}`])
@@ -41,12 +49,12 @@ async function recorded(url: string, version: Version, transport: 'JSONRPC' | 'H
 }
 
 async function outcomes(yaml: string): Promise<string[]> {
-  const results = await runScenarios(readScenarios(yaml, 'recorded.yaml'), { openRig: () => openRig() });
+  const results = await runScenarios(readScenarios(yaml, 'recorded.yaml'), { openRig: () => openHarness() });
   return results.map(({ outcome }) => outcome);
 }
 
 describe('a scenario of what was recorded', () => {
-  it.each<[Version, 'JSONRPC' | 'HTTP+JSON']>([
+  it.each<[ProtocolVersion, 'JSONRPC' | 'HTTP+JSON']>([
     ['0.1', 'JSONRPC'],
     ['0.3', 'JSONRPC'],
     ['0.3', 'HTTP+JSON'],
@@ -54,7 +62,7 @@ describe('a scenario of what was recorded', () => {
     ['1.0', 'HTTP+JSON'],
   ])('passes with the same agent and fails with another: %s over %s', async (version, transport) => {
     const url = await served();
-    const yaml = scenarioOf(passagesOn(await recorded(url, version, transport)));
+    const yaml = exportScenario(recordsIn(await recorded(url, version, transport)));
     expect(yaml).toContain('text_matches_regex: ^this is [\\s\\S]+?$');
     expect(await outcomes(yaml)).toEqual(Array.from({ length: 8 }, () => 'passed'));
     const other = await served(
@@ -68,9 +76,9 @@ describe('a scenario of what was recorded', () => {
   });
 
   it('says why something is left out, and is none when nothing is left', async () => {
-    const tape = new Tape();
+    const tape = new TrafficLog();
     const tap = await runTap({ to: await served(), tape });
-    const agent = connect(tap.url, { memory: createMemory() });
+    const agent = connect(tap.url, { memory: createEndpointCache() });
     for await (const event of agent.stream(say('slow')))
       if (event.kind === 'status' && event.status.message) break;
     let asked = '';
@@ -78,14 +86,14 @@ describe('a scenario of what was recorded', () => {
     await agent.send({ message: { ...say('this one').message, taskId: asked } });
     await agent.close();
     await tap.stop();
-    const yaml = scenarioOf(passagesOn(tape));
+    const yaml = exportScenario(recordsIn(tape));
     expect(yaml).toContain('# Left out: "stream: slow", because it did not end while it was recorded.');
     expect(yaml).toContain(
       '# Left out: "send: this one", because it goes on with a task, which will be another one.',
     );
     expect(readScenarios(yaml, 'recorded.yaml').map(({ id }) => id)).toEqual(['sample-ask']);
-    const slow = passagesOn(tape).filter(({ trip }) => trip === passagesOn(tape)[2]?.trip);
-    expect(() => scenarioOf(slow)).toThrow('Nothing in it can be said again');
-    expect(() => scenarioOf([])).toThrow('Nothing in it can be said again');
+    const slow = recordsIn(tape).filter(({ trip }) => trip === recordsIn(tape)[2]?.trip);
+    expect(() => exportScenario(slow)).toThrow('Nothing in it can be said again');
+    expect(() => exportScenario([])).toThrow('Nothing in it can be said again');
   });
 });

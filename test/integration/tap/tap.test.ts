@@ -12,15 +12,21 @@ import {
 } from 'sdk-0.3/client';
 import { describe, expect, it } from 'vitest';
 import { serve } from '../../../src/server/node/serve.ts';
-import { readTapFile, runTap, type RunTapOptions, Tape, writeTapFile } from '../../../src/tap/index.ts';
+import {
+  readTrafficFile,
+  runTap,
+  type RunTapOptions,
+  TrafficLog,
+  writeTrafficFile,
+} from '../../../src/tap/index.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
 import { collect, say } from '../../interop/sdk-1.3-messages.ts';
-import { closedAfterEach } from '../../support/close-after-each.ts';
-import { startRaw } from '../../support/http/raw-server.ts';
-import { inShort, passagesOn, seenOn } from '../../support/tap/traffic-log.ts';
-import { get, open as ask, post } from '../../support/http/http-calls.ts';
+import { closeAfterEach } from '../../support/close-after-each.ts';
+import { startRawServer } from '../../support/http/raw-server.ts';
+import { summarizeRecords, recordsIn, waitForRecord } from '../../support/tap/traffic-log.ts';
+import { httpGet, httpOpen as ask, httpPost } from '../../support/http/http-calls.ts';
 
-const open = closedAfterEach();
+const open = closeAfterEach();
 
 async function served(options: Parameters<typeof serve>[1] = {}): Promise<string> {
   const server = await serve(sampleAgent(), options);
@@ -29,7 +35,7 @@ async function served(options: Parameters<typeof serve>[1] = {}): Promise<string
 }
 
 async function tapped(to: string, options: Partial<RunTapOptions> = {}) {
-  const tape = new Tape();
+  const tape = new TrafficLog();
   const tap = await runTap({ to, tape, ...options });
   open.push({ close: () => tap.stop(0) });
   return { tape, tap, url: tap.url };
@@ -50,8 +56,8 @@ const streamed = [
 ];
 
 /** What was said over the way that is meant, without cards. */
-function gistsOf(tape: Tape, version: string, binding: string): string[] {
-  return passagesOn(tape)
+function gistsOf(tape: TrafficLog, version: string, binding: string): string[] {
+  return recordsIn(tape)
     .filter(({ meaning }) => meaning?.operation !== 'card' && meaning?.operation !== 'extendedCard')
     .map(({ meaning }) => {
       expect({ version: meaning?.version, binding: meaning?.binding }).toEqual({ version, binding });
@@ -71,7 +77,7 @@ describe('the official clients through a tap', () => {
     }).createFromUrl(url);
     await client.sendMessage(say('hello'));
     await collect(client.sendMessageStream(say('stream')) as AsyncIterable<any>);
-    await seenOn(tape, ({ kind }) => kind === 'end');
+    await waitForRecord(tape, ({ kind }) => kind === 'end');
     expect(gistsOf(tape, '1.0', transport)).toEqual(['send: hello', 'task completed: hello', ...streamed]);
   });
 
@@ -94,7 +100,7 @@ describe('the official clients through a tap', () => {
     });
     await client.sendMessage(message('hello'));
     for await (const event of client.sendMessageStream(message('stream'))) expect(event).toBeDefined();
-    await seenOn(tape, ({ kind }) => kind === 'end');
+    await waitForRecord(tape, ({ kind }) => kind === 'end');
     expect(gistsOf(tape, '0.3', transport)).toEqual(['send: hello', 'task completed: hello', ...streamed]);
   });
 
@@ -106,11 +112,11 @@ describe('the official clients through a tap', () => {
       method,
       params: { id: crypto.randomUUID(), message: { role: 'user', parts: [{ type: 'text', text }] } },
     });
-    await post(url, words('tasks/send', 'hello'));
-    await post(url, words('tasks/sendSubscribe', 'stream'));
-    await seenOn(tape, ({ kind }) => kind === 'end');
+    await httpPost(url, words('tasks/send', 'hello'));
+    await httpPost(url, words('tasks/sendSubscribe', 'stream'));
+    await waitForRecord(tape, ({ kind }) => kind === 'end');
     expect(gistsOf(tape, '0.1', 'JSONRPC')).toEqual(['send: hello', 'task completed: hello', ...streamed]);
-    const [request] = passagesOn(tape);
+    const [request] = recordsIn(tape);
     expect(request).toMatchObject({ kind: 'request', from: 'caller', to: 'Sample', sequence: 1 });
   });
 });
@@ -123,15 +129,15 @@ describe('a tap', () => {
   it('lets a task be canceled in the middle of its stream', async () => {
     const { tape, url } = await tapped(await served());
     const response = await ask(`${url}/message:stream`, slow, version);
-    const { meaning } = await seenOn(
+    const { meaning } = await waitForRecord(
       tape,
       ({ meaning: said }) => said?.gist === 'status working: This takes a while.',
     );
-    await post(`${url}/tasks/${meaning?.taskId}:cancel`, undefined, version);
+    await httpPost(`${url}/tasks/${meaning?.taskId}:cancel`, undefined, version);
     expect(await response.text()).toContain('TASK_STATE_CANCELED');
-    await seenOn(tape, ({ kind }) => kind === 'end');
+    await waitForRecord(tape, ({ kind }) => kind === 'end');
     expect(
-      inShort(passagesOn(tape))
+      summarizeRecords(recordsIn(tape))
         .filter((line) => /cancel/.test(line))
         .toSorted(),
     ).toEqual([
@@ -146,7 +152,7 @@ describe('a tap', () => {
     const gone = new Promise<void>((resolve) => {
       isGone = resolve;
     });
-    const raw = await startRaw((request, response) => {
+    const raw = await startRawServer((request, response) => {
       if (request.method === 'GET') return response.writeHead(404).end();
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write('data: {"message":{"messageId":"1","role":"ROLE_AGENT","parts":[{"text":"hi"}]}}\n\n');
@@ -156,10 +162,10 @@ describe('a tap', () => {
     const { tape, url } = await tapped(raw.url);
     const leave = new AbortController();
     await ask(`${url}/message:stream`, slow, version, 'POST', leave.signal);
-    await seenOn(tape, ({ kind }) => kind === 'frame');
+    await waitForRecord(tape, ({ kind }) => kind === 'frame');
     leave.abort();
     await gone;
-    const end = await seenOn(tape, ({ kind }) => kind === 'end');
+    const end = await waitForRecord(tape, ({ kind }) => kind === 'end');
     expect(end).toMatchObject({
       text: 'The caller hung up',
       meaning: { isError: true, operation: 'stream' },
@@ -167,7 +173,7 @@ describe('a tap', () => {
   });
 
   it('breaks off when the agent does, and says so', async () => {
-    const raw = await startRaw((request, response) => {
+    const raw = await startRawServer((request, response) => {
       if (request.method === 'GET') return response.writeHead(404).end();
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(
@@ -180,13 +186,13 @@ describe('a tap', () => {
     const { tape, url } = await tapped(raw.url);
     const response = await ask(`${url}/message:stream`, slow, version);
     await expect(response.text()).rejects.toThrow();
-    const end = await seenOn(tape, ({ kind }) => kind === 'end');
+    const end = await waitForRecord(tape, ({ kind }) => kind === 'end');
     expect(end.text).toMatch(/^The agent broke off/);
     expect(end.meaning?.findings).toBeUndefined();
   });
 
   it('finds what is not legal about a stream', async () => {
-    const raw = await startRaw((request, response) => {
+    const raw = await startRawServer((request, response) => {
       if (request.method === 'GET') return response.writeHead(404).end();
       const status = (state: string) =>
         `data: {"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_${state}"}}}\n\n`;
@@ -196,28 +202,28 @@ describe('a tap', () => {
     });
     open.push(raw);
     const { tape, url } = await tapped(raw.url);
-    await post(`${url}/message:stream`, slow, version);
-    await seenOn(tape, ({ kind }) => kind === 'end');
-    const found = passagesOn(tape).flatMap(({ meaning }) => meaning?.findings ?? []);
+    await httpPost(`${url}/message:stream`, slow, version);
+    await waitForRecord(tape, ({ kind }) => kind === 'end');
+    const found = recordsIn(tape).flatMap(({ meaning }) => meaning?.findings ?? []);
     expect(found.map(({ rule }) => rule)).toContain('after-terminal');
   });
 
   it('answers 502 in plain words where there is no agent', async () => {
-    const raw = await startRaw(() => undefined);
+    const raw = await startRawServer(() => undefined);
     await raw.close();
     const { tape, url } = await tapped(raw.url);
-    const { status, json } = await post(`${url}/message:send`, send, version);
+    const { status, json } = await httpPost(`${url}/message:send`, send, version);
     expect(status).toBe(502);
     expect(json.error.message).toBe(
       `The tap cannot reach ${raw.url}: nothing listens there (ECONNREFUSED). Is the agent running?`,
     );
-    expect(passagesOn(tape).map(({ kind }) => kind)).toEqual(['request', 'response', 'end']);
-    expect(passagesOn(tape)[1]).toMatchObject({ http: { status: 502 }, meaning: { isError: true } });
+    expect(recordsIn(tape).map(({ kind }) => kind)).toEqual(['request', 'response', 'end']);
+    expect(recordsIn(tape)[1]).toMatchObject({ http: { status: 502 }, meaning: { isError: true } });
   });
 
   it('passes everything on as it is: methods, headers, bytes, statuses', async () => {
     const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, i) => i % 256));
-    const raw = await startRaw((request, response) => {
+    const raw = await startRawServer((request, response) => {
       response.writeHead(request.method === 'DELETE' ? 418 : 200, 'As It Is', {
         'content-type': 'application/octet-stream',
         'x-seen': `${request.method} ${request.path} ${String(request.headers['x-mine'])} ${request.headers.host}`,
@@ -236,16 +242,16 @@ describe('a tap', () => {
     expect(response.headers.getSetCookie()).toEqual(['a=1; Path=/', 'b=2']);
     expect(response.headers.get('x-body')).toBe(createHash('sha256').update(body).digest('hex'));
     expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true);
-    const seen = await seenOn(tape, ({ kind, http }) => kind === 'response' && http?.status === 418);
+    const seen = await waitForRecord(tape, ({ kind, http }) => kind === 'response' && http?.status === 418);
     expect(seen.text).toBe('(100000 bytes of application/octet-stream)');
   });
 
   it('keeps so much of a body, says how much is missing, and passes all of it', async () => {
     const { tape, url } = await tapped(await served(), { keep: 1_000 });
     const long = { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'x'.repeat(30_000) }] } };
-    const { json } = await post(`${url}/message:send`, long, version);
+    const { json } = await httpPost(`${url}/message:send`, long, version);
     expect(json.task.artifacts[0].parts[0].text).toHaveLength(30_000);
-    const [request] = passagesOn(tape);
+    const [request] = recordsIn(tape);
     expect(request?.text).toHaveLength(1_000);
     expect(request?.cut).toBeGreaterThan(29_000);
     expect(request?.meaning).toMatchObject({
@@ -258,7 +264,7 @@ describe('a tap', () => {
   it('reads answers that are compressed, and passes them as they are', async () => {
     const task = { task: { id: 't', contextId: 'c', status: { state: 'TASK_STATE_COMPLETED' } } };
     const packed = gzipSync(JSON.stringify(task));
-    const raw = await startRaw((request, response) => {
+    const raw = await startRawServer((request, response) => {
       if (request.method === 'GET') return response.writeHead(404).end();
       return response
         .writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
@@ -266,8 +272,8 @@ describe('a tap', () => {
     });
     open.push(raw);
     const { tape, url } = await tapped(raw.url);
-    expect((await post(`${url}/message:send`, send, version)).json).toEqual(task);
-    const seen = await seenOn(tape, ({ kind }) => kind === 'response');
+    expect((await httpPost(`${url}/message:send`, send, version)).json).toEqual(task);
+    const seen = await waitForRecord(tape, ({ kind }) => kind === 'response');
     expect(seen).toMatchObject({
       text: JSON.stringify(task),
       meaning: { gist: 'task completed', taskId: 't' },
@@ -276,14 +282,14 @@ describe('a tap', () => {
 
   it('says what it can of what nobody understands', async () => {
     const { tape, url } = await tapped(await served());
-    await post(url, 'no JSON at all');
-    await get(`${url}/favicon.ico`);
-    await post(url, [
+    await httpPost(url, 'no JSON at all');
+    await httpGet(`${url}/favicon.ico`);
+    await httpPost(url, [
       { jsonrpc: '2.0', id: 1, method: 'GetTask' },
       { jsonrpc: '2.0', id: 2, method: 'GetTask' },
     ]);
-    await post(url, { jsonrpc: '2.0', id: 1, method: 'message/send', params: { message: 1 } });
-    const requests = passagesOn(tape).filter(({ kind }) => kind === 'request');
+    await httpPost(url, { jsonrpc: '2.0', id: 1, method: 'message/send', params: { message: 1 } });
+    const requests = recordsIn(tape).filter(({ kind }) => kind === 'request');
     expect(requests.map(({ meaning }) => [meaning?.operation, meaning?.gist])).toEqual([
       [undefined, 'POST /'],
       [undefined, 'GET /favicon.ico'],
@@ -294,7 +300,7 @@ describe('a tap', () => {
 
   it('keeps no secret, wherever it is', async () => {
     const secret = 'tok_live_4711_abcdef';
-    const raw = await startRaw((request, response) => {
+    const raw = await startRawServer((request, response) => {
       if (request.path.endsWith('agent-card.json'))
         return response.end(
           JSON.stringify({
@@ -312,15 +318,15 @@ describe('a tap', () => {
     });
     open.push(raw);
     const { tape, url } = await tapped(raw.url);
-    await get(`${url}/.well-known/agent-card.json`);
-    await seenOn(tape, ({ kind }) => kind === 'response');
+    await httpGet(`${url}/.well-known/agent-card.json`);
+    await waitForRecord(tape, ({ kind }) => kind === 'response');
     const config = {
       url: 'https://hook.test/x',
       token: `hook-${secret}`,
       authentication: { schemes: ['Bearer'], credentials: `cred-${secret}` },
     };
     const params = { taskId: 't', pushNotificationConfig: config };
-    await post(
+    await httpPost(
       `${url}/?key=${secret}&k9=${secret}`,
       { jsonrpc: '2.0', id: 1, method: 'tasks/pushNotificationConfig/set', params },
       {
@@ -330,11 +336,11 @@ describe('a tap', () => {
         'x-door': secret,
       },
     );
-    await seenOn(tape, ({ sequence }) => sequence === 4);
-    const file = writeTapFile(passagesOn(tape));
+    await waitForRecord(tape, ({ sequence }) => sequence === 4);
+    const file = writeTrafficFile(recordsIn(tape));
     expect(file).not.toContain(secret);
     expect(file).toContain('[removed]');
-    expect(readTapFile(file)).toEqual(passagesOn(tape));
+    expect(readTrafficFile(file)).toEqual(recordsIn(tape));
   });
 });
 
@@ -390,7 +396,7 @@ describe('a card through a tap', () => {
   ];
 
   it.each(cards)('leads back through it: %s', async (_version, written, expected) => {
-    const raw = await startRaw((request, response, url) => {
+    const raw = await startRawServer((request, response, url) => {
       const text = JSON.stringify(written(url));
       if (request.headers['if-none-match'] === '"mark"')
         return response.writeHead(304, { etag: '"mark"' }).end();
@@ -402,25 +408,25 @@ describe('a card through a tap', () => {
     const { url } = await tapped(`${raw.url}/agents/a`);
     const { origin } = new URL(url);
     expect(url).toBe(`${origin}/agents/a`);
-    const { json, text, headers } = await get(`${url}/.well-known/agent-card.json`);
+    const { json, text, headers } = await httpGet(`${url}/.well-known/agent-card.json`);
     expect(json).toMatchObject(expected(origin));
     expect(headers.get('content-length')).toBe(String(Buffer.byteLength(text)));
     const etag = headers.get('etag') ?? '';
-    expect((await get(`${url}/.well-known/agent-card.json`, { 'if-none-match': etag })).status).toBe(304);
+    expect((await httpGet(`${url}/.well-known/agent-card.json`, { 'if-none-match': etag })).status).toBe(304);
     expect(raw.requests.at(-1)?.headers['if-none-match']).toBe('"mark"');
   });
 
   it('leads back through it when it is an extended one over JSON-RPC', async () => {
     const { url } = await tapped(await served());
     const request = { jsonrpc: '2.0', id: 7, method: 'GetExtendedAgentCard' };
-    const { json } = await post(url, request, { 'a2a-version': '1.0' });
+    const { json } = await httpPost(url, request, { 'a2a-version': '1.0' });
     expect(json.id).toBe(7);
     const urls = json.result.supportedInterfaces.map((each: { url: string }) => each.url);
     expect(new Set(urls)).toEqual(new Set([url]));
   });
 
   it('is warned about when it is signed, and when it leads elsewhere', async () => {
-    const raw = await startRaw((_request, response, url) =>
+    const raw = await startRawServer((_request, response, url) =>
       response.end(
         JSON.stringify({
           name: 'A',
@@ -432,7 +438,7 @@ describe('a card through a tap', () => {
     open.push(raw);
     const warnings: string[] = [];
     const { url, tap } = await tapped(raw.url, { onWarning: (warning) => warnings.push(warning) });
-    await get(`${url}/.well-known/agent-card.json`);
+    await httpGet(`${url}/.well-known/agent-card.json`);
     expect(tap.name).toBe('A');
     expect(warnings).toEqual([
       expect.stringContaining('signature does not fit'),
@@ -492,16 +498,19 @@ describe('a card through a tap', () => {
   ];
 
   it.each(withGrpc)('does not lead past it by gRPC: one %s', async (_which, written, expected, warning) => {
-    const raw = await startRaw((_request, response, url) =>
+    const raw = await startRawServer((_request, response, url) =>
       response.end(JSON.stringify({ name: 'A', ...written(url) })),
     );
     open.push(raw);
     const warnings: string[] = [];
     const { tape, url } = await tapped(raw.url, { onWarning: (each) => warnings.push(each) });
     for (let i = 0; i < 2; i++)
-      expect((await get(`${url}/.well-known/agent-card.json`)).json).toEqual({ name: 'A', ...expected(url) });
+      expect((await httpGet(`${url}/.well-known/agent-card.json`)).json).toEqual({
+        name: 'A',
+        ...expected(url),
+      });
     expect(warnings).toEqual([expect.stringMatching(warning)]);
-    const { text } = await seenOn(tape, ({ kind }) => kind === 'response');
+    const { text } = await waitForRecord(tape, ({ kind }) => kind === 'response');
     expect(text).not.toContain('grpc.test');
   });
 });

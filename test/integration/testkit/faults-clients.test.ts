@@ -12,10 +12,10 @@ import {
   RestTransportFactory as RestTransportFactory0_3,
 } from 'sdk-0.3/client';
 import { describe, expect, it } from 'vitest';
-import { quiet } from '../../../src/testkit/clock/wait-for-idle.ts';
+import { waitForIdle } from '../../../src/testkit/clock/wait-for-idle.ts';
 import type { Fault } from '../../../src/testkit/faults/fault.ts';
 import { say } from '../../interop/sdk-1.3-messages.ts';
-import { type FaultyServer, startFaulty } from '../../support/testkit/faulty-server.ts';
+import { type FaultyServer, startFaultyServer } from '../../support/testkit/faulty-server.ts';
 
 interface Client {
   /** Reads a stream, each event in a word. */
@@ -103,7 +103,7 @@ describe.each(clients)('the official client of %s', (_name, end, make) => {
   ];
 
   it.each(cases)('feels %j', async (fault, expected) => {
-    await using server = await startFaulty();
+    await using server = await startFaultyServer();
     const client = await make(server);
     server.faults = [fault];
     const heard = await hear(client);
@@ -116,7 +116,7 @@ describe.each(clients)('the official client of %s', (_name, end, make) => {
   });
 
   it('feels an event after the end', async () => {
-    await using server = await startFaulty();
+    await using server = await startFaultyServer();
     const client = await make(server);
     server.faults = [{ kind: 'after-terminal' }];
     expect((await hear(client)).slice(0, 7)).toEqual([...story, 'working']);
@@ -126,7 +126,7 @@ describe.each(clients)('the official client of %s', (_name, end, make) => {
     { kind: 'silence', after: 3 },
     { kind: 'heartbeats', after: 3 },
   ])('waits for ever under %j', async (fault) => {
-    await using server = await startFaulty();
+    await using server = await startFaultyServer();
     const client = await make(server);
     server.faults = [fault];
     const events = client.stream();
@@ -135,7 +135,7 @@ describe.each(clients)('the official client of %s', (_name, end, make) => {
       () => 'heard',
       () => 'broken',
     );
-    expect(await Promise.race([next, quiet(100).then(() => 'waiting')])).toBe('waiting');
+    expect(await Promise.race([next, waitForIdle(100).then(() => 'waiting')])).toBe('waiting');
     server.server.closeAllConnections();
     expect(await next).toBe('broken');
   });
@@ -146,12 +146,12 @@ describe.each(clients)('the official client of %s', (_name, end, make) => {
     [{ kind: 'reset' }, /fetch failed/],
     [{ kind: 'cut' }, /terminated/],
   ])('cannot begin with a card under %j', async (fault, complaint) => {
-    await using server = await startFaulty([{ ...fault, on: 'card' }]);
+    await using server = await startFaultyServer([{ ...fault, on: 'card' }]);
     await expect(make(server)).rejects.toThrow(complaint);
   });
 
   it('begins with a card that comes late', async () => {
-    await using server = await startFaulty([{ kind: 'delay', duration: 600_000, on: 'card' }]);
+    await using server = await startFaultyServer([{ kind: 'delay', duration: 600_000, on: 'card' }]);
     const began = server.clock.now();
     expect(await hear(await make(server))).toEqual(story);
     expect(server.clock.now() - began).toBeGreaterThanOrEqual(600_000);

@@ -5,8 +5,8 @@ import { VirtualClock } from '../../../src/testkit/clock/virtual-clock.ts';
 import { TestAgentServer } from '../../../src/testkit/test-agent-server.ts';
 import type { Fault } from '../../../src/testkit/faults/fault.ts';
 import { RawConnection, rawRequest } from '../../support/http/raw-http.ts';
-import { frames } from '../../support/http/sse-frames.ts';
-import { startFaulty } from '../../support/testkit/faulty-server.ts';
+import { streamSseFrames } from '../../support/http/sse-frames.ts';
+import { startFaultyServer } from '../../support/testkit/faulty-server.ts';
 
 const modern = { 'A2A-Version': '1.0' };
 
@@ -76,7 +76,7 @@ describe('answers in the place of others', () => {
       '',
     ],
   ])('%j', async (fault, status, headers, body) => {
-    await using server = await startFaulty([fault]);
+    await using server = await startFaultyServer([fault]);
     const line = new RawConnection(server.port);
     for (const request of [send(), stream()]) {
       line.write(request);
@@ -92,7 +92,7 @@ describe('answers in the place of others', () => {
   });
 
   it('may say that there is another place and not which', async () => {
-    await using server = await startFaulty([{ kind: 'redirect', status: 307 }]);
+    await using server = await startFaultyServer([{ kind: 'redirect', status: 307 }]);
     const line = new RawConnection(server.port);
     line.write(send());
     const reply = await line.next();
@@ -105,7 +105,7 @@ describe('answers in the place of others', () => {
 describe('an answer that is late', () => {
   it('comes when its time has come and not before', async () => {
     const clock = new VirtualClock();
-    await using server = await startFaulty([{ kind: 'delay', duration: 5_000 }], { clock });
+    await using server = await startFaultyServer([{ kind: 'delay', duration: 5_000 }], { clock });
     const line = new RawConnection(server.port);
     let isHere = false;
     line.socket.once('data', () => (isHere = true));
@@ -119,7 +119,7 @@ describe('an answer that is late', () => {
 
   it('is forgotten when nobody waits for it', async () => {
     const clock = new VirtualClock();
-    await using server = await startFaulty([{ kind: 'delay', duration: 5_000 }], { clock });
+    await using server = await startFaultyServer([{ kind: 'delay', duration: 5_000 }], { clock });
     const line = new RawConnection(server.port);
     line.write(send());
     await clock.advance(1);
@@ -132,7 +132,7 @@ describe('an answer that is late', () => {
 
 describe('a stream on its way', () => {
   it('ends with half a frame', async () => {
-    await using server = await startFaulty([{ kind: 'half-frame', after: 2 }]);
+    await using server = await startFaultyServer([{ kind: 'half-frame', after: 2 }]);
     const { text, error } = await bytesFrom(server.port, stream('close'));
     expect(error).toBeUndefined();
     const body = text.slice(text.indexOf('\r\n\r\n'));
@@ -143,7 +143,7 @@ describe('a stream on its way', () => {
   });
 
   it('is cut: the body has no end', async () => {
-    await using server = await startFaulty([{ kind: 'cut', after: 2 }]);
+    await using server = await startFaultyServer([{ kind: 'cut', after: 2 }]);
     const { text, error } = await bytesFrom(server.port, stream());
     expect(error).toBeUndefined();
     expect(text.match(/^data:/gm)).toHaveLength(2);
@@ -151,18 +151,18 @@ describe('a stream on its way', () => {
   });
 
   it('is reset', async () => {
-    await using server = await startFaulty([{ kind: 'reset', after: 2 }]);
+    await using server = await startFaultyServer([{ kind: 'reset', after: 2 }]);
     const { error } = await bytesFrom(server.port, stream());
     expect(error).toBe('ECONNRESET');
   });
 
   it.each<Fault>([{ kind: 'reset' }, { kind: 'refuse' }])('is reset before it began: %j', async (fault) => {
-    await using server = await startFaulty([fault]);
+    await using server = await startFaultyServer([fault]);
     expect(await bytesFrom(server.port, stream())).toMatchObject({ text: '', error: 'ECONNRESET' });
   });
 
   it('has bytes in it that are no text, within a frame', async () => {
-    await using server = await startFaulty([
+    await using server = await startFaultyServer([
       { kind: 'bad-utf8', after: 3 },
       { kind: 'cut', after: 5 },
     ]);
@@ -172,7 +172,7 @@ describe('a stream on its way', () => {
   });
 
   it('has a frame that is as large as it is told to be', async () => {
-    await using server = await startFaulty([{ kind: 'oversize', bytes: 300_000, after: 1 }]);
+    await using server = await startFaultyServer([{ kind: 'oversize', bytes: 300_000, after: 1 }]);
     const line = new RawConnection(server.port);
     line.write(stream());
     const sizes = (await line.next())?.body.split('\n\n').map(({ length }) => length) ?? [];
@@ -183,13 +183,15 @@ describe('a stream on its way', () => {
 
   it('says nothing more but comments, by the clock', async () => {
     const clock = new VirtualClock();
-    await using server = await startFaulty([{ kind: 'heartbeats', after: 2, every: 10_000 }], { clock });
+    await using server = await startFaultyServer([{ kind: 'heartbeats', after: 2, every: 10_000 }], {
+      clock,
+    });
     const response = await fetch(server.url, {
       method: 'POST',
       headers: { ...modern, 'Content-Type': 'application/json' },
       body: ask('SendStreamingMessage'),
     });
-    const heard = frames(response);
+    const heard = streamSseFrames(response);
     const next = async () => ((await heard.next()).value?.data ? 'event' : 'comment');
     expect([await next(), await next(), await next()]).toEqual(['event', 'event', 'comment']);
     await clock.advance(30_000);
@@ -208,7 +210,7 @@ describe('a whole answer on its way', () => {
   const bodyOf = (text: string): string => text.slice(text.indexOf('\r\n\r\n') + 4);
 
   it('ends in its middle, and says that this is all', async () => {
-    await using server = await startFaulty([{ kind: 'half-frame' }]);
+    await using server = await startFaultyServer([{ kind: 'half-frame' }]);
     const line = new RawConnection(server.port);
     line.write(send());
     const body = (await line.next())?.body ?? '';
@@ -218,14 +220,14 @@ describe('a whole answer on its way', () => {
   });
 
   it('is cut before all of it is there', async () => {
-    await using server = await startFaulty([{ kind: 'cut' }]);
+    await using server = await startFaultyServer([{ kind: 'cut' }]);
     const { text } = await bytesFrom(server.port, send());
     const length = Number(/content-length: (\d+)/i.exec(text)?.[1]);
     expect(bodyOf(text)).toHaveLength(Math.ceil(length / 2));
   });
 
   it('is as large as it is told to be, and still right', async () => {
-    await using server = await startFaulty([{ kind: 'oversize', bytes: 200_000 }]);
+    await using server = await startFaultyServer([{ kind: 'oversize', bytes: 200_000 }]);
     const line = new RawConnection(server.port);
     line.write(send());
     const reply = await line.next();
@@ -240,7 +242,7 @@ describe('a whole answer on its way', () => {
 describe('a port that is closed', () => {
   it('refuses until its time is over, and is the same port then', async () => {
     const clock = new VirtualClock();
-    await using server = await startFaulty([{ kind: 'refuse', duration: 2_000, times: 1 }], { clock });
+    await using server = await startFaultyServer([{ kind: 'refuse', duration: 2_000, times: 1 }], { clock });
     const other = new RawConnection(server.port);
     other.write(stream());
     expect((await bytesFrom(server.port, send())).error).toBe('ECONNRESET');
@@ -258,7 +260,7 @@ describe('a port that is closed', () => {
   });
 
   it('refuses until it is told otherwise, however often it was told to', async () => {
-    await using server = await startFaulty();
+    await using server = await startFaultyServer();
     server.refusal.begin();
     server.refusal.begin();
     expect((await bytesFrom(server.port, send())).error).toBe('ECONNREFUSED');

@@ -1,15 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { connect } from '../../../src/client/connect.ts';
 import { bearer } from '../../../src/client/credentials.ts';
-import { createMemory } from '../../../src/client/discovery/endpoint-cache.ts';
-import type { ConnectOptions, Problem } from '../../../src/client/connect-options.ts';
+import { createEndpointCache } from '../../../src/client/discovery/endpoint-cache.ts';
+import type { ConnectOptions, ClientWarning } from '../../../src/client/connect-options.ts';
 import type { Agent } from '../../../src/protocol/agent.ts';
 import type { StreamEvent } from '../../../src/protocol/event.ts';
 import { textOf } from '../../../src/protocol/part.ts';
 import { VirtualClock } from '../../../src/testkit/clock/virtual-clock.ts';
 import type { Fault } from '../../../src/testkit/faults/fault.ts';
-import { artifactTexts, reasonOf, say, taskIn } from '../../support/engine/conversation.ts';
-import { type FaultyServer, startFaulty } from '../../support/testkit/faulty-server.ts';
+import { artifactTexts, reasonOf, userRequest, expectTask } from '../../support/engine/conversation.ts';
+import { type FaultyServer, startFaultyServer } from '../../support/testkit/faulty-server.ts';
 
 /** An event in a word. */
 function brief(event: StreamEvent): string {
@@ -23,13 +23,13 @@ function brief(event: StreamEvent): string {
 const story = ['submitted', 'working', 'working', 'one', '+two', 'completed'];
 
 /** Our client at a faulty server, by the clock of the server: waiting takes no time. */
-function ours(server: FaultyServer, options: ConnectOptions = {}): Agent & { problems: Problem[] } {
-  const problems: Problem[] = [];
+function ours(server: FaultyServer, options: ConnectOptions = {}): Agent & { problems: ClientWarning[] } {
+  const problems: ClientWarning[] = [];
   const { clock } = server;
   const agent = connect(server.url, {
     clock,
     random: () => 0.5,
-    memory: createMemory(),
+    memory: createEndpointCache(),
     limits: { frame: 100_000, body: 100_000 },
     onProblem: (problem) => problems.push(problem),
     ...options,
@@ -41,7 +41,7 @@ function ours(server: FaultyServer, options: ConnectOptions = {}): Agent & { pro
 async function hear(agent: Agent): Promise<string[]> {
   const heard: string[] = [];
   try {
-    for await (const event of agent.stream(say('go'))) heard.push(brief(event));
+    for await (const event of agent.stream(userRequest('go'))) heard.push(brief(event));
   } catch (error) {
     heard.push((error as { reason: string }).reason);
   }
@@ -50,7 +50,7 @@ async function hear(agent: Agent): Promise<string[]> {
 
 // What is loaded on the first use would let the virtual hours pass meanwhile.
 beforeAll(async () => {
-  await using server = await startFaulty([], { clock: new VirtualClock() });
+  await using server = await startFaultyServer([], { clock: new VirtualClock() });
   const agent = ours(server);
   expect(await hear(agent)).toEqual(story);
   await agent.close?.();
@@ -64,7 +64,7 @@ const doors: [string, ConnectOptions][] = [
 ];
 
 /** A fault, what a stream says under it, the problems that were got over, and the answer to a message. */
-type Row = [Fault, string[], Problem['kind'][], string];
+type Row = [Fault, string[], ClientWarning['kind'][], string];
 
 const done = 'completed one+two';
 
@@ -111,7 +111,7 @@ const rows: Row[] = [
 
 describe.each(doors)('our client, speaking %s', (_door, options) => {
   it.each(rows)('follows a stream under %j', async (fault, expected, problems) => {
-    await using server = await startFaulty([{ ...fault, times: 1 }]);
+    await using server = await startFaultyServer([{ ...fault, times: 1 }]);
     const agent = ours(server, options);
     expect(await hear(agent)).toEqual(expected);
     expect(agent.problems.map(({ kind }) => kind)).toEqual(problems);
@@ -119,11 +119,11 @@ describe.each(doors)('our client, speaking %s', (_door, options) => {
   });
 
   it.each(rows)('sends a message under %j', async (fault, _stream, _problems, expected) => {
-    await using server = await startFaulty([{ ...fault, times: 1 }]);
+    await using server = await startFaultyServer([{ ...fault, times: 1 }]);
     const agent = ours(server, options);
-    const answer = await agent.send(say('go')).then(
+    const answer = await agent.send(userRequest('go')).then(
       (sent) =>
-        `${taskIn(sent).status.state} ${taskIn(sent)
+        `${expectTask(sent).status.state} ${expectTask(sent)
           .artifacts?.[0]?.parts.map((part) => textOf([part]))
           .join('+')}`,
       (error: { reason: string }) => error.reason,
@@ -133,7 +133,7 @@ describe.each(doors)('our client, speaking %s', (_door, options) => {
   });
 
   it('hears a task work again after its end, and knows that it is over', async () => {
-    await using server = await startFaulty([{ kind: 'after-terminal' }]);
+    await using server = await startFaultyServer([{ kind: 'after-terminal' }]);
     const agent = ours(server, options);
     expect((await hear(agent)).slice(0, 7)).toEqual([...story, 'working']);
     expect(agent.problems).toEqual([]);
@@ -142,10 +142,12 @@ describe.each(doors)('our client, speaking %s', (_door, options) => {
 
   it('waits as long as there are signs of life, and leaves when it is told to', async () => {
     const clock = new VirtualClock();
-    await using server = await startFaulty([{ kind: 'heartbeats', after: 3, every: 10_000 }], { clock });
+    await using server = await startFaultyServer([{ kind: 'heartbeats', after: 3, every: 10_000 }], {
+      clock,
+    });
     const agent = ours(server, options);
     const leaving = new AbortController();
-    const events = agent.stream(say('go'), { signal: leaving.signal })[Symbol.asyncIterator]();
+    const events = agent.stream(userRequest('go'), { signal: leaving.signal })[Symbol.asyncIterator]();
     for (const expected of story.slice(0, 3)) expect(brief((await events.next()).value)).toBe(expected);
     const waiting = reasonOf(events.next());
     await clock.advance(600_000);
@@ -156,7 +158,7 @@ describe.each(doors)('our client, speaking %s', (_door, options) => {
   });
 
   it('gives a stream up that stops again and again, and says what to do', async () => {
-    await using server = await startFaulty([{ kind: 'stop' }]);
+    await using server = await startFaultyServer([{ kind: 'stop' }]);
     const agent = ours(server, options);
     expect(await hear(agent)).toEqual([...story.slice(0, 5), 'UNAVAILABLE']);
     expect(agent.problems.map(({ kind }) => kind)).toEqual(Array(5).fill('resume'));
@@ -165,7 +167,7 @@ describe.each(doors)('our client, speaking %s', (_door, options) => {
 });
 
 it('gets a new token when its own is refused once', async () => {
-  await using server = await startFaulty([
+  await using server = await startFaultyServer([
     { kind: 'unauthorized', times: 1, challenge: 'Bearer realm="agent"' },
   ]);
   let tokens = 0;
@@ -177,7 +179,7 @@ it('gets a new token when its own is refused once', async () => {
 });
 
 it('waits as long as it is asked to before it tries again', async () => {
-  await using server = await startFaulty([{ kind: 'rate-limit', retryAfter: 7, times: 2 }]);
+  await using server = await startFaultyServer([{ kind: 'rate-limit', retryAfter: 7, times: 2 }]);
   const began = server.clock.now();
   const agent = ours(server);
   expect(await hear(agent)).toEqual(story);
@@ -186,7 +188,7 @@ it('waits as long as it is asked to before it tries again', async () => {
 });
 
 it('goes where it is sent, within the agent', async () => {
-  await using server = await startFaulty([{ kind: 'redirect', status: 307, location: '/', times: 2 }]);
+  await using server = await startFaultyServer([{ kind: 'redirect', status: 307, location: '/', times: 2 }]);
   const agent = ours(server);
   expect(await hear(agent)).toEqual(story);
   expect(server.asked.filter((each) => each === 'POST /')).toHaveLength(3);
@@ -194,7 +196,7 @@ it('goes where it is sent, within the agent', async () => {
 });
 
 it('reaches an agent again that was away', async () => {
-  await using server = await startFaulty([{ kind: 'refuse', duration: 500, times: 1 }]);
+  await using server = await startFaultyServer([{ kind: 'refuse', duration: 500, times: 1 }]);
   const agent = ours(server);
   expect(await hear(agent)).toEqual(['UNAVAILABLE']);
   expect(server.refusal.isRefusing).toBe(true);
@@ -224,14 +226,14 @@ describe('a card that goes wrong', () => {
     [{ kind: 'silence' }, ['TIMEOUT']],
     [{ kind: 'card', override: { supportedInterfaces: null } }, story],
   ])('%j', async (fault, expected) => {
-    await using server = await startFaulty([onCard(fault)]);
+    await using server = await startFaultyServer([onCard(fault)]);
     const agent = ours(server);
     expect(await hear(agent)).toEqual(expected);
     await agent.close?.();
   });
 
   it('lies about its name, and says the rest as it is', async () => {
-    await using server = await startFaulty([
+    await using server = await startFaultyServer([
       {
         kind: 'card',
         on: 'card',
@@ -254,7 +256,7 @@ describe('a card that goes wrong', () => {
   });
 
   it('lies about what is spoken where, and the client finds out', async () => {
-    await using server = await startFaulty();
+    await using server = await startFaultyServer();
     const interfaces = [
       { url: `${server.url}/no/where/at/all`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
       { url: server.url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
@@ -268,7 +270,7 @@ describe('a card that goes wrong', () => {
 
   it('denies that there are streams, and the client asks again and again instead', async () => {
     const override = { capabilities: { streaming: false } };
-    await using server = await startFaulty([{ kind: 'card', on: 'card', override }]);
+    await using server = await startFaultyServer([{ kind: 'card', on: 'card', override }]);
     const agent = ours(server);
     expect((await hear(agent)).at(-1)).toBe('completed');
     expect((await agent.card()).capabilities.streaming).toBe(false);
@@ -285,7 +287,7 @@ describe('chance', () => {
 
   async function run(seed: number): Promise<string[]> {
     const clock = new VirtualClock({ start: 0, auto: true });
-    await using server = await startFaulty(faults, { seed, clock });
+    await using server = await startFaultyServer(faults, { seed, clock });
     const agent = ours(server);
     const heard: string[] = [];
     for (let i = 0; i < 10; i++) heard.push(`${(await hear(agent)).join()} at ${clock.now()}`);
@@ -303,12 +305,12 @@ describe('chance', () => {
 });
 
 it('keeps many conversations apart while time flies', async () => {
-  await using server = await startFaulty([{ kind: 'delay', duration: { min: 1_000, max: 600_000 } }]);
+  await using server = await startFaultyServer([{ kind: 'delay', duration: { min: 1_000, max: 600_000 } }]);
   const agent = ours(server, { timeouts: { idle: 0, send: 10_000_000 } });
   const began = server.clock.now();
-  const answers = await Promise.all(Array.from({ length: 100 }, () => agent.send(say('go'))));
-  expect(new Set(answers.map((answer) => taskIn(answer).id)).size).toBe(100);
-  for (const answer of answers) expect(artifactTexts(taskIn(answer))).toEqual(['onetwo']);
+  const answers = await Promise.all(Array.from({ length: 100 }, () => agent.send(userRequest('go'))));
+  expect(new Set(answers.map((answer) => expectTask(answer).id)).size).toBe(100);
+  for (const answer of answers) expect(artifactTexts(expectTask(answer))).toEqual(['onetwo']);
   expect(server.clock.now() - began).toBeGreaterThan(500_000);
   await agent.close?.();
 });

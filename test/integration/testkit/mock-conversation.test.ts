@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestAgentOptions } from '../../../src/testkit/test-agent-options.ts';
 import { TestAgentServer } from '../../../src/testkit/test-agent-server.ts';
 import { collect, say as say1_3 } from '../../interop/sdk-1.3-messages.ts';
-import { readFrames } from '../../support/http/sse-frames.ts';
+import { readSseFrames } from '../../support/http/sse-frames.ts';
 
 let server: TestAgentServer;
 
@@ -132,7 +132,7 @@ async function wordsOf0_1(text: string, id: string): Promise<string[]> {
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ jsonrpc: '2.0', id: crypto.randomUUID(), method: 'tasks/sendSubscribe', params }),
   });
-  const results = (await readFrames(response)).map(({ data }) => data.result);
+  const results = (await readSseFrames(response)).map(({ data }) => data.result);
   return results.flatMap(({ status, artifact }) => {
     if (artifact) return `report: ${artifact.parts[0].text}`;
     return status.message ? `${status.state}: ${status.message.parts[0].text}` : [];

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { TestAgentServer } from '../../../src/testkit/test-agent-server.ts';
-import { readFrames } from '../../support/http/sse-frames.ts';
+import { readSseFrames } from '../../support/http/sse-frames.ts';
 
 const said = (state: string, text: string): object => ({
   kind: 'status-update',
@@ -20,7 +20,7 @@ async function stream(url: string, messageId: string, text: string, ids: object 
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ jsonrpc: '2.0', id: messageId, method: 'message/stream', params: { message } }),
   });
-  return (await readFrames(response)).map(({ data }) => data.result);
+  return (await readSseFrames(response)).map(({ data }) => data.result);
 }
 
 const wordsOf = (events: any[]): string[] =>

@@ -4,7 +4,7 @@ import { connect } from '../../../src/client/connect.ts';
 import type { StreamEvent } from '../../../src/protocol/event.ts';
 import type { Message } from '../../../src/protocol/message.ts';
 import { textOf } from '../../../src/protocol/part.ts';
-import { lint } from '../../../src/protocol/lint-stream.ts';
+import { lintStream } from '../../../src/protocol/lint-stream.ts';
 import type { SendRequest } from '../../../src/protocol/requests.ts';
 import { isTask, type Task } from '../../../src/protocol/task.ts';
 import { TestAgentServer } from '../../../src/testkit/test-agent-server.ts';
@@ -37,7 +37,7 @@ describe('the example scripts', () => {
     await using agent = connect((await playing('travel')).url);
     const events: StreamEvent[] = [];
     for await (const event of agent.stream(say('Book Lisbon'))) events.push(event);
-    expect(lint(events)).toEqual([]);
+    expect(lintStream(events)).toEqual([]);
     const [first] = events;
     const id = first?.kind === 'task' ? first.task.id : '';
     expect(events.at(-1)).toMatchObject({ status: { state: 'input-required' } });

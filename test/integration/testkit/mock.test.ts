@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { connect } from '../../../src/client/connect.ts';
 import type { Task } from '../../../src/protocol/task.ts';
-import { dragoman, node, type Running } from '../../support/cli/run-command.ts';
+import { runDragoman, runNode, type RunningCommand } from '../../support/cli/run-command.ts';
 
 let folder: string;
-const running: Running[] = [];
+const running: RunningCommand[] = [];
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'dragoman-mock-'));
 });
@@ -25,8 +25,8 @@ function write(name: string, text: string): string {
 const script = (answer: string): string =>
   `name: Mocked\nrules:\n  - name: greeting\n    when: { text: hello }\n    then: [{ complete: ${answer} }]\n`;
 
-async function mocked(args: string[]): Promise<Running & { url: string }> {
-  const started = dragoman(['mock', ...args]);
+async function mocked(args: string[]): Promise<RunningCommand & { url: string }> {
+  const started = runDragoman(['mock', ...args]);
   running.push(started);
   const [, url = ''] = await started.prints(/^listening on (\S+)\n/);
   return Object.assign(started, { url });
@@ -54,7 +54,7 @@ describe('dragoman mock', () => {
   });
 
   it('tells programs in one line of JSON', async () => {
-    const started = dragoman(['mock', write('json.yaml', script('hi')), '-o', 'json']);
+    const started = runDragoman(['mock', write('json.yaml', script('hi')), '-o', 'json']);
     running.push(started);
     const [document = ''] = await started.prints(/^.*\n$/);
     const { url, card, admin, rules } = JSON.parse(document) as { [name: string]: string };
@@ -111,7 +111,7 @@ describe('dragoman mock', () => {
     ['a wrong port', () => ['--port', '70000'], 2, /number from 0 .* to 65535/],
     ['a wrong seed', () => ['--seed', 'x'], 2, /whole number/],
   ])('says what is wrong: %s', async (_what, args, expected, complaint) => {
-    const { code, stderr } = await dragoman(['mock', ...args()]).ended;
+    const { code, stderr } = await runDragoman(['mock', ...args()]).ended;
     expect(stderr).toMatch(complaint);
     expect(code).toBe(expected);
   });
@@ -119,14 +119,14 @@ describe('dragoman mock', () => {
   it('validates scripts, with the places', async () => {
     const good = write('good.yaml', script('hi'));
     const bad = write('bad.yaml', 'rules:\n  - name: a\n    wehn: {}\n');
-    const both = await dragoman(['mock', 'validate', good, bad]).ended;
+    const both = await runDragoman(['mock', 'validate', good, bad]).ended;
     expect(both.stdout).toMatch(/^\S*bad\.yaml:3:5: rules\[0\]\.wehn: .+\n$/);
     expect(both.code).toBe(2);
-    const one = await dragoman(['mock', 'validate', good]).ended;
+    const one = await runDragoman(['mock', 'validate', good]).ended;
     expect([one.stdout, one.stderr, one.code]).toEqual(['', '1 script: nothing is wrong\n', 0]);
-    const folder = await dragoman(['mock', 'validate', 'examples/scripts']).ended;
+    const folder = await runDragoman(['mock', 'validate', 'examples/scripts']).ended;
     expect(folder.stderr).toBe('3 scripts: nothing is wrong\n');
-    const nowhere = await dragoman(['mock', 'validate', 'nowhere/*.yaml']).ended;
+    const nowhere = await runDragoman(['mock', 'validate', 'nowhere/*.yaml']).ended;
     expect([nowhere.code, nowhere.stderr]).toEqual([
       2,
       expect.stringContaining('there is no script at nowhere/*.yaml'),
@@ -151,7 +151,7 @@ it('a test agent that was stopped leaves nothing open', async () => {
     }
     console.log('stopped');`,
   );
-  const { code, stdout } = await node([file]).ended;
+  const { code, stdout } = await runNode([file]).ended;
   expect(stdout).toBe('stopped\n');
   expect(code).toBe(0);
 });

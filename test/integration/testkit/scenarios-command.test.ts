@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Document } from '../../../src/documents/document.ts';
-import { scenarioSchema } from '../../../src/testkit/scenario/files/scenario-schema.ts';
-import { dragoman, root } from '../../support/cli/run-command.ts';
+import { scenarioJsonSchema } from '../../../src/testkit/scenario/files/scenario-schema.ts';
+import { runDragoman, repositoryRoot } from '../../support/cli/run-command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-scenarios-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const theirs = join(root, '../shared/mesh/scenarios');
+const theirs = join(repositoryRoot, '../shared/mesh/scenarios');
 
 function scenario(id: string, answer: string, more = ''): string {
   return `test_case_id: ${id}
@@ -33,7 +33,7 @@ writeFileSync(join(folder, 'wrong.yaml'), scenario('wrong', 'Ho'));
 writeFileSync(join(folder, 'model.yaml'), scenario('model', 'Hi', 'llm_interactions: [{}]\n'));
 writeFileSync(join(folder, 'odd.yml'), scenario('odd', 'Hi', 'surprise: 1\n'));
 
-const test = (...args: string[]) => dragoman(['test', ...args], { cwd: folder }).ended;
+const test = (...args: string[]) => runDragoman(['test', ...args], { cwd: folder }).ended;
 
 describe('dragoman test', () => {
   it('ends with 0 when everything passed', async () => {
@@ -107,12 +107,12 @@ describe('dragoman test', () => {
 });
 
 describe('the examples of scenarios', () => {
-  const examples = join(root, 'examples/scenarios');
+  const examples = join(repositoryRoot, 'examples/scenarios');
   const files = readdirSync(examples);
-  const fits = new Ajv2020({ strict: false, validateFormats: false }).compile(scenarioSchema());
+  const fits = new Ajv2020({ strict: false, validateFormats: false }).compile(scenarioJsonSchema());
 
   it('pass', async () => {
-    const { code, stdout } = await dragoman(['test', 'examples/scenarios']).ended;
+    const { code, stdout } = await runDragoman(['test', 'examples/scenarios']).ended;
     expect(stdout).toBe(`${files.length + 1} cases: ${files.length + 1} passed, 0 failed, 0 skipped\n`);
     expect(code).toBe(0);
   });

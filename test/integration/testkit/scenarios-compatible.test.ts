@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { readScenarios } from '../../../src/testkit/scenario/files/read-scenarios.ts';
-import { failureText } from '../../../src/testkit/scenario/reports/report.ts';
-import { openRig } from '../../../src/testkit/scenario/harness/open-harness.ts';
+import { formatFailure } from '../../../src/testkit/scenario/reports/report.ts';
+import { openHarness } from '../../../src/testkit/scenario/harness/open-harness.ts';
 import { runScenarios, type ScenarioResult } from '../../../src/testkit/scenario/run-scenarios.ts';
 
 const seed = fileURLToPath(new URL('../../../../shared/seeds/000_ad2cd198e3e51795.txt', import.meta.url));
@@ -17,7 +17,7 @@ function scenariosOf(file: string) {
 }
 
 function failuresOf(results: readonly ScenarioResult[]): string[] {
-  return results.filter(({ outcome }) => outcome !== 'passed').map((each) => failureText(each));
+  return results.filter(({ outcome }) => outcome !== 'passed').map((each) => formatFailure(each));
 }
 
 describe.skipIf(!isHere)('the scenario files of the mesh', () => {
@@ -29,13 +29,13 @@ describe.skipIf(!isHere)('the scenario files of the mesh', () => {
   });
 
   it('pass as they are', async () => {
-    const results = await runScenarios(files.flatMap(scenariosOf), { openRig: () => openRig() });
+    const results = await runScenarios(files.flatMap(scenariosOf), { openRig: () => openHarness() });
     expect(failuresOf(results)).toEqual([]);
   });
 
   it('fail where the JSON inside is broken, and say so', async () => {
     const text = readFileSync(`${folder}/${fromDesign}`, 'utf8');
-    const [result] = await runScenarios(readScenarios(text, fromDesign), { openRig: () => openRig() });
+    const [result] = await runScenarios(readScenarios(text, fromDesign), { openRig: () => openHarness() });
     expect(result?.outcome).toBe('failed');
     expect(result?.differences[0]).toMatchObject({
       path: 'expected_gateway_output[0].task_state',
@@ -46,7 +46,7 @@ describe.skipIf(!isHere)('the scenario files of the mesh', () => {
   });
 
   it('fail where words are in a place that the other runner does not look at, and say so', async () => {
-    const [result] = await runScenarios(scenariosOf(fromDesign), { openRig: () => openRig() });
+    const [result] = await runScenarios(scenariosOf(fromDesign), { openRig: () => openHarness() });
     expect(result).toMatchObject({
       outcome: 'failed',
       reason: expect.stringContaining('prompt is not looked at in the compatible mode') as string,
@@ -65,7 +65,7 @@ describe.skipIf(!existsSync(seed))('the example of the design', () => {
   }
 
   const run = (text: string) =>
-    runScenarios(readScenarios(text, 'design.yaml'), { openRig: () => openRig() });
+    runScenarios(readScenarios(text, 'design.yaml'), { openRig: () => openHarness() });
 
   it('passes as it was written', async () => {
     expect(example()).toContain('version: 1 #');

@@ -1,16 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { type Scenario } from '../../../src/testkit/scenario/files/read-scenarios.ts';
-import { openRig } from '../../../src/testkit/scenario/harness/open-harness.ts';
+import { openHarness } from '../../../src/testkit/scenario/harness/open-harness.ts';
 import { runScenarios } from '../../../src/testkit/scenario/run-scenarios.ts';
 import { mosquitto, natsServer, startMosquitto, startNats } from '../../support/mesh/broker.ts';
-import { update, done, ends, scenarioOf, expectPassed, pathsOf } from '../../support/testkit/scenario-case.ts';
+import {
+  workingUpdate,
+  completedTask,
+  expectCompleted,
+  buildScenario,
+  expectPassed,
+  failingPaths,
+} from '../../support/testkit/scenario-case.ts';
 
 describe('the other ways to an agent', () => {
   const words = {
-    downstream_a2a_agent_responses: [update('one'), done('Done.')],
+    downstream_a2a_agent_responses: [workingUpdate('one'), completedTask('Done.')],
     expected_gateway_output: [
       { type: 'status_update', content_parts: [{ type: 'text', text_exact: 'one' }] },
-      ends('Done.'),
+      expectCompleted('Done.'),
     ],
   };
 
@@ -20,7 +27,7 @@ describe('the other ways to an agent', () => {
       { rig },
     );
     await expectPassed(
-      { ...words, input: { is_streaming: false }, expected_gateway_output: [ends('Done.')] },
+      { ...words, input: { is_streaming: false }, expected_gateway_output: [expectCompleted('Done.')] },
       { rig },
     );
     await expectPassed({ ...words, gateway: rig });
@@ -51,17 +58,17 @@ describe('the other ways to an agent', () => {
           artifact: { artifactId: 'x', name: 'r.csv', parts: [file] },
           lastChunk: true,
         },
-        done('Done.'),
+        completedTask('Done.'),
       ],
       skip_intermediate_events: true,
       expected_gateway_output: [
         { type: 'artifact_update', assert_part_is_uri_reference: true },
-        ends('Done.'),
+        expectCompleted('Done.'),
       ],
       expected_artifacts: [{ filename: 'r.csv', text_exact: 'a,b' }],
     };
     await expectPassed({ ...made, gateway: 'http' });
-    expect(await pathsOf({ ...made, gateway: 'direct' })).toEqual([
+    expect(await failingPaths({ ...made, gateway: 'direct' })).toEqual([
       'expected_gateway_output[0].assert_part_is_uri_reference',
       'expected_artifacts',
     ]);
@@ -72,12 +79,15 @@ describe('many cases at once', () => {
   /** Cases that differ in everything, some of which must fail. */
   function manyCases(size: number): Scenario[] {
     return Array.from({ length: size }, (_, index) =>
-      scenarioOf({
+      buildScenario({
         input: { parts: [{ type: 'text', text: `question ${index}` }], user_identity: `user-${index}` },
-        downstream_a2a_agent_responses: [update(`working on ${index}`), done(`answer ${index}`)],
+        downstream_a2a_agent_responses: [
+          workingUpdate(`working on ${index}`),
+          completedTask(`answer ${index}`),
+        ],
         expected_gateway_output: [
           { type: 'status_update', content_parts: [{ type: 'text', text_exact: `working on ${index}` }] },
-          ends(index % 100 === 99 ? 'another answer' : `answer ${index}`),
+          expectCompleted(index % 100 === 99 ? 'another answer' : `answer ${index}`),
         ],
         assert_downstream_request: [{ params: { message: { parts: [{}, { text: `question ${index}` }] } } }],
       }),
@@ -87,7 +97,7 @@ describe('many cases at once', () => {
   it('do not touch each other', async () => {
     const cases = manyCases(1_000);
     const began = performance.now();
-    const results = await runScenarios(cases, { openRig: () => openRig() });
+    const results = await runScenarios(cases, { openRig: () => openHarness() });
     process.stdout.write(`1,000 scenario cases took ${Math.round(performance.now() - began)} ms\n`);
     expect(results.map(({ scenario }) => scenario.id)).toEqual(cases.map(({ id }) => id));
     const failed = results.flatMap(({ outcome }, index) => (outcome === 'passed' ? [] : [index]));
@@ -98,7 +108,7 @@ describe('many cases at once', () => {
   it('stop when they are told to', async () => {
     const stop = new AbortController();
     const results = await runScenarios(manyCases(20), {
-      openRig: () => openRig(),
+      openRig: () => openHarness(),
       parallel: 1,
       signal: stop.signal,
       onResult: () => stop.abort(),
@@ -107,7 +117,7 @@ describe('many cases at once', () => {
   });
 
   it('open nothing for cases that are skipped', async () => {
-    const scenario = { ...scenarioOf({}), skipped: 'because' };
+    const scenario = { ...buildScenario({}), skipped: 'because' };
     const results = await runScenarios([scenario], {
       openRig: () => {
         throw new Error('opened');
@@ -127,16 +137,19 @@ describe.each([
       const broker = await start();
       try {
         const cases = Array.from({ length: 12 }, (_, index) =>
-          scenarioOf({
-            downstream_a2a_agent_responses: [update(`working on ${index}`), done(`answer ${index}`)],
+          buildScenario({
+            downstream_a2a_agent_responses: [
+              workingUpdate(`working on ${index}`),
+              completedTask(`answer ${index}`),
+            ],
             expected_gateway_output: [
               { type: 'status_update' },
-              ends(index === 7 ? 'wrong' : `answer ${index}`),
+              expectCompleted(index === 7 ? 'wrong' : `answer ${index}`),
             ],
           }),
         );
         const results = await runScenarios(cases, {
-          openRig: () => openRig({ link: broker.url }),
+          openRig: () => openHarness({ link: broker.url }),
           parallel: 3,
         });
         expect(results.flatMap(({ outcome }, index) => (outcome === 'passed' ? [] : [index]))).toEqual([7]);

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import {
-  done,
-  ends,
+  completedTask,
+  expectCompleted,
   expectPassed,
-  oauth,
-  pathsOf,
-  run,
-  says,
+  oauthCase,
+  failingPaths,
+  runCase,
+  agentMessageWith,
   tokenUrl,
-  update,
+  workingUpdate,
 } from '../../support/testkit/scenario-case.ts';
 
 describe('the words of a case, through the proxy on a mesh', () => {
@@ -34,7 +34,7 @@ describe('the words of a case, through the proxy on a mesh', () => {
       },
     };
     await expectPassed({ input: { a2a_parts: parts }, assert_downstream_request: [expected] });
-    expect(await pathsOf({ assert_downstream_request: [expected] })).toContain(
+    expect(await failingPaths({ assert_downstream_request: [expected] })).toContain(
       'assert_downstream_request[0].params.message.parts[1].text',
     );
   });
@@ -50,7 +50,7 @@ describe('the words of a case, through the proxy on a mesh', () => {
     const asked = { params: { message: { parts: [{}, { file: { bytes: 'YWJj', name: 'a.txt' } }] } } };
     const words = { input: { parts }, expected_artifacts: [stored], assert_downstream_request: [asked] };
     await expectPassed(words);
-    expect(await pathsOf({ ...words, expected_artifacts: [{ ...stored, text_exact: 'abd' }] })).toEqual([
+    expect(await failingPaths({ ...words, expected_artifacts: [{ ...stored, text_exact: 'abd' }] })).toEqual([
       'expected_artifacts[0].text_exact',
     ]);
   });
@@ -74,7 +74,7 @@ describe('the words of a case, through the proxy on a mesh', () => {
       assert_downstream_request: [{ params: { message: { parts: [{}, {}, { file: { bytes: 'YWJj' } }] } } }],
     };
     await expectPassed(words);
-    expect(await pathsOf({ ...words, setup_artifacts: words.setup_artifacts.slice(1) })).toContain(
+    expect(await failingPaths({ ...words, setup_artifacts: words.setup_artifacts.slice(1) })).toContain(
       'expected_artifacts[0]',
     );
   });
@@ -82,11 +82,16 @@ describe('the words of a case, through the proxy on a mesh', () => {
   it('is_streaming false sends instead', async () => {
     const words = { input: { is_streaming: false }, assert_downstream_request: [{ method: 'message/send' }] };
     await expectPassed(words);
-    expect(await pathsOf({ ...words, input: {} })).toEqual(['assert_downstream_request[0].method']);
+    expect(await failingPaths({ ...words, input: {} })).toEqual(['assert_downstream_request[0].method']);
   });
 
   it('downstream_a2a_agent_responses are played up to the first end', async () => {
-    const responses = [update('one'), update('two'), done('Done.'), done('never')];
+    const responses = [
+      workingUpdate('one'),
+      workingUpdate('two'),
+      completedTask('Done.'),
+      completedTask('never'),
+    ];
     const progress = (text: string) => ({
       type: 'status_update',
       event_purpose: 'agent_progress_update',
@@ -96,21 +101,21 @@ describe('the words of a case, through the proxy on a mesh', () => {
     const words = { downstream_a2a_agent_responses: responses };
     await expectPassed({
       ...words,
-      expected_gateway_output: [progress('one'), progress('two'), ends('Done.')],
+      expected_gateway_output: [progress('one'), progress('two'), expectCompleted('Done.')],
     });
-    expect(await pathsOf({ ...words, expected_gateway_output: [progress('two'), ends('Done.')] })).toEqual([
-      'expected_gateway_output[0].content_parts[0].text_exact',
-    ]);
+    expect(
+      await failingPaths({ ...words, expected_gateway_output: [progress('two'), expectCompleted('Done.')] }),
+    ).toEqual(['expected_gateway_output[0].content_parts[0].text_exact']);
     await expectPassed({
       ...words,
       skip_intermediate_events: true,
-      expected_gateway_output: [progress('two'), ends('Done.')],
+      expected_gateway_output: [progress('two'), expectCompleted('Done.')],
     });
   });
 
   it('convert_progress_updates false, and the target that is named for it, leave words alone', async () => {
     const words = {
-      downstream_a2a_agent_responses: [update('one'), update(' two'), done('Done.')],
+      downstream_a2a_agent_responses: [workingUpdate('one'), workingUpdate(' two'), completedTask('Done.')],
       expected_gateway_output: [
         {
           type: 'status_update',
@@ -118,12 +123,12 @@ describe('the words of a case, through the proxy on a mesh', () => {
           assert_aggregated_stream_content: true,
           content_parts: [{ type: 'text', text_exact: 'one two' }],
         },
-        { ...ends('one two'), assert_content_against_stream: true },
+        { ...expectCompleted('one two'), assert_content_against_stream: true },
       ],
     };
     await expectPassed({ ...words, convert_progress_updates: false });
     await expectPassed({ ...words, input: { target_agent_name: 'TestAgent_Proxied_NoConvert' } });
-    expect(await pathsOf(words)).toContain('expected_gateway_output[0].event_purpose');
+    expect(await failingPaths(words)).toContain('expected_gateway_output[0].event_purpose');
   });
 
   it('files of the agent are stored and told of', async () => {
@@ -131,10 +136,10 @@ describe('the words of a case, through the proxy on a mesh', () => {
     const artifacts = [{ artifact_id: 'x', name: 'r.csv', description: 'rows', parts: [file] }];
     const state = { filename_matches_regex: '^r', version: 0, expected_content_text: 'a,b' };
     const words = (produced: object[]) => ({
-      downstream_a2a_agent_responses: [done('Done.', { artifacts })],
+      downstream_a2a_agent_responses: [completedTask('Done.', { artifacts })],
       expected_gateway_output: [
         {
-          ...ends('Done.'),
+          ...expectCompleted('Done.'),
           expected_produced_artifacts: produced,
           metadata_contains: { agent_name: 'TestAgent_Proxied' },
           assert_artifact_state: [
@@ -144,7 +149,7 @@ describe('the words of a case, through the proxy on a mesh', () => {
       ],
     });
     await expectPassed(words([{ filename: 'r.csv', version: 0 }]));
-    expect(await pathsOf(words([{ filename: 'r.csv', version: 1 }]))).toContain(
+    expect(await failingPaths(words([{ filename: 'r.csv', version: 1 }]))).toContain(
       'expected_gateway_output[0].expected_produced_artifacts[0]',
     );
   });
@@ -161,7 +166,7 @@ describe('the words of a case, through the proxy on a mesh', () => {
       ],
     };
     await expectPassed(words);
-    expect(await pathsOf({ ...words, proxy_auth_config: undefined })).toContain(
+    expect(await failingPaths({ ...words, proxy_auth_config: undefined })).toContain(
       'expected_gateway_output[0].type',
     );
   });
@@ -169,7 +174,7 @@ describe('the words of a case, through the proxy on a mesh', () => {
   it('should_fail_once and mock_oauth_server show a second token', async () => {
     const sequence = [{ access_token: 'first' }, { access_token: 'second' }];
     const words = {
-      ...oauth,
+      ...oauthCase,
       mock_oauth_server: { token_url: tokenUrl, response_sequence: sequence },
       downstream_agent_auth: { expected_value: 'second', should_fail_once: true },
       assert_oauth_token_requests: [
@@ -186,19 +191,19 @@ describe('the words of a case, through the proxy on a mesh', () => {
     };
     await expectPassed(words);
     expect(
-      await pathsOf({ ...words, assert_oauth_token_requests: [{ token_url: tokenUrl, call_count: 1 }] }),
+      await failingPaths({ ...words, assert_oauth_token_requests: [{ token_url: tokenUrl, call_count: 1 }] }),
     ).toEqual(['assert_oauth_token_requests[0].call_count']);
   });
 
   it('a token endpoint that refuses is told of with its status', async () => {
     const words = (status: string) => ({
-      ...oauth,
+      ...oauthCase,
       mock_oauth_server: { token_url: tokenUrl, error: 'invalid_client', status_code: 401 },
       assert_oauth_token_requests: [{ token_url: tokenUrl, call_count: 1 }],
       expected_gateway_output: [{ type: 'error', error_code: -32603, error_message_contains: status }],
     });
     await expectPassed(words('401'));
-    expect(await pathsOf(words('403'))).toEqual(['expected_gateway_output[0].error_message_contains']);
+    expect(await failingPaths(words('403'))).toEqual(['expected_gateway_output[0].error_message_contains']);
   });
 
   it('downstream_http_error is seen, with its status', async () => {
@@ -214,7 +219,9 @@ describe('the words of a case, through the proxy on a mesh', () => {
       ],
     });
     await expectPassed(words(500));
-    expect(await pathsOf(words(501))).toEqual(['expected_gateway_output[0].error_message_matches_regex']);
+    expect(await failingPaths(words(501))).toEqual([
+      'expected_gateway_output[0].error_message_matches_regex',
+    ]);
   });
 
   it('proxy_config_override leads elsewhere', async () => {
@@ -226,7 +233,7 @@ describe('the words of a case, through the proxy on a mesh', () => {
     };
     await expectPassed(words);
     expect(
-      await pathsOf({ ...words, proxy_config_override: { ...override, agent_name: 'Another' } }),
+      await failingPaths({ ...words, proxy_config_override: { ...override, agent_name: 'Another' } }),
     ).toEqual(['expected_gateway_output[0].type']);
   });
 
@@ -239,13 +246,13 @@ describe('the words of a case, through the proxy on a mesh', () => {
       expected_gateway_output: [{ type: 'final_response', task_state: 'canceled' }],
     };
     await expectPassed(words);
-    expect(await pathsOf({ ...words, assert_cancellation_sent: { gateway_sent: false } })).toEqual([
+    expect(await failingPaths({ ...words, assert_cancellation_sent: { gateway_sent: false } })).toEqual([
       'assert_cancellation_sent.gateway_sent',
     ]);
   });
 
   it('expected_completion_timeout_seconds ends the waiting and says so', async () => {
-    const result = await run({
+    const result = await runCase({
       downstream_script: { rules: [{ then: [{ say: 'Wait' }, { wait: '1h' }] }] },
       expected_completion_timeout_seconds: 0.3,
     });
@@ -255,13 +262,15 @@ describe('the words of a case, through the proxy on a mesh', () => {
   it('a stream that ends too early is told of, once', async () => {
     const text = 'disconnected without completing the task';
     await expectPassed({
-      downstream_a2a_agent_responses: [{ kind: 'task', status: { state: 'working', message: says('Wait') } }],
+      downstream_a2a_agent_responses: [
+        { kind: 'task', status: { state: 'working', message: agentMessageWith('Wait') } },
+      ],
       expected_gateway_output: [{ type: 'error', error_code: -32603, error_message_contains: text }],
     });
   });
 
   it('a response that makes no sense fails the case and says which', async () => {
-    const result = await run({ downstream_a2a_agent_responses: [{ kind: 'surprise' }] });
+    const result = await runCase({ downstream_a2a_agent_responses: [{ kind: 'surprise' }] });
     expect(result).toMatchObject({
       outcome: 'failed',
       reason: expect.stringContaining('responses[0].kind') as string,

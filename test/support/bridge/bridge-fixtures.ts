@@ -14,30 +14,30 @@ afterEach(async () => {
 });
 
 /** Closes something when the test is over. */
-export function later(close: () => Promise<unknown>): void {
+export function closeAfterTest(close: () => Promise<unknown>): void {
   closing.push(close);
 }
 
 /** A bridge to an agent at an address. */
-export async function bridgeTo(
+export async function bridgeToUrl(
   url: string,
   options: BridgeOptions & { agentName?: string } = {},
   connecting: ConnectOptions = {},
 ): Promise<Bridge> {
   const agent = connect(url, { retries: 0, resumes: 0, ...connecting });
-  later(() => agent.close());
+  closeAfterTest(() => agent.close());
   const made = await bridge({ agentName: 'remote', agent, ...options });
-  later(() => made.close());
+  closeAfterTest(() => made.close());
   return made;
 }
 
 /** A bridge to an agent that is served over HTTP for the length of a test. */
-export async function bridgeOver(
+export async function bridgeToServedAgent(
   agent: Agent,
   options: BridgeOptions & { agentName?: string } = {},
   connecting: ConnectOptions = {},
 ): Promise<Bridge> {
   const server = await serve(agent);
-  later(() => server.stop(0));
-  return bridgeTo(server.url, options, connecting);
+  closeAfterTest(() => server.stop(0));
+  return bridgeToUrl(server.url, options, connecting);
 }

@@ -14,7 +14,7 @@ import {
 type Where = { args: string[]; env?: Record<string, string> } | { url: string; token?: string };
 
 /** What a client does when things happen. */
-export interface Behaviour {
+export interface McpClientHandlers {
   /** Answers questions; without it the client says that it cannot. */
   elicit?: (params: any) => any;
   onTools?: () => void;
@@ -22,7 +22,7 @@ export interface Behaviour {
 }
 
 /** The little of a client that tests need. */
-export interface TestClient {
+export interface TestMcpClient {
   version: string | undefined;
   tools(): Promise<any[]>;
   call(
@@ -36,14 +36,14 @@ export interface TestClient {
 }
 
 /** One kind of client. */
-export interface ClientKind {
+export interface McpClientKind {
   name: string;
-  connect(where: Where, behaviour?: Behaviour): Promise<TestClient>;
+  connect(where: Where, behaviour?: McpClientHandlers): Promise<TestMcpClient>;
 }
 
 const info = { name: 'test', version: '1.0.0' };
 
-function newKind(name: string, mode: 'auto' | 'legacy'): ClientKind {
+function newKind(name: string, mode: 'auto' | 'legacy'): McpClientKind {
   return {
     name,
     async connect(where, { elicit, onTools, onResources } = {}) {
@@ -75,7 +75,7 @@ function newKind(name: string, mode: 'auto' | 'legacy'): ClientKind {
   };
 }
 
-const oldKind: ClientKind = {
+const oldKind: McpClientKind = {
   name: 'sdk 1.x',
   async connect(where, { elicit, onTools, onResources } = {}) {
     const client = new OldClient(info, { capabilities: elicit ? { elicitation: {} } : {} });
@@ -105,7 +105,7 @@ function bearer(token: string | undefined): Record<string, string> {
 }
 
 /** All of them. */
-export const clientKinds: readonly ClientKind[] = [
+export const mcpClientKinds: readonly McpClientKind[] = [
   newKind('client 2.x in the words of 2026-07-28', 'auto'),
   newKind('client 2.x in the words of 2025-11-25', 'legacy'),
   oldKind,

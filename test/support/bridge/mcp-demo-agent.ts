@@ -2,7 +2,7 @@ import {
   artifact,
   defineAgent,
   type LocalAgent,
-  type Output,
+  type AgentOutput,
   type ProcessContext,
 } from '../../../src/engine/index.ts';
 import { schemasExtension } from '../../../src/bridge/index.ts';
@@ -10,16 +10,19 @@ import { rawPart } from '../../../src/protocol/part.ts';
 import type { AgentCard, AgentSkill } from '../../../src/protocol/card.ts';
 
 /** A small picture. */
-export const picture = rawPart(new Uint8Array(600).fill(7), { filename: 'dot.png', mediaType: 'image/png' });
+export const smallImage = rawPart(new Uint8Array(600).fill(7), {
+  filename: 'dot.png',
+  mediaType: 'image/png',
+});
 
 /** A large file: more than what is given as bytes. */
-export const large = rawPart(new Uint8Array(400_000).fill(9), {
+export const largeFile = rawPart(new Uint8Array(400_000).fill(9), {
   filename: 'large.bin',
   mediaType: 'application/octet-stream',
 });
 
 /** An agent for tests of MCP, and what it has seen. */
-export interface DemoAgent {
+export interface McpDemoAgent {
   agent: LocalAgent;
   /** Waits for the next task that is canceled and gives its id. */
   canceled(): Promise<string>;
@@ -32,11 +35,11 @@ export interface DemoAgent {
 }
 
 /** Makes the agent: it does what its text says. */
-export function demoAgent(): DemoAgent {
+export function createMcpDemoAgent(): McpDemoAgent {
   const ends = new Doorway<string>();
   const goes = new Doorway<void>();
   const contexts: string[] = [];
-  async function* work(context: ProcessContext): AsyncGenerator<Output> {
+  async function* work(context: ProcessContext): AsyncGenerator<AgentOutput> {
     const { text, signal } = context;
     contexts.push(context.contextId);
     switch (text) {
@@ -71,7 +74,7 @@ export function demoAgent(): DemoAgent {
         await context.askForAuth('Sign in first.');
         return;
       case 'files':
-        yield artifact([{ text: 'Here they are.' }, picture, large], { name: 'files' });
+        yield artifact([{ text: 'Here they are.' }, smallImage, largeFile], { name: 'files' });
         yield artifact([{ text: '' }, { url: 'https://example.com/a.txt', filename: 'a.txt' }], {
           name: 'link',
         });

@@ -3,24 +3,24 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 /** The root of the checkout. */
-export const root = fileURLToPath(new URL('../../../', import.meta.url));
+export const repositoryRoot = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** The built command. */
-export const main = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
+export const cliEntry = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
 
 /** How a program ended. */
-export interface Ended {
+export interface CommandResult {
   code: number | null;
   stdout: string;
   stderr: string;
 }
 
 /** A program that runs. */
-export class Running {
+export class RunningCommand {
   stdout = '';
   stderr = '';
   readonly process: ChildProcess;
-  readonly ended: Promise<Ended>;
+  readonly ended: Promise<CommandResult>;
   #waiting: (() => void)[] = [];
 
   constructor(child: ChildProcess) {
@@ -54,7 +54,7 @@ export class Running {
   }
 
   /** Sends a signal and waits for the end. */
-  stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ended> {
+  stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<CommandResult> {
     this.process.kill(signal);
     return this.ended;
   }
@@ -67,28 +67,31 @@ export class Running {
 }
 
 /** Where and with what a program runs. */
-export interface Place {
+export interface CommandEnvironment {
   cwd?: string;
   env?: Record<string, string>;
 }
 
 /** Runs Node. */
-export function node(args: readonly string[], { cwd = root, env = {} }: Place = {}): Running {
-  return new Running(spawn(process.execPath, args, { cwd, env: { ...process.env, ...env } }));
+export function runNode(
+  args: readonly string[],
+  { cwd = repositoryRoot, env = {} }: CommandEnvironment = {},
+): RunningCommand {
+  return new RunningCommand(spawn(process.execPath, args, { cwd, env: { ...process.env, ...env } }));
 }
 
 /** Runs the built command. */
-export function dragoman(args: readonly string[], place: Place = {}): Running {
-  return node([main, ...args], place);
+export function runDragoman(args: readonly string[], place: CommandEnvironment = {}): RunningCommand {
+  return runNode([cliEntry, ...args], place);
 }
 
 /** Serves a module with the built command and gives its address. */
-export async function served(
+export async function serveModule(
   module: string,
   flags: readonly string[] = [],
-  place: Place = {},
-): Promise<Running & { url: string }> {
-  const running = dragoman(['serve', module, '--port', '0', ...flags], place);
+  place: CommandEnvironment = {},
+): Promise<RunningCommand & { url: string }> {
+  const running = runDragoman(['serve', module, '--port', '0', ...flags], place);
   const [, url = ''] = await running.prints(/^listening on (\S+)\n/);
   return Object.assign(running, { url });
 }

@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemProgram } from '../process/system-program.ts';
+import { findSystemProgram } from '../process/system-program.ts';
 
 /** What a shell offers for each of some lines, in a folder, once it has taken a script of ours in. */
-export type Completing = (script: string, lines: readonly string[], folder: string) => string[][];
+export type CompletionProbe = (script: string, lines: readonly string[], folder: string) => string[][];
 
 /** Asks bash, as its completion asks a function. What readline would add, such as files, is not seen. */
-export const inBash: Completing = (script, lines, folder) =>
+export const completeInBash: CompletionProbe = (script, lines, folder) =>
   lines.map((line) => {
     const words = line.split(' ').map((word) => `'${word}'`);
     const asked = `COMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _dragoman; printf '%s\\n' "\${COMPREPLY[@]}"`;
@@ -15,7 +15,7 @@ export const inBash: Completing = (script, lines, folder) =>
   });
 
 /** Asks fish for what it would show. */
-export const inFish: Completing = (script, lines, folder) => {
+export const completeInFish: CompletionProbe = (script, lines, folder) => {
   writeFileSync(join(folder, '.dragoman.fish'), script);
   const asked = 'source .dragoman.fish; for line in $argv; complete -C $line; echo =; end';
   const told = run('fish', ['--no-config', '-c', asked, ...lines], folder);
@@ -63,8 +63,8 @@ zpty -d shell
 `;
 
 /** Asks a zsh at a terminal, either with the script among its functions or after it was sourced. */
-export const inZsh =
-  (way: 'fpath' | 'source'): Completing =>
+export const completeInZsh =
+  (way: 'fpath' | 'source'): CompletionProbe =>
   (script, lines, folder) => {
     const home = join(folder, `.zsh-${way}`);
     const file = join(home, '_dragoman');
@@ -81,7 +81,7 @@ export const inZsh =
 
 /** Whether a shell is here; prints why tests that need it are skipped where it is not. */
 export function hasShell(shell: string): boolean {
-  const found = systemProgram(shell) !== undefined;
+  const found = findSystemProgram(shell) !== undefined;
   if (!found) console.log(`skipped: ${shell} is not installed`);
   return found;
 }

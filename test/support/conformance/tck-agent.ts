@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ProcessContext } from '../../../src/engine/process-context.ts';
 import { defineAgent, type LocalAgent } from '../../../src/engine/local-agent.ts';
-import { chunk, type Output, status } from '../../../src/engine/agent-output.ts';
+import { chunk, type AgentOutput, status } from '../../../src/engine/agent-output.ts';
 
 /** An agent that does what the beginning of a message id says, as agents for the official kit do. */
 export function tckAgent(): LocalAgent {
@@ -15,7 +15,7 @@ export function tckAgent(): LocalAgent {
   });
 }
 
-async function* obey(context: ProcessContext): AsyncGenerator<Output, void, undefined> {
+async function* obey(context: ProcessContext): AsyncGenerator<AgentOutput, void, undefined> {
   const { messageId } = context.message;
   const begins = (prefix: string): boolean => messageId.startsWith(prefix);
   if (begins('tck-message-response')) {

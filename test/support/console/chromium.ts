@@ -1,9 +1,9 @@
 import { type Browser, chromium } from 'playwright-core';
-import { systemProgram } from '../process/system-program.ts';
+import { findSystemProgram } from '../process/system-program.ts';
 
 /** Starts Chromium, or prints why the tests that need it are skipped. Whoever gets it closes it. */
-export async function chromiumBrowser(): Promise<Browser | undefined> {
-  const executablePath = systemProgram('chromium');
+export async function launchChromium(): Promise<Browser | undefined> {
+  const executablePath = findSystemProgram('chromium');
   if (executablePath === undefined) {
     console.log('skipped: chromium is not installed');
     return undefined;

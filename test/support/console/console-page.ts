@@ -1,5 +1,5 @@
 import type { RunningConsole } from '../../../src/console/serve-console.ts';
-import { frames } from '../http/sse-frames.ts';
+import { streamSseFrames } from '../http/sse-frames.ts';
 
 /** What the page does: asks with its token, and follows streams. */
 export class ConsolePage {
@@ -35,7 +35,7 @@ export class ConsolePage {
         signal: leaving.signal,
         ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
       });
-      for await (const { data } of frames(response)) yield data;
+      for await (const { data } of streamSseFrames(response)) yield data;
     } finally {
       leaving.abort();
     }

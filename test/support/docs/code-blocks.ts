@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from '../cli/run-command.ts';
+import { repositoryRoot } from '../cli/run-command.ts';
 
 /** A piece of code in a page. */
-export interface Fence {
+export interface DocCodeBlock {
   /** The page, below the root of the checkout. */
   page: string;
   line: number;
@@ -12,21 +12,21 @@ export interface Fence {
 }
 
 /** Every page that people read. */
-export function pages(): string[] {
-  const docs = (readdirSync(join(root, 'docs'), { recursive: true }) as string[]).map((each) =>
+export function documentationPages(): string[] {
+  const docs = (readdirSync(join(repositoryRoot, 'docs'), { recursive: true }) as string[]).map((each) =>
     join('docs', each),
   );
-  return [...readdirSync(root), ...docs].filter((path) => path.endsWith('.md')).sort();
+  return [...readdirSync(repositoryRoot), ...docs].filter((path) => path.endsWith('.md')).sort();
 }
 
 /** The text of a page. */
-export function textOfPage(page: string): string {
-  return readFileSync(join(root, page), 'utf8');
+export function readPage(page: string): string {
+  return readFileSync(join(repositoryRoot, page), 'utf8');
 }
 
 /** The fenced code of a page. */
-export function fencesOf(page: string): Fence[] {
-  const text = textOfPage(page);
+export function codeBlocksOf(page: string): DocCodeBlock[] {
+  const text = readPage(page);
   return [...text.matchAll(/^```(\w*)\n([^]*?)^```$/gm)].map(({ 1: language = '', 2: code = '', index }) => ({
     page,
     line: text.slice(0, index).split('\n').length,
@@ -36,7 +36,7 @@ export function fencesOf(page: string): Fence[] {
 }
 
 /** The names of the headings of a page, as GitHub makes them. */
-export function anchorsOf(text: string): Set<string> {
+export function headingAnchors(text: string): Set<string> {
   const counts = new Map<string, number>();
   return new Set(
     [...text.replaceAll(/^```[^]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/engine/interval-clock.ts';
+import type { IntervalClock } from '../../../src/engine/interval-clock.ts';
 import type { Agent } from '../../../src/protocol/agent.ts';
 import type { StreamEvent } from '../../../src/protocol/event.ts';
 import type { Message } from '../../../src/protocol/message.ts';
@@ -6,12 +6,12 @@ import { textOf } from '../../../src/protocol/part.ts';
 import type { SendRequest } from '../../../src/protocol/requests.ts';
 import { isTask, type Task } from '../../../src/protocol/task.ts';
 
-export { collect as all } from '../collect-stream.ts';
+export { collectStream as all } from '../collect-stream.ts';
 
 let count = 0;
 
 /** A message of a caller, with an id of its own unless one is given. */
-export function say(
+export function userRequest(
   text: string,
   message: Partial<Message> = {},
   rest: Omit<SendRequest, 'message'> = {},
@@ -20,7 +20,7 @@ export function say(
 }
 
 /** The task that an answer is. */
-export function taskIn(answer: Task | Message): Task {
+export function expectTask(answer: Task | Message): Task {
   if (!isTask(answer)) throw new Error(`expected a task, got the message ${textOf(answer.parts)}`);
   return answer;
 }
@@ -39,7 +39,7 @@ export function artifactTexts(task: Task): string[] {
 }
 
 /** What the agent said with the newest status. */
-export function saidBy(task: Task): string {
+export function statusTextOf(task: Task): string {
   return textOf(task.status.message?.parts ?? []);
 }
 
@@ -62,12 +62,12 @@ export async function reasonOf(promise: Promise<unknown>): Promise<unknown> {
 }
 
 /** Something that opens once. */
-export interface Gate {
+export interface Deferred {
   opened: Promise<void>;
   open: () => void;
 }
 
-export function gate(): Gate {
+export function createDeferred(): Deferred {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => {
     open = resolve;
@@ -76,7 +76,7 @@ export function gate(): Gate {
 }
 
 /** A clock that stands still until it is told to go on; what repeats happens once for each step. */
-export class SteppedClock implements Clock {
+export class SteppedClock implements IntervalClock {
   #now = Date.UTC(2026, 5, 1);
   readonly #ticks = new Set<() => void>();
 

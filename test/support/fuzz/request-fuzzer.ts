@@ -1,7 +1,7 @@
-import { bytesOf, type Seed } from './seed-requests.ts';
+import { requestBytes, type SeedRequest } from './seed-requests.ts';
 
 /** Numbers that look random and are the same for the same seed. */
-export class Dice {
+export class SeededDice {
   #state: number;
 
   constructor(seed: number) {
@@ -27,7 +27,7 @@ export class Dice {
 }
 
 /** A request that was changed. Who did not touch its framing can be sent down a line that is used again. */
-export interface Mutant {
+export interface FuzzedRequest {
   bytes: Buffer;
   isFramed: boolean;
   how: string;
@@ -72,7 +72,7 @@ function containersOf(value: unknown, found: Container[] = []): Container[] {
 }
 
 /** Changes a JSON value in one place. */
-function changeValue(root: unknown, dice: Dice): unknown {
+function changeValue(root: unknown, dice: SeededDice): unknown {
   const box = { root: structuredClone(root) };
   const container = dice.pick(containersOf(box));
   const key = dice.pick(Object.keys(container)) ?? 'x';
@@ -97,7 +97,7 @@ function changeValue(root: unknown, dice: Dice): unknown {
 }
 
 /** Changes bytes in one place. */
-function changeBytes(bytes: Buffer, dice: Dice): Buffer {
+function changeBytes(bytes: Buffer, dice: SeededDice): Buffer {
   const at = dice.below(bytes.length + 1);
   const length = 1 + dice.below(8);
   const [before, after] = [bytes.subarray(0, at), bytes.subarray(at)];
@@ -128,17 +128,21 @@ function changeBytes(bytes: Buffer, dice: Dice): Buffer {
 }
 
 /** Changes a request in one to three places. */
-export function mutate(seed: Seed, dice: Dice): Mutant {
+export function fuzzRequest(seed: SeedRequest, dice: SeededDice): FuzzedRequest {
   const kind = dice.below(10);
   if (seed.body !== undefined && kind < 5) {
     let body: unknown = seed.body;
     for (let times = 1 + dice.below(3); times > 0; times--) body = changeValue(body, dice);
-    return { bytes: bytesOf(seed, Buffer.from(JSON.stringify(body) ?? '')), isFramed: true, how: 'values' };
+    return {
+      bytes: requestBytes(seed, Buffer.from(JSON.stringify(body) ?? '')),
+      isFramed: true,
+      how: 'values',
+    };
   }
   if (seed.body !== undefined && kind < 8) {
     let body: Buffer = Buffer.from(JSON.stringify(seed.body));
     for (let times = 1 + dice.below(3); times > 0; times--) body = changeBytes(body, dice);
-    return { bytes: bytesOf(seed, body), isFramed: true, how: 'body' };
+    return { bytes: requestBytes(seed, body), isFramed: true, how: 'body' };
   }
-  return { bytes: changeBytes(bytesOf(seed), dice), isFramed: false, how: 'anything' };
+  return { bytes: changeBytes(requestBytes(seed), dice), isFramed: false, how: 'anything' };
 }

@@ -1,7 +1,7 @@
 import { rawRequest } from '../http/raw-http.ts';
 
 /** A valid request, in pieces that can be changed. */
-export interface Seed {
+export interface SeedRequest {
   name: string;
   verb: string;
   path: string;
@@ -38,16 +38,16 @@ const message0_3 = {
 
 const rpc = (method: string, params: unknown) => ({ jsonrpc: '2.0', id: 1, method, params });
 
-function post(name: string, path: string, body: unknown, headers: Record<string, string> = {}): Seed {
+function post(name: string, path: string, body: unknown, headers: Record<string, string> = {}): SeedRequest {
   return { name, verb: 'POST', path, headers, body };
 }
 
-function get(name: string, path: string, headers: Record<string, string> = {}, verb = 'GET'): Seed {
+function get(name: string, path: string, headers: Record<string, string> = {}, verb = 'GET'): SeedRequest {
   return { name, verb, path, headers, body: undefined };
 }
 
 /** One valid request of every kind. @param taskId - a task that is finished. */
-export function seedsFor(taskId: string): Seed[] {
+export function seedRequests(taskId: string): SeedRequest[] {
   const configuration = { acceptedOutputModes: ['text/plain'], historyLength: 3, returnImmediately: true };
   const push = { id: 'p', url: 'https://hook.example/x', token: 't' };
   return [
@@ -131,6 +131,6 @@ export function seedsFor(taskId: string): Seed[] {
 }
 
 /** The bytes of a request, with another body if one is given. */
-export function bytesOf({ verb, path, headers, body }: Seed, changed?: Buffer): Buffer {
+export function requestBytes({ verb, path, headers, body }: SeedRequest, changed?: Buffer): Buffer {
   return rawRequest(verb, path, changed ?? (body === undefined ? '' : JSON.stringify(body)), headers);
 }

@@ -31,7 +31,7 @@ export function hasOpenssl(): boolean {
 }
 
 /** Makes an authority that lives for a day. */
-export function authority(name: string): Authority {
+export function createAuthority(name: string): Authority {
   const run = (folder: string, ...args: string[]): void => {
     execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' });
   };

@@ -1,7 +1,7 @@
 /** Plain HTTP to a server under test: what goes over the wire is what the test says. */
 
 /** A reply that was read to its end. */
-export interface Plain {
+export interface TestHttpResponse {
   status: number;
   headers: Headers;
   text: string;
@@ -9,7 +9,7 @@ export interface Plain {
   json: any;
 }
 
-async function read(response: Response): Promise<Plain> {
+async function read(response: Response): Promise<TestHttpResponse> {
   const text = await response.text();
   let json: unknown;
   try {
@@ -26,22 +26,22 @@ function versionHeader(version: string | undefined): Record<string, string> {
 }
 
 /** Asks for something. */
-export async function get(url: string, headers: Record<string, string> = {}): Promise<Plain> {
+export async function httpGet(url: string, headers: Record<string, string> = {}): Promise<TestHttpResponse> {
   return read(await fetch(url, { headers }));
 }
 
 /** Sends a body: a text as it is, anything else as JSON, undefined as none. */
-export async function post(
+export async function httpPost(
   url: string,
   body: unknown,
   headers: Record<string, string> = {},
   method = 'POST',
-): Promise<Plain> {
-  return read(await open(url, body, headers, method));
+): Promise<TestHttpResponse> {
+  return read(await httpOpen(url, body, headers, method));
 }
 
 /** Sends a body and gives the response unread. */
-export function open(
+export function httpOpen(
   url: string,
   body: unknown,
   headers: Record<string, string> = {},
@@ -58,7 +58,7 @@ export function open(
 }
 
 /** Calls a JSON-RPC method and gives the whole envelope. */
-export async function rpc(url: string, method: string, params: unknown, version?: string): Promise<any> {
-  const { json } = await post(url, { jsonrpc: '2.0', id: 7, method, params }, versionHeader(version));
+export async function callRpc(url: string, method: string, params: unknown, version?: string): Promise<any> {
+  const { json } = await httpPost(url, { jsonrpc: '2.0', id: 7, method, params }, versionHeader(version));
   return json;
 }

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 /** A request as it came over the wire. */
-export interface RawRequest {
+export interface RawServerRequest {
   method: string;
   path: string;
   headers: IncomingMessage['headers'];
@@ -14,15 +14,15 @@ export interface RawRequest {
 /** A server of HTTP that does what a test says, byte for byte. */
 export interface RawServer extends AsyncDisposable {
   url: string;
-  requests: RawRequest[];
+  requests: RawServerRequest[];
   close(): Promise<void>;
 }
 
 /** Starts a server on a free port of this machine. */
-export async function startRaw(
-  answer: (request: RawRequest, response: ServerResponse, url: string) => unknown,
+export async function startRawServer(
+  answer: (request: RawServerRequest, response: ServerResponse, url: string) => unknown,
 ): Promise<RawServer> {
-  const requests: RawRequest[] = [];
+  const requests: RawServerRequest[] = [];
   let url = '';
   const server = createServer((incoming, response) => {
     const chunks: Buffer[] = [];
@@ -52,7 +52,7 @@ export async function startRaw(
 }
 
 /** Answers with JSON. */
-export function json(
+export function respondJson(
   response: ServerResponse,
   body: unknown,
   status = 200,
@@ -63,7 +63,7 @@ export function json(
 }
 
 /** Begins an event stream. */
-export function sse(response: ServerResponse): {
+export function startEventStream(response: ServerResponse): {
   event(data: unknown, id?: string | number): void;
   write(text: string): void;
   end(): void;

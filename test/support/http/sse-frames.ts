@@ -1,12 +1,12 @@
 /** One server-sent event, or a comment. */
-export interface Frame {
+export interface TestSseFrame {
   id?: number;
   comment?: string;
   data?: any;
 }
 
-function parse(block: string): Frame {
-  const frame: Frame = {};
+function parse(block: string): TestSseFrame {
+  const frame: TestSseFrame = {};
   for (const line of block.split('\n')) {
     if (line.startsWith(':')) frame.comment = line.slice(1).trim();
     else if (line.startsWith('id: ')) frame.id = Number(line.slice(4));
@@ -17,7 +17,7 @@ function parse(block: string): Frame {
 }
 
 /** Reads the frames of a stream as they come, and nothing beyond the frame that was asked for. */
-export async function* frames(response: Response): AsyncGenerator<Frame> {
+export async function* streamSseFrames(response: Response): AsyncGenerator<TestSseFrame> {
   if (!response.headers.get('content-type')?.startsWith('text/event-stream') || !response.body) {
     throw new Error(`This is no event stream but ${response.status} ${await response.text()}`);
   }
@@ -34,8 +34,8 @@ export async function* frames(response: Response): AsyncGenerator<Frame> {
 }
 
 /** Reads a stream to its end. */
-export async function readFrames(response: Response): Promise<Frame[]> {
-  const all: Frame[] = [];
-  for await (const frame of frames(response)) all.push(frame);
+export async function readSseFrames(response: Response): Promise<TestSseFrame[]> {
+  const all: TestSseFrame[] = [];
+  for await (const frame of streamSseFrames(response)) all.push(frame);
   return all;
 }

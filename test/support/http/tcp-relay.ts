@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /** A way to a port that can be cut: to the other end it looks as if the process at this end had been killed. */
-export interface Relay {
+export interface TcpRelay {
   readonly port: number;
   /** Breaks what is connected, and lets nobody through until it is mended. */
   cut(): void;
@@ -11,7 +11,7 @@ export interface Relay {
 }
 
 /** Starts a relay to a port on loopback. */
-export async function startRelay(target: number): Promise<Relay> {
+export async function startTcpRelay(target: number): Promise<TcpRelay> {
   const sockets = new Set<Socket>();
   let isCut = false;
   const server = createServer((near) => {

@@ -8,20 +8,20 @@ const states: Record<string, string> = {
   'auth-required': 'TASK_STATE_AUTH_REQUIRED',
 };
 
-export const status = (state: string) => ({ state: states[state] });
+export const statusFixture = (state: string) => ({ state: states[state] });
 
-export const task = (state: string, texts: string[] = []) => ({
+export const wireTaskFixture = (state: string, texts: string[] = []) => ({
   id: 't1',
   contextId: 'c1',
-  status: status(state),
+  status: statusFixture(state),
   artifacts: texts.length === 0 ? undefined : [{ artifactId: 'a', parts: texts.map((text) => ({ text })) }],
 });
 
-export const statusUpdate = (state: string) => ({
-  statusUpdate: { taskId: 't1', contextId: 'c1', status: status(state) },
+export const statusUpdateFixture = (state: string) => ({
+  statusUpdate: { taskId: 't1', contextId: 'c1', status: statusFixture(state) },
 });
 
-export const artifactUpdate = (text: string, append = true) => ({
+export const artifactUpdateFixture = (text: string, append = true) => ({
   artifactUpdate: {
     taskId: 't1',
     contextId: 'c1',
@@ -30,7 +30,7 @@ export const artifactUpdate = (text: string, append = true) => ({
   },
 });
 
-export const card = (url: string, more: object = {}) => ({
+export const wireCardFixture = (url: string, more: object = {}) => ({
   name: 'Raw',
   description: 'A raw agent',
   version: '1',
@@ -42,11 +42,11 @@ export const card = (url: string, more: object = {}) => ({
   ...more,
 });
 
-export const isCard = (path: string) => path === '/.well-known/agent-card.json';
+export const isWireCard = (path: string) => path === '/.well-known/agent-card.json';
 
-export const result = (id: unknown, value: unknown) => ({ jsonrpc: '2.0', id, result: value });
+export const rpcResult = (id: unknown, value: unknown) => ({ jsonrpc: '2.0', id, result: value });
 
-export const error = (id: unknown, code: number, message = 'no') => ({
+export const rpcErrorBody = (id: unknown, code: number, message = 'no') => ({
   jsonrpc: '2.0',
   id,
   error: { code, message },

@@ -11,7 +11,7 @@ const spec = process.env.DRAGOMAN_SPEC
 const plainFetch = globalThis.fetch;
 
 /** The definition of the answer to each method, as 0.2 and 0.3 call them. */
-export const answersOf0_3: Readonly<Record<string, string>> = {
+export const responseSchemas0_3: Readonly<Record<string, string>> = {
   'message/send': 'SendMessageResponse',
   'message/stream': 'SendStreamingMessageResponse',
   'tasks/get': 'GetTaskResponse',
@@ -22,7 +22,7 @@ export const answersOf0_3: Readonly<Record<string, string>> = {
 };
 
 /** The definition of the answer to each method, as 0.1 calls them. */
-export const answersOf0_1: Readonly<Record<string, string>> = {
+export const responseSchemas0_1: Readonly<Record<string, string>> = {
   'tasks/send': 'SendTaskResponse',
   'tasks/sendSubscribe': 'SendTaskStreamingResponse',
   'tasks/get': 'GetTaskResponse',
@@ -33,7 +33,7 @@ export const answersOf0_1: Readonly<Record<string, string>> = {
 };
 
 /** A `fetch` that looks at every reply of JSON-RPC and at every card. */
-export class SchemaWatch {
+export class SchemaCheckingFetch {
   /** How many bodies were checked, and what was wrong with them. */
   checked = 0;
   readonly findings: string[] = [];

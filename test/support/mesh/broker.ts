@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../http/free-port.ts';
-import { systemProgram } from '../process/system-program.ts';
+import { findFreePort } from '../http/free-port.ts';
+import { findSystemProgram } from '../process/system-program.ts';
 
 /** A real broker in a folder of its own. */
-export interface Broker {
+export interface TestBroker {
   readonly url: string;
   readonly port: number;
   /** What it has said so far. */
@@ -29,13 +29,13 @@ export const mosquitto = found('mosquitto', 'mosquitto');
 export const natsServer = found('nats-server', 'nats-server');
 
 function found(program: string, systemPackage: string): string | undefined {
-  const path = systemProgram(program, systemPackage);
+  const path = findSystemProgram(program, systemPackage);
   if (path === undefined) console.log(`skipped: ${program} is not installed`);
   return path;
 }
 
 /** How a Mosquitto is to be, beside a port on loopback. */
-export interface MosquittoOptions {
+export interface MosquittoServerOptions {
   /** Lines for its configuration. @defaultValue anybody may come in; everything else as Mosquitto has it */
   lines?: readonly string[];
   /** Passwords of users. */
@@ -52,13 +52,13 @@ export async function startMosquitto({
   users,
   files = {},
   isWebSocket = false,
-}: MosquittoOptions = {}): Promise<Broker> {
+}: MosquittoServerOptions = {}): Promise<TestBroker> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-mosquitto-'));
-  const port = await freePort();
+  const port = await findFreePort();
   const passwords = join(folder, 'passwords');
   if (users) {
     writeFileSync(passwords, '');
-    const tool = systemProgram('mosquitto_passwd', 'mosquitto') ?? 'mosquitto_passwd';
+    const tool = findSystemProgram('mosquitto_passwd', 'mosquitto') ?? 'mosquitto_passwd';
     for (const [name, password] of Object.entries(users)) spawnSync(tool, ['-b', passwords, name, password]);
   }
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
@@ -66,7 +66,7 @@ export async function startMosquitto({
   const text = [
     `listener ${port} 127.0.0.1`,
     // It does not start with a listener for WebSocket alone.
-    ...(isWebSocket ? ['protocol websockets', `listener ${await freePort()} 127.0.0.1`] : []),
+    ...(isWebSocket ? ['protocol websockets', `listener ${await findFreePort()} 127.0.0.1`] : []),
     ...(users ? ['allow_anonymous false', `password_file ${passwords}`] : ['allow_anonymous true']),
     ...(process.getuid?.() === 0 ? ['user root'] : []),
     ...lines.map((line) => line.replaceAll('{folder}', folder)),
@@ -82,16 +82,16 @@ export async function startMosquitto({
 }
 
 /** How a nats-server is to be, beside a port on loopback. */
-export interface NatsOptions {
+export interface NatsServerOptions {
   users?: { name: string; password: string };
   /** Whether it has JetStream, which keeps its streams in files. @defaultValue true */
   hasStreams?: boolean;
 }
 
 /** Starts nats-server. */
-export async function startNats({ users, hasStreams = true }: NatsOptions = {}): Promise<Broker> {
+export async function startNats({ users, hasStreams = true }: NatsServerOptions = {}): Promise<TestBroker> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-nats-'));
-  const port = await freePort();
+  const port = await findFreePort();
   const args = ['-a', '127.0.0.1', '-p', String(port)];
   if (hasStreams) args.push('-js', '-sd', folder);
   if (users) args.push('--user', users.name, '--pass', users.password);
@@ -104,7 +104,7 @@ async function start(
   port: number,
   url: string,
   folder: string,
-): Promise<Broker> {
+): Promise<TestBroker> {
   let output = '';
   let child: ChildProcess | undefined;
   const run = async (): Promise<void> => {

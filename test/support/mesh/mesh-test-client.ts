@@ -1,19 +1,19 @@
-import type { Link, Properties } from '../../../src/mesh/brokers/broker-connection.ts';
-import { SchemaWatch } from '../interop/schema-checking-fetch.ts';
+import type { BrokerConnection, MessageProperties } from '../../../src/mesh/brokers/broker-connection.ts';
+import { SchemaCheckingFetch } from '../interop/schema-checking-fetch.ts';
 
 /** A message that came back over the mesh. */
-export interface Returned {
+export interface MeshTestReply {
   topic: string;
   /** Whether it came as an update or as the answer. */
   place: 'status' | 'response';
   body: any;
-  properties: Properties;
+  properties: MessageProperties;
 }
 
 /** What a caller says beside the payload. */
-export interface Saying {
+export interface MeshTestRequest {
   user?: string;
-  properties?: Properties;
+  properties?: MessageProperties;
   /** No status topic, as gateways do it for sends. */
   updates?: boolean;
   /** No reply topic. */
@@ -21,24 +21,28 @@ export interface Saying {
 }
 
 /** Checks every answer of 0.3 that came back over the mesh, where its schema is at hand. */
-export const schema0_3 = new SchemaWatch('a2a-v0.3.0.schema.json', {});
+export const schema0_3 = new SchemaCheckingFetch('a2a-v0.3.0.schema.json', {});
 
 /** Somebody on the mesh who asks, as a gateway does: by topics, properties and JSON, without any code of ours. */
-export class MeshCaller {
-  readonly returned: Returned[] = [];
-  readonly #link: Link;
+export class MeshTestClient {
+  readonly returned: MeshTestReply[] = [];
+  readonly #link: BrokerConnection;
   readonly #namespace: string;
   readonly #gateway: string;
-  #waiting: { wants: (returned: Returned) => boolean; found: (returned: Returned) => void }[] = [];
+  #waiting: { wants: (returned: MeshTestReply) => boolean; found: (returned: MeshTestReply) => void }[] = [];
 
-  private constructor(link: Link, namespace: string, gateway: string) {
+  private constructor(link: BrokerConnection, namespace: string, gateway: string) {
     this.#link = link;
     this.#namespace = namespace;
     this.#gateway = gateway;
   }
 
-  static async join(link: Link, namespace = 'test_namespace', gateway = 'gateway_1'): Promise<MeshCaller> {
-    const caller = new MeshCaller(link, namespace, gateway);
+  static async join(
+    link: BrokerConnection,
+    namespace = 'test_namespace',
+    gateway = 'gateway_1',
+  ): Promise<MeshTestClient> {
+    const caller = new MeshTestClient(link, namespace, gateway);
     const base = `${namespace}/a2a/v1`;
     await link.subscribe(
       [`${base}/gateway/status/${gateway}/>`, `${base}/gateway/response/${gateway}/>`],
@@ -51,7 +55,7 @@ export class MeshCaller {
   }
 
   /** Publishes any payload to an agent. */
-  async say(agent: string, taskId: string, payload: unknown, saying: Saying = {}): Promise<void> {
+  async say(agent: string, taskId: string, payload: unknown, saying: MeshTestRequest = {}): Promise<void> {
     const base = `${this.#namespace}/a2a/v1`;
     const { user = 'alice', properties, updates = true, mute = false } = saying;
     const text = typeof payload === 'string' ? payload : JSON.stringify(payload);
@@ -78,25 +82,25 @@ export class MeshCaller {
   }
 
   /** Waits for something that came or will come. */
-  find(wants: (returned: Returned) => boolean): Promise<Returned> {
+  find(wants: (returned: MeshTestReply) => boolean): Promise<MeshTestReply> {
     const there = this.returned.find(wants);
     if (there) return Promise.resolve(there);
     return new Promise((found) => this.#waiting.push({ wants, found }));
   }
 
   /** The answer to a task. */
-  answer(taskId: string): Promise<Returned> {
+  answer(taskId: string): Promise<MeshTestReply> {
     return this.find(({ topic, place }) => place === 'response' && topic.endsWith(`/${taskId}`));
   }
 
   /** Everything of a task: updates and answers. */
-  of(taskId: string, place?: Returned['place']): Returned[] {
+  of(taskId: string, place?: MeshTestReply['place']): MeshTestReply[] {
     return this.returned.filter(
       (each) => each.topic.endsWith(`/${taskId}`) && (place === undefined || each.place === place),
     );
   }
 
-  #take(returned: Returned): void {
+  #take(returned: MeshTestReply): void {
     const { body } = returned;
     if (schema0_3.isPresent && typeof body.result?.kind === 'string') {
       schema0_3.check('SendStreamingMessageSuccessResponse', body);
@@ -111,7 +115,7 @@ export class MeshCaller {
 }
 
 /** A request of 0.3: the id of the request is the id of the task. */
-export function ask0_3(
+export function request0_3(
   taskId: string,
   text: string,
   { method = 'message/stream', contextId = 'session-1' as string | null, message = {}, params = {} } = {},
@@ -135,7 +139,7 @@ export function ask0_3(
 }
 
 /** A request of 0.1: the id of the task stands in the params. */
-export function ask0_1(
+export function request0_1(
   taskId: string,
   text: string,
   { method = 'tasks/sendSubscribe', sessionId = 'session-1' as string | null, params = {} } = {},
@@ -155,7 +159,7 @@ export function ask0_1(
 }
 
 /** A request of 1.0. */
-export function ask1_0(
+export function request1_0(
   taskId: string,
   text: string,
   { method = 'SendStreamingMessage', message = {} } = {},

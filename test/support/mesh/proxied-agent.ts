@@ -1,12 +1,12 @@
 import { afterEach, expect } from 'vitest';
 import { connect } from '../../../src/client/connect.ts';
 import type { ConnectOptions } from '../../../src/client/connect-options.ts';
-import { type MeshFaceOptions, showOnMesh } from '../../../src/mesh/server/serve-on-mesh.ts';
-import { memoryLink } from '../../../src/mesh/brokers/memory/connect-memory.ts';
+import { type MeshServerOptions, serveOnMesh } from '../../../src/mesh/server/serve-on-mesh.ts';
+import { connectMemoryBroker } from '../../../src/mesh/brokers/memory/connect-memory.ts';
 import type { Agent } from '../../../src/protocol/agent.ts';
 import type { LogEntry } from '../../../src/primitives/log.ts';
 import { ManualClock } from '../clocks/manual-clock.ts';
-import { MeshCaller, schema0_3 } from './mesh-test-client.ts';
+import { MeshTestClient, schema0_3 } from './mesh-test-client.ts';
 import { innerContext, innerTask, type RawScript, startRawAgent } from './raw-agent.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
@@ -16,20 +16,20 @@ afterEach(async () => {
 });
 
 interface Setup {
-  face?: Partial<MeshFaceOptions>;
+  face?: Partial<MeshServerOptions>;
   connect?: ConnectOptions;
   around?: (agent: Agent) => Agent;
 }
 
 /** An agent over HTTP, shown on the mesh as `Proxied`, and somebody who asks. */
-export async function proxied(script: RawScript, setup: Setup = {}) {
+export async function startProxiedAgent(script: RawScript, setup: Setup = {}) {
   const log: LogEntry[] = [];
-  const link = memoryLink();
+  const link = connectMemoryBroker();
   const server = await startRawAgent(script);
   const clock = new ManualClock();
   const agent = connect(server.url, { resumes: 0, retries: 0, ...setup.connect });
-  const caller = await MeshCaller.join(link);
-  const face = await showOnMesh(setup.around?.(agent) ?? agent, {
+  const caller = await MeshTestClient.join(link);
+  const face = await serveOnMesh(setup.around?.(agent) ?? agent, {
     link,
     namespace: 'test_namespace',
     name: 'Proxied',
@@ -47,7 +47,7 @@ export async function proxied(script: RawScript, setup: Setup = {}) {
 }
 
 /** Everything that was published about a task, as short words. */
-export function told(caller: MeshCaller, taskId: string): string[] {
+export function publishedSummary(caller: MeshTestClient, taskId: string): string[] {
   return caller.of(taskId).map(({ place, body }) => {
     if (body.error) return `${place} error ${body.error.code}`;
     const { kind, status: at } = body.result;
@@ -56,7 +56,7 @@ export function told(caller: MeshCaller, taskId: string): string[] {
 }
 
 /** Everything that the mesh saw must be in its own names. */
-export function leaks(caller: MeshCaller): string[] {
+export function expectNoInnerIds(caller: MeshTestClient): string[] {
   return caller.returned
     .map((each) => JSON.stringify(each.body))
     .filter((text) => text.includes(innerTask) || text.includes(innerContext));

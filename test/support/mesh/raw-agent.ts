@@ -1,5 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import { json, type RawRequest, type RawServer, sse, startRaw } from '../http/raw-server.ts';
+import {
+  respondJson,
+  type RawServerRequest,
+  type RawServer,
+  startEventStream,
+  startRawServer,
+} from '../http/raw-server.ts';
 
 /** What a scripted agent of 0.3 does. Ids are filled in where an event has none. */
 export interface RawScript {
@@ -7,7 +13,7 @@ export interface RawScript {
   /** The events of a stream; the connection is closed after them. */
   stream?: (request: any) => readonly any[];
   /** Answers a stream by hand. */
-  open?: (request: any, events: ReturnType<typeof sse>, response: ServerResponse) => unknown;
+  open?: (request: any, events: ReturnType<typeof startEventStream>, response: ServerResponse) => unknown;
   /** The result of a send, or `{ error }`. */
   send?: (request: any) => unknown;
   /** Answers a send by hand. */
@@ -15,7 +21,7 @@ export interface RawScript {
   cancel?: (request: any) => unknown;
   get?: (request: any) => unknown;
   /** Answers whatever comes with this, before anything else is looked at. */
-  http?: (request: RawRequest, response: ServerResponse) => boolean;
+  http?: (request: RawServerRequest, response: ServerResponse) => boolean;
 }
 
 /** An agent of 0.3, byte for byte as a test wants it. */
@@ -32,7 +38,7 @@ export const innerContext = 'inner-context';
 const ids = { taskId: innerTask, contextId: innerContext };
 
 /** A message of the agent. */
-export function words(text: string, more: object = {}): any {
+export function rawMessage(text: string, more: object = {}): any {
   return {
     kind: 'message',
     role: 'agent',
@@ -44,41 +50,41 @@ export function words(text: string, more: object = {}): any {
 }
 
 /** A status update. */
-export function status(state: string, text?: string, final = false): any {
-  const message = text === undefined ? undefined : words(text);
+export function rawStatusUpdate(state: string, text?: string, final = false): any {
+  const message = text === undefined ? undefined : rawMessage(text);
   return { kind: 'status-update', ...ids, final, status: { state, message } };
 }
 
 /** A whole task. */
-export function task(state: string, text?: string, more: object = {}): any {
-  const message = text === undefined ? undefined : words(text);
+export function rawTask(state: string, text?: string, more: object = {}): any {
+  const message = text === undefined ? undefined : rawMessage(text);
   return { kind: 'task', id: innerTask, contextId: innerContext, status: { state, message }, ...more };
 }
 
 /** An artifact update. */
-export function artifact(artifactId: string, parts: unknown[], more: object = {}): any {
+export function rawArtifactUpdate(artifactId: string, parts: unknown[], more: object = {}): any {
   return { kind: 'artifact-update', ...ids, artifact: { artifactId, parts }, ...more };
 }
 
 /** Starts a scripted agent. */
 export async function startRawAgent(script: RawScript): Promise<RawAgent> {
-  const server = await startRaw((request, response, url) => {
+  const server = await startRawServer((request, response, url) => {
     if (script.http?.(request, response)) return;
     if (request.path === '/.well-known/agent-card.json') {
-      json(response, cardOf(url, script.streaming ?? true));
+      respondJson(response, cardOf(url, script.streaming ?? true));
       return;
     }
     const body = request.json;
     if (!body?.method) {
-      json(response, {}, 404);
+      respondJson(response, {}, 404);
       return;
     }
     const reply = (result: any): void =>
-      json(response, { jsonrpc: '2.0', id: body.id, ...(result?.error ? result : { result }) });
+      respondJson(response, { jsonrpc: '2.0', id: body.id, ...(result?.error ? result : { result }) });
     const unknown = { error: { code: -32001, message: 'Task not found' } };
     switch (body.method) {
       case 'message/stream': {
-        const stream = sse(response);
+        const stream = startEventStream(response);
         const say = (result: any) =>
           stream.event({ jsonrpc: '2.0', id: body.id, ...(result?.error ? result : { result }) });
         if (script.open) script.open(body, { ...stream, event: say }, response);
@@ -90,10 +96,10 @@ export async function startRawAgent(script: RawScript): Promise<RawAgent> {
       }
       case 'message/send':
         if (script.hold) script.hold(body, response);
-        else reply(script.send?.(body) ?? task('completed', 'done'));
+        else reply(script.send?.(body) ?? rawTask('completed', 'done'));
         return;
       case 'tasks/cancel':
-        reply(script.cancel?.(body) ?? task('canceled'));
+        reply(script.cancel?.(body) ?? rawTask('canceled'));
         return;
       case 'tasks/get':
         reply(script.get?.(body) ?? unknown);

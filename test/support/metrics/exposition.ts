@@ -1,5 +1,5 @@
 /** One line with a value. */
-export interface Sample {
+export interface ExpositionSample {
   name: string;
   labels: { [name: string]: string };
   value: number;
@@ -8,7 +8,7 @@ export interface Sample {
 /** What a page of metrics says, read as Prometheus would. */
 export interface Exposition {
   types: Map<string, string>;
-  samples: Sample[];
+  samples: ExpositionSample[];
 }
 
 const metricName = '[a-zA-Z_:][a-zA-Z0-9_:]*';
@@ -32,7 +32,7 @@ export function parseExposition(text: string): Exposition {
   if (!text.endsWith('\n')) throw new Error('The last line does not end');
   const types = new Map<string, string>();
   const helped = new Set<string>();
-  const samples: Sample[] = [];
+  const samples: ExpositionSample[] = [];
   const seen = new Set<string>();
   let family = '';
   for (const line of text.slice(0, -1).split('\n')) {

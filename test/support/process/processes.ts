@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
 
 /** True while a process runs; one that ended and was not yet missed does not. */
-export function isAlive(pid: number): boolean {
+export function isProcessAlive(pid: number): boolean {
   const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
   return stdout.trim() !== '' && !stdout.trim().startsWith('Z');
 }
 
 /** The numbers of all processes in a group that run. */
-export function groupOf(pid: number): number[] {
+export function processGroup(pid: number): number[] {
   const { stdout } = spawnSync('ps', ['-e', '-o', 'pid=,pgid=,stat='], { encoding: 'utf8' });
   return stdout
     .split('\n')
@@ -17,7 +17,7 @@ export function groupOf(pid: number): number[] {
 }
 
 /** The number of the process that started another. */
-export function parentOf(pid: number): number {
+export function parentProcess(pid: number): number {
   const { stdout } = spawnSync('ps', ['-o', 'ppid=', '-p', String(pid)], { encoding: 'utf8' });
   return Number(stdout.trim());
 }

@@ -6,7 +6,7 @@ const aptGet = '/usr/bin/apt-get';
 const places = ['/usr/sbin', '/usr/bin', '/usr/local/sbin', '/usr/local/bin', '/opt/homebrew/sbin'];
 
 /** Where a program is; on a Debian that is ours to change, its package is installed when it is missing. */
-export function systemProgram(program: string, systemPackage: string = program): string | undefined {
+export function findSystemProgram(program: string, systemPackage: string = program): string | undefined {
   const look = (): string | undefined =>
     [...(process.env['PATH'] ?? '').split(':'), ...places]
       .map((folder) => join(folder, program))

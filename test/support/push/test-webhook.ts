@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type Server, type ServerRespons
 import type { AddressInfo, Socket } from 'node:net';
 
 /** A notification as it came. */
-export interface Posted {
+export interface ReceivedPost {
   path: string;
   headers: IncomingHttpHeaders;
   text: string;
@@ -13,14 +13,14 @@ export interface Posted {
 }
 
 /** What a webhook does with a notification: an HTTP status, with headers perhaps, silence, or a broken connection. */
-export type Manner = number | 'hang' | 'reset' | { status: number; headers: Record<string, string> };
+export type WebhookBehavior = number | 'hang' | 'reset' | { status: number; headers: Record<string, string> };
 
 /** A webhook on this machine that answers as it is told and remembers everything. */
-export class Webhook {
-  readonly posted: Posted[] = [];
+export class TestWebhook {
+  readonly posted: ReceivedPost[] = [];
   /** Those that were answered with 200. */
-  readonly taken: Posted[] = [];
-  manner: (posted: Posted) => Manner;
+  readonly taken: ReceivedPost[] = [];
+  manner: (posted: ReceivedPost) => WebhookBehavior;
   port = 0;
   /** What every answer waits for. */
   hold: Promise<void> = Promise.resolve();
@@ -28,7 +28,7 @@ export class Webhook {
   #sockets = new Set<Socket>();
   #waiting: { isSo: () => boolean; resolve: () => void }[] = [];
 
-  constructor(manner: (posted: Posted) => Manner = () => 200) {
+  constructor(manner: (posted: ReceivedPost) => WebhookBehavior = () => 200) {
     this.manner = manner;
   }
 
@@ -42,7 +42,7 @@ export class Webhook {
         const text = Buffer.concat(chunks).toString();
         const { headers, url: path = '' } = request;
         const id = String(headers['x-a2a-delivery-id']);
-        const posted: Posted = { path, headers, text, body: JSON.parse(text), id };
+        const posted: ReceivedPost = { path, headers, text, body: JSON.parse(text), id };
         this.posted.push(posted);
         this.#tell();
         void this.hold.then(() => this.#answer(posted, response));
@@ -76,7 +76,7 @@ export class Webhook {
     return new Promise((resolve) => this.#waiting.push({ isSo, resolve }));
   }
 
-  #answer(posted: Posted, response: ServerResponse): void {
+  #answer(posted: ReceivedPost, response: ServerResponse): void {
     const manner = this.manner(posted);
     if (manner === 200) this.taken.push(posted);
     if (manner === 'reset') response.socket?.resetAndDestroy();
@@ -95,6 +95,6 @@ export class Webhook {
 }
 
 /** Waits, turn by turn of the event loop, until something is so. */
-export async function eventually(isSo: () => boolean | Promise<boolean>): Promise<void> {
+export async function waitUntilTrue(isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,4 +1,4 @@
-import { readXml, type XmlElement } from './parse-xml.ts';
+import { parseXml, type XmlElement } from './parse-xml.ts';
 
 /** What an element may have: attributes (`!` is required), children, text. */
 interface Rule {
@@ -53,8 +53,8 @@ const rules: { readonly [element: string]: Rule } = {
 const time = /^(?:(?:\d{0,3},)*\d{3}|\d{0,3})*(?:\.\d*)?$/;
 
 /** Everything that is wrong with a report of JUnit; a document that is not well-formed throws. */
-export function junitFaults(xml: string): string[] {
-  const root = readXml(xml);
+export function junitErrors(xml: string): string[] {
+  const root = parseXml(xml);
   const faults = root.name in { testsuites: 1, testsuite: 1 } ? [] : [`the root is <${root.name}>`];
   return [...faults, ...faultsIn(root, root.name), ...miscounts(root)];
 }

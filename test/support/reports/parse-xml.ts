@@ -18,7 +18,7 @@ const entities: { readonly [name: string]: string } = { lt: '<', gt: '>', amp: '
  *
  * @throws Error that says what is wrong and where.
  */
-export function readXml(source: string): XmlElement {
+export function parseXml(source: string): XmlElement {
   return new Reader(source).document();
 }
 

@@ -113,7 +113,7 @@ const kinds: { readonly [kind: string]: (value: unknown) => boolean } = {
 };
 
 /** Everything that is wrong with a log of SARIF 2.1.0. */
-export function sarifFaults(log: unknown): string[] {
+export function sarifErrors(log: unknown): string[] {
   const faults = objectFaults('log', log, 'log');
   return faults.length > 0 ? faults : (log as { runs: Json[] }).runs.flatMap(runFaults);
 }

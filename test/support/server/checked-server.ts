@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { type AgentDefinition } from '../../../src/engine/agent-definition.ts';
 import { defineAgent, type LocalAgent } from '../../../src/engine/local-agent.ts';
-import { type NodeOptions, type RunningServer, serve } from '../../../src/server/node/serve.ts';
-import { say, taskIn } from '../engine/conversation.ts';
+import { type ServeOptions, type RunningServer, serve } from '../../../src/server/node/serve.ts';
+import { userRequest, expectTask } from '../engine/conversation.ts';
 import { exchangeRaw, rawRequest } from '../http/raw-http.ts';
 
 /** A server under test, which is looked over after each test. */
-export interface Guarded {
+export interface CheckedServer {
   agent: LocalAgent;
   server: RunningServer;
   port: number;
@@ -15,8 +15,11 @@ export interface Guarded {
 }
 
 /** Serves an agent for a file of tests; after each of them nothing may be broken. */
-export function guardedServer(definition: Partial<AgentDefinition>, options: NodeOptions = {}): Guarded {
-  const guarded = {} as Guarded;
+export function serveChecked(
+  definition: Partial<AgentDefinition>,
+  options: ServeOptions = {},
+): CheckedServer {
+  const guarded = {} as CheckedServer;
   const faults: unknown[] = [];
   const note = (fault: unknown): void => {
     faults.push(fault);
@@ -32,7 +35,7 @@ export function guardedServer(definition: Partial<AgentDefinition>, options: Nod
     });
     guarded.server = await serve(guarded.agent, { onError: note, ...options });
     guarded.port = guarded.server.port;
-    guarded.taskId = taskIn(await guarded.agent.send(say('hi'))).id;
+    guarded.taskId = expectTask(await guarded.agent.send(userRequest('hi'))).id;
   });
 
   afterEach(async () => {
@@ -58,7 +61,7 @@ export function guardedServer(definition: Partial<AgentDefinition>, options: Nod
 }
 
 /** Waits, turn by turn of the event loop, until something is so. */
-export async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
+export async function waitUntil(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const deadline = Date.now() + 20_000;
   while (!(await isSo())) {
     if (Date.now() > deadline) throw new Error(`it never came about that ${what}`);

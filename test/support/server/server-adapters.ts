@@ -5,19 +5,19 @@ import { serve } from '../../../src/server/node/serve.ts';
 import type { ServerOptions } from '../../../src/server/server-options.ts';
 
 /** A server that can be asked. */
-export interface Door {
+export interface ServerUnderTest {
   ask(path: string, init?: RequestInit): Promise<Response>;
   close(): Promise<void>;
 }
 
 /** A way into a server. */
-export interface DoorKind {
+export interface ServerAdapter {
   name: string;
-  open: (agent: Agent, options?: ServerOptions) => Promise<Door>;
+  open: (agent: Agent, options?: ServerOptions) => Promise<ServerUnderTest>;
 }
 
 /** Both of them. */
-export const doors: readonly DoorKind[] = [
+export const serverAdapters: readonly ServerAdapter[] = [
   {
     name: 'a socket',
     async open(agent, options) {

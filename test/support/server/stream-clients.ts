@@ -3,15 +3,15 @@ import { v0_1 } from '../../../src/dialects/v0_1/index.ts';
 import { v0_3 } from '../../../src/dialects/v0_3/index.ts';
 import { v0_3_rest } from '../../../src/dialects/v0_3_rest/index.ts';
 import { v1_0 } from '../../../src/dialects/v1_0/index.ts';
-import { type Dialect, methodOf } from '../../../src/dialects/dialect.ts';
-import { leniently } from '../../../src/dialects/translation-loss.ts';
+import { type Dialect, rpcMethodName } from '../../../src/dialects/dialect.ts';
+import { lenientMode } from '../../../src/dialects/translation-loss.ts';
 import type { StreamEvent } from '../../../src/protocol/event.ts';
 import type { Message } from '../../../src/protocol/message.ts';
-import type { Frame } from '../http/sse-frames.ts';
-import { open } from '../http/http-calls.ts';
+import type { TestSseFrame } from '../http/sse-frames.ts';
+import { httpOpen } from '../http/http-calls.ts';
 
 /** One way to talk. */
-export interface Voice {
+export interface StreamClient {
   name: string;
   dialect: Dialect;
   isRest: boolean;
@@ -20,10 +20,10 @@ export interface Voice {
   /** Follows a task. */
   subscribe(url: string, id: string, headers?: Record<string, string>): Promise<Response>;
   /** The events in the words of the model. */
-  events(frames: readonly Frame[], message: Message): StreamEvent[];
+  events(frames: readonly TestSseFrame[], message: Message): StreamEvent[];
 }
 
-function voice(name: string, dialect: Dialect, isRest: boolean): Voice {
+function voice(name: string, dialect: Dialect, isRest: boolean): StreamClient {
   const version: Record<string, string> = dialect.version === '1.0' ? { 'a2a-version': '1.0' } : {};
   const prefix = dialect.version === '1.0' ? '' : '/v1';
   const claim = (message: Message) =>
@@ -31,7 +31,7 @@ function voice(name: string, dialect: Dialect, isRest: boolean): Voice {
   const ask = (operation: 'stream' | 'subscribe', params: unknown) => ({
     jsonrpc: '2.0',
     id: 7,
-    method: methodOf(dialect, operation),
+    method: rpcMethodName(dialect, operation),
     params,
   });
   return {
@@ -41,26 +41,26 @@ function voice(name: string, dialect: Dialect, isRest: boolean): Voice {
     stream(url, message, headers = {}) {
       const params = dialect.requests.stream.write(claim(message));
       return isRest
-        ? open(`${url}${prefix}/message:stream`, params, { ...version, ...headers })
-        : open(url, ask('stream', params), { ...version, ...headers });
+        ? httpOpen(`${url}${prefix}/message:stream`, params, { ...version, ...headers })
+        : httpOpen(url, ask('stream', params), { ...version, ...headers });
     },
     subscribe(url, id, headers = {}) {
       return isRest
-        ? open(`${url}${prefix}/tasks/${id}:subscribe`, undefined, { ...version, ...headers }, 'GET')
-        : open(url, ask('subscribe', { id }), { ...version, ...headers });
+        ? httpOpen(`${url}${prefix}/tasks/${id}:subscribe`, undefined, { ...version, ...headers }, 'GET')
+        : httpOpen(url, ask('subscribe', { id }), { ...version, ...headers });
     },
     events(frames, message) {
       const { taskId, contextId } = message;
       const reader = dialect.eventReader({ taskId, contextId, message });
       return frames
         .filter(({ data }) => data !== undefined)
-        .flatMap(({ data }) => reader.read(isRest ? data : data.result, leniently()));
+        .flatMap(({ data }) => reader.read(isRest ? data : data.result, lenientMode()));
     },
   };
 }
 
 /** All of them. */
-export const voices: readonly Voice[] = [
+export const streamClients: readonly StreamClient[] = [
   voice('1.0 over JSON-RPC', v1_0, false),
   voice('1.0 over REST', v1_0, true),
   voice('0.3 over JSON-RPC', v0_3, false),
@@ -69,6 +69,6 @@ export const voices: readonly Voice[] = [
 ];
 
 /** A message of a user. */
-export function says(text: string, more: Partial<Message> = {}): Message {
+export function userMessage(text: string, more: Partial<Message> = {}): Message {
   return { messageId: crypto.randomUUID(), role: 'user', parts: [{ text }], ...more };
 }

@@ -1,22 +1,22 @@
 /** Every way to ask a server for something: version, transport, and where the tenant is named. */
 import type { Operation, Principal } from '../../../src/protocol/agent.ts';
-import { type Dialect, methodOf } from '../../../src/dialects/dialect.ts';
+import { type Dialect, rpcMethodName } from '../../../src/dialects/dialect.ts';
 import { v0_1 } from '../../../src/dialects/v0_1/index.ts';
 import { v0_3 } from '../../../src/dialects/v0_3/index.ts';
 import { v0_3_rest } from '../../../src/dialects/v0_3_rest/index.ts';
 import { v1_0 } from '../../../src/dialects/v1_0/index.ts';
-import { bearer } from '../../../src/server/auth/schemes/bearer.ts';
+import { bearerAuth } from '../../../src/server/auth/schemes/bearer.ts';
 import type { Authenticator } from '../../../src/server/auth/authenticator.ts';
-import { open } from '../http/http-calls.ts';
+import { httpOpen } from '../http/http-calls.ts';
 
 /** Who asks, and for which tenant. Without a principal it is nobody. */
-export interface Asker {
+export interface TestIdentity {
   principal?: Principal;
   tenant?: string;
 }
 
 /** A reply as it came, with what was asked for masked by whoever compares it. */
-export interface Said {
+export interface TestResponse {
   status: number;
   type: string | null;
   challenges: string | null;
@@ -26,8 +26,8 @@ export interface Said {
 type Params = { [name: string]: unknown };
 
 /** Takes the caller at its word: its token says who it is. For tests. */
-export function wordOfHonour(): Authenticator {
-  return bearer({
+export function trustingAuthenticator(): Authenticator {
+  return bearerAuth({
     tokens: (token) => JSON.parse(Buffer.from(token, 'base64url').toString()) as Principal,
   });
 }
@@ -39,7 +39,7 @@ function credentialsOf(principal: Principal | undefined): Record<string, string>
 }
 
 /** One way to ask. */
-export class Line {
+export class TestClient {
   readonly name: string;
   readonly dialect: Dialect;
   readonly isRest: boolean;
@@ -66,7 +66,7 @@ export class Line {
   /** Asks, and gives the response unread. */
   open(
     url: string,
-    asker: Asker,
+    asker: TestIdentity,
     operation: Operation,
     request: unknown,
     more: Record<string, string> = {},
@@ -79,8 +79,8 @@ export class Line {
     };
     if (asker.tenant !== undefined && this.tenantIn === 'field') params.tenant = asker.tenant;
     if (!this.isRest) {
-      const body = { jsonrpc: '2.0', id: 7, method: methodOf(this.dialect, operation), params };
-      return open(url, body, headers);
+      const body = { jsonrpc: '2.0', id: 7, method: rpcMethodName(this.dialect, operation), params };
+      return httpOpen(url, body, headers);
     }
     const base =
       asker.tenant !== undefined && this.tenantIn === 'path'
@@ -103,21 +103,21 @@ export class Line {
       delete rest[name];
       return encodeURIComponent(value);
     });
-    if (route.verb === 'POST') return open(base + path, rest, headers);
+    if (route.verb === 'POST') return httpOpen(base + path, rest, headers);
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(rest) as [string, string | number | undefined][])
       if (value !== undefined) query.set(name, String(value));
-    return open(`${base}${path}?${query.toString()}`, undefined, headers, route.verb);
+    return httpOpen(`${base}${path}?${query.toString()}`, undefined, headers, route.verb);
   }
 
   /** Asks, and reads the reply to its end. */
   async ask(
     url: string,
-    asker: Asker,
+    asker: TestIdentity,
     operation: Operation,
     request: unknown,
     more: Record<string, string> = {},
-  ): Promise<Said> {
+  ): Promise<TestResponse> {
     const response = await this.open(url, asker, operation, request, more);
     return {
       status: response.status,
@@ -128,7 +128,7 @@ export class Line {
   }
 
   /** Asks for something that must succeed, and gives it in the words of the model. */
-  async get(url: string, asker: Asker, operation: Operation, request: unknown): Promise<any> {
+  async get(url: string, asker: TestIdentity, operation: Operation, request: unknown): Promise<any> {
     const said = await this.ask(url, asker, operation, request);
     const body = said.text === '' ? undefined : JSON.parse(said.text);
     if (said.status >= 300 || body?.error !== undefined)
@@ -139,13 +139,13 @@ export class Line {
 }
 
 /** All of them. */
-export const lines: readonly Line[] = [
-  new Line('1.0 over JSON-RPC', v1_0, false),
-  new Line('1.0 over JSON-RPC with a tenant', v1_0, false, 'field'),
-  new Line('1.0 over REST', v1_0, true),
-  new Line('1.0 over REST with a tenant in the path', v1_0, true, 'path'),
-  new Line('1.0 over REST with a tenant among the fields', v1_0, true, 'field'),
-  new Line('0.3 over JSON-RPC', v0_3, false),
-  new Line('0.3 over REST', v0_3_rest, true),
-  new Line('0.1 over JSON-RPC', v0_1, false),
+export const testClients: readonly TestClient[] = [
+  new TestClient('1.0 over JSON-RPC', v1_0, false),
+  new TestClient('1.0 over JSON-RPC with a tenant', v1_0, false, 'field'),
+  new TestClient('1.0 over REST', v1_0, true),
+  new TestClient('1.0 over REST with a tenant in the path', v1_0, true, 'path'),
+  new TestClient('1.0 over REST with a tenant among the fields', v1_0, true, 'field'),
+  new TestClient('0.3 over JSON-RPC', v0_3, false),
+  new TestClient('0.3 over REST', v0_3_rest, true),
+  new TestClient('0.1 over JSON-RPC', v0_1, false),
 ];

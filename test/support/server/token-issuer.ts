@@ -8,7 +8,7 @@ import {
 } from 'jose';
 
 /** Somebody who makes tokens. */
-export interface Issuer {
+export interface TokenIssuer {
   url: string;
   publicKey: JWK;
   /** Makes a token that is good for an hour, unless told otherwise. */
@@ -16,7 +16,7 @@ export interface Issuer {
 }
 
 /** Makes one with a key of its own. */
-export async function issuer(kid = 'one', url = 'https://issuer.test'): Promise<Issuer> {
+export async function createTokenIssuer(kid = 'one', url = 'https://issuer.test'): Promise<TokenIssuer> {
   const { publicKey, privateKey } = await generateKeyPair('ES256');
   return {
     url,
@@ -32,6 +32,6 @@ export async function issuer(kid = 'one', url = 'https://issuer.test'): Promise<
 }
 
 /** A part of a token: anything as JSON, in the alphabet of tokens. */
-export function encoded(value: unknown): string {
+export function encodeJwtPart(value: unknown): string {
   return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 }

@@ -47,13 +47,13 @@ export const plainCard: WireCard = {
 };
 
 /** A key pair as JSON, the public half with its name. */
-export interface Pair {
+export interface KeyPair {
   privateKey: JWK;
   publicKey: JWK & { kid: string };
 }
 
 /** Makes a key pair. */
-export async function makePair(alg: string, kid: string): Promise<Pair> {
+export async function createKeyPair(alg: string, kid: string): Promise<KeyPair> {
   const pair = await generateKeyPair(alg, { extractable: true });
   return {
     privateKey: await exportJWK(pair.privateKey),
@@ -62,24 +62,24 @@ export async function makePair(alg: string, kid: string): Promise<Pair> {
 }
 
 /** The same JSON with the members of every object in reverse order. */
-export function reversed(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(reversed);
+export function reverseMembers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reverseMembers);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
-      .map(([name, each]) => [name, reversed(each)] as const)
+      .map(([name, each]) => [name, reverseMembers(each)] as const)
       .toReversed(),
   );
 }
 
 /** The paths of all texts, numbers and booleans, each as a list of keys. */
-export function leavesOf(value: unknown, at: readonly string[] = []): string[][] {
+export function leafPaths(value: unknown, at: readonly string[] = []): string[][] {
   if (typeof value !== 'object' || value === null) return [[...at]];
-  return Object.entries(value).flatMap(([key, each]) => leavesOf(each, [...at, key]));
+  return Object.entries(value).flatMap(([key, each]) => leafPaths(each, [...at, key]));
 }
 
 /** A copy in which one leaf is changed. */
-export function tampered(card: WireCard, path: readonly string[]): WireCard {
+export function tamperLeaf(card: WireCard, path: readonly string[]): WireCard {
   const copy = structuredClone(card);
   let parent = copy as { [key: string]: unknown };
   for (const key of path.slice(0, -1)) parent = parent[key] as typeof parent;

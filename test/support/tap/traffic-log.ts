@@ -1,16 +1,19 @@
-import { Backlog } from '../../../src/tap/recorders/decode-queue.ts';
-import type { Passage } from '../../../src/tap/traffic-record.ts';
-import type { Tape } from '../../../src/tap/traffic-log.ts';
+import { DecodeQueue } from '../../../src/tap/recorders/decode-queue.ts';
+import type { TrafficRecord } from '../../../src/tap/traffic-record.ts';
+import type { TrafficLog } from '../../../src/tap/traffic-log.ts';
 
 /** Everything on a tape, what still waits included. */
-export function passagesOn(tape: Tape): readonly Passage[] {
-  Backlog.of(tape).drain();
+export function recordsIn(tape: TrafficLog): readonly TrafficRecord[] {
+  DecodeQueue.of(tape).drain();
   return tape.after();
 }
 
 /** Waits for a passage, which may be there already. */
-export function seenOn(tape: Tape, isWanted: (passage: Passage) => boolean): Promise<Passage> {
-  const there = passagesOn(tape).find(isWanted);
+export function waitForRecord(
+  tape: TrafficLog,
+  isWanted: (passage: TrafficRecord) => boolean,
+): Promise<TrafficRecord> {
+  const there = recordsIn(tape).find(isWanted);
   if (there) return Promise.resolve(there);
   return new Promise((resolve) => {
     const stop = tape.watch((passage) => {
@@ -22,7 +25,7 @@ export function seenOn(tape: Tape, isWanted: (passage: Passage) => boolean): Pro
 }
 
 /** Passages in short, such as `request caller → Sample 1.0 RPC send: hello`. */
-export function inShort(passages: readonly Passage[]): string[] {
+export function summarizeRecords(passages: readonly TrafficRecord[]): string[] {
   return passages.map(({ kind, from, to, meaning }) => {
     const { version = '-', binding = '-', gist = '' } = meaning ?? {};
     return `${kind} ${from} → ${to} ${version} ${binding} ${gist}`;

@@ -1,16 +1,16 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { defineAgent } from '../../../src/engine/index.ts';
-import { HttpFace } from '../../../src/server/http/agent-http-handler.ts';
+import { AgentHttpHandler } from '../../../src/server/http/agent-http-handler.ts';
 import { nodeListener } from '../../../src/server/node/serve.ts';
 import { VirtualClock } from '../../../src/testkit/clock/virtual-clock.ts';
-import { FaultDraw } from '../../../src/testkit/faults/fault-selector.ts';
+import { FaultSelector } from '../../../src/testkit/faults/fault-selector.ts';
 import type { Fault } from '../../../src/testkit/faults/fault.ts';
-import { armResponse } from '../../../src/testkit/faults/inject-response-faults.ts';
-import { PortRefusal } from '../../../src/testkit/faults/port-outage.ts';
-import { withStreamFaults } from '../../../src/testkit/faults/event-faults.ts';
-import { seeded } from '../../../src/testkit/seeded-random.ts';
-import { standIn } from '../agent-stub.ts';
+import { injectResponseFaults } from '../../../src/testkit/faults/inject-response-faults.ts';
+import { PortOutage } from '../../../src/testkit/faults/port-outage.ts';
+import { withEventFaults } from '../../../src/testkit/faults/event-faults.ts';
+import { createSeededRandom } from '../../../src/testkit/seeded-random.ts';
+import { stubAgent } from '../agent-stub.ts';
 
 /** A real server whose answers go wrong. */
 export interface FaultyServer extends AsyncDisposable {
@@ -18,7 +18,7 @@ export interface FaultyServer extends AsyncDisposable {
   port: number;
   server: Server;
   clock: VirtualClock;
-  refusal: PortRefusal;
+  refusal: PortOutage;
   /** What was asked, such as `POST /`. */
   asked: string[];
   /** What goes wrong from now on. */
@@ -35,7 +35,7 @@ export interface FaultyOptions {
  * Starts an agent that begins, makes an artifact of two chunks, `one` and `two`, and is done: a task, a status, two
  * chunks and the end are five events.
  */
-export async function startFaulty(
+export async function startFaultyServer(
   faults: readonly Fault[] = [],
   { clock = new VirtualClock({ auto: true }), seed = 1 }: FaultyOptions = {},
 ): Promise<FaultyServer> {
@@ -48,21 +48,21 @@ export async function startFaulty(
       yield { artifact: { artifactId: 'a', text: 'two' }, append: true, lastChunk: true };
     },
   });
-  const random = seeded(seed);
-  const draw = new FaultDraw(random);
+  const random = createSeededRandom(seed);
+  const draw = new FaultSelector(random);
   let ofStream: readonly Fault[] = [];
-  const illegal = standIn(agent, {
-    stream: (request, call) => withStreamFaults(agent.stream(request, call), ofStream),
+  const illegal = stubAgent(agent, {
+    stream: (request, call) => withEventFaults(agent.stream(request, call), ofStream),
   });
-  const listener = nodeListener(new HttpFace(illegal));
+  const listener = nodeListener(new AgentHttpHandler(illegal));
   const server = createServer((request, response) => {
     faulty.asked.push(`${request.method} ${request.url}`);
     const struck = draw.draw(faulty.faults, request.url?.startsWith('/.well-known/') ? 'card' : 'message');
     ofStream = struck;
-    armResponse(response, () => struck, { clock, random, refuse: (time) => refusal.begin(time) });
+    injectResponseFaults(response, () => struck, { clock, random, refuse: (time) => refusal.begin(time) });
     listener(request, response);
   });
-  const refusal = new PortRefusal(server, clock);
+  const refusal = new PortOutage(server, clock);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const faulty: FaultyServer = {

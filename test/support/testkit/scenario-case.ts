@@ -1,27 +1,27 @@
 import { expect } from 'vitest';
 import { readScenarios, type Scenario } from '../../../src/testkit/scenario/files/read-scenarios.ts';
-import { failureText } from '../../../src/testkit/scenario/reports/report.ts';
-import { openRig, type RigOptions } from '../../../src/testkit/scenario/harness/open-harness.ts';
+import { formatFailure } from '../../../src/testkit/scenario/reports/report.ts';
+import { openHarness, type HarnessOptions } from '../../../src/testkit/scenario/harness/open-harness.ts';
 import { runScenarios, type ScenarioResult } from '../../../src/testkit/scenario/run-scenarios.ts';
 
 type Words = { [word: string]: unknown };
 
 /** A message of the agent. */
-export const says = (text: string) => ({ role: 'agent', parts: [{ kind: 'text', text }] });
+export const agentMessageWith = (text: string) => ({ role: 'agent', parts: [{ kind: 'text', text }] });
 /** An update in which the agent says something. */
-export const update = (text: string) => ({
+export const workingUpdate = (text: string) => ({
   kind: 'status-update',
   final: false,
-  status: { state: 'working', message: says(text) },
+  status: { state: 'working', message: agentMessageWith(text) },
 });
 /** A task that ended with some words. */
-export const done = (text: string, more: object = {}) => ({
+export const completedTask = (text: string, more: object = {}) => ({
   kind: 'task',
-  status: { state: 'completed', message: says(text) },
+  status: { state: 'completed', message: agentMessageWith(text) },
   ...more,
 });
 /** What is expected where a task ends with some words. */
-export const ends = (text: string) => ({
+export const expectCompleted = (text: string) => ({
   type: 'final_response',
   task_state: 'completed',
   content_parts: [{ type: 'text', text_exact: text }],
@@ -30,7 +30,7 @@ export const ends = (text: string) => ({
 let count = 0;
 
 /** A case with some words; JSON is YAML, too. */
-export function scenarioOf(words: Words): Scenario {
+export function buildScenario(words: Words): Scenario {
   const { input, ...rest } = words;
   const id = `case-${++count}`;
   const text = JSON.stringify({
@@ -42,8 +42,8 @@ export function scenarioOf(words: Words): Scenario {
       external_context: { a2a_session_id: `session-${id}` },
       ...(input as object),
     },
-    downstream_a2a_agent_responses: rest.downstream_script ? [] : [done('Done.')],
-    expected_gateway_output: [ends('Done.')],
+    downstream_a2a_agent_responses: rest.downstream_script ? [] : [completedTask('Done.')],
+    expected_gateway_output: [expectCompleted('Done.')],
     ...rest,
   });
   const [scenario] = readScenarios(text, `${id}.yaml`);
@@ -52,21 +52,24 @@ export function scenarioOf(words: Words): Scenario {
 }
 
 /** Runs a case. */
-export async function run(words: Words, options: RigOptions = {}): Promise<ScenarioResult> {
-  const [result] = await runScenarios([scenarioOf(words)], { openRig: () => openRig(options), parallel: 1 });
+export async function runCase(words: Words, options: HarnessOptions = {}): Promise<ScenarioResult> {
+  const [result] = await runScenarios([buildScenario(words)], {
+    openRig: () => openHarness(options),
+    parallel: 1,
+  });
   if (!result) throw new Error('no result');
   return result;
 }
 
 /** Runs a case that has to pass. */
-export async function expectPassed(words: Words, options: RigOptions = {}): Promise<void> {
-  const result = await run(words, options);
-  expect(result.outcome === 'passed' ? '' : failureText(result)).toBe('');
+export async function expectPassed(words: Words, options: HarnessOptions = {}): Promise<void> {
+  const result = await runCase(words, options);
+  expect(result.outcome === 'passed' ? '' : formatFailure(result)).toBe('');
 }
 
 /** Runs a case that has to fail, and says where. */
-export async function pathsOf(words: Words): Promise<string[]> {
-  const result = await run(words);
+export async function failingPaths(words: Words): Promise<string[]> {
+  const result = await runCase(words);
   expect(result.outcome).toBe('failed');
   return result.differences.map(({ path }) => path);
 }
@@ -74,7 +77,7 @@ export async function pathsOf(words: Words): Promise<string[]> {
 /** Where tokens come from. */
 export const tokenUrl = 'https://test-oauth.example.com/token';
 /** A case in which the proxy needs a token. */
-export const oauth = {
+export const oauthCase = {
   mock_oauth_server: { token_url: tokenUrl, access_token: 'first' },
   proxy_auth_config: {
     agent_name: 'TestAgent_Proxied',

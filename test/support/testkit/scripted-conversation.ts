@@ -1,16 +1,21 @@
 import type { Message } from '../../../src/protocol/message.ts';
 import type { Part } from '../../../src/protocol/part.ts';
-import type { Incoming, NearMiss, Plan, PlayedEvent } from '../../../src/testkit/agent/response-plan.ts';
+import type {
+  ReceivedMessage,
+  NearMiss,
+  ResponsePlan,
+  ScriptedEvent,
+} from '../../../src/testkit/agent/response-plan.ts';
 import { openScript, type Script, type ScriptOptions } from '../../../src/testkit/script/script.ts';
 
 /** What a script did: events, and waits in milliseconds. */
-export type Done = PlayedEvent | { wait: number };
+export type PlayedStep = ScriptedEvent | { wait: number };
 
 /** What is said of a message beside its text. */
-type Around = Partial<Omit<Incoming, 'message' | 'text'>> & { parts?: Part[]; messageId?: string };
+type Around = Partial<Omit<ReceivedMessage, 'message' | 'text'>> & { parts?: Part[]; messageId?: string };
 
 /** A conversation with a script, without a server between. */
-export class Talk {
+export class ScriptedConversation {
   readonly script: Script;
   now = Date.UTC(2026, 0, 2, 3, 4, 5);
   #messages = 0;
@@ -21,7 +26,7 @@ export class Talk {
   }
 
   /** What the script makes of a message. */
-  decide(text: string, around: Around = {}): { plan?: Plan; nearMisses?: readonly NearMiss[] } {
+  decide(text: string, around: Around = {}): { plan?: ResponsePlan; nearMisses?: readonly NearMiss[] } {
     const { parts = [{ text }], messageId = `message-${++this.#messages}`, ...rest } = around;
     const message: Message = { messageId, role: 'user', parts };
     const decided = this.script.director.decide({
@@ -44,14 +49,14 @@ export class Talk {
   }
 
   /** Plays what the script makes of a message, to the end. */
-  send(text: string, around: Around = {}): Done[] {
+  send(text: string, around: Around = {}): PlayedStep[] {
     const { plan } = this.decide(text, around);
     if (!plan) throw new Error('No rule matches');
     return this.play(plan, around.contextId);
   }
 
   /** Plays a plan; ids are counted. */
-  play(plan: Plan, contextId?: string): Done[] {
+  play(plan: ResponsePlan, contextId?: string): PlayedStep[] {
     const id = ++this.#tasks;
     const ids = { taskId: `task-${id}`, contextId: contextId ?? `context-${id}` };
     return plan.steps.map((step) => {
@@ -77,18 +82,18 @@ export class Talk {
   }
 }
 
-function wordsOf(event: PlayedEvent): Message | undefined {
+function wordsOf(event: ScriptedEvent): Message | undefined {
   if (event.kind === 'message') return event.message;
   return event.kind === 'artifact' ? undefined : event.status.message;
 }
 
 /** Opens a script to talk with. */
-export function talkWith(text: string, options?: ScriptOptions): Talk {
-  return new Talk(openScript(text, 'script.yaml', options));
+export function openScriptedConversation(text: string, options?: ScriptOptions): ScriptedConversation {
+  return new ScriptedConversation(openScript(text, 'script.yaml', options));
 }
 
 /** The complaints about a script, as they are told. */
-export function complaintsAbout(text: string, options?: ScriptOptions): string[] {
+export function diagnosticsFor(text: string, options?: ScriptOptions): string[] {
   try {
     openScript(text, 'script.yaml', options);
     return [];

@@ -3,9 +3,9 @@ import { Badge } from '../badge.tsx';
 import { Button } from '../button.tsx';
 import { CopyButton } from '../copy-button.tsx';
 import { download } from '../download.ts';
-import { blobOf, fileNameOf, joinTexts } from './part-display.ts';
+import { partBlob, partFileName, joinTexts } from './part-display.ts';
 import { PartsView } from './parts-view.tsx';
-import { visible } from './escape-invisible.ts';
+import { escapeInvisible } from './escape-invisible.ts';
 import './content.css';
 
 /** How many parts of an artifact can be saved one by one. */
@@ -21,7 +21,8 @@ export function ArtifactView({ artifact, isGrowing = false }: { artifact: Artifa
     <article class="artifact" aria-label={`Artifact ${title}`}>
       <header class="artifact-bar">
         <div class="artifact-name">
-          {visible(title)} {artifact.description ? <small>{visible(artifact.description)}</small> : null}
+          {escapeInvisible(title)}{' '}
+          {artifact.description ? <small>{escapeInvisible(artifact.description)}</small> : null}
           {artifact.name === undefined ? <small>{artifact.artifactId}</small> : null}
         </div>
         {isGrowing ? (
@@ -31,7 +32,7 @@ export function ArtifactView({ artifact, isGrowing = false }: { artifact: Artifa
         ) : null}
         {first && 'text' in first && parts.length === 1 ? <CopyButton text={first.text} /> : null}
         {saved.map((part, at) => {
-          const name = fileNameOf(part, saved.length === 1 ? title : `${title}-${at + 1}`);
+          const name = partFileName(part, saved.length === 1 ? title : `${title}-${at + 1}`);
           return (
             <Button
               key={at}
@@ -39,7 +40,7 @@ export function ArtifactView({ artifact, isGrowing = false }: { artifact: Artifa
               kind="quiet"
               aria-label={`Download ${name}`}
               onClick={() => {
-                const blob = blobOf(part);
+                const blob = partBlob(part);
                 if (blob) download(blob, name);
               }}
             >

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { fenceOpenAt, readFences } from './code-fences.ts';
+import { openFenceAt, splitCodeFences } from './code-fences.ts';
 
 describe('fences in a text', () => {
   it('take code out of prose', () => {
-    expect(readFences('Try:\n\n```sh\nls -l\n```\nand see.')).toEqual([
+    expect(splitCodeFences('Try:\n\n```sh\nls -l\n```\nand see.')).toEqual([
       { kind: 'prose', text: 'Try:' },
       { kind: 'code', text: 'ls -l', language: 'sh' },
       { kind: 'prose', text: 'and see.' },
@@ -11,21 +11,21 @@ describe('fences in a text', () => {
   });
 
   it('reach to the end when they are not closed, as while text streams', () => {
-    expect(readFences('```js\nlet a')).toEqual([{ kind: 'code', text: 'let a', language: 'js' }]);
+    expect(splitCodeFences('```js\nlet a')).toEqual([{ kind: 'code', text: 'let a', language: 'js' }]);
   });
 
   it('may hold shorter fences', () => {
-    expect(readFences('````\n```\nx\n```\n````')).toEqual([{ kind: 'code', text: '```\nx\n```' }]);
+    expect(splitCodeFences('````\n```\nx\n```\n````')).toEqual([{ kind: 'code', text: '```\nx\n```' }]);
   });
 
   it('leave everything else as it was written', () => {
     const text = '<b>no</b> [link](javascript:alert(1)) **not bold**';
-    expect(readFences(text)).toEqual([{ kind: 'prose', text }]);
+    expect(splitCodeFences(text)).toEqual([{ kind: 'prose', text }]);
   });
 
   it('are known at any place, so that a text can be shown from there', () => {
     const text = 'a\n````js\nb\n```\nc\n````\nd';
-    const openAt = (mark: string) => fenceOpenAt(text, text.indexOf(mark));
+    const openAt = (mark: string) => openFenceAt(text, text.indexOf(mark));
     expect(['a', 'b', 'c', 'd'].map(openAt)).toEqual(['', '````js', '````js', '']);
   });
 });

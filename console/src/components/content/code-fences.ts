@@ -1,5 +1,5 @@
 /** A piece of a text: prose, or what stands between two fences. */
-export interface Piece {
+export interface TextSegment {
   readonly kind: 'prose' | 'code';
   readonly text: string;
   /** What the fence says after its ticks. */
@@ -24,7 +24,7 @@ const closes = (found: Opened, open: Opened): boolean =>
   found.ticks.length >= open.ticks.length && found.language === '';
 
 /** The line that would open again the fence that is open at a place of a text; empty where none is. */
-export function fenceOpenAt(text: string, at: number): string {
+export function openFenceAt(text: string, at: number): string {
   let open: Opened | undefined;
   for (const [line] of text.slice(0, at).matchAll(/^```.*$/gm)) {
     const found = fenceIn(line);
@@ -35,11 +35,11 @@ export function fenceOpenAt(text: string, at: number): string {
 }
 
 /** Takes a text apart at its fences of three backticks; a fence that is never closed reaches to the end. */
-export function readFences(text: string): Piece[] {
-  const pieces: Piece[] = [];
+export function splitCodeFences(text: string): TextSegment[] {
+  const pieces: TextSegment[] = [];
   let lines: string[] = [];
   let open: Opened | undefined;
-  const end = (kind: Piece['kind']) => {
+  const end = (kind: TextSegment['kind']) => {
     const piece = kind === 'prose' ? lines.join('\n').replace(/^\n+|\s+$/g, '') : lines.join('\n');
     if (piece !== '') {
       pieces.push({ kind, text: piece, ...(open?.language ? { language: open.language } : {}) });

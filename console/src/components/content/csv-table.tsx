@@ -1,10 +1,10 @@
 import { useMemo } from 'preact/hooks';
-import { readCsv } from './parse-csv.ts';
+import { parseCsv } from './parse-csv.ts';
 import './content.css';
 
 /** Comma-separated values as a table, the first rows of it. */
 export function CsvTable({ text }: { text: string }) {
-  const { head, rows, isCut } = useMemo(() => readCsv(text), [text]);
+  const { head, rows, isCut } = useMemo(() => parseCsv(text), [text]);
   return (
     <>
       <div class="content-table" role="region" aria-label="Table" tabIndex={0}>

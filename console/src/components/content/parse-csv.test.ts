@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { readCsv } from './parse-csv.ts';
+import { parseCsv } from './parse-csv.ts';
 
 describe('comma-separated values', () => {
   it('have a head and rows', () => {
-    expect(readCsv('name,age\nalice,30\nbob,40\n')).toEqual({
+    expect(parseCsv('name,age\nalice,30\nbob,40\n')).toEqual({
       head: ['name', 'age'],
       rows: [
         ['alice', '30'],
@@ -14,32 +14,32 @@ describe('comma-separated values', () => {
   });
 
   it('may have quotes, with separators, lines and quotes in them', () => {
-    expect(readCsv('a,b\r\n"x, ""y""","1\n2"\r\n').rows).toEqual([['x, "y"', '1\n2']]);
+    expect(parseCsv('a,b\r\n"x, ""y""","1\n2"\r\n').rows).toEqual([['x, "y"', '1\n2']]);
   });
 
   it('may be separated by semicolons or tabs', () => {
-    expect(readCsv('a;b\n1,5;2').rows).toEqual([['1,5', '2']]);
-    expect(readCsv('a\tb\n1\t2').rows).toEqual([['1', '2']]);
+    expect(parseCsv('a;b\n1,5;2').rows).toEqual([['1,5', '2']]);
+    expect(parseCsv('a\tb\n1\t2').rows).toEqual([['1', '2']]);
   });
 
   it('keep empty cells and lose empty lines', () => {
-    expect(readCsv('a,b\n\n,\n').rows).toEqual([['', '']]);
+    expect(parseCsv('a,b\n\n,\n').rows).toEqual([['', '']]);
   });
 
   it('end with the text when a quote is not closed', () => {
-    expect(readCsv('a\n"never').rows).toEqual([['never']]);
+    expect(parseCsv('a\n"never').rows).toEqual([['never']]);
   });
 
   it('are read only as far as they are shown', () => {
-    const table = readCsv(`n\n${'1\n'.repeat(1000)}`, { maxRows: 10 });
+    const table = parseCsv(`n\n${'1\n'.repeat(1000)}`, { maxRows: 10 });
     expect(table.rows).toHaveLength(10);
     expect(table.isCut).toBe(true);
-    const wide = readCsv(`${'x,'.repeat(99)}x\n`, { maxColumns: 5 });
+    const wide = parseCsv(`${'x,'.repeat(99)}x\n`, { maxColumns: 5 });
     expect(wide.head).toHaveLength(5);
     expect(wide.isCut).toBe(true);
   });
 
   it('may be nothing', () => {
-    expect(readCsv('')).toEqual({ head: [], rows: [], isCut: false });
+    expect(parseCsv('')).toEqual({ head: [], rows: [], isCut: false });
   });
 });

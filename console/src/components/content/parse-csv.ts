@@ -1,5 +1,5 @@
 /** What is shown of a table. */
-export interface Table {
+export interface CsvPreview {
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
   /** Whether there are more rows or columns than these. */
@@ -7,7 +7,7 @@ export interface Table {
 }
 
 /** Bounds of a table that is shown. */
-export interface TableBounds {
+export interface CsvPreviewLimits {
   /** @defaultValue 200 */
   readonly maxRows?: number;
   /** @defaultValue 40 */
@@ -27,7 +27,10 @@ function separatorOf(text: string): string {
  * Reads comma-separated values, quoted as RFC 4180 has it; semicolons and tabs separate as well. Stops as soon as there
  * is as much as is shown, and an unclosed quote ends with the text.
  */
-export function readCsv(text: string, { maxRows = 200, maxColumns = 40 }: TableBounds = {}): Table {
+export function parseCsv(
+  text: string,
+  { maxRows = 200, maxColumns = 40 }: CsvPreviewLimits = {},
+): CsvPreview {
   const separator = separatorOf(text);
   const lines: string[][] = [];
   let line: string[] = [];

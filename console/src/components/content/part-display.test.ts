@@ -1,37 +1,43 @@
 import { describe, expect, it } from 'vitest';
 import { rawPart } from '../../../../src/protocol/part.ts';
-import { fileNameOf, formOf, joinTexts } from './part-display.ts';
+import { partFileName, choosePartDisplay, joinTexts } from './part-display.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 describe('the form of a part', () => {
   it('follows its media type or its name', () => {
-    expect(formOf({ text: 'a,b', mediaType: 'text/csv; charset=utf-8' }).kind).toBe('csv');
-    expect(formOf(rawPart(bytes('a,b'), { filename: 'X.CSV' }))).toEqual({ kind: 'csv', text: 'a,b' });
-    expect(formOf({ text: '{"a":1}', mediaType: 'application/json' })).toMatchObject({
+    expect(choosePartDisplay({ text: 'a,b', mediaType: 'text/csv; charset=utf-8' }).kind).toBe('csv');
+    expect(choosePartDisplay(rawPart(bytes('a,b'), { filename: 'X.CSV' }))).toEqual({
+      kind: 'csv',
+      text: 'a,b',
+    });
+    expect(choosePartDisplay({ text: '{"a":1}', mediaType: 'application/json' })).toMatchObject({
       kind: 'json',
       value: { a: 1 },
     });
-    expect(formOf(rawPart(bytes('x'), { mediaType: 'image/png' })).kind).toBe('image');
+    expect(choosePartDisplay(rawPart(bytes('x'), { mediaType: 'image/png' })).kind).toBe('image');
   });
 
   it('is text where JSON is promised and not given', () => {
-    expect(formOf({ text: '{', mediaType: 'application/json' })).toEqual({ kind: 'text', text: '{' });
+    expect(choosePartDisplay({ text: '{', mediaType: 'application/json' })).toEqual({
+      kind: 'text',
+      text: '{',
+    });
   });
 
   it('is never a page: HTML is shown as it is written', () => {
-    expect(formOf(rawPart(bytes('<script>'), { mediaType: 'text/html' }))).toEqual({
+    expect(choosePartDisplay(rawPart(bytes('<script>'), { mediaType: 'text/html' }))).toEqual({
       kind: 'text',
       text: '<script>',
     });
   });
 
   it('is said in words when bytes are not bytes', () => {
-    expect(formOf({ raw: '***' }).kind).toBe('text');
+    expect(choosePartDisplay({ raw: '***' }).kind).toBe('text');
   });
 
   it('may be the value null', () => {
-    expect(formOf({ data: null })).toEqual({ kind: 'json', value: null });
+    expect(choosePartDisplay({ data: null })).toEqual({ kind: 'json', value: null });
   });
 });
 
@@ -55,9 +61,9 @@ describe('chunks of text', () => {
 
 describe('the name to save a part by', () => {
   it('is its own, or that of the artifact with an ending', () => {
-    expect(fileNameOf({ text: '', filename: 'x.md' }, 'report')).toBe('x.md');
-    expect(fileNameOf({ text: '', mediaType: 'text/csv' }, 'report')).toBe('report.csv');
-    expect(fileNameOf({ data: 1 }, 'report')).toBe('report.json');
-    expect(fileNameOf({ raw: '' }, 'report.zip')).toBe('report.zip');
+    expect(partFileName({ text: '', filename: 'x.md' }, 'report')).toBe('x.md');
+    expect(partFileName({ text: '', mediaType: 'text/csv' }, 'report')).toBe('report.csv');
+    expect(partFileName({ data: 1 }, 'report')).toBe('report.json');
+    expect(partFileName({ raw: '' }, 'report.zip')).toBe('report.zip');
   });
 });

@@ -1,7 +1,7 @@
 import { bytesOf, type Part } from '../../../../src/protocol/part.ts';
 
 /** How a part is best shown. */
-export type Form =
+export type PartDisplay =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'csv'; readonly text: string }
   | { readonly kind: 'json'; readonly value: unknown; readonly text?: string }
@@ -36,7 +36,7 @@ function jsonOf(text: string): { value: unknown } | undefined {
   }
 }
 
-function formOfText(part: Part, text: string): Form {
+function formOfText(part: Part, text: string): PartDisplay {
   const type = essence(part.mediaType);
   if (type === 'text/csv' || type === 'text/tab-separated-values' || endsIn(part, '.csv', '.tsv')) {
     return { kind: 'csv', text };
@@ -58,7 +58,7 @@ const isTextual = (part: Part): boolean => {
 };
 
 /** Says how a part is best shown. Only what is known to be an image becomes one. */
-export function formOf(part: Part): Form {
+export function choosePartDisplay(part: Part): PartDisplay {
   if ('text' in part) return formOfText(part, part.text);
   if ('data' in part) return { kind: 'json', value: part.data };
   if ('url' in part) return { kind: 'link', url: part.url };
@@ -75,7 +75,7 @@ export function formOf(part: Part): Form {
 }
 
 /** The bytes of a part, to save them; undefined for a link, which has none. */
-export function blobOf(part: Part): Blob | undefined {
+export function partBlob(part: Part): Blob | undefined {
   if ('url' in part) return undefined;
   // Saved, never opened: a type that a browser would run is of no use here.
   const type = { type: 'application/octet-stream' };
@@ -101,7 +101,7 @@ const endings: { readonly [mediaType: string]: string } = {
 };
 
 /** A name to save a part by. */
-export function fileNameOf(part: Part, otherwise: string): string {
+export function partFileName(part: Part, otherwise: string): string {
   if (part.filename) return part.filename;
   if (/\.\w{1,8}$/.test(otherwise)) return otherwise;
   return (

@@ -3,12 +3,12 @@ import type { Part } from '../../../../src/protocol/part.ts';
 import { CopyButton } from '../copy-button.tsx';
 import { JsonView } from '../json-view.tsx';
 import { SafeLink } from '../links/safe-link.tsx';
-import { byteSize } from '../format-units.ts';
+import { formatByteSize } from '../format-units.ts';
 import { CsvTable } from './csv-table.tsx';
-import { type Form, formOf } from './part-display.ts';
+import { type PartDisplay, choosePartDisplay } from './part-display.ts';
 import { ImageView } from './image-view.tsx';
 import { PlainText } from './plain-text.tsx';
-import { visible } from './escape-invisible.ts';
+import { escapeInvisible } from './escape-invisible.ts';
 import './content.css';
 
 interface PartViewProps {
@@ -20,18 +20,18 @@ interface PartViewProps {
 
 /** Shows one part of a message or an artifact. */
 export function PartView({ part, title, isGrowing = false }: PartViewProps) {
-  const form = useMemo(() => formOf(part), [part]);
+  const form = useMemo(() => choosePartDisplay(part), [part]);
   return (
     <div class="content">
       {part.filename !== undefined && part.filename !== title && !('url' in part) ? (
-        <div class="content-note">{visible(part.filename)}</div>
+        <div class="content-note">{escapeInvisible(part.filename)}</div>
       ) : null}
       <Shown form={form} name={part.filename ?? 'image'} isGrowing={isGrowing} />
     </div>
   );
 }
 
-function Shown({ form, name, isGrowing }: { form: Form; name: string; isGrowing: boolean }) {
+function Shown({ form, name, isGrowing }: { form: PartDisplay; name: string; isGrowing: boolean }) {
   switch (form.kind) {
     case 'text':
       return <PlainText text={form.text} isGrowing={isGrowing} />;
@@ -48,6 +48,6 @@ function Shown({ form, name, isGrowing }: { form: Form; name: string; isGrowing:
         </div>
       );
     case 'bytes':
-      return <div class="content-note">{byteSize(form.bytes.length)} of bytes</div>;
+      return <div class="content-note">{formatByteSize(form.bytes.length)} of bytes</div>;
   }
 }

@@ -1,10 +1,10 @@
 import { useContext, useReducer, useRef } from 'preact/hooks';
 import { Button } from '../button.tsx';
 import { CodeBlock } from '../code-block.tsx';
-import { SurroundingEnd } from '../auto-scroll.ts';
-import { fenceOpenAt, readFences } from './code-fences.ts';
-import { beginning, newestOf, withEarlier, withLater } from './text-window.ts';
-import { visible } from './escape-invisible.ts';
+import { AutoScrollContext } from '../auto-scroll.ts';
+import { openFenceAt, splitCodeFences } from './code-fences.ts';
+import { initialWindow, tailWindow, extendBackward, extendForward } from './text-window.ts';
+import { escapeInvisible } from './escape-invisible.ts';
 import './content.css';
 
 /**
@@ -12,33 +12,33 @@ import './content.css';
  * the beginning is shown, but while it grows the newest, for whoever is at the end of the box around it.
  */
 export function PlainText({ text, isGrowing = false }: { text: string; isGrowing?: boolean }) {
-  const end = useContext(SurroundingEnd);
-  const shown = useRef(beginning);
+  const end = useContext(AutoScrollContext);
+  const shown = useRef(initialWindow);
   const isFollowing = useRef(false);
   const hasGrown = useRef(false);
   const redraw = useReducer((count: number) => count + 1, 0)[1] as () => void;
   hasGrown.current ||= isGrowing;
   // The last words come when it grows no more; who was there until then sees them too.
   isFollowing.current = (isGrowing || isFollowing.current) && end?.isAtEnd === true;
-  if (isFollowing.current) shown.current = newestOf(text);
+  if (isFollowing.current) shown.current = tailWindow(text);
   const { start } = shown.current;
   const later = text.length - shown.current.end;
-  const fence = fenceOpenAt(text, start);
+  const fence = openFenceAt(text, start);
   const piece = text.slice(start, shown.current.end);
   const showEarlier = () => {
     // Who asks for what was before does not want the newest now.
     if (end) end.isAtEnd = false;
-    shown.current = withEarlier(text, shown.current);
+    shown.current = extendBackward(text, shown.current);
     redraw();
   };
   const showLater = () => {
-    shown.current = withLater(shown.current);
+    shown.current = extendForward(shown.current);
     redraw();
   };
   return (
     <div class="content">
       {start > 0 ? <More count={start} what="earlier" onClick={showEarlier} /> : null}
-      {readFences(fence === '' ? piece : `${fence}\n${piece}`).map((each, at) =>
+      {splitCodeFences(fence === '' ? piece : `${fence}\n${piece}`).map((each, at) =>
         each.kind === 'code' ? (
           <CodeBlock
             key={at}
@@ -49,7 +49,7 @@ export function PlainText({ text, isGrowing = false }: { text: string; isGrowing
           />
         ) : (
           <div key={at} class="content-text" dir="auto">
-            {visible(each.text)}
+            {escapeInvisible(each.text)}
           </div>
         ),
       )}

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { beginning, newestOf, withEarlier, withLater } from './text-window.ts';
+import { initialWindow, tailWindow, extendBackward, extendForward } from './text-window.ts';
 
 const lines = Array.from({ length: 3_000 }, (_, at) => `line ${at}`).join('\n');
 const cut = (text: string, { start, end }: { start: number; end: number }) => text.slice(start, end);
 
 describe('the piece of a text that is shown', () => {
   it('is all of a short one', () => {
-    expect(newestOf('short')).toBe(beginning);
-    expect(cut('short', beginning)).toBe('short');
+    expect(tailWindow('short')).toBe(initialWindow);
+    expect(cut('short', initialWindow)).toBe('short');
   });
 
   it('is the end of one that grows, from the beginning of a line', () => {
-    const shown = cut(lines, newestOf(lines));
+    const shown = cut(lines, tailWindow(lines));
     expect(shown).toMatch(/^line \d+\n[^]*\nline 2999$/);
     expect(shown.length).toBeGreaterThan(7_500);
     expect(shown.length).toBeLessThanOrEqual(8_000);
@@ -20,18 +20,18 @@ describe('the piece of a text that is shown', () => {
   it('never begins in the middle of a character', () => {
     for (const odd of ['', 'x']) {
       const text = odd + '😀'.repeat(9_000);
-      expect(cut(text, newestOf(text)).codePointAt(0)).toBe(0x1f600);
+      expect(cut(text, tailWindow(text)).codePointAt(0)).toBe(0x1f600);
     }
   });
 
   it('becomes longer at either end, without a gap', () => {
-    let shown = newestOf(lines);
+    let shown = tailWindow(lines);
     for (let i = 0; i < 3; i++) {
-      const more = withEarlier(lines, shown);
+      const more = extendBackward(lines, shown);
       expect(cut(lines, more).endsWith(cut(lines, shown))).toBe(true);
       shown = more;
     }
     expect(cut(lines, shown)).toBe(lines);
-    expect(withLater(beginning)).toEqual({ start: 0, end: 32_000 });
+    expect(extendForward(initialWindow)).toEqual({ start: 0, end: 32_000 });
   });
 });

@@ -10,21 +10,21 @@ const pageSize = 8_000;
 const maxToLine = 400;
 
 /** The piece that a text is first seen by. */
-export const beginning: TextWindow = { start: 0, end: pageSize };
+export const initialWindow: TextWindow = { start: 0, end: pageSize };
 
 /** The newest piece of a text that grows. */
-export function newestOf(text: string): TextWindow {
+export function tailWindow(text: string): TextWindow {
   const start = lineStart(text, text.length - pageSize);
-  return start === 0 ? beginning : { start, end: text.length };
+  return start === 0 ? initialWindow : { start, end: text.length };
 }
 
 /** Four times as much, with what stands before it. */
-export function withEarlier(text: string, { start, end }: TextWindow): TextWindow {
+export function extendBackward(text: string, { start, end }: TextWindow): TextWindow {
   return { start: lineStart(text, start - 3 * (end - start)), end };
 }
 
 /** Four times as much, with what stands behind it. */
-export function withLater({ start, end }: TextWindow): TextWindow {
+export function extendForward({ start, end }: TextWindow): TextWindow {
   return { start, end: start + 4 * (end - start) };
 }
 

@@ -1,27 +1,27 @@
 import type { ChatEvent } from '../../../../src/console/console-api.ts';
-import type { ArtifactEvent, StreamEvent } from '../../../../src/protocol/event.ts';
-import type { Finding } from '../../../../src/protocol/lint-stream.ts';
+import type { TaskArtifactUpdateEvent, StreamEvent } from '../../../../src/protocol/event.ts';
+import type { LintFinding } from '../../../../src/protocol/lint-stream.ts';
 import type { Message } from '../../../../src/protocol/message.ts';
 import { type Part, textOf } from '../../../../src/protocol/part.ts';
-import { beginFold, type TaskFold } from '../../../../src/protocol/reduce.ts';
+import { startReducer, type TaskReducer } from '../../../../src/protocol/reduce.ts';
 import { isTask, type Task, type TaskState, type TaskStatus } from '../../../../src/protocol/task.ts';
 
 /** A state that a task came to, and what the agent said with it. */
-export interface Step {
+export interface StateChange {
   readonly state: TaskState;
   readonly parts?: readonly Part[];
   readonly at?: string;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly LintFinding[];
 }
 
 /** What a person said and all that came of it. */
-export interface Turn {
+export interface ChatTurn {
   readonly id: string;
   readonly said: readonly Part[];
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly isRunning: boolean;
-  readonly steps: readonly Step[];
+  readonly steps: readonly StateChange[];
   /** Steps that came first and are no longer kept. */
   readonly lostSteps: number;
   readonly task?: Task;
@@ -32,12 +32,12 @@ export interface Turn {
   /** Ids of artifacts of which more may come. */
   readonly growing: ReadonlySet<string>;
   /** Findings of no step: of artifacts, messages, and of the stream as a whole. */
-  readonly findings: readonly Finding[];
+  readonly findings: readonly LintFinding[];
   readonly trouble?: { readonly reason: string; readonly message: string };
   /** The question that this turn answers; told again with the task, it is not asked again. */
   readonly question?: TaskStatus;
   /** What the task is made with; never shown. */
-  readonly fold?: TaskFold;
+  readonly fold?: TaskReducer;
 }
 
 /** How many steps of a turn are kept. */
@@ -45,7 +45,7 @@ const maxSteps = 300;
 const maxFindings = 100;
 
 /** Begins a turn. */
-export function beginTurn(id: string, said: readonly Part[], at: number, question?: TaskStatus): Turn {
+export function startTurn(id: string, said: readonly Part[], at: number, question?: TaskStatus): ChatTurn {
   return {
     ...(question && { question }),
     id,
@@ -60,7 +60,7 @@ export function beginTurn(id: string, said: readonly Part[], at: number, questio
   };
 }
 
-function withStep(turn: Turn, step: Step): Turn {
+function withStep(turn: ChatTurn, step: StateChange): ChatTurn {
   const last = turn.steps.at(-1);
   // A state that is told again, without words, tells nothing.
   if (last && last.state === step.state && !step.parts && step.findings.length === 0) return turn;
@@ -71,7 +71,11 @@ function withStep(turn: Turn, step: Step): Turn {
   return { ...turn, steps: steps.slice(1), lostSteps: turn.lostSteps + 1 };
 }
 
-function withStatus(turn: Turn, { status }: Pick<Task, 'status'>, findings: readonly Finding[]): Turn {
+function withStatus(
+  turn: ChatTurn,
+  { status }: Pick<Task, 'status'>,
+  findings: readonly LintFinding[],
+): ChatTurn {
   return withStep(turn, {
     state: status.state,
     findings,
@@ -80,7 +84,7 @@ function withStatus(turn: Turn, { status }: Pick<Task, 'status'>, findings: read
   });
 }
 
-const withFindings = (turn: Turn, findings: readonly Finding[]): Turn =>
+const withFindings = (turn: ChatTurn, findings: readonly LintFinding[]): ChatTurn =>
   findings.length === 0 ? turn : { ...turn, findings: [...turn.findings, ...findings].slice(-maxFindings) };
 
 /** Whether two statuses say the same; ids and times are not the same in every version. */
@@ -99,7 +103,7 @@ function saidSince(task: Task): Message[] {
   return said.filter(({ messageId }) => messageId !== task.status.message?.messageId);
 }
 
-function hearAnswer(turn: Turn, answer: Task | Message): Turn {
+function hearAnswer(turn: ChatTurn, answer: Task | Message): ChatTurn {
   if (!isTask(answer)) return { ...turn, message: answer };
   let { fold: _over, ...next } = turn;
   for (const { parts } of saidSince(answer)) next = withStep(next, { state: 'working', parts, findings: [] });
@@ -107,7 +111,7 @@ function hearAnswer(turn: Turn, answer: Task | Message): Turn {
   return { ...next, task: answer };
 }
 
-function hearArtifact(turn: Turn, { artifact, append, lastChunk }: ArtifactEvent): Turn {
+function hearArtifact(turn: ChatTurn, { artifact, append, lastChunk }: TaskArtifactUpdateEvent): ChatTurn {
   const id = artifact.artifactId;
   const growing = new Set(turn.growing);
   // Without a word about the last chunk an artifact is whole when it came in one piece.
@@ -117,23 +121,23 @@ function hearArtifact(turn: Turn, { artifact, append, lastChunk }: ArtifactEvent
 }
 
 /** The whole task, told at the beginning and again when somebody comes back: only what is new in it is a step. */
-function hearTask(turn: Turn, task: Task, findings: readonly Finding[]): Turn {
+function hearTask(turn: ChatTurn, task: Task, findings: readonly LintFinding[]): ChatTurn {
   const last = turn.steps.at(-1);
   const known = last ? isSame(task.status, last.state, last.parts) : isQuestion(task.status, turn.question);
   return known ? withFindings(turn, findings) : withStatus(turn, task, findings);
 }
 
-function hearEvent(turn: Turn, event: StreamEvent, findings: readonly Finding[]): Turn {
+function hearEvent(turn: ChatTurn, event: StreamEvent, findings: readonly LintFinding[]): ChatTurn {
   if (event.kind === 'message') return withFindings({ ...turn, message: event.message }, findings);
-  const fold = turn.fold ?? beginFold(event);
+  const fold = turn.fold ?? startReducer(event);
   if (turn.fold || event.kind !== 'task') fold?.apply(event);
-  const next: Turn = fold ? { ...turn, fold } : turn;
+  const next: ChatTurn = fold ? { ...turn, fold } : turn;
   if (event.kind === 'task') return hearTask(next, event.task, findings);
   if (event.kind === 'status') return withStatus(next, event, findings);
   return withFindings(hearArtifact(next, event), findings);
 }
 
-function hearOne(turn: Turn, heard: ChatEvent): Turn {
+function hearOne(turn: ChatTurn, heard: ChatEvent): ChatTurn {
   switch (heard.kind) {
     case 'done':
       return { ...turn, isRunning: false, growing: new Set() };
@@ -149,7 +153,7 @@ function hearOne(turn: Turn, heard: ChatEvent): Turn {
 }
 
 /** Adds to a turn what became of it. Many events at once cost less than one by one: the task is made once. */
-export function hear(turn: Turn, heard: readonly ChatEvent[]): Turn {
+export function applyEvents(turn: ChatTurn, heard: readonly ChatEvent[]): ChatTurn {
   const next = heard.reduce(hearOne, turn);
   return next.fold ? { ...next, task: next.fold.task() } : next;
 }

@@ -1,9 +1,9 @@
-import type { Finding } from '../../../../src/protocol/lint-stream.ts';
+import type { LintFinding } from '../../../../src/protocol/lint-stream.ts';
 import { LevelBadge } from '../badge.tsx';
 import './task.css';
 
 /** What is not legal about a stream, where it was not. */
-export function FindingNotes({ findings }: { findings: readonly Finding[] }) {
+export function FindingNotes({ findings }: { findings: readonly LintFinding[] }) {
   if (findings.length === 0) return null;
   return (
     <ul class="task-findings">

@@ -2,8 +2,8 @@ import { useSignal } from '@preact/signals';
 import { stateTones } from '../badge.tsx';
 import { Button } from '../button.tsx';
 import { PartsView } from '../content/parts-view.tsx';
-import { clockTime } from '../format-units.ts';
-import type { Step } from './chat-turn.ts';
+import { formatClockTime } from '../format-units.ts';
+import type { StateChange } from './chat-turn.ts';
 import { FindingNotes } from './finding-notes.tsx';
 import './task.css';
 
@@ -11,7 +11,7 @@ import './task.css';
 const maxShown = 6;
 
 /** The states that a task came to, as a small timeline. */
-export function Steps({ steps, lost }: { steps: readonly Step[]; lost: number }) {
+export function StateTimeline({ steps, lost }: { steps: readonly StateChange[]; lost: number }) {
   const isOpen = useSignal(false);
   if (steps.length === 0) return null;
   const shown = isOpen.value ? steps : steps.slice(-maxShown);
@@ -30,7 +30,7 @@ export function Steps({ steps, lost }: { steps: readonly Step[]; lost: number })
         {shown.map((step, at) => (
           <li key={steps.length - shown.length + at} class={`task-step task-step-${stateTones[step.state]}`}>
             <span class="task-step-state">{step.state}</span>
-            {step.at === undefined ? null : <time class="task-step-time">{clockTime(step.at)}</time>}
+            {step.at === undefined ? null : <time class="task-step-time">{formatClockTime(step.at)}</time>}
             {step.parts ? <PartsView parts={step.parts} /> : null}
             <FindingNotes findings={step.findings} />
           </li>

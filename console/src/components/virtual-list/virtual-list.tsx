@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks';
-import { EndWatch } from '../auto-scroll.ts';
-import { rowAfterKey, scrollToShow, windowOf } from './virtual-window.ts';
+import { AutoScroll } from '../auto-scroll.ts';
+import { rowAfterKey, scrollOffsetFor, computeWindow } from './virtual-window.ts';
 import './virtual-list.css';
 
 interface VirtualListProps<Item> {
@@ -36,7 +36,7 @@ export function VirtualList<Item>({
   const box = useRef<HTMLDivElement>(null);
   const scrollTop = useSignal(0);
   const height = useSignal(600);
-  const end = useRef(new EndWatch());
+  const end = useRef(new AutoScroll());
 
   useEffect(() => {
     if (!box.current) return;
@@ -54,7 +54,7 @@ export function VirtualList<Item>({
   useEffect(() => {
     if (chosen < 0 || !box.current) return;
     const { scrollTop, clientHeight } = box.current;
-    box.current.scrollTop = scrollToShow(chosen, rowHeight, scrollTop, clientHeight);
+    box.current.scrollTop = scrollOffsetFor(chosen, rowHeight, scrollTop, clientHeight);
   }, [chosen, rowHeight]);
 
   const onScroll = () => {
@@ -71,7 +71,7 @@ export function VirtualList<Item>({
     onChoose?.(item, next);
   };
 
-  const { first, end: after } = windowOf(items.length, rowHeight, scrollTop.value, height.value);
+  const { first, end: after } = computeWindow(items.length, rowHeight, scrollTop.value, height.value);
   return (
     <div
       ref={box}

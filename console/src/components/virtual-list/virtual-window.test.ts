@@ -1,28 +1,28 @@
 import { describe, expect, it } from 'vitest';
-import { rowAfterKey, scrollToShow, windowOf } from './virtual-window.ts';
+import { rowAfterKey, scrollOffsetFor, computeWindow } from './virtual-window.ts';
 
 describe('the window of a long list', () => {
   it('holds what is seen and a little more', () => {
-    expect(windowOf(10_000, 20, 2000, 200, 5)).toEqual({ first: 95, end: 115 });
+    expect(computeWindow(10_000, 20, 2000, 200, 5)).toEqual({ first: 95, end: 115 });
   });
 
   it('ends where the list ends, also when the list has become shorter', () => {
-    expect(windowOf(3, 20, 0, 200)).toEqual({ first: 0, end: 3 });
-    expect(windowOf(100, 20, 1_000_000, 200, 0)).toEqual({ first: 90, end: 100 });
-    expect(windowOf(0, 20, 50, 200)).toEqual({ first: 0, end: 0 });
+    expect(computeWindow(3, 20, 0, 200)).toEqual({ first: 0, end: 3 });
+    expect(computeWindow(100, 20, 1_000_000, 200, 0)).toEqual({ first: 90, end: 100 });
+    expect(computeWindow(0, 20, 50, 200)).toEqual({ first: 0, end: 0 });
   });
 
   it('stays small however long the list is', () => {
-    const { first, end } = windowOf(1_000_000, 20, 9_000_000, 800);
+    const { first, end } = computeWindow(1_000_000, 20, 9_000_000, 800);
     expect(end - first).toBeLessThan(80);
   });
 });
 
 describe('showing a row', () => {
   it('scrolls as little as possible', () => {
-    expect(scrollToShow(5, 20, 0, 200)).toBe(0);
-    expect(scrollToShow(10, 20, 0, 200)).toBe(20);
-    expect(scrollToShow(2, 20, 100, 200)).toBe(40);
+    expect(scrollOffsetFor(5, 20, 0, 200)).toBe(0);
+    expect(scrollOffsetFor(10, 20, 0, 200)).toBe(20);
+    expect(scrollOffsetFor(2, 20, 100, 200)).toBe(40);
   });
 });
 

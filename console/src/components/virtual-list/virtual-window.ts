@@ -5,7 +5,7 @@ export interface VirtualWindow {
 }
 
 /** Says which rows are seen, with some beyond on either side so that scrolling shows no holes. */
-export function windowOf(
+export function computeWindow(
   count: number,
   rowHeight: number,
   scrollTop: number,
@@ -19,7 +19,7 @@ export function windowOf(
 }
 
 /** Says how far to scroll so that a row is seen, as little as possible. */
-export function scrollToShow(row: number, rowHeight: number, scrollTop: number, height: number): number {
+export function scrollOffsetFor(row: number, rowHeight: number, scrollTop: number, height: number): number {
   const top = row * rowHeight;
   if (top < scrollTop) return top;
   if (top + rowHeight > scrollTop + height) return top + rowHeight - height;

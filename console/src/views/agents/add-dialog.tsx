@@ -2,8 +2,8 @@ import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Select, TextField } from '../../components/form-fields.tsx';
-import { type CredentialsKind, credentialFields, type Draft } from './credentials-form.ts';
-import { closeDraft, draft, draftTrouble, isAdding, submitDraft } from './state.ts';
+import { type CredentialsKind, credentialFields, type AgentFormData } from './credentials-form.ts';
+import { closeDraft, draft, draftError, isAdding, submitDraft } from './state.ts';
 
 const kinds: readonly { readonly value: CredentialsKind; readonly text: string }[] = [
   { value: 'none', text: 'None' },
@@ -22,8 +22,8 @@ export function AddDialog() {
   );
 }
 
-function Form({ draft: wish }: { draft: Draft }) {
-  const change = (changes: Partial<Draft>) => {
+function Form({ draft: wish }: { draft: AgentFormData }) {
+  const change = (changes: Partial<AgentFormData>) => {
     draft.value = { ...wish, ...changes };
   };
   return (
@@ -64,7 +64,7 @@ function Form({ draft: wish }: { draft: Draft }) {
           Kept in the memory of the console alone, sent to this agent alone, never shown again.
         </p>
       )}
-      {draftTrouble.value ? <ErrorNote trouble={draftTrouble.value} /> : null}
+      {draftError.value ? <ErrorNote trouble={draftError.value} /> : null}
       <div class="agents-form-end">
         <Button onClick={closeDraft}>Cancel</Button>
         <Button kind="main" type="submit" disabled={isAdding.value}>

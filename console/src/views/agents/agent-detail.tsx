@@ -1,22 +1,22 @@
 import { useEffect } from 'preact/hooks';
 import type { AgentEntry } from '../../../../src/console/console-api.ts';
-import { Badge, WayBadge } from '../../components/badge.tsx';
+import { Badge, VariantBadge } from '../../components/badge.tsx';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Toggle } from '../../components/form-fields.tsx';
 import { Spinner } from '../../components/progress.tsx';
-import { labelOf } from '../../session/agents.ts';
-import { hrefOf } from '../../session/router.ts';
+import { labelForAgent } from '../../session/agents.ts';
+import { routeHref } from '../../session/router.ts';
 import { CardView } from './card-view.tsx';
-import { cards, forget, isRaw, loadCards, openDraft, removeTrouble } from './state.ts';
+import { cards, removeSelectedAgent, isRaw, loadCards, openDraft, removeError } from './state.ts';
 
 /** One agent: who it is, how to reach it, and its cards of every version side by side. */
 export function AgentDetail({ entry }: { entry: AgentEntry }) {
   useEffect(() => void loadCards(entry.id), [entry.id, entry.isReachable]);
   return (
-    <section class="agents-detail" aria-label={labelOf(entry)}>
+    <section class="agents-detail" aria-label={labelForAgent(entry)}>
       <header class="agents-head">
         <div class="agents-title">
           <h2>{entry.name}</h2>
@@ -26,13 +26,13 @@ export function AgentDetail({ entry }: { entry: AgentEntry }) {
           </span>
         </div>
         <div class="agents-actions">
-          <LinkButton kind="main" href={hrefOf('chat', { agent: entry.id })}>
+          <LinkButton kind="main" href={routeHref('chat', { agent: entry.id })}>
             Chat
           </LinkButton>
-          <LinkButton href={hrefOf('tasks', { agent: entry.id })}>Tasks</LinkButton>
-          <LinkButton href={hrefOf('conformance', { agent: entry.id })}>Conformance</LinkButton>
+          <LinkButton href={routeHref('tasks', { agent: entry.id })}>Tasks</LinkButton>
+          <LinkButton href={routeHref('conformance', { agent: entry.id })}>Conformance</LinkButton>
           {entry.isRemovable ? (
-            <Button kind="danger" onClick={() => void forget(entry.id)}>
+            <Button kind="danger" onClick={() => void removeSelectedAgent(entry.id)}>
               Remove
             </Button>
           ) : null}
@@ -40,7 +40,7 @@ export function AgentDetail({ entry }: { entry: AgentEntry }) {
       </header>
       {entry.description ? <p class="agents-description">{entry.description}</p> : null}
       <Facts entry={entry} />
-      {removeTrouble.value ? <ErrorNote trouble={removeTrouble.value} /> : null}
+      {removeError.value ? <ErrorNote trouble={removeError.value} /> : null}
       {entry.isReachable ? null : (
         <ErrorNote
           trouble={{ reason: 'NOT_REACHABLE', message: entry.problem ?? 'This agent does not answer.' }}
@@ -60,7 +60,7 @@ function Facts({ entry }: { entry: AgentEntry }) {
     <div class="agents-badges">
       {entry.ways.map((way, at) => (
         <span key={`${way.version}/${way.transport}`} title={at === 0 ? 'taken by default' : undefined}>
-          <WayBadge version={way.version} transport={way.transport} />
+          <VariantBadge version={way.version} transport={way.transport} />
         </span>
       ))}
       {entry.isReachable ? (

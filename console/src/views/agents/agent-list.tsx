@@ -1,7 +1,7 @@
 import type { AgentEntry } from '../../../../src/console/console-api.ts';
-import { Badge, WayBadge } from '../../components/badge.tsx';
+import { Badge, VariantBadge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
-import { hrefOf } from '../../session/router.ts';
+import { routeHref } from '../../session/router.ts';
 import { openDraft } from './state.ts';
 
 /** All agents that the console knows. */
@@ -19,7 +19,7 @@ export function AgentList({ entries, chosenId }: { entries: readonly AgentEntry[
           <li key={entry.id}>
             <a
               class="agents-entry"
-              href={hrefOf('agents', { agent: entry.id })}
+              href={routeHref('agents', { agent: entry.id })}
               aria-current={entry.id === chosenId ? 'true' : undefined}
             >
               <span class="agents-entry-name">
@@ -33,7 +33,7 @@ export function AgentList({ entries, chosenId }: { entries: readonly AgentEntry[
               <span class="agents-badges">
                 {entry.isReachable ? (
                   entry.ways.map((way) => (
-                    <WayBadge
+                    <VariantBadge
                       key={`${way.version}/${way.transport}`}
                       version={way.version}
                       transport={way.transport}

@@ -1,18 +1,18 @@
 import type { ComponentChildren } from 'preact';
-import type { CardFinding, ShownCard } from '../../../../src/console/console-api.ts';
+import type { CardFinding, VersionedCard } from '../../../../src/console/console-api.ts';
 import type { AgentCard } from '../../../../src/protocol/card.ts';
-import { Badge, VersionBadge, WayBadge } from '../../components/badge.tsx';
+import { Badge, VersionBadge, VariantBadge } from '../../components/badge.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { JsonView } from '../../components/json-view.tsx';
 import { SafeLink } from '../../components/links/safe-link.tsx';
 import { FindingMarks } from './finding-marks.tsx';
-import { findingsAt, findingsElsewhere, placesOf } from './findings-by-field.ts';
-import { Modes } from './media-types.tsx';
+import { findingsAt, unplacedFindings, fieldPaths } from './findings-by-field.ts';
+import { MediaTypes } from './media-types.tsx';
 import { Security } from './security.tsx';
 import { Skills } from './skills.tsx';
 
 /** One card: what it means, or as it was published, with what is wrong about it. */
-export function CardView({ shown, isRaw }: { shown: ShownCard; isRaw: boolean }) {
+export function CardView({ shown, isRaw }: { shown: VersionedCard; isRaw: boolean }) {
   const { version, url, wire, card, findings } = shown;
   return (
     <article class="agents-card" aria-label={`Card of version ${version}`}>
@@ -73,10 +73,10 @@ function Row({ label, findings, children }: RowProps) {
 }
 
 function Rendered({ card, findings }: { card: AgentCard; findings: readonly CardFinding[] }) {
-  const at = (field: keyof typeof placesOf) => findingsAt(findings, ...placesOf[field]);
+  const at = (field: keyof typeof fieldPaths) => findingsAt(findings, ...fieldPaths[field]);
   return (
     <>
-      <FindingMarks findings={findingsElsewhere(findings)} />
+      <FindingMarks findings={unplacedFindings(findings)} />
       <dl class="agents-rows">
         <Row label="Name" findings={at('name')}>
           <strong>{card.name}</strong>
@@ -105,10 +105,10 @@ function Rendered({ card, findings }: { card: AgentCard; findings: readonly Card
           <Capabilities card={card} />
         </Row>
         <Row label="Takes" findings={at('takes')}>
-          <Modes modes={card.defaultInputModes} />
+          <MediaTypes modes={card.defaultInputModes} />
         </Row>
         <Row label="Gives" findings={at('gives')}>
-          <Modes modes={card.defaultOutputModes} />
+          <MediaTypes modes={card.defaultOutputModes} />
         </Row>
         <Row label="Security" findings={at('security')}>
           <Security card={card} />
@@ -136,7 +136,7 @@ function Interfaces({ card }: { card: AgentCard }) {
             {card.interfaces
               .filter((each) => each.url === url)
               .map((each, at) => (
-                <WayBadge key={at} version={each.protocolVersion} transport={each.protocolBinding} />
+                <VariantBadge key={at} version={each.protocolVersion} transport={each.protocolBinding} />
               ))}
           </span>
         </li>

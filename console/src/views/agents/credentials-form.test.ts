@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { credentialsOf } from './credentials-form.ts';
+import { credentialsFromForm } from './credentials-form.ts';
 
 it('makes credentials of the fields of their kind, and of no others', () => {
-  expect(credentialsOf({ url: '', kind: 'none', fields: { token: 'x' } })).toBeUndefined();
-  expect(credentialsOf({ url: '', kind: 'bearer', fields: { token: 'x', user: 'y' } })).toEqual({
+  expect(credentialsFromForm({ url: '', kind: 'none', fields: { token: 'x' } })).toBeUndefined();
+  expect(credentialsFromForm({ url: '', kind: 'bearer', fields: { token: 'x', user: 'y' } })).toEqual({
     kind: 'bearer',
     token: 'x',
   });
@@ -11,7 +11,7 @@ it('makes credentials of the fields of their kind, and of no others', () => {
 
 it('leaves out what is optional and empty', () => {
   const fields = { tokenUrl: 'https://id.example/token', clientId: 'a', clientSecret: 'b', scope: '' };
-  expect(credentialsOf({ url: '', kind: 'client-credentials', fields })).toEqual({
+  expect(credentialsFromForm({ url: '', kind: 'client-credentials', fields })).toEqual({
     kind: 'client-credentials',
     tokenUrl: 'https://id.example/token',
     clientId: 'a',

@@ -1,10 +1,10 @@
-import type { GivenCredentials } from '../../../../src/console/console-api.ts';
+import type { CredentialsInput } from '../../../../src/console/console-api.ts';
 
 /** The kinds of credentials, and `none`. */
-export type CredentialsKind = GivenCredentials['kind'] | 'none';
+export type CredentialsKind = CredentialsInput['kind'] | 'none';
 
 /** What stands in the form for a new agent. */
-export interface Draft {
+export interface AgentFormData {
   readonly url: string;
   readonly kind: CredentialsKind;
   /** The fields of the credentials. */
@@ -39,12 +39,12 @@ export const credentialFields: {
 };
 
 /** The credentials that a form describes; undefined for none. */
-export function credentialsOf({ kind, fields }: Draft): GivenCredentials | undefined {
+export function credentialsFromForm({ kind, fields }: AgentFormData): CredentialsInput | undefined {
   if (kind === 'none') return undefined;
   const given: Record<string, string> = { kind };
   for (const { name, isOptional } of credentialFields[kind]) {
     const value = fields[name] ?? '';
     if (value !== '' || !isOptional) given[name] = value;
   }
-  return given as unknown as GivenCredentials;
+  return given as unknown as CredentialsInput;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { findingsAt, findingsElsewhere } from './findings-by-field.ts';
+import { findingsAt, unplacedFindings } from './findings-by-field.ts';
 
 const at = (path: string) => ({ level: 'error' as const, path, message: 'wrong' });
 
@@ -11,5 +11,5 @@ it('finds what is wrong at a place and within it, not beside it', () => {
 
 it('keeps what is wrong at no place that is rendered', () => {
   const findings = [at('name'), at('supportedInterfaces[0].url'), at(''), at('made.up')];
-  expect(findingsElsewhere(findings).map(({ path }) => path)).toEqual(['', 'made.up']);
+  expect(unplacedFindings(findings).map(({ path }) => path)).toEqual(['', 'made.up']);
 });

@@ -13,7 +13,7 @@ export function findingsAt(findings: readonly CardFinding[], ...places: readonly
 }
 
 /** Which members of a card each rendered field stands for, whatever the version calls them. */
-export const placesOf = {
+export const fieldPaths = {
   name: ['name'],
   description: ['description'],
   version: ['version'],
@@ -35,7 +35,7 @@ export const placesOf = {
 } as const;
 
 /** The findings of no field that is rendered. */
-export function findingsElsewhere(findings: readonly CardFinding[]): CardFinding[] {
-  const shown = [...Object.values(placesOf).flat(), 'skills'];
+export function unplacedFindings(findings: readonly CardFinding[]): CardFinding[] {
+  const shown = [...Object.values(fieldPaths).flat(), 'skills'];
   return findings.filter(({ path }) => !shown.some((place) => isWithin(path, place)));
 }

@@ -2,7 +2,7 @@ import { useEffect } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { Spinner } from '../../components/progress.tsx';
-import { agents, chosen, refreshAgents } from '../../session/agents.ts';
+import { agents, selectedAgent, refreshAgents } from '../../session/agents.ts';
 import { AddDialog } from './add-dialog.tsx';
 import { AgentDetail } from './agent-detail.tsx';
 import { AgentList } from './agent-list.tsx';
@@ -30,7 +30,7 @@ function Body() {
       </div>
     );
   }
-  if (!chosen.value) {
+  if (!selectedAgent.value) {
     return (
       <EmptyState
         title="No agent yet"
@@ -46,8 +46,8 @@ function Body() {
   }
   return (
     <>
-      <AgentList entries={agents.value} chosenId={chosen.value.id} />
-      <AgentDetail key={chosen.value.id} entry={chosen.value} />
+      <AgentList entries={agents.value} chosenId={selectedAgent.value.id} />
+      <AgentDetail key={selectedAgent.value.id} entry={selectedAgent.value} />
     </>
   );
 }

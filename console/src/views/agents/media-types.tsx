@@ -1,5 +1,5 @@
 /** Media types, as codes. */
-export function Modes({ modes }: { modes: readonly string[] }) {
+export function MediaTypes({ modes }: { modes: readonly string[] }) {
   if (modes.length === 0) return <span class="agents-none">none</span>;
   return (
     <span class="agents-modes">

@@ -3,7 +3,7 @@ import type { AgentSkill } from '../../../../src/protocol/card.ts';
 import { Badge } from '../../components/badge.tsx';
 import { FindingMarks } from './finding-marks.tsx';
 import { findingsAt } from './findings-by-field.ts';
-import { Modes } from './media-types.tsx';
+import { MediaTypes } from './media-types.tsx';
 
 /** How many skills are shown of one card. */
 const maxShown = 100;
@@ -54,7 +54,8 @@ function Skill({ skill, findings }: { skill: AgentSkill; findings: readonly Card
       ) : null}
       {skill.inputModes?.length || skill.outputModes?.length ? (
         <div class="agents-small">
-          takes <Modes modes={skill.inputModes ?? []} /> gives <Modes modes={skill.outputModes ?? []} />
+          takes <MediaTypes modes={skill.inputModes ?? []} /> gives{' '}
+          <MediaTypes modes={skill.outputModes ?? []} />
         </div>
       ) : null}
       <FindingMarks findings={findings} />

@@ -1,16 +1,16 @@
 import { signal } from '@preact/signals';
-import type { Cards } from '../../../../src/console/console-api.ts';
-import { type Trouble, troubleOf } from '../../components/error-note.tsx';
+import type { AgentCards } from '../../../../src/console/console-api.ts';
+import { type DisplayError, toDisplayError } from '../../components/error-note.tsx';
 import { addAgent, removeAgent } from '../../session/agents.ts';
-import { call } from '../../session/api-client.ts';
-import { go } from '../../session/router.ts';
-import { credentialsOf, type Draft } from './credentials-form.ts';
+import { requestJson } from '../../session/api-client.ts';
+import { navigate } from '../../session/router.ts';
+import { credentialsFromForm, type AgentFormData } from './credentials-form.ts';
 
 /** What is known of the cards of one agent. */
 export interface CardsState {
   readonly agentId: string;
-  readonly cards?: Cards;
-  readonly trouble?: Trouble;
+  readonly cards?: AgentCards;
+  readonly trouble?: DisplayError;
 }
 
 /** The cards of the agent that is looked at. */
@@ -24,25 +24,25 @@ export async function loadCards(agentId: string): Promise<void> {
   if (cards.peek()?.agentId !== agentId) cards.value = { agentId };
   let next: CardsState;
   try {
-    next = { agentId, cards: await call<Cards>(`agents/${encodeURIComponent(agentId)}/cards`) };
+    next = { agentId, cards: await requestJson<AgentCards>(`agents/${encodeURIComponent(agentId)}/cards`) };
   } catch (error) {
-    next = { agentId, trouble: troubleOf(error) };
+    next = { agentId, trouble: toDisplayError(error) };
   }
   if (cards.peek()?.agentId === agentId) cards.value = next;
 }
 
-const emptyDraft: Draft = { url: '', kind: 'none', fields: {} };
+const emptyDraft: AgentFormData = { url: '', kind: 'none', fields: {} };
 
 /** The form for a new agent; undefined while it is closed. */
-export const draft = signal<Draft | undefined>(undefined);
+export const draft = signal<AgentFormData | undefined>(undefined);
 /** Why the agent in the form could not be added. */
-export const draftTrouble = signal<Trouble | undefined>(undefined);
+export const draftError = signal<DisplayError | undefined>(undefined);
 /** Whether the agent in the form is being added. */
 export const isAdding = signal(false);
 
 /** Opens the form. */
 export function openDraft(url = ''): void {
-  draftTrouble.value = undefined;
+  draftError.value = undefined;
   draft.value = { ...emptyDraft, url };
 }
 
@@ -56,30 +56,30 @@ export async function submitDraft(): Promise<void> {
   const wish = draft.peek();
   if (!wish) return;
   isAdding.value = true;
-  draftTrouble.value = undefined;
+  draftError.value = undefined;
   try {
-    const credentials = credentialsOf(wish);
+    const credentials = credentialsFromForm(wish);
     const entry = await addAgent({ url: wish.url.trim(), ...(credentials ? { credentials } : {}) });
     closeDraft();
     cards.value = undefined;
-    go('agents', { agent: entry.id });
+    navigate('agents', { agent: entry.id });
   } catch (error) {
-    draftTrouble.value = troubleOf(error);
+    draftError.value = toDisplayError(error);
   } finally {
     isAdding.value = false;
   }
 }
 
 /** Why an agent could not be removed. */
-export const removeTrouble = signal<Trouble | undefined>(undefined);
+export const removeError = signal<DisplayError | undefined>(undefined);
 
 /** Forgets an agent, and looks at the first again. */
-export async function forget(id: string): Promise<void> {
-  removeTrouble.value = undefined;
+export async function removeSelectedAgent(id: string): Promise<void> {
+  removeError.value = undefined;
   try {
     await removeAgent(id);
-    go('agents');
+    navigate('agents');
   } catch (error) {
-    removeTrouble.value = troubleOf(error);
+    removeError.value = toDisplayError(error);
   }
 }

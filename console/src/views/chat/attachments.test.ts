@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest';
-import { attachmentOf, refusalOf } from './attachments.ts';
+import { readFileAttachment, attachmentError } from './attachments.ts';
 
 const file = (size: number) => ({ name: 'x', size });
 
 it('takes files within bounds and says which bound is passed', () => {
-  expect(refusalOf([], [file(1000)])).toBeUndefined();
-  expect(refusalOf(new Array(9).fill(file(1)), [file(1), file(1)])).toMatch(/At most 10 files/);
-  expect(refusalOf([], [file(4_000_001)])).toMatch(/may have 4.0 MB/);
-  expect(refusalOf([file(3_000_000)], [file(3_000_000)])).toMatch(/together/);
+  expect(attachmentError([], [file(1000)])).toBeUndefined();
+  expect(attachmentError(new Array(9).fill(file(1)), [file(1), file(1)])).toMatch(/At most 10 files/);
+  expect(attachmentError([], [file(4_000_001)])).toMatch(/may have 4.0 MB/);
+  expect(attachmentError([file(3_000_000)], [file(3_000_000)])).toMatch(/together/);
 });
 
 it('makes a part of a file', async () => {
-  const read = await attachmentOf(new File(['hi'], 'a.txt', { type: 'text/plain' }));
+  const read = await readFileAttachment(new File(['hi'], 'a.txt', { type: 'text/plain' }));
   expect(read.part).toEqual({ raw: 'aGk=', filename: 'a.txt', mediaType: 'text/plain' });
 });

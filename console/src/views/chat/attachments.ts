@@ -1,5 +1,5 @@
 import { type Part, rawPart } from '../../../../src/protocol/part.ts';
-import { byteSize } from '../../components/format-units.ts';
+import { formatByteSize } from '../../components/format-units.ts';
 
 /** Bounds of what is sent with one message; the server of the console takes about as much. */
 const maxFiles = 10;
@@ -14,22 +14,22 @@ export interface Attachment {
 }
 
 /** Says why files cannot be added to those that are there; undefined when they can. */
-export function refusalOf(
+export function attachmentError(
   there: readonly { readonly size: number }[],
   more: readonly { readonly name: string; readonly size: number }[],
 ): string | undefined {
   if (there.length + more.length > maxFiles) return `At most ${maxFiles} files go with one message.`;
   const large = more.find(({ size }) => size > maxFileBytes);
   if (large) {
-    return `${large.name} has ${byteSize(large.size)}; a file may have ${byteSize(maxFileBytes)}. Send a link to it instead.`;
+    return `${large.name} has ${formatByteSize(large.size)}; a file may have ${formatByteSize(maxFileBytes)}. Send a link to it instead.`;
   }
   const total = [...there, ...more].reduce((sum, { size }) => sum + size, 0);
-  if (total > maxTotalBytes) return `All files together may have ${byteSize(maxTotalBytes)}.`;
+  if (total > maxTotalBytes) return `All files together may have ${formatByteSize(maxTotalBytes)}.`;
   return undefined;
 }
 
 /** Reads a file. */
-export async function attachmentOf(file: File): Promise<Attachment> {
+export async function readFileAttachment(file: File): Promise<Attachment> {
   const bytes = new Uint8Array(await file.arrayBuffer());
   const mediaType = file.type === '' ? 'application/octet-stream' : file.type;
   return { name: file.name, size: file.size, part: rawPart(bytes, { filename: file.name, mediaType }) };

@@ -5,14 +5,14 @@ import type { Part } from '../../../../src/protocol/part.ts';
 import { Button } from '../../components/button.tsx';
 import { Toggle } from '../../components/form-fields.tsx';
 import { FileDrop, FilePicker } from '../../components/file-picker.tsx';
-import { byteSize } from '../../components/format-units.ts';
-import { type Attachment, attachmentOf, refusalOf } from './attachments.ts';
-import type { Conversation } from './conversation.ts';
-import { leaveQuestion, say } from './state.ts';
+import { formatByteSize } from '../../components/format-units.ts';
+import { type Attachment, readFileAttachment, attachmentError } from './attachments.ts';
+import type { ChatConversation } from './conversation.ts';
+import { abandonQuestion, sendMessage } from './state.ts';
 
 interface ComposerProps {
   agent: AgentEntry;
-  conversation: Conversation | undefined;
+  conversation: ChatConversation | undefined;
 }
 
 /** Reads what stands in the field for data; a mistake is for the person. */
@@ -37,9 +37,9 @@ export function Composer({ agent, conversation }: ComposerProps) {
   const isBusy = conversation?.turns.at(-1)?.isRunning === true && !conversation.waiting;
 
   const attach = async (more: readonly File[]) => {
-    mistake.value = refusalOf(files.value, more);
+    mistake.value = attachmentError(files.value, more);
     if (mistake.value === undefined) {
-      files.value = [...files.value, ...(await Promise.all(more.map(attachmentOf)))];
+      files.value = [...files.value, ...(await Promise.all(more.map(readFileAttachment)))];
     }
   };
   const send = () => {
@@ -55,7 +55,7 @@ export function Composer({ agent, conversation }: ComposerProps) {
     data.value = '';
     hasData.value = false;
     field.current?.focus();
-    void say(parts);
+    void sendMessage(parts);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
@@ -70,7 +70,7 @@ export function Composer({ agent, conversation }: ComposerProps) {
         <ul class="chat-files" aria-label="Files to send">
           {files.value.map((file, at) => (
             <li key={at}>
-              {file.name} <small>{byteSize(file.size)}</small>
+              {file.name} <small>{formatByteSize(file.size)}</small>
               <button
                 type="button"
                 aria-label={`Take ${file.name} away`}
@@ -121,7 +121,7 @@ export function Composer({ agent, conversation }: ComposerProps) {
 }
 
 /** Says that the next message answers a question. */
-function Bound({ conversation }: { conversation: Conversation }) {
+function Bound({ conversation }: { conversation: ChatConversation }) {
   const isAuth = conversation.waiting?.status.state === 'auth-required';
   return (
     <div class="chat-bound">
@@ -130,7 +130,7 @@ function Bound({ conversation }: { conversation: Conversation }) {
           ? 'Once you have done what the agent asks for, say so here. This goes on with its task.'
           : 'This answers the question, and goes on with its task.'}
       </span>
-      <Button small kind="quiet" onClick={() => leaveQuestion(conversation)}>
+      <Button small kind="quiet" onClick={() => abandonQuestion(conversation)}>
         Begin another task instead
       </Button>
     </div>

@@ -1,27 +1,27 @@
 import { StateBadge } from '../../components/badge.tsx';
-import { clockTime } from '../../components/format-units.ts';
+import { formatClockTime } from '../../components/format-units.ts';
 import { titleOf } from './conversation.ts';
-import { current, openConversation, ours } from './state.ts';
+import { currentConversation, openConversation, agentConversations } from './state.ts';
 
 /** The conversations with an agent, the newest first. */
 export function ConversationList({ agentId }: { agentId: string }) {
-  if (ours.value.length === 0)
+  if (agentConversations.value.length === 0)
     return <p class="chat-side-note">Conversations are kept while this page is open.</p>;
   return (
     <ul class="chat-list">
-      {ours.value.map((conversation) => {
+      {agentConversations.value.map((conversation) => {
         const last = conversation.turns.at(-1);
         return (
           <li key={conversation.id}>
             <button
               type="button"
               class="chat-list-entry"
-              aria-current={conversation.id === current.value?.id ? 'true' : undefined}
+              aria-current={conversation.id === currentConversation.value?.id ? 'true' : undefined}
               onClick={() => openConversation(agentId, conversation.id)}
             >
               <span class="chat-list-title">{titleOf(conversation)}</span>
               <span class="chat-list-facts">
-                {last ? <time>{clockTime(last.at).slice(0, 5)}</time> : null}
+                {last ? <time>{formatClockTime(last.at).slice(0, 5)}</time> : null}
                 {last?.task ? <StateBadge state={last.task.status.state} /> : null}
               </span>
             </button>

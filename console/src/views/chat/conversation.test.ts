@@ -1,52 +1,62 @@
 import { describe, expect, it } from 'vitest';
-import { all, heard, ids, says, task } from '../../../../test/support/console/turn-fixtures.ts';
-import { beginTurn, hear } from '../../components/task/chat-turn.ts';
+import {
+  applyAllEvents,
+  chatEvent,
+  taskIds,
+  agentMessage,
+  taskFixture,
+} from '../../../../test/support/console/turn-fixtures.ts';
+import { startTurn, applyEvents } from '../../components/task/chat-turn.ts';
 import {
   artifactsOf,
-  type Conversation,
+  type ChatConversation,
   isCancelable,
   isPlainAnswer,
   titleOf,
   withTurn,
 } from './conversation.ts';
-const empty: Conversation = { id: 'x', agentId: 'a', turns: [] };
+const empty: ChatConversation = { id: 'x', agentId: 'a', turns: [] };
 
 describe('a conversation', () => {
   it('waits for an answer to a question, until it has one', () => {
-    const asking = all([
-      heard(task('working')),
-      heard({ kind: 'status', ...ids, status: { state: 'input-required', message: says('which?') } }),
+    const asking = applyAllEvents([
+      chatEvent(taskFixture('working')),
+      chatEvent({
+        kind: 'status',
+        ...taskIds,
+        status: { state: 'input-required', message: agentMessage('which?') },
+      }),
       { kind: 'done' },
     ]);
     const waiting = withTurn(empty, asking);
     expect(waiting.waiting?.id).toBe('t');
     expect(waiting.contextId).toBe('c');
-    const answered = withTurn(waiting, beginTurn('2', [{ text: 'that' }], 1));
+    const answered = withTurn(waiting, startTurn('2', [{ text: 'that' }], 1));
     expect(answered.waiting).toBeUndefined();
     expect(answered.contextId).toBe('c');
   });
 
   it('shows an artifact with the turn that made it, and again when it changed', () => {
-    const first = all([heard(task('working', 1)), { kind: 'done' }]);
+    const first = applyAllEvents([chatEvent(taskFixture('working', 1)), { kind: 'done' }]);
     const one = withTurn(empty, first);
     expect(artifactsOf(one, first)).toHaveLength(1);
-    const second = all([heard(task('working', 2))], beginTurn('2', [], 1));
+    const second = applyAllEvents([chatEvent(taskFixture('working', 2))], startTurn('2', [], 1));
     expect(artifactsOf(withTurn(one, second), second).map(({ artifactId }) => artifactId)).toEqual(['a1']);
-    const third = hear(second, [
-      heard({ kind: 'artifact', ...ids, artifact: { artifactId: 'a0', parts: [{ text: 'y' }] } }),
+    const third = applyEvents(second, [
+      chatEvent({ kind: 'artifact', ...taskIds, artifact: { artifactId: 'a0', parts: [{ text: 'y' }] } }),
     ]);
     expect(artifactsOf(withTurn(one, third), third)).toHaveLength(2);
   });
 
   it('ends a task with the last turn of it', () => {
-    const first = all([heard(task('working')), { kind: 'done' }]);
+    const first = applyAllEvents([chatEvent(taskFixture('working')), { kind: 'done' }]);
     const one = withTurn(empty, first);
     expect(isCancelable(one, first)).toBe(true);
-    const second = all([heard(task('working'))], beginTurn('2', [], 1));
+    const second = applyAllEvents([chatEvent(taskFixture('working'))], startTurn('2', [], 1));
     const two = withTurn(one, second);
     expect(isCancelable(two, first)).toBe(false);
     expect(isCancelable(two, second)).toBe(true);
-    const over = all([heard(task('completed'))], beginTurn('2', [], 1));
+    const over = applyAllEvents([chatEvent(taskFixture('completed'))], startTurn('2', [], 1));
     expect(isCancelable(withTurn(one, over), over)).toBe(false);
   });
 
@@ -59,7 +69,7 @@ describe('a conversation', () => {
 
   it('is called as it began', () => {
     expect(titleOf(empty)).toBe('New conversation');
-    expect(titleOf(withTurn(empty, beginTurn('1', [{ text: ' a \n b ' }], 0)))).toBe('a b');
-    expect(titleOf(withTurn(empty, beginTurn('1', [{ raw: '', filename: 'x.pdf' }], 0)))).toBe('x.pdf');
+    expect(titleOf(withTurn(empty, startTurn('1', [{ text: ' a \n b ' }], 0)))).toBe('a b');
+    expect(titleOf(withTurn(empty, startTurn('1', [{ raw: '', filename: 'x.pdf' }], 0)))).toBe('x.pdf');
   });
 });

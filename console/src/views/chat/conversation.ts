@@ -1,12 +1,12 @@
 import { textOf } from '../../../../src/protocol/part.ts';
 import { type Artifact, isInterrupted, isTerminal, type Task } from '../../../../src/protocol/task.ts';
-import type { Turn } from '../../components/task/chat-turn.ts';
+import type { ChatTurn } from '../../components/task/chat-turn.ts';
 
 /** Turns with one agent that belong together. */
-export interface Conversation {
+export interface ChatConversation {
   readonly id: string;
   readonly agentId: string;
-  readonly turns: readonly Turn[];
+  readonly turns: readonly ChatTurn[];
   /** Given by the agent with its first answer. */
   readonly contextId?: string;
   /** The task that waits for an answer of the person. */
@@ -14,7 +14,7 @@ export interface Conversation {
 }
 
 /** Puts a turn in the place of the one of its id, or at the end. */
-export function withTurn(conversation: Conversation, turn: Turn): Conversation {
+export function withTurn(conversation: ChatConversation, turn: ChatTurn): ChatConversation {
   const at = conversation.turns.findIndex(({ id }) => id === turn.id);
   const turns = at < 0 ? [...conversation.turns, turn] : conversation.turns.with(at, turn);
   const contextId = turn.task?.contextId ?? turn.message?.contextId ?? conversation.contextId;
@@ -31,7 +31,7 @@ export function withTurn(conversation: Conversation, turn: Turn): Conversation {
 }
 
 /** The artifacts to show with a turn: those it made or changed, not those that an earlier turn showed. */
-export function artifactsOf(conversation: Conversation, turn: Turn): readonly Artifact[] {
+export function artifactsOf(conversation: ChatConversation, turn: ChatTurn): readonly Artifact[] {
   const artifacts = turn.task?.artifacts ?? [];
   const at = conversation.turns.findIndex(({ id }) => id === turn.id);
   const before = conversation.turns.slice(0, at).filter(({ task }) => task && task.id === turn.task?.id);
@@ -55,7 +55,7 @@ export function isPlainAnswer({ name, description, parts }: Artifact): boolean {
 }
 
 /** True while the task of a turn can still be ended; the last turn of a task knows best. */
-export function isCancelable({ turns }: Conversation, turn: Turn): boolean {
+export function isCancelable({ turns }: ChatConversation, turn: ChatTurn): boolean {
   if (!turn.task || isTerminal(turn.task.status.state)) return false;
   const last = turns.findLast(({ task }) => task?.id === turn.task?.id);
   // An answer under way has no task yet.
@@ -63,7 +63,7 @@ export function isCancelable({ turns }: Conversation, turn: Turn): boolean {
 }
 
 /** What a conversation is called: how it began. */
-export function titleOf({ turns: [first] }: Conversation): string {
+export function titleOf({ turns: [first] }: ChatConversation): string {
   if (!first) return 'New conversation';
   const text = textOf(first.said).trim().replaceAll(/\s+/g, ' ');
   if (text !== '') return text.length > 60 ? `${text.slice(0, 60)}…` : text;

@@ -1,43 +1,47 @@
 import { batch, computed, signal } from '@preact/signals';
-import type { ChatEvent, Saying, Way } from '../../../../src/console/console-api.ts';
+import type { ChatEvent, ChatInput, ProtocolVariant } from '../../../../src/console/console-api.ts';
 import type { Part } from '../../../../src/protocol/part.ts';
 import type { Task } from '../../../../src/protocol/task.ts';
-import { troubleOf } from '../../components/error-note.tsx';
-import { beginTurn, hear, type Turn } from '../../components/task/chat-turn.ts';
-import { chosen } from '../../session/agents.ts';
-import { call, follow } from '../../session/api-client.ts';
-import { PerFrame } from '../../session/frame-batcher.ts';
-import { type Conversation, withTurn } from './conversation.ts';
+import { toDisplayError } from '../../components/error-note.tsx';
+import { startTurn, applyEvents, type ChatTurn } from '../../components/task/chat-turn.ts';
+import { selectedAgent } from '../../session/agents.ts';
+import { requestJson, streamJson } from '../../session/api-client.ts';
+import { FrameBatcher } from '../../session/frame-batcher.ts';
+import { type ChatConversation, withTurn } from './conversation.ts';
 
 /** How many conversations are kept of all agents together. */
 const maxConversations = 50;
 
 /** All conversations, the newest first. They are kept as long as the page is open. */
-const conversations = signal<readonly Conversation[]>([]);
+const conversations = signal<readonly ChatConversation[]>([]);
 
 /** The conversation that is open, of each agent. */
 const open = signal<Readonly<Record<string, string>>>({});
 
 /** The conversations with the chosen agent. */
-export const ours = computed(() => conversations.value.filter(({ agentId }) => agentId === chosen.value?.id));
+export const agentConversations = computed(() =>
+  conversations.value.filter(({ agentId }) => agentId === selectedAgent.value?.id),
+);
 
 /** The conversation that is open; undefined before anything was said. */
-export const current = computed(() => {
-  const id = open.value[chosen.value?.id ?? ''];
-  return id === undefined ? ours.value[0] : ours.value.find((each) => each.id === id);
+export const currentConversation = computed(() => {
+  const id = open.value[selectedAgent.value?.id ?? ''];
+  return id === undefined
+    ? agentConversations.value[0]
+    : agentConversations.value.find((each) => each.id === id);
 });
 
 /** The way that is taken, as `1.0/JSONRPC`; the first of the agent when it has no such way. */
-export const wayWish = signal('');
-export const isStreamWished = signal(true);
+export const variantPreference = signal('');
+export const isStreamingPreferred = signal(true);
 
 /** Writes a way as it stands in a query. */
-export const wayText = ({ version, transport }: Way): string => `${version}/${transport}`;
+export const variantToQuery = ({ version, transport }: ProtocolVariant): string => `${version}/${transport}`;
 
 /** The way that will be taken. */
-export const way = computed<Way | undefined>(() => {
-  const ways = chosen.value?.ways ?? [];
-  return ways.find((each) => wayText(each) === wayWish.value) ?? ways[0];
+export const selectedVariant = computed<ProtocolVariant | undefined>(() => {
+  const ways = selectedAgent.value?.ways ?? [];
+  return ways.find((each) => variantToQuery(each) === variantPreference.value) ?? ways[0];
 });
 
 /** Opens a conversation. */
@@ -46,18 +50,18 @@ export function openConversation(agentId: string, id: string): void {
 }
 
 /** Opens an empty page; the conversation begins with what is said. */
-export function startAnew(agentId: string): void {
+export function startConversation(agentId: string): void {
   openConversation(agentId, '');
 }
 
-function keep(conversation: Conversation): void {
+function keep(conversation: ChatConversation): void {
   const others = conversations.peek();
   const at = others.findIndex(({ id }) => id === conversation.id);
   conversations.value =
     at < 0 ? [conversation, ...others].slice(0, maxConversations) : others.with(at, conversation);
 }
 
-function update(id: string, change: (conversation: Conversation) => Conversation): void {
+function update(id: string, change: (conversation: ChatConversation) => ChatConversation): void {
   const conversation = conversations.peek().find((each) => each.id === id);
   if (conversation) keep(change(conversation));
 }
@@ -66,31 +70,35 @@ function update(id: string, change: (conversation: Conversation) => Conversation
 const followed = new Map<string, AbortController>();
 
 /** Says something to the chosen agent, in the conversation that is open, and follows what becomes of it. */
-export async function say(parts: readonly Part[]): Promise<void> {
-  const agent = chosen.peek();
+export async function sendMessage(parts: readonly Part[]): Promise<void> {
+  const agent = selectedAgent.peek();
   if (!agent) return;
-  const conversation = current.peek() ?? { id: crypto.randomUUID(), agentId: agent.id, turns: [] };
-  const saying: Saying = {
+  const conversation = currentConversation.peek() ?? {
+    id: crypto.randomUUID(),
+    agentId: agent.id,
+    turns: [],
+  };
+  const saying: ChatInput = {
     parts,
-    stream: isStreamWished.peek() && agent.isStreaming,
+    stream: isStreamingPreferred.peek() && agent.isStreaming,
     ...(conversation.waiting && { taskId: conversation.waiting.id }),
     ...(conversation.contextId !== undefined && { contextId: conversation.contextId }),
-    ...(way.peek() && { way: way.peek() }),
+    ...(selectedVariant.peek() && { way: selectedVariant.peek() }),
   };
-  const turn = beginTurn(crypto.randomUUID(), parts, Date.now(), conversation.waiting?.status);
+  const turn = startTurn(crypto.randomUUID(), parts, Date.now(), conversation.waiting?.status);
   batch(() => {
     keep(withTurn(conversation, turn));
     openConversation(agent.id, conversation.id);
   });
   // The stream of the question may still be open; what comes of the answer belongs to this turn alone.
   if (conversation.waiting) followed.get(conversation.turns.at(-1)?.id ?? '')?.abort();
-  const heard = new PerFrame<ChatEvent>((events) => tellTurn(conversation.id, turn.id, events));
+  const heard = new FrameBatcher<ChatEvent>((events) => tellTurn(conversation.id, turn.id, events));
   const abort = new AbortController();
   followed.set(turn.id, abort);
   try {
     const path = `agents/${encodeURIComponent(agent.id)}/messages`;
     let last: ChatEvent | undefined;
-    for await (const event of follow<ChatEvent>(path, {
+    for await (const event of streamJson<ChatEvent>(path, {
       method: 'POST',
       body: saying,
       signal: abort.signal,
@@ -103,7 +111,7 @@ export async function say(parts: readonly Part[]): Promise<void> {
       heard.add({ kind: 'error', reason: 'BROKEN_OFF', message: 'The stream ended without saying why.' });
     }
   } catch (error) {
-    heard.add(abort.signal.aborted ? { kind: 'done' } : { kind: 'error', ...troubleOf(error) });
+    heard.add(abort.signal.aborted ? { kind: 'done' } : { kind: 'error', ...toDisplayError(error) });
   } finally {
     followed.delete(turn.id);
     heard.flush();
@@ -111,19 +119,21 @@ export async function say(parts: readonly Part[]): Promise<void> {
 }
 
 /** Ends the task of a turn; where there is no task yet, ends the waiting for it. */
-export async function cancel(conversation: Conversation, turn: Turn): Promise<void> {
+export async function cancelTurn(conversation: ChatConversation, turn: ChatTurn): Promise<void> {
   if (!turn.task) {
     followed.get(turn.id)?.abort();
     return;
   }
-  const asked = way.peek() ? `?way=${encodeURIComponent(wayText(way.peek() as Way))}` : '';
+  const asked = selectedVariant.peek()
+    ? `?way=${encodeURIComponent(variantToQuery(selectedVariant.peek() as ProtocolVariant))}`
+    : '';
   const path = `agents/${encodeURIComponent(conversation.agentId)}/tasks/${encodeURIComponent(turn.task.id)}/cancel${asked}`;
   try {
-    const task = await call<Task>(path, { method: 'POST' });
+    const task = await requestJson<Task>(path, { method: 'POST' });
     // Whoever follows hears it from the stream; whoever waits does not.
     if (!followed.has(turn.id)) tellTurn(conversation.id, turn.id, [{ kind: 'answer', answer: task }]);
   } catch (error) {
-    const { reason, message } = troubleOf(error);
+    const { reason, message } = toDisplayError(error);
     update(conversation.id, (before) => {
       const now = before.turns.find(({ id }) => id === turn.id);
       return now ? withTurn(before, { ...now, trouble: { reason, message } }) : before;
@@ -134,11 +144,11 @@ export async function cancel(conversation: Conversation, turn: Turn): Promise<vo
 function tellTurn(conversationId: string, turnId: string, events: readonly ChatEvent[]): void {
   update(conversationId, (before) => {
     const turn = before.turns.find(({ id }) => id === turnId);
-    return turn ? withTurn(before, hear(turn, events)) : before;
+    return turn ? withTurn(before, applyEvents(turn, events)) : before;
   });
 }
 
 /** Leaves a question open and begins something new in the same conversation. */
-export function leaveQuestion(conversation: Conversation): void {
+export function abandonQuestion(conversation: ChatConversation): void {
   update(conversation.id, ({ waiting: _left, ...rest }) => rest);
 }

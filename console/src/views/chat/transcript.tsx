@@ -2,11 +2,11 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { AgentEntry } from '../../../../src/console/console-api.ts';
 import { Button } from '../../components/button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
-import { EndWatch, SurroundingEnd } from '../../components/auto-scroll.ts';
-import { labelOf } from '../../session/agents.ts';
+import { AutoScroll, AutoScrollContext } from '../../components/auto-scroll.ts';
+import { labelForAgent } from '../../session/agents.ts';
 import { cards, loadCards } from '../agents/state.ts';
-import type { Conversation } from './conversation.ts';
-import { say } from './state.ts';
+import type { ChatConversation } from './conversation.ts';
+import { sendMessage } from './state.ts';
 import { TurnView } from './turn-view.tsx';
 
 /** How many examples of its skills are offered to begin with. */
@@ -18,10 +18,10 @@ export function Transcript({
   conversation,
 }: {
   agent: AgentEntry;
-  conversation: Conversation | undefined;
+  conversation: ChatConversation | undefined;
 }) {
   const box = useRef<HTMLDivElement>(null);
-  const end = useRef(new EndWatch());
+  const end = useRef(new AutoScroll());
   const turns = useRef<HTMLDivElement>(null);
   const said = conversation?.turns.length;
   useLayoutEffect(() => {
@@ -46,11 +46,11 @@ export function Transcript({
     >
       {conversation ? (
         <div class="chat-turns" ref={turns} role="log" aria-label="Conversation">
-          <SurroundingEnd.Provider value={end.current}>
+          <AutoScrollContext.Provider value={end.current}>
             {conversation.turns.map((turn) => (
               <TurnView key={turn.id} conversation={conversation} turn={turn} />
             ))}
-          </SurroundingEnd.Provider>
+          </AutoScrollContext.Provider>
         </div>
       ) : (
         <Welcome agent={agent} />
@@ -66,9 +66,9 @@ function Welcome({ agent }: { agent: AgentEntry }) {
   const examples = [...new Set(skills.flatMap((skill) => skill.examples ?? []))].slice(0, maxExamples);
   return (
     <EmptyState
-      title={`Say something to ${labelOf(agent)}`}
+      title={`Say something to ${labelForAgent(agent)}`}
       actions={examples.map((example) => (
-        <Button key={example} small onClick={() => void say([{ text: example }])}>
+        <Button key={example} small onClick={() => void sendMessage([{ text: example }])}>
           {example.length > 60 ? `${example.slice(0, 60)}…` : example}
         </Button>
       ))}

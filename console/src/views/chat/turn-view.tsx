@@ -6,17 +6,17 @@ import { PartsView } from '../../components/content/parts-view.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Spinner } from '../../components/progress.tsx';
 import { FindingNotes } from '../../components/task/finding-notes.tsx';
-import { Steps } from '../../components/task/state-timeline.tsx';
-import type { Step, Turn } from '../../components/task/chat-turn.ts';
-import { clockTime } from '../../components/format-units.ts';
-import { hrefOf } from '../../session/router.ts';
+import { StateTimeline } from '../../components/task/state-timeline.tsx';
+import type { StateChange, ChatTurn } from '../../components/task/chat-turn.ts';
+import { formatClockTime } from '../../components/format-units.ts';
+import { routeHref } from '../../session/router.ts';
 import { adviceFor } from './error-advice.ts';
-import { artifactsOf, type Conversation, isCancelable, isPlainAnswer } from './conversation.ts';
-import { cancel } from './state.ts';
+import { artifactsOf, type ChatConversation, isCancelable, isPlainAnswer } from './conversation.ts';
+import { cancelTurn } from './state.ts';
 
 interface TurnProps {
-  conversation: Conversation;
-  turn: Turn;
+  conversation: ChatConversation;
+  turn: ChatTurn;
 }
 
 /** One turn: what the person said, and all that came of it. */
@@ -27,14 +27,14 @@ export function TurnView({ conversation, turn }: TurnProps) {
         <span class="heard-only">You said</span>
         <PartsView parts={turn.said} />
       </div>
-      <time class="chat-time">{clockTime(turn.at).slice(0, 8)}</time>
+      <time class="chat-time">{formatClockTime(turn.at).slice(0, 8)}</time>
       <Answer conversation={conversation} turn={turn} />
     </div>
   );
 }
 
 /** A status that says something with weight: the end, or a question. */
-const isSpoken = ({ state, parts }: Step): boolean =>
+const isSpoken = ({ state, parts }: StateChange): boolean =>
   parts !== undefined && parts.length > 0 && (isTerminal(state) || isInterrupted(state));
 
 function Answer({ conversation, turn }: TurnProps) {
@@ -42,7 +42,7 @@ function Answer({ conversation, turn }: TurnProps) {
   const spoken = steps.filter(isSpoken);
   return (
     <div class="chat-theirs">
-      <Steps steps={steps.filter((step) => !isSpoken(step))} lost={turn.lostSteps} />
+      <StateTimeline steps={steps.filter((step) => !isSpoken(step))} lost={turn.lostSteps} />
       {artifactsOf(conversation, turn).map((artifact) => (
         <Made
           key={artifact.artifactId}
@@ -87,7 +87,7 @@ const questions: { readonly [state: string]: string } = {
   'auth-required': 'The agent asks you to prove who you are',
 };
 
-function SpokenStep({ step }: { step: Step }) {
+function SpokenStep({ step }: { step: StateChange }) {
   const question = questions[step.state];
   return (
     <div class={question === undefined ? 'chat-bubble' : `chat-bubble chat-question chat-${step.state}`}>
@@ -104,7 +104,7 @@ function Foot({ conversation, turn }: TurnProps) {
     if (!turn.isRunning) return null;
     return (
       <div class="chat-foot">
-        <Button small onClick={() => void cancel(conversation, turn)}>
+        <Button small onClick={() => void cancelTurn(conversation, turn)}>
           Stop waiting
         </Button>
       </div>
@@ -116,14 +116,18 @@ function Foot({ conversation, turn }: TurnProps) {
       <code class="chat-id" title={`Task ${task.id}`}>
         {task.id}
       </code>
-      <LinkButton small kind="quiet" href={hrefOf('wire', { task: task.id })}>
+      <LinkButton small kind="quiet" href={routeHref('wire', { task: task.id })}>
         Show on wire
       </LinkButton>
-      <LinkButton small kind="quiet" href={hrefOf('tasks', { agent: conversation.agentId, task: task.id })}>
+      <LinkButton
+        small
+        kind="quiet"
+        href={routeHref('tasks', { agent: conversation.agentId, task: task.id })}
+      >
         Open task
       </LinkButton>
       {isCancelable(conversation, turn) ? (
-        <Button small kind="danger" onClick={() => void cancel(conversation, turn)}>
+        <Button small kind="danger" onClick={() => void cancelTurn(conversation, turn)}>
           Cancel task
         </Button>
       ) : null}

@@ -1,24 +1,24 @@
-import type { Verdict } from '../../../../src/conformance/rule-model.ts';
+import type { RuleVerdict } from '../../../../src/conformance/rule-model.ts';
 import type { ConformanceEvent } from '../../../../src/console/console-api.ts';
 import { isVerdict } from './results.ts';
 
 /** An examination: how far it is while it goes on. */
-export interface Examination {
+export interface ConformanceRun {
   readonly agentName: string;
   readonly done: number;
   readonly total: number;
-  readonly counts: { readonly [verdict in Verdict]?: number };
+  readonly counts: { readonly [verdict in RuleVerdict]?: number };
   /** The rules that were looked at last, the newest first. */
-  readonly latest: readonly { readonly rule: string; readonly verdict: Verdict }[];
+  readonly latest: readonly { readonly rule: string; readonly verdict: RuleVerdict }[];
 }
 
 const maxLatest = 6;
 
 /** An examination after one more rule. */
-export function advanced(
-  before: Examination,
+export function advanceRun(
+  before: ConformanceRun,
   { done, total, rule, verdict }: Extract<ConformanceEvent, { kind: 'progress' }>,
-): Examination {
+): ConformanceRun {
   if (rule === undefined || !isVerdict(verdict)) return { ...before, done, total };
   return {
     ...before,

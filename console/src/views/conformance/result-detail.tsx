@@ -1,12 +1,12 @@
-import type { Turn } from '../../../../src/conformance/report/transcript.ts';
+import type { TranscriptEntry } from '../../../../src/conformance/report/transcript.ts';
 import type { ConformanceResult } from '../../../../src/conformance/report/build-report.ts';
 import { Badge, VersionBadge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { CodeBlock } from '../../components/code-block.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { verdicts } from './results.ts';
-import { chosen } from './state.ts';
-import { askedIn, answeredIn } from './format-transcript.ts';
+import { selectedResult } from './state.ts';
+import { formatRequest, formatResponse } from './format-transcript.ts';
 
 /** One result in full: what must hold, what was seen, and what to do. */
 export function ResultDetail({ result }: { result: ConformanceResult }) {
@@ -27,7 +27,7 @@ export function ResultDetail({ result }: { result: ConformanceResult }) {
         <h2>
           <code>{test}</code>
         </h2>
-        <Button small kind="quiet" aria-label="Close" onClick={() => (chosen.value = undefined)}>
+        <Button small kind="quiet" aria-label="Close" onClick={() => (selectedResult.value = undefined)}>
           ✕
         </Button>
         <span class="exam-badges">
@@ -63,7 +63,7 @@ export function ResultDetail({ result }: { result: ConformanceResult }) {
   );
 }
 
-function Evidence({ turns, curl }: { turns: readonly Turn[]; curl?: string | undefined }) {
+function Evidence({ turns, curl }: { turns: readonly TranscriptEntry[]; curl?: string | undefined }) {
   if (turns.length === 0) return null;
   return (
     <>
@@ -73,8 +73,12 @@ function Evidence({ turns, curl }: { turns: readonly Turn[]; curl?: string | und
       </div>
       {turns.map((turn, at) => (
         <div key={at} class="exam-turn">
-          <CodeBlock label={`Request ${turns.length > 1 ? at + 1 : ''}`} text={askedIn(turn)} isWrapped />
-          <CodeBlock label={`Answer, ${turn.duration_ms} ms`} text={answeredIn(turn)} isWrapped />
+          <CodeBlock
+            label={`Request ${turns.length > 1 ? at + 1 : ''}`}
+            text={formatRequest(turn)}
+            isWrapped
+          />
+          <CodeBlock label={`Answer, ${turn.duration_ms} ms`} text={formatResponse(turn)} isWrapped />
         </div>
       ))}
     </>

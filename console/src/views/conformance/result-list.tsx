@@ -2,18 +2,18 @@ import { transportName, VersionBadge } from '../../components/badge.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { Select, TextField } from '../../components/form-fields.tsx';
 import { VirtualList } from '../../components/virtual-list/virtual-list.tsx';
-import { choicesOf, laneOf, type ResultFilter, verdicts } from './results.ts';
-import { chosen, filter, results, shown } from './state.ts';
+import { distinctValues, variantLabel, type ResultFilter, verdicts } from './results.ts';
+import { selectedResult, resultFilter, results, visibleResults } from './state.ts';
 
 function change(members: Partial<ResultFilter>): void {
-  filter.value = { ...filter.value, ...members };
+  resultFilter.value = { ...resultFilter.value, ...members };
 }
 
 /** The results, one row each. */
 export function ResultList() {
-  const { text, section, lane } = filter.value;
-  const sections = choicesOf(results.value.map((each) => each.section));
-  const lanes = choicesOf(results.value.map(laneOf));
+  const { text, section, lane } = resultFilter.value;
+  const sections = distinctValues(results.value.map((each) => each.section));
+  const lanes = distinctValues(results.value.map(variantLabel));
   return (
     <section class="exam-list" aria-label="Results">
       <div class="exam-filters" role="search" aria-label="Filter the results">
@@ -43,20 +43,20 @@ export function ResultList() {
           choices={[{ value: '', text: 'All ways' }, ...lanes.map((each) => ({ value: each, text: each }))]}
         />
         <span class="exam-shown" role="status">
-          {shown.value.length} of {results.value.length}
+          {visibleResults.value.length} of {results.value.length}
         </span>
       </div>
-      {shown.value.length === 0 ? (
+      {visibleResults.value.length === 0 ? (
         <EmptyState title="No result is like that">Ask for less.</EmptyState>
       ) : (
         <div class="exam-rows">
           <VirtualList
             label="Results"
-            items={shown.value}
+            items={visibleResults.value}
             rowHeight={50}
-            keyOf={(each) => `${each.test} ${laneOf(each)}`}
-            chosen={chosen.value ? shown.value.indexOf(chosen.value) : -1}
-            onChoose={(each) => (chosen.value = each)}
+            keyOf={(each) => `${each.test} ${variantLabel(each)}`}
+            chosen={selectedResult.value ? visibleResults.value.indexOf(selectedResult.value) : -1}
+            onChoose={(each) => (selectedResult.value = each)}
           >
             {(each) => (
               <div class="exam-row">

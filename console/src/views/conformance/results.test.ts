@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { ConformanceReport, ConformanceResult } from '../../../../src/conformance/report/build-report.ts';
-import { advanced, type Examination } from './conformance-run.ts';
-import { choicesOf, everything, filtered, laneOf, sortedResults } from './results.ts';
+import type {
+  ConformanceReport,
+  ConformanceResult,
+} from '../../../../src/conformance/report/build-report.ts';
+import { advanceRun, type ConformanceRun } from './conformance-run.ts';
+import { distinctValues, noFilter, filterResults, variantLabel, sortedResults } from './results.ts';
 
 function result(test: string, more: Partial<ConformanceResult> = {}): ConformanceResult {
   return {
@@ -38,31 +41,31 @@ describe('the results of an examination', () => {
   });
 
   it('say where they were looked at', () => {
-    expect([card, held].map(laneOf)).toEqual(['1.0 card', '1.0 HTTP+JSON']);
+    expect([card, held].map(variantLabel)).toEqual(['1.0 card', '1.0 HTTP+JSON']);
   });
 
   it('are let through by verdict, section, way and text', () => {
     const all = sortedResults({ categories });
-    expect(filtered(all, everything)).toEqual(all);
-    expect(filtered(all, { ...everything, verdict: 'fail' })).toEqual([broken]);
-    expect(filtered(all, { ...everything, section: '3.10' })).toEqual([held]);
-    expect(filtered(all, { ...everything, lane: '1.0 card' })).toEqual([card]);
-    expect(filtered(all, { ...everything, text: 'WENT ON' })).toEqual([broken]);
-    expect(filtered(all, { ...everything, text: 'core-1' })).toEqual(all);
+    expect(filterResults(all, noFilter)).toEqual(all);
+    expect(filterResults(all, { ...noFilter, verdict: 'fail' })).toEqual([broken]);
+    expect(filterResults(all, { ...noFilter, section: '3.10' })).toEqual([held]);
+    expect(filterResults(all, { ...noFilter, lane: '1.0 card' })).toEqual([card]);
+    expect(filterResults(all, { ...noFilter, text: 'WENT ON' })).toEqual([broken]);
+    expect(filterResults(all, { ...noFilter, text: 'core-1' })).toEqual(all);
   });
 
   it('are of sections in the order of their numbers', () => {
-    expect(choicesOf(['3.10', '8', '3.2', '8'])).toEqual(['3.2', '3.10', '8']);
+    expect(distinctValues(['3.10', '8', '3.2', '8'])).toEqual(['3.2', '3.10', '8']);
   });
 });
 
 describe('an examination that goes on', () => {
-  const begun: Examination = { agentName: 'echo', done: 0, total: 0, counts: {}, latest: [] };
+  const begun: ConformanceRun = { agentName: 'echo', done: 0, total: 0, counts: {}, latest: [] };
 
   it('counts verdicts and remembers the last rules, the newest first', () => {
     const after = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].reduce(
       (before, rule, at) =>
-        advanced(before, {
+        advanceRun(before, {
           kind: 'progress',
           done: at + 1,
           total: 9,
@@ -76,9 +79,13 @@ describe('an examination that goes on', () => {
   });
 
   it('goes on where no rule is named, or a verdict that nobody knows', () => {
-    expect(advanced(begun, { kind: 'progress', done: 1, total: 2 })).toEqual({ ...begun, done: 1, total: 2 });
+    expect(advanceRun(begun, { kind: 'progress', done: 1, total: 2 })).toEqual({
+      ...begun,
+      done: 1,
+      total: 2,
+    });
     expect(
-      advanced(begun, { kind: 'progress', done: 1, total: 2, rule: 'a', verdict: 'odd' }).counts,
+      advanceRun(begun, { kind: 'progress', done: 1, total: 2, rule: 'a', verdict: 'odd' }).counts,
     ).toEqual({});
   });
 });

@@ -1,10 +1,17 @@
-import type { ConformanceReport, ConformanceResult } from '../../../../src/conformance/report/build-report.ts';
-import type { Verdict } from '../../../../src/conformance/rule-model.ts';
-import type { Tone } from '../../components/badge.tsx';
+import type {
+  ConformanceReport,
+  ConformanceResult,
+} from '../../../../src/conformance/report/build-report.ts';
+import type { RuleVerdict } from '../../../../src/conformance/rule-model.ts';
+import type { BadgeTone } from '../../components/badge.tsx';
 
 /** The verdicts, the worst first, as people read them. */
 export const verdicts: {
-  readonly [verdict in Verdict]: { readonly name: string; readonly sign: string; readonly tone: Tone };
+  readonly [verdict in RuleVerdict]: {
+    readonly name: string;
+    readonly sign: string;
+    readonly tone: BadgeTone;
+  };
 } = {
   fail: { name: 'broken', sign: '✗', tone: 'red' },
   warn: { name: 'to be improved', sign: '!', tone: 'amber' },
@@ -15,16 +22,19 @@ export const verdicts: {
 };
 
 /** The names of the verdicts, the worst first. */
-export const order = Object.keys(verdicts) as readonly Verdict[];
+export const verdictOrder = Object.keys(verdicts) as readonly RuleVerdict[];
 
 /** True for a word that is a verdict. */
-export function isVerdict(word: string | undefined): word is Verdict {
+export function isVerdict(word: string | undefined): word is RuleVerdict {
   return word !== undefined && Object.hasOwn(verdicts, word);
 }
 
 /** What an agent of each level can be relied on for. */
 export const levels: {
-  readonly [level in ConformanceReport['conformanceLevel']]: { readonly tone: Tone; readonly means: string };
+  readonly [level in ConformanceReport['conformanceLevel']]: {
+    readonly tone: BadgeTone;
+    readonly means: string;
+  };
 } = {
   full: {
     tone: 'green',
@@ -43,7 +53,7 @@ export const levels: {
 
 /** What of the results is to be seen; what is empty asks for nothing. */
 export interface ResultFilter {
-  readonly verdict: Verdict | '';
+  readonly verdict: RuleVerdict | '';
   readonly section: string;
   /** A version and a transport, or `card`. */
   readonly lane: string;
@@ -51,10 +61,13 @@ export interface ResultFilter {
 }
 
 /** A filter that asks for nothing. */
-export const everything: ResultFilter = { verdict: '', section: '', lane: '', text: '' };
+export const noFilter: ResultFilter = { verdict: '', section: '', lane: '', text: '' };
 
 /** Where a rule was looked at. */
-export function laneOf({ version, transport }: Pick<ConformanceResult, 'version' | 'transport'>): string {
+export function variantLabel({
+  version,
+  transport,
+}: Pick<ConformanceResult, 'version' | 'transport'>): string {
   return transport === undefined ? `${version} card` : `${version} ${transport}`;
 }
 
@@ -62,17 +75,20 @@ export function laneOf({ version, transport }: Pick<ConformanceResult, 'version'
 export function sortedResults({ categories }: Pick<ConformanceReport, 'categories'>): ConformanceResult[] {
   return Object.values(categories)
     .flat()
-    .toSorted((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict));
+    .toSorted((a, b) => verdictOrder.indexOf(a.verdict) - verdictOrder.indexOf(b.verdict));
 }
 
 /** The results that a filter lets through. */
-export function filtered(results: readonly ConformanceResult[], filter: ResultFilter): ConformanceResult[] {
+export function filterResults(
+  results: readonly ConformanceResult[],
+  filter: ResultFilter,
+): ConformanceResult[] {
   const wanted = filter.text.toLowerCase();
   return results.filter(
     (each) =>
       (filter.verdict === '' || each.verdict === filter.verdict) &&
       (filter.section === '' || each.section === filter.section) &&
-      (filter.lane === '' || laneOf(each) === filter.lane) &&
+      (filter.lane === '' || variantLabel(each) === filter.lane) &&
       (wanted === '' ||
         [each.test, each.rule, each.message, ...each.requirements].some((text) =>
           text?.toLowerCase().includes(wanted),
@@ -81,6 +97,6 @@ export function filtered(results: readonly ConformanceResult[], filter: ResultFi
 }
 
 /** Each value once, in the order of a dictionary that knows numbers. */
-export function choicesOf(values: readonly string[]): string[] {
+export function distinctValues(values: readonly string[]): string[] {
   return [...new Set(values)].toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }));
 }

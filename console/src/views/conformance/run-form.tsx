@@ -1,28 +1,28 @@
 import { Button } from '../../components/button.tsx';
 import { Select, TextField } from '../../components/form-fields.tsx';
 import { AgentPicker } from '../../session/agent-picker.tsx';
-import { chosen as agent } from '../../session/agents.ts';
-import type { ConformanceWish } from '../../../../src/console/console-api.ts';
-import { cancel, examine, running, wish } from './state.ts';
+import { selectedAgent as agent } from '../../session/agents.ts';
+import type { ConformanceInput } from '../../../../src/console/console-api.ts';
+import { cancelRun, startRun, currentRun, runInput } from './state.ts';
 
-type Wish = Omit<ConformanceWish, 'agentId'>;
+type Wish = Omit<ConformanceInput, 'agentId'>;
 
 /** Sets a member, or takes it out where nothing is asked for. */
 function change<Name extends keyof Wish>(name: Name, value: Wish[Name] | undefined): void {
-  const { [name]: _, ...others } = wish.value;
-  wish.value = value === undefined ? others : { ...others, [name]: value };
+  const { [name]: _, ...others } = runInput.value;
+  runInput.value = value === undefined ? others : { ...others, [name]: value };
 }
 
 /** What to examine, and how. */
-export function Form() {
-  const { level = '', fixtures = '', timeout } = wish.value;
+export function RunForm() {
+  const { level = '', fixtures = '', timeout } = runInput.value;
   const who = agent.value;
   return (
     <form
       class="exam-form"
       onSubmit={(event) => {
         event.preventDefault();
-        if (who) void examine(who);
+        if (who) void startRun(who);
       }}
     >
       <AgentPicker />
@@ -53,8 +53,8 @@ export function Form() {
         value={timeout === undefined ? '' : String(timeout / 1_000)}
         onValue={(text) => change('timeout', Number(text) > 0 ? Math.round(Number(text) * 1_000) : undefined)}
       />
-      {running.value ? (
-        <Button onClick={cancel}>Cancel</Button>
+      {currentRun.value ? (
+        <Button onClick={cancelRun}>Cancel</Button>
       ) : (
         <Button kind="main" type="submit" disabled={!who}>
           Examine

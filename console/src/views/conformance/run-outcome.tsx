@@ -1,10 +1,10 @@
 import type { ConformanceReport } from '../../../../src/conformance/report/build-report.ts';
-import { Badge, WayBadge } from '../../components/badge.tsx';
+import { Badge, VariantBadge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { download } from '../../components/download.ts';
-import { dayTime, duration } from '../../components/format-units.ts';
-import { levels, order, verdicts } from './results.ts';
-import { filter, results } from './state.ts';
+import { formatDateTime, formatDuration } from '../../components/format-units.ts';
+import { levels, verdictOrder, verdicts } from './results.ts';
+import { resultFilter, results } from './state.ts';
 
 interface OutcomeProps {
   report: ConformanceReport;
@@ -13,7 +13,7 @@ interface OutcomeProps {
 }
 
 /** What an examination found, in one look. */
-export function Outcome({ report, html, onRead }: OutcomeProps) {
+export function RunOutcome({ report, html, onRead }: OutcomeProps) {
   const { agentName, agentVersion, conformanceLevel, unreachable, lanes, testDate, provenance, warnings } =
     report;
   const { tone, means } = levels[conformanceLevel];
@@ -32,15 +32,15 @@ export function Outcome({ report, html, onRead }: OutcomeProps) {
           {agentName} {agentVersion}
         </b>
         {lanes.map((each) => (
-          <WayBadge
+          <VariantBadge
             key={`${each.version} ${each.transport}`}
             version={each.version}
             transport={each.transport}
           />
         ))}
         <span>
-          {dayTime(testDate)}, {provenance.requests.toLocaleString('en')} requests in{' '}
-          {duration(provenance.duration_ms)}
+          {formatDateTime(testDate)}, {provenance.requests.toLocaleString('en')} requests in{' '}
+          {formatDuration(provenance.duration_ms)}
         </span>
       </div>
       {warnings.map((each) => (
@@ -76,10 +76,10 @@ export function Outcome({ report, html, onRead }: OutcomeProps) {
 
 /** How many results there are of each verdict; each shows its own. */
 function Counts() {
-  const now = filter.value.verdict;
+  const now = resultFilter.value.verdict;
   return (
     <div class="exam-tallies" role="group" aria-label="Show only">
-      {order.map((verdict) => {
+      {verdictOrder.map((verdict) => {
         const count = results.value.filter((each) => each.verdict === verdict).length;
         if (count === 0) return null;
         const { tone, name } = verdicts[verdict];
@@ -89,7 +89,9 @@ function Counts() {
             type="button"
             class="exam-tally"
             aria-pressed={now === verdict}
-            onClick={() => (filter.value = { ...filter.value, verdict: now === verdict ? '' : verdict })}
+            onClick={() =>
+              (resultFilter.value = { ...resultFilter.value, verdict: now === verdict ? '' : verdict })
+            }
           >
             <b class={`exam-${tone}`}>{count}</b> {name}
           </button>

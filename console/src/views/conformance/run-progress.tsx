@@ -1,10 +1,10 @@
 import { Badge } from '../../components/badge.tsx';
 import { Progress } from '../../components/progress.tsx';
-import { order, verdicts } from './results.ts';
-import type { Examination } from './conformance-run.ts';
+import { verdictOrder, verdicts } from './results.ts';
+import type { ConformanceRun } from './conformance-run.ts';
 
 /** How far an examination is. */
-export function Going({ examination }: { examination: Examination }) {
+export function RunProgress({ examination }: { examination: ConformanceRun }) {
   const { agentName, done, total, counts, latest } = examination;
   return (
     <section class="exam-going" aria-label="Progress">
@@ -14,7 +14,7 @@ export function Going({ examination }: { examination: Examination }) {
         total={total}
       />
       <div class="exam-counts">
-        {order
+        {verdictOrder
           .filter((verdict) => counts[verdict] !== undefined)
           .map((verdict) => (
             <Badge key={verdict} tone={verdicts[verdict].tone}>

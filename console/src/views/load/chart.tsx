@@ -2,14 +2,14 @@ import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import type { LoadSample } from '../../../../src/console/console-api.ts';
-import type { Tone } from '../../components/badge.tsx';
+import type { BadgeTone } from '../../components/badge.tsx';
 import { theme } from '../../session/theme.ts';
-import { columnsOf, highlights, type Measure, short, span } from './samples.ts';
+import { columnsOf, highlights, type Measure, formatShortNumber, retention } from './samples.ts';
 
 /** One line of a chart. */
-export interface Line {
+export interface ChartLine {
   readonly name: string;
-  readonly tone: Tone;
+  readonly tone: BadgeTone;
   readonly measure: Measure;
   /** Fills the room below it. */
   readonly isFilled?: boolean;
@@ -19,7 +19,7 @@ interface ChartProps {
   title: string;
   /** After each value, such as ` ms`. */
   unit?: string;
-  lines: readonly Line[];
+  lines: readonly ChartLine[];
   samples: readonly LoadSample[];
 }
 
@@ -90,10 +90,10 @@ export function Chart({ title, unit = '', lines, samples }: ChartProps) {
 }
 
 function say(value: number | undefined, unit: string): string {
-  return value === undefined ? '–' : `${short(value)}${unit}`;
+  return value === undefined ? '–' : `${formatShortNumber(value)}${unit}`;
 }
 
-function optionsFor(room: HTMLElement, lines: readonly Line[], unit: string): uPlot.Options {
+function optionsFor(room: HTMLElement, lines: readonly ChartLine[], unit: string): uPlot.Options {
   const style = getComputedStyle(room);
   const colour = (name: string): string => style.getPropertyValue(`--${name}`).trim();
   const font = `11px ${style.fontFamily}`;
@@ -110,13 +110,18 @@ function optionsFor(room: HTMLElement, lines: readonly Line[], unit: string): uP
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
     scales: {
-      x: { time: true, range: (_, __, max) => [(max ?? 0) - span / 1_000, max ?? 1] },
+      x: { time: true, range: (_, __, max) => [(max ?? 0) - retention / 1_000, max ?? 1] },
       // A quiet second is a line at the bottom, not in the middle.
       y: { range: (_, __, max) => [0, Math.max((max ?? 0) * 1.15, unit === '' ? 4 : 1)] },
     },
     axes: [
       { ...axis, space: 48, incrs: [60, 300], size: 26, values: (_, ticks) => ticks.map(clock) },
-      { ...axis, space: 34, size: 46, values: (_, ticks) => ticks.map((each) => `${short(each)}${unit}`) },
+      {
+        ...axis,
+        space: 34,
+        size: 46,
+        values: (_, ticks) => ticks.map((each) => `${formatShortNumber(each)}${unit}`),
+      },
     ],
     series: [
       {},

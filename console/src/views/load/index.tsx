@@ -1,40 +1,43 @@
 import { useEffect } from 'preact/hooks';
-import { Chart, type Line } from './chart.tsx';
+import { Chart, type ChartLine } from './chart.tsx';
 import { SampleTable } from './sample-table.tsx';
-import { begin, samples } from './state.ts';
+import { startSampling, samples } from './state.ts';
 import './load.css';
 
 /** Outside of the component, because a chart is made anew when its lines are others. */
-const charts: readonly { readonly title: string; readonly unit?: string; readonly lines: readonly Line[] }[] =
-  [
-    {
-      title: 'Requests per second',
-      lines: [
-        { name: 'requests', tone: 'teal', measure: ({ requests }) => requests, isFilled: true },
-        { name: 'errors', tone: 'red', measure: ({ errors }) => errors },
-      ],
-    },
-    {
-      title: 'Latency',
-      unit: ' ms',
-      lines: [
-        { name: 'median', tone: 'blue', measure: ({ latencyMedian }) => latencyMedian, isFilled: true },
-        { name: 'p99', tone: 'amber', measure: ({ latencyP99 }) => latencyP99 },
-      ],
-    },
-    {
-      title: 'Events per second',
-      lines: [{ name: 'events', tone: 'violet', measure: ({ events }) => events, isFilled: true }],
-    },
-    {
-      title: 'Open streams',
-      lines: [{ name: 'streams', tone: 'green', measure: ({ openStreams }) => openStreams, isFilled: true }],
-    },
-  ];
+const charts: readonly {
+  readonly title: string;
+  readonly unit?: string;
+  readonly lines: readonly ChartLine[];
+}[] = [
+  {
+    title: 'Requests per second',
+    lines: [
+      { name: 'requests', tone: 'teal', measure: ({ requests }) => requests, isFilled: true },
+      { name: 'errors', tone: 'red', measure: ({ errors }) => errors },
+    ],
+  },
+  {
+    title: 'Latency',
+    unit: ' ms',
+    lines: [
+      { name: 'median', tone: 'blue', measure: ({ latencyMedian }) => latencyMedian, isFilled: true },
+      { name: 'p99', tone: 'amber', measure: ({ latencyP99 }) => latencyP99 },
+    ],
+  },
+  {
+    title: 'Events per second',
+    lines: [{ name: 'events', tone: 'violet', measure: ({ events }) => events, isFilled: true }],
+  },
+  {
+    title: 'Open streams',
+    lines: [{ name: 'streams', tone: 'green', measure: ({ openStreams }) => openStreams, isFilled: true }],
+  },
+];
 
 /** How much is going on. */
 export function LoadView() {
-  useEffect(begin, []);
+  useEffect(startSampling, []);
   return (
     <div class="load">
       <div class="load-charts">

@@ -1,5 +1,5 @@
 import type { LoadSample } from '../../../../src/console/console-api.ts';
-import { clockTime } from '../../components/format-units.ts';
+import { formatClockTime } from '../../components/format-units.ts';
 
 const rows = 60;
 
@@ -27,7 +27,7 @@ export function SampleTable({ samples }: { samples: readonly LoadSample[] }) {
               .toReversed()
               .map((each) => (
                 <tr key={each.at}>
-                  <th scope="row">{clockTime(each.at).slice(0, 8)}</th>
+                  <th scope="row">{formatClockTime(each.at).slice(0, 8)}</th>
                   <td>{each.requests}</td>
                   <td>{each.errors}</td>
                   <td>{each.events}</td>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LoadSample } from '../../../../src/console/console-api.ts';
-import { columnsOf, highlights, short, span, withSample } from './samples.ts';
+import { columnsOf, highlights, formatShortNumber, retention, withSample } from './samples.ts';
 
 const sample = (at: number, more: Partial<LoadSample> = {}): LoadSample => ({
   at,
@@ -13,8 +13,8 @@ const sample = (at: number, more: Partial<LoadSample> = {}): LoadSample => ({
 
 describe('the samples of the load', () => {
   it('are kept for five minutes', () => {
-    const kept = withSample([sample(1_000), sample(2_000)], sample(1_000 + span));
-    expect(kept.map(({ at }) => at)).toEqual([2_000, 1_000 + span]);
+    const kept = withSample([sample(1_000), sample(2_000)], sample(1_000 + retention));
+    expect(kept.map(({ at }) => at)).toEqual([2_000, 1_000 + retention]);
   });
 
   it('never go back in time', () => {
@@ -43,7 +43,7 @@ describe('the samples of the load', () => {
   });
 
   it('are written short', () => {
-    expect([0, 4.24, 12.4, 1_499, 12_000, 2_500_000].map(short)).toEqual([
+    expect([0, 4.24, 12.4, 1_499, 12_000, 2_500_000].map(formatShortNumber)).toEqual([
       '0',
       '4.2',
       '12',

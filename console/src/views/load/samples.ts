@@ -1,7 +1,7 @@
 import type { LoadSample } from '../../../../src/console/console-api.ts';
 
 /** How long samples are kept, in milliseconds. */
-export const span = 5 * 60_000;
+export const retention = 5 * 60_000;
 
 /** A sample later than this after the one before has a hole before it: the page did not look. */
 const patience = 3_500;
@@ -9,7 +9,7 @@ const patience = 3_500;
 /** Adds a sample, and forgets those that are too old. */
 export function withSample(samples: readonly LoadSample[], sample: LoadSample): readonly LoadSample[] {
   // A clock that was set back would draw lines backwards.
-  const before = samples.filter(({ at }) => at < sample.at && at > sample.at - span);
+  const before = samples.filter(({ at }) => at < sample.at && at > sample.at - retention);
   return [...before, sample];
 }
 
@@ -47,7 +47,7 @@ export function highlights(
 }
 
 /** A number short enough for a label: `0`, `4.2`, `12`, `1.5k`, `12k`. */
-export function short(value: number): string {
+export function formatShortNumber(value: number): string {
   if (value >= 1e6) return `${trimmed(value / 1e6)}M`;
   if (value >= 1e3) return `${trimmed(value / 1e3)}k`;
   return trimmed(value);

@@ -1,18 +1,18 @@
 import { useEffect } from 'preact/hooks';
 import { Tabs } from '../../components/tabs.tsx';
-import { about, chosen } from '../../session/agents.ts';
+import { consoleInfo, selectedAgent } from '../../session/agents.ts';
 import { NoAgent } from '../../session/no-agent.tsx';
-import { Filters } from './task-filters.tsx';
-import { Pushes } from './push-deliveries.tsx';
-import { change, detail, filter, loadAnew, openTask, stopFollowing } from './state.ts';
+import { TaskFilters } from './task-filters.tsx';
+import { PushDeliveries } from './push-deliveries.tsx';
+import { updateFilter, taskDetail, taskFilter, reloadFirstPage, openTask, stopFollowing } from './state.ts';
 import { TaskDetailView } from './task-detail.tsx';
 import { TaskTable } from './task-table.tsx';
 import './tasks.css';
 
 /** The view of tasks: those of one agent, and the one that is open. */
 export function TasksView() {
-  if (!chosen.value) return <NoAgent title="No agent, no tasks" />;
-  if (!about.value?.hasPushes) return <Tasks agentId={chosen.value.id} />;
+  if (!selectedAgent.value) return <NoAgent title="No agent, no tasks" />;
+  if (!consoleInfo.value?.hasPushes) return <Tasks agentId={selectedAgent.value.id} />;
   return (
     <div class="tasks-tabs">
       <Tabs
@@ -21,27 +21,27 @@ export function TasksView() {
           { id: 'tasks', title: 'Tasks' },
           { id: 'pushes', title: 'Push notifications' },
         ]}
-        open={filter.value.isPushes ? 'pushes' : 'tasks'}
-        onOpen={(id) => change({ show: id === 'pushes' ? 'pushes' : undefined })}
+        open={taskFilter.value.isPushes ? 'pushes' : 'tasks'}
+        onOpen={(id) => updateFilter({ show: id === 'pushes' ? 'pushes' : undefined })}
       >
-        {filter.value.isPushes ? <Pushes /> : <Tasks agentId={chosen.value.id} />}
+        {taskFilter.value.isPushes ? <PushDeliveries /> : <Tasks agentId={selectedAgent.value.id} />}
       </Tabs>
     </div>
   );
 }
 
 function Tasks({ agentId }: { agentId: string }) {
-  const { state, contextId, taskId } = filter.value;
-  useEffect(loadAnew, [agentId, state, contextId]);
+  const { state, contextId, taskId } = taskFilter.value;
+  useEffect(reloadFirstPage, [agentId, state, contextId]);
   useEffect(() => {
-    if (taskId === '') detail.value = undefined;
+    if (taskId === '') taskDetail.value = undefined;
     else void openTask(agentId, taskId);
     return stopFollowing;
   }, [agentId, taskId]);
   return (
     <div class={taskId === '' ? 'tasks' : 'tasks tasks-open'}>
       <section class="tasks-main" aria-label="Tasks">
-        <Filters />
+        <TaskFilters />
         <TaskTable openId={taskId} />
       </section>
       {taskId === '' ? null : <TaskDetailView />}

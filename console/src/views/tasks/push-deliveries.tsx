@@ -5,11 +5,11 @@ import { Button } from '../../components/button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Spinner } from '../../components/progress.tsx';
-import { dayTime } from '../../components/format-units.ts';
-import { loadPushes, pushes, pushNews, pushTrouble, retryPush } from './state.ts';
+import { formatDateTime } from '../../components/format-units.ts';
+import { loadPushes, pushDeliveries, pushAnnouncement, pushError, retryPush } from './state.ts';
 
 /** Webhooks that have not got everything, with a way to try again. */
-export function Pushes() {
+export function PushDeliveries() {
   useEffect(() => void loadPushes(), []);
   return (
     <section class="tasks-pushes" aria-label="Push notifications">
@@ -19,16 +19,17 @@ export function Pushes() {
           Refresh
         </Button>
       </div>
-      <div role="status">{pushNews.value}</div>
-      {pushTrouble.value ? <ErrorNote trouble={pushTrouble.value} /> : null}
+      <div role="status">{pushAnnouncement.value}</div>
+      {pushError.value ? <ErrorNote trouble={pushError.value} /> : null}
       <List />
     </section>
   );
 }
 
 function List() {
-  if (!pushes.value) return pushTrouble.value ? null : <Spinner label="Asking for push notifications" />;
-  if (pushes.value.length === 0) {
+  if (!pushDeliveries.value)
+    return pushError.value ? null : <Spinner label="Asking for push notifications" />;
+  if (pushDeliveries.value.length === 0) {
     return <EmptyState title="Everything has arrived">No webhook waits for anything.</EmptyState>;
   }
   return (
@@ -51,7 +52,7 @@ function List() {
           </tr>
         </thead>
         <tbody>
-          {pushes.value.map((entry) => (
+          {pushDeliveries.value.map((entry) => (
             <Row key={`${entry.taskId} ${entry.configId}`} entry={entry} />
           ))}
         </tbody>
@@ -76,7 +77,7 @@ function Row({ entry }: { entry: PushEntry }) {
             trying
           </Badge>
         ) : (
-          <Badge tone="red" dot title={`since ${dayTime(entry.deadSince)}`}>
+          <Badge tone="red" dot title={`since ${formatDateTime(entry.deadSince)}`}>
             given up
           </Badge>
         )}

@@ -2,15 +2,15 @@ import { computed, signal } from '@preact/signals';
 import type { ChatEvent, PushEntry } from '../../../../src/console/console-api.ts';
 import type { TaskPage } from '../../../../src/protocol/requests.ts';
 import { isTerminal, type Task } from '../../../../src/protocol/task.ts';
-import { type Trouble, troubleOf } from '../../components/error-note.tsx';
-import { beginTurn, hear, type Turn } from '../../components/task/chat-turn.ts';
-import { chosen } from '../../session/agents.ts';
-import { call, follow } from '../../session/api-client.ts';
-import { PerFrame } from '../../session/frame-batcher.ts';
-import { type Details, go, place } from '../../session/router.ts';
+import { type DisplayError, toDisplayError } from '../../components/error-note.tsx';
+import { startTurn, applyEvents, type ChatTurn } from '../../components/task/chat-turn.ts';
+import { selectedAgent } from '../../session/agents.ts';
+import { requestJson, streamJson } from '../../session/api-client.ts';
+import { FrameBatcher } from '../../session/frame-batcher.ts';
+import { type RouteParams, navigate, currentRoute } from '../../session/router.ts';
 
 /** Which tasks are shown, as the address says. */
-export interface Filter {
+export interface TaskFilter {
   readonly state: string;
   readonly contextId: string;
   /** The id of the task that is open. */
@@ -19,8 +19,8 @@ export interface Filter {
 }
 
 /** What the address says of this view. */
-export const filter = computed<Filter>(() => {
-  const { details } = place.value;
+export const taskFilter = computed<TaskFilter>(() => {
+  const { details } = currentRoute.value;
   return {
     state: details.get('state') ?? '',
     contextId: details.get('context') ?? '',
@@ -30,28 +30,28 @@ export const filter = computed<Filter>(() => {
 });
 
 /** Goes to the same view with something changed. */
-export function change(changes: Details): void {
-  const now: Record<string, string | undefined> = Object.fromEntries(place.peek().details);
+export function updateFilter(changes: RouteParams): void {
+  const now: Record<string, string | undefined> = Object.fromEntries(currentRoute.peek().details);
   for (const [name, value] of Object.entries({ ...now, ...changes })) now[name] = value || undefined;
-  go('tasks', now);
+  navigate('tasks', now);
 }
 
 /** A page of tasks, as far as it is known. */
-export interface PageState {
+export interface TaskPageState {
   readonly page?: TaskPage;
-  readonly trouble?: Trouble;
+  readonly trouble?: DisplayError;
   readonly isLoading: boolean;
 }
 
 /** The page that is shown. */
-export const page = signal<PageState>({ isLoading: false });
+export const taskPage = signal<TaskPageState>({ isLoading: false });
 
 /** The tokens of the pages before this one, and of this one; the first page has none. */
-export const tokens = signal<readonly string[]>(['']);
+export const pageTokens = signal<readonly string[]>(['']);
 
 /** The query that asks for a way which can list: only 1.0 can. */
 function wayQuery(): string {
-  const ways = chosen.peek()?.ways ?? [];
+  const ways = selectedAgent.peek()?.ways ?? [];
   const way = ways.find(({ version }) => version === '1.0');
   return way ? `${way.version}/${way.transport}` : '';
 }
@@ -60,35 +60,41 @@ let asked = 0;
 
 /** Asks for the page that the filter and the last token name. */
 async function loadPage(): Promise<void> {
-  const agent = chosen.peek();
+  const agent = selectedAgent.peek();
   if (!agent) return;
   const turn = ++asked;
-  const { state, contextId } = filter.peek();
-  const wish = { state, contextId, pageSize: '25', pageToken: tokens.peek().at(-1) ?? '', way: wayQuery() };
+  const { state, contextId } = taskFilter.peek();
+  const wish = {
+    state,
+    contextId,
+    pageSize: '25',
+    pageToken: pageTokens.peek().at(-1) ?? '',
+    way: wayQuery(),
+  };
   const query = new URLSearchParams(Object.entries(wish).filter(([, value]) => value !== ''));
-  page.value = { ...page.peek(), isLoading: true };
-  let next: PageState;
+  taskPage.value = { ...taskPage.peek(), isLoading: true };
+  let next: TaskPageState;
   try {
     const path = `agents/${encodeURIComponent(agent.id)}/tasks?${query}`;
-    next = { page: await call<TaskPage>(path), isLoading: false };
+    next = { page: await requestJson<TaskPage>(path), isLoading: false };
   } catch (error) {
-    next = { trouble: troubleOf(error), isLoading: false };
+    next = { trouble: toDisplayError(error), isLoading: false };
   }
   // Only the newest question counts.
-  if (turn === asked) page.value = next;
+  if (turn === asked) taskPage.value = next;
 }
 
 /** Shows the first page anew. */
-export function loadAnew(): void {
-  tokens.value = [''];
-  page.value = { isLoading: true };
+export function reloadFirstPage(): void {
+  pageTokens.value = [''];
+  taskPage.value = { isLoading: true };
   void loadPage();
 }
 
 /** Goes to the page after, or the one before. */
 export function turnPage(by: 1 | -1): void {
-  const token = page.peek().page?.nextPageToken ?? '';
-  tokens.value = by === 1 ? [...tokens.peek(), token] : tokens.peek().slice(0, -1);
+  const token = taskPage.peek().page?.nextPageToken ?? '';
+  pageTokens.value = by === 1 ? [...pageTokens.peek(), token] : pageTokens.peek().slice(0, -1);
   void loadPage();
 }
 
@@ -97,13 +103,13 @@ export interface TaskDetail {
   readonly agentId: string;
   readonly taskId: string;
   /** Folds what is heard; its task is the one that is shown. */
-  readonly turn: Turn;
-  readonly trouble?: Trouble;
+  readonly turn: ChatTurn;
+  readonly trouble?: DisplayError;
   readonly isLive: boolean;
 }
 
 /** The task that is open. */
-export const detail = signal<TaskDetail | undefined>(undefined);
+export const taskDetail = signal<TaskDetail | undefined>(undefined);
 
 let live: AbortController | undefined;
 
@@ -115,44 +121,45 @@ const pathOf = (agentId: string, taskId: string, more = ''): string => {
 
 /** Changes the open task, unless another one was opened meanwhile. */
 function updateDetail(taskId: string, change: (before: TaskDetail) => TaskDetail): void {
-  const before = detail.peek();
-  if (before?.taskId === taskId) detail.value = change(before);
+  const before = taskDetail.peek();
+  if (before?.taskId === taskId) taskDetail.value = change(before);
 }
 
 function take(taskId: string, events: readonly ChatEvent[]): void {
-  updateDetail(taskId, (before) => ({ ...before, turn: hear(before.turn, events) }));
+  updateDetail(taskId, (before) => ({ ...before, turn: applyEvents(before.turn, events) }));
 }
 
 /** Opens a task. */
 export async function openTask(agentId: string, taskId: string): Promise<void> {
   stopFollowing();
-  detail.value = { agentId, taskId, turn: beginTurn(taskId, [], 0), isLive: false };
+  taskDetail.value = { agentId, taskId, turn: startTurn(taskId, [], 0), isLive: false };
   try {
-    const task = await call<Task>(pathOf(agentId, taskId));
+    const task = await requestJson<Task>(pathOf(agentId, taskId));
     take(taskId, [{ kind: 'event', event: { kind: 'task', task }, findings: [] }]);
   } catch (error) {
-    updateDetail(taskId, (before) => ({ ...before, trouble: troubleOf(error) }));
+    updateDetail(taskId, (before) => ({ ...before, trouble: toDisplayError(error) }));
   }
 }
 
 /** Follows the open task as it goes on. */
 export async function followTask(): Promise<void> {
-  const now = detail.peek();
+  const now = taskDetail.peek();
   if (!now) return;
   stopFollowing();
   const abort = new AbortController();
   live = abort;
-  detail.value = { ...now, isLive: true };
+  taskDetail.value = { ...now, isLive: true };
   const { taskId } = now;
-  const heard = new PerFrame<ChatEvent>((events) => take(taskId, events));
+  const heard = new FrameBatcher<ChatEvent>((events) => take(taskId, events));
   try {
-    const events = follow<ChatEvent>(pathOf(now.agentId, taskId, '/events'), { signal: abort.signal });
+    const events = streamJson<ChatEvent>(pathOf(now.agentId, taskId, '/events'), { signal: abort.signal });
     for await (const event of events) {
       if (event.kind === 'error') updateDetail(taskId, (before) => ({ ...before, trouble: event }));
       else heard.add(event);
     }
   } catch (error) {
-    if (!abort.signal.aborted) updateDetail(taskId, (before) => ({ ...before, trouble: troubleOf(error) }));
+    if (!abort.signal.aborted)
+      updateDetail(taskId, (before) => ({ ...before, trouble: toDisplayError(error) }));
   } finally {
     heard.flush();
     updateDetail(taskId, (before) => (live === abort ? { ...before, isLive: false } : before));
@@ -164,56 +171,56 @@ export async function followTask(): Promise<void> {
 export function stopFollowing(): void {
   live?.abort();
   live = undefined;
-  const now = detail.peek();
-  if (now?.isLive) detail.value = { ...now, isLive: false };
+  const now = taskDetail.peek();
+  if (now?.isLive) taskDetail.value = { ...now, isLive: false };
 }
 
 /** Asks the agent to end the open task. */
 export async function cancelTask(): Promise<void> {
-  const now = detail.peek();
+  const now = taskDetail.peek();
   if (!now) return;
   try {
-    const task = await call<Task>(pathOf(now.agentId, now.taskId, '/cancel'), { method: 'POST' });
+    const task = await requestJson<Task>(pathOf(now.agentId, now.taskId, '/cancel'), { method: 'POST' });
     take(now.taskId, [{ kind: 'event', event: { kind: 'task', task }, findings: [] }]);
     void loadPage();
   } catch (error) {
-    updateDetail(now.taskId, (before) => ({ ...before, trouble: troubleOf(error) }));
+    updateDetail(now.taskId, (before) => ({ ...before, trouble: toDisplayError(error) }));
   }
 }
 
 /** True while something can still happen to the open task. */
-export const canChange = computed(() => {
-  const task = detail.value?.turn.task;
+export const isTaskActive = computed(() => {
+  const task = taskDetail.value?.turn.task;
   return task !== undefined && !isTerminal(task.status.state);
 });
 
 /** Webhooks that have not got everything. */
-export const pushes = signal<readonly PushEntry[] | undefined>(undefined);
+export const pushDeliveries = signal<readonly PushEntry[] | undefined>(undefined);
 /** Why webhooks could not be asked for, or tried again. */
-export const pushTrouble = signal<Trouble | undefined>(undefined);
+export const pushError = signal<DisplayError | undefined>(undefined);
 /** What became of the last try, for those who do not see it. */
-export const pushNews = signal('');
+export const pushAnnouncement = signal('');
 
 /** Asks for the webhooks. */
 export async function loadPushes(): Promise<void> {
   try {
-    pushes.value = await call<PushEntry[]>('pushes');
-    pushTrouble.value = undefined;
+    pushDeliveries.value = await requestJson<PushEntry[]>('pushes');
+    pushError.value = undefined;
   } catch (error) {
-    pushTrouble.value = troubleOf(error);
+    pushError.value = toDisplayError(error);
   }
 }
 
 /** Tries a webhook again. */
 export async function retryPush({ taskId, configId }: PushEntry): Promise<void> {
   try {
-    const { retried } = await call<{ retried: number }>('pushes/retry', {
+    const { retried } = await requestJson<{ retried: number }>('pushes/retry', {
       method: 'POST',
       body: { taskId, configId },
     });
-    pushNews.value = retried === 0 ? 'There was nothing to try again.' : 'It is being tried again.';
+    pushAnnouncement.value = retried === 0 ? 'There was nothing to try again.' : 'It is being tried again.';
     await loadPushes();
   } catch (error) {
-    pushTrouble.value = troubleOf(error);
+    pushError.value = toDisplayError(error);
   }
 }

@@ -8,24 +8,32 @@ import { ErrorNote } from '../../components/error-note.tsx';
 import { JsonView } from '../../components/json-view.tsx';
 import { Spinner } from '../../components/progress.tsx';
 import { FindingNotes } from '../../components/task/finding-notes.tsx';
-import { Steps } from '../../components/task/state-timeline.tsx';
-import type { Turn } from '../../components/task/chat-turn.ts';
-import { hrefOf } from '../../session/router.ts';
-import { canChange, cancelTask, change, detail, filter, followTask, stopFollowing } from './state.ts';
+import { StateTimeline } from '../../components/task/state-timeline.tsx';
+import type { ChatTurn } from '../../components/task/chat-turn.ts';
+import { routeHref } from '../../session/router.ts';
+import {
+  isTaskActive,
+  cancelTask,
+  updateFilter,
+  taskDetail,
+  taskFilter,
+  followTask,
+  stopFollowing,
+} from './state.ts';
 
 /** How many messages of the history are shown, the newest. */
 const maxHistory = 50;
 
 /** The task that is open: its states, what was said, what it made. */
 export function TaskDetailView() {
-  const now = detail.value;
+  const now = taskDetail.value;
   return (
     <section class="tasks-detail" aria-label="Task">
       <header class="tasks-detail-bar">
         <h2>Task</h2>
-        <code class="tasks-detail-id">{filter.value.taskId}</code>
-        <CopyButton text={filter.value.taskId} />
-        <Button small kind="quiet" onClick={() => change({ task: undefined })}>
+        <code class="tasks-detail-id">{taskFilter.value.taskId}</code>
+        <CopyButton text={taskFilter.value.taskId} />
+        <Button small kind="quiet" onClick={() => updateFilter({ task: undefined })}>
           Close
         </Button>
       </header>
@@ -41,7 +49,7 @@ export function TaskDetailView() {
   );
 }
 
-function Opened({ task, turn, isLive }: { task: Task; turn: Turn; isLive: boolean }) {
+function Opened({ task, turn, isLive }: { task: Task; turn: ChatTurn; isLive: boolean }) {
   return (
     <>
       <div class="tasks-actions">
@@ -51,7 +59,7 @@ function Opened({ task, turn, isLive }: { task: Task; turn: Turn; isLive: boolea
             live
           </Badge>
         ) : null}
-        {canChange.value && !isLive ? (
+        {isTaskActive.value && !isLive ? (
           <Button small onClick={() => void followTask()}>
             Follow live
           </Button>
@@ -61,12 +69,12 @@ function Opened({ task, turn, isLive }: { task: Task; turn: Turn; isLive: boolea
             Stop following
           </Button>
         ) : null}
-        {canChange.value ? (
+        {isTaskActive.value ? (
           <Button small kind="danger" onClick={() => void cancelTask()}>
             Cancel task
           </Button>
         ) : null}
-        <LinkButton small kind="quiet" href={hrefOf('wire', { task: task.id })}>
+        <LinkButton small kind="quiet" href={routeHref('wire', { task: task.id })}>
           Show on wire
         </LinkButton>
       </div>
@@ -74,13 +82,13 @@ function Opened({ task, turn, isLive }: { task: Task; turn: Turn; isLive: boolea
         <dt>Context</dt>
         <dd>
           <code>{task.contextId}</code>{' '}
-          <Button small kind="quiet" onClick={() => change({ context: task.contextId })}>
+          <Button small kind="quiet" onClick={() => updateFilter({ context: task.contextId })}>
             All of it
           </Button>
         </dd>
       </dl>
       <h3>States</h3>
-      <Steps steps={turn.steps} lost={turn.lostSteps} />
+      <StateTimeline steps={turn.steps} lost={turn.lostSteps} />
       <FindingNotes findings={turn.findings} />
       <History task={task} />
       <Artifacts task={task} turn={turn} />
@@ -114,7 +122,7 @@ function History({ task: { history = [] } }: { task: Task }) {
   );
 }
 
-function Artifacts({ task, turn }: { task: Task; turn: Turn }) {
+function Artifacts({ task, turn }: { task: Task; turn: ChatTurn }) {
   const artifacts = task.artifacts ?? [];
   if (artifacts.length === 0) return null;
   return (

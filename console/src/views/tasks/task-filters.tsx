@@ -3,7 +3,7 @@ import { taskStates } from '../../../../src/protocol/task.ts';
 import { Button } from '../../components/button.tsx';
 import { Select, TextField } from '../../components/form-fields.tsx';
 import { AgentPicker } from '../../session/agent-picker.tsx';
-import { change, filter, loadAnew } from './state.ts';
+import { updateFilter, taskFilter, reloadFirstPage } from './state.ts';
 
 const states = [
   { value: '', text: 'Any state' },
@@ -11,15 +11,15 @@ const states = [
 ];
 
 /** Says which tasks are wanted: of which agent, in which state, of which context; or one by its id. */
-export function Filters() {
-  const context = useSignal(filter.value.contextId);
+export function TaskFilters() {
+  const context = useSignal(taskFilter.value.contextId);
   const id = useSignal('');
   return (
     <form
       class="tasks-filters"
       onSubmit={(event) => {
         event.preventDefault();
-        change({
+        updateFilter({
           context: context.value.trim(),
           ...(id.value.trim() === '' ? {} : { task: id.value.trim() }),
         });
@@ -29,9 +29,9 @@ export function Filters() {
       <AgentPicker />
       <Select
         label="State"
-        value={filter.value.state}
+        value={taskFilter.value.state}
         choices={states}
-        onValue={(state) => change({ state })}
+        onValue={(state) => updateFilter({ state })}
       />
       <TextField
         label="Context"
@@ -40,7 +40,7 @@ export function Filters() {
         value={context.value}
         onValue={(value) => {
           context.value = value;
-          if (value === '') change({ context: undefined });
+          if (value === '') updateFilter({ context: undefined });
         }}
       />
       <TextField
@@ -52,7 +52,7 @@ export function Filters() {
       />
       <div class="tasks-filters-end">
         <Button type="submit">Apply</Button>
-        <Button kind="quiet" onClick={loadAnew}>
+        <Button kind="quiet" onClick={reloadFirstPage}>
           Refresh
         </Button>
       </div>

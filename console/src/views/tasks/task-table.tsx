@@ -5,17 +5,17 @@ import { Button } from '../../components/button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Spinner } from '../../components/progress.tsx';
-import { dayTime } from '../../components/format-units.ts';
-import { hrefOf, place } from '../../session/router.ts';
-import { filter, page, tokens, turnPage } from './state.ts';
+import { formatDateTime } from '../../components/format-units.ts';
+import { routeHref, currentRoute } from '../../session/router.ts';
+import { taskFilter, taskPage, pageTokens, turnPage } from './state.ts';
 
 /** One page of tasks. */
 export function TaskTable({ openId }: { openId: string }) {
-  const { page: shown, trouble, isLoading } = page.value;
+  const { page: shown, trouble, isLoading } = taskPage.value;
   if (trouble) return <ErrorNote trouble={trouble} />;
   if (!shown) return isLoading ? <Spinner label="Asking for tasks" /> : null;
   if (shown.tasks.length === 0) {
-    const isFiltered = filter.value.state !== '' || filter.value.contextId !== '';
+    const isFiltered = taskFilter.value.state !== '' || taskFilter.value.contextId !== '';
     return (
       <EmptyState title={isFiltered ? 'No task is like that' : 'No tasks yet'}>
         {isFiltered
@@ -47,9 +47,9 @@ export function TaskTable({ openId }: { openId: string }) {
       </div>
       <nav class="tasks-pages" aria-label="Pages of tasks">
         <span>
-          Page {tokens.value.length}, {shown.totalSize} {shown.totalSize === 1 ? 'task' : 'tasks'} in all
+          Page {pageTokens.value.length}, {shown.totalSize} {shown.totalSize === 1 ? 'task' : 'tasks'} in all
         </span>
-        <Button small disabled={tokens.value.length === 1} onClick={() => turnPage(-1)}>
+        <Button small disabled={pageTokens.value.length === 1} onClick={() => turnPage(-1)}>
           Before
         </Button>
         <Button small disabled={shown.nextPageToken === ''} onClick={() => turnPage(1)}>
@@ -67,11 +67,11 @@ function gistOf(task: Task): string {
 }
 
 function Row({ task, isOpen }: { task: Task; isOpen: boolean }) {
-  const details = { ...Object.fromEntries(place.value.details), task: task.id };
+  const details = { ...Object.fromEntries(currentRoute.value.details), task: task.id };
   return (
     <tr aria-current={isOpen ? 'true' : undefined}>
       <td>
-        <a class="tasks-id" href={hrefOf('tasks', details)}>
+        <a class="tasks-id" href={routeHref('tasks', details)}>
           {task.id}
         </a>
         <div class="tasks-gist">{gistOf(task)}</div>
@@ -82,7 +82,7 @@ function Row({ task, isOpen }: { task: Task; isOpen: boolean }) {
       <td class="tasks-time">
         {task.status.timestamp === undefined
           ? ''
-          : dayTime(task.status.timestamp)
+          : formatDateTime(task.status.timestamp)
               .split(' ')
               .map((each) => <span key={each}>{each} </span>)}
       </td>

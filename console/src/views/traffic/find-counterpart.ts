@@ -1,8 +1,8 @@
-import type { Passage } from '../../../../src/tap/traffic-record.ts';
+import type { TrafficRecord } from '../../../../src/tap/traffic-record.ts';
 
 /** The least of a timeline that it takes to find the other side. */
 interface Kept {
-  passages(isWanted: (passage: Passage) => boolean): Passage[];
+  passages(isWanted: (passage: TrafficRecord) => boolean): TrafficRecord[];
   readonly threads: {
     taskOf(trip: string): string | undefined;
     isAbout(trip: string, taskId: string): boolean;
@@ -14,7 +14,7 @@ interface Kept {
  * came to the party that sent this one, or went on from the party that got it. Of several, the one that means the same
  * comes first, then the one that is nearest.
  */
-export function counterpartOf(passage: Passage, kept: Kept): Passage | undefined {
+export function findCounterpart(passage: TrafficRecord, kept: Kept): TrafficRecord | undefined {
   const { threads } = kept;
   const taskId = threads.taskOf(passage.trip);
   if (taskId === undefined) return undefined;
@@ -25,13 +25,13 @@ export function counterpartOf(passage: Passage, kept: Kept): Passage | undefined
       (each.to === passage.from || each.from === passage.to) &&
       threads.isAbout(each.trip, taskId),
   );
-  const distance = (each: Passage): number =>
+  const distance = (each: TrafficRecord): number =>
     Math.abs(each.sequence - passage.sequence) + (each.meaning?.gist === passage.meaning?.gist ? 0 : 1e9);
   return others.toSorted((a, b) => distance(a) - distance(b))[0];
 }
 
 /** An answer in one piece on one side may be an event of a stream on the other, and a mesh has messages alone. */
-function isAlike(one: Passage, other: Passage): boolean {
+function isAlike(one: TrafficRecord, other: TrafficRecord): boolean {
   const sorts = [one, other].map(({ kind }) => (kind === 'frame' ? 'response' : kind));
   return (
     sorts[0] === sorts[1] || (sorts.includes('message') && !sorts.includes('loss') && !sorts.includes('end'))

@@ -1,27 +1,38 @@
 import { useEffect } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
-import { Detail } from './record-detail.tsx';
-import { Diagram } from './diagram/sequence-diagram.tsx';
+import { RecordDetail } from './record-detail.tsx';
+import { SequenceDiagram } from './diagram/sequence-diagram.tsx';
 import { Splitter } from './splitter.tsx';
-import { begin, hidden, isOpen, look, missed, opened, passage, tick, timeline, wish } from './state.ts';
-import { Toolbar } from './traffic-toolbar.tsx';
-import { counted } from './labels.ts';
+import {
+  startTraffic,
+  hiddenCount,
+  isOpen,
+  showFile,
+  missedRecords,
+  openedFile,
+  selectedRecord,
+  timelineVersion,
+  timeline,
+  filterInput,
+} from './state.ts';
+import { TrafficToolbar } from './traffic-toolbar.tsx';
+import { formatCountedNoun } from './labels.ts';
 import './traffic.css';
 
 /** Everything that passes between the parties, as it passes. */
-export function WireView() {
-  useEffect(begin, []);
-  void tick.value;
-  const isSplit = isOpen.value && passage.value !== undefined;
+export function TrafficView() {
+  useEffect(startTraffic, []);
+  void timelineVersion.value;
+  const isSplit = isOpen.value && selectedRecord.value !== undefined;
   return (
     <div class="wire">
-      <Toolbar />
+      <TrafficToolbar />
       <Notices />
       <div class={isSplit ? 'wire-split wire-split-open' : 'wire-split'}>
-        {timeline.value.shown.length === 0 ? <Nothing /> : <Diagram />}
+        {timeline.value.shown.length === 0 ? <Nothing /> : <SequenceDiagram />}
         {isSplit ? <Splitter /> : null}
-        <Detail />
+        <RecordDetail />
       </div>
     </div>
   );
@@ -30,22 +41,23 @@ export function WireView() {
 function Notices() {
   return (
     <>
-      {opened.value ? (
+      {openedFile.value ? (
         <div class="wire-notice" role="status">
           <span>
-            This is the file <b>{opened.value.name}</b>, not what passes now.
+            This is the file <b>{openedFile.value.name}</b>, not what passes now.
           </span>
-          <Button small onClick={() => look(undefined)}>
+          <Button small onClick={() => showFile(undefined)}>
             Back to live
           </Button>
         </div>
       ) : null}
-      {missed.value > 0 && !opened.value ? (
+      {missedRecords.value > 0 && !openedFile.value ? (
         <div class="wire-notice" role="status">
           <span>
-            {counted(missed.value, 'passage was', 'passages were')} forgotten before this page read them.
+            {formatCountedNoun(missedRecords.value, 'passage was', 'passages were')} forgotten before this
+            page read them.
           </span>
-          <Button small onClick={() => (missed.value = 0)}>
+          <Button small onClick={() => (missedRecords.value = 0)}>
             All right
           </Button>
         </div>
@@ -55,15 +67,22 @@ function Notices() {
 }
 
 function Nothing() {
-  if (timeline.value.length > 0 && hidden.value === timeline.value.length) {
+  if (timeline.value.length > 0 && hiddenCount.value === timeline.value.length) {
     return (
       <EmptyState
         title="Nothing but cards has passed"
         actions={
-          <Button onClick={() => (wish.value = { ...wish.value, isWithoutCards: false })}>Show cards</Button>
+          <Button onClick={() => (filterInput.value = { ...filterInput.value, isWithoutCards: false })}>
+            Show cards
+          </Button>
         }
       >
-        {counted(hidden.value, 'passage fetched or announced a card', 'passages fetched or announced cards')}.
+        {formatCountedNoun(
+          hiddenCount.value,
+          'passage fetched or announced a card',
+          'passages fetched or announced cards',
+        )}
+        .
       </EmptyState>
     );
   }

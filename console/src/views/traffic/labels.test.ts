@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Passage } from '../../../../src/tap/traffic-record.ts';
-import { arrowOf, columnsIn, columnWidth, lineOf } from './diagram/layout.ts';
-import { laidOut } from './pretty-print.ts';
-import { gistOf, spoken } from './labels.ts';
+import type { TrafficRecord } from '../../../../src/tap/traffic-record.ts';
+import { layoutArrow, visibleColumns, columnWidth, columnX } from './diagram/layout.ts';
+import { prettyPrint } from './pretty-print.ts';
+import { recordSummary, accessibleLabel } from './labels.ts';
 
-const passage: Passage = {
+const passage: TrafficRecord = {
   sequence: 1,
   at: new Date(2026, 0, 2, 3, 4, 5, 6).getTime(),
   trip: 'a',
@@ -17,15 +17,15 @@ const passage: Passage = {
 
 describe('the words of a row', () => {
   it('tell the gist where there is one, and otherwise what can be seen', () => {
-    expect(gistOf({ ...passage, meaning: { gist: 'task not found' } })).toBe('task not found');
-    expect(gistOf(passage)).toBe('HTTP 404');
-    expect(gistOf({ ...passage, kind: 'request' })).toBe('POST /a');
-    expect(gistOf({ ...passage, kind: 'end', text: 'the reader left' })).toBe('the reader left');
+    expect(recordSummary({ ...passage, meaning: { gist: 'task not found' } })).toBe('task not found');
+    expect(recordSummary(passage)).toBe('HTTP 404');
+    expect(recordSummary({ ...passage, kind: 'request' })).toBe('POST /a');
+    expect(recordSummary({ ...passage, kind: 'end', text: 'the reader left' })).toBe('the reader left');
   });
 
   it('make one sentence of everything that the row shows', () => {
     const losses = [{ path: 'a', kind: 'dropped' as const, note: 'b' }];
-    expect(spoken({ ...passage, meaning: { gist: 'task not found', version: '0.3', losses } })).toBe(
+    expect(accessibleLabel({ ...passage, meaning: { gist: 'task not found', version: '0.3', losses } })).toBe(
       '03:04:05.006, agent to caller, answer task not found, version 0.3, status 404, error, 1 loss',
     );
   });
@@ -33,8 +33,8 @@ describe('the words of a row', () => {
 
 describe('what was written', () => {
   it('is laid out where it is JSON, alone or in a server-sent event', () => {
-    expect(laidOut('{"a":[1]}')).toEqual({ text: '{\n  "a": [\n    1\n  ]\n}', isJson: true });
-    expect(laidOut('id: 7\ndata: {"a":1}\n\n')).toEqual({
+    expect(prettyPrint('{"a":[1]}')).toEqual({ text: '{\n  "a": [\n    1\n  ]\n}', isJson: true });
+    expect(prettyPrint('id: 7\ndata: {"a":1}\n\n')).toEqual({
       text: 'id: 7\ndata:\n{\n  "a": 1\n}',
       isJson: true,
     });
@@ -42,7 +42,7 @@ describe('what was written', () => {
 
   it('stays as it was where it is not', () => {
     for (const text of ['', 'hello', '{"a":', 'data: hello', '12']) {
-      expect(laidOut(text)).toEqual({ text, isJson: false });
+      expect(prettyPrint(text)).toEqual({ text, isJson: false });
     }
   });
 });
@@ -51,17 +51,17 @@ describe('the layout of the diagram', () => {
   it('uses all of the room, and scrolls when a column would be too narrow', () => {
     expect(columnWidth(900, 3, 150)).toBe(300);
     expect(columnWidth(900, 30, 150)).toBe(150);
-    expect([lineOf(0, 300), lineOf(2, 300)]).toEqual([150, 750]);
+    expect([columnX(0, 300), columnX(2, 300)]).toEqual([150, 750]);
   });
 
   it('draws only the columns that can be seen', () => {
-    expect(columnsIn(1_500, 900, 150, 100)).toEqual({ first: 9, end: 17 });
-    expect(columnsIn(0, 900, 150, 3)).toEqual({ first: 0, end: 3 });
+    expect(visibleColumns(1_500, 900, 150, 100)).toEqual({ first: 9, end: 17 });
+    expect(visibleColumns(0, 900, 150, 3)).toEqual({ first: 0, end: 3 });
   });
 
   it('points arrows from the sender to the receiver', () => {
-    expect(arrowOf(150, 450)).toEqual({ left: 150, width: 300, direction: 'right' });
-    expect(arrowOf(450, 150)).toEqual({ left: 150, width: 300, direction: 'left' });
-    expect(arrowOf(150, 150).direction).toBe('self');
+    expect(layoutArrow(150, 450)).toEqual({ left: 150, width: 300, direction: 'right' });
+    expect(layoutArrow(450, 150)).toEqual({ left: 150, width: 300, direction: 'left' });
+    expect(layoutArrow(150, 150).direction).toBe('self');
   });
 });

@@ -1,9 +1,9 @@
-import type { Passage, PassageKind } from '../../../../src/tap/traffic-record.ts';
-import { clockTime } from '../../components/format-units.ts';
+import type { TrafficRecord, TrafficRecordKind } from '../../../../src/tap/traffic-record.ts';
+import { formatClockTime } from '../../components/format-units.ts';
 import { findingCount, isError, lossCount } from './filter.ts';
 
 /** The kinds of passages as people read them. */
-export const kindNames: { readonly [kind in PassageKind]: string } = {
+export const kindNames: { readonly [kind in TrafficRecordKind]: string } = {
   request: 'request',
   response: 'answer',
   frame: 'stream event',
@@ -13,7 +13,7 @@ export const kindNames: { readonly [kind in PassageKind]: string } = {
 };
 
 /** What a passage says, in a few words. */
-export function gistOf({ kind, meaning, http, mesh, text }: Passage): string {
+export function recordSummary({ kind, meaning, http, mesh, text }: TrafficRecord): string {
   if (meaning?.gist) return meaning.gist;
   if (kind === 'end') return text || 'end';
   if (kind === 'request' && http) return `${http.method} ${pathOf(http.url)}`;
@@ -28,28 +28,28 @@ function pathOf(url: string): string {
 const plain = new Intl.NumberFormat('en');
 
 /** A count that can be read: `20,000`. */
-export function grouped(count: number): string {
+export function formatCount(count: number): string {
   return plain.format(count);
 }
 
 /** A count with its noun: `1 loss`, `2 losses`. */
-export function counted(count: number, one: string, many: string): string {
-  return `${grouped(count)} ${count === 1 ? one : many}`;
+export function formatCountedNoun(count: number, one: string, many: string): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
 /** One row in one sentence, for those who hear the timeline. */
-export function spoken(passage: Passage): string {
+export function accessibleLabel(passage: TrafficRecord): string {
   const { at, kind, from, to, http, meaning } = passage;
   const losses = lossCount(passage);
   const findings = findingCount(passage);
   return [
-    clockTime(at),
+    formatClockTime(at),
     `${from} to ${to}`,
-    `${kindNames[kind]} ${gistOf(passage)}`,
+    `${kindNames[kind]} ${recordSummary(passage)}`,
     ...(meaning?.version === undefined ? [] : [`version ${meaning.version}`]),
     ...(http?.status === undefined ? [] : [`status ${http.status}`]),
     ...(isError(passage) ? ['error'] : []),
-    ...(losses > 0 ? [counted(losses, 'loss', 'losses')] : []),
-    ...(findings > 0 ? [counted(findings, 'finding', 'findings')] : []),
+    ...(losses > 0 ? [formatCountedNoun(losses, 'loss', 'losses')] : []),
+    ...(findings > 0 ? [formatCountedNoun(findings, 'finding', 'findings')] : []),
   ].join(', ');
 }

@@ -1,12 +1,12 @@
 /** What was written, laid out for reading. */
-export interface Laid {
+export interface PrettyText {
   readonly text: string;
   /** Whether it was JSON, alone or in the lines of a server-sent event. */
   readonly isJson: boolean;
 }
 
 /** Lays out JSON, also inside the `data:` of a server-sent event; everything else stays as it is. */
-export function laidOut(text: string): Laid {
+export function prettyPrint(text: string): PrettyText {
   const whole = indented(text);
   if (whole !== undefined) return { text: whole, isJson: true };
   const lines = text.split('\n');

@@ -1,23 +1,23 @@
 import { useSignal } from '@preact/signals';
-import { curlOf } from '../../../../src/tap/to-curl.ts';
-import type { Passage } from '../../../../src/tap/traffic-record.ts';
+import { toCurl } from '../../../../src/tap/to-curl.ts';
+import type { TrafficRecord } from '../../../../src/tap/traffic-record.ts';
 import { Badge, LevelBadge, StateBadge, TransportBadge, VersionBadge } from '../../components/badge.tsx';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { CodeBlock } from '../../components/code-block.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
-import { ErrorNote, type Trouble, troubleOf } from '../../components/error-note.tsx';
+import { ErrorNote, type DisplayError, toDisplayError } from '../../components/error-note.tsx';
 import { JsonView } from '../../components/json-view.tsx';
-import { clockTime, duration } from '../../components/format-units.ts';
-import { hrefOf } from '../../session/router.ts';
+import { formatClockTime, formatDuration } from '../../components/format-units.ts';
+import { routeHref } from '../../session/router.ts';
 import { saveScenario } from './files.ts';
-import { laidOut } from './pretty-print.ts';
-import { isOpen, other, passage, select, timeline } from './state.ts';
-import { gistOf, grouped, kindNames } from './labels.ts';
+import { prettyPrint } from './pretty-print.ts';
+import { isOpen, counterpartRecord, selectedRecord, select, timeline } from './state.ts';
+import { recordSummary, formatCount, kindNames } from './labels.ts';
 import './record-detail.css';
 
 /** The selected passage in full. */
-export function Detail() {
-  const shown = passage.value;
+export function RecordDetail() {
+  const shown = selectedRecord.value;
   if (!isOpen.value || !shown) return null;
   return (
     <section
@@ -41,12 +41,12 @@ export function Detail() {
   );
 }
 
-function Title({ passage: shown }: { passage: Passage }) {
+function Title({ passage: shown }: { passage: TrafficRecord }) {
   const { sequence, at, from, to, kind, after, http, meaning } = shown;
   return (
     <header class="wire-title">
       <h2>
-        <span class="wire-number">#{sequence}</span> {gistOf(shown)}
+        <span class="wire-number">#{sequence}</span> {recordSummary(shown)}
       </h2>
       <span class="wire-badges">
         {meaning?.version === undefined ? null : <VersionBadge version={meaning.version} />}
@@ -60,25 +60,25 @@ function Title({ passage: shown }: { passage: Passage }) {
         ✕
       </Button>
       <span class="wire-facts">
-        {kindNames[kind]}, {from} → {to}, {clockTime(at)}
-        {after === undefined || kind === 'request' ? '' : `, ${duration(after)} after the request`}
+        {kindNames[kind]}, {from} → {to}, {formatClockTime(at)}
+        {after === undefined || kind === 'request' ? '' : `, ${formatDuration(after)} after the request`}
       </span>
       <Actions key={sequence} passage={shown} />
     </header>
   );
 }
 
-function Actions({ passage: shown }: { passage: Passage }) {
-  const trouble = useSignal<Trouble | undefined>(undefined);
+function Actions({ passage: shown }: { passage: TrafficRecord }) {
+  const trouble = useSignal<DisplayError | undefined>(undefined);
   const task = timeline.value.threads.taskOf(shown.trip);
-  const same = other.value;
-  const curl = curlOf(shown);
+  const same = counterpartRecord.value;
+  const curl = toCurl(shown);
   const save = () =>
     saveScenario(
       timeline.value.passages((each) => each.trip === shown.trip),
       `trip-${shown.trip}`,
     ).catch((error: unknown) => {
-      trouble.value = troubleOf(error);
+      trouble.value = toDisplayError(error);
     });
   return (
     <>
@@ -90,11 +90,11 @@ function Actions({ passage: shown }: { passage: Passage }) {
           </Button>
         ) : null}
         {curl === undefined ? null : <CopyButton label="Copy as curl" text={curl} />}
-        <LinkButton small kind="quiet" href={hrefOf('wire', { trip: shown.trip })}>
+        <LinkButton small kind="quiet" href={routeHref('wire', { trip: shown.trip })}>
           Show trip
         </LinkButton>
         {task === undefined ? null : (
-          <LinkButton small kind="quiet" href={hrefOf('wire', { task })}>
+          <LinkButton small kind="quiet" href={routeHref('wire', { task })}>
             Show task
           </LinkButton>
         )}
@@ -109,7 +109,7 @@ function Actions({ passage: shown }: { passage: Passage }) {
 
 const lossWords = { dropped: 'dropped', guessed: 'guessed', defaulted: 'filled in' } as const;
 
-function Remarks({ passage: { meaning } }: { passage: Passage }) {
+function Remarks({ passage: { meaning } }: { passage: TrafficRecord }) {
   const { losses = [], findings = [] } = meaning ?? {};
   if (losses.length + findings.length === 0) return null;
   return (
@@ -128,10 +128,10 @@ function Remarks({ passage: { meaning } }: { passage: Passage }) {
   );
 }
 
-function Raw({ passage: shown }: { passage: Passage }) {
+function Raw({ passage: shown }: { passage: TrafficRecord }) {
   const isAsSent = useSignal(false);
   const { http, mesh, text, cut, kind } = shown;
-  const laid = laidOut(text);
+  const laid = prettyPrint(text);
   const properties = Object.entries(http?.headers ?? mesh?.properties ?? {});
   const lines = properties.map(
     ([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
@@ -175,13 +175,13 @@ function Raw({ passage: shown }: { passage: Passage }) {
         />
       )}
       {cut === undefined || cut === 0 ? null : (
-        <p class="wire-nothing">{grouped(cut)} characters more were not kept.</p>
+        <p class="wire-nothing">{formatCount(cut)} characters more were not kept.</p>
       )}
     </section>
   );
 }
 
-function Decoded({ passage: { meaning } }: { passage: Passage }) {
+function Decoded({ passage: { meaning } }: { passage: TrafficRecord }) {
   return (
     <section class="wire-side" aria-label="Decoded">
       <div class="wire-side-bar">

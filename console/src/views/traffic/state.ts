@@ -1,78 +1,80 @@
 import { batch, computed, effect, signal } from '@preact/signals';
-import type { WireEvent } from '../../../../src/console/console-api.ts';
-import type { Passage } from '../../../../src/tap/traffic-record.ts';
-import { call } from '../../session/api-client.ts';
-import { keepFollowing } from '../../session/reconnecting-stream.ts';
-import { place } from '../../session/router.ts';
-import { counterpartOf } from './find-counterpart.ts';
-import type { Filter } from './filter.ts';
-import { Timeline } from './model/traffic-timeline.ts';
+import type { TrafficEvent } from '../../../../src/console/console-api.ts';
+import type { TrafficRecord } from '../../../../src/tap/traffic-record.ts';
+import { requestJson } from '../../session/api-client.ts';
+import { startReconnectingStream } from '../../session/reconnecting-stream.ts';
+import { currentRoute } from '../../session/router.ts';
+import { findCounterpart } from './find-counterpart.ts';
+import type { TrafficFilter } from './filter.ts';
+import { TrafficTimeline } from './model/traffic-timeline.ts';
 
-const live = new Timeline();
+const live = new TrafficTimeline();
 
 /** A file that is looked at instead of what passes now. */
-export const opened = signal<{ readonly name: string; readonly timeline: Timeline } | undefined>(undefined);
+export const openedFile = signal<{ readonly name: string; readonly timeline: TrafficTimeline } | undefined>(
+  undefined,
+);
 
 /** What is looked at. */
-export const timeline = computed(() => opened.value?.timeline ?? live);
+export const timeline = computed(() => openedFile.value?.timeline ?? live);
 
 /** Rises when the timeline has changed, at most once in a frame. */
-export const tick = signal(0);
+export const timelineVersion = signal(0);
 
 /** How many passages the server forgot before they could be read. */
-export const missed = signal(0);
+export const missedRecords = signal(0);
 
 /** Whether what comes is kept back. */
 export const isPaused = signal(false);
 
 /** How many passages are kept back. */
-export const waiting = signal(0);
+export const heldBackCount = signal(0);
 
 /** Whether the newest row stays in sight. */
 export const isFollowing = signal(true);
 
 /** What the person asks to see; the task and the trip are in the address. */
-export const wish = signal<Omit<Filter, 'task' | 'trip'>>({ isWithoutCards: true });
+export const filterInput = signal<Omit<TrafficFilter, 'task' | 'trip'>>({ isWithoutCards: true });
 
 /** All that decides what is seen. */
-export const filter = computed<Filter>(() => {
-  const { view, details } = place.value;
-  if (view !== 'wire') return wish.value;
-  return { ...wish.value, task: details.get('task') ?? '', trip: details.get('trip') ?? '' };
+export const trafficFilter = computed<TrafficFilter>(() => {
+  const { view, details } = currentRoute.value;
+  if (view !== 'wire') return filterInput.value;
+  return { ...filterInput.value, task: details.get('task') ?? '', trip: details.get('trip') ?? '' };
 });
 
 /** How many passages are left out because they are cards and the like. */
-export const hidden = computed(() => {
-  void tick.value;
-  return filter.value.isWithoutCards && !filter.value.trip ? timeline.value.housekeeping : 0;
+export const hiddenCount = computed(() => {
+  void timelineVersion.value;
+  return trafficFilter.value.isWithoutCards && !trafficFilter.value.trip ? timeline.value.housekeeping : 0;
 });
 
 /** The sequence number of the row that is selected. */
-export const selected = signal<number | undefined>(undefined);
+export const selectedSequence = signal<number | undefined>(undefined);
 
 /** Whether the selected row is shown in full. */
 export const isOpen = signal(false);
 
 /** The trip under the pointer. */
-export const pointed = signal<string | undefined>(undefined);
+export const hoveredExchange = signal<string | undefined>(undefined);
 
 /** The selected passage. */
-export const passage = computed<Passage | undefined>(() => {
-  void tick.value;
-  return selected.value === undefined ? undefined : timeline.value.find(selected.value);
+export const selectedRecord = computed<TrafficRecord | undefined>(() => {
+  void timelineVersion.value;
+  return selectedSequence.value === undefined ? undefined : timeline.value.find(selectedSequence.value);
 });
 
 /** The same on the other side of whoever translates. */
-export const other = computed<Passage | undefined>(() =>
-  passage.value ? counterpartOf(passage.value, timeline.value) : undefined,
+export const counterpartRecord = computed<TrafficRecord | undefined>(() =>
+  selectedRecord.value ? findCounterpart(selectedRecord.value, timeline.value) : undefined,
 );
 
 /** What has come since the last frame, or since the person paused. */
-let pending: Passage[] = [];
+let pending: TrafficRecord[] = [];
 let isDue = false;
 const maxPending = 20_000;
 
-function take(arrived: Passage): void {
+function take(arrived: TrafficRecord): void {
   pending.push(arrived);
   if (pending.length > maxPending) {
     // A page that is not in front gets no frames, and a pause may be long.
@@ -87,7 +89,7 @@ function schedule(): void {
   isDue = true;
   requestAnimationFrame(() => {
     isDue = false;
-    if (isPaused.value) waiting.value = pending.length;
+    if (isPaused.value) heldBackCount.value = pending.length;
     else flush();
   });
 }
@@ -98,8 +100,8 @@ function flush(): void {
   pending = [];
   live.add(arrived);
   batch(() => {
-    waiting.value = 0;
-    tick.value++;
+    heldBackCount.value = 0;
+    timelineVersion.value++;
   });
 }
 
@@ -112,7 +114,7 @@ export function togglePause(): void {
 /** Selects a row, and shows it in full if wanted. */
 export function select(sequence: number | undefined, options: { open?: boolean } = {}): void {
   batch(() => {
-    selected.value = sequence;
+    selectedSequence.value = sequence;
     if (options.open) isOpen.value = true;
     if (sequence !== undefined && timeline.value.rowOf(sequence) !== timeline.value.shown.length - 1)
       isFollowing.value = false;
@@ -121,7 +123,7 @@ export function select(sequence: number | undefined, options: { open?: boolean }
 
 /** Forgets everything that was seen, here and at the server. */
 export async function clear(): Promise<void> {
-  await call('wire', { method: 'DELETE' });
+  await requestJson('wire', { method: 'DELETE' });
   forget();
 }
 
@@ -129,28 +131,28 @@ function forget(): void {
   live.clear();
   pending = [];
   batch(() => {
-    selected.value = undefined;
+    selectedSequence.value = undefined;
     isOpen.value = false;
-    missed.value = 0;
-    waiting.value = 0;
-    tick.value++;
+    missedRecords.value = 0;
+    heldBackCount.value = 0;
+    timelineVersion.value++;
   });
 }
 
 /** Looks at a file; `undefined` goes back to what passes now. */
-export function look(
-  file: { readonly name: string; readonly passages: readonly Passage[] } | undefined,
+export function showFile(
+  file: { readonly name: string; readonly passages: readonly TrafficRecord[] } | undefined,
 ): void {
   batch(() => {
-    selected.value = undefined;
+    selectedSequence.value = undefined;
     isOpen.value = false;
     if (file) {
-      const kept = new Timeline({ maxPassages: file.passages.length });
+      const kept = new TrafficTimeline({ maxPassages: file.passages.length });
       kept.add(file.passages);
-      opened.value = { name: file.name, timeline: kept };
+      openedFile.value = { name: file.name, timeline: kept };
       isFollowing.value = false;
     } else {
-      opened.value = undefined;
+      openedFile.value = undefined;
       isFollowing.value = true;
     }
   });
@@ -170,16 +172,16 @@ function beginTape(id: string): void {
 }
 
 /** Reads what passes, from where it was left. @returns what ends it; the server keeps what comes until then. */
-export function begin(): () => void {
+export function startTraffic(): () => void {
   const stopFiltering = effect(() => {
-    timeline.value.filter(filter.value);
-    tick.value = tick.peek() + 1;
+    timeline.value.filter(trafficFilter.value);
+    timelineVersion.value = timelineVersion.peek() + 1;
   });
-  const stopReading = keepFollowing<WireEvent>({
+  const stopReading = startReconnectingStream<TrafficEvent>({
     path: () => (tape === undefined ? 'wire' : `wire?after=${last}&tape=${tape}`),
     take: (event) => {
       if (event.kind === 'tape') beginTape(event.id);
-      else if (event.kind === 'gap') missed.value += event.missed;
+      else if (event.kind === 'gap') missedRecords.value += event.missed;
       else {
         last = event.passage.sequence;
         take(event.passage);

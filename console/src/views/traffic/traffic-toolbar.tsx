@@ -1,44 +1,44 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
-import { ErrorNote, type Trouble, troubleOf } from '../../components/error-note.tsx';
+import { ErrorNote, type DisplayError, toDisplayError } from '../../components/error-note.tsx';
 import { Select } from '../../components/form-fields.tsx';
 import { FilePicker } from '../../components/file-picker.tsx';
-import { go } from '../../session/router.ts';
-import type { Version } from '../../../../src/protocol/card.ts';
-import type { PassageKind } from '../../../../src/tap/traffic-record.ts';
+import { navigate } from '../../session/router.ts';
+import type { ProtocolVersion } from '../../../../src/protocol/card.ts';
+import type { TrafficRecordKind } from '../../../../src/tap/traffic-record.ts';
 import { exportFile, importFile, saveScenario } from './files.ts';
-import { isEmpty, type Mark } from './filter.ts';
+import { isEmpty, type RecordMark } from './filter.ts';
 import {
   clear,
-  filter,
-  hidden,
+  trafficFilter,
+  hiddenCount,
   isFollowing,
   isPaused,
-  opened,
-  tick,
+  openedFile,
+  timelineVersion,
   timeline,
   togglePause,
-  waiting,
-  wish,
+  heldBackCount,
+  filterInput,
 } from './state.ts';
-import { counted, grouped, kindNames } from './labels.ts';
+import { formatCountedNoun, formatCount, kindNames } from './labels.ts';
 
-const marks: readonly { readonly mark: Mark; readonly name: string }[] = [
+const marks: readonly { readonly mark: RecordMark; readonly name: string }[] = [
   { mark: 'errors', name: 'Errors' },
   { mark: 'losses', name: 'Losses' },
   { mark: 'findings', name: 'Findings' },
 ];
 
 /** What can be done with the timeline, and what is to be seen of it. */
-export function Toolbar() {
+export function TrafficToolbar() {
   /** A small view has no room for all of it. */
   const isAll = useSignal(false);
-  const trouble = useSignal<Trouble | undefined>(undefined);
+  const trouble = useSignal<DisplayError | undefined>(undefined);
   const attempt = (work: Promise<void>) => {
     trouble.value = undefined;
     work.catch((error: unknown) => {
-      trouble.value = troubleOf(error);
+      trouble.value = toDisplayError(error);
     });
   };
   return (
@@ -62,11 +62,13 @@ export function Toolbar() {
 }
 
 function Playing({ attempt }: { attempt: (work: Promise<void>) => void }) {
-  if (opened.value) return null;
+  if (openedFile.value) return null;
   return (
     <>
       <Button kind={isPaused.value ? 'main' : 'plain'} title="Space" onClick={togglePause}>
-        {isPaused.value ? `Resume${waiting.value > 0 ? ` (${grouped(waiting.value)})` : ''}` : 'Pause'}
+        {isPaused.value
+          ? `Resume${heldBackCount.value > 0 ? ` (${formatCount(heldBackCount.value)})` : ''}`
+          : 'Pause'}
       </Button>
       <Button aria-pressed={isFollowing.value} onClick={() => (isFollowing.value = !isFollowing.value)}>
         Follow newest
@@ -77,7 +79,7 @@ function Playing({ attempt }: { attempt: (work: Promise<void>) => void }) {
 }
 
 function Files({ attempt }: { attempt: (work: Promise<void>) => void }) {
-  void tick.value;
+  void timelineVersion.value;
   const { shown } = timeline.value;
   return (
     <>
@@ -88,7 +90,7 @@ function Files({ attempt }: { attempt: (work: Promise<void>) => void }) {
       >
         Save as scenario
       </Button>
-      {opened.value ? null : (
+      {openedFile.value ? null : (
         <Button disabled={shown.length === 0} onClick={() => attempt(exportFile())}>
           Export
         </Button>
@@ -104,21 +106,22 @@ function Files({ attempt }: { attempt: (work: Promise<void>) => void }) {
 }
 
 function Filters() {
-  void tick.value;
-  const text = useSignal(wish.peek().text ?? '');
+  void timelineVersion.value;
+  const text = useSignal(filterInput.peek().text ?? '');
   const {
     party = '',
     version = '',
     kind = '',
-    marks: asked = new Set<Mark>(),
+    marks: asked = new Set<RecordMark>(),
     isWithoutCards = false,
-  } = wish.value;
+  } = filterInput.value;
   const { parties, shown, length } = timeline.value;
-  const usual = length - hidden.value;
+  const usual = length - hiddenCount.value;
   // A letter more is not worth looking through everything at once.
   useEffect(() => {
     const timer = setTimeout(() => {
-      if ((wish.peek().text ?? '') !== text.value) wish.value = { ...wish.peek(), text: text.value };
+      if ((filterInput.peek().text ?? '') !== text.value)
+        filterInput.value = { ...filterInput.peek(), text: text.value };
     }, 150);
     return () => clearTimeout(timer);
   }, [text.value]);
@@ -139,14 +142,16 @@ function Filters() {
         label="Party"
         isLabelHidden
         value={party}
-        onValue={(value) => (wish.value = { ...wish.value, party: value })}
+        onValue={(value) => (filterInput.value = { ...filterInput.value, party: value })}
         choices={[{ value: '', text: 'All parties' }, ...names.map((name) => ({ value: name, text: name }))]}
       />
       <Select
         label="Version"
         isLabelHidden
         value={version}
-        onValue={(value) => (wish.value = { ...wish.value, version: value as Version | '' })}
+        onValue={(value) =>
+          (filterInput.value = { ...filterInput.value, version: value as ProtocolVersion | '' })
+        }
         choices={[
           { value: '', text: 'All versions' },
           ...(['1.0', '0.3', '0.2', '0.1'] as const).map((each) => ({ value: each, text: each })),
@@ -156,7 +161,9 @@ function Filters() {
         label="Kind"
         isLabelHidden
         value={kind}
-        onValue={(value) => (wish.value = { ...wish.value, kind: value as PassageKind | '' })}
+        onValue={(value) =>
+          (filterInput.value = { ...filterInput.value, kind: value as TrafficRecordKind | '' })
+        }
         choices={[
           { value: '', text: 'All kinds' },
           ...Object.entries(kindNames).map(([value, name]) => ({ value, text: name })),
@@ -170,7 +177,7 @@ function Filters() {
             onClick={() => {
               const now = new Set(asked);
               if (!now.delete(mark)) now.add(mark);
-              wish.value = { ...wish.value, marks: now };
+              filterInput.value = { ...filterInput.value, marks: now };
             }}
           >
             {name}
@@ -181,7 +188,7 @@ function Filters() {
         <Button
           aria-pressed={!isWithoutCards}
           title="Cards that are fetched and announced, and looks whether somebody is well"
-          onClick={() => (wish.value = { ...wish.value, isWithoutCards: !isWithoutCards })}
+          onClick={() => (filterInput.value = { ...filterInput.value, isWithoutCards: !isWithoutCards })}
         >
           Cards
         </Button>
@@ -190,17 +197,17 @@ function Filters() {
       <span class="wire-space" />
       <span class="wire-count" role="status">
         {shown.length === usual
-          ? counted(usual, 'passage', 'passages')
-          : `${grouped(shown.length)} of ${counted(usual, 'passage', 'passages')}`}
-        {hidden.value === 0 ? '' : `, ${counted(hidden.value, 'card', 'cards')} hidden`}
+          ? formatCountedNoun(usual, 'passage', 'passages')
+          : `${formatCount(shown.length)} of ${formatCountedNoun(usual, 'passage', 'passages')}`}
+        {hiddenCount.value === 0 ? '' : `, ${formatCountedNoun(hiddenCount.value, 'card', 'cards')} hidden`}
       </span>
-      {isEmpty(filter.value) ? null : (
+      {isEmpty(trafficFilter.value) ? null : (
         <Button
           kind="quiet"
           onClick={() => {
             text.value = '';
-            wish.value = { isWithoutCards };
-            go('wire');
+            filterInput.value = { isWithoutCards };
+            navigate('wire');
           }}
         >
           Show all
@@ -212,7 +219,7 @@ function Filters() {
 
 /** The task or the trip that the address asks for. */
 function Narrowed() {
-  const { task, trip } = filter.value;
+  const { task, trip } = trafficFilter.value;
   const [name, id] = task ? ['Task', task] : ['Trip', trip];
   if (!id) return null;
   return (
@@ -221,7 +228,7 @@ function Narrowed() {
       <button
         type="button"
         aria-label={`Show more than this ${name.toLowerCase()}`}
-        onClick={() => go('wire')}
+        onClick={() => navigate('wire')}
       >
         ×
       </button>

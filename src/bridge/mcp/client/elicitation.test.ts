@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Metadata, Part } from '../../../protocol/part.ts';
-import { type Form, readForm, writeForm } from './elicitation.ts';
+import { type ElicitationForm, parseElicitationAnswer, formatElicitation } from './elicitation.ts';
 
-const answered = (form: Form['requestedSchema'], parts: Part[], metadata?: Metadata) =>
-  readForm({ messageId: 'm', role: 'user', parts, metadata }, { message: 'How?', requestedSchema: form });
+const answered = (form: ElicitationForm['requestedSchema'], parts: Part[], metadata?: Metadata) =>
+  parseElicitationAnswer(
+    { messageId: 'm', role: 'user', parts, metadata },
+    { message: 'How?', requestedSchema: form },
+  );
 
 describe('a form', () => {
   it('is a question for people, and its schema for programs', () => {
@@ -13,7 +16,7 @@ describe('a form', () => {
         gift: { type: 'boolean' },
       },
     };
-    expect(writeForm({ message: 'How?', requestedSchema })).toEqual([
+    expect(formatElicitation({ message: 'How?', requestedSchema })).toEqual([
       { text: 'How?\n\n- size (S | L): How large\n- gift (boolean): gift' },
       { data: { requestedSchema }, mediaType: 'application/json' },
     ]);

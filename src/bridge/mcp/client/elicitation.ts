@@ -11,7 +11,7 @@ interface Field {
 }
 
 /** What a server wants to know. */
-export interface Form {
+export interface ElicitationForm {
   readonly message: string;
   readonly requestedSchema: {
     readonly properties?: { readonly [name: string]: Field };
@@ -20,7 +20,7 @@ export interface Form {
 }
 
 /** Writes a form as the question of an agent: for people, and with its schema for programs. */
-export function writeForm({ message, requestedSchema }: Form): Part[] {
+export function formatElicitation({ message, requestedSchema }: ElicitationForm): Part[] {
   const fields = Object.entries(requestedSchema.properties ?? {});
   const lines = fields.map(
     ([name, { type, title, description, enum: choices }]) =>
@@ -36,7 +36,10 @@ export function writeForm({ message, requestedSchema }: Form): Part[] {
  *
  * @returns what is missing, as a text, where it is no answer to the form.
  */
-export function readForm({ parts, metadata }: Message, { requestedSchema }: Form): ElicitResult | string {
+export function parseElicitationAnswer(
+  { parts, metadata }: Message,
+  { requestedSchema }: ElicitationForm,
+): ElicitResult | string {
   const action = metadata?.action;
   if (action === 'decline' || action === 'cancel') return { action };
   const { properties = {}, required = [] } = requestedSchema;

@@ -2,19 +2,19 @@ import type { Tool } from '@modelcontextprotocol/client';
 import type { ProcessContext } from '../../../engine/process-context.ts';
 import type { AgentOptions } from '../../../engine/agent-definition.ts';
 import { defineAgent } from '../../../engine/local-agent.ts';
-import { artifact, type Output, status } from '../../../engine/agent-output.ts';
+import { artifact, type AgentOutput, status } from '../../../engine/agent-output.ts';
 import type { Agent } from '../../../protocol/agent.ts';
 import type { AgentCard } from '../../../protocol/card.ts';
 import { A2AError } from '../../../protocol/errors.ts';
 import { textOf } from '../../../protocol/part.ts';
 import { schemasExtension } from '../../actions/skill-actions.ts';
-import { type Form, readForm, writeForm } from './elicitation.ts';
+import { type ElicitationForm, parseElicitationAnswer, formatElicitation } from './elicitation.ts';
 import { loadClientLibrary } from '../load-library.ts';
 import { McpConnection, type ToolRequest } from './mcp-connection.ts';
 import type { McpServerAddress } from './mcp-server-address.ts';
-import { News } from '../server/call-updates.ts';
-import { readArguments } from './tool-arguments.ts';
-import { partsOf } from './tool-content.ts';
+import { CallUpdates } from '../server/call-updates.ts';
+import { parseToolArguments } from './tool-arguments.ts';
+import { toolContentParts } from './tool-content.ts';
 
 /** Which MCP server becomes an agent, and how. */
 export interface McpAgentOptions extends McpServerAddress {
@@ -123,16 +123,16 @@ async function* run(
   connection: McpConnection,
   tools: ReadonlyMap<string, Tool>,
   context: ProcessContext,
-): AsyncGenerator<Output> {
+): AsyncGenerator<AgentOutput> {
   let request: Pick<ToolRequest, 'tool' | 'arguments'>;
   try {
     const tool = choose(tools, context);
-    request = { tool, arguments: readArguments(context.message, tool) };
+    request = { tool, arguments: parseToolArguments(context.message, tool) };
   } catch (thrown) {
     yield status('rejected', A2AError.from(thrown).message);
     return;
   }
-  const news = new News();
+  const news = new CallUpdates();
   const calling = connection
     .call({
       ...request,
@@ -150,7 +150,7 @@ async function* run(
   }
   try {
     const result = await calling;
-    const parts = partsOf(result);
+    const parts = toolContentParts(result);
     if (result.isError) yield status('failed', textOf(parts) || 'The tool failed');
     else if (parts.length > 0) yield artifact(parts, { name: request.tool.name });
   } catch (thrown) {
@@ -175,10 +175,10 @@ function choose(tools: ReadonlyMap<string, Tool>, { message, metadata }: Process
 }
 
 /** Asks the caller, until there is an answer that fits the form. */
-async function ask(context: ProcessContext, form: Form): ReturnType<ToolRequest['ask']> {
+async function ask(context: ProcessContext, form: ElicitationForm): ReturnType<ToolRequest['ask']> {
   let question = form;
   for (let tries = 0; tries < maxTries; tries++) {
-    const answer = readForm(await context.ask(writeForm(question)), form);
+    const answer = parseElicitationAnswer(await context.ask(formatElicitation(question)), form);
     if (typeof answer !== 'string') return answer;
     question = { ...form, message: `${answer}\n\n${form.message}` };
   }

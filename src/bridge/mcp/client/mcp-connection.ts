@@ -7,8 +7,8 @@ import type {
   Transport,
 } from '@modelcontextprotocol/client';
 import { A2AError, invalidField } from '../../../protocol/errors.ts';
-import type { Log } from '../../../primitives/log.ts';
-import type { Form } from './elicitation.ts';
+import type { LogSink } from '../../../primitives/log.ts';
+import type { ElicitationForm } from './elicitation.ts';
 import type { ClientLibrary } from '../load-library.ts';
 import type { McpServerAddress } from './mcp-server-address.ts';
 import { packageVersion } from '../../../documents/package-version.ts';
@@ -21,18 +21,18 @@ export interface ToolRequest {
   /** Told what the server says meanwhile. */
   readonly onProgress: (text: string) => void;
   /** Asks whoever called for what the server wants to know. */
-  readonly ask: (form: Form) => Promise<ElicitResult>;
+  readonly ask: (form: ElicitationForm) => Promise<ElicitResult>;
 }
 
 /** What a connection tells and is told. */
-export interface ConnectionSetting {
+export interface McpConnectionOptions {
   readonly library: ClientLibrary;
   readonly address: McpServerAddress;
   /** Announces that questions can be asked. */
   readonly asks: boolean;
   readonly connectTimeout: number;
   readonly onTools: (tools: readonly Tool[]) => void;
-  readonly log: Log;
+  readonly log: LogSink;
 }
 
 /** A timer of Node cannot be set for longer; how long a task may take is for the agent to say. */
@@ -43,13 +43,13 @@ const maxRounds = 100;
 
 /** A connection to an MCP server that is made again when it is lost. */
 export class McpConnection {
-  readonly #setting: ConnectionSetting;
+  readonly #setting: McpConnectionOptions;
   #client: Promise<Client> | undefined;
   /** The call whose questions these are, where a question does not say which call it belongs to. */
   #asking: ToolRequest['ask'] | undefined;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(setting: ConnectionSetting) {
+  constructor(setting: McpConnectionOptions) {
     this.#setting = setting;
   }
 

@@ -14,7 +14,7 @@ interface Property {
  *
  * @throws A2AError `INVALID_PARAMS`
  */
-export function readArguments({ parts }: Message, { inputSchema }: Tool): { [name: string]: unknown } {
+export function parseToolArguments({ parts }: Message, { inputSchema }: Tool): { [name: string]: unknown } {
   const given: { [name: string]: unknown } = {};
   let hasData = false;
   for (const [index, part] of parts.entries()) {

@@ -1,9 +1,9 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { Part } from '../../../protocol/part.ts';
-import { nameIn } from '../server/resource-name.ts';
+import { resourceName } from '../server/resource-name.ts';
 
 /** Writes what a tool gave as parts: texts, bytes, links, and structured content as data. */
-export function partsOf({ content, structuredContent }: CallToolResult): Part[] {
+export function toolContentParts({ content, structuredContent }: CallToolResult): Part[] {
   const parts: Part[] = [];
   const data = structuredContent === undefined ? undefined : JSON.stringify(structuredContent);
   for (const block of content ?? []) {
@@ -26,7 +26,7 @@ export function partsOf({ content, structuredContent }: CallToolResult): Part[] 
       case 'resource': {
         const { resource } = block;
         const labels = {
-          filename: nameIn(resource.uri),
+          filename: resourceName(resource.uri),
           ...(resource.mimeType !== undefined && { mediaType: resource.mimeType }),
         };
         parts.push(

@@ -1,12 +1,12 @@
 /** Something that has to be seen to before anything else is told. */
-type Errand = () => Promise<void>;
+type DeferredWork = () => Promise<void>;
 
 /**
  * What happens during a call, in the order in which it can be told: the newest text only, because who reads slowly
  * misses what is old, and every errand.
  */
-export class News implements AsyncIterable<string | Errand> {
-  readonly #errands: Errand[] = [];
+export class CallUpdates implements AsyncIterable<string | DeferredWork> {
+  readonly #errands: DeferredWork[] = [];
   #newest: string | undefined;
   #isOver = false;
   #wake: (() => void) | undefined;
@@ -30,7 +30,7 @@ export class News implements AsyncIterable<string | Errand> {
     this.#wake?.();
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<string | Errand> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<string | DeferredWork> {
     for (;;) {
       const next = this.#newest ?? this.#errands.shift();
       if (next === this.#newest) this.#newest = undefined;

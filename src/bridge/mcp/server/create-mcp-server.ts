@@ -5,24 +5,24 @@ import type {
   Server,
   ServerContext,
 } from '@modelcontextprotocol/server';
-import type { Log } from '../../../primitives/log.ts';
-import type { ActionMeta, Bridge, Progress } from '../../action-types.ts';
+import type { LogSink } from '../../../primitives/log.ts';
+import type { ActionCallOptions, Bridge, ActionProgress } from '../../action-types.ts';
 import { provideRequiredInput } from '../../actions/skill-actions.ts';
-import { writeAnswer, writeMistake } from './tool-result.ts';
+import { buildToolResult, buildToolError } from './tool-result.ts';
 import type { ServerLibrary } from '../load-library.ts';
-import { readQuestion, writeQuestion } from './question-form.ts';
-import type { ResourceShelf } from './resource-cache.ts';
-import { readToolFiles } from './tool-files.ts';
-import type { ToolEntry, Toolbox } from './tool-registry.ts';
+import { parseQuestionAnswer, formatQuestion } from './question-form.ts';
+import type { ResourceCache } from './resource-cache.ts';
+import { parseToolFiles } from './tool-files.ts';
+import type { ToolEntry, ToolRegistry } from './tool-registry.ts';
 
 /** The action that goes on with a task that asked something or takes long; its tool has the same name. */
 const followUpAction = provideRequiredInput.name;
 
 /** What all connections of a face share. */
-export interface FaceSetting {
+export interface McpServerContext {
   readonly library: ServerLibrary;
   readonly bridge: Bridge;
-  readonly toolbox: Toolbox;
+  readonly toolbox: ToolRegistry;
   readonly name: string;
   readonly version: string;
   readonly instructions: string | undefined;
@@ -30,13 +30,13 @@ export interface FaceSetting {
   readonly progressInterval: number;
   readonly maxQuestions: number;
   readonly userId: string | undefined;
-  readonly log: Log | undefined;
+  readonly log: LogSink | undefined;
 }
 
 /** Whom a server talks to. */
-export interface Visitor {
+export interface McpClientContext {
   /** The files made for it. */
-  readonly shelf: ResourceShelf;
+  readonly shelf: ResourceCache;
   /** Its calls share a context. */
   readonly sessionId: string | undefined;
   /** Told when there are new files. */
@@ -47,7 +47,7 @@ export interface Visitor {
 const maxNote = 1_000;
 
 /** Makes the server for one connection, or for one request where there are no connections. */
-export function createFace(setting: FaceSetting, visitor: Visitor): Server {
+export function createMcpServer(setting: McpServerContext, visitor: McpClientContext): Server {
   const { library, toolbox, name, version, instructions } = setting;
   const server = new library.Server(
     { name, version },
@@ -107,7 +107,7 @@ export function createFace(setting: FaceSetting, visitor: Visitor): Server {
 }
 
 /** What a model should know about all the tools together. */
-function instructionsFor({ entries }: Toolbox): string {
+function instructionsFor({ entries }: ToolRegistry): string {
   const agents = new Set<string>();
   for (const { action } of entries.values()) if (action.agentName !== '') agents.add(action.agentName);
   const names = [...agents].join(', ').slice(0, maxNote);
@@ -124,19 +124,19 @@ interface ToolCall {
 }
 
 async function call(
-  setting: FaceSetting,
-  visitor: Visitor,
+  setting: McpServerContext,
+  visitor: McpClientContext,
   { server, entry, context, count }: ToolCall,
   given: { readonly [name: string]: unknown },
 ): Promise<CallToolResult | InputRequiredResult> {
   const { bridge, library, toolbox } = setting;
   const { mcpReq } = context;
-  const asked = readQuestion(library, mcpReq);
+  const asked = parseQuestionAnswer(library, mcpReq);
   let name = entry.action.name;
   let parameters = given;
   if (asked) {
     if (asked.answer === undefined) {
-      return writeMistake(
+      return buildToolError(
         `Nobody answered the question, so ${entry.tool.name} did not go on. To answer it after all, call ${followUpAction} with follow_up_id "${asked.followUpId}" and the answer as user_response.`,
       );
     }
@@ -144,9 +144,9 @@ async function call(
     parameters = { follow_up_id: asked.followUpId, user_response: asked.answer };
   } else {
     if (given.files !== undefined)
-      parameters = { ...given, files: await readToolFiles(given.files, visitor.shelf) };
+      parameters = { ...given, files: await parseToolFiles(given.files, visitor.shelf) };
     const wrong = entry.checkArguments(parameters);
-    if (wrong !== undefined) return writeMistake(`The arguments of ${entry.tool.name} are wrong: ${wrong}`);
+    if (wrong !== undefined) return buildToolError(`The arguments of ${entry.tool.name} are wrong: ${wrong}`);
   }
   const response = await bridge.invoke(name, parameters, {
     signal: mcpReq.signal,
@@ -163,12 +163,12 @@ async function call(
     rounds < setting.maxQuestions &&
     canAsk(library, server, context)
   ) {
-    return writeQuestion(library, entry.action.agentName, response.message, {
+    return formatQuestion(library, entry.action.agentName, response.message, {
       followUpId: response.followUpId,
       rounds: rounds + 1,
     });
   }
-  const result = writeAnswer(response, {
+  const result = buildToolResult(response, {
     shelf: visitor.shelf,
     followUpTool: followUpAction,
     check: entry.checkAnswer,
@@ -178,7 +178,7 @@ async function call(
 }
 
 /** Passes on what happens meanwhile, to a client that wants to know. */
-function notesFor({ mcpReq }: ServerContext, count: () => number): ActionMeta['onProgress'] {
+function notesFor({ mcpReq }: ServerContext, count: () => number): ActionCallOptions['onProgress'] {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return undefined;
   return (progress) => {
@@ -188,7 +188,7 @@ function notesFor({ mcpReq }: ServerContext, count: () => number): ActionMeta['o
   };
 }
 
-function noteOf({ message, state }: Progress): string {
+function noteOf({ message, state }: ActionProgress): string {
   return message === '' ? state : message.slice(0, maxNote);
 }
 

@@ -1,17 +1,17 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Log } from '../../../primitives/log.ts';
+import type { LogSink } from '../../../primitives/log.ts';
 
 /** How requests are taken in. */
 interface NodeFetchOptions {
   readonly maxBodyBytes: number;
-  readonly log: Log | undefined;
+  readonly log: LogSink | undefined;
 }
 
 /** Answers a request of the web; the text of its body is there as well. */
 type Answer = (request: Request, body: string) => Promise<Response>;
 
 /** Makes a listener for `node:http` of a function of the web. A client that leaves aborts its request. */
-export function nodeFetch(answer: Answer, { maxBodyBytes, log }: NodeFetchOptions): RequestListener {
+export function fetchListener(answer: Answer, { maxBodyBytes, log }: NodeFetchOptions): RequestListener {
   async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const left = new AbortController();
     outgoing.on('close', () => {

@@ -19,7 +19,7 @@ interface Standing {
 }
 
 /** Writes the question of an agent as a form with one field. */
-export function writeQuestion(
+export function formatQuestion(
   { inputRequired }: ServerLibrary,
   agentName: string,
   question: string,
@@ -47,7 +47,7 @@ export function writeQuestion(
  *
  * @returns undefined for a call that is no answer to one; an `answer` of undefined when the person would not answer.
  */
-export function readQuestion(
+export function parseQuestionAnswer(
   { inputResponse }: ServerLibrary,
   mcpReq: ServerContext['mcpReq'],
 ): (Standing & { readonly answer: string | undefined }) | undefined {

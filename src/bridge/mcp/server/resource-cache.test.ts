@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { memoryArtifacts } from '../../../artifacts/stores/memory.ts';
+import { memoryArtifactStore } from '../../../artifacts/stores/memory.ts';
 import { writeArtifactUri } from '../../../artifacts/artifact-uri.ts';
-import { ResourceShelf } from './resource-cache.ts';
+import { ResourceCache } from './resource-cache.ts';
 
 const bytes = (length: number): string => Buffer.alloc(length, 1).toString('base64');
 const file = (name: string, length: number) => ({ name, mediaType: 'text/plain', bytes: bytes(length) });
 
 describe('the shelf of resources', () => {
   it('keeps files under addresses that nobody can guess', async () => {
-    const shelf = new ResourceShelf();
+    const shelf = new ResourceCache();
     const [one, two] = [shelf.add(file('a b.txt', 3)), shelf.add(file('a b.txt', 3))];
     expect(one?.uri).toMatch(/^dragoman:\/\/files\/[0-9a-f-]{36}\/a%20b\.txt$/);
     expect(one?.uri).not.toBe(two?.uri);
@@ -17,26 +17,26 @@ describe('the shelf of resources', () => {
   });
 
   it('forgets the oldest when there are too many, or too much', async () => {
-    const few = new ResourceShelf({ maxResources: 2 });
+    const few = new ResourceCache({ maxResources: 2 });
     for (const name of ['a', 'b', 'c']) few.add(file(name, 1));
     expect(few.files.map(({ name }) => name)).toEqual(['b', 'c']);
-    const small = new ResourceShelf({ maxShelfBytes: 300 });
+    const small = new ResourceCache({ maxShelfBytes: 300 });
     for (const name of ['a', 'b', 'c']) small.add(file(name, 100));
     expect(small.files.map(({ name }) => name)).toEqual(['b', 'c']);
   });
 
   it('takes nothing that is too large', () => {
-    const shelf = new ResourceShelf({ maxResourceBytes: 10 });
+    const shelf = new ResourceCache({ maxResourceBytes: 10 });
     expect(shelf.add(file('a', 11))).toBeUndefined();
     expect(shelf.add({ name: 'b', mediaType: 'text/plain', bytes: bytes(3), size: 10 })).toBeDefined();
   });
 
   it('reads from the store what was given to this client, and nothing else', async () => {
-    const store = memoryArtifacts();
+    const store = memoryArtifactStore();
     const key = { app: 'demo', user: 'alice', session: 's', filename: 'note.txt' };
     await store.save(key, Buffer.from('note'), 'text/plain');
     await store.save({ ...key, filename: 'large.txt' }, Buffer.alloc(20), 'text/plain');
-    const shelf = new ResourceShelf({ maxResourceBytes: 10 }, store);
+    const shelf = new ResourceCache({ maxResourceBytes: 10 }, store);
     const uri = writeArtifactUri({ ...key, version: 0 });
     expect(await shelf.read(uri)).toBe('unknown');
     const labels = { name: 'note.txt', mediaType: 'text/plain' };
@@ -47,6 +47,6 @@ describe('the shelf of resources', () => {
     expect(await shelf.read(large)).toBe('too-large');
     await store.delete(key);
     expect(await shelf.read(uri)).toBe('gone');
-    expect(new ResourceShelf().add({ ...labels, uri })).toBeUndefined();
+    expect(new ResourceCache().add({ ...labels, uri })).toBeUndefined();
   });
 });

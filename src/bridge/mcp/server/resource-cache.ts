@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { decodedSize } from '../../../artifacts/stores/base64.ts';
+import { base64DecodedSize } from '../../../artifacts/stores/base64.ts';
 import type { ArtifactStore } from '../../../artifacts/artifact-store.ts';
 import { readArtifactUri } from '../../../artifacts/artifact-uri.ts';
 import type { ActionFile } from '../../action-types.ts';
@@ -15,7 +15,7 @@ export interface ResourceLimits {
 }
 
 /** A file that can be read as a resource. */
-export interface ShelvedFile {
+export interface CachedResource {
   readonly uri: string;
   readonly name: string;
   readonly mediaType: string;
@@ -25,11 +25,11 @@ export interface ShelvedFile {
 }
 
 /** Why a file cannot be had. */
-export type Absence = 'unknown' | 'gone' | 'too-large';
+export type ResourceMissReason = 'unknown' | 'gone' | 'too-large';
 
 /** The files that agents made for one client, until newer ones need their place. */
-export class ResourceShelf {
-  readonly #files = new Map<string, ShelvedFile>();
+export class ResourceCache {
+  readonly #files = new Map<string, CachedResource>();
   readonly #limits: Required<ResourceLimits>;
   readonly #store: ArtifactStore | undefined;
   #bytes = 0;
@@ -51,15 +51,15 @@ export class ResourceShelf {
     return this.#limits.maxResourceBytes;
   }
 
-  get files(): readonly ShelvedFile[] {
+  get files(): readonly CachedResource[] {
     return [...this.#files.values()];
   }
 
   /** Takes a file in. @returns undefined when it is too large, or is nowhere that this shelf can read from. */
-  add({ name, mediaType, uri, bytes, size }: ActionFile): ShelvedFile | undefined {
-    const length = size ?? (bytes === undefined ? undefined : decodedSize(bytes));
+  add({ name, mediaType, uri, bytes, size }: ActionFile): CachedResource | undefined {
+    const length = size ?? (bytes === undefined ? undefined : base64DecodedSize(bytes));
     if (length !== undefined && length > this.#limits.maxResourceBytes) return undefined;
-    let file: ShelvedFile;
+    let file: CachedResource;
     if (bytes !== undefined) {
       const address = `${this.scheme}${randomUUID()}/${encodeURIComponent(Buffer.from(name).toString())}`;
       file = { uri: address, name, mediaType, size: length, bytes };
@@ -74,7 +74,7 @@ export class ResourceShelf {
   }
 
   /** Reads a file that was taken in here. What is in the store but was never given to this client is unknown. */
-  async read(uri: string): Promise<(ShelvedFile & { readonly bytes: string }) | Absence> {
+  async read(uri: string): Promise<(CachedResource & { readonly bytes: string }) | ResourceMissReason> {
     const file = this.#files.get(uri);
     if (!file) return 'unknown';
     if (file.bytes !== undefined) return { ...file, bytes: file.bytes };

@@ -3,14 +3,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
 import { invalidField } from '../../../protocol/errors.ts';
-import { readJson } from '../../../primitives/json.ts';
-import { createFace, type FaceSetting } from './create-mcp-server.ts';
+import { parseJsonOrUndefined } from '../../../primitives/json.ts';
+import { createMcpServer, type McpServerContext } from './create-mcp-server.ts';
 import type { McpHttpOptions } from './mcp-http-options.ts';
-import { nodeFetch } from './fetch-listener.ts';
-import type { ResourceShelf } from './resource-cache.ts';
+import { fetchListener } from './fetch-listener.ts';
+import type { ResourceCache } from './resource-cache.ts';
 
 /** A face that listens. */
-export interface HttpFace {
+export interface McpHttpServer {
   readonly url: string;
   close(): Promise<void>;
 }
@@ -25,11 +25,11 @@ interface Session {
  * Serves MCP at one address: requests that carry everything with them (2026-07-28) get a server of their own, clients
  * that introduce themselves first (up to 2025-11-25) get a session, because only then can they be asked something.
  */
-export async function serveHttp(
-  setting: FaceSetting,
+export async function serveMcpHttp(
+  setting: McpServerContext,
   options: McpHttpOptions,
-  newShelf: () => ResourceShelf,
-): Promise<HttpFace> {
+  newShelf: () => ResourceCache,
+): Promise<McpHttpServer> {
   const { library, bridge } = setting;
   const { port = 0, host = '127.0.0.1', path = '/mcp', maxSessions = 100, token } = options;
   const { maxBodyBytes = 4 * 1_024 * 1_024 } = options;
@@ -47,7 +47,7 @@ export async function serveHttp(
   const single = library.createMcpHandler(
     () => {
       const onFiles = (): void => single.notify.resourcesChanged();
-      return createFace(setting, { shelf: shared, sessionId: undefined, onFiles });
+      return createMcpServer(setting, { shelf: shared, sessionId: undefined, onFiles });
     },
     { maxRequestBodySize: maxBodyBytes },
   );
@@ -56,7 +56,7 @@ export async function serveHttp(
   async function open(request: Request, parsedBody: unknown): Promise<Response> {
     const id = randomUUID();
     const onFiles = (): void => void server.sendResourceListChanged().catch(() => {});
-    const server = createFace(setting, { shelf: newShelf(), sessionId: id, onFiles });
+    const server = createMcpServer(setting, { shelf: newShelf(), sessionId: id, onFiles });
     const transport = new library.WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
       onsessionclosed: () => close(id),
@@ -89,7 +89,7 @@ export async function serveHttp(
     if (token !== undefined && !isToken(request.headers.get('authorization'), token))
       return refusal(401, 'A bearer token is needed', { 'www-authenticate': 'Bearer' });
     const id = request.headers.get('mcp-session-id');
-    const parsed = request.method === 'POST' ? readJson(body) : undefined;
+    const parsed = request.method === 'POST' ? parseJsonOrUndefined(body) : undefined;
     if (id !== null) {
       const session = sessions.get(id);
       if (!session) return refusal(404, 'There is no such session; introduce yourself again');
@@ -101,7 +101,7 @@ export async function serveHttp(
     return isIntroduction(parsed) ? await open(request, parsed) : await single.fetch(request);
   }
 
-  const server = createServer(nodeFetch(answer, { maxBodyBytes, log: setting.log }));
+  const server = createServer(fetchListener(answer, { maxBodyBytes, log: setting.log }));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);

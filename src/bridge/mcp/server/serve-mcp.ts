@@ -3,15 +3,15 @@ import type { Readable, Writable } from 'node:stream';
 import type { Server } from '@modelcontextprotocol/server';
 import type { ArtifactStore } from '../../../artifacts/artifact-store.ts';
 import { invalidField } from '../../../protocol/errors.ts';
-import type { Log } from '../../../primitives/log.ts';
+import type { LogSink } from '../../../primitives/log.ts';
 import type { Bridge } from '../../action-types.ts';
-import { createFace, type FaceSetting } from './create-mcp-server.ts';
-import { serveHttp } from './serve-mcp-http.ts';
+import { createMcpServer, type McpServerContext } from './create-mcp-server.ts';
+import { serveMcpHttp } from './serve-mcp-http.ts';
 import type { McpHttpOptions } from './mcp-http-options.ts';
 import { loadServerLibrary } from '../load-library.ts';
 import { packageVersion } from '../../../documents/package-version.ts';
-import { ResourceShelf, type ResourceLimits } from './resource-cache.ts';
-import { Toolbox } from './tool-registry.ts';
+import { ResourceCache, type ResourceLimits } from './resource-cache.ts';
+import { ToolRegistry } from './tool-registry.ts';
 
 /** Two streams to speak MCP over, one message for each line. */
 export interface McpStreams {
@@ -43,11 +43,11 @@ export interface ServeMcpOptions {
   /** Whose files may be read and written. @defaultValue as the bridge says */
   userId?: string;
   limits?: ResourceLimits;
-  log?: Log;
+  log?: LogSink;
 }
 
 /** A server of MCP that runs. */
-export interface RunningMcp extends AsyncDisposable {
+export interface RunningMcpServer extends AsyncDisposable {
   /** Where it is, such as `http://127.0.0.1:4100/mcp`; undefined for standard input and output. */
   readonly url: string | undefined;
   /** Settles when the client at the other end of the streams is gone, or when the server is closed. */
@@ -57,12 +57,12 @@ export interface RunningMcp extends AsyncDisposable {
 }
 
 /** Shows the actions of a bridge as the tools of an MCP server, in every version of MCP that the library speaks. */
-export async function serveMcp(bridge: Bridge, options: ServeMcpOptions): Promise<RunningMcp> {
+export async function serveMcp(bridge: Bridge, options: ServeMcpOptions): Promise<RunningMcpServer> {
   const { stdio, http } = options;
   if (!stdio === !http) throw invalidField('options', 'must have one of stdio and http');
   const library = await loadServerLibrary();
-  const toolbox = new Toolbox(bridge, library);
-  const setting: FaceSetting = {
+  const toolbox = new ToolRegistry(bridge, library);
+  const setting: McpServerContext = {
     library,
     bridge,
     toolbox,
@@ -75,14 +75,14 @@ export async function serveMcp(bridge: Bridge, options: ServeMcpOptions): Promis
     userId: options.userId,
     log: options.log,
   };
-  const newShelf = (): ResourceShelf => new ResourceShelf(options.limits, options.artifacts);
+  const newShelf = (): ResourceCache => new ResourceCache(options.limits, options.artifacts);
   let end = (): void => {};
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
   const face = stdio
     ? serveStreams(setting, stdio === true ? undefined : stdio, newShelf(), () => end())
-    : await serveHttp(setting, http === true || !http ? {} : http, newShelf);
+    : await serveMcpHttp(setting, http === true || !http ? {} : http, newShelf);
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closing ??= face.close().finally(() => {
@@ -97,9 +97,9 @@ export async function serveMcp(bridge: Bridge, options: ServeMcpOptions): Promis
 
 /** Serves one client, for as long as it keeps its stream open. */
 function serveStreams(
-  setting: FaceSetting,
+  setting: McpServerContext,
   streams: McpStreams | undefined,
-  shelf: ResourceShelf,
+  shelf: ResourceCache,
   onEnd: () => void,
 ): { readonly url: undefined; close(): Promise<void> } {
   const { library, bridge, log } = setting;
@@ -113,7 +113,7 @@ function serveStreams(
   const handle = library.serveStdio(
     () => {
       const onFiles = (): void => tell((server) => server.sendResourceListChanged());
-      current = createFace(setting, { shelf, sessionId, onFiles });
+      current = createMcpServer(setting, { shelf, sessionId, onFiles });
       return current;
     },
     { transport, onerror: (error) => log?.({ level: 'warn', message: 'MCP', error }) },

@@ -1,7 +1,7 @@
 import { mediaTypeFor } from '../../../artifacts/media-types.ts';
 import type { FileParameter } from '../../action-types.ts';
-import { nameIn } from './resource-name.ts';
-import type { ResourceShelf } from './resource-cache.ts';
+import { resourceName } from './resource-name.ts';
+import type { ResourceCache } from './resource-cache.ts';
 
 type Fields = { readonly [name: string]: unknown };
 
@@ -11,7 +11,7 @@ type Fields = { readonly [name: string]: unknown };
  *
  * @returns what is no list as it is: the check of the arguments has words for it.
  */
-export async function readToolFiles(given: unknown, shelf: ResourceShelf): Promise<unknown> {
+export async function parseToolFiles(given: unknown, shelf: ResourceCache): Promise<unknown> {
   if (!Array.isArray(given)) return typeof given === 'string' ? fromShelf(given, given, shelf) : given;
   const files: unknown[] = [];
   for (const each of given as unknown[]) {
@@ -23,7 +23,7 @@ export async function readToolFiles(given: unknown, shelf: ResourceShelf): Promi
 }
 
 /** A file that only this face knows, as its content. */
-async function fromShelf(uri: string, otherwise: unknown, shelf: ResourceShelf): Promise<unknown> {
+async function fromShelf(uri: string, otherwise: unknown, shelf: ResourceCache): Promise<unknown> {
   if (!uri.startsWith(shelf.scheme)) return otherwise;
   const found = await shelf.read(uri);
   if (typeof found === 'string') return otherwise;
@@ -51,6 +51,6 @@ function embedded(resource: unknown): object | undefined {
   if (typeof resource !== 'object' || resource === null) return undefined;
   const { uri, blob, text, mimeType } = resource as Fields;
   const bytes = typeof text === 'string' ? Buffer.from(text).toString('base64') : blob;
-  const name = typeof uri === 'string' ? nameIn(uri) : 'file';
+  const name = typeof uri === 'string' ? resourceName(uri) : 'file';
   return { bytes, name, mediaType: typeof mimeType === 'string' ? mimeType : mediaTypeFor(name) };
 }

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nameTools } from './tool-names.ts';
+import { assignToolNames } from './tool-names.ts';
 
-const names = (...actions: string[]): string[] => [...nameTools(actions).values()];
+const names = (...actions: string[]): string[] => [...assignToolNames(actions).values()];
 
 describe('the names of tools', () => {
   it('are those of the actions, in letters that every host takes', () => {
@@ -14,8 +14,8 @@ describe('the names of tools', () => {
   });
 
   it('carry a piece of their hash where two would be the same, whatever the order', () => {
-    const one = nameTools(['a/b_c', 'a_b/c', 'x/y']);
-    const other = nameTools(['x/y', 'a_b/c', 'a/b_c']);
+    const one = assignToolNames(['a/b_c', 'a_b/c', 'x/y']);
+    const other = assignToolNames(['x/y', 'a_b/c', 'a/b_c']);
     expect(one.get('a/b_c')).toMatch(/^a_b_c_[0-9a-f]{8}$/);
     expect(one.get('a_b/c')).not.toBe(one.get('a/b_c'));
     expect(Object.fromEntries(other)).toEqual(Object.fromEntries(one));

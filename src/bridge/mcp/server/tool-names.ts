@@ -9,7 +9,7 @@ const maxLength = 64;
  *
  * @returns the names of tools by those of actions, in the same order.
  */
-export function nameTools(actions: readonly string[]): Map<string, string> {
+export function assignToolNames(actions: readonly string[]): Map<string, string> {
   const wanted = actions.map((action) => action.replaceAll(/[^A-Za-z0-9_-]+/g, '_') || '_');
   const counts = new Map<string, number>();
   for (const name of wanted) counts.set(name, (counts.get(name) ?? 0) + 1);

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import type { Action, Bridge, Schema } from '../../action-types.ts';
+import type { Action, Bridge, JsonSchema } from '../../action-types.ts';
 import { provideRequiredInput } from '../../actions/skill-actions.ts';
 import { loadServerLibrary } from '../load-library.ts';
-import { Toolbox } from './tool-registry.ts';
+import { ToolRegistry } from './tool-registry.ts';
 
-function action(name: string, parameters: Schema, output?: Schema): Action {
+function action(name: string, parameters: JsonSchema, output?: JsonSchema): Action {
   return { ...provideRequiredInput, name, parameters, output };
 }
 
 async function toolboxOf(
   ...actions: Action[]
-): Promise<{ toolbox: Toolbox; change: (next: Action[]) => void }> {
+): Promise<{ toolbox: ToolRegistry; change: (next: Action[]) => void }> {
   let current: readonly Action[] = actions;
   let changed = (): void => {};
   const bridge = {
@@ -24,7 +24,7 @@ async function toolboxOf(
     current = next;
     changed();
   };
-  return { toolbox: new Toolbox(bridge, await loadServerLibrary()), change };
+  return { toolbox: new ToolRegistry(bridge, await loadServerLibrary()), change };
 }
 
 describe('the toolbox', () => {
@@ -45,7 +45,11 @@ describe('the toolbox', () => {
   });
 
   it('does not mix up schemas of two agents that have the same id', async () => {
-    const schema = (type: string): Schema => ({ $id: 'same', type: 'object', properties: { x: { type } } });
+    const schema = (type: string): JsonSchema => ({
+      $id: 'same',
+      type: 'object',
+      properties: { x: { type } },
+    });
     const { toolbox } = await toolboxOf(action('a/s', schema('string')), action('b/s', schema('number')));
     expect(toolbox.entries.get('a_s')?.checkArguments({ x: 'text' })).toBeUndefined();
     expect(toolbox.entries.get('b_s')?.checkArguments({ x: 'text' })).toBe('x must be number');

@@ -1,8 +1,8 @@
 import type { Tool } from '@modelcontextprotocol/server';
-import type { Action, Bridge, Schema } from '../../action-types.ts';
+import type { Action, Bridge, JsonSchema } from '../../action-types.ts';
 import type { ServerLibrary } from '../load-library.ts';
-import { answerSchema } from './tool-result.ts';
-import { nameTools } from './tool-names.ts';
+import { toolResultSchema } from './tool-result.ts';
+import { assignToolNames } from './tool-names.ts';
 
 /** How many characters of what an agent says about a skill are passed on. */
 const maxDescription = 4_000;
@@ -21,7 +21,7 @@ export interface ToolEntry {
 }
 
 /** The actions of a bridge as tools; made again when they change. */
-export class Toolbox {
+export class ToolRegistry {
   readonly #bridge: Bridge;
   readonly #library: ServerLibrary;
   readonly #stop: () => void;
@@ -47,11 +47,11 @@ export class Toolbox {
 
   #make(): Map<string, ToolEntry> {
     const actions = this.#bridge.actions();
-    const names = nameTools(actions.map(({ name }) => name));
+    const names = assignToolNames(actions.map(({ name }) => name));
     // A validator keeps what it compiled, so each list gets its own.
     const validator = new this.#library.AjvJsonSchemaValidator();
     const compiled = new Map<string, Check | undefined>();
-    const compile = (schema: Schema): Check | undefined => {
+    const compile = (schema: JsonSchema): Check | undefined => {
       // Compiling is slow, and most skills of a card take and give the same.
       const text = JSON.stringify(schema);
       if (!compiled.has(text)) compiled.set(text, checkOf(validator, schema));
@@ -69,7 +69,7 @@ export class Toolbox {
 /** @returns undefined for a schema that makes no sense: it would make clients refuse the whole list. */
 function checkOf(
   validator: InstanceType<ServerLibrary['AjvJsonSchemaValidator']>,
-  schema: Schema,
+  schema: JsonSchema,
 ): Check | undefined {
   try {
     const check = validator.getValidator(withoutId(schema));
@@ -82,7 +82,11 @@ function checkOf(
   }
 }
 
-function entryOf(name: string, action: Action, compile: (schema: Schema) => Check | undefined): ToolEntry {
+function entryOf(
+  name: string,
+  action: Action,
+  compile: (schema: JsonSchema) => Check | undefined,
+): ToolEntry {
   const { parameters } = action;
   const isObject = parameters.type === 'object';
   const checkArguments = isPlain(parameters)
@@ -90,7 +94,7 @@ function entryOf(name: string, action: Action, compile: (schema: Schema) => Chec
     : isObject
       ? compile(parameters)
       : undefined;
-  const promised = answerSchema(action.output);
+  const promised = toolResultSchema(action.output);
   const checkAnswer = compile(promised);
   return {
     action,
@@ -101,7 +105,7 @@ function entryOf(name: string, action: Action, compile: (schema: Schema) => Chec
       title: action.title,
       description: descriptionOf(action),
       inputSchema: (checkArguments ? withoutId(parameters) : { type: 'object' }) as Tool['inputSchema'],
-      outputSchema: checkAnswer ? promised : answerSchema(undefined),
+      outputSchema: checkAnswer ? promised : toolResultSchema(undefined),
       annotations: { title: action.title, openWorldHint: true },
       _meta: { 'dragoman/action': action.name },
     },
@@ -109,10 +113,10 @@ function entryOf(name: string, action: Action, compile: (schema: Schema) => Chec
 }
 
 /** Whether a schema says no more than which texts an action takes beside files: then it makes sense without a look. */
-function isPlain({ properties, type, required, additionalProperties, ...rest }: Schema): boolean {
+function isPlain({ properties, type, required, additionalProperties, ...rest }: JsonSchema): boolean {
   if (type !== 'object' || additionalProperties !== false || Object.keys(rest).length > 0) return false;
   if (!Array.isArray(required)) return false;
-  return Object.entries(properties as { [name: string]: Schema }).every(([name, property]) => {
+  return Object.entries(properties as { [name: string]: JsonSchema }).every(([name, property]) => {
     const { type: kind, description = '', ...more } = property;
     return (
       name === 'files' ||
@@ -122,7 +126,7 @@ function isPlain({ properties, type, required, additionalProperties, ...rest }: 
 }
 
 /** Two agents may give different schemas the same id; where they stand they need none. */
-function withoutId({ $id: _id, ...schema }: Schema): { [keyword: string]: unknown } {
+function withoutId({ $id: _id, ...schema }: JsonSchema): { [keyword: string]: unknown } {
   return schema;
 }
 

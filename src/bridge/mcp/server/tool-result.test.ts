@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { responseOf } from '../../actions/action-response.ts';
-import { ResourceShelf } from './resource-cache.ts';
-import { answerSchema, writeAnswer } from './tool-result.ts';
+import { buildResponse } from '../../actions/action-response.ts';
+import { ResourceCache } from './resource-cache.ts';
+import { toolResultSchema, buildToolResult } from './tool-result.ts';
 
-const write = (said: Parameters<typeof responseOf>[0], limits = {}) =>
-  writeAnswer(responseOf(said), {
-    shelf: new ResourceShelf(limits),
+const write = (said: Parameters<typeof buildResponse>[0], limits = {}) =>
+  buildToolResult(buildResponse(said), {
+    shelf: new ResourceCache(limits),
     followUpTool: 'provide_required_input',
     check: () => undefined,
   });
@@ -77,10 +77,10 @@ describe('the schema of answers', () => {
       properties: { a: { $ref: '#/$defs/a' } },
       $defs: { a: {} },
     };
-    expect(answerSchema(data)).toMatchObject({
+    expect(toolResultSchema(data)).toMatchObject({
       $defs: { a: {} },
       properties: { data: { type: 'object', properties: { a: { $ref: '#/$defs/a' } } } },
     });
-    expect(JSON.stringify(answerSchema(data))).not.toContain('$id');
+    expect(JSON.stringify(toolResultSchema(data))).not.toContain('$id');
   });
 });

@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { ActionFile, ActionResponse, ActionStatus, Schema } from '../../action-types.ts';
-import type { ResourceShelf } from './resource-cache.ts';
+import type { ActionFile, ActionResponse, ActionStatus, JsonSchema } from '../../action-types.ts';
+import type { ResourceCache } from './resource-cache.ts';
 
 /** How many bytes a picture or a sound may have to be shown at once, beside its link. */
 const maxInlineBytes = 256 * 1_024;
@@ -29,7 +29,7 @@ const statuses: readonly ActionStatus[] = [
 ];
 
 /** The schema of the structured content of every answer; `data` is as the skill says it is, if it does. */
-export function answerSchema(data: Schema | undefined): Schema {
+export function toolResultSchema(data: JsonSchema | undefined): JsonSchema {
   const text = { type: 'string' };
   const { $id: _id, $schema: _schema, $defs, definitions, ...rest } = data ?? { type: 'object' };
   return {
@@ -58,8 +58,8 @@ export function answerSchema(data: Schema | undefined): Schema {
 }
 
 /** What a tool answers, and the tool that goes on with it. */
-export interface AnswerSetting {
-  readonly shelf: ResourceShelf;
+export interface ToolResultContext {
+  readonly shelf: ResourceCache;
   /** The name of the tool that takes answers to questions. */
   readonly followUpTool: string;
   /** Looks at the structured content. @returns what is wrong with it, or undefined. */
@@ -67,7 +67,7 @@ export interface AnswerSetting {
 }
 
 /** Writes the response of an action as the result of a tool. */
-export function writeAnswer(response: ActionResponse, setting: AnswerSetting): CallToolResult {
+export function buildToolResult(response: ActionResponse, setting: ToolResultContext): CallToolResult {
   const { status, message, followUpId, taskId, contextId } = response;
   // What a call can go on with stands beside the data here.
   const { follow_up_id: _id, ...data } = response.data;
@@ -100,7 +100,7 @@ export function writeAnswer(response: ActionResponse, setting: AnswerSetting): C
 }
 
 /** A result for what went wrong before an agent was asked. */
-export function writeMistake(text: string): CallToolResult {
+export function buildToolError(text: string): CallToolResult {
   return {
     content: [{ type: 'text', text }],
     structuredContent: { status: 'ERROR', message: text },
@@ -122,7 +122,7 @@ function whatToDo({ success, status, errorInfo, followUpId }: ActionResponse, to
 /** Puts a file on the shelf and a link to it into the content. */
 function writeFile(
   file: ActionFile,
-  shelf: ResourceShelf,
+  shelf: ResourceCache,
   content: CallToolResult['content'],
 ): { name: string; mediaType: string; uri?: string; size?: number } {
   const { name, mediaType, bytes } = file;

@@ -21,7 +21,7 @@ export function addActions(program: Command): void {
     .addHelpText('after', examples);
   withAgents(actions.command('list').description('Lists the actions of agents.')).action(
     async (flags: ActionsFlags) => {
-      const { listActions } = await import('./run.ts');
+      const { runActionsListCommand: listActions } = await import('./run.ts');
       await listActions(flags);
     },
   );
@@ -35,7 +35,7 @@ export function addActions(program: Command): void {
       new Option('--wait <seconds>', 'how long to wait for an answer').argParser(secondsOf).default(300),
     )
     .action(async (action: string, parameters: string[], flags: InvokeFlags) => {
-      const { invokeAction } = await import('./run.ts');
+      const { runActionsInvokeCommand: invokeAction } = await import('./run.ts');
       await invokeAction(action, parameters, flags);
     });
 }

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Action, ActionResponse, Bridge } from '../../../bridge/action-types.ts';
-import { bridges } from '../../../bridge/bridge.ts';
+import { bridgeAgents } from '../../../bridge/bridge.ts';
 import type { NamedAgent } from '../../../bridge/actions/bridged-agent.ts';
-import { sqliteFollowUps } from '../../../bridge/follow-ups/sqlite-follow-up-store.ts';
+import { sqliteFollowUpStore } from '../../../bridge/follow-ups/sqlite-follow-up-store.ts';
 import { connect, type RemoteAgent } from '../../../client/connect.ts';
 import { bearer } from '../../../client/credentials.ts';
-import { coloursFor } from '../../terminal/colors.ts';
-import { Mistake } from '../../terminal/usage-error.ts';
+import { createColors } from '../../terminal/colors.ts';
+import { UsageError } from '../../terminal/usage-error.ts';
 
 /** What `dragoman actions list` is told. */
 export interface ActionsFlags {
@@ -26,7 +26,7 @@ export interface InvokeFlags extends ActionsFlags {
 }
 
 /** Prints the actions of agents. */
-export async function listActions(flags: ActionsFlags): Promise<void> {
+export async function runActionsListCommand(flags: ActionsFlags): Promise<void> {
   await withBridge(flags, undefined, async (made) => {
     const actions = made.actions();
     if (flags.output === 'json') print(JSON.stringify(actions, undefined, 2));
@@ -35,7 +35,7 @@ export async function listActions(flags: ActionsFlags): Promise<void> {
 }
 
 /** Calls an action. The exit code says whether it succeeded. */
-export async function invokeAction(
+export async function runActionsInvokeCommand(
   name: string,
   given: readonly string[],
   flags: InvokeFlags,
@@ -48,7 +48,7 @@ export async function invokeAction(
       const action = made.actions().find((each) => each.name === name);
       if (!action) {
         const names = made.actions().map((each) => each.name);
-        throw new Mistake(`there is no action ${name}`, `There are ${names.join(', ')}.`);
+        throw new UsageError(`there is no action ${name}`, `There are ${names.join(', ')}.`);
       }
       const response = await made.invoke(name, parametersOf(action, given, flags.file ?? []), {
         signal: stop.signal,
@@ -74,14 +74,15 @@ async function withBridge(
   try {
     for (const place of places) {
       const [, given, url = place] = /^([\w.-]+)=(https?:.*)$/i.exec(place) ?? [];
-      if (!URL.canParse(url)) throw new Mistake(`${place} is no URL`, 'Say --agent http://localhost:4000.');
+      if (!URL.canParse(url))
+        throw new UsageError(`${place} is no URL`, 'Say --agent http://localhost:4000.');
       const agent = connect(url, auth ? { auth } : {});
       agents.push({ agent, agentName: given ?? '' });
     }
     const named = await Promise.all(agents.map(withName));
     const followUps =
-      followUpsFile === undefined ? undefined : await sqliteFollowUps({ file: followUpsFile });
-    const made = await bridges(named, { cardInterval: 0, ...(followUps && { followUps }) });
+      followUpsFile === undefined ? undefined : await sqliteFollowUpStore({ file: followUpsFile });
+    const made = await bridgeAgents(named, { cardInterval: 0, ...(followUps && { followUps }) });
     try {
       await work(made);
     } finally {
@@ -95,7 +96,10 @@ async function withBridge(
 function tokenIn(variable: string): string {
   const token = process.env[variable];
   if (token) return token;
-  throw new Mistake(`the environment has no ${variable}`, 'Set it to the token, or leave --token-env out.');
+  throw new UsageError(
+    `the environment has no ${variable}`,
+    'Set it to the token, or leave --token-env out.',
+  );
 }
 
 /** An agent that was given no name is called as its card says. */
@@ -131,7 +135,7 @@ function parametersOf(
   }
   if (words.length > 0) {
     if (!Object.hasOwn(properties, 'prompt')) {
-      throw new Mistake(
+      throw new UsageError(
         `${name} does not know what to do with ${JSON.stringify(words[0])}`,
         `Its parameters are name=value, with ${Object.keys(properties).join(', ')}.`,
       );
@@ -154,12 +158,12 @@ function bytesIn(path: string): string {
   try {
     return readFileSync(path).toString('base64');
   } catch (cause) {
-    throw new Mistake(`${path} cannot be read`, 'Name a file that is there.', cause);
+    throw new UsageError(`${path} cannot be read`, 'Name a file that is there.', cause);
   }
 }
 
 function described({ name, description, parameters }: Action): string {
-  const paint = coloursFor(process.stdout);
+  const paint = createColors(process.stdout);
   const required = new Set(Array.isArray(parameters.required) ? parameters.required : []);
   const names = Object.keys((parameters.properties ?? {}) as object).map((each) =>
     required.has(each) ? each : `[${each}]`,

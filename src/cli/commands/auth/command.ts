@@ -33,7 +33,7 @@ export function addAuth(program: Command): void {
   addClientFlags(login)
     .addHelpText('after', examples)
     .action(async () => {
-      const { logIn } = await import('./login.ts');
+      const { runLoginCommand: logIn } = await import('./login.ts');
       await logIn(login, () => login.opts<LoginFlags>());
     });
 }

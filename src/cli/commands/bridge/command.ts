@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { BridgeFlags } from './run.ts';
-import { portOf } from '../../inputs/parse-port.ts';
+import { parsePort } from '../../inputs/parse-port.ts';
 
 const examples = `
 Examples:
@@ -30,7 +30,7 @@ export function addBridge(program: Command): void {
     )
     .addOption(
       new Option('-p, --port <number>', 'the port for --mcp http; 0 for any free one')
-        .argParser(portOf)
+        .argParser(parsePort)
         .default(4100),
     )
     .option('--header <[name=]header>', 'a header for requests to an agent; ${NAME} is filled in', gathered)
@@ -63,7 +63,7 @@ export function addBridge(program: Command): void {
     )
     .addHelpText('after', examples)
     .action(async (flags: BridgeFlags) => {
-      const { runBridge } = await import('./run.ts');
+      const { runBridgeCommand: runBridge } = await import('./run.ts');
       await runBridge(flags);
     });
 }

@@ -1,16 +1,16 @@
-import { memoryArtifacts } from '../../../artifacts/stores/memory.ts';
+import { memoryArtifactStore } from '../../../artifacts/stores/memory.ts';
 import type { Bridge } from '../../../bridge/action-types.ts';
-import { bridges } from '../../../bridge/bridge.ts';
-import { type RunningMcp, serveMcp } from '../../../bridge/mcp/server/serve-mcp.ts';
+import { bridgeAgents } from '../../../bridge/bridge.ts';
+import { type RunningMcpServer, serveMcp } from '../../../bridge/mcp/server/serve-mcp.ts';
 import { supervise } from '../../../bridge/supervisor/supervise.ts';
 import { supervisedAgent } from '../../../bridge/supervisor/supervised-agent.ts';
 import { connect } from '../../../client/connect.ts';
 import { bearer } from '../../../client/credentials.ts';
-import { fillIn } from '../../../documents/interpolate.ts';
+import { interpolateVariables } from '../../../documents/interpolate.ts';
 import { openBridgeFile } from './bridge-file.ts';
-import { listeningMistake } from '../../terminal/listen-error.ts';
-import { type LogForm, openLogs } from '../../terminal/log.ts';
-import { complain, Mistake } from '../../terminal/usage-error.ts';
+import { toListenError } from '../../terminal/listen-error.ts';
+import { type LogFormat, openLogs } from '../../terminal/log.ts';
+import { printError, UsageError } from '../../terminal/usage-error.ts';
 import { stopOnSignals } from '../../process/shutdown.ts';
 
 /** What `dragoman bridge` is told. */
@@ -27,19 +27,20 @@ export interface BridgeFlags {
   wait: number;
   refresh: number;
   output: 'text' | 'json';
-  log: LogForm;
+  log: LogFormat;
 }
 
 /** Shows agents as tools until the client is gone or a signal comes. Standard output is for MCP alone. */
-export async function runBridge(flags: BridgeFlags): Promise<void> {
+export async function runBridgeCommand(flags: BridgeFlags): Promise<void> {
   const places = placesOf(flags);
   const headers = byAgent(flags.header ?? [], '--header', places);
   const tokens = byAgent(flags.bearer ?? [], '--bearer', places);
   const token = flags.token === undefined ? undefined : variable(flags.token, '--token');
   for (const name of ['wait', 'refresh'] as const)
-    if (!(flags[name] > 0)) throw new Mistake(`--${name} must be a number of seconds`, `Say --${name} 60.`);
+    if (!(flags[name] > 0))
+      throw new UsageError(`--${name} must be a number of seconds`, `Say --${name} 60.`);
   if (flags.output === 'json' && flags.mcp === 'stdio')
-    throw new Mistake('standard output is for MCP alone', 'Leave -o json out, or say --mcp http.');
+    throw new UsageError('standard output is for MCP alone', 'Leave -o json out, or say --mcp http.');
   const agents = places.map(({ name, url }) => {
     const [tokenName] = tokens.get(name) ?? [];
     const options = {
@@ -59,7 +60,7 @@ export async function runBridge(flags: BridgeFlags): Promise<void> {
     isStopping = true;
     for (const close of closers.toReversed()) await close();
   };
-  stopOnSignals(stop, complain);
+  stopOnSignals(stop, printError);
   try {
     if (flags.command !== undefined) {
       const supervised = supervise({ command: flags.command, url: places.at(-1)?.url ?? '', log });
@@ -68,10 +69,10 @@ export async function runBridge(flags: BridgeFlags): Promise<void> {
       for (const last of agents.slice(-1)) last.agent = supervisedAgent(supervised, last.agent);
     }
     await Promise.all(opened.map(({ supervised }) => supervised.whenReady()));
-    const artifacts = memoryArtifacts();
+    const artifacts = memoryArtifactStore();
     const cardInterval = flags.refresh * 1_000;
     const all = [...agents, ...opened.map((each) => each.bridge)];
-    const bridge = await bridges(all, { artifacts, log, whenUnreachable: 'retry', cardInterval });
+    const bridge = await bridgeAgents(all, { artifacts, log, whenUnreachable: 'retry', cardInterval });
     closers.push(() => bridge.close());
     const running = await serveMcp(bridge, {
       ...(flags.mcp === 'stdio'
@@ -86,12 +87,12 @@ export async function runBridge(flags: BridgeFlags): Promise<void> {
     await running.ended;
   } catch (cause) {
     await stop();
-    throw listeningMistake(cause, { port: flags.port });
+    throw toListenError(cause, { port: flags.port });
   }
   await stop();
 }
 
-function tell({ url }: RunningMcp, bridge: Bridge, output: BridgeFlags['output']): void {
+function tell({ url }: RunningMcpServer, bridge: Bridge, output: BridgeFlags['output']): void {
   const actions = bridge.actions().map(({ name }) => name);
   if (output === 'json') process.stdout.write(`${JSON.stringify({ url, actions })}\n`);
   const where = url === undefined ? 'standard input and output' : url;
@@ -106,26 +107,26 @@ interface Place {
 /** Reads which agents there are; the one of the command is the last. */
 function placesOf({ config, agent = [], command, url }: BridgeFlags): Place[] {
   if ((command === undefined) !== (url === undefined))
-    throw new Mistake(
+    throw new UsageError(
       '--command and --url belong together',
       'Say which program to start and where it answers: --command "node agent.js" --url http://localhost:4000.',
     );
   const places = [...agent, ...(url === undefined ? [] : [url])].map(readPlace);
   if (places.length === 0 && config === undefined)
-    throw new Mistake(
+    throw new UsageError(
       'There is no agent to bridge',
       'Name one with --agent URL, or a file with --config, or start one with --command.',
     );
   const names = new Set(places.map(({ name }) => name));
   if (names.size < places.length)
-    throw new Mistake('Two agents have the same name', 'Give them others: --agent weather=https://…');
+    throw new UsageError('Two agents have the same name', 'Give them others: --agent weather=https://…');
   return places;
 }
 
 function readPlace(text: string): Place {
   const [, given, url = ''] = /^(?:([\w.-]+)=)?(.*)$/s.exec(text) ?? [];
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    throw new Mistake(`${text} is not the URL of an agent`, 'A URL begins with http:// or https://.');
+    throw new UsageError(`${text} is not the URL of an agent`, 'A URL begins with http:// or https://.');
   const { hostname, port } = new URL(url);
   return {
     name:
@@ -146,7 +147,7 @@ function byAgent(texts: readonly string[], flag: string, places: readonly Place[
     const isName = named !== undefined && places.some(({ name }) => name === named);
     const name = isName ? named : places.length === 1 ? places[0]?.name : undefined;
     if (name === undefined)
-      throw new Mistake(
+      throw new UsageError(
         `${flag} does not say which agent it is for`,
         `Begin it with the name of one: ${places.map((place) => `${place.name}=`).join(', ')}`,
       );
@@ -159,8 +160,8 @@ function byAgent(texts: readonly string[], flag: string, places: readonly Place[
 function readHeader(text: string): [string, string] {
   const [, name, value] = /^([!#$%&'*+.^`|~\w-]+):\s*(.*)$/s.exec(text) ?? [];
   if (name === undefined || value === undefined)
-    throw new Mistake('--header is not a header', "Write it as 'Name: value'.");
-  const filled = fillIn(value, process.env, (_, missing) => {
+    throw new UsageError('--header is not a header', "Write it as 'Name: value'.");
+  const filled = interpolateVariables(value, process.env, (_, missing) => {
     throw unset(missing, '--header');
   });
   return [name.toLowerCase(), String(filled)];
@@ -172,6 +173,6 @@ function variable(name: string, flag: string): string {
   return value;
 }
 
-function unset(name: string, flag: string): Mistake {
-  return new Mistake(`${flag} needs ${name}, which is not set`, `Set the environment variable ${name}.`);
+function unset(name: string, flag: string): UsageError {
+  return new UsageError(`${flag} needs ${name}, which is not set`, `Set the environment variable ${name}.`);
 }

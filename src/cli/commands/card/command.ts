@@ -19,7 +19,7 @@ export function addCard(program: Command): void {
   addClientFlags(get)
     .addHelpText('after', examples)
     .action(async (flags: { validate?: boolean; extended?: boolean }) => {
-      const { getCard } = await import('./run.ts');
+      const { runCardGetCommand: getCard } = await import('./run.ts');
       await getCard(get, flags);
     });
 }

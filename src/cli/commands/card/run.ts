@@ -2,13 +2,13 @@ import type { Command } from 'commander';
 import { v1_0 } from '../../../dialects/v1_0/index.ts';
 import type { AgentCard, SecurityScheme } from '../../../protocol/card.ts';
 import { A2AError } from '../../../protocol/errors.ts';
-import { schemesOf } from '../../client/credentials.ts';
-import { ClientFailure } from '../../client/client-error.ts';
+import { listSchemes } from '../../client/credentials.ts';
+import { ClientError } from '../../client/client-error.ts';
 import type { ClientOutput } from '../../client/output.ts';
-import { type Session, warn, withAgent } from '../../client/session.ts';
+import { type ClientSession, printWarning, withAgent } from '../../client/session.ts';
 
 /** Shows the card of an agent. */
-export async function getCard(
+export async function runCardGetCommand(
   command: Command,
   { validate = false, extended = false }: { validate?: boolean; extended?: boolean },
 ): Promise<void> {
@@ -35,35 +35,35 @@ export async function getCard(
   });
 }
 
-async function extendedCard({ agent, card, call }: Session): Promise<AgentCard> {
+async function extendedCard({ agent, card, call }: ClientSession): Promise<AgentCard> {
   if (card.capabilities.extendedAgentCard !== true)
     throw new A2AError(
       'EXTENDED_AGENT_CARD_NOT_CONFIGURED',
       'The card of the agent does not offer an extended card',
     );
-  if (schemesOf(card).length === 0)
-    warn('the card declares no security scheme: the extended card is asked for without credentials');
+  if (listSchemes(card).length === 0)
+    printWarning('the card declares no security scheme: the extended card is asked for without credentials');
   return agent.extendedCard(call);
 }
 
 async function checkCard(wire: object): Promise<void> {
   if (!('supportedInterfaces' in wire))
-    throw new ClientFailure(
+    throw new ClientError(
       'A2ACLI_ERR_CARD_INVALID',
       'the card has no supportedInterfaces: it is not of A2A 1.0',
       'Validate cards of versions before with dragoman conformance.',
     );
-  const { cardFlaws } = await import('../../../conformance/checks/card/card-schema.ts');
+  const { cardSchemaErrors: cardFlaws } = await import('../../../conformance/checks/card/card-schema.ts');
   const flaws = cardFlaws(wire as Parameters<typeof cardFlaws>[0]);
   if (flaws.length === 0) return;
-  throw new ClientFailure(
+  throw new ClientError(
     'A2ACLI_ERR_CARD_INVALID',
     `the card is not valid: ${flaws.map(({ message }) => message).join('; ')}`,
     'Correct the card, or tell whoever runs the agent.',
   );
 }
 
-function tellCard(card: AgentCard, { out, description, flags }: Session): void {
+function tellCard(card: AgentCard, { out, description, flags }: ClientSession): void {
   const { capabilities } = card;
   out.field('Name', card.name);
   out.field('Version', card.version);

@@ -2,14 +2,14 @@ import type { StreamEvent } from '../../../protocol/event.ts';
 import type { Message } from '../../../protocol/message.ts';
 import type { Part } from '../../../protocol/part.ts';
 import { isInterrupted, isTask, isTerminal, type Task } from '../../../protocol/task.ts';
-import { fileLine, wireState } from '../../client/output.ts';
-import { coloursFor } from '../../terminal/colors.ts';
-import { plain } from '../../terminal/sanitize.ts';
+import { formatFileLine, wireState } from '../../client/output.ts';
+import { createColors } from '../../terminal/colors.ts';
+import { sanitizeForTerminal } from '../../terminal/sanitize.ts';
 
 /** One turn of the agent, as a person at a terminal reads it: what it says, as it says it. */
-export class ChatView {
+export class ChatPrinter {
   readonly #write: (text: string) => void;
-  readonly #colours = coloursFor(process.stdout);
+  readonly #colours = createColors(process.stdout);
   #atLineStart = true;
   #hasSpoken = false;
 
@@ -43,13 +43,13 @@ export class ChatView {
     if (isNew) this.#newLine();
     for (const part of parts) {
       if ('text' in part) {
-        const text = plain(part.text, 'lines');
+        const text = sanitizeForTerminal(part.text, 'lines');
         if (this.#atLineStart && isNew) this.#write(this.#colours.cyan('agent> '));
         this.#write(text);
         this.#atLineStart = text.endsWith('\n');
       } else if ('data' in part)
-        this.#line(plain(JSON.stringify(part.data, undefined, 2) ?? 'null', 'lines'));
-      else this.#line(this.#colours.dim(`[file ${plain(fileLine(part), 'line')}]`));
+        this.#line(sanitizeForTerminal(JSON.stringify(part.data, undefined, 2) ?? 'null', 'lines'));
+      else this.#line(this.#colours.dim(`[file ${sanitizeForTerminal(formatFileLine(part), 'line')}]`));
     }
   }
 

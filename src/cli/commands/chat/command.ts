@@ -17,7 +17,7 @@ export function addChat(program: Command): void {
   addClientFlags(chat, ['waiting', 'identifiers'])
     .addHelpText('after', examples)
     .action(async () => {
-      const { chatWith } = await import('./run.ts');
+      const { runChatCommand: chatWith } = await import('./run.ts');
       await chatWith(chat);
     });
 }

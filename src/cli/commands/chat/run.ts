@@ -2,11 +2,11 @@ import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
 import type { StreamEvent } from '../../../protocol/event.ts';
 import { isInterrupted, isTask } from '../../../protocol/task.ts';
-import { ChatView } from './chat-printer.ts';
-import { ClientFailure, envelopeOf } from '../../client/client-error.ts';
-import { type Session, warn, withAgent } from '../../client/session.ts';
-import { followed, isReply } from '../../client/wait.ts';
-import { plain } from '../../terminal/sanitize.ts';
+import { ChatPrinter } from './chat-printer.ts';
+import { ClientError, toErrorEnvelope } from '../../client/client-error.ts';
+import { type ClientSession, printWarning, withAgent } from '../../client/session.ts';
+import { followToEnd, isContinuation } from '../../client/wait.ts';
+import { sanitizeForTerminal } from '../../terminal/sanitize.ts';
 
 /** What is carried from one turn to the next. */
 interface Thread {
@@ -17,15 +17,15 @@ interface Thread {
 }
 
 /** Talks with an agent until somebody leaves. Where nobody sits at the keyboard, each line of the input is a turn. */
-export async function chatWith(command: Command): Promise<void> {
+export async function runChatCommand(command: Command): Promise<void> {
   await withAgent(command, (session) => talk(session), { isTalk: true });
 }
 
-async function talk(session: Session): Promise<void> {
+async function talk(session: ClientSession): Promise<void> {
   const { flags, card } = session;
   const isInteractive = process.stdin.isTTY && process.stdout.isTTY;
   if (process.stdin.isTTY && !isInteractive)
-    throw new ClientFailure(
+    throw new ClientError(
       'A2ACLI_ERR_USAGE',
       'nobody would see the prompt: standard output is no terminal',
       'Use dragoman send, or pipe what you want to say into it.',
@@ -36,7 +36,9 @@ async function talk(session: Session): Promise<void> {
     ...(isInteractive && { output: process.stdout, prompt: 'you> ' }),
   });
   if (isInteractive) {
-    process.stderr.write(`Talking with ${plain(card.name, 'line')}. /exit leaves, /new begins anew.\n`);
+    process.stderr.write(
+      `Talking with ${sanitizeForTerminal(card.name, 'line')}. /exit leaves, /new begins anew.\n`,
+    );
     lines.prompt();
   }
   for await (const line of lines) {
@@ -49,19 +51,19 @@ async function talk(session: Session): Promise<void> {
 }
 
 /** A turn that fails is told, and the conversation goes on. */
-async function turn(session: Session, thread: Thread, text: string): Promise<void> {
+async function turn(session: ClientSession, thread: Thread, text: string): Promise<void> {
   try {
     if (text.startsWith('/')) await order(session, thread, text);
     else await say(session, thread, text);
   } catch (thrown) {
     if (session.call.signal?.aborted) throw thrown;
-    const { code, message, hint } = envelopeOf(thrown).error;
+    const { code, message, hint } = toErrorEnvelope(thrown).error;
     session.out.end();
-    warn(`${message} (${code})${hint === null ? '' : ` ${hint}`}`);
+    printWarning(`${message} (${code})${hint === null ? '' : ` ${hint}`}`);
   }
 }
 
-async function order(session: Session, thread: Thread, text: string): Promise<void> {
+async function order(session: ClientSession, thread: Thread, text: string): Promise<void> {
   const { out } = session;
   if (text === '/new') {
     thread.contextId = undefined;
@@ -70,13 +72,13 @@ async function order(session: Session, thread: Thread, text: string): Promise<vo
     out.field('Context ID', thread.contextId ?? '(none)');
     out.field('Task ID', thread.taskId ?? '(none)');
   } else if (text === '/cancel') {
-    if (thread.taskId === undefined) warn('no task waits');
+    if (thread.taskId === undefined) printWarning('no task waits');
     else out.task(await session.agent.cancelTask({ id: thread.taskId }, session.call));
     thread.taskId = undefined;
-  } else warn(`there is no ${text}: /new, /cancel, /ids, /exit`);
+  } else printWarning(`there is no ${text}: /new, /cancel, /ids, /exit`);
 }
 
-async function say(session: Session, thread: Thread, text: string): Promise<void> {
+async function say(session: ClientSession, thread: Thread, text: string): Promise<void> {
   const { agent, call, out, flags } = session;
   const { contextId, taskId } = thread;
   const request = {
@@ -90,12 +92,12 @@ async function say(session: Session, thread: Thread, text: string): Promise<void
   };
   const isLive = flags.stream || !out.isJson;
   const isTalk = thread.isInteractive && !out.isJson && !flags.verbose;
-  const view = isTalk ? new ChatView((said) => process.stdout.write(said)) : undefined;
+  const view = isTalk ? new ChatPrinter((said) => process.stdout.write(said)) : undefined;
   const tell = (event: StreamEvent) => {
     if (view) view.event(event);
     else if (isLive) out.event(event);
   };
-  const answer = await followed(session, agent.stream(request, call), tell, isReply(request));
+  const answer = await followToEnd(session, agent.stream(request, call), tell, isContinuation(request));
   out.end();
   view?.end(answer);
   if (!isLive) out.answer(answer);
@@ -105,5 +107,5 @@ async function say(session: Session, thread: Thread, text: string): Promise<void
   }
   thread.contextId = answer.contextId === '' ? contextId : answer.contextId;
   thread.taskId = isInterrupted(answer.status.state) ? answer.id : undefined;
-  if (thread.taskId !== undefined && !view) warn('the agent waits for your answer');
+  if (thread.taskId !== undefined && !view) printWarning('the agent waits for your answer');
 }

@@ -14,7 +14,7 @@ export function addCompletion(program: Command): void {
     .addArgument(new Argument('<shell>', 'the shell').choices(['bash', 'zsh', 'fish']))
     .addHelpText('after', examples)
     .action(async (shell: 'bash' | 'zsh' | 'fish') => {
-      const { completionFor } = await import('./run.ts');
+      const { formatCompletionScript: completionFor } = await import('./run.ts');
       process.stdout.write(completionFor(program, shell));
     });
 }

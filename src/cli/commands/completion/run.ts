@@ -15,7 +15,7 @@ interface Row {
 const noFile = /^(urls?|text|action|parameters|\w+Id)$/;
 
 /** Writes the completion script of a shell, out of the commands there are. */
-export function completionFor(program: Command, shell: 'bash' | 'zsh' | 'fish'): string {
+export function formatCompletionScript(program: Command, shell: 'bash' | 'zsh' | 'fish'): string {
   const rows = rowsOf(program, []);
   return { bash, zsh, fish }[shell](program.name(), rows);
 }

@@ -20,7 +20,7 @@ export function addConfig(program: Command): void {
     .addOption(new Option('--client-secret <secret>', 'its secret').hideHelp())
     .addHelpText('after', examples)
     .action(async () => {
-      const { showConfig } = await import('./show.ts');
+      const { runConfigShowCommand: showConfig } = await import('./show.ts');
       await showConfig(show);
     });
 }

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { isSecret, type Setting, type Source } from '../../client/configuration.ts';
-import { asClient } from '../../client/session.ts';
+import { isSecretSetting, type Setting, type SettingSource } from '../../client/configuration.ts';
+import { runClientCommand } from '../../client/session.ts';
 import { ClientOutput } from '../../client/output.ts';
 
 /** Shows what the client commands would go by. */
-export async function showConfig(command: Command): Promise<void> {
-  await asClient(command, async ({ flags, settings }) => {
+export async function runConfigShowCommand(command: Command): Promise<void> {
+  await runClientCommand(command, async ({ flags, settings }) => {
     const out = new ClientOutput(flags);
     if (out.isJson) {
       out.json({
@@ -30,10 +30,10 @@ export async function showConfig(command: Command): Promise<void> {
 function shown({ name, value, source, otherwise }: Setting): unknown {
   const isSet = value !== undefined && !(Array.isArray(value) && value.length === 0);
   if (!isSet || source === 'default') return otherwise ?? (isSet ? value : undefined);
-  if (isSecret(name)) return '(set)';
+  if (isSecretSetting(name)) return '(set)';
   return name === 'timeout' || name === 'poll-interval' ? `${Number(value)}ms` : value;
 }
 
-function wordFor(source: Source): string {
+function wordFor(source: SettingSource): string {
   return typeof source === 'string' ? source : `file ${source.file}`;
 }

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ConformanceFlags, MatrixFlags } from './run.ts';
-import { collect, outputOption, secondsOption } from '../../inputs/option-types.ts';
-import { portOf } from '../../inputs/parse-port.ts';
+import { collectValues, outputOption, secondsOption } from '../../inputs/option-types.ts';
+import { parsePort } from '../../inputs/parse-port.ts';
 import type { SelfTestFlags } from './self-test.ts';
 
 const examples = `
@@ -36,14 +36,19 @@ export function addConformance(program: Command): void {
   addChoice(command);
   command
     .option('--second <url>', 'another agent: do the two get on?')
-    .option('--second-header <header>', 'the credentials for that one; several are possible', collect, [])
+    .option(
+      '--second-header <header>',
+      'the credentials for that one; several are possible',
+      collectValues,
+      [],
+    )
     .option('--delegate <words>', 'how the agent is told to ask another, with {url} and {text}, or its skill')
     .addOption(
       new Option(
         '--report <form>',
         'json, markdown, junit, html, sarif or badge; =FILE says where; several are possible',
       )
-        .argParser(collect)
+        .argParser(collectValues)
         .default([], 'text'),
     )
     .option('--output <directory>', 'where reports without a file of their own go')
@@ -52,7 +57,7 @@ export function addConformance(program: Command): void {
     .addOption(outputOption())
     .addHelpText('after', examples)
     .action(async (url: string | undefined, flags: ConformanceFlags) => {
-      const { checkConformance } = await import('./run.ts');
+      const { runConformanceCommand: checkConformance } = await import('./run.ts');
       await checkConformance(url, flags);
     });
   addOthers(command);
@@ -60,17 +65,22 @@ export function addConformance(program: Command): void {
 
 function addConnection(command: Command): void {
   command
-    .option('--header <header>', "sent with every request, 'Name: value'; several are possible", collect, [])
+    .option(
+      '--header <header>',
+      "sent with every request, 'Name: value'; several are possible",
+      collectValues,
+      [],
+    )
     .option(
       '--other-header <header>',
       'the credentials of somebody else, to see what they can see',
-      collect,
+      collectValues,
       [],
     )
     .option(
       '--limited-header <header>',
       'the credentials of somebody who may not send messages, to see what they are told',
-      collect,
+      collectValues,
       [],
     )
     .addOption(secondsOption('--timeout <seconds>', 'for one task', 60))
@@ -85,17 +95,22 @@ function addConnection(command: Command): void {
       new Option(
         '--webhook-port <port>',
         'where to listen for that (default: the port in the address)',
-      ).argParser(portOf),
+      ).argParser(parsePort),
     )
     .option('--insecure', 'take a certificate that nobody vouches for', false);
 }
 
 function addChoice(command: Command): void {
   command
-    .option('--skill <id>', 'only use the examples of this skill; several are possible', collect, [])
+    .option('--skill <id>', 'only use the examples of this skill; several are possible', collectValues, [])
     .addOption(new Option('--fixtures <kind>', 'texts that the agent obeys').choices(['fx', 'tck']))
     .option('--scenario <file>', 'which message leads where')
-    .option('--only <rule>', 'a rule, an area, a section or a requirement; several are possible', collect, [])
+    .option(
+      '--only <rule>',
+      'a rule, an area, a section or a requirement; several are possible',
+      collectValues,
+      [],
+    )
     .addOption(
       new Option('--level <level>', 'the weakest rules to look at')
         .choices(['must', 'should', 'may'])
@@ -117,14 +132,14 @@ function addOthers(command: Command): void {
   command
     .command('selftest')
     .description('Proves the suite: every broken agent must be caught, and a correct one must pass.')
-    .option('--only <rule>', 'a rule or an area; several are possible', collect, [])
+    .option('--only <rule>', 'a rule or an area; several are possible', collectValues, [])
     .addOption(outputOption())
     .addHelpText(
       'after',
       '\nExamples:\n  $ dragoman conformance selftest\n  $ dragoman conformance selftest --only stream',
     )
     .action(async (flags: SelfTestFlags) => {
-      const { testSelf } = await import('./self-test.ts');
+      const { runSelfTestCommand: testSelf } = await import('./self-test.ts');
       await testSelf(flags);
     });
   command
@@ -135,14 +150,19 @@ function addOthers(command: Command): void {
     .addOption(outputOption())
     .addHelpText('after', '\nExamples:\n  $ dragoman conformance diff before.json after.json')
     .action(async (before: string, after: string, flags: { o: 'text' | 'json' }) => {
-      const { diffReports } = await import('./run.ts');
+      const { runConformanceDiffCommand: diffReports } = await import('./run.ts');
       diffReports(before, after, flags);
     });
   command
     .command('matrix')
     .description('Lets every agent speak to every other, and makes one page of it.')
     .argument('<urls...>', 'the addresses of the agents')
-    .option('--header <header>', "sent with every request, 'Name: value'; several are possible", collect, [])
+    .option(
+      '--header <header>',
+      "sent with every request, 'Name: value'; several are possible",
+      collectValues,
+      [],
+    )
     .addOption(secondsOption('--timeout <seconds>', 'for one task', 60))
     .option('--output <file>', 'where the page goes')
     .option('--insecure', 'take certificates that nobody vouches for', false)
@@ -152,7 +172,7 @@ function addOthers(command: Command): void {
       '\nExamples:\n  $ dragoman conformance matrix http://localhost:4000 http://localhost:5000 --output matrix.html',
     )
     .action(async (urls: string[], flags: MatrixFlags) => {
-      const { showMatrix } = await import('./run.ts');
+      const { runConformanceMatrixCommand: showMatrix } = await import('./run.ts');
       await showMatrix(urls, flags);
     });
 }

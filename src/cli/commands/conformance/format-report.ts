@@ -1,27 +1,31 @@
-import type { Difference } from '../../../conformance/report/compare-reports.ts';
+import type { ReportDiff } from '../../../conformance/report/compare-reports.ts';
 import {
   type ConformanceReport,
   type ConformanceResult,
   isConformant,
-  laneOf,
-  resultsOf,
+  variantKey,
+  listResults,
 } from '../../../conformance/report/build-report.ts';
-import { findingsOf, specificationOf, verdictLine } from '../../../conformance/report/report-text.ts';
-import { coloursFor } from '../../terminal/colors.ts';
+import {
+  groupFindings,
+  specificationUrl,
+  formatVerdictLine,
+} from '../../../conformance/report/report-text.ts';
+import { createColors } from '../../terminal/colors.ts';
 
 interface Output {
   isTTY?: boolean;
 }
 
 /** What a person needs to know of a report: what is wrong, how to see it, how to mend it, and what stayed open. */
-export function summaryText(report: ConformanceReport, output: Output): string {
-  const { bold, red, yellow, green, dim, cyan } = coloursFor(output);
+export function formatReportSummary(report: ConformanceReport, output: Output): string {
+  const { bold, red, yellow, green, dim, cyan } = createColors(output);
   const lines: string[] = [];
-  for (const { first, all } of findingsOf(report)) {
+  for (const { first, all } of groupFindings(report)) {
     const isFail = all.some(({ status }) => status === 'fail');
-    const where = [...new Set(all.map(laneOf))].join(', ');
+    const where = [...new Set(all.map(variantKey))].join(', ');
     lines.push(
-      `${isFail ? red('broken') : yellow('warning')}  ${bold(first.test)}  ${dim(`${first.level}, ${specificationOf(first)}, on ${where}`)}`,
+      `${isFail ? red('broken') : yellow('warning')}  ${bold(first.test)}  ${dim(`${first.level}, ${specificationUrl(first)}, on ${where}`)}`,
       `  ${first.rule}`,
       `  seen:     ${clean(first.message ?? '')}`,
     );
@@ -31,24 +35,24 @@ export function summaryText(report: ConformanceReport, output: Output): string {
     if (first.curl !== undefined && isFail) lines.push(`  ${cyan(clean(first.curl, 2_000))}`);
     lines.push('');
   }
-  const open = resultsOf(report).filter(({ verdict }) => verdict === 'inconclusive' || verdict === 'error');
+  const open = listResults(report).filter(({ verdict }) => verdict === 'inconclusive' || verdict === 'error');
   for (const [why, count] of countedBy(open, ({ message = '' }) => clean(message)))
     lines.push(`${dim('open')}  ${count === 1 ? '1 rule' : `${count} rules`}: ${why}`);
   if (open.length > 0) lines.push('');
   for (const warning of report.warnings) lines.push(`${yellow('Read this first:')} ${clean(warning)}`);
   const paint = report.unreachable === undefined && isConformant(report) ? green : red;
   lines.push(
-    `${report.agentName === 'unknown' ? '' : `${clean(report.agentName)}: `}${paint(clean(verdictLine(report)))}`,
+    `${report.agentName === 'unknown' ? '' : `${clean(report.agentName)}: `}${paint(clean(formatVerdictLine(report)))}`,
     '',
   );
   return lines.join('\n');
 }
 
 /** What changed between two reports. */
-export function differenceText({ worse, mended, known, lost }: Difference, output: Output): string {
-  const { red, green, dim } = coloursFor(output);
+export function formatReportDiff({ worse, mended, known, lost }: ReportDiff, output: Output): string {
+  const { red, green, dim } = createColors(output);
   const line = (word: string, each: ConformanceResult): string =>
-    `${word}  ${each.test} on ${laneOf(each)}: ${clean(each.message ?? 'it holds now')}`;
+    `${word}  ${each.test} on ${variantKey(each)}: ${clean(each.message ?? 'it holds now')}`;
   return [
     ...worse.map((each) => line(red('worse '), each)),
     ...lost.map((each) => line(dim('open  '), each)),

@@ -1,15 +1,15 @@
 import type { RuleResult } from '../../../conformance/rule-model.ts';
-import { coloursFor } from '../../terminal/colors.ts';
+import { createColors } from '../../terminal/colors.ts';
 
 /** How far a run is. */
-export interface Progress {
+export interface ProgressDisplay {
   tell(done: number, total: number, last: RuleResult | undefined): void;
   clear(): void;
 }
 
 /** Shows how far a run is: a bar on a terminal, now and then a line elsewhere. */
-export function conformanceProgress(output: NodeJS.WriteStream, isShown: boolean): Progress {
-  const { green, red, dim } = coloursFor(output);
+export function createProgressDisplay(output: NodeJS.WriteStream, isShown: boolean): ProgressDisplay {
+  const { green, red, dim } = createColors(output);
   let broken = 0;
   let told = 0;
   const line = (done: number, total: number): string =>

@@ -1,10 +1,10 @@
-import { allBroken } from '../../../conformance/mutants/index.ts';
-import { type Catch, falseAlarms, tryToCatch } from '../../../conformance/mutants/self-test.ts';
+import { allMutants } from '../../../conformance/mutants/index.ts';
+import { type MutantResult, findFalsePositives, runMutant } from '../../../conformance/mutants/self-test.ts';
 import { allChecks } from '../../../conformance/checks/index.ts';
 import { allInvariants } from '../../../conformance/invariants/index.ts';
-import { areaOf } from '../../../conformance/conformance-level.ts';
-import { coloursFor } from '../../terminal/colors.ts';
-import { Mistake } from '../../terminal/usage-error.ts';
+import { ruleArea } from '../../../conformance/conformance-level.ts';
+import { createColors } from '../../terminal/colors.ts';
+import { UsageError } from '../../terminal/usage-error.ts';
 
 /** What `dragoman conformance selftest` is told. */
 export interface SelfTestFlags {
@@ -16,18 +16,18 @@ export interface SelfTestFlags {
 const width = 6;
 
 /** Tries every broken agent and the correct one, and tells how strong the suite is. */
-export async function testSelf({ only, o }: SelfTestFlags): Promise<void> {
+export async function runSelfTestCommand({ only, o }: SelfTestFlags): Promise<void> {
   const suite = { checks: allChecks, invariants: allInvariants };
   const isWanted = (id: string): boolean =>
     only.length === 0 || only.some((each) => id === each || id.startsWith(`${each}.`));
   const rules = [...suite.checks, ...suite.invariants].filter(({ id }) => isWanted(id));
-  const agents = allBroken.filter(({ breaks }) => [breaks].flat().some(isWanted));
-  if (rules.length === 0) throw new Mistake('there is no such rule', 'Look at --only.');
-  const caught: Catch[] = [];
+  const agents = allMutants.filter(({ breaks }) => [breaks].flat().some(isWanted));
+  if (rules.length === 0) throw new UsageError('there is no such rule', 'Look at --only.');
+  const caught: MutantResult[] = [];
   let next = 0;
   const work = async (): Promise<void> => {
     for (let agent = agents[next++]; agent; agent = agents[next++]) {
-      caught.push(await tryToCatch(suite, agent));
+      caught.push(await runMutant(suite, agent));
       if (process.stderr.isTTY)
         process.stderr.write(`\r\u001B[K${caught.length} of ${agents.length} broken agents`);
     }
@@ -37,13 +37,13 @@ export async function testSelf({ only, o }: SelfTestFlags): Promise<void> {
   // Rules that look at everything need everything to look at.
   const isPassive = suite.invariants.some(({ id }) => isWanted(id));
   const checks = isPassive ? suite.checks : suite.checks.filter(({ id }) => isWanted(id));
-  const alarms = (await falseAlarms({ ...suite, checks }, [{}, { isGuarded: true }])).filter(({ rule }) =>
-    isWanted(rule.id),
+  const alarms = (await findFalsePositives({ ...suite, checks }, [{}, { isGuarded: true }])).filter(
+    ({ rule }) => isWanted(rule.id),
   );
   const unproven = rules.filter(({ id }) => !agents.some(({ breaks }) => [breaks].flat().includes(id)));
   const missed = caught.filter(({ isCaught }) => !isCaught);
-  const areas = [...new Set(rules.map(({ id }) => areaOf(id)))].map((area) => {
-    const isOf = (id: string): boolean => areaOf(id) === area;
+  const areas = [...new Set(rules.map(({ id }) => ruleArea(id)))].map((area) => {
+    const isOf = (id: string): boolean => ruleArea(id) === area;
     const own = caught.filter(({ broken }) => isOf([broken.breaks].flat()[0] ?? ''));
     return {
       area,
@@ -96,7 +96,7 @@ function tableOf(told: {
   falseAlarms: readonly string[];
   unproven: readonly string[];
 }): string {
-  const { bold, red } = coloursFor(process.stdout);
+  const { bold, red } = createColors(process.stdout);
   const row = (cells: readonly (string | number)[]): string =>
     cells
       .map((each, column) => (column === 0 ? String(each).padEnd(14) : String(each).padStart(14)))

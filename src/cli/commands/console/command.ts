@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { ConsoleFlags } from './run.ts';
-import { collect } from '../../inputs/option-types.ts';
-import { portOf } from '../../inputs/parse-port.ts';
+import { collectValues } from '../../inputs/option-types.ts';
+import { parsePort } from '../../inputs/parse-port.ts';
 
 const examples = `
 Examples:
@@ -19,10 +19,15 @@ export function addConsole(program: Command): void {
     .description('Shows agents in a browser: their cards, a chat, the wire, tasks, conformance and load.')
     .argument('[url...]', 'the agents to begin with; more can be added in the page')
     .addOption(
-      new Option('-p, --port <number>', 'the port; 0 for any free one').argParser(portOf).default(4010),
+      new Option('-p, --port <number>', 'the port; 0 for any free one').argParser(parsePort).default(4010),
     )
     .option('--token <text>', 'what the page proves itself with (default: random)')
-    .option('-H, --header <header>', "sent to these agents, 'Name: value'; several are possible", collect, [])
+    .option(
+      '-H, --header <header>',
+      "sent to these agents, 'Name: value'; several are possible",
+      collectValues,
+      [],
+    )
     .option('--store <where>', 'shows push notifications that did not arrive, of the tasks in sqlite:FILE')
     .option('--open', 'open it in the browser', false)
     .addOption(
@@ -32,7 +37,7 @@ export function addConsole(program: Command): void {
     )
     .addHelpText('after', examples)
     .action(async (urls: string[], flags: Omit<ConsoleFlags, 'mayMovePort'>, command: Command) => {
-      const { showConsole } = await import('./run.ts');
+      const { runConsoleCommand: showConsole } = await import('./run.ts');
       await showConsole(urls, {
         ...flags,
         mayMovePort: command.getOptionValueSource('port') === 'default',

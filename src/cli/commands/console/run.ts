@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process';
 import type { Credentials } from '../../../client/credentials.ts';
 import { type ConsoleOptions, type RunningConsole, serveConsole } from '../../../console/serve-console.ts';
 import { A2AError } from '../../../protocol/errors.ts';
-import { coloursFor } from '../../terminal/colors.ts';
-import { headersOf } from '../../inputs/parse-headers.ts';
+import { createColors } from '../../terminal/colors.ts';
+import { parseHeaders } from '../../inputs/parse-headers.ts';
 import { openLogs } from '../../terminal/log.ts';
-import { listeningMistake } from '../../terminal/listen-error.ts';
-import { complain, Mistake } from '../../terminal/usage-error.ts';
+import { toListenError } from '../../terminal/listen-error.ts';
+import { printError, UsageError } from '../../terminal/usage-error.ts';
 import { stopOnSignals } from '../../process/shutdown.ts';
-import { openStore, type Store } from '../../inputs/open-store.ts';
+import { openStore, type OpenedStore } from '../../inputs/open-store.ts';
 
 /** What `dragoman console` is told. */
 export interface ConsoleFlags {
@@ -23,8 +23,8 @@ export interface ConsoleFlags {
 }
 
 /** Shows the console until a signal comes. */
-export async function showConsole(urls: readonly string[], flags: ConsoleFlags): Promise<void> {
-  const headers = headersOf(flags.header);
+export async function runConsoleCommand(urls: readonly string[], flags: ConsoleFlags): Promise<void> {
+  const headers = parseHeaders(flags.header);
   const credentials: Credentials = { headers: () => headers };
   const agents = urls.map((url) => ({
     url: checked(url),
@@ -43,7 +43,7 @@ export async function showConsole(urls: readonly string[], flags: ConsoleFlags):
     await running.stop();
     await store?.ledger[Symbol.asyncDispose]();
   };
-  stopOnSignals(stop, complain, 1_000);
+  stopOnSignals(stop, printError, 1_000);
   // Whoever reads the first line only may close the pipe; the console is shown on.
   process.stdout.on('error', () => {});
   const { url, origin } = running;
@@ -52,14 +52,14 @@ export async function showConsole(urls: readonly string[], flags: ConsoleFlags):
 }
 
 /** Opens a ledger that others write to. One in memory would be empty for ever. */
-function openKept(where: string): Promise<Store> {
+function openKept(where: string): Promise<OpenedStore> {
   if (where !== 'memory') return openStore(where, { guest: true });
-  throw new Mistake('what is in memory is seen by its own process only', 'Say --store sqlite:FILE.');
+  throw new UsageError('what is in memory is seen by its own process only', 'Say --store sqlite:FILE.');
 }
 
 function checked(url: string): string {
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
-  throw new Mistake(
+  throw new UsageError(
     `${url} is no address`,
     'Write it with http:// or https://, as in http://localhost:4000.',
   );
@@ -74,13 +74,17 @@ async function listen(flags: ConsoleFlags, options: ConsoleOptions): Promise<Run
     const { code } = cause as { code?: unknown };
     if (code === 'EADDRINUSE' && mayMovePort) return serveConsole({ ...options, port: 0 });
     if (cause instanceof A2AError && cause.reason === 'INVALID_PARAMS')
-      throw new Mistake(cause.message, cause.hint ?? 'dragoman console --help shows what there is.', cause);
-    throw listeningMistake(cause, { port });
+      throw new UsageError(
+        cause.message,
+        cause.hint ?? 'dragoman console --help shows what there is.',
+        cause,
+      );
+    throw toListenError(cause, { port });
   }
 }
 
 function textOf(url: string): string {
-  const { bold, cyan, dim } = coloursFor(process.stdout);
+  const { bold, cyan, dim } = createColors(process.stdout);
   return [
     '',
     `  ${bold('Console')}  ${cyan(url)}`,

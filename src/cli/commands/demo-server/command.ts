@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { portOf } from '../../inputs/parse-port.ts';
+import { parsePort } from '../../inputs/parse-port.ts';
 
 const examples = `
 Examples:
@@ -17,14 +17,16 @@ export function addDemoServer(program: Command): void {
   program
     .command('demo-server')
     .description('Serves a small agent on this machine, to try the client commands with.')
-    .addOption(new Option('-p, --port <number>', 'the port; 0 for any free one').argParser(portOf).default(0))
+    .addOption(
+      new Option('-p, --port <number>', 'the port; 0 for any free one').argParser(parsePort).default(0),
+    )
     .option('--host <address>', 'the address to listen on', '127.0.0.1')
     .option('--bearer <token>', 'let only those in who have this token, and show them the extended card')
     .option('--no-streaming', 'an agent that does not stream')
     .addOption(new Option('-o, --output <form>', 'how to print').choices(['text', 'json']).default('text'))
     .addHelpText('after', examples)
     .action(async (flags: import('./run.ts').DemoFlags) => {
-      const { serveDemo } = await import('./run.ts');
+      const { runDemoServerCommand: serveDemo } = await import('./run.ts');
       await serveDemo(flags);
     });
 }

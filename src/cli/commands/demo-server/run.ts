@@ -1,14 +1,14 @@
 import { sleep, systemClock } from '../../../client/abortable-sleep.ts';
 import type { ProcessContext } from '../../../engine/process-context.ts';
 import { defineAgent, type LocalAgent } from '../../../engine/local-agent.ts';
-import { artifact, chunk, type Output, type Result, status } from '../../../engine/agent-output.ts';
+import { artifact, chunk, type AgentOutput, type AgentResult, status } from '../../../engine/agent-output.ts';
 import type { AgentSkill } from '../../../protocol/card.ts';
 import { rawPart, textOf } from '../../../protocol/part.ts';
-import { bearer } from '../../../server/auth/schemes/bearer.ts';
-import { type NodeOptions, type RunningServer, serve } from '../../../server/node/serve.ts';
-import { listeningMistake } from '../../terminal/listen-error.ts';
-import { complain } from '../../terminal/usage-error.ts';
-import { grace, stopOnSignals } from '../../process/shutdown.ts';
+import { bearerAuth } from '../../../server/auth/schemes/bearer.ts';
+import { type ServeOptions, type RunningServer, serve } from '../../../server/node/serve.ts';
+import { toListenError } from '../../terminal/listen-error.ts';
+import { printError } from '../../terminal/usage-error.ts';
+import { shutdownTimeout, stopOnSignals } from '../../process/shutdown.ts';
 
 /** What `dragoman demo-server` is told. */
 export interface DemoFlags {
@@ -19,7 +19,7 @@ export interface DemoFlags {
   output: 'text' | 'json';
 }
 
-type Run = AsyncGenerator<Output, Result>;
+type Run = AsyncGenerator<AgentOutput, AgentResult>;
 
 /** What the agent does, by the first word that it hears. */
 const skills: {
@@ -121,18 +121,18 @@ function demoAgent({ streaming, bearer: token }: DemoFlags): LocalAgent {
 }
 
 /** Serves the demo agent until a signal comes. */
-export async function serveDemo(flags: DemoFlags): Promise<void> {
+export async function runDemoServerCommand(flags: DemoFlags): Promise<void> {
   const agent = demoAgent(flags);
   const server = await started(agent, flags, {
     host: flags.host,
     ...(flags.bearer !== undefined && {
-      auth: { any: [bearer({ tokens: { [flags.bearer]: 'caller' } })] },
+      auth: { any: [bearerAuth({ tokens: { [flags.bearer]: 'caller' } })] },
     }),
   });
   stopOnSignals(async () => {
-    await server.stop(grace);
+    await server.stop(shutdownTimeout);
     await agent.close();
-  }, complain);
+  }, printError);
   process.stdout.on('error', () => {});
   const { url } = server;
   const commands = [`card get -a ${url}`, `send -a ${url} "slow 3" --stream`, `send -a ${url} "ask me"`];
@@ -151,11 +151,11 @@ export async function serveDemo(flags: DemoFlags): Promise<void> {
 async function started(
   agent: LocalAgent,
   { port, host }: DemoFlags,
-  options: NodeOptions,
+  options: ServeOptions,
 ): Promise<RunningServer> {
   try {
     return await serve(agent, { ...options, port });
   } catch (cause) {
-    throw listeningMistake(cause, { port, host });
+    throw toListenError(cause, { port, host });
   }
 }

@@ -1,7 +1,7 @@
-import { diagnose, type Step } from '../../../conformance/doctor/diagnose.ts';
-import { Secrets } from '../../../primitives/redaction.ts';
-import { coloursFor } from '../../terminal/colors.ts';
-import { headersOf } from '../../inputs/parse-headers.ts';
+import { diagnose, type DiagnosisStep } from '../../../conformance/doctor/diagnose.ts';
+import { Redactor } from '../../../primitives/redaction.ts';
+import { createColors } from '../../terminal/colors.ts';
+import { parseHeaders } from '../../inputs/parse-headers.ts';
 
 /** What `dragoman doctor` is told. */
 export interface DoctorFlags {
@@ -13,19 +13,19 @@ export interface DoctorFlags {
 }
 
 /** Says step by step whether an agent can be reached, and what to do where it cannot. */
-export async function consultDoctor(
+export async function runDoctorCommand(
   url: string,
   { header, timeout, text, insecure, o }: DoctorFlags,
 ): Promise<void> {
-  const headers = headersOf(header);
+  const headers = parseHeaders(header);
   const found = await diagnose(url, { headers, timeout, insecure, ...(text === undefined ? {} : { text }) });
-  const steps = new Secrets(headers).everywhere(found);
+  const steps = new Redactor(headers).everywhere(found);
   process.stdout.write(o === 'json' ? `${JSON.stringify({ url, steps })}\n` : textOf(steps));
   if (steps.some(({ state }) => state === 'trouble')) process.exitCode = 1;
 }
 
-function textOf(steps: readonly Step[]): string {
-  const { green, red, dim, bold } = coloursFor(process.stdout);
+function textOf(steps: readonly DiagnosisStep[]): string {
+  const { green, red, dim, bold } = createColors(process.stdout);
   const signs = { ok: green('ok     '), trouble: red('trouble'), 'left-out': dim('-      ') };
   const lines = steps.flatMap(({ name, state, what, fix }) => [
     `${signs[state]}  ${name.padEnd(7)}  ${what.replaceAll(/\s+/g, ' ').slice(0, 300)}`,

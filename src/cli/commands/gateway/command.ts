@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { GatewayFlags } from './run.ts';
-import { portOf } from '../../inputs/parse-port.ts';
+import { parsePort } from '../../inputs/parse-port.ts';
 
 const examples = `
 Examples:
@@ -24,7 +24,7 @@ export function addGateway(program: Command): void {
       new Option(
         '-p, --port <number>',
         'the port, instead of the one in the file; 0 for any free one',
-      ).argParser(portOf),
+      ).argParser(parsePort),
     )
     .option('--host <address>', 'the address to listen on, instead of the one in the file')
     .addOption(
@@ -40,7 +40,7 @@ export function addGateway(program: Command): void {
     )
     .addHelpText('after', examples)
     .action(async (flags: GatewayFlags) => {
-      const { gateway } = await import('./run.ts');
+      const { runGatewayCommand: gateway } = await import('./run.ts');
       await gateway(flags);
     });
 }

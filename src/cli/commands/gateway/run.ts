@@ -2,14 +2,14 @@ import { DocumentError } from '../../../documents/diagnostic.ts';
 import { readGatewayConfig } from '../../../gateway/config/read-gateway-config.ts';
 import { type RunningGateway, runGateway } from '../../../gateway/run-gateway.ts';
 import type { AgentSettings, GatewaySettings } from '../../../gateway/gateway-settings.ts';
-import { coloursFor } from '../../terminal/colors.ts';
-import { tellComplaints, tellRight, wrongFile } from '../../terminal/print-diagnostics.ts';
-import { listeningMistake } from '../../terminal/listen-error.ts';
+import { createColors } from '../../terminal/colors.ts';
+import { printDiagnostics, printValidFile, invalidFileError } from '../../terminal/print-diagnostics.ts';
+import { toListenError } from '../../terminal/listen-error.ts';
 import { loadAgent } from '../../inputs/load-agent.ts';
-import { type LogForm, type Logs, openLogs } from '../../terminal/log.ts';
-import { complain } from '../../terminal/usage-error.ts';
+import { type LogFormat, type CliLogs, openLogs } from '../../terminal/log.ts';
+import { printError } from '../../terminal/usage-error.ts';
 import { stopOnSignals } from '../../process/shutdown.ts';
-import { textOfFile } from '../../inputs/read-input-file.ts';
+import { readInputFile } from '../../inputs/read-input-file.ts';
 
 /** What `dragoman gateway` is told. */
 export interface GatewayFlags {
@@ -18,19 +18,19 @@ export interface GatewayFlags {
   port?: number;
   host?: string;
   output: 'text' | 'json';
-  log?: LogForm;
+  log?: LogFormat;
 }
 
 /** Runs a gateway until a signal comes, or says what is wrong with its file. */
-export async function gateway(flags: GatewayFlags): Promise<void> {
+export async function runGatewayCommand(flags: GatewayFlags): Promise<void> {
   const settings = readOrEnd(flags);
   if (flags.check) {
-    tellRight({ file: flags.config, agents: settings.agents.map(({ name }) => name) }, flags.output);
+    printValidFile({ file: flags.config, agents: settings.agents.map(({ name }) => name) }, flags.output);
     return;
   }
   const logs = await openLogs(flags.log);
   const running = await started(settings, logs);
-  stopOnSignals(() => running.stop(), complain, settings.drain);
+  stopOnSignals(() => running.stop(), printError, settings.drain);
   process.on('SIGHUP', () => void reload(running, flags, logs));
   // Whoever reads the first line only may close the pipe; the agents are shown on.
   process.stdout.on('error', () => {});
@@ -42,7 +42,7 @@ export async function gateway(flags: GatewayFlags): Promise<void> {
 
 /** @throws DocumentError where the file is wrong. */
 function read({ config, port, host }: GatewayFlags): GatewaySettings {
-  const text = textOfFile(config, 'Name the file of the gateway with -c FILE.');
+  const text = readInputFile(config, 'Name the file of the gateway with -c FILE.');
   const settings = readGatewayConfig(text, config, process.env);
   const { listen } = settings;
   return listen
@@ -54,11 +54,11 @@ function readOrEnd(flags: GatewayFlags): GatewaySettings {
   try {
     return read(flags);
   } catch (thrown) {
-    throw thrown instanceof DocumentError ? wrongFile(thrown) : thrown;
+    throw thrown instanceof DocumentError ? invalidFileError(thrown) : thrown;
   }
 }
 
-async function started(settings: GatewaySettings, logs: Logs): Promise<RunningGateway> {
+async function started(settings: GatewaySettings, logs: CliLogs): Promise<RunningGateway> {
   try {
     return await runGateway(settings, {
       log: logs.agent,
@@ -67,12 +67,12 @@ async function started(settings: GatewaySettings, logs: Logs): Promise<RunningGa
       loadModule: loadAgent,
     });
   } catch (cause) {
-    throw listeningMistake(cause, { port: settings.listen?.port, host: settings.listen?.host });
+    throw toListenError(cause, { port: settings.listen?.port, host: settings.listen?.host });
   }
 }
 
 /** Goes over to what the file says now; what is wrong with it changes nothing. */
-async function reload(running: RunningGateway, flags: GatewayFlags, { agent: log }: Logs): Promise<void> {
+async function reload(running: RunningGateway, flags: GatewayFlags, { agent: log }: CliLogs): Promise<void> {
   try {
     const { added, removed, changed, later } = await running.reload(read(flags));
     const told = [
@@ -91,7 +91,7 @@ async function reload(running: RunningGateway, flags: GatewayFlags, { agent: log
       });
   } catch (error) {
     const isTold = error instanceof DocumentError;
-    if (isTold) tellComplaints(error, process.stderr);
+    if (isTold) printDiagnostics(error, process.stderr);
     const message = `${flags.config} ${isTold ? 'is wrong' : 'could not be taken over'}, so everything stays as it was`;
     log({ level: 'error', message, ...(!isTold && { error }) });
   }
@@ -119,7 +119,7 @@ function jsonSummary({ url, settings }: RunningGateway): string {
 }
 
 function textSummary({ url, settings }: RunningGateway): string {
-  const { bold, cyan, dim } = coloursFor(process.stdout);
+  const { bold, cyan, dim } = createColors(process.stdout);
   const lines = [''];
   for (const each of settings.agents) {
     lines.push(`  ${bold(each.name)} ${dim(`from ${fromOf(each)}`)}`);

@@ -23,7 +23,7 @@ export function addInit(program: Command): void {
     .addOption(new Option('-o, --output <form>', 'how to print').choices(['text', 'json']).default('text'))
     .addHelpText('after', examples)
     .action(async (folder: string | undefined, flags: InitFlags) => {
-      const { init } = await import('./run.ts');
+      const { runInitCommand: init } = await import('./run.ts');
       await init(folder, flags);
     });
 }

@@ -1,5 +1,5 @@
 /** The files of a new agent project, by their paths. */
-export function projectFiles(name: string, version: string): { readonly [path: string]: string } {
+export function buildProjectFiles(name: string, version: string): { readonly [path: string]: string } {
   return {
     'package.json': packageFile(name, version),
     'agent.js': agentFile(name),

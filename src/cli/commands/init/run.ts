@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { coloursFor } from '../../terminal/colors.ts';
-import { projectFiles } from './project-files.ts';
-import { Mistake } from '../../terminal/usage-error.ts';
+import { createColors } from '../../terminal/colors.ts';
+import { buildProjectFiles } from './project-files.ts';
+import { UsageError } from '../../terminal/usage-error.ts';
 import { packageVersion } from '../../../documents/package-version.ts';
 
 /** What `dragoman init` is told. */
@@ -15,9 +15,9 @@ export interface InitFlags {
 const usualFolder = 'my-agent';
 
 /** Writes an agent project, or says why not; then nothing is written. */
-export async function init(given: string | undefined, flags: InitFlags): Promise<void> {
+export async function runInitCommand(given: string | undefined, flags: InitFlags): Promise<void> {
   const folder = resolve(given ?? (await askFolder(flags)));
-  const files = projectFiles(nameOf(folder), packageVersion());
+  const files = buildProjectFiles(nameOf(folder), packageVersion());
   expectFree(folder, Object.keys(files));
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -34,7 +34,7 @@ export async function init(given: string | undefined, flags: InitFlags): Promise
 /** Asks where to, where there is somebody who can answer. */
 async function askFolder({ yes, output }: InitFlags): Promise<string> {
   if (yes || output === 'json' || !process.stdin.isTTY || !process.stdout.isTTY) return usualFolder;
-  const { dim } = coloursFor(process.stdout);
+  const { dim } = createColors(process.stdout);
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   try {
     const answer = await lines.question(`Folder of the project ${dim(`(${usualFolder})`)}: `);
@@ -49,7 +49,7 @@ function nameOf(folder: string): string {
   const name = basename(folder);
   // A package cannot be called as what it is installed in or what it depends on.
   if (/^[a-z0-9][a-z0-9._-]{0,99}$/.test(name) && !['node_modules', 'dragoman'].includes(name)) return name;
-  throw new Mistake(
+  throw new UsageError(
     `"${name}" cannot be the name of a project`,
     'Name the folder with small letters, digits, ".", "_" and "-", as in my-agent.',
   );
@@ -57,17 +57,17 @@ function nameOf(folder: string): string {
 
 function expectFree(folder: string, paths: readonly string[]): void {
   if (existsSync(folder) && !statSync(folder).isDirectory())
-    throw new Mistake(`${folder} is a file`, 'Name a folder; it may be there already.');
+    throw new UsageError(`${folder} is a file`, 'Name a folder; it may be there already.');
   const taken = paths.filter((path) => existsSync(join(folder, path)));
   if (taken.length === 0) return;
-  throw new Mistake(
+  throw new UsageError(
     `${taken.join(', ')} ${taken.length === 1 ? 'is' : 'are'} in ${folder} already, so nothing was written`,
     'Name another folder, or put them elsewhere first.',
   );
 }
 
 function summary(folder: string, paths: readonly string[]): string {
-  const { bold, cyan, dim, green } = coloursFor(process.stdout);
+  const { bold, cyan, dim, green } = createColors(process.stdout);
   const short = relative(process.cwd(), folder);
   const way = short.startsWith('..') ? folder : short;
   return [

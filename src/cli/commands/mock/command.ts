@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { MockFlags } from './run.ts';
-import { portOf } from '../../inputs/parse-port.ts';
+import { parsePort } from '../../inputs/parse-port.ts';
 
 const examples = `
 Examples:
@@ -19,7 +19,9 @@ export function addMock(program: Command): void {
     .command('mock')
     .description('Starts a test agent that does what a script, a message or a test says.')
     .argument('[script]', 'the YAML file with its rules')
-    .addOption(new Option('-p, --port <number>', 'the port; 0 for any free one').argParser(portOf).default(0))
+    .addOption(
+      new Option('-p, --port <number>', 'the port; 0 for any free one').argParser(parsePort).default(0),
+    )
     .option('--host <address>', 'the address to listen on; 0.0.0.0 to be reached from elsewhere', '127.0.0.1')
     .option('--base-path <path>', 'the path the agent is served below; the card stays at the root as well')
     .addOption(
@@ -43,7 +45,7 @@ export function addMock(program: Command): void {
     )
     .addHelpText('after', examples)
     .action(async (script: string | undefined, flags: MockFlags) => {
-      const { mock: run } = await import('./run.ts');
+      const { runMockCommand: run } = await import('./run.ts');
       await run(script, flags);
     });
   mock
@@ -55,7 +57,7 @@ export function addMock(program: Command): void {
       '\nExamples:\n  $ dragoman mock validate scripts\n  $ dragoman mock validate travel.yaml',
     )
     .action(async (files: string[]) => {
-      const { validateScripts } = await import('./run.ts');
+      const { runMockValidateCommand: validateScripts } = await import('./run.ts');
       await validateScripts(files);
     });
 }

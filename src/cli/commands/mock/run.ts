@@ -3,13 +3,13 @@ import { dirname } from 'node:path';
 import { DocumentError } from '../../../documents/diagnostic.ts';
 import { openScript } from '../../../testkit/script/script.ts';
 import { TestAgentServer } from '../../../testkit/test-agent-server.ts';
-import { coloursFor } from '../../terminal/colors.ts';
-import { tellComplaints, wrongFile } from '../../terminal/print-diagnostics.ts';
-import { filesOf } from '../../inputs/glob.ts';
-import { listeningMistake } from '../../terminal/listen-error.ts';
-import { complain, Mistake } from '../../terminal/usage-error.ts';
+import { createColors } from '../../terminal/colors.ts';
+import { printDiagnostics, invalidFileError } from '../../terminal/print-diagnostics.ts';
+import { expandGlob } from '../../inputs/glob.ts';
+import { toListenError } from '../../terminal/listen-error.ts';
+import { printError, UsageError } from '../../terminal/usage-error.ts';
 import { stopOnSignals } from '../../process/shutdown.ts';
-import { textOfFile } from '../../inputs/read-input-file.ts';
+import { readInputFile } from '../../inputs/read-input-file.ts';
 import { watchFile } from '../../process/watch-file.ts';
 
 /** What `dragoman mock` is told. */
@@ -29,11 +29,11 @@ export interface MockFlags {
 const wanted = 'Give the path of a YAML file with rules.';
 
 /** Runs a test agent until a signal comes. */
-export async function mock(file: string | undefined, flags: MockFlags): Promise<void> {
+export async function runMockCommand(file: string | undefined, flags: MockFlags): Promise<void> {
   const { port, host, basePath, seed, clock, admin } = flags;
   if (flags.watch && file === undefined)
-    throw new Mistake('there is no script to watch', 'Name one, as in dragoman mock script.yaml --watch.');
-  const script = file === undefined ? undefined : textOfFile(file, wanted);
+    throw new UsageError('there is no script to watch', 'Name one, as in dragoman mock script.yaml --watch.');
+  const script = file === undefined ? undefined : readInputFile(file, wanted);
   const allowed = Array.isArray(admin) ? admin : [];
   const server = await started(
     () =>
@@ -54,7 +54,7 @@ export async function mock(file: string | undefined, flags: MockFlags): Promise<
   stopOnSignals(async () => {
     stopWatching();
     await server.stop();
-  }, complain);
+  }, printError);
   // Whoever reads the first line only may close the pipe; the agent goes on.
   process.stdout.on('error', () => {});
   process.stdout.write(
@@ -65,12 +65,12 @@ export async function mock(file: string | undefined, flags: MockFlags): Promise<
 }
 
 /** Says what is wrong with each of the files; the exit code is 2 if anything is. */
-export async function validateScripts(patterns: readonly string[]): Promise<void> {
+export async function runMockValidateCommand(patterns: readonly string[]): Promise<void> {
   const files = new Set<string>();
   for (const pattern of patterns) {
-    const found = filesOf(pattern, ['yaml', 'yml']);
+    const found = expandGlob(pattern, ['yaml', 'yml']);
     if (found.length === 0)
-      throw new Mistake(
+      throw new UsageError(
         `there is no script at ${pattern}`,
         'Name a YAML file, a folder of them, or a pattern.',
       );
@@ -79,14 +79,14 @@ export async function validateScripts(patterns: readonly string[]): Promise<void
   let wrong = 0;
   for (const file of files) {
     try {
-      openScript(textOfFile(file, wanted), file, { folder: dirname(file) });
+      openScript(readInputFile(file, wanted), file, { folder: dirname(file) });
     } catch (thrown) {
       if (!(thrown instanceof DocumentError)) throw thrown;
       wrong++;
-      tellComplaints(thrown, process.stdout);
+      printDiagnostics(thrown, process.stdout);
     }
   }
-  const { green, red } = coloursFor(process.stderr);
+  const { green, red } = createColors(process.stderr);
   const counted = files.size === 1 ? '1 script' : `${files.size} scripts`;
   process.stderr.write(
     wrong === 0
@@ -100,8 +100,8 @@ async function started(make: () => TestAgentServer, { port, host }: MockFlags): 
   try {
     return await make().start();
   } catch (cause) {
-    if (cause instanceof DocumentError) throw wrongFile(cause);
-    throw listeningMistake(cause, { port, host });
+    if (cause instanceof DocumentError) throw invalidFileError(cause);
+    throw toListenError(cause, { port, host });
   }
 }
 
@@ -139,7 +139,7 @@ function jsonOf(server: TestAgentServer, { admin }: MockFlags): string {
 }
 
 function summaryOf(server: TestAgentServer, { admin, watch: isWatching }: MockFlags): string {
-  const { cyan, dim } = coloursFor(process.stdout);
+  const { cyan, dim } = createColors(process.stdout);
   const [script] = server.scripts;
   const rules = script
     ? `${countedRules(server)} of ${script.file}${isWatching ? ', read again when it changes' : ''}`

@@ -29,7 +29,7 @@ export function addPush(program: Command): void {
       .addOption(new Option('-o, --output <form>', 'how to print').choices(['text', 'json']).default('text'))
       .addHelpText('after', examples)
       .action(async (flags: PushFlags) => {
-        const { listPush, retryPush } = await import('./run.ts');
+        const { runPushListCommand: listPush, runPushRetryCommand: retryPush } = await import('./run.ts');
         await (name === 'list' ? listPush(flags) : retryPush(flags));
       });
   }

@@ -53,7 +53,7 @@ export function addSend(program: Command): void {
   addClientFlags(command, ['waiting', 'async', 'identifiers', 'metadata'])
     .addHelpText('after', examples)
     .action(async (text: string | undefined) => {
-      const { send } = await import('./run.ts');
+      const { runSendCommand: send } = await import('./run.ts');
       await send(command, text === undefined ? parts : [{ kind: 'text', value: text }, ...parts]);
     });
 }

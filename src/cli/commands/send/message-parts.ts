@@ -3,16 +3,16 @@ import { basename } from 'node:path';
 import { text as textFrom } from 'node:stream/consumers';
 import { mediaTypeFor } from '../../../artifacts/media-types.ts';
 import { type Part, rawPart } from '../../../protocol/part.ts';
-import { ClientFailure } from '../../client/client-error.ts';
+import { ClientError } from '../../client/client-error.ts';
 import type { PartDraft } from './command.ts';
 
 /** The largest file that is put into a message, in bytes. */
 const most = 50 * 1_048_576;
 
 /** Makes the parts of a message, in the order in which they were typed. */
-export async function readParts(drafts: readonly PartDraft[]): Promise<Part[]> {
+export async function buildMessageParts(drafts: readonly PartDraft[]): Promise<Part[]> {
   if (drafts.filter(({ kind, value }) => kind === 'data' && value === '-').length > 1)
-    throw new ClientFailure('A2ACLI_ERR_USAGE', 'standard input can be read once', 'Give one --data - only.');
+    throw new ClientError('A2ACLI_ERR_USAGE', 'standard input can be read once', 'Give one --data - only.');
   const parts: Part[] = [];
   for (const draft of drafts) parts.push(await readPart(draft));
   return parts;
@@ -27,7 +27,7 @@ async function readPart({ kind, value, mediaType }: PartDraft): Promise<Part> {
   const bytes = await reading(value, async () => {
     const { size } = await stat(value);
     if (size > most)
-      throw new ClientFailure(
+      throw new ClientError(
         'A2ACLI_ERR_USAGE',
         `${value} is too large to send along (${size} bytes)`,
         'Put it where the agent can fetch it, and give --file its URL.',
@@ -55,7 +55,7 @@ async function readData(path: string): Promise<unknown> {
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    throw new ClientFailure(
+    throw new ClientError(
       'A2ACLI_ERR_USAGE',
       `${path === '-' ? 'standard input' : path} is no JSON`,
       undefined,
@@ -68,7 +68,7 @@ async function reading<T>(path: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (cause) {
-    if (cause instanceof ClientFailure) throw cause;
-    throw new ClientFailure('A2ACLI_ERR_USAGE', `${path} cannot be read`, 'Give the path of a file.', cause);
+    if (cause instanceof ClientError) throw cause;
+    throw new ClientError('A2ACLI_ERR_USAGE', `${path} cannot be read`, 'Give the path of a file.', cause);
   }
 }

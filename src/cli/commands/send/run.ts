@@ -1,18 +1,18 @@
 import type { Command } from 'commander';
 import { isTask } from '../../../protocol/task.ts';
-import { ClientFailure } from '../../client/client-error.ts';
+import { ClientError } from '../../client/client-error.ts';
 import { withAgent } from '../../client/session.ts';
-import { followed, isReply, sendAndWait, tellOutcome } from '../../client/wait.ts';
-import { readParts } from './message-parts.ts';
+import { followToEnd, isContinuation, sendAndWait, printOutcome } from '../../client/wait.ts';
+import { buildMessageParts } from './message-parts.ts';
 import type { PartDraft } from './command.ts';
 
 /** Sends a message and says what comes of it. */
-export async function send(command: Command, drafts: readonly PartDraft[]): Promise<void> {
+export async function runSendCommand(command: Command, drafts: readonly PartDraft[]): Promise<void> {
   await withAgent(command, async (session) => {
     const { flags, agent, call, out } = session;
     const { contextId, taskId, metadata } = flags;
     if (drafts.length === 0)
-      throw new ClientFailure(
+      throw new ClientError(
         'A2ACLI_ERR_USAGE',
         'there is nothing to send',
         'Say something, as in dragoman send "hello", or give --text, --file or --data.',
@@ -21,20 +21,20 @@ export async function send(command: Command, drafts: readonly PartDraft[]): Prom
       message: {
         messageId: crypto.randomUUID(),
         role: 'user' as const,
-        parts: await readParts(drafts),
+        parts: await buildMessageParts(drafts),
         ...(contextId !== undefined && { contextId }),
         ...(taskId !== undefined && { taskId }),
       },
       ...(metadata && { metadata }),
     };
     if (flags.stream) {
-      const answer = await followed(
+      const answer = await followToEnd(
         session,
         agent.stream(request, call),
         (event) => out.event(event),
-        isReply(request),
+        isContinuation(request),
       );
-      tellOutcome(session, answer);
+      printOutcome(session, answer);
       return;
     }
     const isAsync = flags.async === true || flags.wait === false || flags.returnImmediately === true;
@@ -43,6 +43,6 @@ export async function send(command: Command, drafts: readonly PartDraft[]): Prom
       : await sendAndWait(session, request);
     if (isTask(answer)) session.taskId = answer.id;
     out.answer(answer);
-    tellOutcome(session, answer);
+    printOutcome(session, answer);
   });
 }

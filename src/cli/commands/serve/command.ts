@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { portOf } from '../../inputs/parse-port.ts';
+import { parsePort } from '../../inputs/parse-port.ts';
 import type { ServeFlags } from './run.ts';
 
 const examples = `
@@ -23,7 +23,7 @@ export function addServe(program: Command): void {
     .description('Serves the agent of a module in every version of A2A on one port.')
     .argument('<module>', 'the JavaScript file that exports the agent')
     .addOption(
-      new Option('-p, --port <number>', 'the port; 0 for any free one').argParser(portOf).default(4000),
+      new Option('-p, --port <number>', 'the port; 0 for any free one').argParser(parsePort).default(4000),
     )
     .option('--host <address>', 'the address to listen on; 0.0.0.0 to be reached from elsewhere', '127.0.0.1')
     .option(
@@ -48,7 +48,7 @@ export function addServe(program: Command): void {
     .option('--metrics', 'show numbers for Prometheus at /metrics to callers on this machine')
     .addHelpText('after', examples)
     .action(async (module: string, flags: Omit<ServeFlags, 'mayMovePort'>, command: Command) => {
-      const { serveModule } = await import('./run.ts');
+      const { runServeCommand: serveModule } = await import('./run.ts');
       await serveModule(module, {
         ...flags,
         mayMovePort: command.getOptionValueSource('port') === 'default',

@@ -1,6 +1,6 @@
 import type { AgentCard } from '../../../protocol/card.ts';
-import { versions } from '../../../dialects/negotiation.ts';
-import { coloursFor } from '../../terminal/colors.ts';
+import { supportedVersions } from '../../../dialects/negotiation.ts';
+import { createColors } from '../../terminal/colors.ts';
 
 /** What there is to tell about an agent that is being served. */
 interface Served {
@@ -17,18 +17,18 @@ function cardUrlOf(url: string): string {
 }
 
 /** Tells a program what is served, in one line. */
-export function jsonSummary(url: string): string {
-  return JSON.stringify({ url, card: cardUrlOf(url), versions });
+export function formatServeJson(url: string): string {
+  return JSON.stringify({ url, card: cardUrlOf(url), versions: supportedVersions });
 }
 
 /** Tells a person what is served and what to try. */
-export function textSummary({ url, card, tasks }: Served): string {
-  const { bold, cyan, dim } = coloursFor(process.stdout);
+export function formatServeText({ url, card, tasks }: Served): string {
+  const { bold, cyan, dim } = createColors(process.stdout);
   const lines = [
     '',
     ...(card ? [`  ${bold(card.name)} ${dim(card.version)}  ${card.description}`, ''] : []),
     `  ${dim('card  ')}  ${cyan(cardUrlOf(url))}`,
-    `  ${dim('speaks')}  A2A ${versions.join(', ')} over JSON-RPC; 1.0 and 0.3 over REST as well`,
+    `  ${dim('speaks')}  A2A ${supportedVersions.join(', ')} over JSON-RPC; 1.0 and 0.3 over REST as well`,
   ];
   if (tasks !== undefined) lines.push(`  ${dim('tasks ')}  ${tasks}`);
   lines.push('', `  ${bold('Try it')}`);

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { portOf } from '../../inputs/parse-port.ts';
+import { parsePort } from '../../inputs/parse-port.ts';
 import type { TapFlags } from './run.ts';
 
 const examples = `
@@ -19,7 +19,9 @@ export function addTap(program: Command): void {
     .command('tap')
     .description('Stands between two agents and shows everything that passes, in every version.')
     .option('--to <url>', 'the agent to stand in front of')
-    .addOption(new Option('-p, --port <number>', 'the port; 0 for any free one').argParser(portOf).default(0))
+    .addOption(
+      new Option('-p, --port <number>', 'the port; 0 for any free one').argParser(parsePort).default(0),
+    )
     .option('--host <address>', 'the address to listen on; 0.0.0.0 to be reached from elsewhere', '127.0.0.1')
     .option('--file <file>', 'write everything down there as well; what is there already stays')
     .option('--read <file>', 'show what a file holds, instead')
@@ -31,7 +33,7 @@ export function addTap(program: Command): void {
     )
     .addHelpText('after', examples)
     .action(async (flags: TapFlags) => {
-      const { tap } = await import('./run.ts');
+      const { runTapCommand: tap } = await import('./run.ts');
       await tap(flags);
     });
 }

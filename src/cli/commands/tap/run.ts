@@ -1,17 +1,17 @@
 import { A2AError } from '../../../protocol/errors.ts';
-import { readTapFile } from '../../../tap/traffic-file.ts';
-import type { Passage } from '../../../tap/traffic-record.ts';
+import { readTrafficFile } from '../../../tap/traffic-file.ts';
+import type { TrafficRecord } from '../../../tap/traffic-record.ts';
 import { type RunningTap, runTap } from '../../../tap/proxy/run-tap.ts';
-import { scenarioOf } from '../../../tap/scenario/export-scenario.ts';
-import { Tape } from '../../../tap/traffic-log.ts';
-import { coloursFor } from '../../terminal/colors.ts';
-import { listeningMistake } from '../../terminal/listen-error.ts';
-import { complain, Mistake } from '../../terminal/usage-error.ts';
-import { plain, safeJson } from '../../terminal/sanitize.ts';
+import { exportScenario } from '../../../tap/scenario/export-scenario.ts';
+import { TrafficLog } from '../../../tap/traffic-log.ts';
+import { createColors } from '../../terminal/colors.ts';
+import { toListenError } from '../../terminal/listen-error.ts';
+import { printError, UsageError } from '../../terminal/usage-error.ts';
+import { sanitizeForTerminal, terminalSafeJson } from '../../terminal/sanitize.ts';
 import { stopOnSignals } from '../../process/shutdown.ts';
-import { openTapFile, type TapFile } from './traffic-file-writer.ts';
-import { Timeline } from './traffic-printer.ts';
-import { textOfFile } from '../../inputs/read-input-file.ts';
+import { openTrafficFile, type TrafficFileWriter } from './traffic-file-writer.ts';
+import { TrafficPrinter } from './traffic-printer.ts';
+import { readInputFile } from '../../inputs/read-input-file.ts';
 
 /** What `dragoman tap` is told. */
 export interface TapFlags {
@@ -31,18 +31,21 @@ const maxWaiting = 8 * 1_024 * 1_024;
 const remembered = { maxPassages: 20_000, maxCharacters: 32 * 1_024 * 1_024 };
 
 /** Shows what passes until a signal comes, or what a file holds. */
-export async function tap(flags: TapFlags): Promise<void> {
+export async function runTapCommand(flags: TapFlags): Promise<void> {
   const { to, read, output } = flags;
   if (read !== undefined) {
     if (to !== undefined)
-      throw new Mistake('--to and --read are two things', 'Leave one of them out: --read shows a file.');
+      throw new UsageError('--to and --read are two things', 'Leave one of them out: --read shows a file.');
     show(fileOf(read), output);
     return;
   }
   if (to === undefined)
-    throw new Mistake('there is nothing to stand in front of', 'Say --to URL, or --read FILE to see a file.');
+    throw new UsageError(
+      'there is nothing to stand in front of',
+      'Say --to URL, or --read FILE to see a file.',
+    );
   if (output === 'scenario')
-    throw new Mistake(
+    throw new UsageError(
       'a scenario is made of a file',
       'Record with --file FILE first, then --read FILE -o scenario.',
     );
@@ -50,18 +53,22 @@ export async function tap(flags: TapFlags): Promise<void> {
 }
 
 async function run(to: string, flags: TapFlags, output: 'text' | 'json'): Promise<void> {
-  const file = flags.file === undefined ? undefined : await openTapFile(flags.file);
-  const tape = new Tape(flags.console ? remembered : { maxPassages: 1 });
-  const warn = (warning: string): boolean => process.stderr.write(`dragoman: ${plain(warning, 'line')}\n`);
+  const file = flags.file === undefined ? undefined : await openTrafficFile(flags.file);
+  const tape = new TrafficLog(flags.console ? remembered : { maxPassages: 1 });
+  const warn = (warning: string): boolean =>
+    process.stderr.write(`dragoman: ${sanitizeForTerminal(warning, 'line')}\n`);
   const running = await started(to, flags, tape, warn);
   const shown = flags.console
-    ? await (await import('../../../console/serve-console.ts')).serveConsole({ tape, agents: [{ url: running.url }] })
+    ? await (await import('../../../console/serve-console.ts')).serveConsole({
+        tape,
+        agents: [{ url: running.url }],
+      })
     : undefined;
   const stop = async (): Promise<void> => {
     await Promise.all([running.stop(), shown?.stop()]);
     await file?.close();
   };
-  stopOnSignals(stop, complain, 1_000);
+  stopOnSignals(stop, printError, 1_000);
   // Whoever reads the first lines only may close the pipe; what passes, passes on.
   process.stdout.on('error', () => {});
   const head = output === 'text' ? process.stdout : process.stderr;
@@ -74,22 +81,26 @@ async function run(to: string, flags: TapFlags, output: 'text' | 'json'): Promis
 async function started(
   to: string,
   { port, host }: TapFlags,
-  tape: Tape,
+  tape: TrafficLog,
   onWarning: (warning: string) => unknown,
 ): Promise<RunningTap> {
   try {
     return await runTap({ to, port, host, tape, onWarning });
   } catch (cause) {
     if (cause instanceof A2AError && cause.reason === 'INVALID_PARAMS')
-      throw new Mistake(
+      throw new UsageError(
         `${to} is no address`,
         'Write it with http:// or https://, as in http://localhost:4000.',
       );
-    throw listeningMistake(cause, { port, host });
+    throw toListenError(cause, { port, host });
   }
 }
 
-function watch(tape: Tape, write: (passage: Passage) => void, file: TapFile | undefined): void {
+function watch(
+  tape: TrafficLog,
+  write: (passage: TrafficRecord) => void,
+  file: TrafficFileWriter | undefined,
+): void {
   tape.watch((passage) => {
     file?.add(passage);
     write(passage);
@@ -97,7 +108,7 @@ function watch(tape: Tape, write: (passage: Passage) => void, file: TapFile | un
 }
 
 /** Writes passages as they come; a reader that does not keep up misses some, and is told how many. */
-function writerTo(output: 'text' | 'json'): (passage: Passage) => void {
+function writerTo(output: 'text' | 'json'): (passage: TrafficRecord) => void {
   const { stdout } = process;
   const lineOf = linesFor(output);
   let missed = 0;
@@ -113,30 +124,32 @@ function writerTo(output: 'text' | 'json'): (passage: Passage) => void {
   };
 }
 
-function linesFor(output: 'text' | 'json'): (passage: Passage) => string {
-  if (output === 'json') return (passage) => `${safeJson(passage)}\n`;
+function linesFor(output: 'text' | 'json'): (passage: TrafficRecord) => string {
+  if (output === 'json') return (passage) => `${terminalSafeJson(passage)}\n`;
   const { stdout } = process;
-  const timeline = new Timeline(coloursFor(stdout), () => (stdout.isTTY ? stdout.columns : undefined));
+  const timeline = new TrafficPrinter(createColors(stdout), () =>
+    stdout.isTTY ? stdout.columns : undefined,
+  );
   return (passage) => `${timeline.line(passage)}\n`;
 }
 
-function show(passages: readonly Passage[], output: TapFlags['output']): void {
+function show(passages: readonly TrafficRecord[], output: TapFlags['output']): void {
   if (output === 'scenario') {
-    process.stdout.write(scenarioOf(passages));
+    process.stdout.write(exportScenario(passages));
     return;
   }
   const lineOf = linesFor(output);
   for (const each of passages) process.stdout.write(lineOf(each));
 }
 
-function fileOf(file: string): Passage[] {
+function fileOf(file: string): TrafficRecord[] {
   const hint = 'Name a file that was written by dragoman tap --file.';
-  const text = textOfFile(file, hint);
+  const text = readInputFile(file, hint);
   try {
-    return readTapFile(text);
+    return readTrafficFile(text);
   } catch (thrown) {
     const { message } = A2AError.from(thrown);
-    throw new Mistake(`${file}: ${message}`, hint);
+    throw new UsageError(`${file}: ${message}`, hint);
   }
 }
 
@@ -146,8 +159,11 @@ function summary(
   { file }: TapFlags,
   shown: string | undefined,
 ): string {
-  const { bold, cyan, dim } = coloursFor(process.stdout);
-  const lines = ['', `  ${bold(plain(name, 'line'))} ${dim(`at ${to} is now to be had at`)} ${cyan(url)}`];
+  const { bold, cyan, dim } = createColors(process.stdout);
+  const lines = [
+    '',
+    `  ${bold(sanitizeForTerminal(name, 'line'))} ${dim(`at ${to} is now to be had at`)} ${cyan(url)}`,
+  ];
   if (file !== undefined) lines.push(`  ${dim('written to')} ${file}`);
   if (shown !== undefined) lines.push(`  ${dim('console')}    ${cyan(shown)}`);
   lines.push('', `  ${dim('Credentials pass and are not kept. Ctrl-C stops it.')}`, '', '');

@@ -1,13 +1,13 @@
-import type { Meaning, Passage, PassageKind } from '../../../tap/traffic-record.ts';
-import type { coloursFor } from '../../terminal/colors.ts';
-import { plain } from '../../terminal/sanitize.ts';
+import type { DecodedContent, TrafficRecord, TrafficRecordKind } from '../../../tap/traffic-record.ts';
+import type { createColors } from '../../terminal/colors.ts';
+import { sanitizeForTerminal } from '../../terminal/sanitize.ts';
 
-type Colours = ReturnType<typeof coloursFor>;
+type Colours = ReturnType<typeof createColors>;
 
 /** How wide a name may be. */
 const maxName = 20;
 
-const arrows: { readonly [K in PassageKind]: string } = {
+const arrows: { readonly [K in TrafficRecordKind]: string } = {
   request: '──▶',
   response: '◀──',
   frame: '◀┄┄',
@@ -20,7 +20,7 @@ const arrows: { readonly [K in PassageKind]: string } = {
 const broken = '──╳';
 
 /** Writes passages for people: one line each, whoever asked on the left. */
-export class Timeline {
+export class TrafficPrinter {
   readonly #colours: Colours;
   readonly #width: () => number | undefined;
   #left = 6;
@@ -32,7 +32,7 @@ export class Timeline {
     this.#width = width;
   }
 
-  line(passage: Passage): string {
+  line(passage: TrafficRecord): string {
     const { at, kind, from, to, after, meaning } = passage;
     const { dim } = this.#colours;
     const isBack = kind === 'response' || kind === 'frame' || kind === 'end';
@@ -53,7 +53,7 @@ export class Timeline {
     const [time = '', asker = '', arrow = '', asked = '', version = '', ms = ''] = head;
     const marks = marksOf(passage);
     const gist = fit(
-      plain(meaning?.gist ?? passage.text.slice(0, 200), 'line'),
+      sanitizeForTerminal(meaning?.gist ?? passage.text.slice(0, 200), 'line'),
       this.#width(),
       used + lengthOf(marks),
     );
@@ -63,7 +63,7 @@ export class Timeline {
     return `${dim(time)}  ${asker} ${this.#arrow(passage, arrow)} ${asked}  ${this.#badge(version)} ${dim(ms)}  ${said}`.trimEnd();
   }
 
-  #paint({ kind, meaning }: Passage, gist: string): string {
+  #paint({ kind, meaning }: TrafficRecord, gist: string): string {
     const { red, bold, yellow, dim } = this.#colours;
     if (meaning?.isError) return red(gist);
     if (kind === 'loss') return yellow(gist);
@@ -71,7 +71,7 @@ export class Timeline {
     return kind === 'end' ? dim(gist) : gist;
   }
 
-  #arrow({ kind, meaning }: Passage, arrow: string): string {
+  #arrow({ kind, meaning }: TrafficRecord, arrow: string): string {
     const { cyan, green, red, yellow, magenta, dim } = this.#colours;
     if (meaning?.isError) return red(arrow);
     if (kind === 'request') return cyan(arrow);
@@ -96,12 +96,12 @@ export class Timeline {
 
 const bindings = { JSONRPC: 'RPC', 'HTTP+JSON': 'REST', mesh: 'mesh' } as const;
 
-function badgeOf({ version, binding }: Partial<Meaning> = {}): string {
+function badgeOf({ version, binding }: Partial<DecodedContent> = {}): string {
   return [version, binding && bindings[binding]].filter(Boolean).join(' ');
 }
 
 /** What is worth a second look. */
-function marksOf({ kind, meaning, cut }: Passage): [string, 'error' | 'warning'][] {
+function marksOf({ kind, meaning, cut }: TrafficRecord): [string, 'error' | 'warning'][] {
   const { losses = [], findings = [] } = meaning ?? {};
   const marks: [string, 'error' | 'warning'][] = [];
   for (const { rule, level } of findings.slice(0, 3)) marks.push([`✗ ${rule}`, level]);
@@ -116,7 +116,7 @@ function lengthOf(marks: readonly (readonly [string, unknown])[]): number {
 }
 
 function shortName(name: string): string {
-  const clean = plain(name, 'line');
+  const clean = sanitizeForTerminal(name, 'line');
   return clean.length > maxName ? `${clean.slice(0, maxName - 1)}…` : clean;
 }
 

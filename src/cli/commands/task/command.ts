@@ -3,7 +3,7 @@ import { taskStates } from '../../../protocol/task.ts';
 import { addClientFlags } from '../../client/flags.ts';
 import { addPushConfig } from './push-config-command.ts';
 import type { DownloadFlags } from './download.ts';
-import type { ListFlags } from './run.ts';
+import type { TaskFlags } from './run.ts';
 
 const examples = `
 Examples:
@@ -31,15 +31,15 @@ export function addTask(program: Command): void {
     .addOption(historyOption());
   addClientFlags(get, ['waiting'])
     .addHelpText('after', examples)
-    .action(async (id: string, flags: ListFlags) => {
-      const { getTask } = await import('./run.ts');
+    .action(async (id: string, flags: TaskFlags) => {
+      const { runTaskGetCommand: getTask } = await import('./run.ts');
       await getTask(get, id, flags);
     });
   const cancel = task.command('cancel').description('Ends a task.').argument('<taskId>', what);
   addClientFlags(cancel, ['metadata'])
     .addHelpText('after', examples)
     .action(async (id: string) => {
-      const { cancelTask } = await import('./run.ts');
+      const { runTaskCancelCommand: cancelTask } = await import('./run.ts');
       await cancelTask(cancel, id);
     });
   addList(task);
@@ -50,7 +50,7 @@ export function addTask(program: Command): void {
   addClientFlags(subscribe, ['waiting'])
     .addHelpText('after', examples)
     .action(async (id: string) => {
-      const { subscribeTask } = await import('./run.ts');
+      const { runTaskSubscribeCommand: subscribeTask } = await import('./run.ts');
       await subscribeTask(subscribe, id);
     });
   addDownload(task, what);
@@ -71,8 +71,8 @@ function addList(task: Command): void {
     .addOption(historyOption());
   addClientFlags(list)
     .addHelpText('after', examples)
-    .action(async (flags: ListFlags) => {
-      const { listTasks } = await import('./run.ts');
+    .action(async (flags: TaskFlags) => {
+      const { runTaskListCommand: listTasks } = await import('./run.ts');
       await listTasks(list, flags);
     });
 }
@@ -89,7 +89,7 @@ function addDownload(task: Command, what: string): void {
   addClientFlags(download)
     .addHelpText('after', examples)
     .action(async (id: string, flags: DownloadFlags) => {
-      const { downloadTask } = await import('./download.ts');
+      const { runTaskDownloadCommand: downloadTask } = await import('./download.ts');
       await downloadTask(download, id, flags);
     });
 }

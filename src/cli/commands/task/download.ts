@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { extensionFor } from '../../../artifacts/media-types.ts';
 import { safeFilename } from '../../../artifacts/stores/storage-path.ts';
-import { isThisMachine } from '../../../client/http/destination-policy.ts';
+import { isLocalHost } from '../../../client/http/destination-policy.ts';
 import { egressPolicy } from '../../../egress/egress-policy.ts';
-import { guardedRequest } from '../../../egress/egress-request.ts';
+import { egressRequest } from '../../../egress/egress-request.ts';
 import { A2AError } from '../../../protocol/errors.ts';
-import { bytesOf, contentOf, type Part, type UrlPart } from '../../../protocol/part.ts';
+import { bytesOf, contentKind, type Part, type UrlPart } from '../../../protocol/part.ts';
 import type { Artifact } from '../../../protocol/task.ts';
-import { ClientFailure } from '../../client/client-error.ts';
-import { type Session, warn, withAgent } from '../../client/session.ts';
+import { ClientError } from '../../client/client-error.ts';
+import { type ClientSession, printWarning, withAgent } from '../../client/session.ts';
 
 /** What `dragoman task download` is told. */
 export interface DownloadFlags {
@@ -35,7 +35,11 @@ interface Saved {
 const most = 1_024 * 1_048_576;
 
 /** Saves what a task made. */
-export async function downloadTask(command: Command, id: string, flags: DownloadFlags): Promise<void> {
+export async function runTaskDownloadCommand(
+  command: Command,
+  id: string,
+  flags: DownloadFlags,
+): Promise<void> {
   await withAgent(command, async (session) => {
     const { agent, call, out } = session;
     session.taskId = id;
@@ -44,7 +48,7 @@ export async function downloadTask(command: Command, id: string, flags: Download
       ({ artifactId }) => flags.artifact === undefined || artifactId === flags.artifact,
     );
     if (flags.artifact !== undefined && artifacts.length === 0)
-      throw new ClientFailure(
+      throw new ClientError(
         'A2ACLI_ERR_USAGE',
         `the task has no artifact ${flags.artifact}`,
         `It has ${task.artifacts?.map(({ artifactId }) => artifactId).join(', ') || 'none'}.`,
@@ -60,12 +64,12 @@ export async function downloadTask(command: Command, id: string, flags: Download
       if (each.path === undefined) out.field('Left', `${each.url} (use --fetch to save it)`);
       else out.field('Saved', `${each.path} (${each.bytes} bytes)`);
     }
-    if (saved.length === 0) warn('the task made nothing');
+    if (saved.length === 0) printWarning('the task made nothing');
   });
 }
 
 async function saveAll(
-  session: Session,
+  session: ClientSession,
   artifacts: readonly Artifact[],
   flags: DownloadFlags,
 ): Promise<Saved[]> {
@@ -98,7 +102,7 @@ function contentsOf(part: Exclude<Part, UrlPart>): Uint8Array {
 
 /** What the agent called it, made safe: a stranger does not choose where files go. */
 function nameFor({ artifactId, name, parts }: Artifact, part: Part, index: number): string {
-  const kind = contentOf(part);
+  const kind = contentKind(part);
   const extension = {
     text: 'txt',
     data: 'json',
@@ -124,12 +128,12 @@ function freeName(name: string, taken: Set<string>): string {
 async function save(path: string, bytes: Uint8Array, force: boolean): Promise<void> {
   const there = await lstat(path).catch(() => undefined);
   if (there && !force)
-    throw new ClientFailure(
+    throw new ClientError(
       'A2ACLI_ERR_USAGE',
       `${path} is there already`,
       'Use --force to write over it, or --out.',
     );
-  if (there?.isDirectory()) throw new ClientFailure('A2ACLI_ERR_USAGE', `${path} is a folder`, 'Use --out.');
+  if (there?.isDirectory()) throw new ClientError('A2ACLI_ERR_USAGE', `${path} is a folder`, 'Use --out.');
   // Written aside: nobody finds half a file, and a link that is there is replaced and not followed.
   const aside = `${path}.${process.pid}.part`;
   try {
@@ -137,26 +141,26 @@ async function save(path: string, bytes: Uint8Array, force: boolean): Promise<vo
     await rename(aside, path);
   } catch (cause) {
     await rm(aside, { force: true });
-    throw new ClientFailure('A2ACLI_ERR_INTERNAL', `${path} cannot be written`, undefined, cause);
+    throw new ClientError('A2ACLI_ERR_INTERNAL', `${path} cannot be written`, undefined, cause);
   }
 }
 
 /** Fetches a file that the agent points at: from where the agent is, or from the public internet. */
-async function fetched({ description, call }: Session, { url }: UrlPart): Promise<Uint8Array> {
+async function fetched({ description, call }: ClientSession, { url }: UrlPart): Promise<Uint8Array> {
   const { hostname } = new URL(description.url);
   const policy = egressPolicy({
     allow: [hostname],
-    allowLoopback: isThisMachine(hostname),
-    ...(isThisMachine(hostname) && { schemes: ['http', 'https'] }),
+    allowLoopback: isLocalHost(hostname),
+    ...(isLocalHost(hostname) && { schemes: ['http', 'https'] }),
     maxBytes: most,
   });
   const hint = 'Leave --fetch out to save the rest.';
-  const response = await guardedRequest(policy, { url, purpose: 'file', signal: call.signal }).catch(
+  const response = await egressRequest(policy, { url, purpose: 'file', signal: call.signal }).catch(
     (thrown: unknown) => {
-      throw new ClientFailure('A2ACLI_ERR_UNREACHABLE', A2AError.from(thrown).message, hint);
+      throw new ClientError('A2ACLI_ERR_UNREACHABLE', A2AError.from(thrown).message, hint);
     },
   );
   if (response.status !== 200)
-    throw new ClientFailure('A2ACLI_ERR_UNREACHABLE', `${url} answered HTTP ${response.status}`, hint);
+    throw new ClientError('A2ACLI_ERR_UNREACHABLE', `${url} answered HTTP ${response.status}`, hint);
   return response.bytes;
 }

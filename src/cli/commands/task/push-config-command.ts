@@ -31,14 +31,14 @@ export function addPushConfig(task: Command): void {
   addClientFlags(create)
     .addHelpText('after', examples)
     .action(async (taskId: string, flags: PushConfigFlags) => {
-      const { createPushConfig } = await import('./push-config.ts');
+      const { runPushConfigCreateCommand: createPushConfig } = await import('./push-config.ts');
       await createPushConfig(create, taskId, flags);
     });
   const list = push.command('list').description('Lists the webhooks of a task.').argument('<taskId>', what);
   addClientFlags(list)
     .addHelpText('after', examples)
     .action(async (taskId: string) => {
-      const { listPushConfigs } = await import('./push-config.ts');
+      const { runPushConfigListCommand: listPushConfigs } = await import('./push-config.ts');
       await listPushConfigs(list, taskId);
     });
   for (const name of ['get', 'delete'] as const) {
@@ -50,7 +50,8 @@ export function addPushConfig(task: Command): void {
     addClientFlags(command)
       .addHelpText('after', examples)
       .action(async (taskId: string, id: string) => {
-        const { deletePushConfig, getPushConfig } = await import('./push-config.ts');
+        const { runPushConfigDeleteCommand: deletePushConfig, runPushConfigGetCommand: getPushConfig } =
+          await import('./push-config.ts');
         await (name === 'get' ? getPushConfig(command, taskId, id) : deletePushConfig(command, taskId, id));
       });
   }

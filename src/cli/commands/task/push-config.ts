@@ -7,10 +7,10 @@ import { A2AError } from '../../../protocol/errors.ts';
 import type { PushConfig } from '../../../protocol/push.ts';
 import { pushListener } from '../../../push/receiving/listener.ts';
 import { pushReceiver } from '../../../push/receiving/receiver.ts';
-import { ClientFailure } from '../../client/client-error.ts';
-import { isSettled } from '../../client/output.ts';
-import { type Session, withAgent } from '../../client/session.ts';
-import { tellOutcome } from '../../client/wait.ts';
+import { ClientError } from '../../client/client-error.ts';
+import { isTerminalOrInterrupted } from '../../client/output.ts';
+import { type ClientSession, withAgent } from '../../client/session.ts';
+import { printOutcome } from '../../client/wait.ts';
 
 /** What `dragoman task push-config create` is told. */
 export interface PushConfigFlags {
@@ -24,7 +24,7 @@ export interface PushConfigFlags {
 }
 
 /** Registers a webhook, and may be it. */
-export async function createPushConfig(
+export async function runPushConfigCreateCommand(
   command: Command,
   taskId: string,
   flags: PushConfigFlags,
@@ -38,7 +38,7 @@ export async function createPushConfig(
     }
     const { url } = flags;
     if (url === undefined || !URL.canParse(url))
-      throw new ClientFailure(
+      throw new ClientError(
         'A2ACLI_ERR_USAGE',
         'there is no webhook',
         'Say where it is with --url https://…, or be it with --listen.',
@@ -48,7 +48,7 @@ export async function createPushConfig(
 }
 
 /** Lists the webhooks of a task. */
-export async function listPushConfigs(command: Command, taskId: string): Promise<void> {
+export async function runPushConfigListCommand(command: Command, taskId: string): Promise<void> {
   await withAgent(command, async (session) => {
     checkCapability(session);
     const { agent, call, out, flags } = session;
@@ -74,7 +74,7 @@ export async function listPushConfigs(command: Command, taskId: string): Promise
 }
 
 /** Shows a webhook of a task. */
-export async function getPushConfig(command: Command, taskId: string, id: string): Promise<void> {
+export async function runPushConfigGetCommand(command: Command, taskId: string, id: string): Promise<void> {
   await withAgent(command, async (session) => {
     checkCapability(session);
     tell(session, await session.agent.getPushConfig({ taskId, id }, session.call));
@@ -82,7 +82,11 @@ export async function getPushConfig(command: Command, taskId: string, id: string
 }
 
 /** Has the agent forget a webhook. */
-export async function deletePushConfig(command: Command, taskId: string, id: string): Promise<void> {
+export async function runPushConfigDeleteCommand(
+  command: Command,
+  taskId: string,
+  id: string,
+): Promise<void> {
   await withAgent(command, async (session) => {
     checkCapability(session);
     await session.agent.deletePushConfig({ taskId, id }, session.call);
@@ -94,7 +98,7 @@ export async function deletePushConfig(command: Command, taskId: string, id: str
   });
 }
 
-function checkCapability({ card }: Session): void {
+function checkCapability({ card }: ClientSession): void {
   if (card.capabilities.pushNotifications === true) return;
   throw new A2AError(
     'PUSH_NOTIFICATION_NOT_SUPPORTED',
@@ -108,7 +112,7 @@ function checkCapability({ card }: Session): void {
 function configOf(taskId: string, flags: PushConfigFlags & { url: string }): PushConfig {
   const { url, token, authScheme, authCredentials } = flags;
   if (authCredentials !== undefined && authScheme === undefined)
-    throw new ClientFailure(
+    throw new ClientError(
       'A2ACLI_ERR_USAGE',
       '--auth-credentials needs --auth-scheme',
       'Such as --auth-scheme Bearer.',
@@ -128,7 +132,7 @@ function configOf(taskId: string, flags: PushConfigFlags & { url: string }): Pus
 }
 
 /** Programs get what the protocol has; people do not get to see secrets. */
-function tell({ out }: Session, config: PushConfig): void {
+function tell({ out }: ClientSession, config: PushConfig): void {
   if (out.isJson) {
     out.json(v1_0.results.getPushConfig.write(config));
     return;
@@ -141,7 +145,7 @@ function tell({ out }: Session, config: PushConfig): void {
 }
 
 /** Is the webhook: prints what comes until the task is over or needs something. */
-async function listen(session: Session, taskId: string, flags: PushConfigFlags): Promise<void> {
+async function listen(session: ClientSession, taskId: string, flags: PushConfigFlags): Promise<void> {
   const { agent, call, out } = session;
   const token = flags.token ?? crypto.randomUUID();
   let settle: () => void = () => {};
@@ -154,7 +158,7 @@ async function listen(session: Session, taskId: string, flags: PushConfigFlags):
       if (!isWhole) out.event(event);
       const status =
         event.kind === 'task' ? event.task.status : event.kind === 'status' ? event.status : undefined;
-      if (status && isSettled(status)) settle();
+      if (status && isTerminalOrInterrupted(status)) settle();
     }),
   );
   const port = Number(flags.listenUrl === undefined ? 0 : new URL(flags.listenUrl).port || 0);
@@ -170,11 +174,11 @@ async function listen(session: Session, taskId: string, flags: PushConfigFlags):
     process.stderr.write(`Listening: ${url} (Ctrl-C stops it)\n`);
     // What happened before the webhook was known is not told again.
     const task = await agent.getTask({ id: taskId }, call);
-    if (!isSettled(task.status)) await Promise.race([settled, late]);
+    if (!isTerminalOrInterrupted(task.status)) await Promise.race([settled, late]);
     const last = await agent.getTask({ id: taskId }, call);
     if (isWhole) out.task(last);
-    else if (isSettled(task.status)) out.event({ kind: 'task', task: last });
-    tellOutcome(session, last);
+    else if (isTerminalOrInterrupted(task.status)) out.event({ kind: 'task', task: last });
+    printOutcome(session, last);
     await agent.deletePushConfig({ taskId, id: made.id }, call).catch(() => {});
   } finally {
     server.closeAllConnections();

@@ -3,12 +3,12 @@ import { v1_0 } from '../../../dialects/v1_0/index.ts';
 import { A2AError } from '../../../protocol/errors.ts';
 import type { ListTasksRequest, TaskPage } from '../../../protocol/requests.ts';
 import { isTask, isTerminal, type Task, type TaskState } from '../../../protocol/task.ts';
-import { ClientFailure } from '../../client/client-error.ts';
-import { type Session, shellWord, withAgent } from '../../client/session.ts';
-import { followed, settledTask, tellOutcome } from '../../client/wait.ts';
+import { ClientError } from '../../client/client-error.ts';
+import { type ClientSession, quoteShellWord, withAgent } from '../../client/session.ts';
+import { followToEnd, pollToEnd, printOutcome } from '../../client/wait.ts';
 
 /** What the commands about tasks are told beside the flags of every connection. */
-export interface ListFlags {
+export interface TaskFlags {
   history?: number;
   status?: TaskState;
   contextId?: string;
@@ -20,20 +20,20 @@ export interface ListFlags {
 }
 
 /** Shows a task; waits for it first if that is wanted. */
-export async function getTask(command: Command, id: string, { history }: ListFlags): Promise<void> {
+export async function runTaskGetCommand(command: Command, id: string, { history }: TaskFlags): Promise<void> {
   await withAgent(command, async (session) => {
     const { agent, call, flags, out } = session;
     session.taskId = id;
     const asked = await agent.getTask({ id, ...(history !== undefined && { historyLength: history }) }, call);
-    const task = flags.wait === true ? await settledTask(session, asked, history) : asked;
+    const task = flags.wait === true ? await pollToEnd(session, asked, history) : asked;
     out.task(task);
     if (!out.isJson && history !== undefined) out.history(task.history ?? []);
-    tellOutcome(session, task);
+    printOutcome(session, task);
   });
 }
 
 /** Ends a task. */
-export async function cancelTask(command: Command, id: string): Promise<void> {
+export async function runTaskCancelCommand(command: Command, id: string): Promise<void> {
   await withAgent(command, async (session) => {
     const { agent, call, flags, out } = session;
     session.taskId = id;
@@ -44,7 +44,7 @@ export async function cancelTask(command: Command, id: string): Promise<void> {
 }
 
 /** To end a task twice is the same as to end it once. */
-async function canceledBefore({ agent, call }: Session, id: string, thrown: unknown): Promise<Task> {
+async function canceledBefore({ agent, call }: ClientSession, id: string, thrown: unknown): Promise<Task> {
   if (A2AError.from(thrown).reason !== 'TASK_NOT_CANCELABLE') throw thrown;
   const task = await agent.getTask({ id }, call);
   if (task.status.state !== 'canceled') throw thrown;
@@ -52,33 +52,33 @@ async function canceledBefore({ agent, call }: Session, id: string, thrown: unkn
 }
 
 /** Follows a task. */
-export async function subscribeTask(command: Command, id: string): Promise<void> {
+export async function runTaskSubscribeCommand(command: Command, id: string): Promise<void> {
   await withAgent(command, async (session) => {
     const { agent, call, flags, out, card } = session;
     session.taskId = id;
     if (card.capabilities.streaming !== true) {
-      const task = await settledTask(session, await agent.getTask({ id }, call));
+      const task = await pollToEnd(session, await agent.getTask({ id }, call));
       if (flags.stream) out.event({ kind: 'task', task });
       else out.task(task);
-      tellOutcome(session, task);
+      printOutcome(session, task);
       return;
     }
     const answer = await subscribed(session, id);
     if (!flags.stream && isTask(answer)) out.task(answer);
-    tellOutcome(session, answer);
+    printOutcome(session, answer);
   });
 }
 
 /** A task that is over cannot be followed, but it can be shown. */
-async function subscribed(session: Session, id: string): ReturnType<typeof followed> {
+async function subscribed(session: ClientSession, id: string): ReturnType<typeof followToEnd> {
   const { agent, call, flags, out } = session;
   let hasBegun = false;
-  const tell: Parameters<typeof followed>[2] = (event) => {
+  const tell: Parameters<typeof followToEnd>[2] = (event) => {
     hasBegun = true;
     if (flags.stream) out.event(event);
   };
   try {
-    return await followed(session, agent.subscribe({ id }, call), tell);
+    return await followToEnd(session, agent.subscribe({ id }, call), tell);
   } catch (thrown) {
     if (hasBegun || A2AError.from(thrown).reason !== 'UNSUPPORTED_OPERATION') throw thrown;
     const task = await agent.getTask({ id }, call);
@@ -89,7 +89,7 @@ async function subscribed(session: Session, id: string): ReturnType<typeof follo
 }
 
 /** Lists tasks. */
-export async function listTasks(command: Command, flags: ListFlags): Promise<void> {
+export async function runTaskListCommand(command: Command, flags: TaskFlags): Promise<void> {
   await withAgent(command, async (session) => {
     const page = await pages(session, flags);
     const { out } = session;
@@ -102,11 +102,15 @@ export async function listTasks(command: Command, flags: ListFlags): Promise<voi
     for (const task of page.tasks) tellTask(session, task, flags);
     if (page.nextPageToken === '') return;
     out.gap();
-    out.field('Next page', session.command(`task list --page-token ${shellWord(page.nextPageToken)}`));
+    out.field('Next page', session.command(`task list --page-token ${quoteShellWord(page.nextPageToken)}`));
   });
 }
 
-function tellTask({ out, flags: { verbose } }: Session, task: Task, { artifacts, history }: ListFlags): void {
+function tellTask(
+  { out, flags: { verbose } }: ClientSession,
+  task: Task,
+  { artifacts, history }: TaskFlags,
+): void {
   out.gap();
   if (artifacts || history !== undefined || verbose) {
     out.task(task);
@@ -117,10 +121,10 @@ function tellTask({ out, flags: { verbose } }: Session, task: Task, { artifacts,
   }
 }
 
-async function pages({ agent, call }: Session, flags: ListFlags): Promise<TaskPage> {
+async function pages({ agent, call }: ClientSession, flags: TaskFlags): Promise<TaskPage> {
   const { after } = flags;
   if (after !== undefined && Number.isNaN(Date.parse(after)))
-    throw new ClientFailure('A2ACLI_ERR_USAGE', '--after is no time', 'Write it as 2026-01-31T12:00:00Z.');
+    throw new ClientError('A2ACLI_ERR_USAGE', '--after is no time', 'Write it as 2026-01-31T12:00:00Z.');
   const request: ListTasksRequest = {
     ...(flags.contextId !== undefined && { contextId: flags.contextId }),
     ...(flags.status !== undefined && { status: flags.status }),

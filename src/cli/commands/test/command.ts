@@ -52,7 +52,7 @@ export function addTest(program: Command): void {
     )
     .addHelpText('after', examples)
     .action(async (patterns: string[], flags: TestFlags, command: Command) => {
-      const { testFiles } = await import('./run.ts');
+      const { runTestCommand: testFiles } = await import('./run.ts');
       // Whoever tests an agent of his own does not test the proxy, unless he says so.
       const isOwn = flags.agent !== undefined && command.getOptionValueSource('rig') === 'default';
       await testFiles(patterns, isOwn ? { ...flags, rig: 'direct' } : flags);

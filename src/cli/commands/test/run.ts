@@ -1,23 +1,23 @@
 import { writeFileSync } from 'node:fs';
 import { DocumentError } from '../../../documents/diagnostic.ts';
-import { junitReport } from '../../../testkit/scenario/reports/junit.ts';
+import { scenarioJunitReport } from '../../../testkit/scenario/reports/junit.ts';
 import { readScenarios, type Scenario } from '../../../testkit/scenario/files/read-scenarios.ts';
 import {
-  failureText,
-  jsonReport,
-  type Paint,
-  resultLine,
-  summaryLine,
-  summaryOf,
+  formatFailure,
+  scenarioJsonReport,
+  type TextStyles,
+  formatResultLine,
+  formatSummaryLine,
+  summarizeResults,
 } from '../../../testkit/scenario/reports/report.ts';
-import { openRig, type RigName } from '../../../testkit/scenario/harness/open-harness.ts';
+import { openHarness, type HarnessKind } from '../../../testkit/scenario/harness/open-harness.ts';
 import { runScenarios, type ScenarioResult } from '../../../testkit/scenario/run-scenarios.ts';
 import { serve } from '../../../server/node/serve.ts';
-import { coloursFor } from '../../terminal/colors.ts';
-import { filesOf } from '../../inputs/glob.ts';
+import { createColors } from '../../terminal/colors.ts';
+import { expandGlob } from '../../inputs/glob.ts';
 import { loadAgent } from '../../inputs/load-agent.ts';
-import { Mistake } from '../../terminal/usage-error.ts';
-import { textOfFile } from '../../inputs/read-input-file.ts';
+import { UsageError } from '../../terminal/usage-error.ts';
+import { readInputFile } from '../../inputs/read-input-file.ts';
 
 /** What `dragoman test` is told. */
 export interface TestFlags {
@@ -27,16 +27,16 @@ export interface TestFlags {
   filter?: string;
   tag?: string[];
   parallel?: number;
-  rig: RigName;
+  rig: HarnessKind;
   link: string;
   agent?: string;
 }
 
 /** Runs scenario files and tells the results. The exit code says whether a case failed. */
-export async function testFiles(patterns: readonly string[], flags: TestFlags): Promise<void> {
+export async function runTestCommand(patterns: readonly string[], flags: TestFlags): Promise<void> {
   const wanted = readAll(patterns, flags).filter((each) => isWanted(each, flags));
   if (wanted.length === 0)
-    throw new Mistake('no case is left to run', 'Look at --filter and --tag, which leave out cases.');
+    throw new UsageError('no case is left to run', 'Look at --filter and --tag, which leave out cases.');
   const subject = flags.agent === undefined ? undefined : await openSubject(flags.agent);
   const scenarios = subject ? wanted.map((each) => sentTo(each, subject.url)) : wanted;
   const stop = new AbortController();
@@ -46,7 +46,7 @@ export async function testFiles(patterns: readonly string[], flags: TestFlags): 
   let results: ScenarioResult[];
   try {
     results = await runScenarios(scenarios, {
-      openRig: () => openRig({ rig: flags.rig, link: flags.link }),
+      openRig: () => openHarness({ rig: flags.rig, link: flags.link }),
       onResult: progress.tell,
       signal: stop.signal,
       ...(flags.parallel === undefined ? {} : { parallel: flags.parallel }),
@@ -57,7 +57,7 @@ export async function testFiles(patterns: readonly string[], flags: TestFlags): 
     await subject?.close();
   }
   tell(results, flags);
-  if (summaryOf(results).failed > 0) process.exitCode = 1;
+  if (summarizeResults(results).failed > 0) process.exitCode = 1;
   else if (stop.signal.aborted) process.exitCode = 130;
 }
 
@@ -91,9 +91,9 @@ function sentTo(scenario: Scenario, url: string): Scenario {
 function readAll(patterns: readonly string[], { compatible }: TestFlags): Scenario[] {
   const files = new Set<string>();
   for (const pattern of patterns) {
-    const found = filesOf(pattern, ['yaml', 'yml']);
+    const found = expandGlob(pattern, ['yaml', 'yml']);
     if (found.length === 0)
-      throw new Mistake(
+      throw new UsageError(
         `no file is there for ${pattern}`,
         "Name a file, a directory, or a pattern in quotes such as 'scenarios/**/*.yaml'.",
       );
@@ -103,7 +103,7 @@ function readAll(patterns: readonly string[], { compatible }: TestFlags): Scenar
   const scenarios = [...files].flatMap((file) => {
     try {
       return readScenarios(
-        textOfFile(file, 'Look at its permissions.'),
+        readInputFile(file, 'Look at its permissions.'),
         file,
         compatible ? 'compatible' : 'strict',
       );
@@ -115,7 +115,7 @@ function readAll(patterns: readonly string[], { compatible }: TestFlags): Scenar
   });
   if (complaints.length > 0) {
     process.stderr.write(`${complaints.join('\n')}\n`);
-    throw new Mistake(
+    throw new UsageError(
       complaints.length === 1
         ? 'a file is not as it should be'
         : `${complaints.length} files are not as they should be`,
@@ -136,7 +136,7 @@ function progressTo(
   total: number,
   { report, output: file }: TestFlags,
 ): { tell: (result: ScenarioResult) => void; clear: () => void } {
-  const paint: Paint = coloursFor(output);
+  const paint: TextStyles = createColors(output);
   // A report on standard output that is for a program leaves standard error to people.
   const isShown = report === 'text' || file !== undefined || output.isTTY;
   let done = 0;
@@ -148,7 +148,7 @@ function progressTo(
       if (!isShown) return;
       if (output.isTTY)
         output.write(`\r\u001B[K${done} of ${total}${failed > 0 ? `, ${failed} failed` : ''}`);
-      else output.write(`${resultLine(result, paint)}\n`);
+      else output.write(`${formatResultLine(result, paint)}\n`);
     },
     clear() {
       if (isShown && output.isTTY) output.write('\r\u001B[K');
@@ -163,7 +163,11 @@ function tell(results: readonly ScenarioResult[], { report, output }: TestFlags)
     try {
       writeFileSync(output, text);
     } catch (thrown) {
-      throw new Mistake(`${output} cannot be written`, 'Name a file in a directory that is there.', thrown);
+      throw new UsageError(
+        `${output} cannot be written`,
+        'Name a file in a directory that is there.',
+        thrown,
+      );
     }
   }
 }
@@ -173,15 +177,15 @@ function reportOf(
   form: TestFlags['report'],
   target: { isTTY?: boolean },
 ): string {
-  if (form === 'junit') return junitReport(results);
-  if (form === 'json') return jsonReport(results);
-  const paint: Paint = coloursFor(target);
+  if (form === 'junit') return scenarioJunitReport(results);
+  if (form === 'json') return scenarioJsonReport(results);
+  const paint: TextStyles = createColors(target);
   const failures = results.filter(({ outcome }) => outcome === 'failed');
   const skipped = results.filter(({ outcome }) => outcome === 'skipped');
   return [
-    ...skipped.map((each) => resultLine(each, paint)),
-    ...failures.map((each) => `${failureText(each, paint)}\n`),
-    summaryLine(summaryOf(results), paint),
+    ...skipped.map((each) => formatResultLine(each, paint)),
+    ...failures.map((each) => `${formatFailure(each, paint)}\n`),
+    formatSummaryLine(summarizeResults(results), paint),
     '',
   ].join('\n');
 }

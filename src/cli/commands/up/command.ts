@@ -29,7 +29,7 @@ export function addUp(program: Command): void {
     .addOption(new Option('--log <form>', 'write every request to standard error').choices(['text', 'json']))
     .addHelpText('after', examples)
     .action(async (flags: UpFlags) => {
-      const { up } = await import('./run.ts');
+      const { runUpCommand: up } = await import('./run.ts');
       await up(flags);
     });
 }

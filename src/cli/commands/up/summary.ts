@@ -1,14 +1,14 @@
-import { versions } from '../../../dialects/negotiation.ts';
+import { supportedVersions } from '../../../dialects/negotiation.ts';
 import type { AgentSettings } from '../../../gateway/gateway-settings.ts';
 import type { RunningUp } from '../../../up/run-up.ts';
-import { type coloursFor } from '../../terminal/colors.ts';
-import { plain } from '../../terminal/sanitize.ts';
+import { type createColors } from '../../terminal/colors.ts';
+import { sanitizeForTerminal } from '../../terminal/sanitize.ts';
 import { packageVersion } from '../../../documents/package-version.ts';
 
-type Colours = ReturnType<typeof coloursFor>;
+type Colours = ReturnType<typeof createColors>;
 
 /** One agent of the town. */
-interface Townsman {
+interface AgentRow {
   readonly name: string;
   /** Where the gateway shows it; undefined where it is on the mesh alone. */
   readonly url: string | undefined;
@@ -21,9 +21,9 @@ interface Townsman {
   readonly isOnMesh: boolean;
 }
 
-function townsmenOf({ gateway, hosted }: RunningUp): Townsman[] {
+function agentRows({ gateway, hosted }: RunningUp): AgentRow[] {
   const { url, settings } = gateway;
-  return settings.agents.map((each): Townsman => {
+  return settings.agents.map((each): AgentRow => {
     const here = hosted.find(({ settings: { name } }) => name === each.name);
     const kind = here && (here.settings.kind === 'script' ? 'a script' : 'written in code');
     const speaks = here?.settings.speaks;
@@ -50,7 +50,7 @@ function meshOf({ gateway }: RunningUp): { url: string; namespace: string } | un
 }
 
 /** Commands to try, with what each of them shows. */
-function trialsOf(running: RunningUp, townsmen: readonly Townsman[]): { title: string; command: string }[] {
+function trialsOf(running: RunningUp, townsmen: readonly AgentRow[]): { title: string; command: string }[] {
   const { url } = running.gateway;
   const { isSample } = running.settings;
   const shown = townsmen.filter((each) => each.url !== undefined);
@@ -80,8 +80,8 @@ function trialsOf(running: RunningUp, townsmen: readonly Townsman[]): { title: s
 }
 
 /** Tells a program what is up, in one line. */
-export function jsonOf(running: RunningUp): string {
-  const townsmen = townsmenOf(running);
+export function formatUpJson(running: RunningUp): string {
+  const townsmen = agentRows(running);
   return JSON.stringify({
     console: running.consoleUrl,
     gateway: running.gateway.url,
@@ -93,16 +93,16 @@ export function jsonOf(running: RunningUp): string {
 }
 
 /** Tells a person what is up and what to try. */
-export function textOfUp(running: RunningUp, notes: readonly string[], colours: Colours): string {
+export function formatUpText(running: RunningUp, notes: readonly string[], colours: Colours): string {
   const { bold, cyan, dim, green, yellow } = colours;
-  const townsmen = townsmenOf(running);
+  const townsmen = agentRows(running);
   const { consoleUrl, mcpUrl, gateway } = running;
   const mesh = meshOf(running);
   const row = (label: string, text: string) => `  ${dim(label.padEnd(8))}  ${text}`;
   const lines = ['', `  ${green('●')} ${bold('Dragoman is up')} ${dim(packageVersion())}`, ''];
   if (consoleUrl !== undefined) lines.push(row('console', bold(cyan(consoleUrl))));
   if (gateway.url !== undefined)
-    lines.push(row('gateway', `${cyan(gateway.url)}  ${dim(`in A2A ${versions.join(', ')}`)}`));
+    lines.push(row('gateway', `${cyan(gateway.url)}  ${dim(`in A2A ${supportedVersions.join(', ')}`)}`));
   if (mcpUrl !== undefined) lines.push(row('MCP', cyan(mcpUrl)));
   if (mesh) lines.push(row('mesh', `${cyan(mesh.url)} ${dim(`in ${mesh.namespace}`)}`));
   lines.push('', `  ${bold('Agents')}`);
@@ -110,7 +110,7 @@ export function textOfUp(running: RunningUp, notes: readonly string[], colours: 
   for (const { name, url, from, what } of townsmen) {
     lines.push(`    ${name.padEnd(width)}  ${cyan(url ?? 'on the mesh')}`);
     lines.push(
-      `    ${' '.repeat(width)}  ${dim([what, `itself at ${plain(from, 'line')}`].filter(Boolean).join(', '))}`,
+      `    ${' '.repeat(width)}  ${dim([what, `itself at ${sanitizeForTerminal(from, 'line')}`].filter(Boolean).join(', '))}`,
     );
   }
   const trials = trialsOf(running, townsmen);

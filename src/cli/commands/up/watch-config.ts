@@ -1,20 +1,20 @@
 import { resolve } from 'node:path';
 import { DocumentError } from '../../../documents/diagnostic.ts';
-import type { Log } from '../../../primitives/log.ts';
+import type { LogSink } from '../../../primitives/log.ts';
 import type { RunningUp } from '../../../up/run-up.ts';
 import type { UpSettings } from '../../../up/up-settings.ts';
-import { tellComplaints } from '../../terminal/print-diagnostics.ts';
+import { printDiagnostics } from '../../terminal/print-diagnostics.ts';
 import { watchFile } from '../../process/watch-file.ts';
 
 /** What is needed to take changes over. */
 interface WatchTools {
   /** Reads the file anew. */
   readonly read: () => Promise<UpSettings>;
-  readonly log: Log;
+  readonly log: LogSink;
 }
 
 /** Takes over what changes in the file of `dragoman up` and in its scripts. @returns what ends that. */
-export function watchUp(running: RunningUp, config: string, { read, log }: WatchTools): () => void {
+export function watchUpConfig(running: RunningUp, config: string, { read, log }: WatchTools): () => void {
   const watched = new Map<string, () => void>();
   /** What is wrong with a file changes nothing. */
   const attempt = async (file: string, work: () => Promise<string>): Promise<void> => {
@@ -22,7 +22,7 @@ export function watchUp(running: RunningUp, config: string, { read, log }: Watch
       log({ level: 'info', message: `${file} was read again${await work()}` });
     } catch (error) {
       const isTold = error instanceof DocumentError;
-      if (isTold) tellComplaints(error, process.stderr);
+      if (isTold) printDiagnostics(error, process.stderr);
       const message = `${file} could not be taken over, so everything stays as it was`;
       log({ level: 'error', message, ...(!isTold && { error }) });
     }

@@ -1,10 +1,10 @@
 import { defineChecks } from '../../check.ts';
-import { Inconclusive } from '../../check-errors.ts';
-import { aboutCard, fetchCard } from './card-check.ts';
+import { InconclusiveError } from '../../check-errors.ts';
+import { cardCheck, fetchCard1_0 } from './card-check.ts';
 
 /** How cards are kept: section 8.6. */
 export const cardCacheChecks = defineChecks([
-  aboutCard(
+  cardCheck(
     'cache.control',
     ['CACHE-001', 'CACHE-002'],
     '8.6.1',
@@ -12,7 +12,7 @@ export const cardCacheChecks = defineChecks([
     'The answer with the card says for how long it may be kept.',
     'Send Cache-Control with max-age.',
     async (probe) => {
-      const { headers } = await fetchCard(probe);
+      const { headers } = await fetchCard1_0(probe);
       const said = headers['cache-control'] ?? 'none';
       probe.expect(/\bmax-age="?\d+/i.test(said), 'Cache-Control has no max-age', {
         expected: 'Cache-Control: max-age=…',
@@ -20,7 +20,7 @@ export const cardCacheChecks = defineChecks([
       });
     },
   ),
-  aboutCard(
+  cardCheck(
     'cache.etag',
     ['CACHE-001', 'CACHE-003'],
     '8.6.1',
@@ -28,7 +28,7 @@ export const cardCacheChecks = defineChecks([
     'The answer with the card has an ETag, the same for the same card.',
     'Send ETag: "hash of the card".',
     async (probe) => {
-      const [one, two] = [await fetchCard(probe), await fetchCard(probe)];
+      const [one, two] = [await fetchCard1_0(probe), await fetchCard1_0(probe)];
       const tag = one.headers.etag ?? 'none';
       probe.expect(/^(W\/)?"[^"]*"$/.test(tag), 'There is no ETag', { expected: 'ETag: "…"', actual: tag });
       probe.expect(
@@ -38,7 +38,7 @@ export const cardCacheChecks = defineChecks([
       );
     },
   ),
-  aboutCard(
+  cardCheck(
     'cache.revalidates',
     ['CACHE-001'],
     '8.6',
@@ -46,21 +46,21 @@ export const cardCacheChecks = defineChecks([
     'Whoever has the card already is told so, and gets it when it is another one.',
     'Answer If-None-Match with 304 where the ETag is the one of the card, and with the card elsewhere.',
     async (probe) => {
-      const { headers } = await fetchCard(probe);
-      if (headers.etag === undefined) throw new Inconclusive('The card has no ETag to ask with.');
-      const same = await fetchCard(probe, { 'if-none-match': headers.etag });
+      const { headers } = await fetchCard1_0(probe);
+      if (headers.etag === undefined) throw new InconclusiveError('The card has no ETag to ask with.');
+      const same = await fetchCard1_0(probe, { 'if-none-match': headers.etag });
       probe.expect(same.status === 304, 'A card that is known was sent again', {
         expected: 'HTTP 304',
         actual: `HTTP ${same.status}`,
       });
-      const other = await fetchCard(probe, { 'if-none-match': '"something-else"' });
+      const other = await fetchCard1_0(probe, { 'if-none-match': '"something-else"' });
       probe.expect(other.status === 200, 'A card that is not known was not sent', {
         expected: 'HTTP 200',
         actual: `HTTP ${other.status}`,
       });
     },
   ),
-  aboutCard(
+  cardCheck(
     'cache.last-modified',
     ['CACHE-004'],
     '8.6.1',
@@ -68,7 +68,7 @@ export const cardCacheChecks = defineChecks([
     'Last-Modified, where it is sent, is a moment that has been.',
     'Send a date of HTTP, or nothing.',
     async (probe) => {
-      const said = (await fetchCard(probe)).headers['last-modified'];
+      const said = (await fetchCard1_0(probe)).headers['last-modified'];
       if (said === undefined) return;
       const moment = Date.parse(said);
       probe.expect(
@@ -78,7 +78,7 @@ export const cardCacheChecks = defineChecks([
       );
     },
   ),
-  aboutCard(
+  cardCheck(
     'cache.vary',
     ['CACHE-001'],
     '8.6',
@@ -86,8 +86,8 @@ export const cardCacheChecks = defineChecks([
     'A card that depends on the version that is asked for says so to caches.',
     'Send Vary: A2A-Version.',
     async (probe) => {
-      const newer = await fetchCard(probe);
-      const older = await fetchCard(probe, { 'a2a-version': '0.3' });
+      const newer = await fetchCard1_0(probe);
+      const older = await fetchCard1_0(probe, { 'a2a-version': '0.3' });
       const isSame = newer.body === older.body || older.status !== 200;
       const varies = newer.headers.vary ?? '';
       probe.expect(

@@ -1,14 +1,14 @@
 import type { Check } from '../../check.ts';
-import type { Level } from '../../rule-model.ts';
+import type { RequirementLevel } from '../../rule-model.ts';
 import type { Probe } from '../../probe.ts';
-import type { Exchange } from '../../wire/http-exchange.ts';
+import type { HttpExchange } from '../../wire/http-exchange.ts';
 
 /** A check about the card: id, requirements, section, level, sentence, remedy, and what it does. */
-export function aboutCard(
+export function cardCheck(
   id: string,
   requirements: readonly string[],
   section: string,
-  level: Level,
+  level: RequirementLevel,
   sentence: string,
   remedy: string,
   run: (probe: Probe) => Promise<void> | void,
@@ -28,7 +28,7 @@ export function aboutCard(
 }
 
 /** Fetches the card as a caller of 1.0. */
-export function fetchCard(probe: Probe, headers: Record<string, string> = {}): Promise<Exchange> {
+export function fetchCard1_0(probe: Probe, headers: Record<string, string> = {}): Promise<HttpExchange> {
   return probe.raw({
     method: 'GET',
     url: probe.tools.cardUrl,

@@ -1,43 +1,44 @@
 import {
-  anything,
-  bag,
-  type Flaw,
-  flag,
-  list,
-  type Member,
-  object,
-  oneOf,
-  type Shape,
-  text,
-  told,
+  anySchema,
+  anyObjectSchema,
+  type SchemaError,
+  booleanSchema,
+  listSchema,
+  type SchemaMember,
+  objectSchema,
+  enumSchema,
+  type Schema,
+  textSchema,
+  shortValue,
 } from '../../invariants/schema.ts';
-import { isObject, type Json, listIn, textIn } from '../../drivers/normalized-views.ts';
+import { isJsonObject, type JsonObject, asList, asText } from '../../drivers/normalized-views.ts';
 
-const word = (tag: string): Shape => text(tag, { mayBeEmpty: false });
-const must = (tag: string, shape: Shape): Member => ({ shape, required: tag });
-const may = (shape: Shape): Member => ({ shape });
+const word = (tag: string): Schema => textSchema(tag, { mayBeEmpty: false });
+const must = (tag: string, shape: Schema): SchemaMember => ({ shape, required: tag });
+const may = (shape: Schema): SchemaMember => ({ shape });
 
 /** An absolute address. */
-function address(tag: string): Shape {
+function address(tag: string): Schema {
   return (value, at, flaws) => {
     if (typeof value !== 'string' || !/^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : ''))
-      flaws.push({ tag, message: `${at} is ${told(value)}, which is no absolute http(s) address` });
+      flaws.push({ tag, message: `${at} is ${shortValue(value)}, which is no absolute http(s) address` });
   };
 }
 
 /** An object whose values all have one shape. */
-function each(tag: string, shape: Shape): Shape {
+function each(tag: string, shape: Schema): Schema {
   return (value, at, flaws) => {
-    if (!isObject(value)) flaws.push({ tag, message: `${at} must be an object by name, not ${told(value)}` });
+    if (!isJsonObject(value))
+      flaws.push({ tag, message: `${at} must be an object by name, not ${shortValue(value)}` });
     else for (const [name, inner] of Object.entries(value)) shape(inner, `${at}.${name}`, flaws);
   };
 }
 
 /** Exactly one of some members. */
-function one(tag: string, members: Readonly<Record<string, Shape>>): Shape {
+function one(tag: string, members: Readonly<Record<string, Schema>>): Schema {
   return (value, at, flaws) => {
-    if (!isObject(value)) {
-      flaws.push({ tag, message: `${at} must be an object, not ${told(value)}` });
+    if (!isJsonObject(value)) {
+      flaws.push({ tag, message: `${at} must be an object, not ${shortValue(value)}` });
       return;
     }
     const there = Object.keys(members).filter((name) => value[name] !== undefined && value[name] !== null);
@@ -50,28 +51,28 @@ function one(tag: string, members: Readonly<Record<string, Shape>>): Shape {
   };
 }
 
-const scopes = each('flows', text('flows'));
+const scopes = each('flows', textSchema('flows'));
 const flowUrl = address('flows');
 const flows = one('flows', {
-  authorizationCode: object('flows', {
+  authorizationCode: objectSchema('flows', {
     authorizationUrl: must('flows', flowUrl),
     tokenUrl: must('flows', flowUrl),
     refreshUrl: may(flowUrl),
     scopes: must('flows', scopes),
-    pkceRequired: may(flag('flows')),
+    pkceRequired: may(booleanSchema('flows')),
   }),
-  clientCredentials: object('flows', {
+  clientCredentials: objectSchema('flows', {
     tokenUrl: must('flows', flowUrl),
     refreshUrl: may(flowUrl),
     scopes: must('flows', scopes),
   }),
-  implicit: object('flows', {
+  implicit: objectSchema('flows', {
     authorizationUrl: may(flowUrl),
     refreshUrl: may(flowUrl),
     scopes: may(scopes),
   }),
-  password: object('flows', { tokenUrl: may(flowUrl), refreshUrl: may(flowUrl), scopes: may(scopes) }),
-  deviceCode: object('flows', {
+  password: objectSchema('flows', { tokenUrl: may(flowUrl), refreshUrl: may(flowUrl), scopes: may(scopes) }),
+  deviceCode: objectSchema('flows', {
     deviceAuthorizationUrl: must('flows', flowUrl),
     tokenUrl: must('flows', flowUrl),
     refreshUrl: may(flowUrl),
@@ -79,76 +80,79 @@ const flows = one('flows', {
   }),
 });
 
-const described = { description: may(text('schemes')) };
+const described = { description: may(textSchema('schemes')) };
 const scheme = one('schemes', {
-  apiKeySecurityScheme: object('schemes', {
+  apiKeySecurityScheme: objectSchema('schemes', {
     ...described,
-    location: must('schemes', oneOf('schemes', ['query', 'header', 'cookie'])),
+    location: must('schemes', enumSchema('schemes', ['query', 'header', 'cookie'])),
     name: must('schemes', word('schemes')),
   }),
-  httpAuthSecurityScheme: object('schemes', {
+  httpAuthSecurityScheme: objectSchema('schemes', {
     ...described,
     scheme: must('schemes', word('schemes')),
-    bearerFormat: may(text('schemes')),
+    bearerFormat: may(textSchema('schemes')),
   }),
-  oauth2SecurityScheme: object('schemes', {
+  oauth2SecurityScheme: objectSchema('schemes', {
     ...described,
     flows: must('schemes', flows),
     oauth2MetadataUrl: may(address('flows')),
   }),
-  openIdConnectSecurityScheme: object('schemes', {
+  openIdConnectSecurityScheme: objectSchema('schemes', {
     ...described,
     openIdConnectUrl: must('schemes', address('schemes')),
   }),
-  mtlsSecurityScheme: object('schemes', described),
+  mtlsSecurityScheme: objectSchema('schemes', described),
 });
 
-const requirement = object('requirements', {
+const requirement = objectSchema('requirements', {
   schemes: must(
     'requirements',
-    each('requirements', object('requirements', { list: may(list('requirements', text('requirements'))) })),
+    each(
+      'requirements',
+      objectSchema('requirements', { list: may(listSchema('requirements', textSchema('requirements'))) }),
+    ),
   ),
 });
 
 /** A media type, or a pattern of some. */
-const mediaType: Shape = (value, at, flaws) => {
-  text('members')(value, at, flaws);
+const mediaType: Schema = (value, at, flaws) => {
+  textSchema('members')(value, at, flaws);
   if (typeof value === 'string' && !/^[\w.+*-]+\/[\w.+*-]+(\s*;.*)?$/.test(value))
-    flaws.push({ tag: 'modes', message: `${at} is ${told(value)}, which is no media type` });
+    flaws.push({ tag: 'modes', message: `${at} is ${shortValue(value)}, which is no media type` });
 };
-const modes = list('members', mediaType, { min: 1, minTag: 'empty' });
+const modes = listSchema('members', mediaType, { min: 1, minTag: 'empty' });
 
-const skill = object(
+const skill = objectSchema(
   'skills',
   {
     id: must('skills', word('skills')),
     name: must('skills', word('skills')),
-    description: must('skills', text('skills')),
-    tags: must('skills', list('skills', text('skills'), { min: 1, minTag: 'empty' })),
-    examples: may(list('skills', text('skills'))),
-    inputModes: may(list('skills', mediaType)),
-    outputModes: may(list('skills', mediaType)),
-    securityRequirements: may(list('requirements', requirement)),
+    description: must('skills', textSchema('skills')),
+    tags: must('skills', listSchema('skills', textSchema('skills'), { min: 1, minTag: 'empty' })),
+    examples: may(listSchema('skills', textSchema('skills'))),
+    inputModes: may(listSchema('skills', mediaType)),
+    outputModes: may(listSchema('skills', mediaType)),
+    securityRequirements: may(listSchema('requirements', requirement)),
   },
   'camel',
 );
 
-const interfaceMembers = object(
+const interfaceMembers = objectSchema(
   'interfaces',
   {
     url: must('interfaces', word('interfaces')),
     protocolBinding: must('interfaces', word('interfaces')),
     protocolVersion: must('interfaces', word('interfaces')),
-    tenant: may(text('interfaces')),
+    tenant: may(textSchema('interfaces')),
   },
   'camel',
 );
 
 const bindings = ['JSONRPC', 'HTTP+JSON', 'GRPC'];
 
-const anInterface: Shape = (value, at, flaws) => {
+const anInterface: Schema = (value, at, flaws) => {
   interfaceMembers(value, at, flaws);
-  if (!isObject(value)) return;
+  if (!isJsonObject(value)) return;
   const { url, protocolBinding: binding, protocolVersion: version } = value;
   // The address of gRPC may be a host and a port.
   if (typeof url === 'string' && url !== '' && binding !== 'GRPC')
@@ -156,13 +160,16 @@ const anInterface: Shape = (value, at, flaws) => {
   if (typeof version === 'string' && !/^\d+\.\d+$/.test(version))
     flaws.push({
       tag: /^\d+\.\d+\.\d+/.test(version) ? 'patch' : 'interfaces',
-      message: `${at}.protocolVersion is ${told(version)}; it is written such as 1.0`,
+      message: `${at}.protocolVersion is ${shortValue(version)}; it is written such as 1.0`,
     });
   const meant = bindings.find(
     (each) => typeof binding === 'string' && plain(each) === plain(binding) && each !== binding,
   );
   if (meant)
-    flaws.push({ tag: 'binding', message: `${at}.protocolBinding is ${told(binding)}; write ${meant}` });
+    flaws.push({
+      tag: 'binding',
+      message: `${at}.protocolBinding is ${shortValue(binding)}; write ${meant}`,
+    });
 };
 
 /** Without case and punctuation; `REST` and `HTTP` are what people write for `HTTP+JSON`. */
@@ -171,76 +178,79 @@ function plain(binding: string): string {
   return letters === 'rest' || letters === 'http' ? 'httpjson' : letters;
 }
 
-const extension = object('capabilities', {
+const extension = objectSchema('capabilities', {
   uri: must('capabilities', word('capabilities')),
-  description: may(text('capabilities')),
-  required: may(flag('capabilities')),
-  params: may(bag('capabilities')),
+  description: may(textSchema('capabilities')),
+  required: may(booleanSchema('capabilities')),
+  params: may(anyObjectSchema('capabilities')),
 });
 
-const members = object(
+const members = objectSchema(
   'members',
   {
     name: must('members', word('members')),
-    description: must('members', text('members')),
+    description: must('members', textSchema('members')),
     version: must('members', word('members')),
-    supportedInterfaces: must('members', list('members', anInterface, { min: 1 })),
+    supportedInterfaces: must('members', listSchema('members', anInterface, { min: 1 })),
     capabilities: must(
       'members',
-      object(
+      objectSchema(
         'capabilities',
         {
-          streaming: may(flag('capabilities')),
-          pushNotifications: may(flag('capabilities')),
-          extendedAgentCard: may(flag('capabilities')),
-          extensions: may(list('capabilities', extension)),
+          streaming: may(booleanSchema('capabilities')),
+          pushNotifications: may(booleanSchema('capabilities')),
+          extendedAgentCard: may(booleanSchema('capabilities')),
+          extensions: may(listSchema('capabilities', extension)),
         },
         'camel',
       ),
     ),
     defaultInputModes: must('members', modes),
     defaultOutputModes: must('members', modes),
-    skills: must('members', list('members', skill, { min: 1, minTag: 'empty' })),
+    skills: must('members', listSchema('members', skill, { min: 1, minTag: 'empty' })),
     provider: may(
-      object('provider', {
+      objectSchema('provider', {
         url: must('provider', address('provider')),
         organization: must('provider', word('provider')),
       }),
     ),
     documentationUrl: may(address('provider')),
-    iconUrl: may(text('provider')),
+    iconUrl: may(textSchema('provider')),
     securitySchemes: may(each('schemes', scheme)),
-    securityRequirements: may(list('requirements', requirement)),
-    signatures: may(list('members', anything)),
+    securityRequirements: may(listSchema('requirements', requirement)),
+    signatures: may(listSchema('members', anySchema)),
   },
   'camel',
 );
 
 /** Everything that is wrong with the shape of a card of 1.0. */
-export function cardFlaws(card: Json): readonly Flaw[] {
-  const flaws: Flaw[] = [];
+export function cardSchemaErrors(card: JsonObject): readonly SchemaError[] {
+  const flaws: SchemaError[] = [];
   members(card, 'card', flaws);
-  const skills = (listIn(card.skills) ?? []).filter(isObject);
+  const skills = (asList(card.skills) ?? []).filter(isJsonObject);
   repeated(skills.map(({ id }) => id)).forEach((id) =>
-    flaws.push({ tag: 'unique', message: `card.skills has ${told(id)} more than once` }),
+    flaws.push({ tag: 'unique', message: `card.skills has ${shortValue(id)} more than once` }),
   );
-  const uris = (isObject(card.capabilities) ? (listIn(card.capabilities.extensions) ?? []) : [])
-    .filter(isObject)
+  const uris = (isJsonObject(card.capabilities) ? (asList(card.capabilities.extensions) ?? []) : [])
+    .filter(isJsonObject)
     .map(({ uri }) => uri);
   repeated(uris).forEach((uri) =>
-    flaws.push({ tag: 'unique', message: `card.capabilities.extensions has ${told(uri)} more than once` }),
+    flaws.push({
+      tag: 'unique',
+      message: `card.capabilities.extensions has ${shortValue(uri)} more than once`,
+    }),
   );
-  const declared = isObject(card.securitySchemes) ? Object.keys(card.securitySchemes) : [];
+  const declared = isJsonObject(card.securitySchemes) ? Object.keys(card.securitySchemes) : [];
   for (const [at, requirements] of [
     ['card', card.securityRequirements] as const,
     ...skills.map(({ securityRequirements }, i) => [`card.skills[${i}]`, securityRequirements] as const),
   ])
-    for (const needed of (listIn(requirements) ?? []).filter(isObject))
-      for (const name of isObject(needed.schemes) ? Object.keys(needed.schemes) : [])
+    for (const needed of (asList(requirements) ?? []).filter(isJsonObject))
+      for (const name of isJsonObject(needed.schemes) ? Object.keys(needed.schemes) : [])
         if (!declared.includes(name))
           flaws.push({
             tag: 'requirements',
-            message: `${at}.securityRequirements asks for ${told(name)}, which securitySchemes does not declare`,
+            message: `${at}.securityRequirements asks for ${shortValue(name)}, which securitySchemes does not declare`,
           });
   return flaws;
 }
@@ -250,17 +260,17 @@ function repeated(values: readonly unknown[]): unknown[] {
 }
 
 /** Where something in a card looks like a secret. */
-export function secretsIn(value: unknown, at = 'card'): string[] {
+export function findSecrets(value: unknown, at = 'card'): string[] {
   if (typeof value === 'string') return looksSecret(value) ? [at] : [];
-  if (Array.isArray(value)) return value.flatMap((inner, i) => secretsIn(inner, `${at}[${i}]`));
-  if (!isObject(value)) return [];
+  if (Array.isArray(value)) return value.flatMap((inner, i) => findSecrets(inner, `${at}[${i}]`));
+  if (!isJsonObject(value)) return [];
   return Object.entries(value).flatMap(([name, inner]) => {
     const here = `${at}.${name}`;
     const isNamed =
       /^(password|passwd|secret|api_?key|(client|access|refresh)_?(secret|token)|private_?key|credentials?|token)$/i.test(
         name,
       );
-    return isNamed && (textIn(inner) ?? '').length >= 6 ? [here] : secretsIn(inner, here);
+    return isNamed && (asText(inner) ?? '').length >= 6 ? [here] : findSecrets(inner, here);
   });
 }
 

@@ -1,21 +1,26 @@
-import { readJson } from '../../../primitives/json.ts';
+import { parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { type Check, defineChecks } from '../../check.ts';
-import type { Level } from '../../rule-model.ts';
-import { Inconclusive } from '../../check-errors.ts';
+import type { RequirementLevel } from '../../rule-model.ts';
+import { InconclusiveError } from '../../check-errors.ts';
 import type { Probe } from '../../probe.ts';
-import { type Key, readSignature, type Signature, wrongWith } from './verify-signature.ts';
-import { isObject, type Json, listIn, textIn } from '../../drivers/normalized-views.ts';
-import { aboutCard } from './card-check.ts';
-import { isLoopback } from '../push/loopback.ts';
+import {
+  type PublicJwk,
+  parseSignature,
+  type CardSignatureParts,
+  signatureProblem,
+} from './verify-signature.ts';
+import { isJsonObject, type JsonObject, asList, asText } from '../../drivers/normalized-views.ts';
+import { cardCheck } from './card-check.ts';
+import { isLoopbackUrl } from '../push/loopback.ts';
 
 /** A check that looks at each signature that can be read: id, requirements, section, level, sentence, remedy, flaw. */
 function eachHeader(
   id: string,
   requirements: readonly string[],
-  level: Level,
+  level: RequirementLevel,
   sentence: string,
   remedy: string,
-  flawIn: (header: Json) => string | undefined,
+  flawIn: (header: JsonObject) => string | undefined,
 ): Check {
   return signed(id, requirements, '8.4.2', level, sentence, remedy, (probe) => {
     for (const [index, { header }] of readable(probe)) {
@@ -27,20 +32,20 @@ function eachHeader(
 }
 
 /** A check about a card that is signed. */
-function signed(...about: Parameters<typeof aboutCard>): Check {
-  return { ...aboutCard(...about), needs: ['signatures'] };
+function signed(...about: Parameters<typeof cardCheck>): Check {
+  return { ...cardCheck(...about), needs: ['signatures'] };
 }
 
-function readable(probe: Probe): [number, Signature][] {
-  return (listIn(probe.card.signatures) ?? []).flatMap((raw, index) => {
-    const read = readSignature(raw);
-    return typeof read === 'string' ? [] : [[index, read] as [number, Signature]];
+function readable(probe: Probe): [number, CardSignatureParts][] {
+  return (asList(probe.card.signatures) ?? []).flatMap((raw, index) => {
+    const read = parseSignature(raw);
+    return typeof read === 'string' ? [] : [[index, read] as [number, CardSignatureParts]];
   });
 }
 
 /** Finds the key of a signature where it says that it is, or where such keys usually are. */
-async function keyOf(probe: Probe, { header }: Signature): Promise<Key | undefined> {
-  const jku = textIn(header?.jku);
+async function keyOf(probe: Probe, { header }: CardSignatureParts): Promise<PublicJwk | undefined> {
+  const jku = asText(header?.jku);
   // Credentials are for the agent alone.
   const nobody = probe.as({});
   const places = jku === undefined ? [new URL('/.well-known/jwks.json', probe.tools.cardUrl).href] : [jku];
@@ -50,8 +55,8 @@ async function keyOf(probe: Probe, { header }: Signature): Promise<Key | undefin
       url,
       headers: { accept: 'application/json' },
     });
-    const set = status === 200 ? readJson(body) : undefined;
-    const keys = isObject(set) ? (listIn(set.keys) ?? []).filter(isObject) : [];
+    const set = status === 200 ? parseJsonOrUndefined(body) : undefined;
+    const keys = isJsonObject(set) ? (asList(set.keys) ?? []).filter(isJsonObject) : [];
     const found =
       keys.find(({ kid }) => kid === header?.kid) ??
       (keys.length === 1 && keys[0]?.kid === undefined ? keys[0] : undefined);
@@ -70,8 +75,8 @@ export const cardSignatureChecks = defineChecks([
     'A signature has a protected header and a signature in base64url.',
     'Publish the members protected and signature of a JWS in JSON.',
     (probe) => {
-      for (const [index, raw] of (listIn(probe.card.signatures) ?? []).entries()) {
-        const read = readSignature(raw);
+      for (const [index, raw] of (asList(probe.card.signatures) ?? []).entries()) {
+        const read = parseSignature(raw);
         if (typeof read === 'string') probe.complain(`signatures[${index}] ${read}`, { exchanges: [] });
       }
     },
@@ -113,8 +118,8 @@ export const cardSignatureChecks = defineChecks([
     'Publish the key set over https.',
     ({ jku }) => {
       if (jku === undefined) return undefined;
-      const url = textIn(jku) ?? '';
-      return URL.canParse(url) && (url.startsWith('https:') || isLoopback(url))
+      const url = asText(jku) ?? '';
+      return URL.canParse(url) && (url.startsWith('https:') || isLoopbackUrl(url))
         ? undefined
         : `jku is ${JSON.stringify(jku)}`;
     },
@@ -128,7 +133,7 @@ export const cardSignatureChecks = defineChecks([
     'Publish a JSON Web Key Set at jku, with a key of that kid.',
     async (probe) => {
       for (const [index, signature] of readable(probe))
-        if (textIn(signature.header?.jku) !== undefined && !(await keyOf(probe, signature)))
+        if (asText(signature.header?.jku) !== undefined && !(await keyOf(probe, signature)))
           probe.complain(`signatures[${index}]: its key cannot be found at ${String(signature.header?.jku)}`);
     },
   ),
@@ -145,11 +150,13 @@ export const cardSignatureChecks = defineChecks([
         const key = await keyOf(probe, signature);
         if (!key) continue;
         known++;
-        const wrong = await wrongWith(probe.card, signature, key);
+        const wrong = await signatureProblem(probe.card, signature, key);
         if (wrong) probe.complain(`signatures[${index}] does not verify: ${wrong}`);
       }
       if (known === 0)
-        throw new Inconclusive('No key could be found: name a JSON Web Key Set with jku to have this tried.');
+        throw new InconclusiveError(
+          'No key could be found: name a JSON Web Key Set with jku to have this tried.',
+        );
     },
   ),
 ]);

@@ -1,19 +1,24 @@
-import { readJson } from '../../../primitives/json.ts';
+import { parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { defineChecks } from '../../check.ts';
-import { requiredExtensions, speak, versionNamed, withExtensions } from '../../discovery/card-variants.ts';
-import type { Level } from '../../rule-model.ts';
-import { NotApplicable } from '../../check-errors.ts';
-import { described, type Probe } from '../../probe.ts';
-import { mismatch } from '../../drivers/error-response.ts';
-import type { Speech } from '../../drivers/protocol-driver.ts';
-import { isObject, listIn, textIn } from '../../drivers/normalized-views.ts';
-import type { Exchange } from '../../wire/http-exchange.ts';
-import { aboutCard, fetchCard } from './card-check.ts';
-import { cardFlaws, secretsIn } from './card-schema.ts';
-import { isLoopback } from '../push/loopback.ts';
+import {
+  requiredExtensions,
+  createDriver,
+  parseVersionName,
+  withDeclaredExtensions,
+} from '../../discovery/card-variants.ts';
+import type { RequirementLevel } from '../../rule-model.ts';
+import { NotApplicableError } from '../../check-errors.ts';
+import { describeResponse, type Probe } from '../../probe.ts';
+import { errorMismatch } from '../../drivers/error-response.ts';
+import type { ProtocolDriver } from '../../drivers/protocol-driver.ts';
+import { isJsonObject, asList, asText } from '../../drivers/normalized-views.ts';
+import type { HttpExchange } from '../../wire/http-exchange.ts';
+import { cardCheck, fetchCard1_0 } from './card-check.ts';
+import { cardSchemaErrors, findSecrets } from './card-schema.ts';
+import { isLoopbackUrl } from '../push/loopback.ts';
 
 /** Flaws by their tag: tag, requirements, section, level, sentence, remedy. */
-const shapes: readonly (readonly [string, readonly string[], string, Level, string, string])[] = [
+const shapes: readonly (readonly [string, readonly string[], string, RequirementLevel, string, string])[] = [
   [
     'members',
     ['MODEL-012', 'CARD-011'],
@@ -124,12 +129,12 @@ const shapes: readonly (readonly [string, readonly string[], string, Level, stri
 /** What the card of 1.0 says: sections 4.4, 4.5, 8 and 14.3. */
 export const cardChecks = defineChecks([
   ...shapes.map(([tag, requirements, section, level, sentence, remedy]) =>
-    aboutCard(`card.${tag}`, requirements, section, level, sentence, remedy, (probe) => {
-      for (const flaw of cardFlaws(probe.card))
+    cardCheck(`card.${tag}`, requirements, section, level, sentence, remedy, (probe) => {
+      for (const flaw of cardSchemaErrors(probe.card))
         if (flaw.tag === tag) probe.complain(flaw.message, { exchanges: [] });
     }),
   ),
-  aboutCard(
+  cardCheck(
     'card.found',
     ['CARD-001', 'CARD-011'],
     '8.2',
@@ -145,18 +150,22 @@ export const cardChecks = defineChecks([
         url,
         headers: { accept: 'application/json', 'a2a-version': '1.0' },
       });
-      const card = readJson(exchange.body);
-      probe.expect(exchange.status === 200 && isObject(card), 'There is no card at the well-known place', {
-        expected: 'HTTP 200 with a JSON object',
-        actual: `HTTP ${exchange.status} ${exchange.body.slice(0, 80)}`,
-      });
+      const card = parseJsonOrUndefined(exchange.body);
       probe.expect(
-        isObject(card) && Array.isArray(card.supportedInterfaces),
+        exchange.status === 200 && isJsonObject(card),
+        'There is no card at the well-known place',
+        {
+          expected: 'HTTP 200 with a JSON object',
+          actual: `HTTP ${exchange.status} ${exchange.body.slice(0, 80)}`,
+        },
+      );
+      probe.expect(
+        isJsonObject(card) && Array.isArray(card.supportedInterfaces),
         'What is at the well-known place is no card of 1.0',
       );
     },
   ),
-  aboutCard(
+  cardCheck(
     'card.json',
     ['CARD-011'],
     '14.3',
@@ -164,7 +173,7 @@ export const cardChecks = defineChecks([
     'The card is sent as JSON.',
     'Send Content-Type: application/json.',
     async (probe) => {
-      const { headers } = await fetchCard(probe);
+      const { headers } = await fetchCard1_0(probe);
       const type = headers['content-type'] ?? 'none';
       probe.expect(/^application\/(json|a2a\+json)\b/i.test(type), 'The card has another media type', {
         expected: 'application/json',
@@ -172,7 +181,7 @@ export const cardChecks = defineChecks([
       });
     },
   ),
-  aboutCard(
+  cardCheck(
     'card.public',
     ['CARD-001'],
     '8.2',
@@ -180,14 +189,14 @@ export const cardChecks = defineChecks([
     'The card can be read by anybody, because it says how to log in.',
     'Let requests for the card pass without credentials.',
     async (probe) => {
-      const { status } = await fetchCard(probe.as({}));
+      const { status } = await fetchCard1_0(probe.as({}));
       probe.expect(status === 200, 'Nobody in particular cannot read the card', {
         expected: 'HTTP 200',
         actual: `HTTP ${status}`,
       });
     },
   ),
-  aboutCard(
+  cardCheck(
     'card.secrets',
     ['CARD-013'],
     '14.3',
@@ -196,10 +205,10 @@ export const cardChecks = defineChecks([
     'Take passwords, keys and tokens out of the card, and replace them: they are known now.',
     (probe) => {
       const { signatures: _signatures, ...card } = probe.card;
-      for (const at of secretsIn(card)) probe.complain(`${at} looks like a secret`, { exchanges: [] });
+      for (const at of findSecrets(card)) probe.complain(`${at} looks like a secret`, { exchanges: [] });
     },
   ),
-  aboutCard(
+  cardCheck(
     'card.https',
     ['AUTH-001', 'CARD-014', 'SEC-001'],
     '7.1',
@@ -208,13 +217,13 @@ export const cardChecks = defineChecks([
     'Serve over https, and publish https addresses.',
     (probe) => {
       const urls = interfacesOf(probe).map(({ url }) => url);
-      const far = [...urls, probe.tools.cardUrl].filter((url) => !isLoopback(url));
-      if (far.length === 0) throw new NotApplicable('Everything is on this machine.');
+      const far = [...urls, probe.tools.cardUrl].filter((url) => !isLoopbackUrl(url));
+      if (far.length === 0) throw new NotApplicableError('Everything is on this machine.');
       for (const url of far)
         if (url.startsWith('http:')) probe.complain(`${url} is not encrypted`, { exchanges: [] });
     },
   ),
-  aboutCard(
+  cardCheck(
     'card.truthful',
     ['CARD-002', 'CARD-004', 'MODEL-014'],
     '8.3.1',
@@ -224,17 +233,20 @@ export const cardChecks = defineChecks([
     async (probe) => {
       const tried = new Set<string>();
       for (const { url, binding, version, tenant } of interfacesOf(probe)) {
-        const spoken = versionNamed(version);
+        const spoken = parseVersionName(version);
         const isKnown = binding === 'JSONRPC' || binding === 'HTTP+JSON';
         if (!isKnown || spoken === undefined || tried.has(`${url} ${binding} ${spoken}`)) continue;
         tried.add(`${url} ${binding} ${spoken}`);
-        const speech = withExtensions(speak(spoken, binding, url, tenant), requiredExtensions(probe.card));
+        const speech = withDeclaredExtensions(
+          createDriver(spoken, binding, url, tenant),
+          requiredExtensions(probe.card),
+        );
         const wrong = await lieOf(probe.over(speech));
         if (wrong !== undefined) probe.complain(`${binding} ${version} at ${url}: ${wrong}`);
       }
     },
   ),
-  aboutCard(
+  cardCheck(
     'card.undeclared',
     ['BIND-005'],
     '5.2',
@@ -249,7 +261,7 @@ export const cardChecks = defineChecks([
       const undeclared = (['JSONRPC', 'HTTP+JSON'] as const).filter((each) => !declared.has(each));
       for (const transport of undeclared)
         for (const url of urls)
-          if (await works(probe.over(speak('1.0', transport, url))))
+          if (await works(probe.over(createDriver('1.0', transport, url))))
             probe.complain(`${transport} works at ${url}, and the card does not say so`);
     },
   ),
@@ -263,11 +275,11 @@ interface Declared {
 }
 
 function interfacesOf(probe: Probe): Declared[] {
-  return (listIn(probe.card.supportedInterfaces) ?? []).filter(isObject).map((each) => ({
-    url: textIn(each.url) ?? '',
-    binding: textIn(each.protocolBinding) ?? '',
-    version: textIn(each.protocolVersion) ?? '',
-    tenant: textIn(each.tenant),
+  return (asList(probe.card.supportedInterfaces) ?? []).filter(isJsonObject).map((each) => ({
+    url: asText(each.url) ?? '',
+    binding: asText(each.protocolBinding) ?? '',
+    version: asText(each.protocolVersion) ?? '',
+    tenant: asText(each.tenant),
   }));
 }
 
@@ -275,18 +287,18 @@ function interfacesOf(probe: Probe): Declared[] {
 async function lieOf(probe: Probe): Promise<string | undefined> {
   const unknown = await probe.ask('get', { id: crypto.randomUUID() });
   if (isGuarded(unknown.exchange)) return undefined;
-  if (!unknown.fault) return `asked for an unknown task, it answered ${described(unknown)}`;
-  const wrong = mismatch(unknown.fault, 'TaskNotFound', probe.speech.transport);
+  if (!unknown.fault) return `asked for an unknown task, it answered ${describeResponse(unknown)}`;
+  const wrong = errorMismatch(unknown.fault, 'TaskNotFound', probe.speech.transport);
   if (wrong !== undefined) return `asked for an unknown task, it should answer with ${wrong}`;
-  if (!isObject(readJson(unknown.exchange.body)))
+  if (!isJsonObject(parseJsonOrUndefined(unknown.exchange.body)))
     return 'asked for an unknown task, it answered with no JSON of the protocol';
   const heard = await probe.ask('send', { message: probe.tools.reach.any() });
   const isAnswer =
     probe.speech.taskOf(heard.result) !== undefined || probe.speech.messageOf(heard.result) !== undefined;
-  return isAnswer ? undefined : `a message was answered with ${described(heard)}`;
+  return isAnswer ? undefined : `a message was answered with ${describeResponse(heard)}`;
 }
 
-function isGuarded({ status }: Exchange): boolean {
+function isGuarded({ status }: HttpExchange): boolean {
   return status === 401 || status === 403;
 }
 
@@ -296,7 +308,10 @@ async function works(probe: Probe): Promise<boolean> {
   return isTaskNotFound(heard.fault, probe.speech);
 }
 
-function isTaskNotFound(fault: Parameters<typeof mismatch>[0] | undefined, { transport }: Speech): boolean {
-  if (!fault || mismatch(fault, 'TaskNotFound', transport) !== undefined) return false;
+function isTaskNotFound(
+  fault: Parameters<typeof errorMismatch>[0] | undefined,
+  { transport }: ProtocolDriver,
+): boolean {
+  if (!fault || errorMismatch(fault, 'TaskNotFound', transport) !== undefined) return false;
   return transport === 'JSONRPC' || fault.reason === 'TASK_NOT_FOUND';
 }

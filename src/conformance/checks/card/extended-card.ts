@@ -1,62 +1,65 @@
-import { type Check, defineChecks, type Need } from '../../check.ts';
-import type { Level, Transport } from '../../rule-model.ts';
-import { Inconclusive } from '../../check-errors.ts';
-import { described, type Probe } from '../../probe.ts';
-import { mismatch } from '../../drivers/error-response.ts';
-import type { Heard } from '../../drivers/protocol-driver.ts';
-import { isObject, type Json } from '../../drivers/normalized-views.ts';
-import { cardFlaws, secretsIn } from './card-schema.ts';
-import { isRefusal, spoiled } from '../security/credentials.ts';
+import { type Check, defineChecks, type Precondition } from '../../check.ts';
+import type { RequirementLevel, CheckedTransport } from '../../rule-model.ts';
+import { InconclusiveError } from '../../check-errors.ts';
+import { describeResponse, type Probe } from '../../probe.ts';
+import { errorMismatch } from '../../drivers/error-response.ts';
+import type { DecodedResponse } from '../../drivers/protocol-driver.ts';
+import { isJsonObject, type JsonObject } from '../../drivers/normalized-views.ts';
+import { cardSchemaErrors, findSecrets } from './card-schema.ts';
+import { isAuthRejection, corruptCredentials } from '../security/credentials.ts';
 
 /** A check about the extended card: id, requirements, section, level, sentence, remedy, and what it does. */
 function about(
   id: string,
   requirements: readonly string[],
   section: string,
-  level: Level,
+  level: RequirementLevel,
   sentence: string,
   remedy: string,
   run: (probe: Probe) => Promise<void>,
-  needs: readonly Need[] = ['extended-card'],
-  transports?: readonly Transport[],
+  needs: readonly Precondition[] = ['extended-card'],
+  transports?: readonly CheckedTransport[],
 ): Check {
   const rule = { id, requirements, section, level, category: 'agent-card' as const, sentence, remedy };
   return { ...rule, versions: ['1.0'], needs, ...(transports ? { transports } : {}), run };
 }
 
-function ask(probe: Probe): Promise<Heard> {
+function ask(probe: Probe): Promise<DecodedResponse> {
   return probe.ask('extendedCard', {});
 }
 
 /** True when the agent says that it has no such card, which it may. */
-function isNone({ fault }: Heard, { speech }: Probe): boolean {
+function isNone({ fault }: DecodedResponse, { speech }: Probe): boolean {
   return (
     fault !== undefined &&
-    mismatch(fault, 'ExtendedAgentCardNotConfigured', speech.transport) === undefined &&
+    errorMismatch(fault, 'ExtendedAgentCardNotConfigured', speech.transport) === undefined &&
     (speech.transport === 'JSONRPC' || fault.reason === 'EXTENDED_AGENT_CARD_NOT_CONFIGURED')
   );
 }
 
 /** The extended card as the caller of the run sees it. */
-async function extended(probe: Probe): Promise<Json> {
+async function extended(probe: Probe): Promise<JsonObject> {
   const heard = await ask(probe);
-  if (isNone(heard, probe)) throw new Inconclusive('The agent says that no extended card is configured.');
+  if (isNone(heard, probe))
+    throw new InconclusiveError('The agent says that no extended card is configured.');
   const { status } = heard.exchange;
   if (status === 401 || status === 403)
-    throw new Inconclusive(`The extended card is not for this caller (HTTP ${status}): give credentials.`);
-  probe.expect(isObject(heard.result), 'The extended card is no card', {
+    throw new InconclusiveError(
+      `The extended card is not for this caller (HTTP ${status}): give credentials.`,
+    );
+  probe.expect(isJsonObject(heard.result), 'The extended card is no card', {
     expected: 'a card, or ExtendedAgentCardNotConfigured',
-    actual: described(heard),
+    actual: describeResponse(heard),
   });
-  return heard.result as Json;
+  return heard.result as JsonObject;
 }
 
 async function refusedFor(probe: Probe, who: string): Promise<void> {
   const heard = await ask(probe);
   if (isNone(heard, probe)) return;
-  probe.expect(isRefusal(heard), `The extended card is shown to ${who}`, {
+  probe.expect(isAuthRejection(heard), `The extended card is shown to ${who}`, {
     expected: 'HTTP 401',
-    actual: described(heard),
+    actual: describeResponse(heard),
   });
 }
 
@@ -82,7 +85,7 @@ export const extendedCardChecks = defineChecks([
     'Who is known gets a whole card, or hears that none is configured.',
     'Answer with a card that has everything a card must have, or with -32007.',
     async (probe) => {
-      const flaws = cardFlaws(await extended(probe)).filter(
+      const flaws = cardSchemaErrors(await extended(probe)).filter(
         ({ tag }) => !['empty', 'unique', 'modes', 'patch'].includes(tag),
       );
       for (const { message } of flaws) probe.complain(`The extended ${message}`);
@@ -104,7 +107,8 @@ export const extendedCardChecks = defineChecks([
     'MUST',
     'The extended card is not for callers with wrong credentials.',
     'Verify the credentials before the card is sent.',
-    (probe) => refusedFor(probe.as(spoiled(probe.tools.headers)), 'callers with wrong credentials'),
+    (probe) =>
+      refusedFor(probe.as(corruptCredentials(probe.tools.headers)), 'callers with wrong credentials'),
   ),
   about(
     'extended-card.cache',
@@ -133,7 +137,7 @@ export const extendedCardChecks = defineChecks([
     'Take passwords, keys and tokens out of the card.',
     async (probe) => {
       const { signatures: _signatures, ...card } = await extended(probe);
-      for (const at of secretsIn(card)) probe.complain(`${at} looks like a secret`);
+      for (const at of findSecrets(card)) probe.complain(`${at} looks like a secret`);
     },
   ),
 ]);

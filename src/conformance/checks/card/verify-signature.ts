@@ -1,6 +1,6 @@
 import canonicalize from 'canonicalize';
 import { base64url, flattenedVerify, importJWK, type JWK } from 'jose';
-import { isObject, type Json } from '../../drivers/normalized-views.ts';
+import { isJsonObject, type JsonObject } from '../../drivers/normalized-views.ts';
 
 /**
  * How each field of a message is treated before it is signed: `!` is always there, `?` where it was set, nothing unless
@@ -66,7 +66,7 @@ const messages: Readonly<Record<string, Message>> = {
 };
 
 /** A card as it is before RFC 8785 is applied: without signatures, and without what the presence rules leave out. */
-function present(value: Json, name: string): Json {
+function present(value: JsonObject, name: string): JsonObject {
   const fields = messages[name] ?? {};
   const kept = Object.entries(value).flatMap(([member, inner]): [string, unknown][] => {
     const field = Object.hasOwn(fields, member) ? fields[member] : undefined;
@@ -80,9 +80,9 @@ function present(value: Json, name: string): Json {
 }
 
 function within(value: unknown, of: string, isMap: boolean): unknown {
-  const each = (inner: unknown): unknown => (isObject(inner) ? present(inner, of) : inner);
+  const each = (inner: unknown): unknown => (isJsonObject(inner) ? present(inner, of) : inner);
   if (Array.isArray(value)) return value.map(each);
-  if (!isMap || !isObject(value)) return each(value);
+  if (!isMap || !isJsonObject(value)) return each(value);
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, each(inner)]));
 }
 
@@ -90,11 +90,13 @@ function within(value: unknown, of: string, isMap: boolean): unknown {
 function isDefault(value: unknown, of: string): boolean {
   if (value === '' || value === false) return true;
   if (Array.isArray(value)) return value.length === 0;
-  return isObject(value) && Object.keys(value).length === 0 && of !== 'provider';
+  return isJsonObject(value) && Object.keys(value).length === 0 && of !== 'provider';
 }
 
 /** The texts that a signer may have signed: the right one, and those that signers are known to take for it. */
-export function payloadsOf(card: Json): { readonly text: string; readonly mistake: string | undefined }[] {
+export function possiblePayloads(
+  card: JsonObject,
+): { readonly text: string; readonly mistake: string | undefined }[] {
   const { signatures: _signatures, ...content } = card;
   const right = canonicalize(present(content, 'card')) ?? '';
   const stripped = canonicalize(withoutEmpties(content) ?? {}) ?? '';
@@ -128,26 +130,26 @@ function withoutEmpties(value: unknown): unknown {
 }
 
 /** A public key, as it is published. */
-export type Key = JWK;
+export type PublicJwk = JWK;
 
 /** A signature of a card, taken apart. */
-export interface Signature {
+export interface CardSignatureParts {
   readonly protected: string;
   readonly signature: string;
   /** The protected header; undefined where it cannot be read. */
-  readonly header: Json | undefined;
+  readonly header: JsonObject | undefined;
 }
 
 /** Takes a signature apart. @returns what is wrong where it is none. */
-export function readSignature(raw: unknown): Signature | string {
-  if (!isObject(raw)) return 'is no object';
+export function parseSignature(raw: unknown): CardSignatureParts | string {
+  if (!isJsonObject(raw)) return 'is no object';
   const { protected: head, signature, header } = raw;
   if (typeof head !== 'string' || !isBase64url(head)) return 'has no protected header in base64url';
   if (typeof signature !== 'string' || !isBase64url(signature)) return 'has no signature in base64url';
-  if (header !== undefined && !isObject(header)) return 'has an unprotected header that is no object';
+  if (header !== undefined && !isJsonObject(header)) return 'has an unprotected header that is no object';
   try {
     const read: unknown = JSON.parse(new TextDecoder().decode(base64url.decode(head)));
-    return isObject(read)
+    return isJsonObject(read)
       ? { protected: head, signature, header: read }
       : 'has a protected header that is no JSON object';
   } catch {
@@ -164,10 +166,10 @@ function isBase64url(text: string): boolean {
  *
  * @returns undefined when it holds, or what the signer did wrong.
  */
-export async function wrongWith(
-  card: Json,
-  { protected: head, signature, header }: Signature,
-  jwk: Key,
+export async function signatureProblem(
+  card: JsonObject,
+  { protected: head, signature, header }: CardSignatureParts,
+  jwk: PublicJwk,
 ): Promise<string | undefined> {
   const alg = String(header?.alg);
   let key: Awaited<ReturnType<typeof importJWK>>;
@@ -176,7 +178,7 @@ export async function wrongWith(
   } catch {
     return `the published key cannot be used with ${alg}`;
   }
-  for (const { text, mistake } of payloadsOf(card)) {
+  for (const { text, mistake } of possiblePayloads(card)) {
     const payload = base64url.encode(text);
     try {
       await flattenedVerify({ protected: head, payload, signature }, key, { algorithms: [alg] });

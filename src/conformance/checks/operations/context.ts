@@ -1,5 +1,5 @@
 import { defineChecks } from '../../check.ts';
-import { described } from '../../probe.ts';
+import { describeResponse } from '../../probe.ts';
 
 /** Contexts and turns: section 3.4. */
 export const contextChecks = defineChecks([
@@ -36,7 +36,10 @@ export const contextChecks = defineChecks([
         message: { ...probe.tools.reach.to('completed'), contextId: first.contextId ?? '' },
       });
       const task = probe.speech.taskOf(heard.result);
-      probe.expect(task !== undefined, `A second task in a known context was refused: ${described(heard)}`);
+      probe.expect(
+        task !== undefined,
+        `A second task in a known context was refused: ${describeResponse(heard)}`,
+      );
       probe.expect(task?.contextId === first.contextId, 'The context of the message was replaced', {
         expected: first.contextId ?? '',
         actual: task?.contextId ?? '',
@@ -100,7 +103,7 @@ export const contextChecks = defineChecks([
       const heard = await probe.ask('send', { message });
       probe.expect(heard.fault !== undefined, 'A message with the wrong context was taken', {
         expected: 'an error',
-        actual: described(heard),
+        actual: describeResponse(heard),
       });
       const after = await probe.get(task.id ?? '');
       probe.expect(after.state === 'input-required', 'The refused message changed the task', {

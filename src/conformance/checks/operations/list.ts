@@ -1,24 +1,26 @@
 import { defineChecks } from '../../check.ts';
-import { Broken, Inconclusive } from '../../check-errors.ts';
+import { RuleViolationError, InconclusiveError } from '../../check-errors.ts';
 import type { Probe } from '../../probe.ts';
-import type { Asking } from '../../drivers/protocol-driver.ts';
-import { isObject, type Json, listIn } from '../../drivers/normalized-views.ts';
+import type { OperationInput } from '../../drivers/protocol-driver.ts';
+import { isJsonObject, type JsonObject, asList } from '../../drivers/normalized-views.ts';
 
 /** A page of tasks. */
 interface Page {
-  readonly tasks: readonly Json[];
+  readonly tasks: readonly JsonObject[];
   readonly nextPageToken: unknown;
   readonly pageSize: unknown;
   readonly totalSize: unknown;
-  readonly raw: Json;
+  readonly raw: JsonObject;
 }
 
-async function list(probe: Probe, asking: Asking): Promise<Page> {
+async function list(probe: Probe, asking: OperationInput): Promise<Page> {
   const raw = await probe.ok('list', asking);
-  if (!isObject(raw))
-    throw new Broken('list gave something that is no page', { exchanges: probe.exchanges.slice(-1) });
+  if (!isJsonObject(raw))
+    throw new RuleViolationError('list gave something that is no page', {
+      exchanges: probe.exchanges.slice(-1),
+    });
   const { nextPageToken, pageSize, totalSize } = raw;
-  return { tasks: (listIn(raw.tasks) ?? []).filter(isObject), nextPageToken, pageSize, totalSize, raw };
+  return { tasks: (asList(raw.tasks) ?? []).filter(isJsonObject), nextPageToken, pageSize, totalSize, raw };
 }
 
 /** Some tasks in a context of their own, the oldest first. */
@@ -28,18 +30,18 @@ async function several(probe: Probe, count: number): Promise<{ contextId: string
   const ids = [first.id ?? ''];
   for (let i = 1; i < count; i++) ids.push((await probe.completed({ message: { contextId } })).id ?? '');
   if (new Set(ids).size !== count)
-    throw new Inconclusive('The messages did not each make a task of their own.');
+    throw new InconclusiveError('The messages did not each make a task of their own.');
   return { contextId, ids };
 }
 
 const idsOf = ({ tasks }: Page): string[] => tasks.map(({ id }) => String(id));
-const timeOf = (task: Json): number => {
-  const { timestamp } = (isObject(task.status) ? task.status : {}) as { timestamp?: unknown };
+const timeOf = (task: JsonObject): number => {
+  const { timestamp } = (isJsonObject(task.status) ? task.status : {}) as { timestamp?: unknown };
   return Date.parse(String(timestamp));
 };
 
 /** Walks all pages, with a guard against walks that never end. */
-async function walk(probe: Probe, asking: Asking, most: number): Promise<Page[]> {
+async function walk(probe: Probe, asking: OperationInput, most: number): Promise<Page[]> {
   const pages: Page[] = [];
   let pageToken: string | undefined;
   do {
@@ -48,7 +50,7 @@ async function walk(probe: Probe, asking: Asking, most: number): Promise<Page[]>
     pageToken =
       typeof page.nextPageToken === 'string' && page.nextPageToken !== '' ? page.nextPageToken : undefined;
     if (pages.length > most)
-      throw new Broken(`After ${most} pages there was still another one`, {
+      throw new RuleViolationError(`After ${most} pages there was still another one`, {
         exchanges: probe.exchanges.slice(-2),
       });
   } while (pageToken !== undefined);
@@ -109,11 +111,11 @@ export const listChecks = defineChecks([
     async run(probe) {
       const task = await probe.reach('artifact');
       const rested = await probe.rest(task.id ?? '');
-      if ((rested.artifacts ?? []).length === 0) throw new Inconclusive('The task made no artifact.');
+      if ((rested.artifacts ?? []).length === 0) throw new InconclusiveError('The task made no artifact.');
       const page = await list(probe, { contextId: task.contextId ?? '', includeArtifacts: true });
       const listed = page.tasks.find(({ id }) => id === task.id);
       probe.expect(listed !== undefined, 'The task is not listed');
-      const found = listIn(listed?.artifacts) ?? [];
+      const found = asList(listed?.artifacts) ?? [];
       probe.expect(found.length === rested.artifacts?.length, 'The artifacts are not listed', {
         expected: String(rested.artifacts?.length),
         actual: String(found.length),
@@ -278,8 +280,8 @@ export const listChecks = defineChecks([
       const { contextId, ids } = await several(probe, 3);
       const all = await list(probe, { contextId });
       const middle = all.tasks[1];
-      const { timestamp } = (isObject(middle?.status) ? middle.status : {}) as { timestamp?: string };
-      if (timestamp === undefined) throw new Inconclusive('Statuses have no timestamp.');
+      const { timestamp } = (isJsonObject(middle?.status) ? middle.status : {}) as { timestamp?: string };
+      if (timestamp === undefined) throw new InconclusiveError('Statuses have no timestamp.');
       const since = await list(probe, { contextId, statusTimestampAfter: timestamp });
       const expected = all.tasks
         .filter((task) => timeOf(task) >= Date.parse(timestamp))
@@ -308,7 +310,7 @@ export const listChecks = defineChecks([
     async run(probe) {
       const task = await probe.completed();
       const page = await list(probe, { contextId: task.contextId ?? '', historyLength: 0 });
-      const lengths = page.tasks.map(({ history }) => listIn(history)?.length ?? 0);
+      const lengths = page.tasks.map(({ history }) => asList(history)?.length ?? 0);
       probe.expect(
         lengths.every((length) => length === 0),
         'Listed tasks have history although none was asked for',
@@ -326,7 +328,7 @@ export const listChecks = defineChecks([
       const task = await probe.completed();
       const page = await list(probe, { contextId: task.contextId ?? '' });
       const listed = page.tasks.find(({ id }) => id === task.id);
-      const { state } = (isObject(listed?.status) ? listed.status : {}) as { state?: string };
+      const { state } = (isJsonObject(listed?.status) ? listed.status : {}) as { state?: string };
       probe.expect(state === probe.speech.states.completed, 'The list shows another state', {
         expected: probe.speech.states.completed ?? '',
         actual: state ?? 'none',

@@ -1,8 +1,8 @@
 import { defineChecks } from '../../check.ts';
-import { Broken, Inconclusive, NotApplicable } from '../../check-errors.ts';
-import { described } from '../../probe.ts';
-import type { Heard } from '../../drivers/protocol-driver.ts';
-import { isObject, listIn, textIn } from '../../drivers/normalized-views.ts';
+import { RuleViolationError, InconclusiveError, NotApplicableError } from '../../check-errors.ts';
+import { describeResponse } from '../../probe.ts';
+import type { DecodedResponse } from '../../drivers/protocol-driver.ts';
+import { isJsonObject, asList, asText } from '../../drivers/normalized-views.ts';
 
 const bindings = ['JSONRPC', 'HTTP+JSON', 'GRPC'];
 
@@ -22,13 +22,13 @@ export const outputChecks = defineChecks([
       const task = await probe.get(id);
       if ((task.artifacts ?? []).length > 0) return;
       const { status } = task.raw as { status?: unknown };
-      const message = isObject(status) && isObject(status.message) ? status.message : {};
-      if ((listIn(message.parts) ?? []).length > 0)
-        throw new Broken('A completed task has no artifact, and its result is in a message', {
+      const message = isJsonObject(status) && isJsonObject(status.message) ? status.message : {};
+      if ((asList(message.parts) ?? []).length > 0)
+        throw new RuleViolationError('A completed task has no artifact, and its result is in a message', {
           expected: 'an artifact',
           actual: JSON.stringify(message).slice(0, 200),
         });
-      throw new Inconclusive(
+      throw new InconclusiveError(
         'The task that was completed has no result at all; name one that has in a scenario file.',
       );
     },
@@ -44,19 +44,21 @@ export const outputChecks = defineChecks([
     versions: ['1.0'],
     needs: ['streaming'],
     async run(probe) {
-      const skills = (listIn(probe.card.skills) ?? []).filter(isObject);
+      const skills = (asList(probe.card.skills) ?? []).filter(isJsonObject);
       const modes = [probe.card, ...skills]
-        .flatMap((each) => listIn(each.defaultInputModes) ?? listIn(each.inputModes) ?? [])
+        .flatMap((each) => asList(each.defaultInputModes) ?? asList(each.inputModes) ?? [])
         .filter((mode) => typeof mode === 'string');
       if (
         modes.length === 0 ||
         modes.some((mode) => mode.includes('*') || mode.startsWith('application/octet'))
       )
-        throw new NotApplicable('The card does not say that any type is not taken.');
+        throw new NotApplicableError('The card does not say that any type is not taken.');
       const parts = [{ raw: 'AAEC', mediaType: 'application/x-a2a-probe', filename: 'probe.bin' }];
       const { exchange, fault } = await probe.follow('stream', { message: { parts } });
       if (!fault)
-        throw new Broken('A part of an unknown type was taken', { expected: 'ContentTypeNotSupported' });
+        throw new RuleViolationError('A part of an unknown type was taken', {
+          expected: 'ContentTypeNotSupported',
+        });
       probe.refusal({ exchange, fault }, 'ContentTypeNotSupported', 'The part');
     },
   },
@@ -74,16 +76,16 @@ export const outputChecks = defineChecks([
     async run(probe) {
       const call = { jsonrpc: '2.0', id: crypto.randomUUID(), method: 'GetExtendedAgentCard' };
       const asked = probe.speech.say('extendedCard', {});
-      if (!asked) throw new Inconclusive('There is no such method.');
-      const ask = async (body: object): Promise<Heard> =>
+      if (!asked) throw new InconclusiveError('There is no such method.');
+      const ask = async (body: object): Promise<DecodedResponse> =>
         probe.speech.hear(await probe.raw({ ...asked, body: JSON.stringify(body) }));
       const usual = await ask({ ...call, params: {} });
-      if (!isObject(usual.result))
-        throw new Inconclusive(`The extended card could not be had: ${described(usual)}`);
+      if (!isJsonObject(usual.result))
+        throw new InconclusiveError(`The extended card could not be had: ${describeResponse(usual)}`);
       const without = await ask(call);
-      probe.expect(isObject(without.result), 'Without params there is no extended card', {
+      probe.expect(isJsonObject(without.result), 'Without params there is no extended card', {
         expected: 'a card',
-        actual: described(without),
+        actual: describeResponse(without),
       });
     },
   },
@@ -99,17 +101,17 @@ export const outputChecks = defineChecks([
     versions: ['1.0'],
     about: 'card',
     async run(probe) {
-      const own = (listIn(probe.card.supportedInterfaces) ?? [])
-        .filter(isObject)
-        .filter(({ protocolBinding }) => !bindings.includes(textIn(protocolBinding) ?? ''));
-      if (own.length === 0) throw new NotApplicable('The card has no binding of somebody’s own.');
+      const own = (asList(probe.card.supportedInterfaces) ?? [])
+        .filter(isJsonObject)
+        .filter(({ protocolBinding }) => !bindings.includes(asText(protocolBinding) ?? ''));
+      if (own.length === 0) throw new NotApplicableError('The card has no binding of somebody’s own.');
       for (const { protocolBinding, url } of own) {
-        const name = textIn(protocolBinding) ?? '';
+        const name = asText(protocolBinding) ?? '';
         if (!/^[a-z][\w+.-]*:\S/i.test(name))
           probe.complain(`The binding ${JSON.stringify(name)} is no URI`, {
             expected: 'JSONRPC, HTTP+JSON, GRPC or a URI',
           });
-        if (!/^[a-z][\w+.-]*:\/\/\S/i.test(textIn(url) ?? ''))
+        if (!/^[a-z][\w+.-]*:\/\/\S/i.test(asText(url) ?? ''))
           probe.complain(`The binding ${JSON.stringify(name)} has no whole address`, { actual: String(url) });
       }
     },

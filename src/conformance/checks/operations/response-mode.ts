@@ -1,17 +1,17 @@
 import { defineChecks } from '../../check.ts';
-import { Inconclusive } from '../../check-errors.ts';
-import { contentOf, terminal } from '../../observation/task-tracker.ts';
-import type { TaskView } from '../../drivers/normalized-views.ts';
+import { InconclusiveError } from '../../check-errors.ts';
+import { artifactContent, terminalStates } from '../../observation/task-tracker.ts';
+import type { NormalizedTask } from '../../drivers/normalized-views.ts';
 
-const resting = new Set([...terminal, 'input-required', 'auth-required']);
+const resting = new Set([...terminalStates, 'input-required', 'auth-required']);
 
 /** What a task has made, in one text. */
-function contents({ artifacts = [] }: TaskView): string {
-  return artifacts.map((each) => `${each.id}: ${contentOf(each)}`).join('; ');
+function contents({ artifacts = [] }: NormalizedTask): string {
+  return artifacts.map((each) => `${each.id}: ${artifactContent(each)}`).join('; ');
 }
 
 /** When answers come, and how much history they have: sections 3.2.2 and 3.2.4. */
-export const modeChecks = defineChecks([
+export const responseModeChecks = defineChecks([
   {
     id: 'mode.blocking',
     requirements: ['MODE-001'],
@@ -43,7 +43,7 @@ export const modeChecks = defineChecks([
     async run(probe) {
       const heard = await probe.ask('send', { message: probe.tools.reach.to('input-required') });
       const task = probe.speech.taskOf(heard.result);
-      if (!task?.id) throw new Inconclusive('No task could be made.');
+      if (!task?.id) throw new InconclusiveError('No task could be made.');
       if (resting.has(task.state)) return;
       const rested = await probe.rest(task.id);
       probe.expect(
@@ -68,7 +68,7 @@ export const modeChecks = defineChecks([
     async run(probe) {
       const task = await probe.reach('artifact');
       if (task.state !== 'completed')
-        throw new Inconclusive(`The task was ${task.state}, so nothing can be compared.`);
+        throw new InconclusiveError(`The task was ${task.state}, so nothing can be compared.`);
       const later = await probe.get(task.id ?? '');
       const [now, then] = [contents(task), contents(later)];
       probe.expect(now === then, 'The task has other artifacts when it is asked for', {
@@ -95,7 +95,7 @@ export const modeChecks = defineChecks([
       const task = await probe.slow();
       const took = performance.now() - began;
       probe.expect(
-        !terminal.has(task.state),
+        !terminalStates.has(task.state),
         `The task had ended when the answer came, after ${Math.round(took)} ms`,
         { expected: 'a task at work', actual: task.state },
       );

@@ -1,13 +1,13 @@
 import { defineChecks } from '../../check.ts';
-import { Broken, Inconclusive, NotApplicable } from '../../check-errors.ts';
-import { described, type Probe } from '../../probe.ts';
-import { isObject, listIn, textIn, textOfParts } from '../../drivers/normalized-views.ts';
+import { RuleViolationError, InconclusiveError, NotApplicableError } from '../../check-errors.ts';
+import { describeResponse, type Probe } from '../../probe.ts';
+import { isJsonObject, asList, asText, textOfParts } from '../../drivers/normalized-views.ts';
 
 /** The media types that the card says are taken. */
 function inputModes({ card }: Probe): string[] {
-  const skills = (listIn(card.skills) ?? []).filter(isObject);
+  const skills = (asList(card.skills) ?? []).filter(isJsonObject);
   return [card, ...skills]
-    .flatMap((each) => listIn(each.defaultInputModes) ?? listIn(each.inputModes) ?? [])
+    .flatMap((each) => asList(each.defaultInputModes) ?? asList(each.inputModes) ?? [])
     .filter((mode) => typeof mode === 'string');
 }
 
@@ -26,15 +26,17 @@ export const sendChecks = defineChecks([
       const heard = await probe.ask('send', { message: probe.tools.reach.any() });
       probe.expect(
         heard.fault === undefined && heard.problem === undefined,
-        `A plain message failed: ${described(heard)}`,
+        `A plain message failed: ${describeResponse(heard)}`,
         {
           expected: 'a task or a message',
-          actual: described(heard),
+          actual: describeResponse(heard),
         },
       );
       const { speech } = probe;
       const isOne = speech.taskOf(heard.result) !== undefined || speech.messageOf(heard.result) !== undefined;
-      probe.expect(isOne, 'The answer holds neither a task nor a message', { actual: described(heard) });
+      probe.expect(isOne, 'The answer holds neither a task nor a message', {
+        actual: describeResponse(heard),
+      });
     },
   },
   {
@@ -131,7 +133,7 @@ export const sendChecks = defineChecks([
       const heard = await probe.ask('send', { message: { text: 'go on', taskId: task.id ?? '' } });
       probe.expect(heard.fault !== undefined, 'A message to a finished task was taken', {
         expected: 'an error',
-        actual: described(heard),
+        actual: describeResponse(heard),
       });
     },
   },
@@ -166,13 +168,13 @@ export const sendChecks = defineChecks([
         modes.length === 0 ||
         modes.some((mode) => mode.includes('*') || mode.startsWith('application/octet'))
       )
-        throw new NotApplicable('The card does not say that any type is not taken.');
+        throw new NotApplicableError('The card does not say that any type is not taken.');
       const parts = [{ raw: 'AAEC', mediaType: 'application/x-a2a-probe', filename: 'probe.bin' }];
       const heard = await probe.ask('send', { message: { parts } });
       if (!heard.fault)
-        throw new Broken('A part of an unknown type was taken', {
+        throw new RuleViolationError('A part of an unknown type was taken', {
           expected: 'ContentTypeNotSupported',
-          actual: described(heard),
+          actual: describeResponse(heard),
           exchanges: [heard.exchange],
         });
       probe.refusal(heard, 'ContentTypeNotSupported', 'The part');
@@ -242,7 +244,7 @@ export const sendChecks = defineChecks([
       const draft = probe.tools.reach.to('echo');
       const heard = await probe.ask('send', { message: { ...draft, text: `${draft.text ?? ''} ${words}` } });
       const task = probe.speech.taskOf(heard.result);
-      if (!task?.id) throw new Inconclusive(`There is nothing to compare: ${described(heard)}`);
+      if (!task?.id) throw new InconclusiveError(`There is nothing to compare: ${describeResponse(heard)}`);
       const rested = await probe.rest(task.id);
       const all = (rested.artifacts ?? []).map((each) => textOfParts(each.parts)).join('');
       probe.expect(all.includes(words), 'The text came back changed', {
@@ -273,9 +275,11 @@ export const sendChecks = defineChecks([
       const parts = [{ text: draft.text ?? '' }, ...values.map((data) => ({ data }))];
       const heard = await probe.ask('send', { message: { ...draft, parts } });
       const task = probe.speech.taskOf(heard.result);
-      if (!task?.id) throw new Inconclusive(`There is nothing to compare: ${described(heard)}`);
+      if (!task?.id) throw new InconclusiveError(`There is nothing to compare: ${describeResponse(heard)}`);
       const { artifacts = [] } = await probe.rest(task.id);
-      const back = artifacts.flatMap((each) => each.parts).filter((part) => isObject(part) && 'data' in part);
+      const back = artifacts
+        .flatMap((each) => each.parts)
+        .filter((part) => isJsonObject(part) && 'data' in part);
       probe.expect(back.length === values.length, 'Some data got lost', {
         expected: String(values.length),
         actual: String(back.length),
@@ -304,18 +308,20 @@ export const sendChecks = defineChecks([
       const raw = Buffer.from([...Array.from({ length: 256 }, (_, byte) => byte), 255, 254]).toString(
         'base64',
       );
-      const modes = listIn(probe.card.defaultInputModes) ?? [];
+      const modes = asList(probe.card.defaultInputModes) ?? [];
       // Some agents look at the media type, and take only what their card names.
-      const mediaType = modes.map(textIn).find((mode) => mode?.includes('/') && !mode.includes('*'));
+      const mediaType = modes.map(asText).find((mode) => mode?.includes('/') && !mode.includes('*'));
       const file = { raw, filename: 'bytes.bin', mediaType: mediaType ?? 'application/octet-stream' };
       const message = { ...draft, parts: [{ text: draft.text ?? '' }, file] };
       const heard = await probe.ask('send', { message });
       const task = probe.speech.taskOf(heard.result);
-      if (!task?.id) throw new Inconclusive(`There is nothing to compare: ${described(heard)}`);
+      if (!task?.id) throw new InconclusiveError(`There is nothing to compare: ${describeResponse(heard)}`);
       const { artifacts = [] } = await probe.rest(task.id);
-      const back = artifacts.flatMap((each) => each.parts).find((part) => isObject(part) && 'raw' in part);
-      if (!isObject(back))
-        throw new Inconclusive('The agent gave no bytes back, so nothing can be compared.');
+      const back = artifacts
+        .flatMap((each) => each.parts)
+        .find((part) => isJsonObject(part) && 'raw' in part);
+      if (!isJsonObject(back))
+        throw new InconclusiveError('The agent gave no bytes back, so nothing can be compared.');
       for (const [name, value] of Object.entries(file))
         probe.expect(back[name] === value, `${name} came back changed`, {
           expected: value,
@@ -336,7 +342,7 @@ export const sendChecks = defineChecks([
       const contextId = crypto.randomUUID();
       const heard = await probe.ask('send', { message: { ...probe.tools.reach.to('message'), contextId } });
       if (!probe.speech.messageOf(heard.result))
-        throw new Inconclusive(`The answer is no direct message: ${described(heard)}`);
+        throw new InconclusiveError(`The answer is no direct message: ${describeResponse(heard)}`);
       const listed = await probe.ask('list', { contextId });
       const { tasks } = (listed.result ?? {}) as { tasks?: unknown[] };
       probe.expect((tasks ?? []).length === 0, 'There is a task for a direct message', {
@@ -356,7 +362,7 @@ export const sendChecks = defineChecks([
     async run(probe) {
       const heard = await probe.ask('send', { message: probe.tools.reach.to('message') });
       const answer = probe.speech.messageOf(heard.result);
-      if (!answer) throw new Inconclusive(`The answer is no direct message: ${described(heard)}`);
+      if (!answer) throw new InconclusiveError(`The answer is no direct message: ${describeResponse(heard)}`);
       const { contextId, role } = answer.raw as { contextId?: unknown; role?: unknown };
       probe.expect(typeof contextId === 'string' && contextId !== '', 'The message has no contextId');
       probe.expect(role === 'ROLE_AGENT', "The message is not the agent's", {
@@ -380,7 +386,7 @@ export const sendChecks = defineChecks([
         const heard = await probe.ask('send', { message });
         probe.expect(
           heard.result !== undefined,
-          `The ${time} of two equal messages failed: ${described(heard)}`,
+          `The ${time} of two equal messages failed: ${describeResponse(heard)}`,
         );
       }
     },

@@ -1,11 +1,11 @@
 import { defineChecks } from '../../check.ts';
-import { Broken, Inconclusive } from '../../check-errors.ts';
-import { described, type Followed } from '../../probe.ts';
-import { interrupted, terminal } from '../../observation/task-tracker.ts';
-import { type EventView, stateOf, textOfParts } from '../../drivers/normalized-views.ts';
+import { RuleViolationError, InconclusiveError } from '../../check-errors.ts';
+import { describeResponse, type ObservedStream } from '../../probe.ts';
+import { interruptedStates, terminalStates } from '../../observation/task-tracker.ts';
+import { type NormalizedEvent, eventState, textOfParts } from '../../drivers/normalized-views.ts';
 
 /** What the artifact events of a stream amount to, by artifact. */
-function assembled(events: readonly EventView[]): Map<string, string> {
+function assembled(events: readonly NormalizedEvent[]): Map<string, string> {
   const texts = new Map<string, string>();
   for (const event of events) {
     if (event.kind === 'task')
@@ -17,13 +17,13 @@ function assembled(events: readonly EventView[]): Map<string, string> {
   return texts;
 }
 
-function taskIdOf({ events }: Followed): string {
+function taskIdOf({ events }: ObservedStream): string {
   for (const event of events) {
     if (event.kind === 'task' && event.task.id !== undefined) return event.task.id;
     if ((event.kind === 'status' || event.kind === 'artifact') && event.taskId !== undefined)
       return event.taskId;
   }
-  throw new Inconclusive('The stream names no task.');
+  throw new InconclusiveError('The stream names no task.');
 }
 
 /** SendStreamingMessage: section 3.1.2, and what 3.5.2 says about the order of events. */
@@ -41,10 +41,10 @@ export const streamChecks = defineChecks([
     async run(probe) {
       const followed = await probe.followed('stream', { message: probe.tools.reach.to('completed') });
       probe.expect(followed.exchange.status === 200, 'The stream has another status than 200');
-      const states = followed.events.map(stateOf).filter((state) => state !== '');
+      const states = followed.events.map(eventState).filter((state) => state !== '');
       const isMessage = followed.events.some(({ kind }) => kind === 'message');
       probe.expect(
-        isMessage || terminal.has(states.at(-1) ?? '') || interrupted.has(states.at(-1) ?? ''),
+        isMessage || terminalStates.has(states.at(-1) ?? '') || interruptedStates.has(states.at(-1) ?? ''),
         'The stream did not come to the end of the task, nor to a question',
         {
           actual: states.join(', '),
@@ -65,7 +65,8 @@ export const streamChecks = defineChecks([
     async run(probe) {
       const followed = await probe.followed('stream', { message: probe.tools.reach.to('message') });
       const kinds = followed.events.map(({ kind }) => kind);
-      if (!kinds.includes('message')) throw new Inconclusive(`No message came, but ${kinds.join(', ')}.`);
+      if (!kinds.includes('message'))
+        throw new InconclusiveError(`No message came, but ${kinds.join(', ')}.`);
       probe.expect(kinds.length === 1, 'There is more than the message', { actual: kinds.join(', ') });
       probe.expect(followed.isWhole, 'The stream was not closed after the message');
     },
@@ -90,7 +91,7 @@ export const streamChecks = defineChecks([
           { deadline: 5_000 },
         );
         probe.expect(followed.isWhole, `The stream of a task that is ${want} was not closed`);
-        const last = stateOf(followed.events.at(-1));
+        const last = eventState(followed.events.at(-1));
         probe.expect(last === want, 'The last event is not the end of the task', {
           expected: want,
           actual: last,
@@ -123,7 +124,7 @@ export const streamChecks = defineChecks([
         },
       );
       await canceling;
-      const last = stateOf(followed.events.at(-1));
+      const last = eventState(followed.events.at(-1));
       probe.expect(last === 'canceled', 'The stream does not end with the cancellation', {
         expected: 'canceled',
         actual: last,
@@ -145,7 +146,7 @@ export const streamChecks = defineChecks([
       const { exchange, events } = await probe.followed('stream', { message: probe.tools.reach.to('slow') });
       const [first] = exchange.frames;
       const spread = exchange.endAfter - (first?.at ?? 0);
-      if (exchange.endAfter < 800) throw new Inconclusive('The task was too quick to tell.');
+      if (exchange.endAfter < 800) throw new InconclusiveError('The task was too quick to tell.');
       probe.expect(events.length > 2, 'A task that takes its time told nothing on the way', {
         actual: String(events.length),
       });
@@ -245,11 +246,11 @@ export const streamChecks = defineChecks([
     needs: ['streaming'],
     async run(probe) {
       const followed = await probe.followed('stream', { message: probe.tools.reach.to('artifact') });
-      const last = followed.events.findLast((event) => stateOf(event) !== '');
-      if (!last) throw new Inconclusive('The stream tells of no state.');
+      const last = followed.events.findLast((event) => eventState(event) !== '');
+      if (!last) throw new InconclusiveError('The stream tells of no state.');
       const task = await probe.get(taskIdOf(followed));
-      probe.expect(task.state === stateOf(last), 'The task is in another state than the stream said', {
-        expected: stateOf(last),
+      probe.expect(task.state === eventState(last), 'The task is in another state than the stream said', {
+        expected: eventState(last),
         actual: task.state,
       });
     },
@@ -292,16 +293,16 @@ export const streamChecks = defineChecks([
       const followed = await probe.followed(
         'stream',
         { message: probe.tools.reach.to('input-required') },
-        { until: (event) => stateOf(event) === 'input-required' },
+        { until: (event) => eventState(event) === 'input-required' },
       );
-      const states = followed.events.map(stateOf);
+      const states = followed.events.map(eventState);
       if (!states.includes('input-required'))
-        throw new Inconclusive(`The task never asked: ${states.join(', ')}.`);
+        throw new InconclusiveError(`The task never asked: ${states.join(', ')}.`);
       const taskId = taskIdOf(followed);
       const next = await probe.followed('stream', { message: { text: 'the first one', taskId } });
-      const end = stateOf(next.events.findLast((event) => stateOf(event) !== ''));
+      const end = eventState(next.events.findLast((event) => eventState(event) !== ''));
       probe.expect(
-        terminal.has(end) || end === 'input-required',
+        terminalStates.has(end) || end === 'input-required',
         'The second stream did not come to a rest',
         { actual: end },
       );
@@ -331,8 +332,8 @@ export const streamChecks = defineChecks([
       const task = await probe.completed();
       const subscribed = await probe.follow('subscribe', { id: task.id ?? '' });
       if (!subscribed.fault)
-        throw new Broken(
-          `A subscription was not refused: ${described(probe.speech.hear(subscribed.exchange))}`,
+        throw new RuleViolationError(
+          `A subscription was not refused: ${describeResponse(probe.speech.hear(subscribed.exchange))}`,
         );
     },
   },

@@ -1,15 +1,15 @@
 import { defineChecks } from '../../check.ts';
-import type { Followed } from '../../probe.ts';
-import { terminal } from '../../observation/task-tracker.ts';
-import type { Heard } from '../../drivers/protocol-driver.ts';
-import { type EventView, stateOf } from '../../drivers/normalized-views.ts';
+import type { ObservedStream } from '../../probe.ts';
+import { terminalStates } from '../../observation/task-tracker.ts';
+import type { DecodedResponse } from '../../drivers/protocol-driver.ts';
+import { type NormalizedEvent, eventState } from '../../drivers/normalized-views.ts';
 
-function heardOf({ exchange, fault, events }: Followed): Heard {
+function heardOf({ exchange, fault, events }: ObservedStream): DecodedResponse {
   return fault ? { exchange, fault } : { exchange, result: events };
 }
 
 /** An event without what may differ between two readers. */
-function gist(event: EventView): string {
+function gist(event: NormalizedEvent): string {
   if (event.kind === 'status') return `status ${event.state} ${event.timestamp ?? ''}`;
   return event.kind === 'artifact' ? `artifact ${JSON.stringify(event.artifact?.parts)}` : event.kind;
 }
@@ -35,8 +35,10 @@ export const subscribeChecks = defineChecks([
         actual: first?.kind ?? 'none',
       });
       probe.expect(first?.kind === 'task' && first.task.id === task.id, 'The first event is another task');
-      const last = stateOf(followed.events.at(-1));
-      probe.expect(terminal.has(last), 'The stream does not come to the end of the task', { actual: last });
+      const last = eventState(followed.events.at(-1));
+      probe.expect(terminalStates.has(last), 'The stream does not come to the end of the task', {
+        actual: last,
+      });
       probe.expect(followed.isWhole, 'The stream was not closed after the end of the task');
     },
   },
@@ -62,8 +64,10 @@ export const subscribeChecks = defineChecks([
         )
         .find((each) => each !== undefined);
       const followed = await probe.followed('subscribe', { id: id ?? '' });
-      const last = stateOf(followed.events.at(-1));
-      probe.expect(terminal.has(last), 'The stream does not come to the end of the task', { actual: last });
+      const last = eventState(followed.events.at(-1));
+      probe.expect(terminalStates.has(last), 'The stream does not come to the end of the task', {
+        actual: last,
+      });
     },
   },
   {
@@ -152,10 +156,14 @@ export const subscribeChecks = defineChecks([
         probe.followed('subscribe', asking),
         probe.followed('subscribe', asking, { until: () => true }),
       ]);
-      const last = stateOf(stays.events.at(-1));
-      probe.expect(terminal.has(last) && last !== 'canceled', 'The reader that stayed did not see the end', {
-        actual: last,
-      });
+      const last = eventState(stays.events.at(-1));
+      probe.expect(
+        terminalStates.has(last) && last !== 'canceled',
+        'The reader that stayed did not see the end',
+        {
+          actual: last,
+        },
+      );
     },
   },
 ]);

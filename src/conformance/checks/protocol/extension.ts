@@ -1,40 +1,42 @@
-import { type Check, defineChecks, type Need } from '../../check.ts';
+import { type Check, defineChecks, type Precondition } from '../../check.ts';
 import { requiredExtensions } from '../../discovery/card-variants.ts';
-import type { Level } from '../../rule-model.ts';
-import { NotApplicable } from '../../check-errors.ts';
-import { described, type Probe } from '../../probe.ts';
-import type { Heard, Manner } from '../../drivers/protocol-driver.ts';
-import { isObject, listIn, textIn } from '../../drivers/normalized-views.ts';
+import type { RequirementLevel } from '../../rule-model.ts';
+import { NotApplicableError } from '../../check-errors.ts';
+import { describeResponse, type Probe } from '../../probe.ts';
+import type { DecodedResponse, RequestOverrides } from '../../drivers/protocol-driver.ts';
+import { isJsonObject, asList, asText } from '../../drivers/normalized-views.ts';
 
 /** A check about extensions: id, requirements, section, level, sentence, remedy, and what it does. */
 function about(
   id: string,
   requirements: readonly string[],
   section: string,
-  level: Level,
+  level: RequirementLevel,
   sentence: string,
   remedy: string,
   run: (probe: Probe) => Promise<void> | void,
-  needs: readonly Need[] = ['extensions'],
+  needs: readonly Precondition[] = ['extensions'],
 ): Check {
   const rule = { id, requirements, section, level, category: 'interop' as const, sentence, remedy };
   return { ...rule, versions: ['1.0'], needs, run: async (probe) => run(probe) };
 }
 
-const asking = (uris: readonly string[]): Manner => ({ headers: { 'a2a-extensions': uris.join(', ') } });
+const asking = (uris: readonly string[]): RequestOverrides => ({
+  headers: { 'a2a-extensions': uris.join(', ') },
+});
 
 function declared(probe: Probe): string[] {
-  return (listIn(probe.capabilities.extensions) ?? [])
-    .filter(isObject)
-    .flatMap(({ uri }) => textIn(uri) ?? []);
+  return (asList(probe.capabilities.extensions) ?? [])
+    .filter(isJsonObject)
+    .flatMap(({ uri }) => asText(uri) ?? []);
 }
 
-function send(probe: Probe, uris: readonly string[]): Promise<Heard> {
+function send(probe: Probe, uris: readonly string[]): Promise<DecodedResponse> {
   return probe.ask('send', { message: probe.tools.reach.any() }, asking(uris));
 }
 
 /** The extensions that an answer says are active. */
-function active({ exchange: { headers } }: Heard): string[] {
+function active({ exchange: { headers } }: DecodedResponse): string[] {
   const said = headers['a2a-extensions'] ?? headers['x-a2a-extensions'] ?? '';
   return said.split(',').flatMap((each) => each.trim() || []);
 }
@@ -47,7 +49,7 @@ function otherVersion(uri: string): string {
 
 function required(probe: Probe): string[] {
   const uris = requiredExtensions(probe.card);
-  if (uris.length === 0) throw new NotApplicable('The card requires no extension.');
+  if (uris.length === 0) throw new NotApplicableError('The card requires no extension.');
   return uris;
 }
 
@@ -72,7 +74,7 @@ export const extensionChecks = defineChecks([
       const heard = await send(probe, uris);
       probe.expect(!heard.fault && heard.problem === undefined, 'A message with all extensions failed', {
         expected: 'a result',
-        actual: described(heard),
+        actual: describeResponse(heard),
       });
     },
   ),
@@ -119,7 +121,7 @@ export const extensionChecks = defineChecks([
         'A message with an unknown extension failed',
         {
           expected: 'a result',
-          actual: described(heard),
+          actual: describeResponse(heard),
         },
       );
       probe.expect(!active(heard).includes(unknown), 'An unknown extension is said to be active', {
@@ -138,7 +140,7 @@ export const extensionChecks = defineChecks([
     async (probe) => {
       const needed = requiredExtensions(probe.card);
       const wanted = declared(probe).filter((uri) => !needed.includes(uri));
-      if (wanted.length === 0) throw new NotApplicable('Every extension of the card is required.');
+      if (wanted.length === 0) throw new NotApplicableError('Every extension of the card is required.');
       const heard = await send(probe, [...needed, ...wanted.map(otherVersion)]);
       const taken = active(heard).filter((uri) => wanted.includes(uri));
       probe.expect(taken.length === 0, 'Another version of an extension was activated', {

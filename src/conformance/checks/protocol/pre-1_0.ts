@@ -1,18 +1,18 @@
-import { readJson } from '../../../primitives/json.ts';
+import { parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { defineChecks } from '../../check.ts';
-import { Inconclusive, NotApplicable } from '../../check-errors.ts';
+import { InconclusiveError, NotApplicableError } from '../../check-errors.ts';
 import type { Probe } from '../../probe.ts';
-import { interrupted, terminal } from '../../observation/task-tracker.ts';
-import { isObject, type Json, listIn } from '../../drivers/normalized-views.ts';
+import { interruptedStates, terminalStates } from '../../observation/task-tracker.ts';
+import { isJsonObject, type JsonObject, asList } from '../../drivers/normalized-views.ts';
 
 const rule = { level: 'MUST', category: 'agent-card', about: 'card' } as const;
 
-function skills({ card }: Probe): Json[] {
-  return (listIn(card.skills) ?? []).filter(isObject);
+function skills({ card }: Probe): JsonObject[] {
+  return (asList(card.skills) ?? []).filter(isJsonObject);
 }
 
 /** What versions before 1.0 ask beyond what all versions share; the steps for 0.1 are those of the interoperability procedure. */
-export const beforeChecks = defineChecks([
+export const pre1_0Checks = defineChecks([
   {
     ...rule,
     id: 'card-0.1.fields',
@@ -47,7 +47,7 @@ export const beforeChecks = defineChecks([
             actual: JSON.stringify(skill).slice(0, 160),
           });
         for (const field of ['inputModes', 'outputModes'])
-          probe.expect((listIn(skill[field]) ?? []).length > 0, `Skill ${String(skill.id)} has no ${field}`, {
+          probe.expect((asList(skill[field]) ?? []).length > 0, `Skill ${String(skill.id)} has no ${field}`, {
             actual: JSON.stringify(skill[field]),
           });
       }
@@ -63,15 +63,16 @@ export const beforeChecks = defineChecks([
       'A card that asks for OAuth 2 says where tokens are; one that asks for an API key says in which header.',
     remedy: 'Add credentials.oauth2.tokenUrl or credentials.apiKey.headerName.',
     async run(probe) {
-      const authentication = isObject(probe.card.authentication) ? probe.card.authentication : {};
-      const schemes = (listIn(authentication.schemes) ?? []).map((each) => String(each).toLowerCase());
+      const authentication = isJsonObject(probe.card.authentication) ? probe.card.authentication : {};
+      const schemes = (asList(authentication.schemes) ?? []).map((each) => String(each).toLowerCase());
       const { credentials } = authentication;
-      const all = isObject(credentials)
+      const all = isJsonObject(credentials)
         ? credentials
-        : (readJson(typeof credentials === 'string' ? credentials : '') ?? {});
-      const part = (name: string): Json => (isObject(all) && isObject(all[name]) ? all[name] : {});
+        : (parseJsonOrUndefined(typeof credentials === 'string' ? credentials : '') ?? {});
+      const part = (name: string): JsonObject =>
+        isJsonObject(all) && isJsonObject(all[name]) ? all[name] : {};
       if (!schemes.includes('oauth2') && !schemes.includes('apikey'))
-        throw new NotApplicable('The card asks for neither OAuth 2 nor an API key.');
+        throw new NotApplicableError('The card asks for neither OAuth 2 nor an API key.');
       if (schemes.includes('oauth2'))
         probe.expect(typeof part('oauth2').tokenUrl === 'string', 'credentials.oauth2 has no tokenUrl');
       if (schemes.includes('apikey'))
@@ -129,7 +130,7 @@ export const beforeChecks = defineChecks([
           `The card has no ${field}`,
           { actual: JSON.stringify(probe.card[field]) },
         );
-      probe.expect(isObject(probe.card.capabilities), 'The card has no capabilities');
+      probe.expect(isJsonObject(probe.card.capabilities), 'The card has no capabilities');
       for (const field of ['defaultInputModes', 'defaultOutputModes', 'skills'])
         probe.expect(Array.isArray(probe.card[field]), `${field} is no list`, {
           actual: JSON.stringify(probe.card[field]),
@@ -208,7 +209,7 @@ export const beforeChecks = defineChecks([
       probe.expect(
         last?.kind === 'status' &&
           last.final === true &&
-          (terminal.has(last.state) || interrupted.has(last.state)),
+          (terminalStates.has(last.state) || interruptedStates.has(last.state)),
         'The last event is not final',
         { actual: JSON.stringify(last?.raw).slice(0, 160) },
       );
@@ -225,7 +226,7 @@ export const beforeChecks = defineChecks([
     remedy: 'Keep what happened, or do not declare stateTransitionHistory.',
     async run(probe) {
       if (probe.capabilities.stateTransitionHistory !== true)
-        throw new NotApplicable('The card does not promise stateTransitionHistory.');
+        throw new NotApplicableError('The card does not promise stateTransitionHistory.');
       const task = await probe.completed();
       const { history } = await probe.get(task.id ?? '', 100);
       probe.expect((history ?? []).length >= 2, 'The history has fewer than two entries', {
@@ -294,7 +295,7 @@ export const beforeChecks = defineChecks([
     remedy: 'Take tasks/sendSubscribe at /subscribe as well, where the first clients look for it.',
     async run(probe) {
       const said = probe.speech.say('stream', { message: probe.tools.reach.to('completed') });
-      if (!said) throw new Inconclusive('Streams have no name.');
+      if (!said) throw new InconclusiveError('Streams have no name.');
       const exchange = await probe.raw({ ...said, url: `${probe.speech.url.replace(/\/+$/, '')}/subscribe` });
       const type = exchange.headers['content-type'] ?? '';
       probe.expect(type.startsWith('text/event-stream'), '/subscribe gives no stream', {

@@ -1,9 +1,9 @@
-import { readJson } from '../../../primitives/json.ts';
+import { parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { defineChecks } from '../../check.ts';
-import { Inconclusive } from '../../check-errors.ts';
-import { described, type Probe } from '../../probe.ts';
-import { isObject, type Json, listIn } from '../../drivers/normalized-views.ts';
-import type { Exchange } from '../../wire/http-exchange.ts';
+import { InconclusiveError } from '../../check-errors.ts';
+import { describeResponse, type Probe } from '../../probe.ts';
+import { isJsonObject, type JsonObject, asList } from '../../drivers/normalized-views.ts';
+import type { HttpExchange } from '../../wire/http-exchange.ts';
 
 function call(
   probe: Probe,
@@ -11,7 +11,7 @@ function call(
   path: string,
   body?: string | Uint8Array,
   headers: Record<string, string> = {},
-): Promise<Exchange> {
+): Promise<HttpExchange> {
   return probe.raw({
     method,
     url: `${probe.speech.url.replace(/\/+$/, '')}${path}`,
@@ -25,9 +25,9 @@ function call(
 }
 
 /** The error of an answer, in the form of 11.6. */
-function errorOf(exchange: Exchange): Json {
-  const body = readJson(exchange.body);
-  return isObject(body) && isObject(body.error) ? body.error : {};
+function errorOf(exchange: HttpExchange): JsonObject {
+  const body = parseJsonOrUndefined(exchange.body);
+  return isJsonObject(body) && isJsonObject(body.error) ? body.error : {};
 }
 
 const rule = {
@@ -73,9 +73,9 @@ export const restChecks = defineChecks([
       'Add {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_FOUND", "domain": "a2a-protocol.org"}.',
     async run(probe) {
       const error = errorOf(await call(probe, 'GET', `/tasks/${crypto.randomUUID()}`));
-      const details = (listIn(error.details) ?? []) as Json[];
+      const details = (asList(error.details) ?? []) as JsonObject[];
       probe.expect(
-        details.every((each) => isObject(each) && typeof each['@type'] === 'string'),
+        details.every((each) => isJsonObject(each) && typeof each['@type'] === 'string'),
         'A detail has no @type',
         { actual: JSON.stringify(details).slice(0, 200) },
       );
@@ -102,7 +102,7 @@ export const restChecks = defineChecks([
     remedy: 'Add {"@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": [{"field": …}]}.',
     async run(probe) {
       const exchange = await call(probe, 'GET', '/tasks?pageSize=150');
-      const details = (listIn(errorOf(exchange).details) ?? []) as Json[];
+      const details = (asList(errorOf(exchange).details) ?? []) as JsonObject[];
       const bad = details.find((each) => String(each['@type']).endsWith('BadRequest'));
       probe.expect(exchange.status === 400, 'A wrong page size has another status than 400', {
         actual: String(exchange.status),
@@ -110,7 +110,7 @@ export const restChecks = defineChecks([
       probe.expect(bad !== undefined, 'There is no BadRequest', {
         actual: JSON.stringify(details).slice(0, 200),
       });
-      const [violation] = (listIn(bad?.fieldViolations) ?? []) as Json[];
+      const [violation] = (asList(bad?.fieldViolations) ?? []) as JsonObject[];
       probe.expect(String(violation?.field).includes('pageSize'), 'The field is not named', {
         actual: JSON.stringify(violation),
       });
@@ -184,7 +184,7 @@ export const restChecks = defineChecks([
       probe.expect(exchange.status === 404, 'An unknown path has another status than 404', {
         actual: String(exchange.status),
       });
-      probe.expect(isObject(readJson(exchange.body)), 'The answer is no JSON', {
+      probe.expect(isJsonObject(parseJsonOrUndefined(exchange.body)), 'The answer is no JSON', {
         actual: exchange.body.slice(0, 80),
       });
     },
@@ -214,7 +214,7 @@ export const restChecks = defineChecks([
         const { details } = errorOf(exchange);
         const isThere =
           exchange.status < 400 ||
-          (listIn(details) ?? []).length > 0 ||
+          (asList(details) ?? []).length > 0 ||
           exchange.status === 401 ||
           exchange.status === 403;
         probe.expect(
@@ -241,7 +241,7 @@ export const restChecks = defineChecks([
         await call(probe, 'GET', `/tasks/${id}:subscribe`),
       ];
       const isThere = answers.some(
-        (exchange) => exchange.status === 404 && (listIn(errorOf(exchange).details) ?? []).length > 0,
+        (exchange) => exchange.status === 404 && (asList(errorOf(exchange).details) ?? []).length > 0,
       );
       probe.expect(isThere, 'Neither verb leads to a subscription', {
         actual: answers.map(({ status }) => status).join(', '),
@@ -288,16 +288,16 @@ export const restChecks = defineChecks([
       const task = await probe.reach('artifact');
       await probe.rest(task.id ?? '');
       const path = `/tasks?contextId=${encodeURIComponent(task.contextId ?? '')}&pageSize=1&includeArtifacts=true&historyLength=0`;
-      const page = readJson((await call(probe, 'GET', path)).body);
-      const tasks = (isObject(page) ? (listIn(page.tasks) ?? []) : []) as Json[];
+      const page = parseJsonOrUndefined((await call(probe, 'GET', path)).body);
+      const tasks = (isJsonObject(page) ? (asList(page.tasks) ?? []) : []) as JsonObject[];
       probe.expect(tasks.length === 1 && tasks[0]?.id === task.id, 'contextId was not understood', {
         actual: JSON.stringify(tasks.map(({ id }) => id)),
       });
-      probe.expect(isObject(page) && page.pageSize === 1, 'pageSize was not understood', {
-        actual: JSON.stringify((page as Json).pageSize),
+      probe.expect(isJsonObject(page) && page.pageSize === 1, 'pageSize was not understood', {
+        actual: JSON.stringify((page as JsonObject).pageSize),
       });
       probe.expect('artifacts' in (tasks[0] ?? {}), 'includeArtifacts was not understood');
-      probe.expect((listIn(tasks[0]?.history) ?? []).length === 0, 'historyLength was not understood');
+      probe.expect((asList(tasks[0]?.history) ?? []).length === 0, 'historyLength was not understood');
     },
   },
   {
@@ -314,12 +314,14 @@ export const restChecks = defineChecks([
       const heard = await probe.ask('send', { message });
       const task = probe.speech.taskOf(heard.result);
       if (!task?.id)
-        throw new Inconclusive(`The agent takes no context of the caller's own: ${described(heard)}`);
-      if (task.contextId !== contextId) throw new Inconclusive('The agent has another context for it.');
+        throw new InconclusiveError(
+          `The agent takes no context of the caller's own: ${describeResponse(heard)}`,
+        );
+      if (task.contextId !== contextId) throw new InconclusiveError('The agent has another context for it.');
       const { exchange, result } = await probe.ask('list', { contextId });
-      const found = isObject(result) ? (listIn(result.tasks) ?? []) : [];
+      const found = isJsonObject(result) ? (asList(result.tasks) ?? []) : [];
       probe.expect(
-        found.some((each) => isObject(each) && each.id === task.id),
+        found.some((each) => isJsonObject(each) && each.id === task.id),
         'A contextId with characters that are encoded in an address was not understood',
         { expected: `the task ${task.id}`, actual: `${found.length} tasks`, exchanges: [exchange] },
       );
@@ -336,7 +338,7 @@ export const restChecks = defineChecks([
     async run(probe) {
       const heard = await probe.ask('send', { message: probe.tools.reach.any() });
       probe.expect(
-        isObject(heard.result) && !('jsonrpc' in heard.result),
+        isJsonObject(heard.result) && !('jsonrpc' in heard.result),
         'The answer has an envelope of JSON-RPC',
       );
       if (probe.capabilities.streaming !== true) return;

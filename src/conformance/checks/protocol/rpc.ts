@@ -1,24 +1,24 @@
-import { readJson } from '../../../primitives/json.ts';
+import { parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { defineChecks } from '../../check.ts';
-import { Broken } from '../../check-errors.ts';
+import { RuleViolationError } from '../../check-errors.ts';
 import type { Probe } from '../../probe.ts';
-import { isObject, type Json } from '../../drivers/normalized-views.ts';
+import { isJsonObject, type JsonObject } from '../../drivers/normalized-views.ts';
 
 /** Sends a body as it is to the JSON-RPC endpoint. */
 async function post(
   probe: Probe,
   body: string | Uint8Array,
   headers: Record<string, string> = {},
-): Promise<Json> {
+): Promise<JsonObject> {
   const exchange = await probe.raw({
     method: 'POST',
     url: probe.speech.url,
     headers: { 'content-type': 'application/json', ...probe.speech.headers, ...headers },
     body,
   });
-  const answer = readJson(exchange.body);
-  if (!isObject(answer))
-    throw new Broken(`HTTP ${exchange.status} without a JSON object`, {
+  const answer = parseJsonOrUndefined(exchange.body);
+  if (!isJsonObject(answer))
+    throw new RuleViolationError(`HTTP ${exchange.status} without a JSON object`, {
       exchanges: [exchange],
       actual: exchange.body.slice(0, 120),
     });
@@ -26,8 +26,8 @@ async function post(
 }
 
 /** Expects an error of JSON-RPC with a code. */
-function expectError(probe: Probe, answer: Json, code: number, what: string): void {
-  const error = isObject(answer.error) ? answer.error : undefined;
+function expectError(probe: Probe, answer: JsonObject, code: number, what: string): void {
+  const error = isJsonObject(answer.error) ? answer.error : undefined;
   probe.expect(error !== undefined, `${what} was not refused`, {
     expected: String(code),
     actual: JSON.stringify(answer).slice(0, 160),
@@ -57,7 +57,8 @@ export const rpcChecks = defineChecks([
     async run(probe) {
       for (const body of ['{"jsonrpc": "2.0", "id": 1, "method": ', '', 'hello', '{"a":1}}']) {
         const answer = await post(probe, body);
-        const code = body === '' && isObject(answer.error) && answer.error.code === -32600 ? -32600 : -32700;
+        const code =
+          body === '' && isJsonObject(answer.error) && answer.error.code === -32600 ? -32600 : -32700;
         expectError(probe, answer, code, JSON.stringify(body));
         probe.expect(answer.id === null, 'The id of a request that cannot be read is not null', {
           expected: 'null',
@@ -115,10 +116,10 @@ export const rpcChecks = defineChecks([
         headers: { 'content-type': 'application/json', ...probe.speech.headers },
         body: JSON.stringify([request]),
       });
-      const answer = readJson(exchange.body);
+      const answer = parseJsonOrUndefined(exchange.body);
       if (Array.isArray(answer)) return;
-      probe.expect(isObject(answer), `A batch was answered with HTTP ${exchange.status} and no JSON`);
-      expectError(probe, answer as Json, -32600, 'A batch');
+      probe.expect(isJsonObject(answer), `A batch was answered with HTTP ${exchange.status} and no JSON`);
+      expectError(probe, answer as JsonObject, -32600, 'A batch');
     },
   },
   {
@@ -248,8 +249,8 @@ export const rpcChecks = defineChecks([
       const task = crypto.randomUUID();
       for (const rpcId of ['a text', 17, 0, '17', 'ü✓', Number.MAX_SAFE_INTEGER]) {
         const heard = await probe.ask('get', { id: task }, { rpcId });
-        const answer = readJson(heard.exchange.body);
-        const id = isObject(answer) ? answer.id : undefined;
+        const answer = parseJsonOrUndefined(heard.exchange.body);
+        const id = isJsonObject(answer) ? answer.id : undefined;
         probe.expect(id === rpcId, 'The id came back changed', {
           expected: JSON.stringify(rpcId),
           actual: JSON.stringify(id),
@@ -288,7 +289,7 @@ export const rpcChecks = defineChecks([
         actual: JSON.stringify(details).slice(0, 120),
       });
       for (const each of details as unknown[])
-        probe.expect(isObject(each) && typeof each['@type'] === 'string', 'A detail has no @type', {
+        probe.expect(isJsonObject(each) && typeof each['@type'] === 'string', 'A detail has no @type', {
           actual: JSON.stringify(each).slice(0, 120),
         });
     },
@@ -304,7 +305,7 @@ export const rpcChecks = defineChecks([
       'Add {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_FOUND", "domain": "a2a-protocol.org"}.',
     async run(probe) {
       const heard = await probe.ask('get', { id: crypto.randomUUID() });
-      const info = ((heard.fault?.details ?? []) as Json[]).find((each) =>
+      const info = ((heard.fault?.details ?? []) as JsonObject[]).find((each) =>
         String(each['@type']).endsWith('ErrorInfo'),
       );
       probe.expect(info !== undefined, 'There is no ErrorInfo');
@@ -334,8 +335,10 @@ export const rpcChecks = defineChecks([
         headers: { ...probe.speech.headers, 'content-type': 'text/plain' },
         body: String(said?.body),
       });
-      const answer = readJson(exchange.body);
-      const { code } = (isObject(answer) && isObject(answer.error) ? answer.error : {}) as { code?: number };
+      const answer = parseJsonOrUndefined(exchange.body);
+      const { code } = (isJsonObject(answer) && isJsonObject(answer.error) ? answer.error : {}) as {
+        code?: number;
+      };
       // An unknown task was asked for, so whoever read the request says that it is not there.
       probe.expect(
         exchange.status >= 400 || (code !== undefined && code !== -32001),

@@ -1,29 +1,29 @@
 import { defineChecks } from '../../check.ts';
-import { NotApplicable } from '../../check-errors.ts';
+import { NotApplicableError } from '../../check-errors.ts';
 import type { Probe } from '../../probe.ts';
-import { contentOf } from '../../observation/task-tracker.ts';
-import type { TaskView } from '../../drivers/normalized-views.ts';
+import { artifactContent } from '../../observation/task-tracker.ts';
+import type { NormalizedTask } from '../../drivers/normalized-views.ts';
 
 /** The same agent over its other transport. */
 function other(probe: Probe): Probe {
   const [speech] = probe.tools.others;
-  if (!speech) throw new NotApplicable('The agent has one transport only.');
+  if (!speech) throw new NotApplicableError('The agent has one transport only.');
   return probe.over(speech);
 }
 
-function gist({ id, contextId, state, artifacts = [] }: TaskView): string {
+function gist({ id, contextId, state, artifacts = [] }: NormalizedTask): string {
   return JSON.stringify({
     id,
     contextId,
     state,
-    artifacts: artifacts.map((each) => [each.id, contentOf(each)]),
+    artifacts: artifacts.map((each) => [each.id, artifactContent(each)]),
   });
 }
 
 const rule = { section: '5.1', level: 'MUST', category: 'lifecycle', versions: ['1.0'] } as const;
 
 /** All transports show the same agent: section 5.1. */
-export const bindingChecks = defineChecks([
+export const transportEquivalenceChecks = defineChecks([
   {
     ...rule,
     id: 'binding.same-task',

@@ -1,6 +1,6 @@
 import { defineChecks } from '../../check.ts';
-import { Inconclusive } from '../../check-errors.ts';
-import { described, type Probe } from '../../probe.ts';
+import { InconclusiveError } from '../../check-errors.ts';
+import { describeResponse, type Probe } from '../../probe.ts';
 
 /** Sends a message whose wire form was changed, and expects it to be refused as invalid. */
 async function refusedWith(
@@ -21,7 +21,7 @@ async function refusedWith(
   if (!heard.fault)
     probe.complain(`${what} was taken`, {
       expected: 'InvalidParams',
-      actual: described(heard),
+      actual: describeResponse(heard),
       exchanges: [heard.exchange],
     });
   else probe.refusal(heard, 'InvalidParams', what);
@@ -140,7 +140,7 @@ export const validationChecks = defineChecks([
       );
       probe.expect(
         !heard.fault && heard.problem === undefined,
-        `A message with unknown fields was refused: ${described(heard)}`,
+        `A message with unknown fields was refused: ${describeResponse(heard)}`,
       );
     },
   },
@@ -153,7 +153,7 @@ export const validationChecks = defineChecks([
     remedy: 'Name the field in the message, and in a BadRequest.',
     async run(probe) {
       const heard = await probe.ask('list', { pageSize: 101 });
-      if (!heard.fault) throw new Inconclusive('A page size that is too large was not refused.');
+      if (!heard.fault) throw new InconclusiveError('A page size that is too large was not refused.');
       const all = `${heard.fault.message} ${JSON.stringify(heard.fault.details ?? '')}`;
       probe.expect(/page_?size/i.test(all), 'The error does not name pageSize', {
         actual: heard.fault.message,
@@ -174,7 +174,7 @@ export const validationChecks = defineChecks([
         message: { ...probe.tools.reach.any(), contextId },
         historyLength: -5,
       });
-      if (!heard.fault) throw new Inconclusive('The message was not refused.');
+      if (!heard.fault) throw new InconclusiveError('The message was not refused.');
       const listed = await probe.ask('list', { contextId });
       const { tasks = [] } = (listed.result ?? {}) as { tasks?: unknown[] };
       probe.expect(tasks.length === 0, 'A refused message made a task', { actual: String(tasks.length) });

@@ -1,21 +1,31 @@
 import { type Check, defineChecks } from '../../check.ts';
-import { requiredExtensions, speak, versionNamed, withExtensions } from '../../discovery/card-variants.ts';
-import type { Level, Transport } from '../../rule-model.ts';
-import { NotApplicable } from '../../check-errors.ts';
-import { described, type Probe } from '../../probe.ts';
-import type { Asking, Heard, Manner, Operation } from '../../drivers/protocol-driver.ts';
-import { isObject, listIn, textIn } from '../../drivers/normalized-views.ts';
+import {
+  requiredExtensions,
+  createDriver,
+  parseVersionName,
+  withDeclaredExtensions,
+} from '../../discovery/card-variants.ts';
+import type { RequirementLevel, CheckedTransport } from '../../rule-model.ts';
+import { NotApplicableError } from '../../check-errors.ts';
+import { describeResponse, type Probe } from '../../probe.ts';
+import type {
+  OperationInput,
+  DecodedResponse,
+  RequestOverrides,
+  DriverOperation,
+} from '../../drivers/protocol-driver.ts';
+import { isJsonObject, asList, asText } from '../../drivers/normalized-views.ts';
 
 /** A check about versions: id, requirements, section, level, sentence, remedy, and what it does. */
 function about(
   id: string,
   requirements: readonly string[],
   section: string,
-  level: Level,
+  level: RequirementLevel,
   sentence: string,
   remedy: string,
   run: (probe: Probe) => Promise<void>,
-  transports?: readonly Transport[],
+  transports?: readonly CheckedTransport[],
 ): Check {
   return {
     id,
@@ -31,29 +41,31 @@ function about(
   };
 }
 
-const asking = (version: string): Manner => ({ headers: { 'a2a-version': version } });
+const asking = (version: string): RequestOverrides => ({ headers: { 'a2a-version': version } });
 
 /** Without the header, which an empty text removes. */
-const silent: Manner = asking('');
+const silent: RequestOverrides = asking('');
 
 /** True for an answer that holds a task in the words of 1.0. */
-function isNew({ result }: Heard): boolean {
-  const task = isObject(result) && isObject(result.task) ? result.task : result;
-  const status = isObject(task) ? task.status : undefined;
+function isNew({ result }: DecodedResponse): boolean {
+  const task = isJsonObject(result) && isJsonObject(result.task) ? result.task : result;
+  const status = isJsonObject(task) ? task.status : undefined;
   return (
-    isObject(status) && String(status.state).startsWith('TASK_STATE_') && !(isObject(task) && 'kind' in task)
+    isJsonObject(status) &&
+    String(status.state).startsWith('TASK_STATE_') &&
+    !(isJsonObject(task) && 'kind' in task)
   );
 }
 
 /** The versions that are spoken at the same address, and that address. */
 function versionsAt({ card, speech }: Probe): Map<string, string> {
-  const same = (listIn(card.supportedInterfaces) ?? [])
-    .filter(isObject)
-    .filter((each) => each.protocolBinding === speech.transport && sameAddress(textIn(each.url), speech.url));
+  const same = (asList(card.supportedInterfaces) ?? [])
+    .filter(isJsonObject)
+    .filter((each) => each.protocolBinding === speech.transport && sameAddress(asText(each.url), speech.url));
   return new Map(
     same.flatMap(({ protocolVersion, url }) => {
-      const named = versionNamed(protocolVersion);
-      return named === undefined ? [] : [[named, textIn(url) ?? ''] as const];
+      const named = parseVersionName(protocolVersion);
+      return named === undefined ? [] : [[named, asText(url) ?? ''] as const];
     }),
   );
 }
@@ -64,11 +76,11 @@ function sameAddress(a = '', b = ''): boolean {
   return inner.startsWith(outer);
 }
 
-async function likeNew(probe: Probe, id: string, manner: Manner, how: string): Promise<void> {
+async function likeNew(probe: Probe, id: string, manner: RequestOverrides, how: string): Promise<void> {
   const heard = await probe.ask('get', { id }, manner);
   probe.expect(isNew(heard), `${how} is not served as 1.0`, {
     expected: 'the task, in the words of 1.0',
-    actual: described(heard),
+    actual: describeResponse(heard),
   });
 }
 
@@ -122,7 +134,7 @@ export const versionChecks = defineChecks([
     'Answer -32009 with the reason VERSION_NOT_SUPPORTED before anything is done.',
     async (probe) => {
       const { id = '' } = await probe.completed();
-      const operations: [Operation, Asking][] = [
+      const operations: [DriverOperation, OperationInput][] = [
         ['get', { id }],
         ['send', { message: probe.tools.reach.any() }],
         ['list', {}],
@@ -165,7 +177,7 @@ export const versionChecks = defineChecks([
       const speaksOld = versionsAt(probe).has('0.3');
       // There, REST of both versions may be told apart by its paths, and looks the same.
       if (speaksOld && probe.speech.transport === 'HTTP+JSON')
-        throw new NotApplicable('REST of 0.3 is spoken at this address as well.');
+        throw new NotApplicableError('REST of 0.3 is spoken at this address as well.');
       const { id = '' } = await probe.completed();
       for (const [manner, how] of [
         [silent, 'without A2A-Version'],
@@ -174,7 +186,7 @@ export const versionChecks = defineChecks([
         const heard = await probe.ask('get', { id }, manner);
         probe.expect(!isNew(heard), `A request ${how} is served as 1.0`, {
           expected: speaksOld ? 'an answer as in 0.3, or an error' : 'VersionNotSupported',
-          actual: described(heard),
+          actual: describeResponse(heard),
         });
         // Where 0.3 is spoken there is no such method or path; where it is not, there is one error only.
         if (!speaksOld) probe.refusal(heard, 'VersionNotSupported', `A request ${how}`);
@@ -190,13 +202,13 @@ export const versionChecks = defineChecks([
     'Choose methods and shapes by the version of the request: 1.0 has no tasks/get.',
     async (probe) => {
       const { id = '' } = await probe.completed();
-      const older = speak('0.3', 'JSONRPC', probe.speech.url);
+      const older = createDriver('0.3', 'JSONRPC', probe.speech.url);
       const request = older.say('get', { id }, { headers: { 'a2a-version': '1.0' } });
-      if (!request) throw new NotApplicable('0.3 has no such method.');
+      if (!request) throw new NotApplicableError('0.3 has no such method.');
       const heard = probe.speech.hear(await probe.raw(request));
       probe.expect(heard.result === undefined, 'A method of 0.3 is served to a caller of 1.0', {
         expected: 'MethodNotFound',
-        actual: described(heard),
+        actual: describeResponse(heard),
       });
     },
     ['JSONRPC'],
@@ -210,9 +222,9 @@ export const versionChecks = defineChecks([
     'Choose methods and shapes by the version of the request.',
     async (probe) => {
       const url = versionsAt(probe).get('0.3');
-      if (url === undefined) throw new NotApplicable('0.3 is not spoken at this address.');
-      const speech = speak('0.3', probe.speech.transport, url);
-      const older = probe.over(withExtensions(speech, requiredExtensions(probe.card)));
+      if (url === undefined) throw new NotApplicableError('0.3 is not spoken at this address.');
+      const speech = createDriver('0.3', probe.speech.transport, url);
+      const older = probe.over(withDeclaredExtensions(speech, requiredExtensions(probe.card)));
       for (const version of ['0.3', '0.3.0', '']) {
         const heard = await older.ask('send', { message: probe.tools.reach.any() }, asking(version));
         const found = older.speech.taskOf(heard.result) ?? older.speech.messageOf(heard.result);
@@ -221,7 +233,7 @@ export const versionChecks = defineChecks([
           `A message of 0.3 with A2A-Version "${version}" is not understood`,
           {
             expected: 'a task or a message in the words of 0.3',
-            actual: described(heard),
+            actual: describeResponse(heard),
           },
         );
       }

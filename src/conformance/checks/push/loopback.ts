@@ -1,5 +1,5 @@
 /** True for an address on this machine. */
-export function isLoopback(url: string): boolean {
+export function isLoopbackUrl(url: string): boolean {
   try {
     const { hostname } = new URL(url);
     return /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/i.test(hostname);

@@ -1,23 +1,23 @@
-import { type Check, defineChecks, type Need } from '../../check.ts';
-import type { Category, Level } from '../../rule-model.ts';
-import { Inconclusive } from '../../check-errors.ts';
-import { described, type Probe } from '../../probe.ts';
-import { isObject, type Json, listIn, textIn } from '../../drivers/normalized-views.ts';
-import { isLoopback } from './loopback.ts';
-import { idOf, register } from './webhook-steps.ts';
+import { type Check, defineChecks, type Precondition } from '../../check.ts';
+import type { ReportCategory, RequirementLevel } from '../../rule-model.ts';
+import { InconclusiveError } from '../../check-errors.ts';
+import { describeResponse, type Probe } from '../../probe.ts';
+import { isJsonObject, type JsonObject, asList, asText } from '../../drivers/normalized-views.ts';
+import { isLoopbackUrl } from './loopback.ts';
+import { pushConfigId, registerWebhook } from './webhook-steps.ts';
 
 /** A check about webhooks: id, requirements, section, level, sentence, remedy, and what it does. */
-export function pushCheck(
+export function definePushCheck(
   id: string,
   requirements: readonly string[],
   section: string,
-  level: Level,
+  level: RequirementLevel,
   sentence: string,
   remedy: string,
   run: (probe: Probe) => Promise<void>,
-  needs: readonly Need[] = ['push'],
+  needs: readonly Precondition[] = ['push'],
 ): Check {
-  const category: Category = /unknown|url|unsupported/.test(id) ? 'error-handling' : 'lifecycle';
+  const category: ReportCategory = /unknown|url|unsupported/.test(id) ? 'error-handling' : 'lifecycle';
   return { id, requirements, section, level, category, sentence, remedy, versions: ['1.0'], needs, run };
 }
 
@@ -40,16 +40,16 @@ async function registered(
   more: { scheme?: string; credentials?: string } = {},
 ) {
   const hook = await probe.tools.receiver.hook();
-  return { url: hook.url, config: await register(probe, taskId, { url: hook.url, ...more }) };
+  return { url: hook.url, config: await registerWebhook(probe, taskId, { url: hook.url, ...more }) };
 }
 
-function listed(result: unknown): Json[] {
-  return isObject(result) ? (listIn(result.configs) ?? []).filter(isObject) : [];
+function listed(result: unknown): JsonObject[] {
+  return isJsonObject(result) ? (asList(result.configs) ?? []).filter(isJsonObject) : [];
 }
 
 /** Push configurations: sections 3.1.7 to 3.1.10 and 3.3.4. */
-export const pushChecks = defineChecks([
-  pushCheck(
+export const pushConfigChecks = defineChecks([
+  definePushCheck(
     'push.create',
     ['PUSH-003'],
     '3.1.7',
@@ -59,7 +59,7 @@ export const pushChecks = defineChecks([
     async (probe) => {
       const taskId = await waiting(probe);
       const { url, config } = await registered(probe, taskId);
-      const id = idOf(config);
+      const id = pushConfigId(config);
       probe.expect(config.url === url, 'The answer has another url', {
         expected: url,
         actual: String(config.url),
@@ -71,7 +71,7 @@ export const pushChecks = defineChecks([
       await probe.ok('getPush', { taskId, id });
     },
   ),
-  pushCheck(
+  definePushCheck(
     'push.create-unknown',
     ['PUSH-004'],
     '3.1.7',
@@ -83,7 +83,7 @@ export const pushChecks = defineChecks([
       await probe.refused('createPush', { taskId, webhook: { url: unused } }, 'TaskNotFound');
     },
   ),
-  pushCheck(
+  definePushCheck(
     'push.url',
     ['ERR-009', 'SEC-005'],
     '3.3.2',
@@ -105,7 +105,7 @@ export const pushChecks = defineChecks([
       }
     },
   ),
-  pushCheck(
+  definePushCheck(
     'push.get',
     ['PUSH-005'],
     '3.1.8',
@@ -119,23 +119,25 @@ export const pushChecks = defineChecks([
         await registered(probe, taskId),
       ];
       for (const { url, config } of [one, two]) {
-        const id = idOf(config);
+        const id = pushConfigId(config);
         const got = await probe.ok('getPush', { taskId, id });
-        probe.expect(isObject(got) && got.url === url, 'The configuration has another url', {
+        probe.expect(isJsonObject(got) && got.url === url, 'The configuration has another url', {
           expected: url,
-          actual: isObject(got) ? String(got.url) : '',
+          actual: isJsonObject(got) ? String(got.url) : '',
         });
-        probe.expect(isObject(got) && got.id === id, 'The configuration has another id', { expected: id });
+        probe.expect(isJsonObject(got) && got.id === id, 'The configuration has another id', {
+          expected: id,
+        });
       }
-      const got = await probe.ok('getPush', { taskId, id: idOf(one.config) });
-      const { scheme } = isObject(got) && isObject(got.authentication) ? got.authentication : {};
-      probe.expect(textIn(scheme)?.toLowerCase() === 'bearer', 'The configuration lost its authentication', {
+      const got = await probe.ok('getPush', { taskId, id: pushConfigId(one.config) });
+      const { scheme } = isJsonObject(got) && isJsonObject(got.authentication) ? got.authentication : {};
+      probe.expect(asText(scheme)?.toLowerCase() === 'bearer', 'The configuration lost its authentication', {
         expected: 'authentication.scheme Bearer',
         actual: JSON.stringify(got).slice(0, 200),
       });
     },
   ),
-  pushCheck(
+  definePushCheck(
     'push.get-unknown',
     ['PUSH-006'],
     '3.1.8',
@@ -146,11 +148,11 @@ export const pushChecks = defineChecks([
       const taskId = await waiting(probe);
       const { config } = await registered(probe, taskId);
       await probe.refused('getPush', { taskId, id: crypto.randomUUID() }, 'TaskNotFound');
-      const nowhere = { taskId: crypto.randomUUID(), id: idOf(config) };
+      const nowhere = { taskId: crypto.randomUUID(), id: pushConfigId(config) };
       await probe.refused('getPush', nowhere, 'TaskNotFound');
     },
   ),
-  pushCheck(
+  definePushCheck(
     'push.list',
     ['PUSH-007'],
     '3.1.9',
@@ -166,7 +168,7 @@ export const pushChecks = defineChecks([
         probe.expect(
           found.some((each) => each.id === config.id && each.url === url),
           'A configuration is not in the list of its task',
-          { expected: idOf(config), actual: found.map(({ id }) => String(id)).join(', ') },
+          { expected: pushConfigId(config), actual: found.map(({ id }) => String(id)).join(', ') },
         );
       probe.expect(
         found.every(({ url }) => url !== foreign.url),
@@ -178,7 +180,7 @@ export const pushChecks = defineChecks([
       });
     },
   ),
-  pushCheck(
+  definePushCheck(
     'push.list-empty',
     ['PUSH-007'],
     '3.1.9',
@@ -190,7 +192,7 @@ export const pushChecks = defineChecks([
       probe.expect(listed(result).length === 0, 'There are configurations that nobody made');
     },
   ),
-  pushCheck(
+  definePushCheck(
     'push.list-unknown',
     ['PUSH-007'],
     '3.1.9',
@@ -201,7 +203,7 @@ export const pushChecks = defineChecks([
       await probe.refused('listPush', { taskId: crypto.randomUUID() }, 'TaskNotFound');
     },
   ),
-  pushCheck(
+  definePushCheck(
     'push.list-pages',
     ['PUSH-008'],
     '3.1.9',
@@ -217,13 +219,13 @@ export const pushChecks = defineChecks([
       ];
       const ids = (await every(probe, taskId, 1)).map(({ id }) => String(id));
       probe.expect(
-        ids.length === made.length && made.every(({ config }) => ids.includes(idOf(config))),
+        ids.length === made.length && made.every(({ config }) => ids.includes(pushConfigId(config))),
         'The pages do not have every configuration once',
-        { expected: made.map(({ config }) => idOf(config)).join(', '), actual: ids.join(', ') },
+        { expected: made.map(({ config }) => pushConfigId(config)).join(', '), actual: ids.join(', ') },
       );
     },
   ),
-  pushCheck(
+  definePushCheck(
     'push.delete',
     ['PUSH-009'],
     '3.1.10',
@@ -233,14 +235,14 @@ export const pushChecks = defineChecks([
     async (probe) => {
       const taskId = await waiting(probe);
       const [goes, stays] = [await registered(probe, taskId), await registered(probe, taskId)];
-      await probe.ok('deletePush', { taskId, id: idOf(goes.config) });
+      await probe.ok('deletePush', { taskId, id: pushConfigId(goes.config) });
       const ids = (await every(probe, taskId)).map(({ id }) => id);
       probe.expect(!ids.includes(goes.config.id), 'The deleted configuration is still in the list');
       probe.expect(ids.includes(stays.config.id), 'Another configuration was deleted as well');
-      await probe.refused('getPush', { taskId, id: idOf(goes.config) }, 'TaskNotFound');
+      await probe.refused('getPush', { taskId, id: pushConfigId(goes.config) }, 'TaskNotFound');
     },
   ),
-  pushCheck(
+  definePushCheck(
     'push.delete-twice',
     ['PUSH-010'],
     '3.1.10',
@@ -250,16 +252,16 @@ export const pushChecks = defineChecks([
     async (probe) => {
       const taskId = await waiting(probe);
       const { config } = await registered(probe, taskId);
-      const asking = { taskId, id: idOf(config) };
+      const asking = { taskId, id: pushConfigId(config) };
       await probe.ok('deletePush', asking);
       const again = await probe.ask('deletePush', asking);
       probe.expect(!again.fault && again.problem === undefined, 'The second deletion failed', {
         expected: 'the same as the first time',
-        actual: described(again),
+        actual: describeResponse(again),
       });
     },
   ),
-  pushCheck(
+  definePushCheck(
     'push.delete-unknown',
     ['PUSH-010', 'PUSH-009'],
     '3.1.10',
@@ -271,7 +273,7 @@ export const pushChecks = defineChecks([
       await probe.refused('deletePush', asking, 'TaskNotFound');
     },
   ),
-  pushCheck(
+  definePushCheck(
     'push.everywhere',
     ['BIND-002', 'PUSH-005'],
     '5.1',
@@ -280,14 +282,14 @@ export const pushChecks = defineChecks([
     'Let all bindings use one store.',
     async (probe) => {
       const [other] = probe.tools.others;
-      if (!other) throw new Inconclusive('The agent has one binding only.');
+      if (!other) throw new InconclusiveError('The agent has one binding only.');
       const taskId = await waiting(probe);
       const { url, config } = await registered(probe, taskId);
-      const got = await probe.over(other).ok('getPush', { taskId, id: idOf(config) });
-      probe.expect(isObject(got) && got.url === url, `Over ${other.transport} it is another webhook`);
+      const got = await probe.over(other).ok('getPush', { taskId, id: pushConfigId(config) });
+      probe.expect(isJsonObject(got) && got.url === url, `Over ${other.transport} it is another webhook`);
     },
   ),
-  pushCheck(
+  definePushCheck(
     'push.ssrf',
     ['PUSH-025'],
     '13.2',
@@ -300,21 +302,21 @@ export const pushChecks = defineChecks([
       for (const host of ['10.0.0.1', '172.16.0.1', '192.168.0.1', '169.254.169.254', '[fd00::1]']) {
         const url = `http://${host}/a2a`;
         const { result } = await probe.ask('createPush', { taskId, webhook: { url } });
-        if (!isObject(result)) continue;
+        if (!isJsonObject(result)) continue;
         taken.push(url);
-        await probe.ask('deletePush', { taskId, id: textIn(result.id) ?? '' });
+        await probe.ask('deletePush', { taskId, id: asText(result.id) ?? '' });
       }
       if (taken.length === 0) return;
       // A machine that tests itself may take private addresses, but has no use for the metadata of a cloud.
       const metadata = taken.find((url) => url.includes('169.254.169.254'));
-      if (metadata === undefined && isLoopback(probe.speech.url))
-        throw new Inconclusive(
+      if (metadata === undefined && isLoopbackUrl(probe.speech.url))
+        throw new InconclusiveError(
           `${taken.join(', ')} are taken, which may be meant for a machine that tests itself. Try the agent where it is deployed.`,
         );
       probe.complain(`Webhooks at ${taken.join(', ')} are taken`);
     },
   ),
-  pushCheck(
+  definePushCheck(
     'push.unsupported',
     ['CAP-001', 'CAP-002'],
     '3.3.4',
@@ -335,8 +337,8 @@ export const pushChecks = defineChecks([
 ]);
 
 /** Every configuration of a task, page by page. */
-async function every(probe: Probe, taskId: string, pageSize?: number): Promise<Json[]> {
-  const found: Json[] = [];
+async function every(probe: Probe, taskId: string, pageSize?: number): Promise<JsonObject[]> {
+  const found: JsonObject[] = [];
   let pageToken: string | undefined;
   for (let page = 0; page < 20; page++) {
     const asking = {
@@ -346,7 +348,7 @@ async function every(probe: Probe, taskId: string, pageSize?: number): Promise<J
     };
     const result = await probe.ok('listPush', asking);
     found.push(...listed(result));
-    pageToken = isObject(result) ? textIn(result.nextPageToken) : undefined;
+    pageToken = isJsonObject(result) ? asText(result.nextPageToken) : undefined;
     if (!pageToken) return found;
   }
   probe.expect(false, 'The list of configurations has no last page');

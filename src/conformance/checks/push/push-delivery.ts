@@ -1,21 +1,27 @@
-import { readJson } from '../../../primitives/json.ts';
+import { parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { defineChecks } from '../../check.ts';
-import { Inconclusive } from '../../check-errors.ts';
+import { InconclusiveError } from '../../check-errors.ts';
 import type { Probe } from '../../probe.ts';
-import { terminal } from '../../observation/task-tracker.ts';
-import type { Hook, Notification } from '../../wire/webhook-receiver.ts';
-import { pushCheck } from './push-config.ts';
-import { arrivals, idOf, patience, register, stateOf } from './webhook-steps.ts';
+import { terminalStates } from '../../observation/task-tracker.ts';
+import type { WebhookEndpoint, WebhookDelivery } from '../../wire/webhook-receiver.ts';
+import { definePushCheck } from './push-config.ts';
+import {
+  receivedNotifications,
+  pushConfigId,
+  notificationTimeout,
+  registerWebhook,
+  notificationState,
+} from './webhook-steps.ts';
 
-const some = (received: readonly Notification[]): boolean => received.length > 0;
+const some = (received: readonly WebhookDelivery[]): boolean => received.length > 0;
 
 /** Waits until a webhook was told that its task has ended, or something that nobody understands: that is another rule's. */
-function heardTheEnd(probe: Probe, hook: Hook): Promise<boolean> {
-  const isEnd = ({ body }: Notification): boolean => {
-    const event = probe.speech.eventOf(readJson(body));
-    return event.kind === 'unknown' || terminal.has(stateOf(event) ?? '');
+function heardTheEnd(probe: Probe, hook: WebhookEndpoint): Promise<boolean> {
+  const isEnd = ({ body }: WebhookDelivery): boolean => {
+    const event = probe.speech.eventOf(parseJsonOrUndefined(body));
+    return event.kind === 'unknown' || terminalStates.has(notificationState(event) ?? '');
   };
-  return hook.arrived((received) => received.some(isEnd), patience(probe));
+  return hook.arrived((received) => received.some(isEnd), notificationTimeout(probe));
 }
 
 const pause = (milliseconds: number): Promise<void> =>
@@ -23,7 +29,7 @@ const pause = (milliseconds: number): Promise<void> =>
 
 /** The notifications themselves: sections 3.1.7, 4.3.3 and 13.2. */
 export const pushDeliveryChecks = defineChecks([
-  pushCheck(
+  definePushCheck(
     'push.delivers',
     ['PUSH-001', 'PUSH-012'],
     '3.1.7',
@@ -33,11 +39,11 @@ export const pushDeliveryChecks = defineChecks([
     async (probe) => {
       const { id: taskId = '' } = await probe.slow();
       const hook = await probe.tools.receiver.hook();
-      await register(probe, taskId, { url: hook.url });
-      const isTold = await hook.arrived(some, patience(probe));
+      await registerWebhook(probe, taskId, { url: hook.url });
+      const isTold = await hook.arrived(some, notificationTimeout(probe));
       await probe.ask('cancel', { id: taskId });
       const isAll = isTold && (await heardTheEnd(probe, hook));
-      arrivals(probe, hook, taskId);
+      receivedNotifications(probe, hook, taskId);
       probe.expect(isTold, 'No notification arrived', {
         expected: `a POST to ${hook.url}; where the agent cannot reach it, give --webhook-url`,
         actual: 'nothing',
@@ -48,7 +54,7 @@ export const pushDeliveryChecks = defineChecks([
       });
     },
   ),
-  pushCheck(
+  definePushCheck(
     'push.inline',
     ['PUSH-001', 'PUSH-017'],
     '3.2.2',
@@ -59,7 +65,7 @@ export const pushDeliveryChecks = defineChecks([
       const hook = await probe.tools.receiver.hook();
       const task = await probe.completed({ webhook: { url: hook.url } });
       const isTold = await heardTheEnd(probe, hook);
-      arrivals(probe, hook, task.id ?? '');
+      receivedNotifications(probe, hook, task.id ?? '');
       probe.expect(some(hook.received), 'No notification arrived', {
         expected: `a POST to ${hook.url}`,
         actual: 'nothing',
@@ -67,7 +73,7 @@ export const pushDeliveryChecks = defineChecks([
       probe.expect(isTold, 'The webhook was not told how the task ended');
     },
   ),
-  pushCheck(
+  definePushCheck(
     'push.lives',
     ['PUSH-002'],
     '3.1.7',
@@ -77,17 +83,17 @@ export const pushDeliveryChecks = defineChecks([
     async (probe) => {
       const { id: taskId = '' } = await probe.reach('input-required');
       const hook = await probe.tools.receiver.hook();
-      const config = await register(probe, taskId, { url: hook.url });
-      await probe.ok('getPush', { taskId, id: idOf(config) });
+      const config = await registerWebhook(probe, taskId, { url: hook.url });
+      await probe.ok('getPush', { taskId, id: pushConfigId(config) });
       await probe.ask('send', { message: { text: 'this one', taskId } });
       const isTold = await heardTheEnd(probe, hook);
-      arrivals(probe, hook, taskId);
+      receivedNotifications(probe, hook, taskId);
       probe.expect(isTold, 'The webhook of a task that waited was not told of its end', {
         actual: `${hook.received.length} notifications`,
       });
     },
   ),
-  pushCheck(
+  definePushCheck(
     'push.credentials',
     ['PUSH-011', 'PUSH-021'],
     '4.3.3',
@@ -98,16 +104,16 @@ export const pushDeliveryChecks = defineChecks([
       const secrets = [crypto.randomUUID(), Buffer.from(`me:${crypto.randomUUID()}`).toString('base64')];
       const schemes = ['Bearer', 'Basic'];
       const { id: taskId = '' } = await probe.slow();
-      const hooks: Hook[] = [];
+      const hooks: WebhookEndpoint[] = [];
       for (const [index, scheme] of schemes.entries()) {
         const hook = await probe.tools.receiver.hook();
-        await register(probe, taskId, { url: hook.url, scheme, credentials: secrets[index] ?? '' });
+        await registerWebhook(probe, taskId, { url: hook.url, scheme, credentials: secrets[index] ?? '' });
         hooks.push(hook);
       }
-      await Promise.all(hooks.map((hook) => hook.arrived(some, patience(probe))));
+      await Promise.all(hooks.map((hook) => hook.arrived(some, notificationTimeout(probe))));
       await probe.ask('cancel', { id: taskId });
       for (const [index, hook] of hooks.entries()) {
-        arrivals(probe, hook, taskId);
+        receivedNotifications(probe, hook, taskId);
         probe.expect(some(hook.received), 'No notification arrived at a webhook with credentials');
         const wanted = `${schemes[index]} ${secrets[index]}`;
         for (const { headers } of hook.received) {
@@ -122,7 +128,7 @@ export const pushDeliveryChecks = defineChecks([
       }
     },
   ),
-  pushCheck(
+  definePushCheck(
     'push.two',
     ['PUSH-017'],
     '4.3.3',
@@ -133,18 +139,18 @@ export const pushDeliveryChecks = defineChecks([
       const { receiver } = probe.tools;
       const { id: taskId = '' } = await probe.slow();
       const hooks = [await receiver.hook(() => 500), await receiver.hook(), await receiver.hook()];
-      for (const hook of hooks) await register(probe, taskId, { url: hook.url });
-      const all = hooks.map((hook) => hook.arrived(some, patience(probe)));
+      for (const hook of hooks) await registerWebhook(probe, taskId, { url: hook.url });
+      const all = hooks.map((hook) => hook.arrived(some, notificationTimeout(probe)));
       const told = await Promise.all(all);
       await probe.ask('cancel', { id: taskId });
-      for (const hook of hooks) arrivals(probe, hook, taskId);
+      for (const hook of hooks) receivedNotifications(probe, hook, taskId);
       probe.expect(told.every(Boolean), 'Not every webhook of a task was told', {
         expected: `${hooks.length} webhooks`,
         actual: `${told.filter(Boolean).length} were told`,
       });
     },
   ),
-  pushCheck(
+  definePushCheck(
     'push.delete-stops',
     ['PUSH-009'],
     '3.1.10',
@@ -154,17 +160,17 @@ export const pushDeliveryChecks = defineChecks([
     async (probe) => {
       const { id: taskId = '' } = await probe.slow();
       const [goes, stays] = [await probe.tools.receiver.hook(), await probe.tools.receiver.hook()];
-      const config = await register(probe, taskId, { url: goes.url });
-      await register(probe, taskId, { url: stays.url });
-      await goes.arrived(some, patience(probe));
-      await probe.ok('deletePush', { taskId, id: idOf(config) });
+      const config = await registerWebhook(probe, taskId, { url: goes.url });
+      await registerWebhook(probe, taskId, { url: stays.url });
+      await goes.arrived(some, notificationTimeout(probe));
+      await probe.ok('deletePush', { taskId, id: pushConfigId(config) });
       // What was on its way may arrive.
       await pause(150);
       const before = goes.received.length;
       await probe.ask('cancel', { id: taskId });
       const isTold = await heardTheEnd(probe, stays);
       await pause(250);
-      for (const hook of [goes, stays]) arrivals(probe, hook, taskId);
+      for (const hook of [goes, stays]) receivedNotifications(probe, hook, taskId);
       probe.expect(isTold, 'The webhook that stayed was not told of the end');
       probe.expect(goes.received.length === before, 'A deleted webhook was told of something', {
         expected: `${before} notifications`,
@@ -172,7 +178,7 @@ export const pushDeliveryChecks = defineChecks([
       });
     },
   ),
-  pushCheck(
+  definePushCheck(
     'push.retries',
     ['PUSH-018', 'PUSH-023'],
     '13.2',
@@ -191,16 +197,16 @@ export const pushDeliveryChecks = defineChecks([
       const isAgain = await hook.arrived(
         (received) =>
           received.some(({ body }, index) => received.some((each, i) => i < index && each.body === body)),
-        patience(probe),
+        notificationTimeout(probe),
       );
-      arrivals(probe, hook, task.id ?? '');
+      receivedNotifications(probe, hook, task.id ?? '');
       probe.expect(isAgain, 'A notification that was answered with 503 was not sent again', {
-        expected: `a second attempt within ${patience(probe)} ms`,
+        expected: `a second attempt within ${notificationTimeout(probe)} ms`,
         actual: `${hook.received.length} notifications, each once`,
       });
     },
   ),
-  pushCheck(
+  definePushCheck(
     'push.hangs',
     ['PUSH-019', 'PUSH-022'],
     '4.3.3',
@@ -215,14 +221,14 @@ export const pushDeliveryChecks = defineChecks([
         webhook: { url: hook.url },
       });
       if (probe.speech.messageOf(heard.result))
-        throw new Inconclusive(
+        throw new InconclusiveError(
           'The agent answers with a message and makes no task, so nothing can be held up.',
         );
       const id = probe.speech.taskOf(heard.result)?.id;
       // A task that waits for its caller is not held up by its webhook.
       if (id !== undefined) await probe.rest(id);
       hook.release();
-      arrivals(probe, hook, id ?? '');
+      receivedNotifications(probe, hook, id ?? '');
       probe.expect(id !== undefined, 'No task was made while its webhook hung', {
         actual: `${heard.problem ?? 'no answer'} after ${Math.round(performance.now() - began)} ms`,
       });

@@ -1,18 +1,23 @@
-import { readJson } from '../../../primitives/json.ts';
+import { parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { type Check, defineChecks } from '../../check.ts';
-import type { Rule, Version } from '../../rule-model.ts';
-import { Inconclusive } from '../../check-errors.ts';
-import { described, type Probe } from '../../probe.ts';
-import { terminal } from '../../observation/task-tracker.ts';
-import { isObject, type Json, listIn, textIn } from '../../drivers/normalized-views.ts';
-import type { Hook, Notification } from '../../wire/webhook-receiver.ts';
-import { arrivals, patience, register, stateOf } from './webhook-steps.ts';
+import type { ConformanceRule, CheckedVersion } from '../../rule-model.ts';
+import { InconclusiveError } from '../../check-errors.ts';
+import { describeResponse, type Probe } from '../../probe.ts';
+import { terminalStates } from '../../observation/task-tracker.ts';
+import { isJsonObject, type JsonObject, asList, asText } from '../../drivers/normalized-views.ts';
+import type { WebhookEndpoint, WebhookDelivery } from '../../wire/webhook-receiver.ts';
+import {
+  receivedNotifications,
+  notificationTimeout,
+  registerWebhook,
+  notificationState,
+} from './webhook-steps.ts';
 
 /** A check about webhooks before 1.0. Over REST nobody agrees how they are written, so JSON-RPC is looked at. */
 function before(
-  rule: Pick<Rule, 'id' | 'section' | 'level' | 'sentence' | 'remedy'> & Partial<Check>,
+  rule: Pick<ConformanceRule, 'id' | 'section' | 'level' | 'sentence' | 'remedy'> & Partial<Check>,
   run: (probe: Probe) => Promise<void>,
-  versions: readonly Version[] = ['0.3', '0.1'],
+  versions: readonly CheckedVersion[] = ['0.3', '0.1'],
 ): Check {
   const what = rule.id.split('.').slice(1).join('.');
   return {
@@ -35,37 +40,37 @@ async function waiting(probe: Probe): Promise<string> {
 }
 
 /** Ends a task that has a webhook. */
-async function ended(probe: Probe, token?: string): Promise<{ taskId: string; hook: Hook }> {
+async function ended(probe: Probe, token?: string): Promise<{ taskId: string; hook: WebhookEndpoint }> {
   // One that waits does not end by itself before its webhook is there.
   const isWaiting = probe.tools.reach.knows('input-required');
   const { id: taskId = '', contextId = '' } = isWaiting
     ? await probe.reach('input-required')
     : await probe.slow();
   const hook = await probe.tools.receiver.hook();
-  await register(probe, taskId, { url: hook.url, ...(token === undefined ? {} : { token }) });
+  await registerWebhook(probe, taskId, { url: hook.url, ...(token === undefined ? {} : { token }) });
   const heard = isWaiting
     ? await probe.ask('send', {
         message: { text: 'go on', messageId: crypto.randomUUID(), taskId, contextId },
       })
     : await probe.ask('cancel', { id: taskId });
   if (heard.fault || heard.problem !== undefined)
-    throw new Inconclusive(`The task could not be ended: ${described(heard)}`);
+    throw new InconclusiveError(`The task could not be ended: ${describeResponse(heard)}`);
   return { taskId, hook };
 }
 
 /** The webhook in an answer, which is nested before 1.0. */
-function webhookIn(result: unknown): Json {
-  const nested = isObject(result) ? result.pushNotificationConfig : undefined;
-  return isObject(nested) ? nested : {};
+function webhookIn(result: unknown): JsonObject {
+  const nested = isJsonObject(result) ? result.pushNotificationConfig : undefined;
+  return isJsonObject(nested) ? nested : {};
 }
 
-async function registered(probe: Probe, taskId: string): Promise<{ url: string; config: Json }> {
+async function registered(probe: Probe, taskId: string): Promise<{ url: string; config: JsonObject }> {
   const { url } = await probe.tools.receiver.hook();
-  return { url, config: webhookIn(await register(probe, taskId, { url })) };
+  return { url, config: webhookIn(await registerWebhook(probe, taskId, { url })) };
 }
 
 /** Webhooks of 0.3 and 0.1. */
-export const pushBeforeChecks = defineChecks([
+export const pushPre1_0Checks = defineChecks([
   before(
     {
       id: 'push-before.create',
@@ -81,7 +86,7 @@ export const pushBeforeChecks = defineChecks([
         expected: url,
         actual: String(config.url),
       });
-      const id = textIn(config.id);
+      const id = asText(config.id);
       const got = webhookIn(await probe.ok('getPush', { taskId, ...(id === undefined ? {} : { id }) }));
       probe.expect(got.url === url, 'Another url is given back when it is asked for', {
         expected: url,
@@ -116,7 +121,7 @@ export const pushBeforeChecks = defineChecks([
       const [taskId, other] = [await waiting(probe), await waiting(probe)];
       const { url } = await registered(probe, taskId);
       await registered(probe, other);
-      const configs = listIn(await probe.ok('listPush', { taskId }));
+      const configs = asList(await probe.ok('listPush', { taskId }));
       const urls = (configs ?? []).map((each) => webhookIn(each).url);
       probe.expect(urls.length === 1 && urls[0] === url, 'The list is not that of the task', {
         expected: url,
@@ -137,8 +142,8 @@ export const pushBeforeChecks = defineChecks([
       const taskId = await waiting(probe);
       const { url, config } = await registered(probe, taskId);
       // Whoever gives no id names the webhook after its task.
-      await probe.ok('deletePush', { taskId, id: textIn(config.id) ?? taskId });
-      const left = listIn(await probe.ok('listPush', { taskId })) ?? [];
+      await probe.ok('deletePush', { taskId, id: asText(config.id) ?? taskId });
+      const left = asList(await probe.ok('listPush', { taskId })) ?? [];
       probe.expect(
         left.every((each) => webhookIn(each).url !== url),
         'The webhook is still listed',
@@ -156,9 +161,10 @@ export const pushBeforeChecks = defineChecks([
     },
     async (probe) => {
       const { taskId, hook } = await ended(probe);
-      const isEnd = ({ body }: Notification): boolean => terminal.has(stateIn(probe, readJson(body)) ?? '');
-      const isTold = await hook.arrived((received) => received.some(isEnd), patience(probe));
-      arrivals(probe, hook, taskId);
+      const isEnd = ({ body }: WebhookDelivery): boolean =>
+        terminalStates.has(stateIn(probe, parseJsonOrUndefined(body)) ?? '');
+      const isTold = await hook.arrived((received) => received.some(isEnd), notificationTimeout(probe));
+      receivedNotifications(probe, hook, taskId);
       probe.expect(hook.received.length > 0, 'No notification arrived', {
         expected: `a POST to ${hook.url}; where the agent cannot reach it, give --webhook-url`,
         actual: 'nothing',
@@ -167,7 +173,7 @@ export const pushBeforeChecks = defineChecks([
         probe.expect(method === 'POST', `The method was ${method}`);
         const type = String(headers['content-type']);
         probe.expect(/^application\/json\b/i.test(type), `The media type was ${type}`);
-        const told = idIn(readJson(body));
+        const told = idIn(parseJsonOrUndefined(body));
         probe.expect(told === taskId, 'The notification is about another task', {
           expected: taskId,
           actual: String(told),
@@ -187,7 +193,7 @@ export const pushBeforeChecks = defineChecks([
     async (probe) => {
       const token = crypto.randomUUID();
       const { hook } = await ended(probe, token);
-      const isTold = await hook.arrived((received) => received.length > 0, patience(probe));
+      const isTold = await hook.arrived((received) => received.length > 0, notificationTimeout(probe));
       probe.expect(isTold, 'No notification arrived');
       const sent = hook.received.map(({ headers }) => headers['x-a2a-notification-token']);
       probe.expect(
@@ -218,11 +224,11 @@ export const pushBeforeChecks = defineChecks([
 
 /** Notifications of these versions are a task, or an event in any of their forms. */
 function stateIn(probe: Probe, body: unknown): string | undefined {
-  return probe.speech.taskOf(body)?.state ?? stateOf(probe.speech.eventOf(body));
+  return probe.speech.taskOf(body)?.state ?? notificationState(probe.speech.eventOf(body));
 }
 
 function idIn(body: unknown): unknown {
-  if (!isObject(body)) return undefined;
-  const inner = [body.task, body.statusUpdate, body.artifactUpdate, body.result].find(isObject) ?? body;
+  if (!isJsonObject(body)) return undefined;
+  const inner = [body.task, body.statusUpdate, body.artifactUpdate, body.result].find(isJsonObject) ?? body;
   return inner.taskId ?? inner.id;
 }

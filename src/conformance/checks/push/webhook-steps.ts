@@ -1,32 +1,41 @@
-import { readJson } from '../../../primitives/json.ts';
-import { Broken, Inconclusive } from '../../check-errors.ts';
-import { described, type Probe } from '../../probe.ts';
-import type { Webhook } from '../../drivers/protocol-driver.ts';
-import { type EventView, isObject, type Json, textIn } from '../../drivers/normalized-views.ts';
-import type { Exchange } from '../../wire/http-exchange.ts';
-import type { Hook, Notification } from '../../wire/webhook-receiver.ts';
-import { isLoopback } from './loopback.ts';
+import { parseJsonOrUndefined } from '../../../primitives/json.ts';
+import { RuleViolationError, InconclusiveError } from '../../check-errors.ts';
+import { describeResponse, type Probe } from '../../probe.ts';
+import type { WebhookDraft } from '../../drivers/protocol-driver.ts';
+import {
+  type NormalizedEvent,
+  isJsonObject,
+  type JsonObject,
+  asText,
+} from '../../drivers/normalized-views.ts';
+import type { HttpExchange } from '../../wire/http-exchange.ts';
+import type { WebhookEndpoint, WebhookDelivery } from '../../wire/webhook-receiver.ts';
+import { isLoopbackUrl } from './loopback.ts';
 
 /** For how many milliseconds a notification is waited for. */
-export function patience(probe: Probe): number {
+export function notificationTimeout(probe: Probe): number {
   return Math.min(probe.tools.deadline, 10_000);
 }
 
 /** Registers a webhook for a task, which must succeed. */
-export async function register(probe: Probe, taskId: string, webhook: Webhook): Promise<Json> {
+export async function registerWebhook(
+  probe: Probe,
+  taskId: string,
+  webhook: WebhookDraft,
+): Promise<JsonObject> {
   const heard = await probe.ask('createPush', { taskId, webhook });
   if (
     heard.fault &&
-    isLoopback(webhook.url) &&
+    isLoopbackUrl(webhook.url) &&
     isAboutAddress(heard.fault.message + JSON.stringify(heard.fault.details ?? ''))
   )
-    throw new Inconclusive(
-      `The agent takes no webhook on this machine (${described(heard)}). Give an address that it reaches with --webhook-url.`,
+    throw new InconclusiveError(
+      `The agent takes no webhook on this machine (${describeResponse(heard)}). Give an address that it reaches with --webhook-url.`,
     );
-  if (!isObject(heard.result))
-    throw new Broken(`A webhook could not be registered: ${described(heard)}`, {
+  if (!isJsonObject(heard.result))
+    throw new RuleViolationError(`A webhook could not be registered: ${describeResponse(heard)}`, {
       expected: 'the configuration with its id',
-      actual: described(heard),
+      actual: describeResponse(heard),
       exchanges: [heard.exchange],
     });
   return heard.result;
@@ -39,18 +48,25 @@ function isAboutAddress(text: string): boolean {
 }
 
 /** The id of a configuration, which must have one. */
-export function idOf(config: Json): string {
-  const id = textIn(config.id);
-  if (!id) throw new Broken('The configuration has no id', { actual: JSON.stringify(config).slice(0, 200) });
+export function pushConfigId(config: JsonObject): string {
+  const id = asText(config.id);
+  if (!id)
+    throw new RuleViolationError('The configuration has no id', {
+      actual: JSON.stringify(config).slice(0, 200),
+    });
   return id;
 }
 
 /** What arrived at a webhook, shown to every invariant. */
-export function arrivals(probe: Probe, hook: Hook, taskId: string): EventView[] {
+export function receivedNotifications(
+  probe: Probe,
+  hook: WebhookEndpoint,
+  taskId: string,
+): NormalizedEvent[] {
   const { speech, tools } = probe;
   return hook.received.map((notification) => {
     const exchange = exchangeOf(hook, notification);
-    const body = readJson(notification.body);
+    const body = parseJsonOrUndefined(notification.body);
     const event = speech.eventOf(body);
     tools.see({ kind: 'push', speech, exchange, body, event, taskId });
     if (event.kind === 'task')
@@ -60,13 +76,13 @@ export function arrivals(probe: Probe, hook: Hook, taskId: string): EventView[] 
 }
 
 /** The state that an event tells of, if it does. */
-export function stateOf(event: EventView): string | undefined {
+export function notificationState(event: NormalizedEvent): string | undefined {
   if (event.kind === 'task') return event.task.state;
   return event.kind === 'status' ? event.state : undefined;
 }
 
 /** A notification as one more exchange, in which the agent was the one who asked. */
-function exchangeOf(hook: Hook, { method, headers, body }: Notification): Exchange {
+function exchangeOf(hook: WebhookEndpoint, { method, headers, body }: WebhookDelivery): HttpExchange {
   const requestHeaders = Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]),
   );

@@ -1,38 +1,38 @@
-import { type Check, defineChecks, type Need } from '../../check.ts';
-import type { Level } from '../../rule-model.ts';
-import { Inconclusive } from '../../check-errors.ts';
-import { described, type Probe } from '../../probe.ts';
-import type { Asking, Heard, Operation } from '../../drivers/protocol-driver.ts';
-import { isObject, textIn } from '../../drivers/normalized-views.ts';
-import { isRefusal, spoiled } from './credentials.ts';
+import { type Check, defineChecks, type Precondition } from '../../check.ts';
+import type { RequirementLevel } from '../../rule-model.ts';
+import { InconclusiveError } from '../../check-errors.ts';
+import { describeResponse, type Probe } from '../../probe.ts';
+import type { OperationInput, DecodedResponse, DriverOperation } from '../../drivers/protocol-driver.ts';
+import { isJsonObject, asText } from '../../drivers/normalized-views.ts';
+import { isAuthRejection, corruptCredentials } from './credentials.ts';
 
 /** A check about credentials: id, requirements, section, level, sentence, remedy, and what it does. */
 function about(
   id: string,
   requirements: readonly string[],
   section: string,
-  level: Level,
+  level: RequirementLevel,
   sentence: string,
   remedy: string,
   run: (probe: Probe) => Promise<void>,
-  needs: readonly Need[] = ['security'],
+  needs: readonly Precondition[] = ['security'],
 ): Check {
   const rule = { id, requirements, section, level, category: 'error-handling' as const, sentence, remedy };
   return { ...rule, versions: ['1.0'], needs, run };
 }
 
 /** Sends a message as somebody who may not. */
-function limited(probe: Probe): Promise<Heard> {
+function limited(probe: Probe): Promise<DecodedResponse> {
   const { limitedHeaders = {}, reach } = probe.tools;
   return probe.as(limitedHeaders).ask('send', { message: reach.any() });
 }
 
 /** Everything that the agent offers, with what makes sense to ask: a task that is there where the caller could make one. */
-async function offered(probe: Probe): Promise<[Operation, Asking][]> {
+async function offered(probe: Probe): Promise<[DriverOperation, OperationInput][]> {
   const hasCredentials = Object.keys(probe.tools.headers).length > 0;
   const task = hasCredentials ? await probe.completed().catch(() => undefined) : undefined;
   const id = task?.id ?? crypto.randomUUID();
-  const message = (): Asking => ({ message: probe.tools.reach.any() });
+  const message = (): OperationInput => ({ message: probe.tools.reach.any() });
   const { streaming, pushNotifications, extendedAgentCard } = probe.capabilities;
   return [
     ['send', message()],
@@ -43,7 +43,7 @@ async function offered(probe: Probe): Promise<[Operation, Asking][]> {
       ? ([
           ['stream', message()],
           ['subscribe', { id }],
-        ] as [Operation, Asking][])
+        ] as [DriverOperation, OperationInput][])
       : []),
     ...(pushNotifications === true
       ? ([
@@ -51,13 +51,17 @@ async function offered(probe: Probe): Promise<[Operation, Asking][]> {
           ['getPush', { taskId: id, id: 'any' }],
           ['listPush', { taskId: id }],
           ['deletePush', { taskId: id, id: 'any' }],
-        ] as [Operation, Asking][])
+        ] as [DriverOperation, OperationInput][])
       : []),
-    ...(extendedAgentCard === true ? ([['extendedCard', {}]] as [Operation, Asking][]) : []),
+    ...(extendedAgentCard === true ? ([['extendedCard', {}]] as [DriverOperation, OperationInput][]) : []),
   ];
 }
 
-async function asked(probe: Probe, operation: Operation, asking: Asking): Promise<Heard> {
+async function asked(
+  probe: Probe,
+  operation: DriverOperation,
+  asking: OperationInput,
+): Promise<DecodedResponse> {
   if (operation !== 'stream' && operation !== 'subscribe') return probe.ask(operation, asking);
   const { exchange, fault, events } = await probe.follow(operation, asking, { until: () => true });
   return { exchange, ...(fault ? { fault } : { result: events[0]?.raw }) };
@@ -66,10 +70,10 @@ async function asked(probe: Probe, operation: Operation, asking: Asking): Promis
 async function allRefused(probe: Probe, as: Probe, who: string): Promise<void> {
   for (const [operation, asking] of await offered(probe)) {
     const heard = await asked(as, operation, asking);
-    if (!isRefusal(heard))
-      probe.complain(`${operation} is not refused ${who}: ${described(heard)}`, {
+    if (!isAuthRejection(heard))
+      probe.complain(`${operation} is not refused ${who}: ${describeResponse(heard)}`, {
         expected: 'HTTP 401',
-        actual: described(heard),
+        actual: describeResponse(heard),
         exchanges: [heard.exchange],
       });
   }
@@ -77,17 +81,20 @@ async function allRefused(probe: Probe, as: Probe, who: string): Promise<void> {
 
 /** The schemes of HTTP that the card declares, in lower case; undefined where others are declared as well. */
 function schemesOf({ card }: Probe): string[] {
-  const schemes = isObject(card.securitySchemes) ? Object.values(card.securitySchemes).filter(isObject) : [];
+  const schemes = isJsonObject(card.securitySchemes)
+    ? Object.values(card.securitySchemes).filter(isJsonObject)
+    : [];
   return schemes.flatMap((each) => {
-    if (isObject(each.httpAuthSecurityScheme))
-      return [textIn(each.httpAuthSecurityScheme.scheme)?.toLowerCase() ?? ''];
+    if (isJsonObject(each.httpAuthSecurityScheme))
+      return [asText(each.httpAuthSecurityScheme.scheme)?.toLowerCase() ?? ''];
     return each.oauth2SecurityScheme || each.openIdConnectSecurityScheme ? ['bearer'] : [];
   });
 }
 
-async function anonymously(probe: Probe): Promise<Heard> {
+async function anonymously(probe: Probe): Promise<DecodedResponse> {
   const heard = await probe.as({}).ask('get', { id: crypto.randomUUID() });
-  if (!isRefusal(heard)) throw new Inconclusive(`Nobody in particular is not refused: ${described(heard)}`);
+  if (!isAuthRejection(heard))
+    throw new InconclusiveError(`Nobody in particular is not refused: ${describeResponse(heard)}`);
   return heard;
 }
 
@@ -109,7 +116,7 @@ export const authChecks = defineChecks([
     'MUST',
     'Where the card requires security, no operation is for callers with wrong credentials.',
     'Verify credentials, and do not only look whether there are any.',
-    (probe) => allRefused(probe, probe.as(spoiled(probe.tools.headers)), 'with wrong credentials'),
+    (probe) => allRefused(probe, probe.as(corruptCredentials(probe.tools.headers)), 'with wrong credentials'),
   ),
   about(
     'auth.status',
@@ -119,7 +126,7 @@ export const authChecks = defineChecks([
     'Who is not known is refused with HTTP 401.',
     'Answer with 401, over JSON-RPC as well.',
     async (probe) => {
-      for (const as of [probe.as({}), probe.as(spoiled(probe.tools.headers))]) {
+      for (const as of [probe.as({}), probe.as(corruptCredentials(probe.tools.headers))]) {
         const heard = await as.ask('get', { id: crypto.randomUUID() });
         probe.expect(heard.exchange.status === 401, 'The refusal has another status', {
           expected: 'HTTP 401',
@@ -172,7 +179,7 @@ export const authChecks = defineChecks([
     async (probe) => {
       const secret = `wrong-${crypto.randomUUID()}`;
       const { exchange } = await probe
-        .as(spoiled(probe.tools.headers, secret))
+        .as(corruptCredentials(probe.tools.headers, secret))
         .ask('get', { id: crypto.randomUUID() });
       const answer = exchange.body + JSON.stringify(exchange.headers);
       probe.expect(!answer.includes(secret), 'The answer repeats the credentials that it refuses', {
@@ -192,10 +199,10 @@ export const authChecks = defineChecks([
       const { status } = heard.exchange;
       // Over JSON-RPC some say it with HTTP 200 and a code of their own.
       const isSaid =
-        status === 403 || (probe.speech.transport === 'JSONRPC' && isRefusal(heard) && status === 200);
+        status === 403 || (probe.speech.transport === 'JSONRPC' && isAuthRejection(heard) && status === 200);
       probe.expect(isSaid, 'A caller who may not send messages was not told so', {
         expected: 'HTTP 403',
-        actual: `HTTP ${status}, ${described(heard)}`,
+        actual: `HTTP ${status}, ${describeResponse(heard)}`,
       });
     },
     ['security', 'limited-identity'],
@@ -232,7 +239,7 @@ export const authChecks = defineChecks([
       const task = probe.speech.taskOf(heard.result);
       probe.expect(task?.id, 'The need for authorization is answered with no task', {
         expected: 'a task in TASK_STATE_AUTH_REQUIRED',
-        actual: described(heard),
+        actual: describeResponse(heard),
       });
       const rested = await probe.rest(task?.id ?? '');
       probe.expect(rested.state === 'auth-required', 'The task is in another state', {
@@ -271,7 +278,7 @@ export const authChecks = defineChecks([
       const heard = await probe.ask('send', { message: { text: 'I have logged in', taskId } });
       probe.expect(!heard.fault && heard.problem === undefined, 'A message to the task was refused', {
         expected: 'a result',
-        actual: described(heard),
+        actual: describeResponse(heard),
       });
     },
     [],

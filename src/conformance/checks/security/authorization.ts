@@ -1,21 +1,21 @@
-import { type Check, defineChecks, type Need } from '../../check.ts';
-import type { Level } from '../../rule-model.ts';
-import { Inconclusive } from '../../check-errors.ts';
-import { described, type Probe } from '../../probe.ts';
-import type { Asking, Heard, Operation } from '../../drivers/protocol-driver.ts';
-import { isObject, listIn, type TaskView } from '../../drivers/normalized-views.ts';
-import { idOf, register } from '../push/webhook-steps.ts';
+import { type Check, defineChecks, type Precondition } from '../../check.ts';
+import type { RequirementLevel } from '../../rule-model.ts';
+import { InconclusiveError } from '../../check-errors.ts';
+import { describeResponse, type Probe } from '../../probe.ts';
+import type { OperationInput, DecodedResponse, DriverOperation } from '../../drivers/protocol-driver.ts';
+import { isJsonObject, asList, type NormalizedTask } from '../../drivers/normalized-views.ts';
+import { pushConfigId, registerWebhook } from '../push/webhook-steps.ts';
 
 /** A check with two callers: id, requirements, section, level, sentence, remedy, and what it does with somebody else. */
 function between(
   id: string,
   requirements: readonly string[],
   section: string,
-  level: Level,
+  level: RequirementLevel,
   sentence: string,
   remedy: string,
   run: (probe: Probe, other: Probe) => Promise<void>,
-  needs: readonly Need[] = [],
+  needs: readonly Precondition[] = [],
 ): Check {
   const rule = { id, requirements, section, level, category: 'error-handling' as const, sentence, remedy };
   return {
@@ -27,28 +27,34 @@ function between(
       // Who may do nothing at all proves nothing.
       const heard = await other.ask('send', { message: probe.tools.reach.any() });
       if (heard.fault || heard.problem !== undefined)
-        throw new Inconclusive(`The other caller cannot even send a message: ${described(heard)}`);
+        throw new InconclusiveError(
+          `The other caller cannot even send a message: ${describeResponse(heard)}`,
+        );
       await run(probe, other);
     },
   };
 }
 
-async function asked(probe: Probe, operation: Operation, asking: Asking): Promise<Heard> {
+async function asked(
+  probe: Probe,
+  operation: DriverOperation,
+  asking: OperationInput,
+): Promise<DecodedResponse> {
   if (operation !== 'stream' && operation !== 'subscribe') return probe.ask(operation, asking);
   const { exchange, fault, events } = await probe.follow(operation, asking, { until: () => true });
   return { exchange, ...(fault ? { fault } : { result: events[0]?.raw }) };
 }
 
 /** Expects that somebody else gets nothing. */
-function kept(probe: Probe, heard: Heard, what: string): void {
+function kept(probe: Probe, heard: DecodedResponse, what: string): void {
   probe.expect(heard.fault !== undefined || heard.exchange.status >= 400, `Somebody else can ${what}`, {
     expected: 'TaskNotFound',
-    actual: described(heard),
+    actual: describeResponse(heard),
     exchanges: [heard.exchange],
   });
 }
 
-async function unchanged(probe: Probe, before: TaskView, what: string): Promise<void> {
+async function unchanged(probe: Probe, before: NormalizedTask, what: string): Promise<void> {
   const after = await probe.get(before.id ?? '');
   probe.expect(
     after.state === before.state || (before.state !== 'canceled' && after.state === 'completed'),
@@ -58,7 +64,7 @@ async function unchanged(probe: Probe, before: TaskView, what: string): Promise<
 }
 
 /** An answer without what must differ: the ids that were asked with, and moments. */
-function gist({ exchange, fault, result }: Heard, ids: readonly string[]): string {
+function gist({ exchange, fault, result }: DecodedResponse, ids: readonly string[]): string {
   const known = { status: exchange.status, fault: fault?.raw, result };
   const text = ids.reduce((all, id) => all.replaceAll(id, '{id}'), JSON.stringify(known));
   return text
@@ -67,7 +73,7 @@ function gist({ exchange, fault, result }: Heard, ids: readonly string[]): strin
 }
 
 /** Operations on one task, and on one webhook of it. */
-function operations(probe: Probe, taskId: string, configId: string): [Operation, Asking][] {
+function operations(probe: Probe, taskId: string, configId: string): [DriverOperation, OperationInput][] {
   const { streaming, pushNotifications } = probe.capabilities;
   const text = 'a word of somebody else';
   return [
@@ -78,7 +84,7 @@ function operations(probe: Probe, taskId: string, configId: string): [Operation,
       ? ([
           ['subscribe', { id: taskId }],
           ['stream', { message: { text, taskId } }],
-        ] as [Operation, Asking][])
+        ] as [DriverOperation, OperationInput][])
       : []),
     ...(pushNotifications === true
       ? ([
@@ -86,13 +92,13 @@ function operations(probe: Probe, taskId: string, configId: string): [Operation,
           ['getPush', { taskId, id: configId }],
           ['listPush', { taskId }],
           ['deletePush', { taskId, id: configId }],
-        ] as [Operation, Asking][])
+        ] as [DriverOperation, OperationInput][])
       : []),
   ];
 }
 
 function idsIn(result: unknown): unknown[] {
-  return isObject(result) ? (listIn(result.tasks) ?? []).filter(isObject).map(({ id }) => id) : [];
+  return isJsonObject(result) ? (asList(result.tasks) ?? []).filter(isJsonObject).map(({ id }) => id) : [];
 }
 
 /** What callers see of each other: sections 3.3.2 and 13.1. */
@@ -124,7 +130,7 @@ export const authorizationChecks = defineChecks([
       const heard = await other.ask('list', { contextId });
       if (heard.fault) return;
       probe.expect(idsIn(heard.result).length === 0, 'Somebody else can list the tasks of a context');
-      const total = isObject(heard.result) ? heard.result.totalSize : undefined;
+      const total = isJsonObject(heard.result) ? heard.result.totalSize : undefined;
       probe.expect(total === undefined || total === 0, 'Somebody else learns how many tasks a context has', {
         expected: '0',
         actual: String(total),
@@ -189,7 +195,7 @@ export const authorizationChecks = defineChecks([
     async (probe, other) => {
       const { id: taskId = '' } = await probe.reach('input-required');
       const hook = await probe.tools.receiver.hook();
-      const id = idOf(await register(probe, taskId, { url: hook.url }));
+      const id = pushConfigId(await registerWebhook(probe, taskId, { url: hook.url }));
       kept(probe, await other.ask('getPush', { taskId, id }), 'read a webhook');
       const listed = await other.ask('listPush', { taskId });
       kept(probe, listed, 'list the webhooks');
@@ -216,7 +222,7 @@ export const authorizationChecks = defineChecks([
         probe.capabilities.pushNotifications === true
           ? await probe.ask('createPush', { taskId: tasks[0] ?? '', webhook })
           : undefined;
-      const config = isObject(made?.result) ? String(made.result.id) : crypto.randomUUID();
+      const config = isJsonObject(made?.result) ? String(made.result.id) : crypto.randomUUID();
       for (const id of tasks) {
         const nowhere = crypto.randomUUID();
         const none = operations(probe, nowhere, config);

@@ -1,8 +1,8 @@
-import { faultNames } from '../../drivers/error-response.ts';
-import type { Heard } from '../../drivers/protocol-driver.ts';
+import { protocolErrorNames } from '../../drivers/error-response.ts';
+import type { DecodedResponse } from '../../drivers/protocol-driver.ts';
 
 /** Credentials that look like those that are given and are worth nothing. */
-export function spoiled(
+export function corruptCredentials(
   headers: Readonly<Record<string, string>>,
   secret = 'nobody-has-this-secret',
 ): Record<string, string> {
@@ -18,10 +18,10 @@ export function spoiled(
   );
 }
 
-const ours: ReadonlySet<number> = new Set(Object.values(faultNames).map(({ code }) => code));
+const ours: ReadonlySet<number> = new Set(Object.values(protocolErrorNames).map(({ code }) => code));
 
 /** True when a caller was turned away for what it is, and not for what it asked. */
-export function isRefusal({ exchange: { status }, fault }: Heard): boolean {
+export function isAuthRejection({ exchange: { status }, fault }: DecodedResponse): boolean {
   if (status === 401 || status === 403) return true;
   // Errors of JSON-RPC with HTTP 200 have codes that the protocol does not define.
   return fault?.code !== undefined && !ours.has(fault.code) && fault.code !== -32603;

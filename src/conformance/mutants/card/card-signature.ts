@@ -1,9 +1,9 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { signCard } from '../../../signing/sign-card.ts';
-import { payloadsOf } from '../../checks/card/verify-signature.ts';
-import type { Loose } from '../harness/mutations.ts';
-import { type BrokenAgent, defineBroken, type WireFault } from '../harness/mutant-agent.ts';
-import { bendCard1_0 } from './card.ts';
+import { possiblePayloads } from '../../checks/card/verify-signature.ts';
+import type { MutableJson } from '../harness/mutations.ts';
+import { type MutantAgent, defineMutants, type WireMutation } from '../harness/mutant-agent.ts';
+import { mutateCard1_0 } from './card.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const stranger = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -13,32 +13,38 @@ const asText = (value: object): string => Buffer.from(JSON.stringify(value)).toS
 
 /** How a card is signed, where it is not signed well. */
 interface Signing {
-  readonly header?: Loose;
+  readonly header?: MutableJson;
   /** The text that is signed. */
-  readonly payload?: (card: Loose) => string;
+  readonly payload?: (card: MutableJson) => string;
   readonly key?: typeof privateKey;
   /** Changes the card after it was signed. */
-  readonly after?: (card: Loose) => void;
-  readonly signature?: (signature: Loose) => unknown;
+  readonly after?: (card: MutableJson) => void;
+  readonly signature?: (signature: MutableJson) => unknown;
 }
 
 /** Empty values of every kind, so that the rules of presence have something to say. */
-function withEmpties(card: Loose): void {
+function withEmpties(card: MutableJson): void {
   Object.assign(card, { description: '', securityRequirements: [], iconUrl: '' });
-  Object.assign(card.capabilities as Loose, { extensions: [], extendedAgentCard: false });
+  Object.assign(card.capabilities as MutableJson, { extensions: [], extendedAgentCard: false });
   card.name = 'Fixtures – é';
 }
 
-const right = (card: Loose): string => payloadsOf(card)[0]?.text ?? '';
+const right = (card: MutableJson): string => possiblePayloads(card)[0]?.text ?? '';
 const mistaken =
   (mistake: RegExp) =>
-  (card: Loose): string =>
-    payloadsOf(card).find((each) => mistake.test(each.mistake ?? ''))?.text ?? '';
+  (card: MutableJson): string =>
+    possiblePayloads(card).find((each) => mistake.test(each.mistake ?? ''))?.text ?? '';
 
-function signing({ header = {}, payload = right, key = privateKey, after, signature }: Signing): WireFault {
+function signing({
+  header = {},
+  payload = right,
+  key = privateKey,
+  after,
+  signature,
+}: Signing): WireMutation {
   let origin = '';
   return {
-    ...bendCard1_0((card) => {
+    ...mutateCard1_0((card) => {
       withEmpties(card);
       const head = asText({ alg: 'ES256', typ: 'JOSE', kid: 'key-1', jku: `${origin}/keys.json`, ...header });
       const text = Buffer.from(payload(card)).toString('base64url');
@@ -62,7 +68,7 @@ const published = {
 };
 
 /** A broken agent in one line: the rule, how, what, and how it signs. */
-function signs(breaks: string, how: string, what: string, manner: Signing): BrokenAgent {
+function signs(breaks: string, how: string, what: string, manner: Signing): MutantAgent {
   return {
     id: `${breaks}:${how}`,
     breaks,
@@ -74,7 +80,7 @@ function signs(breaks: string, how: string, what: string, manner: Signing): Brok
 }
 
 /** The correct agent with a card that is signed by the signer of this project, and with one that is full of empty values. */
-export const signedVariants: Readonly<Record<string, Partial<BrokenAgent>>> = {
+export const signedVariants: Readonly<Record<string, Partial<MutantAgent>>> = {
   'with a signed card': {
     server: { signCard: (card) => signCard(card, { key: privateKey, kid: 'key-1', divergent: 'spec' }) },
     wire: () => ({
@@ -85,7 +91,7 @@ export const signedVariants: Readonly<Record<string, Partial<BrokenAgent>>> = {
 };
 
 /** Agents whose cards are signed wrongly. */
-export const brokenCardSignature = defineBroken([
+export const cardSignatureMutants = defineMutants([
   signs('signature.verifies', 'changed', 'The card was changed after it was signed.', {
     after: (card) => {
       card.version = '9.9.9';

@@ -1,30 +1,35 @@
-import { isLoose, type Loose } from '../harness/mutations.ts';
-import { type BrokenAgent, defineBroken, type WireAnswer, type WireFault } from '../harness/mutant-agent.ts';
+import { isMutableJson, type MutableJson } from '../harness/mutations.ts';
+import {
+  type MutantAgent,
+  defineMutants,
+  type WireResponse,
+  type WireMutation,
+} from '../harness/mutant-agent.ts';
 
 /** A wire that bends the card of 1.0, and leaves the others. */
-export function bendCard1_0(bend: (card: Loose) => void): WireFault {
+export function mutateCard1_0(bend: (card: MutableJson) => void): WireMutation {
   return {
     answer({ json }, { path, headers }) {
       if (!path.includes('/.well-known/') || headers['a2a-version'] !== '1.0') return;
-      if (isLoose(json) && 'supportedInterfaces' in json) bend(json);
+      if (isMutableJson(json) && 'supportedInterfaces' in json) bend(json);
     },
   };
 }
 
 /** A broken agent in one line: the rule, how, what, and the bend of its card. */
-function bent(breaks: string, how: string, what: string, bend: (card: Loose) => void): BrokenAgent {
+function bent(breaks: string, how: string, what: string, bend: (card: MutableJson) => void): MutantAgent {
   return {
     id: `${breaks}:${how}`,
     breaks,
     what,
     versions: ['1.0'],
     transports: ['JSONRPC'],
-    wire: () => bendCard1_0(bend),
+    wire: () => mutateCard1_0(bend),
   };
 }
 
 /** A broken agent whose card is served wrongly. */
-function served(breaks: string, how: string, what: string, wire: WireFault): BrokenAgent {
+function served(breaks: string, how: string, what: string, wire: WireMutation): MutantAgent {
   return {
     id: `${breaks}:${how}`,
     breaks,
@@ -37,42 +42,42 @@ function served(breaks: string, how: string, what: string, wire: WireFault): Bro
 
 const drop =
   (name: string) =>
-  (card: Loose): void => {
+  (card: MutableJson): void => {
     delete card[name];
   };
-const first = (card: Loose, name: string): Loose => (card[name] as Loose[])[0] ?? {};
+const first = (card: MutableJson, name: string): MutableJson => (card[name] as MutableJson[])[0] ?? {};
 const inSkill =
-  (bend: (skill: Loose) => void) =>
-  (card: Loose): void =>
+  (bend: (skill: MutableJson) => void) =>
+  (card: MutableJson): void =>
     bend(first(card, 'skills'));
 const inInterface =
-  (bend: (each: Loose) => void) =>
-  (card: Loose): void =>
-    bend((card.supportedInterfaces as Loose[])[1] ?? {});
+  (bend: (each: MutableJson) => void) =>
+  (card: MutableJson): void =>
+    bend((card.supportedInterfaces as MutableJson[])[1] ?? {});
 const rename =
   (from: string, to: string) =>
-  (thing: Loose): void => {
+  (thing: MutableJson): void => {
     thing[to] = thing[from];
     delete thing[from];
   };
 const scheme =
   (value: unknown) =>
-  (card: Loose): void => {
+  (card: MutableJson): void => {
     card.securitySchemes = { login: value };
   };
 const flow = (name: string, value: unknown) => scheme({ oauth2SecurityScheme: { flows: { [name]: value } } });
 const add =
   (binding: string, version: string, at: (url: string) => string) =>
-  (card: Loose): void => {
+  (card: MutableJson): void => {
     const { url } = first(card, 'supportedInterfaces');
-    (card.supportedInterfaces as Loose[]).push({
+    (card.supportedInterfaces as MutableJson[]).push({
       url: at(String(url)),
       protocolBinding: binding,
       protocolVersion: version,
     });
   };
 
-const page = (status: number, type: string, text: string): WireAnswer => ({
+const page = (status: number, type: string, text: string): WireResponse => ({
   status,
   headers: { 'content-type': type },
   text,
@@ -80,15 +85,15 @@ const page = (status: number, type: string, text: string): WireAnswer => ({
 });
 
 /** An agent that declares one interface more, which is not what it says. */
-function lies(how: string, what: string, binding: string, answer: () => WireAnswer): BrokenAgent {
+function lies(how: string, what: string, binding: string, answer: () => WireResponse): MutantAgent {
   return served('card.truthful', how, what, {
-    ...bendCard1_0(add(binding, '1.0', (url) => `${url}/elsewhere`)),
+    ...mutateCard1_0(add(binding, '1.0', (url) => `${url}/elsewhere`)),
     request: ({ path }) => (path.startsWith('/elsewhere') ? answer() : undefined),
   });
 }
 
 const isCard = (path: string): boolean => path.includes('/.well-known/agent-card.json');
-const header = (change: (headers: Record<string, string>) => void): WireFault => ({
+const header = (change: (headers: Record<string, string>) => void): WireMutation => ({
   answer({ headers }, { path }) {
     if (isCard(path)) change(headers);
   },
@@ -96,7 +101,7 @@ const header = (change: (headers: Record<string, string>) => void): WireFault =>
 let count = 0;
 
 /** Agents whose card is wrong in one thing. */
-export const brokenCard = defineBroken([
+export const cardMutants = defineMutants([
   bent('card.members', 'no-name', 'The card has no name.', drop('name')),
   bent('card.members', 'no-description', 'The card has no description.', drop('description')),
   bent('card.members', 'no-version', 'The card has no version.', drop('version')),
@@ -162,10 +167,10 @@ export const brokenCard = defineBroken([
     }),
   ),
   bent('card.capabilities', 'text', 'Streaming is the text "true".', (card) => {
-    (card.capabilities as Loose).pushNotifications = 'true';
+    (card.capabilities as MutableJson).pushNotifications = 'true';
   }),
   bent('card.capabilities', 'extension', 'An extension has no uri.', (card) => {
-    (card.capabilities as Loose).extensions = [{ description: 'nameless' }];
+    (card.capabilities as MutableJson).extensions = [{ description: 'nameless' }];
   }),
   bent('card.provider', 'no-url', 'The provider has no url.', (card) => {
     card.provider = { organization: 'Example' };
@@ -241,7 +246,7 @@ export const brokenCard = defineBroken([
     }),
   ),
   bent('card.unique', 'skills', 'Two skills have one id.', (card) => {
-    (card.skills as Loose[]).push({ ...first(card, 'skills'), name: 'Another' });
+    (card.skills as MutableJson[]).push({ ...first(card, 'skills'), name: 'Another' });
   }),
   bent('card.modes', 'text', 'A mode is the word text.', (card) => {
     card.defaultOutputModes = ['text'];
@@ -283,13 +288,13 @@ export const brokenCard = defineBroken([
     add('JSONRPC', '1.0', () => 'http://127.0.0.1:9/'),
   ),
   bent('card.undeclared', 'rest', 'REST works and is not in the card.', (card) => {
-    card.supportedInterfaces = (card.supportedInterfaces as Loose[]).filter(
+    card.supportedInterfaces = (card.supportedInterfaces as MutableJson[]).filter(
       ({ protocolBinding }) => protocolBinding !== 'HTTP+JSON',
     );
   }),
   {
     ...bent('card.undeclared', 'rpc', 'JSON-RPC works and is not in the card.', (card) => {
-      card.supportedInterfaces = (card.supportedInterfaces as Loose[]).filter(
+      card.supportedInterfaces = (card.supportedInterfaces as MutableJson[]).filter(
         ({ protocolBinding }) => protocolBinding !== 'JSONRPC',
       );
     }),

@@ -1,13 +1,13 @@
 import type { Agent } from '../../../protocol/agent.ts';
-import { bendResult, type Loose } from '../harness/mutations.ts';
-import { type BrokenAgent, defineBroken, type WireFault } from '../harness/mutant-agent.ts';
-import { callers } from '../harness/serve-mutant.ts';
-import { otherwise, wrap } from '../harness/override-agent.ts';
+import { mutateResult, type MutableJson } from '../harness/mutations.ts';
+import { type MutantAgent, defineMutants, type WireMutation } from '../harness/mutant-agent.ts';
+import { testPrincipals } from '../harness/serve-mutant.ts';
+import { replaceError, overrideAgent } from '../harness/override-agent.ts';
 
 const operation = /^GetExtendedAgentCard|GET .*\/extendedAgentCard/;
 
 /** A broken agent with an extended card in one line: the rule, how, what, and its wire. */
-function wired(breaks: string, how: string, what: string, wire: WireFault): BrokenAgent {
+function wired(breaks: string, how: string, what: string, wire: WireMutation): MutantAgent {
   return {
     id: `${breaks}:${how}`,
     breaks,
@@ -19,19 +19,23 @@ function wired(breaks: string, how: string, what: string, wire: WireFault): Brok
   };
 }
 
-const bent = (bend: (card: Loose) => unknown): WireFault => bendResult(operation, bend);
+const bent = (bend: (card: MutableJson) => unknown): WireMutation => mutateResult(operation, bend);
 
 /** Agents whose extended card is wrong in one thing. */
-export const brokenExtendedCard = defineBroken([
+export const extendedCardMutants = defineMutants([
   {
     id: 'extended-card.unsupported:not-configured',
     breaks: 'extended-card.unsupported',
     what: 'An extended card that is not declared is said not to be configured.',
     versions: ['1.0'],
     agent: (agent: Agent) =>
-      wrap(agent, {
+      overrideAgent(agent, {
         extendedCard: (call) =>
-          otherwise(agent.extendedCard(call), 'UNSUPPORTED_OPERATION', 'EXTENDED_AGENT_CARD_NOT_CONFIGURED'),
+          replaceError(
+            agent.extendedCard(call),
+            'UNSUPPORTED_OPERATION',
+            'EXTENDED_AGENT_CARD_NOT_CONFIGURED',
+          ),
       }),
   },
   {
@@ -39,7 +43,7 @@ export const brokenExtendedCard = defineBroken([
     breaks: 'extended-card.unsupported',
     what: 'Where there is no extended card, the public one is shown.',
     versions: ['1.0'],
-    agent: (agent: Agent) => wrap(agent, { extendedCard: (call) => agent.card(call) }),
+    agent: (agent: Agent) => overrideAgent(agent, { extendedCard: (call) => agent.card(call) }),
   },
   {
     ...wired(
@@ -49,7 +53,7 @@ export const brokenExtendedCard = defineBroken([
       {},
     ),
     agent: (agent: Agent) =>
-      wrap(agent, {
+      overrideAgent(agent, {
         extendedCard: async () => {
           const { A2AError } = await import('../../../protocol/errors.ts');
           throw new A2AError('UNSUPPORTED_OPERATION');
@@ -70,13 +74,13 @@ export const brokenExtendedCard = defineBroken([
   ),
   wired('extended-card.anonymous', 'shown', 'Anybody sees the extended card.', {
     request(request) {
-      if (operation.test(request.operation)) request.headers.authorization ??= `Bearer ${callers.ann}`;
+      if (operation.test(request.operation)) request.headers.authorization ??= `Bearer ${testPrincipals.ann}`;
     },
   }),
   wired('extended-card.bad-credentials', 'shown', 'Any credentials open the extended card.', {
     request(request) {
       if (operation.test(request.operation) && request.headers.authorization)
-        request.headers.authorization = `Bearer ${callers.ann}`;
+        request.headers.authorization = `Bearer ${testPrincipals.ann}`;
     },
   }),
   wired('extended-card.cache', 'public', 'Anybody may keep the extended card.', {

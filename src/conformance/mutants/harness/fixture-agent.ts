@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ProcessContext } from '../../../engine/process-context.ts';
 import type { AgentDefinition, AgentOptions } from '../../../engine/agent-definition.ts';
 import { defineAgent, type LocalAgent } from '../../../engine/local-agent.ts';
-import { chunk, type Output, status } from '../../../engine/agent-output.ts';
+import { chunk, type AgentOutput, status } from '../../../engine/agent-output.ts';
 
 /** How the agent of the fixtures is made. */
 export interface FixtureOptions extends AgentOptions {
@@ -40,7 +40,7 @@ export function fixtureAgent({ definition, step = 400, ...options }: FixtureOpti
   );
 }
 
-async function* play(context: ProcessContext, step: number): AsyncGenerator<Output, void, undefined> {
+async function* play(context: ProcessContext, step: number): AsyncGenerator<AgentOutput, void, undefined> {
   const { text, signal } = context;
   const [, word = 'complete'] = /fx:(\w+)/.exec(text) ?? [];
   const pause = (): Promise<void> =>

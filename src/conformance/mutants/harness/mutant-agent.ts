@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { AgentDefinition } from '../../../engine/agent-definition.ts';
 import type { Agent } from '../../../protocol/agent.ts';
 import type { ServerOptions } from '../../../server/server-options.ts';
-import type { Transport, Version } from '../../rule-model.ts';
+import type { CheckedTransport, CheckedVersion } from '../../rule-model.ts';
 
 /** A request on its way to the correct agent. What is changed in it is what the agent gets. */
 export interface WireRequest {
@@ -17,7 +17,7 @@ export interface WireRequest {
 }
 
 /** An answer on its way back. What is changed in it is what the caller gets. */
-export interface WireAnswer {
+export interface WireResponse {
   status: number;
   headers: Record<string, string>;
   text: string;
@@ -37,11 +37,11 @@ export interface WireNotification {
 }
 
 /** What goes wrong on the wire between a correct agent and its callers. */
-export interface WireFault {
+export interface WireMutation {
   /** Changes a request, or answers it instead of the agent. */
-  request?(request: WireRequest): WireAnswer | undefined | void;
+  request?(request: WireRequest): WireResponse | undefined | void;
   /** Changes an answer that is all there, cards included. */
-  answer?(answer: WireAnswer, request: WireRequest): void;
+  answer?(answer: WireResponse, request: WireRequest): void;
   /** Gives the frames that are sent instead of one: JSON as data, or text as it is. @returns undefined to leave it. */
   frame?(data: unknown, index: number, request: WireRequest): readonly (object | string)[] | undefined;
   /** What is sent after the last frame, before the end; `hang` never ends the stream. */
@@ -53,16 +53,16 @@ export interface WireFault {
 }
 
 /** An agent that is correct but for one thing. */
-export interface BrokenAgent {
+export interface MutantAgent {
   /** Such as `send.terminal-task:accepts`: the rule that it breaks, and how. */
   readonly id: string;
   /** The ids of the rules that notice it, each by itself. */
   readonly breaks: string | readonly string[];
   /** What is wrong with it, in one sentence. */
   readonly what: string;
-  readonly versions: readonly Version[];
-  readonly transports?: readonly Transport[];
-  readonly wire?: () => WireFault;
+  readonly versions: readonly CheckedVersion[];
+  readonly transports?: readonly CheckedTransport[];
+  readonly wire?: () => WireMutation;
   readonly agent?: (agent: Agent) => Agent;
   readonly definition?: Partial<AgentDefinition>;
   readonly server?: ServerOptions;
@@ -71,6 +71,6 @@ export interface BrokenAgent {
 }
 
 /** Declares broken agents, so that their types are looked at where they are written. */
-export function defineBroken(agents: readonly BrokenAgent[]): readonly BrokenAgent[] {
+export function defineMutants(agents: readonly MutantAgent[]): readonly MutantAgent[] {
   return agents;
 }

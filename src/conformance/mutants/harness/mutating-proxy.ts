@@ -6,13 +6,13 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readJson } from '../../../primitives/json.ts';
-import { FrameReader } from '../../wire/raw-frame-reader.ts';
-import { BentWebhooks } from './mutating-webhooks.ts';
-import type { WireAnswer, WireFault, WireRequest } from './mutant-agent.ts';
+import { parseJsonOrUndefined } from '../../../primitives/json.ts';
+import { RawFrameReader } from '../../wire/raw-frame-reader.ts';
+import { MutatingWebhooks } from './mutating-webhooks.ts';
+import type { WireResponse, WireMutation, WireRequest } from './mutant-agent.ts';
 
 /** A wire that bends what passes. */
-export interface BentWire {
+export interface MutatingProxy {
   readonly url: string;
   /** Where the agent is, once it is served. */
   to(url: string): void;
@@ -20,10 +20,10 @@ export interface BentWire {
 }
 
 /** Opens a port that passes everything on to an agent and back, bent as told. */
-export async function bendWire(fault: WireFault): Promise<BentWire> {
+export async function startMutatingProxy(fault: WireMutation): Promise<MutatingProxy> {
   let target = '';
   let bent = fault;
-  let webhooks: BentWebhooks | undefined;
+  let webhooks: MutatingWebhooks | undefined;
   const server: Server = createServer((incoming, response) => {
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -38,7 +38,7 @@ export async function bendWire(fault: WireFault): Promise<BentWire> {
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
   if (fault.notification) {
-    const behind = new BentWebhooks(url, fault);
+    const behind = new MutatingWebhooks(url, fault);
     webhooks = behind;
     bent = { ...fault, answer: (answer, request) => answerAs(behind, fault, answer, request) };
   }
@@ -55,21 +55,27 @@ export async function bendWire(fault: WireFault): Promise<BentWire> {
 }
 
 /** Lets the caller see its own webhooks, before anything else is changed. */
-function answerAs(webhooks: BentWebhooks, fault: WireFault, answer: WireAnswer, request: WireRequest): void {
-  if (answer.json !== undefined) answer.json = readJson(webhooks.inward(JSON.stringify(answer.json)));
+function answerAs(
+  webhooks: MutatingWebhooks,
+  fault: WireMutation,
+  answer: WireResponse,
+  request: WireRequest,
+): void {
+  if (answer.json !== undefined)
+    answer.json = parseJsonOrUndefined(webhooks.inward(JSON.stringify(answer.json)));
   fault.answer?.(answer, request);
 }
 
 function pass(
   target: string,
-  fault: WireFault,
+  fault: WireMutation,
   incoming: IncomingMessage,
   raw: Buffer,
   response: ServerResponse,
 ): void {
   const body = raw.toString('utf8');
   const path = incoming.url ?? '/';
-  const json = body === '' ? undefined : readJson(body);
+  const json = body === '' ? undefined : parseJsonOrUndefined(body);
   const request: WireRequest = {
     method: incoming.method ?? 'GET',
     path,
@@ -116,18 +122,18 @@ function operationOf(verb: string, path: string, json: unknown): string {
 
 async function passAnswer(
   incoming: IncomingMessage,
-  fault: WireFault,
+  fault: WireMutation,
   request: WireRequest,
   response: ServerResponse,
 ): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) chunks.push(chunk as Buffer);
   const text = Buffer.concat(chunks).toString('utf8');
-  const answer: WireAnswer = {
+  const answer: WireResponse = {
     status: incoming.statusCode ?? 200,
     headers: headersOf(incoming),
     text,
-    json: text === '' ? undefined : readJson(text),
+    json: text === '' ? undefined : parseJsonOrUndefined(text),
   };
   const before = JSON.stringify(answer.json);
   fault.answer?.(answer, request);
@@ -136,7 +142,7 @@ async function passAnswer(
   send(response, answer);
 }
 
-function send(response: ServerResponse, { status, headers, text, json, encoding }: WireAnswer): void {
+function send(response: ServerResponse, { status, headers, text, json, encoding }: WireResponse): void {
   const body = Buffer.from(
     text === '' && json !== undefined ? JSON.stringify(json) : text,
     encoding ?? 'utf8',
@@ -149,14 +155,14 @@ function send(response: ServerResponse, { status, headers, text, json, encoding 
 
 function passStream(
   incoming: IncomingMessage,
-  fault: WireFault,
+  fault: WireMutation,
   request: WireRequest,
   response: ServerResponse,
 ): void {
   const head = { status: incoming.statusCode ?? 200, headers: headersOf(incoming) };
   fault.head?.(head, request);
   response.writeHead(head.status, head.headers);
-  const reader = new FrameReader(() => 0);
+  const reader = new RawFrameReader(() => 0);
   let index = 0;
   incoming.setEncoding('utf8');
   incoming.on('data', (text: string) => {
@@ -165,7 +171,7 @@ function passStream(
         response.write(': \n\n');
         continue;
       }
-      const data = readJson(frame.data);
+      const data = parseJsonOrUndefined(frame.data);
       const id = frame.id === undefined ? '' : `id: ${frame.id}\n`;
       const others = fault.frame?.(data, index++, request);
       if (others) for (const each of others) response.write(frameOf(each, id));

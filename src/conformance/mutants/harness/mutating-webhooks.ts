@@ -1,14 +1,14 @@
 import { type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
-import { readJson } from '../../../primitives/json.ts';
-import type { WireFault } from './mutant-agent.ts';
+import { parseJsonOrUndefined } from '../../../primitives/json.ts';
+import type { WireMutation } from './mutant-agent.ts';
 
 /** The webhooks of a run, put behind a wire, so that what is sent to them can be bent as well. */
-export class BentWebhooks {
+export class MutatingWebhooks {
   readonly #url: string;
-  readonly #fault: WireFault;
+  readonly #fault: WireMutation;
 
   /** @param url - where the wire is. */
-  constructor(url: string, fault: WireFault) {
+  constructor(url: string, fault: WireMutation) {
     this.#url = url;
     this.#fault = fault;
   }
@@ -34,7 +34,7 @@ export class BentWebhooks {
       method: incoming.method ?? 'POST',
       url: `http://127.0.0.1:${port}/hook/${id}`,
       headers,
-      json: readJson(body),
+      json: parseJsonOrUndefined(body),
     };
     const fate = this.#fault.notification?.(notification);
     if (fate === 'lost') {

@@ -1,10 +1,10 @@
-import type { WireFault, WireRequest } from './mutant-agent.ts';
+import type { WireMutation, WireRequest } from './mutant-agent.ts';
 
 /** Any JSON object that may be changed. */
-export type Loose = Record<string, unknown>;
+export type MutableJson = Record<string, unknown>;
 
 /** What a thing on the wire is, by its looks. */
-export type Thing =
+export type WireKind =
   | 'task'
   | 'status'
   | 'message'
@@ -16,16 +16,16 @@ export type Thing =
   | 'error';
 
 /** Changes a thing in place. */
-export type Bend = (thing: Loose, request: WireRequest) => void;
+export type Mutation = (thing: MutableJson, request: WireRequest) => void;
 
 /** True for a JSON object, which a list is not. */
-export function isLoose(value: unknown): value is Loose {
+export function isMutableJson(value: unknown): value is MutableJson {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function thingsOf(value: Loose, key: string): Thing[] {
-  const things: Thing[] = [];
-  if (isLoose(value.status) && typeof value.id === 'string') things.push('task');
+function thingsOf(value: MutableJson, key: string): WireKind[] {
+  const things: WireKind[] = [];
+  if (isMutableJson(value.status) && typeof value.id === 'string') things.push('task');
   if (key === 'status' && 'state' in value) things.push('status');
   if (Array.isArray(value.parts) && 'role' in value) things.push('message');
   if (Array.isArray(value.parts) && ('artifactId' in value || 'index' in value)) things.push('artifact');
@@ -38,15 +38,15 @@ function thingsOf(value: Loose, key: string): Thing[] {
 }
 
 /** Goes through everything in a JSON value, the outer things first. */
-function walk(value: unknown, visit: (thing: Loose, kind: Thing) => void, key = ''): void {
+function walk(value: unknown, visit: (thing: MutableJson, kind: WireKind) => void, key = ''): void {
   if (Array.isArray(value)) for (const each of value) walk(each, visit, key);
-  if (!isLoose(value)) return;
+  if (!isMutableJson(value)) return;
   for (const kind of thingsOf(value, key)) visit(value, kind);
   for (const [name, each] of Object.entries(value)) walk(each, visit, name);
 }
 
 /** A wire that bends every thing of a kind, in answers and in streams, cards left alone. */
-export function bendEvery(kind: Thing, bend: Bend): WireFault {
+export function mutateEvery(kind: WireKind, bend: Mutation): WireMutation {
   const bent = (json: unknown, request: WireRequest): void =>
     walk(json, (thing, found) => {
       if (found === kind) bend(thing, request);
@@ -63,16 +63,16 @@ export function bendEvery(kind: Thing, bend: Bend): WireFault {
 }
 
 /** A wire that bends the results of some operations. The envelope of JSON-RPC is off; it may give another result. */
-export function bendResult(
+export function mutateResult(
   operations: RegExp,
-  bend: (result: Loose, request: WireRequest) => unknown,
-): WireFault {
+  bend: (result: MutableJson, request: WireRequest) => unknown,
+): WireMutation {
   return {
     answer(answer, request) {
-      if (!operations.test(request.operation) || !isLoose(answer.json) || answer.status >= 400) return;
+      if (!operations.test(request.operation) || !isMutableJson(answer.json) || answer.status >= 400) return;
       const isRpc = 'jsonrpc' in answer.json;
       const result = isRpc ? answer.json.result : answer.json;
-      if (!isLoose(result)) return;
+      if (!isMutableJson(result)) return;
       const bent = bend(result, request);
       if (bent === undefined) return;
       if (isRpc) answer.json = { ...answer.json, result: bent };
@@ -82,10 +82,10 @@ export function bendResult(
 }
 
 /** A wire that bends the card. */
-export function bendCard(bend: (card: Loose) => unknown): WireFault {
+export function mutateCard(bend: (card: MutableJson) => unknown): WireMutation {
   return {
     answer(answer, request) {
-      if (!request.path.includes('/.well-known/') || !isLoose(answer.json)) return;
+      if (!request.path.includes('/.well-known/') || !isMutableJson(answer.json)) return;
       const bent = bend(answer.json);
       if (bent !== undefined) answer.json = bent;
     },
@@ -93,61 +93,61 @@ export function bendCard(bend: (card: Loose) => unknown): WireFault {
 }
 
 /** A wire that bends streams as wholes: it is given all events and gives those to send. */
-export function bendStream(
-  bend: (event: Loose, index: number, request: WireRequest) => readonly (object | string)[] | undefined,
-): WireFault {
+export function mutateStream(
+  bend: (event: MutableJson, index: number, request: WireRequest) => readonly (object | string)[] | undefined,
+): WireMutation {
   return {
     frame(data, index, request) {
-      return isLoose(data) ? bend(data, index, request) : undefined;
+      return isMutableJson(data) ? bend(data, index, request) : undefined;
     },
   };
 }
 
 /** The payload of a frame, with or without the envelope of JSON-RPC. */
-export function payloadOf(frame: Loose): Loose {
-  return isLoose(frame.result) ? frame.result : frame;
+export function framePayload(frame: MutableJson): MutableJson {
+  return isMutableJson(frame.result) ? frame.result : frame;
 }
 
 /** A frame with another payload. */
-export function withPayload(frame: Loose, payload: unknown): Loose {
-  return 'jsonrpc' in frame ? { ...frame, result: payload } : (payload as Loose);
+export function withFramePayload(frame: MutableJson, payload: unknown): MutableJson {
+  return 'jsonrpc' in frame ? { ...frame, result: payload } : (payload as MutableJson);
 }
 
 /** A wire that answers errors of some code otherwise. */
-export function bendError(
+export function mutateError(
   bend: (
-    error: Loose,
+    error: MutableJson,
     answer: { status: number; json: unknown; text: string; headers: Record<string, string> },
     request: WireRequest,
   ) => void,
-): WireFault {
+): WireMutation {
   return {
     answer(answer, request) {
-      if (!isLoose(answer.json)) return;
+      if (!isMutableJson(answer.json)) return;
       // REST of 0.3 sends the error by itself.
       const error = answer.json.error ?? (answer.status >= 400 ? answer.json : undefined);
-      if (isLoose(error)) bend(error, answer, request);
+      if (isMutableJson(error)) bend(error, answer, request);
     },
   };
 }
 
 /** Leaves a member out. */
-export const drop =
-  (name: string): Bend =>
+export const dropMember =
+  (name: string): Mutation =>
   (thing) => {
     delete thing[name];
   };
 
 /** Gives a member that is there another value. */
-export const set =
-  (name: string, value: unknown): Bend =>
+export const setMember =
+  (name: string, value: unknown): Mutation =>
   (thing) => {
     if (name in thing) thing[name] = value;
   };
 
 /** Bends the parts that are text. */
-export const onText =
-  (bend: (part: Loose) => void): Bend =>
+export const onTextParts =
+  (bend: (part: MutableJson) => void): Mutation =>
   (part) => {
     if ('text' in part) bend(part);
   };

@@ -1,10 +1,10 @@
 import type { Agent } from '../../../protocol/agent.ts';
-import { A2AError, type Reason } from '../../../protocol/errors.ts';
+import { A2AError, type ErrorReason } from '../../../protocol/errors.ts';
 import type { StreamEvent } from '../../../protocol/event.ts';
 import { isTerminal } from '../../../protocol/task.ts';
 
 /** An agent with some operations done otherwise. */
-export function wrap(agent: Agent, others: Partial<Agent>): Agent {
+export function overrideAgent(agent: Agent, others: Partial<Agent>): Agent {
   return new Proxy(agent, {
     get(target, name) {
       const other = others[name as keyof Agent];
@@ -16,7 +16,7 @@ export function wrap(agent: Agent, others: Partial<Agent>): Agent {
 }
 
 /** Gives another error than the one that was thrown. */
-export function otherwise<T>(work: Promise<T>, from: Reason, to: Reason): Promise<T> {
+export function replaceError<T>(work: Promise<T>, from: ErrorReason, to: ErrorReason): Promise<T> {
   return work.catch((error: unknown) => {
     if (error instanceof A2AError && error.reason === from) throw new A2AError(to, error.message);
     throw error;
@@ -24,7 +24,7 @@ export function otherwise<T>(work: Promise<T>, from: Reason, to: Reason): Promis
 }
 
 /** The events of a stream, each replaced by some. */
-export async function* mapped(
+export async function* mapEvents(
   events: AsyncIterable<StreamEvent>,
   map: (event: StreamEvent, index: number) => readonly StreamEvent[] | 'stop',
 ): AsyncGenerator<StreamEvent, void, undefined> {
@@ -37,11 +37,11 @@ export async function* mapped(
 }
 
 /** True for the event that ends a task. */
-export const isEnd = (event: StreamEvent): boolean =>
+export const endsTask = (event: StreamEvent): boolean =>
   event.kind === 'status' && isTerminal(event.status.state);
 
 /** A stream that is refused. */
-export async function* failing(
+export async function* rejectedStream(
   reason: 'UNSUPPORTED_OPERATION',
 ): AsyncGenerator<StreamEvent, void, undefined> {
   yield* [];
@@ -49,7 +49,7 @@ export async function* failing(
 }
 
 /** Cancels the task when its reader leaves before the end. */
-export async function* canceling(
+export async function* cancelOnAbort(
   agent: Agent,
   events: AsyncIterable<StreamEvent>,
 ): AsyncGenerator<StreamEvent, void, undefined> {
@@ -58,7 +58,7 @@ export async function* canceling(
   try {
     for await (const event of events) {
       if (event.kind === 'task') id = event.task.id;
-      isOver ||= isEnd(event);
+      isOver ||= endsTask(event);
       yield event;
     }
   } finally {

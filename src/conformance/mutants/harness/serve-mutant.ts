@@ -1,36 +1,36 @@
 import { serve } from '../../../server/node/serve.ts';
-import { bearer } from '../../../server/auth/schemes/bearer.ts';
-import { bendWire } from './mutating-proxy.ts';
-import type { BrokenAgent } from './mutant-agent.ts';
+import { bearerAuth } from '../../../server/auth/schemes/bearer.ts';
+import { startMutatingProxy } from './mutating-proxy.ts';
+import type { MutantAgent } from './mutant-agent.ts';
 import { fixtureAgent } from './fixture-agent.ts';
 
 /** The callers that a guarded agent tells apart; the last one may do nothing. */
-export const callers = { ann: 'token-of-ann', ben: 'token-of-ben', cat: 'token-of-cat' } as const;
+export const testPrincipals = { ann: 'token-of-ann', ben: 'token-of-ben', cat: 'token-of-cat' } as const;
 
 const scopes = ['talk'];
 
 const holders = {
-  [callers.ann]: { id: 'ann', scopes },
-  [callers.ben]: { id: 'ben', scopes },
-  [callers.cat]: { id: 'cat', scopes: [] },
+  [testPrincipals.ann]: { id: 'ann', scopes },
+  [testPrincipals.ben]: { id: 'ben', scopes },
+  [testPrincipals.cat]: { id: 'cat', scopes: [] },
 };
 
 /** An agent that is served to be looked at. */
-export interface Served {
+export interface ServedAgent {
   readonly url: string;
   close(): Promise<void>;
 }
 
 /** Serves the correct agent of the fixtures, or one that is broken in one way. */
-export async function serveBroken(broken: Partial<BrokenAgent> = {}): Promise<Served> {
-  const wire = await bendWire(broken.wire?.() ?? {});
+export async function serveMutant(broken: Partial<MutantAgent> = {}): Promise<ServedAgent> {
+  const wire = await startMutatingProxy(broken.wire?.() ?? {});
   const { definition = {} } = broken;
   const correct = fixtureAgent({ definition, push: { egress: { allowLoopback: true } } });
   const agent = broken.agent ? broken.agent(correct) : correct;
   const server = await serve(agent, {
     publicUrl: wire.url,
     limits: { requestsPerCaller: Number.POSITIVE_INFINITY, streamsPerCaller: Number.POSITIVE_INFINITY },
-    ...(broken.isGuarded ? { auth: { any: [{ ...bearer({ tokens: holders }), scopes }] } } : {}),
+    ...(broken.isGuarded ? { auth: { any: [{ ...bearerAuth({ tokens: holders }), scopes }] } } : {}),
     ...broken.server,
   });
   wire.to(server.url);

@@ -1,18 +1,23 @@
 import { A2AError } from '../../../protocol/errors.ts';
 import { type Task } from '../../../protocol/task.ts';
-import { defineBroken } from '../harness/mutant-agent.ts';
-import { all, done, errs, newer } from '../harness/operation-mutant.ts';
+import { defineMutants } from '../harness/mutant-agent.ts';
+import {
+  allVersions,
+  operationMutant,
+  replaceErrors,
+  versionsSince0_3,
+} from '../harness/operation-mutant.ts';
 
 /** Agents that break the rules of CancelTask. */
-export const brokenCancel = defineBroken([
-  done(
+export const cancelMutants = defineMutants([
+  operationMutant(
     'ignores',
     ['cancel.running', 'cancel.waiting'],
     'A cancellation changes nothing.',
     (agent) => ({ cancelTask: ({ id }, call) => agent.getTask({ id }, call) }),
-    newer,
+    versionsSince0_3,
   ),
-  done(
+  operationMutant(
     'as-failed',
     'cancel.running',
     'A canceled task is shown as failed.',
@@ -20,9 +25,9 @@ export const brokenCancel = defineBroken([
       cancelTask: async (request, call) => failed(await agent.cancelTask(request, call)),
       getTask: async (request, call) => failed(await agent.getTask(request, call)),
     }),
-    all,
+    allVersions,
   ),
-  done(
+  operationMutant(
     'old-answer',
     'cancel.running',
     'The answer to a cancellation shows the task as it was.',
@@ -33,9 +38,9 @@ export const brokenCancel = defineBroken([
         return before;
       },
     }),
-    newer,
+    versionsSince0_3,
   ),
-  done(
+  operationMutant(
     'cancels',
     ['cancel.completed', 'cancel.failed', 'cancel.rejected'],
     'A task that has ended is canceled all the same.',
@@ -44,13 +49,13 @@ export const brokenCancel = defineBroken([
         agent.cancelTask(request, call).catch(() => agent.getTask({ id: request.id }, call)),
     }),
   ),
-  done(
+  operationMutant(
     'wrong-error',
     ['cancel.completed', 'cancel.failed'],
     'Canceling a finished task is an unsupported operation.',
-    errs('cancelTask', 'TASK_NOT_CANCELABLE', 'UNSUPPORTED_OPERATION'),
+    replaceErrors('cancelTask', 'TASK_NOT_CANCELABLE', 'UNSUPPORTED_OPERATION'),
   ),
-  done(
+  operationMutant(
     'invents',
     'cancel.unknown',
     'An unknown task is canceled.',
@@ -65,9 +70,9 @@ export const brokenCancel = defineBroken([
           };
         }),
     }),
-    all,
+    allVersions,
   ),
-  done(
+  operationMutant(
     'breaks-twice',
     'cancel.twice',
     'The second cancellation breaks the server.',
@@ -81,9 +86,9 @@ export const brokenCancel = defineBroken([
         },
       };
     },
-    newer,
+    versionsSince0_3,
   ),
-  done(
+  operationMutant(
     'refuses-waiting',
     'cancel.waiting',
     'A task that waits cannot be canceled.',
@@ -94,9 +99,9 @@ export const brokenCancel = defineBroken([
         return agent.cancelTask(request, call);
       },
     }),
-    all,
+    allVersions,
   ),
-  done(
+  operationMutant(
     'goes-on',
     'cancel.quiet',
     'A canceled task goes on.',
@@ -116,7 +121,7 @@ export const brokenCancel = defineBroken([
         },
       };
     },
-    all,
+    allVersions,
   ),
 ]);
 

@@ -1,24 +1,24 @@
 import { A2AError } from '../../../protocol/errors.ts';
 import { isTask, type Task } from '../../../protocol/task.ts';
-import { bendResult, type Loose } from '../harness/mutations.ts';
-import { defineBroken } from '../harness/mutant-agent.ts';
-import { all, done, newer } from '../harness/operation-mutant.ts';
+import { mutateResult, type MutableJson } from '../harness/mutations.ts';
+import { defineMutants } from '../harness/mutant-agent.ts';
+import { allVersions, operationMutant, versionsSince0_3 } from '../harness/operation-mutant.ts';
 
 /** Agents that lose the thread of a conversation. */
-export const brokenContext = defineBroken([
+export const contextMutants = defineMutants([
   {
     id: 'context.made:one',
     breaks: 'context.made',
     what: 'All conversations are in one context.',
-    versions: newer,
+    versions: versionsSince0_3,
     wire: () =>
-      bendResult(/SendMessage|message[:/]send/, (result) => {
-        const task = (result.task ?? result) as Loose;
+      mutateResult(/SendMessage|message[:/]send/, (result) => {
+        const task = (result.task ?? result) as MutableJson;
         if ('status' in task) task.contextId = 'the-context';
         return result;
       }),
   },
-  done(
+  operationMutant(
     'replaces',
     ['context.kept', 'task.asked-context'],
     'The context of a message is replaced.',
@@ -31,9 +31,9 @@ export const brokenContext = defineBroken([
         );
       },
     }),
-    newer,
+    versionsSince0_3,
   ),
-  done(
+  operationMutant(
     'needs-context',
     'turn.goes-on',
     'A message to a task must name its context.',
@@ -45,9 +45,9 @@ export const brokenContext = defineBroken([
         return agent.send(request, call);
       },
     }),
-    newer,
+    versionsSince0_3,
   ),
-  done(
+  operationMutant(
     'new-task',
     'turn.goes-on',
     'The answer to a question begins another task.',
@@ -57,9 +57,9 @@ export const brokenContext = defineBroken([
         return agent.send({ ...request, message }, call);
       },
     }),
-    newer,
+    versionsSince0_3,
   ),
-  done(
+  operationMutant(
     'silent',
     'turn.question',
     'A task that waits does not say what for.',
@@ -67,18 +67,23 @@ export const brokenContext = defineBroken([
       send: async (request, call) => mute(await agent.send(request, call)),
       getTask: async (request, call) => mute(await agent.getTask(request, call)),
     }),
-    all,
+    allVersions,
   ),
-  done('takes-mismatch', 'turn.mismatch', 'A message with the wrong context is taken.', (agent) => ({
-    send(request, call) {
-      const { contextId: _context, ...message } = request.message;
-      return agent.send(
-        { ...request, message: message.taskId === undefined ? request.message : message },
-        call,
-      );
-    },
-  })),
-  done(
+  operationMutant(
+    'takes-mismatch',
+    'turn.mismatch',
+    'A message with the wrong context is taken.',
+    (agent) => ({
+      send(request, call) {
+        const { contextId: _context, ...message } = request.message;
+        return agent.send(
+          { ...request, message: message.taskId === undefined ? request.message : message },
+          call,
+        );
+      },
+    }),
+  ),
+  operationMutant(
     'twice',
     'turn.history',
     'Messages are in the history twice.',
@@ -88,7 +93,7 @@ export const brokenContext = defineBroken([
         return { ...task, history: (task.history ?? []).flatMap((message) => [message, message]) };
       },
     }),
-    newer,
+    versionsSince0_3,
   ),
 ]);
 

@@ -1,30 +1,35 @@
 import { A2AError } from '../../../protocol/errors.ts';
-import { defineBroken } from '../harness/mutant-agent.ts';
-import { all, done, errs, stale } from '../harness/operation-mutant.ts';
+import { defineMutants } from '../harness/mutant-agent.ts';
+import {
+  allVersions,
+  operationMutant,
+  replaceErrors,
+  returnStaleTasks,
+} from '../harness/operation-mutant.ts';
 
 /** Agents that break the rules of GetTask. */
-export const brokenGet = defineBroken([
-  done(
+export const getMutants = defineMutants([
+  operationMutant(
     'forgets',
     'get.known',
     'A task is forgotten once it was answered.',
     () => ({ getTask: ({ id }) => Promise.reject(new A2AError('TASK_NOT_FOUND', id)) }),
-    all,
+    allVersions,
   ),
-  done('stale', 'get.known', 'A task is shown as it began.', stale, all),
-  done(
+  operationMutant('stale', 'get.known', 'A task is shown as it began.', returnStaleTasks, allVersions),
+  operationMutant(
     'wrong-error',
     'get.unknown',
     'An unknown task is an internal error.',
-    errs('getTask', 'TASK_NOT_FOUND', 'INTERNAL_ERROR'),
-    all,
+    replaceErrors('getTask', 'TASK_NOT_FOUND', 'INTERNAL_ERROR'),
+    allVersions,
   ),
-  done(
+  operationMutant(
     'invalid',
     'get.unknown',
     'An unknown task is an invalid parameter.',
-    errs('getTask', 'TASK_NOT_FOUND', 'INVALID_PARAMS'),
-    all,
+    replaceErrors('getTask', 'TASK_NOT_FOUND', 'INVALID_PARAMS'),
+    allVersions,
   ),
   {
     id: 'get.unknown:empty',

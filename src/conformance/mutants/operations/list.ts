@@ -1,25 +1,25 @@
-import { bendResult, type Loose } from '../harness/mutations.ts';
-import { type BrokenAgent, defineBroken } from '../harness/mutant-agent.ts';
-import { done } from '../harness/operation-mutant.ts';
+import { mutateResult, type MutableJson } from '../harness/mutations.ts';
+import { type MutantAgent, defineMutants } from '../harness/mutant-agent.ts';
+import { operationMutant } from '../harness/operation-mutant.ts';
 
 const list = /^ListTasks$|^GET \/tasks$/;
 const paged = (
   id: string,
   breaks: string,
   what: string,
-  bend: (page: Loose, path: string) => unknown,
-): BrokenAgent => ({
+  bend: (page: MutableJson, path: string) => unknown,
+): MutantAgent => ({
   id: `${breaks}:${id}`,
   breaks,
   what,
   versions: ['1.0'],
-  wire: () => bendResult(list, (page, { path, json }) => bend(page, path + JSON.stringify(json ?? ''))),
+  wire: () => mutateResult(list, (page, { path, json }) => bend(page, path + JSON.stringify(json ?? ''))),
 });
-const tasksOf = (page: Loose): Loose[] => page.tasks as Loose[];
+const tasksOf = (page: MutableJson): MutableJson[] => page.tasks as MutableJson[];
 
 /** Agents that break the rules of ListTasks. */
-export const brokenList = defineBroken([
-  done('all-contexts', 'list.finds', 'The filter by context is ignored.', (agent) => ({
+export const listMutants = defineMutants([
+  operationMutant('all-contexts', 'list.finds', 'The filter by context is ignored.', (agent) => ({
     listTasks: ({ contextId: _context, ...request }, call) => agent.listTasks(request, call),
   })),
   paged('empty', 'list.finds', 'No task is ever listed.', (page) => ({ ...page, tasks: [] })),
@@ -27,10 +27,10 @@ export const brokenList = defineBroken([
     for (const task of tasksOf(page)) task.artifacts ??= [];
     return page;
   }),
-  done('always', 'list.no-artifacts', 'Artifacts are always listed.', (agent) => ({
+  operationMutant('always', 'list.no-artifacts', 'Artifacts are always listed.', (agent) => ({
     listTasks: (request, call) => agent.listTasks({ ...request, includeArtifacts: true }, call),
   })),
-  done('never', 'list.with-artifacts', 'Artifacts are never listed.', (agent) => ({
+  operationMutant('never', 'list.with-artifacts', 'Artifacts are never listed.', (agent) => ({
     listTasks: ({ includeArtifacts: _include, ...request }, call) => agent.listTasks(request, call),
   })),
   paged('token-for-ever', 'list.last-page', 'The last page has a token.', (page) =>
@@ -39,10 +39,10 @@ export const brokenList = defineBroken([
   paged('null-token', 'list.last-page', 'The last page has null for its token.', (page) =>
     page.nextPageToken === '' ? { ...page, nextPageToken: null } : page,
   ),
-  done('first-page', 'list.walk', 'Every page is the first.', (agent) => ({
+  operationMutant('first-page', 'list.walk', 'Every page is the first.', (agent) => ({
     listTasks: ({ pageToken: _token, ...request }, call) => agent.listTasks(request, call),
   })),
-  done('offset', 'list.walk', 'The token is how many to skip.', (agent) => ({
+  operationMutant('offset', 'list.walk', 'The token is how many to skip.', (agent) => ({
     async listTasks({ pageToken, pageSize = 50, ...request }, call) {
       const all = await agent.listTasks({ ...request, pageSize: 100 }, call);
       const from = Number(pageToken ?? 0) || 0;
@@ -59,7 +59,7 @@ export const brokenList = defineBroken([
     ...page,
     tasks: tasksOf(page).toReversed(),
   })),
-  done('by-creation', 'list.order', 'Tasks are sorted by when they were made.', (agent) => ({
+  operationMutant('by-creation', 'list.order', 'Tasks are sorted by when they were made.', (agent) => ({
     async listTasks(request, call) {
       const page = await agent.listTasks(request, call);
       return { ...page, tasks: page.tasks.toSorted((a, b) => b.id.localeCompare(a.id)) };
@@ -70,7 +70,7 @@ export const brokenList = defineBroken([
     totalSize: tasksOf(page).length,
   })),
   paged('fixed-size', 'list.sizes', 'pageSize is always 50.', (page) => ({ ...page, pageSize: 50 })),
-  done('ignores-size', 'list.sizes', 'pageSize is ignored.', (agent) => ({
+  operationMutant('ignores-size', 'list.sizes', 'pageSize is ignored.', (agent) => ({
     listTasks: ({ pageSize: _size, ...request }, call) => agent.listTasks(request, call),
   })),
   {
@@ -81,7 +81,7 @@ export const brokenList = defineBroken([
     wire: () => ({
       request(request) {
         request.path = request.path.replace(/pageSize=(0|-1|101)\b/, 'pageSize=50');
-        const json = request.json as { params?: Loose } | undefined;
+        const json = request.json as { params?: MutableJson } | undefined;
         const size = json?.params?.pageSize;
         if (json?.params && (size === 0 || size === -1 || size === 101)) {
           json.params.pageSize = 50;
@@ -90,14 +90,14 @@ export const brokenList = defineBroken([
       },
     }),
   },
-  done('takes-token', 'list.bad-token', 'A token that is none is taken.', (agent) => ({
+  operationMutant('takes-token', 'list.bad-token', 'A token that is none is taken.', (agent) => ({
     listTasks: (request, call) =>
       agent.listTasks(request, call).catch(() => agent.listTasks({ ...request, pageToken: undefined }, call)),
   })),
-  done('ignores-status', 'list.by-status', 'The filter by state is ignored.', (agent) => ({
+  operationMutant('ignores-status', 'list.by-status', 'The filter by state is ignored.', (agent) => ({
     listTasks: ({ status: _status, ...request }, call) => agent.listTasks(request, call),
   })),
-  done('exclusive', 'list.since', 'The moment itself is left out.', (agent) => ({
+  operationMutant('exclusive', 'list.since', 'The moment itself is left out.', (agent) => ({
     listTasks: (request, call) =>
       agent.listTasks(
         request.statusTimestampAfter === undefined
@@ -109,14 +109,14 @@ export const brokenList = defineBroken([
         call,
       ),
   })),
-  done('ignores-since', 'list.since', 'The filter by time is ignored.', (agent) => ({
+  operationMutant('ignores-since', 'list.since', 'The filter by time is ignored.', (agent) => ({
     listTasks: ({ statusTimestampAfter: _since, ...request }, call) => agent.listTasks(request, call),
   })),
-  done('all-history', 'list.history', 'Listed tasks have all of their history.', (agent) => ({
+  operationMutant('all-history', 'list.history', 'Listed tasks have all of their history.', (agent) => ({
     listTasks: ({ historyLength: _length, ...request }, call) => agent.listTasks(request, call),
   })),
   paged('stale', 'list.current', 'Listed tasks are shown as they began.', (page) => {
-    for (const task of tasksOf(page)) (task.status as Loose).state = 'TASK_STATE_SUBMITTED';
+    for (const task of tasksOf(page)) (task.status as MutableJson).state = 'TASK_STATE_SUBMITTED';
     return page;
   }),
 ]);

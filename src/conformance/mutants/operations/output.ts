@@ -1,12 +1,12 @@
 import type { StreamEvent } from '../../../protocol/event.ts';
-import { bendResult, isLoose, type Loose } from '../harness/mutations.ts';
-import { defineBroken, type WireFault } from '../harness/mutant-agent.ts';
-import { wrap } from '../harness/override-agent.ts';
+import { mutateResult, isMutableJson, type MutableJson } from '../harness/mutations.ts';
+import { defineMutants, type WireMutation } from '../harness/mutant-agent.ts';
+import { overrideAgent } from '../harness/override-agent.ts';
 
 /** A card with one more interface. */
-const withInterface = (protocolBinding: string, url: string): WireFault => ({
+const withInterface = (protocolBinding: string, url: string): WireMutation => ({
   answer(answer, { path }) {
-    if (!path.includes('/.well-known/') || !isLoose(answer.json)) return;
+    if (!path.includes('/.well-known/') || !isMutableJson(answer.json)) return;
     const { supportedInterfaces } = answer.json;
     if (Array.isArray(supportedInterfaces))
       supportedInterfaces.push({ url, protocolBinding, protocolVersion: '1.0' });
@@ -14,16 +14,16 @@ const withInterface = (protocolBinding: string, url: string): WireFault => ({
 });
 
 /** Agents that are wrong in what they give, or in what they call themselves. */
-export const brokenOutput = defineBroken([
+export const outputMutants = defineMutants([
   {
     id: 'output.artifact:in-message',
     breaks: 'output.artifact',
     what: 'Results come in the message of the status.',
     versions: ['1.0'],
     wire: () =>
-      bendResult(/GetTask|GET .*\/tasks\//, (task) => {
-        const status = task.status as Loose | undefined;
-        const [artifact] = (task.artifacts as Loose[] | undefined) ?? [];
+      mutateResult(/GetTask|GET .*\/tasks\//, (task) => {
+        const status = task.status as MutableJson | undefined;
+        const [artifact] = (task.artifacts as MutableJson[] | undefined) ?? [];
         if (!status || !artifact) return task;
         status.message = { messageId: 'm-1', role: 'ROLE_AGENT', parts: artifact.parts };
         delete task.artifacts;
@@ -36,7 +36,7 @@ export const brokenOutput = defineBroken([
     what: 'A stream takes every media type although the card names two.',
     versions: ['1.0'],
     agent: (agent) =>
-      wrap(agent, {
+      overrideAgent(agent, {
         stream: (request, call): AsyncIterable<StreamEvent> => {
           const parts = request.message.parts.map(({ mediaType: _type, ...part }) => part);
           return agent.stream({ ...request, message: { ...request.message, parts } }, call);
@@ -53,10 +53,11 @@ export const brokenOutput = defineBroken([
     definition: { extendedCard: { description: 'More of it' } },
     wire: () => ({
       request({ operation, json }) {
-        if (operation !== 'GetExtendedAgentCard' || (isLoose(json) && 'params' in json)) return undefined;
+        if (operation !== 'GetExtendedAgentCard' || (isMutableJson(json) && 'params' in json))
+          return undefined;
         const error = { code: -32602, message: 'params is missing' };
         const headers = { 'content-type': 'application/json' };
-        const id = isLoose(json) ? json.id : null;
+        const id = isMutableJson(json) ? json.id : null;
         return { status: 200, headers, text: '', json: { jsonrpc: '2.0', id, error } };
       },
     }),

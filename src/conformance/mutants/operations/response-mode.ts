@@ -1,12 +1,12 @@
 import { isTask } from '../../../protocol/task.ts';
-import type { Loose } from '../harness/mutations.ts';
-import { defineBroken } from '../harness/mutant-agent.ts';
-import { all, done, newer } from '../harness/operation-mutant.ts';
-import { mapped } from '../harness/override-agent.ts';
+import type { MutableJson } from '../harness/mutations.ts';
+import { defineMutants } from '../harness/mutant-agent.ts';
+import { allVersions, operationMutant, versionsSince0_3 } from '../harness/operation-mutant.ts';
+import { mapEvents } from '../harness/override-agent.ts';
 
 /** Agents that wait when they should not, or give the wrong history. */
-export const brokenMode = defineBroken([
-  done(
+export const responseModeMutants = defineMutants([
+  operationMutant(
     'never-waits',
     ['mode.blocking', 'mode.blocking-input'],
     'Every send is answered at once.',
@@ -18,7 +18,7 @@ export const brokenMode = defineBroken([
         ),
     }),
   ),
-  done(
+  operationMutant(
     'half',
     'mode.newest',
     'The answer to a send has no artifacts.',
@@ -30,9 +30,9 @@ export const brokenMode = defineBroken([
         return task;
       },
     }),
-    all,
+    allVersions,
   ),
-  done(
+  operationMutant(
     'always-waits',
     'mode.immediately',
     'returnImmediately is ignored.',
@@ -43,9 +43,9 @@ export const brokenMode = defineBroken([
           call,
         ),
     }),
-    newer,
+    versionsSince0_3,
   ),
-  done(
+  operationMutant(
     'stops',
     'mode.immediately-goes-on',
     'Work stops when its request is answered.',
@@ -57,12 +57,12 @@ export const brokenMode = defineBroken([
         return answer;
       },
     }),
-    newer,
+    versionsSince0_3,
   ),
-  done('all-of-it', 'history.zero', 'historyLength 0 gives all of it.', (agent) => ({
+  operationMutant('all-of-it', 'history.zero', 'historyLength 0 gives all of it.', (agent) => ({
     getTask: ({ id }, call) => agent.getTask({ id }, call),
   })),
-  done(
+  operationMutant(
     'oldest',
     'history.newest',
     'The oldest messages are given instead of the newest.',
@@ -74,7 +74,7 @@ export const brokenMode = defineBroken([
           : { ...task, history: (task.history ?? []).slice(0, historyLength) };
       },
     }),
-    newer,
+    versionsSince0_3,
   ),
   {
     id: 'history.negative:takes',
@@ -84,11 +84,11 @@ export const brokenMode = defineBroken([
     wire: () => ({
       request(request) {
         request.path = request.path.replace(/historyLength=-\d+/, 'historyLength=1');
-        const json = request.json as { params?: Loose; configuration?: Loose } | undefined;
+        const json = request.json as { params?: MutableJson; configuration?: MutableJson } | undefined;
         for (const holder of [
           json?.params,
           json?.configuration,
-          json?.params?.configuration as Loose | undefined,
+          json?.params?.configuration as MutableJson | undefined,
         ])
           if (holder && Number(holder.historyLength) < 0) {
             holder.historyLength = 1;
@@ -97,7 +97,7 @@ export const brokenMode = defineBroken([
       },
     }),
   },
-  done(
+  operationMutant(
     'cuts',
     'mode.immediately-stream',
     'A stream that is to return at once ends with the task.',
@@ -105,7 +105,7 @@ export const brokenMode = defineBroken([
       stream(request, call) {
         const events = agent.stream(request, call);
         if (!request.configuration?.returnImmediately) return events;
-        return mapped(events, (event) => (event.kind === 'task' ? [event] : 'stop'));
+        return mapEvents(events, (event) => (event.kind === 'task' ? [event] : 'stop'));
       },
     }),
   ),

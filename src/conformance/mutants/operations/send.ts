@@ -1,10 +1,15 @@
 import type { Agent } from '../../../protocol/agent.ts';
 import { A2AError } from '../../../protocol/errors.ts';
 import { isTask } from '../../../protocol/task.ts';
-import { bendEvery, bendResult, drop, type Loose } from '../harness/mutations.ts';
-import { defineBroken } from '../harness/mutant-agent.ts';
-import { all, done, errs, newer } from '../harness/operation-mutant.ts';
-import { wrap } from '../harness/override-agent.ts';
+import { mutateEvery, mutateResult, dropMember, type MutableJson } from '../harness/mutations.ts';
+import { defineMutants } from '../harness/mutant-agent.ts';
+import {
+  allVersions,
+  operationMutant,
+  replaceErrors,
+  versionsSince0_3,
+} from '../harness/operation-mutant.ts';
+import { overrideAgent } from '../harness/override-agent.ts';
 
 /** Takes a message to a task that has ended as if it began another one. */
 const restarts = (agent: Agent): Partial<Agent> => ({
@@ -20,30 +25,34 @@ const restarts = (agent: Agent): Partial<Agent> => ({
 });
 
 /** Agents that break the rules of SendMessage. */
-export const brokenSend = defineBroken([
-  done(
+export const sendMutants = defineMutants([
+  operationMutant(
     'refuses',
     'send.answers',
     'A plain message is refused.',
     () => ({ send: () => Promise.reject(new A2AError('INVALID_PARAMS', 'No')) }),
-    all,
+    allVersions,
   ),
-  done(
+  operationMutant(
     'restarts',
     ['send.terminal-completed', 'send.terminal-failed', 'send.terminal-rejected', 'send.terminal-canceled'],
     'A message to a finished task begins another one.',
     restarts,
   ),
-  done(
+  operationMutant(
     'wrong-error',
     ['send.terminal-completed', 'send.terminal-failed'],
     'A message to a finished task is refused as invalid parameters.',
-    errs('send', 'UNSUPPORTED_OPERATION', 'INVALID_PARAMS'),
+    replaceErrors('send', 'UNSUPPORTED_OPERATION', 'INVALID_PARAMS'),
   ),
-  done('restarts-0.3', 'send.terminal-0.3', 'A message to a finished task begins another one.', restarts, [
-    '0.3',
-  ]),
-  done(
+  operationMutant(
+    'restarts-0.3',
+    'send.terminal-0.3',
+    'A message to a finished task begins another one.',
+    restarts,
+    ['0.3'],
+  ),
+  operationMutant(
     'makes',
     'send.unknown-task',
     'A message to an unknown task makes one.',
@@ -56,14 +65,14 @@ export const brokenSend = defineBroken([
         });
       },
     }),
-    newer,
+    versionsSince0_3,
   ),
-  done(
+  operationMutant(
     'wrong-error',
     'send.unknown-task',
     'A message to an unknown task is refused as unsupported.',
-    errs('send', 'TASK_NOT_FOUND', 'UNSUPPORTED_OPERATION'),
-    newer,
+    replaceErrors('send', 'TASK_NOT_FOUND', 'UNSUPPORTED_OPERATION'),
+    versionsSince0_3,
   ),
   {
     id: 'send.media-type:takes',
@@ -71,7 +80,7 @@ export const brokenSend = defineBroken([
     what: 'Every media type is taken although the card names two.',
     versions: ['1.0'],
     agent: (agent) =>
-      wrap(agent, {
+      overrideAgent(agent, {
         send: (request, call) =>
           agent.send(
             {
@@ -85,46 +94,51 @@ export const brokenSend = defineBroken([
           ),
       }),
   },
-  done(
+  operationMutant(
     'wrong-error',
     'send.media-type',
     'A media type that is not taken is refused as invalid parameters.',
-    errs('send', 'CONTENT_TYPE_NOT_SUPPORTED', 'INVALID_PARAMS'),
+    replaceErrors('send', 'CONTENT_TYPE_NOT_SUPPORTED', 'INVALID_PARAMS'),
   ),
   {
     id: 'send.several:one-id',
     breaks: 'send.several',
     what: 'All tasks have the same id.',
-    versions: newer,
+    versions: versionsSince0_3,
     wire: () =>
-      bendResult(/SendMessage|message[:/]send/, (result) => {
-        const task = (result.task ?? result) as Loose;
+      mutateResult(/SendMessage|message[:/]send/, (result) => {
+        const task = (result.task ?? result) as MutableJson;
         if ('status' in task) task.id = 'task-1';
         return result;
       }),
   },
-  done('mixes', 'send.parallel', 'Answers to messages that come at the same time are mixed up.', (agent) => {
-    let before: ReturnType<Agent['send']> | undefined;
-    return {
-      send(request, call) {
-        const own = agent.send(request, call);
-        const other = before ?? own;
-        before = own;
-        own.catch(() => {});
-        return other;
-      },
-    };
-  }),
-  done(
+  operationMutant(
+    'mixes',
+    'send.parallel',
+    'Answers to messages that come at the same time are mixed up.',
+    (agent) => {
+      let before: ReturnType<Agent['send']> | undefined;
+      return {
+        send(request, call) {
+          const own = agent.send(request, call);
+          const other = before ?? own;
+          before = own;
+          own.catch(() => {});
+          return other;
+        },
+      };
+    },
+  ),
+  operationMutant(
     'latin',
     'send.echo',
     'Characters beyond Latin are lost.',
     (agent) => ({
       send: (request, call) => agent.send(latin(request), call),
     }),
-    all,
+    allVersions,
   ),
-  done('no-null', 'send.data', 'Data that is null is lost.', (agent) => ({
+  operationMutant('no-null', 'send.data', 'Data that is null is lost.', (agent) => ({
     send: (request, call) =>
       agent.send(
         {
@@ -137,24 +151,29 @@ export const brokenSend = defineBroken([
         call,
       ),
   })),
-  done('makes-task', 'send.no-task-for-message', 'A direct message makes a task all the same.', (agent) => ({
-    async send(request, call) {
-      const answer = await agent.send(request, call);
-      if (!isTask(answer))
-        await agent.send(
-          {
-            message: {
-              ...request.message,
-              messageId: `${request.message.messageId}-x`,
-              parts: [{ text: 'fx:complete' }],
+  operationMutant(
+    'makes-task',
+    'send.no-task-for-message',
+    'A direct message makes a task all the same.',
+    (agent) => ({
+      async send(request, call) {
+        const answer = await agent.send(request, call);
+        if (!isTask(answer))
+          await agent.send(
+            {
+              message: {
+                ...request.message,
+                messageId: `${request.message.messageId}-x`,
+                parts: [{ text: 'fx:complete' }],
+              },
             },
-          },
-          call,
-        );
-      return answer;
-    },
-  })),
-  done('no-context', 'send.message-context', 'A direct message names no context.', (agent) => ({
+            call,
+          );
+        return answer;
+      },
+    }),
+  ),
+  operationMutant('no-context', 'send.message-context', 'A direct message names no context.', (agent) => ({
     async send(request, call) {
       const answer = await agent.send(request, call);
       if (isTask(answer)) return answer;
@@ -162,13 +181,13 @@ export const brokenSend = defineBroken([
       return message;
     },
   })),
-  done('as-user', 'send.message-context', 'A direct message is said by the user.', (agent) => ({
+  operationMutant('as-user', 'send.message-context', 'A direct message is said by the user.', (agent) => ({
     async send(request, call) {
       const answer = await agent.send(request, call);
       return isTask(answer) ? answer : { ...answer, role: 'user' };
     },
   })),
-  done('refuses-again', 'send.repeated', 'A message that is sent again is refused.', (agent) => {
+  operationMutant('refuses-again', 'send.repeated', 'A message that is sent again is refused.', (agent) => {
     const heard = new Set<string>();
     return {
       send(request, call) {
@@ -185,7 +204,7 @@ export const brokenSend = defineBroken([
     what: 'Bytes are in the alphabet for addresses, without padding.',
     versions: ['1.0'],
     wire: () =>
-      bendEvery('part', (part) => {
+      mutateEvery('part', (part) => {
         if (typeof part.raw === 'string')
           part.raw = part.raw.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
       }),
@@ -196,7 +215,7 @@ export const brokenSend = defineBroken([
     what: 'Bytes are taken for text on the way.',
     versions: ['1.0'],
     wire: () =>
-      bendEvery('part', (part) => {
+      mutateEvery('part', (part) => {
         if (typeof part.raw === 'string')
           part.raw = Buffer.from(Buffer.from(part.raw, 'base64').toString('utf8')).toString('base64');
       }),
@@ -206,7 +225,7 @@ export const brokenSend = defineBroken([
     breaks: 'send.bytes',
     what: 'Files lose their names.',
     versions: ['1.0'],
-    wire: () => bendEvery('part', drop('filename')),
+    wire: () => mutateEvery('part', dropMember('filename')),
   },
 ]);
 

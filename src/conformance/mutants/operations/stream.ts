@@ -1,19 +1,25 @@
 import type { Agent } from '../../../protocol/agent.ts';
 import type { StreamEvent } from '../../../protocol/event.ts';
-import type { Version } from '../../rule-model.ts';
-import { bendStream, isLoose, type Loose, payloadOf, withPayload } from '../harness/mutations.ts';
-import { type BrokenAgent, defineBroken, type WireFault } from '../harness/mutant-agent.ts';
-import { all, done, newer } from '../harness/operation-mutant.ts';
-import { canceling, failing, isEnd, mapped } from '../harness/override-agent.ts';
+import type { CheckedVersion } from '../../rule-model.ts';
+import {
+  mutateStream,
+  isMutableJson,
+  type MutableJson,
+  framePayload,
+  withFramePayload,
+} from '../harness/mutations.ts';
+import { type MutantAgent, defineMutants, type WireMutation } from '../harness/mutant-agent.ts';
+import { allVersions, operationMutant, versionsSince0_3 } from '../harness/operation-mutant.ts';
+import { cancelOnAbort, rejectedStream, endsTask, mapEvents } from '../harness/override-agent.ts';
 
 /** An agent whose streams are bent on the wire. */
 function bent(
   id: string,
   breaks: string | readonly string[],
   what: string,
-  wire: () => WireFault,
-  versions: readonly Version[] = ['1.0'],
-): BrokenAgent {
+  wire: () => WireMutation,
+  versions: readonly CheckedVersion[] = ['1.0'],
+): MutantAgent {
   const [first = ''] = [breaks].flat();
   return { id: `${first}:${id}`, breaks, what, versions, wire };
 }
@@ -22,8 +28,8 @@ function bent(
 const streams =
   (map: () => (event: StreamEvent, index: number) => readonly StreamEvent[] | 'stop') =>
   (agent: Agent): Partial<Agent> => ({
-    stream: (request, call) => mapped(agent.stream(request, call), map()),
-    subscribe: (request, call) => mapped(agent.subscribe(request, call), map()),
+    stream: (request, call) => mapEvents(agent.stream(request, call), map()),
+    subscribe: (request, call) => mapEvents(agent.subscribe(request, call), map()),
   });
 
 async function* later(events: AsyncIterable<StreamEvent>): AsyncGenerator<StreamEvent, void, undefined> {
@@ -32,37 +38,38 @@ async function* later(events: AsyncIterable<StreamEvent>): AsyncGenerator<Stream
   yield* held;
 }
 
-const afterFirst = (data: Loose, index: number): readonly object[] | undefined => (index === 0 ? [] : [data]);
+const afterFirst = (data: MutableJson, index: number): readonly object[] | undefined =>
+  index === 0 ? [] : [data];
 
 /** Agents whose streams are wrong in one thing. */
-export const brokenStreams = defineBroken([
+export const streamMutants = defineMutants([
   bent('no-task', ['stream.first', 'subscribe.running'], 'A stream begins without the task.', () =>
-    bendStream(afterFirst),
+    mutateStream(afterFirst),
   ),
   bent(
     'message-too',
     'stream.mixture',
     'A message comes in the stream of a task.',
     () =>
-      bendStream((data) => {
-        const payload = payloadOf(data);
-        const isStatus = isLoose(payload.statusUpdate) || payload.kind === 'status-update';
+      mutateStream((data) => {
+        const payload = framePayload(data);
+        const isStatus = isMutableJson(payload.statusUpdate) || payload.kind === 'status-update';
         const message = { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'by the way' }] };
         const other =
           'kind' in payload
             ? { kind: 'message', ...message, role: 'agent', parts: [{ kind: 'text', text: 'by the way' }] }
             : { message };
-        return isStatus ? [withPayload(data, other), data] : undefined;
+        return isStatus ? [withFramePayload(data, other), data] : undefined;
       }),
-    newer,
+    versionsSince0_3,
   ),
-  done(
+  operationMutant(
     'more',
     'stream.after-terminal',
     'An artifact comes after the end.',
     streams(
       () => (event) =>
-        isEnd(event) && event.kind === 'status'
+        endsTask(event) && event.kind === 'status'
           ? [
               event,
               {
@@ -75,13 +82,13 @@ export const brokenStreams = defineBroken([
           : [event],
     ),
   ),
-  done(
+  operationMutant(
     'back-to-work',
     'stream.after-terminal',
     'A task works again after its end.',
     streams(
       () => (event) =>
-        isEnd(event) && event.kind === 'status'
+        endsTask(event) && event.kind === 'status'
           ? [event, { ...event, status: { state: 'working', timestamp: new Date().toISOString() } }]
           : [event],
     ),
@@ -89,25 +96,25 @@ export const brokenStreams = defineBroken([
   bent('stays-open', 'stream.closes', 'A stream stays open after the end of the task.', () => ({
     end: () => 'hang',
   })),
-  done(
+  operationMutant(
     'cut-short',
     ['stream.closes', 'stream.opens'],
     'A stream ends before the task does.',
-    streams(() => (event) => (isEnd(event) ? [] : [event])),
+    streams(() => (event) => (endsTask(event) ? [] : [event])),
   ),
-  done(
+  operationMutant(
     'other-ids',
     'stream.ids',
     'Events name another task.',
     streams(() => (event) => (event.kind === 'status' ? [{ ...event, taskId: 'another' }] : [event])),
   ),
-  done(
+  operationMutant(
     'other-context',
     'stream.ids',
     'Events name another context.',
     streams(() => (event) => (event.kind === 'artifact' ? [{ ...event, contextId: 'another' }] : [event])),
   ),
-  done(
+  operationMutant(
     'submitted-again',
     'stream.state-order',
     'A task is submitted again after it had begun.',
@@ -126,24 +133,24 @@ export const brokenStreams = defineBroken([
           : [event],
     ),
   ),
-  done(
+  operationMutant(
     'back-in-time',
     'stream.time-order',
     'The last status is older than the others.',
     streams(
       () => (event) =>
-        isEnd(event) && event.kind === 'status'
+        endsTask(event) && event.kind === 'status'
           ? [{ ...event, status: { ...event.status, timestamp: '2001-01-01T00:00:00.000Z' } }]
           : [event],
     ),
   ),
-  done(
+  operationMutant(
     'append-first',
     'stream.append',
     'The first chunk is appended.',
     streams(() => (event) => (event.kind === 'artifact' ? [{ ...event, append: true }] : [event])),
   ),
-  done(
+  operationMutant(
     'after-last',
     'stream.append',
     'Chunks follow the last one.',
@@ -153,80 +160,82 @@ export const brokenStreams = defineBroken([
     'not-json',
     'stream.frames',
     'A frame is no JSON.',
-    () => bendStream((data, index) => (index === 1 ? ['data: hello\n\n', data] : undefined)),
-    all,
+    () => mutateStream((data, index) => (index === 1 ? ['data: hello\n\n', data] : undefined)),
+    allVersions,
   ),
   bent(
     'bare-lines',
     'stream.frames',
     'Lines have no field.',
-    () => bendStream((data) => [`message ${JSON.stringify({ a: 1 })}\ndata: ${JSON.stringify(data)}\n\n`]),
-    all,
+    () => mutateStream((data) => [`message ${JSON.stringify({ a: 1 })}\ndata: ${JSON.stringify(data)}\n\n`]),
+    allVersions,
   ),
 
-  done(
+  operationMutant(
     'refuses',
     'stream.opens',
     'Streams are refused.',
-    () => ({ stream: () => failing('UNSUPPORTED_OPERATION') }),
-    all,
+    () => ({ stream: () => rejectedStream('UNSUPPORTED_OPERATION') }),
+    allVersions,
   ),
   bent('json', 'stream.opens', 'A stream says that it is JSON.', () => ({
     head: (head) => {
       head.headers['content-type'] = 'application/json';
     },
   })),
-  done(
+  operationMutant(
     'two',
     'stream.message',
     'A direct message comes twice.',
     (agent) => ({
       stream: (request, call) =>
-        mapped(agent.stream(request, call), (event) => (event.kind === 'message' ? [event, event] : [event])),
+        mapEvents(agent.stream(request, call), (event) =>
+          event.kind === 'message' ? [event, event] : [event],
+        ),
     }),
-    newer,
+    versionsSince0_3,
   ),
   bent(
     'open-message',
     'stream.message',
     'A stream stays open after a direct message.',
     () => ({ end: ({ body }) => (body.includes('fx:message') ? 'hang' : undefined) }),
-    newer,
+    versionsSince0_3,
   ),
   bent(
     'open-failed',
     'stream.ends',
     'The stream of a task that failed stays open.',
     () => ({ end: ({ body }) => (body.includes('fx:fail') ? 'hang' : undefined) }),
-    newer,
+    versionsSince0_3,
   ),
-  done(
+  operationMutant(
     'no-rejection',
     'stream.ends',
     'A rejection is not streamed.',
     (agent) => ({
       stream: (request, call) =>
-        mapped(agent.stream(request, call), (event) =>
+        mapEvents(agent.stream(request, call), (event) =>
           event.kind === 'status' && event.status.state === 'rejected' ? [] : [event],
         ),
     }),
     ['1.0'],
   ),
-  done(
+  operationMutant(
     'silent-cancel',
     'stream.canceled',
     'A cancellation is not streamed.',
     streams(() => (event) => (event.kind === 'status' && event.status.state === 'canceled' ? [] : [event])),
     ['1.0'],
   ),
-  done(
+  operationMutant(
     'at-the-end',
     'stream.flushed',
     'All events come at the end.',
     (agent) => ({ stream: (request, call) => later(agent.stream(request, call)) }),
-    all,
+    allVersions,
   ),
-  done(
+  operationMutant(
     'streams-finished',
     'stream.terminal-task',
     'A message to a finished task opens a stream.',
@@ -239,7 +248,7 @@ export const brokenStreams = defineBroken([
       },
     }),
   ),
-  done(
+  operationMutant(
     'streams-unknown',
     'stream.unknown-task',
     'A message to an unknown task opens a stream.',
@@ -251,9 +260,9 @@ export const brokenStreams = defineBroken([
           : agent.stream({ ...request, message }, call);
       },
     }),
-    newer,
+    versionsSince0_3,
   ),
-  done(
+  operationMutant(
     'loses-chunk',
     'stream.chunks',
     'A chunk is lost.',
@@ -261,33 +270,33 @@ export const brokenStreams = defineBroken([
       let count = 0;
       return {
         stream: (request, call) =>
-          mapped(agent.stream(request, call), (event) =>
+          mapEvents(agent.stream(request, call), (event) =>
             event.kind === 'artifact' && ++count % 6 === 3 ? [] : [event],
           ),
       };
     },
-    all,
+    allVersions,
   ),
-  done(
+  operationMutant(
     'chunk-twice',
     'stream.chunks',
     'A chunk comes twice.',
     (agent) => ({
       stream: (request, call) =>
-        mapped(agent.stream(request, call), (event, index) =>
+        mapEvents(agent.stream(request, call), (event, index) =>
           event.kind === 'artifact' && index === 4 ? [event, event] : [event],
         ),
     }),
-    all,
+    allVersions,
   ),
-  done(
+  operationMutant(
     'swaps-chunks',
     'stream.chunks',
     'Two chunks change places.',
     (agent) => ({
       stream(request, call) {
         let held: StreamEvent | undefined;
-        return mapped(agent.stream(request, call), (event, index) => {
+        return mapEvents(agent.stream(request, call), (event, index) => {
           if (event.kind === 'artifact' && event.append && !held && index === 4) {
             held = event;
             return [];
@@ -298,50 +307,52 @@ export const brokenStreams = defineBroken([
         });
       },
     }),
-    all,
+    allVersions,
   ),
-  done(
+  operationMutant(
     'replaces',
     'stream.chunks',
     'Chunks are not marked as appended.',
     (agent) => ({
       stream: (request, call) =>
-        mapped(agent.stream(request, call), (event) =>
+        mapEvents(agent.stream(request, call), (event) =>
           event.kind === 'artifact' ? [{ ...event, append: false }] : [event],
         ),
     }),
-    all,
+    allVersions,
   ),
-  done(
+  operationMutant(
     'says-failed',
     'stream.same-as-get',
     'The stream says that the task failed.',
     streams(
       () => (event) =>
-        isEnd(event) && event.kind === 'status'
+        endsTask(event) && event.kind === 'status'
           ? [{ ...event, status: { ...event.status, state: 'failed' } }]
           : [event],
     ),
-    all,
+    allVersions,
   ),
-  done(
+  operationMutant(
     'gives-up',
     'stream.hang-up',
     'A task is canceled when its reader hangs up.',
     (agent) => ({
-      stream: (request, call) => canceling(agent, agent.stream(request, call)),
+      stream: (request, call) => cancelOnAbort(agent, agent.stream(request, call)),
     }),
-    all,
+    allVersions,
   ),
-  done(
+  operationMutant(
     'never-asks',
     'stream.input-required',
     'The second message of a conversation cannot be streamed.',
     (agent) => ({
       stream: (request, call) =>
-        request.message.taskId === undefined ? agent.stream(request, call) : failing('UNSUPPORTED_OPERATION'),
+        request.message.taskId === undefined
+          ? agent.stream(request, call)
+          : rejectedStream('UNSUPPORTED_OPERATION'),
     }),
-    newer,
+    versionsSince0_3,
   ),
   {
     id: 'capability.no-streaming:streams',
@@ -350,7 +361,7 @@ export const brokenStreams = defineBroken([
     versions: ['1.0'],
     wire: () => ({
       answer(answer, { path }) {
-        const { capabilities } = (answer.json ?? {}) as { capabilities?: Loose };
+        const { capabilities } = (answer.json ?? {}) as { capabilities?: MutableJson };
         if (path.includes('/.well-known/') && capabilities) capabilities.streaming = false;
       },
     }),

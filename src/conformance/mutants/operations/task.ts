@@ -1,19 +1,30 @@
 import { type Task } from '../../../protocol/task.ts';
-import { bendEvery, isLoose } from '../harness/mutations.ts';
-import { defineBroken } from '../harness/mutant-agent.ts';
-import { all, done, newer, stale } from '../harness/operation-mutant.ts';
+import { mutateEvery, isMutableJson } from '../harness/mutations.ts';
+import { defineMutants } from '../harness/mutant-agent.ts';
+import {
+  allVersions,
+  operationMutant,
+  versionsSince0_3,
+  returnStaleTasks,
+} from '../harness/operation-mutant.ts';
 
 /** Agents that show a task otherwise than it is. */
-export const brokenTasks = defineBroken([
-  done(
+export const taskMutants = defineMutants([
+  operationMutant(
     'too-much',
     'task.history-limit',
     'More history is given than was asked for.',
     (agent) => ({ getTask: ({ id }, call) => agent.getTask({ id }, call) }),
-    newer,
+    versionsSince0_3,
   ),
-  done('revives', 'task.terminal', 'A task that has ended is shown as working.', stale, all),
-  done(
+  operationMutant(
+    'revives',
+    'task.terminal',
+    'A task that has ended is shown as working.',
+    returnStaleTasks,
+    allVersions,
+  ),
+  operationMutant(
     'other-context',
     'task.context',
     'A task is shown in another context each time.',
@@ -23,9 +34,9 @@ export const brokenTasks = defineBroken([
         contextId: crypto.randomUUID(),
       }),
     }),
-    all,
+    allVersions,
   ),
-  done(
+  operationMutant(
     'other-task',
     'task.asked-id',
     'Another task is given than the one asked for.',
@@ -39,9 +50,9 @@ export const brokenTasks = defineBroken([
         },
       };
     },
-    all,
+    allVersions,
   ),
-  done(
+  operationMutant(
     'loses',
     'task.artifacts',
     'Artifacts are gone when a task is asked for.',
@@ -51,9 +62,9 @@ export const brokenTasks = defineBroken([
         return task;
       },
     }),
-    all,
+    allVersions,
   ),
-  done(
+  operationMutant(
     'changes',
     'task.artifacts',
     'Artifacts are cut when a task is asked for.',
@@ -69,20 +80,26 @@ export const brokenTasks = defineBroken([
         };
       },
     }),
-    all,
+    allVersions,
   ),
-  done('anonymous', 'task.agent-message', 'What an agent says names neither task nor context.', (agent) => ({
-    send: async (request, call) => anonymous(await agent.send(request, call)),
-    getTask: async (request, call) => anonymous(await agent.getTask(request, call)),
-  })),
+  operationMutant(
+    'anonymous',
+    'task.agent-message',
+    'What an agent says names neither task nor context.',
+    (agent) => ({
+      send: async (request, call) => anonymous(await agent.send(request, call)),
+      getTask: async (request, call) => anonymous(await agent.getTask(request, call)),
+    }),
+  ),
   {
     id: 'task.agent-role:status',
     breaks: 'task.agent-role',
     what: 'The message of a status is said by the user.',
-    versions: all,
+    versions: allVersions,
     wire: () =>
-      bendEvery('status', ({ message, state }) => {
-        if (isLoose(message)) message.role = String(state).startsWith('TASK_STATE_') ? 'ROLE_USER' : 'user';
+      mutateEvery('status', ({ message, state }) => {
+        if (isMutableJson(message))
+          message.role = String(state).startsWith('TASK_STATE_') ? 'ROLE_USER' : 'user';
       }),
   },
 ]);

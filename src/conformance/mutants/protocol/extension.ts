@@ -1,11 +1,16 @@
-import { type BrokenAgent, defineBroken, type WireFault, type WireRequest } from '../harness/mutant-agent.ts';
+import {
+  type MutantAgent,
+  defineMutants,
+  type WireMutation,
+  type WireRequest,
+} from '../harness/mutant-agent.ts';
 
 const needed = 'https://example.com/ext/steps/v1';
 const optional = 'https://example.com/ext/notes/v2';
 const extensions = [{ uri: needed, required: true }, { uri: optional }];
 
 /** A broken agent with extensions in one line: the rule, how, what, and its wire. */
-function wired(breaks: string, how: string, what: string, wire: WireFault): BrokenAgent {
+function wired(breaks: string, how: string, what: string, wire: WireMutation): MutantAgent {
   return {
     id: `${breaks}:${how}`,
     breaks,
@@ -17,12 +22,12 @@ function wired(breaks: string, how: string, what: string, wire: WireFault): Brok
 }
 
 const asked = ({ headers }: WireRequest): string => String(headers['a2a-extensions'] ?? '');
-const takes = (isTaken: (request: WireRequest) => boolean): WireFault => ({
+const takes = (isTaken: (request: WireRequest) => boolean): WireMutation => ({
   request(request) {
     if (isTaken(request)) request.headers['a2a-extensions'] = `${asked(request)},${needed}`;
   },
 });
-const says = (say: (request: WireRequest) => string | undefined): WireFault => ({
+const says = (say: (request: WireRequest) => string | undefined): WireMutation => ({
   answer({ headers }, request) {
     const said = say(request);
     if (said === undefined) delete headers['a2a-extensions'];
@@ -31,7 +36,7 @@ const says = (say: (request: WireRequest) => string | undefined): WireFault => (
 });
 
 /** Agents that mistake extensions. */
-export const brokenExtension = defineBroken([
+export const extensionMutants = defineMutants([
   wired(
     'extension.required',
     'served',

@@ -1,20 +1,20 @@
-import { bendError, type Loose } from '../harness/mutations.ts';
-import { defineBroken } from '../harness/mutant-agent.ts';
-import { all, errs } from '../harness/operation-mutant.ts';
-import { wrap } from '../harness/override-agent.ts';
+import { mutateError, type MutableJson } from '../harness/mutations.ts';
+import { defineMutants } from '../harness/mutant-agent.ts';
+import { allVersions, replaceErrors } from '../harness/operation-mutant.ts';
+import { overrideAgent } from '../harness/override-agent.ts';
 
 /** Agents whose envelopes are wrong. */
-export const brokenHttp = defineBroken([
+export const httpMutants = defineMutants([
   {
     id: 'rpc.envelope:text-id',
     breaks: 'rpc.envelope',
     what: 'The id of a request comes back as null.',
-    versions: all,
+    versions: allVersions,
     transports: ['JSONRPC'],
     wire: () => ({
       answer(answer) {
-        if ((answer.json as Loose | undefined)?.jsonrpc)
-          answer.json = { ...(answer.json as Loose), id: null };
+        if ((answer.json as MutableJson | undefined)?.jsonrpc)
+          answer.json = { ...(answer.json as MutableJson), id: null };
       },
     }),
   },
@@ -22,11 +22,11 @@ export const brokenHttp = defineBroken([
     id: 'rpc.envelope:no-mark',
     breaks: 'rpc.envelope',
     what: 'jsonrpc is missing.',
-    versions: all,
+    versions: allVersions,
     transports: ['JSONRPC'],
     wire: () => ({
       answer(answer) {
-        const { jsonrpc, ...others } = (answer.json ?? {}) as Loose;
+        const { jsonrpc, ...others } = (answer.json ?? {}) as MutableJson;
         if (jsonrpc) answer.json = others;
       },
     }),
@@ -35,20 +35,20 @@ export const brokenHttp = defineBroken([
     id: 'rpc.envelope:both',
     breaks: 'rpc.envelope',
     what: 'There are both a result and an error.',
-    versions: all,
+    versions: allVersions,
     transports: ['JSONRPC'],
     wire: () =>
-      bendError((_error, answer) => {
-        (answer.json as Loose).result = {};
+      mutateError((_error, answer) => {
+        (answer.json as MutableJson).result = {};
       }),
   },
   {
     id: 'http.json:html',
     breaks: 'http.json',
     what: 'Errors are pages of HTML.',
-    versions: all,
+    versions: allVersions,
     wire: () =>
-      bendError((_error, answer) => {
+      mutateError((_error, answer) => {
         answer.json = undefined;
         answer.text = '<html><body>Not found</body></html>';
         answer.headers['content-type'] = 'text/html';
@@ -58,7 +58,7 @@ export const brokenHttp = defineBroken([
     id: 'http.json:plain',
     breaks: 'http.json',
     what: 'Answers say that they are plain text.',
-    versions: all,
+    versions: allVersions,
     wire: () => ({
       answer(answer) {
         answer.headers['content-type'] = 'text/plain';
@@ -81,16 +81,17 @@ export const brokenHttp = defineBroken([
     id: 'http.no-5xx:breaks',
     breaks: 'http.no-5xx',
     what: 'An unknown task breaks the server.',
-    versions: all,
-    agent: (agent) => wrap(agent, errs('getTask', 'TASK_NOT_FOUND', 'INTERNAL_ERROR')(agent)),
+    versions: allVersions,
+    agent: (agent) =>
+      overrideAgent(agent, replaceErrors('getTask', 'TASK_NOT_FOUND', 'INTERNAL_ERROR')(agent)),
   },
   {
     id: 'http.no-leak:stack',
     breaks: 'http.no-leak',
     what: 'Errors show the stack.',
-    versions: all,
+    versions: allVersions,
     wire: () =>
-      bendError((error) => {
+      mutateError((error) => {
         error.message = 'Error: no\n    at Store.load (/srv/app/node_modules/store/index.js:10:5)';
       }),
   },
@@ -98,7 +99,7 @@ export const brokenHttp = defineBroken([
     id: 'http.utf8:latin',
     breaks: 'http.utf8',
     what: 'Answers are in Latin-1.',
-    versions: all,
+    versions: allVersions,
     wire: () => ({
       answer(answer, { path }) {
         if (path.includes('/.well-known/')) return;

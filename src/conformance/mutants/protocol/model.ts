@@ -1,68 +1,68 @@
 import {
-  bendEvery,
-  bendResult,
-  type Bend,
-  isLoose,
-  type Loose,
-  type Thing,
-  drop,
-  onText,
-  set,
+  mutateEvery,
+  mutateResult,
+  type Mutation,
+  isMutableJson,
+  type MutableJson,
+  type WireKind,
+  dropMember,
+  onTextParts,
+  setMember,
 } from '../harness/mutations.ts';
-import { type BrokenAgent, defineBroken } from '../harness/mutant-agent.ts';
+import { type MutantAgent, defineMutants } from '../harness/mutant-agent.ts';
 
 /** A broken agent in one line: how, which rule, what, of which things, and the bend. */
-function bent(id: string, breaks: string, what: string, kind: Thing, bend: Bend): BrokenAgent {
-  return { id: `${breaks}:${id}`, breaks, what, versions: ['1.0'], wire: () => bendEvery(kind, bend) };
+function bent(id: string, breaks: string, what: string, kind: WireKind, bend: Mutation): MutantAgent {
+  return { id: `${breaks}:${id}`, breaks, what, versions: ['1.0'], wire: () => mutateEvery(kind, bend) };
 }
 
 const rename =
-  (from: string, to: string): Bend =>
+  (from: string, to: string): Mutation =>
   (thing) => {
     if (!(from in thing)) return;
     thing[to] = thing[from];
     delete thing[from];
   };
 const stamp =
-  (change: (text: string) => unknown): Bend =>
+  (change: (text: string) => unknown): Mutation =>
   (status) => {
     if (typeof status.timestamp === 'string') status.timestamp = change(status.timestamp);
   };
 const states =
-  (change: (state: string) => unknown): Bend =>
+  (change: (state: string) => unknown): Mutation =>
   (status) => {
     status.state = change(String(status.state));
   };
 const sendOnly = /SendMessage|POST \/message:send/;
 
 /** Agents whose data model is wrong in one thing. */
-export const brokenModel = defineBroken([
-  bent('no-id', 'model.task', 'A task has no id.', 'task', drop('id')),
-  bent('no-status', 'model.task', 'A task has no status.', 'task', drop('status')),
+export const modelMutants = defineMutants([
+  bent('no-id', 'model.task', 'A task has no id.', 'task', dropMember('id')),
+  bent('no-status', 'model.task', 'A task has no status.', 'task', dropMember('status')),
   bent(
     'history-object',
     'model.task',
     'History is an object instead of a list.',
     'task',
-    set('history', { first: {} }),
+    setMember('history', { first: {} }),
   ),
-  bent('empty-id', 'model.task', 'A task has an empty id.', 'task', set('id', '')),
-  bent('numeric-id', 'model.task', 'A task has a number for its id.', 'task', set('id', 17)),
-  bent('no-context', 'model.task-context', 'A task names no context.', 'task', drop('contextId')),
+  bent('empty-id', 'model.task', 'A task has an empty id.', 'task', setMember('id', '')),
+  bent('numeric-id', 'model.task', 'A task has a number for its id.', 'task', setMember('id', 17)),
+  bent('no-context', 'model.task-context', 'A task names no context.', 'task', dropMember('contextId')),
   bent(
     'strange-state',
     'model.status',
     'A state is none of the protocol.',
     'status',
-    set('state', 'TASK_STATE_DONE'),
+    setMember('state', 'TASK_STATE_DONE'),
   ),
-  bent('no-state', 'model.status', 'A status has no state.', 'status', drop('state')),
+  bent('no-state', 'model.status', 'A status has no state.', 'status', dropMember('state')),
   bent(
     'unspecified',
     'model.status',
     'A status is unspecified.',
     'status',
-    set('state', 'TASK_STATE_UNSPECIFIED'),
+    setMember('state', 'TASK_STATE_UNSPECIFIED'),
   ),
   bent(
     'two-l',
@@ -71,9 +71,9 @@ export const brokenModel = defineBroken([
     'status',
     states((state) => (state === 'TASK_STATE_CANCELED' ? 'TASK_STATE_CANCELLED' : state)),
   ),
-  bent('no-message-id', 'model.message', 'A message has no id.', 'message', drop('messageId')),
-  bent('no-role', 'model.message', 'A message has no role.', 'message', drop('role')),
-  bent('no-parts', 'model.message', 'A message has no parts.', 'message', drop('parts')),
+  bent('no-message-id', 'model.message', 'A message has no id.', 'message', dropMember('messageId')),
+  bent('no-role', 'model.message', 'A message has no role.', 'message', dropMember('role')),
+  bent('no-parts', 'model.message', 'A message has no parts.', 'message', dropMember('parts')),
   bent(
     'content',
     'model.message',
@@ -81,20 +81,26 @@ export const brokenModel = defineBroken([
     'message',
     rename('parts', 'content'),
   ),
-  bent('strange-role', 'model.role', 'The role is assistant.', 'message', set('role', 'ROLE_ASSISTANT')),
+  bent(
+    'strange-role',
+    'model.role',
+    'The role is assistant.',
+    'message',
+    setMember('role', 'ROLE_ASSISTANT'),
+  ),
   bent(
     'two-contents',
     'model.part',
     'A part has a text and data.',
     'part',
-    onText((part) => Object.assign(part, { data: {} })),
+    onTextParts((part) => Object.assign(part, { data: {} })),
   ),
   bent(
     'no-content',
     'model.part',
     'A part has no content.',
     'part',
-    onText((part) => {
+    onTextParts((part) => {
       delete part.text;
     }),
   ),
@@ -103,14 +109,14 @@ export const brokenModel = defineBroken([
     'model.part',
     'A text is an object.',
     'part',
-    onText((part) => Object.assign(part, { text: { value: part.text } })),
+    onTextParts((part) => Object.assign(part, { text: { value: part.text } })),
   ),
   bent(
     'raw-text',
     'model.raw',
     'Bytes are sent as they are.',
     'part',
-    onText((part) => {
+    onTextParts((part) => {
       part.raw = `${String(part.text)}!`;
       delete part.text;
     }),
@@ -120,45 +126,51 @@ export const brokenModel = defineBroken([
     'model.raw',
     'Bytes are in the alphabet for addresses, without padding.',
     'part',
-    onText((part) => {
+    onTextParts((part) => {
       part.raw = '-_8';
       delete part.text;
     }),
   ),
-  bent('no-artifact-id', 'model.artifact', 'An artifact has no id.', 'artifact', drop('artifactId')),
-  bent('no-artifact-parts', 'model.artifact', 'An artifact has no parts.', 'artifact', drop('parts')),
+  bent('no-artifact-id', 'model.artifact', 'An artifact has no id.', 'artifact', dropMember('artifactId')),
+  bent('no-artifact-parts', 'model.artifact', 'An artifact has no parts.', 'artifact', dropMember('parts')),
   bent('same-ids', 'model.artifact', 'Two artifacts have the same id.', 'task', (task) => {
     if (Array.isArray(task.artifacts) && task.artifacts.length > 0)
-      task.artifacts.push({ ...(task.artifacts[0] as Loose) });
+      task.artifacts.push({ ...(task.artifacts[0] as MutableJson) });
   }),
-  bent('no-task-id', 'model.status-event', 'A status update names no task.', 'statusUpdate', drop('taskId')),
+  bent(
+    'no-task-id',
+    'model.status-event',
+    'A status update names no task.',
+    'statusUpdate',
+    dropMember('taskId'),
+  ),
   bent(
     'no-context-id',
     'model.status-event',
     'A status update names no context.',
     'statusUpdate',
-    drop('contextId'),
+    dropMember('contextId'),
   ),
   bent(
     'no-event-status',
     'model.status-event',
     'A status update has no status.',
     'statusUpdate',
-    drop('status'),
+    dropMember('status'),
   ),
   bent(
     'no-artifact-task',
     'model.artifact-event',
     'An artifact update names no task.',
     'artifactUpdate',
-    drop('taskId'),
+    dropMember('taskId'),
   ),
   bent(
     'no-artifact',
     'model.artifact-event',
     'An artifact update has no artifact.',
     'artifactUpdate',
-    drop('artifact'),
+    dropMember('artifact'),
   ),
   bent('append-text', 'model.artifact-event', 'append is a text.', 'artifactUpdate', (update) =>
     Object.assign(update, { append: 'false' }),
@@ -170,9 +182,9 @@ export const brokenModel = defineBroken([
     versions: ['1.0'],
     wire: () => ({
       frame(data) {
-        const frame = data as Loose;
-        const payload = isLoose(frame.result) ? frame.result : frame;
-        if (isLoose(payload.statusUpdate))
+        const frame = data as MutableJson;
+        const payload = isMutableJson(frame.result) ? frame.result : frame;
+        if (isMutableJson(payload.statusUpdate))
           payload.message = { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'x' }] };
         return [frame];
       },
@@ -185,10 +197,10 @@ export const brokenModel = defineBroken([
     versions: ['1.0'],
     wire: () => ({
       frame(data) {
-        const frame = data as Loose;
-        if (isLoose(frame.result) && isLoose(frame.result.statusUpdate))
+        const frame = data as MutableJson;
+        if (isMutableJson(frame.result) && isMutableJson(frame.result.statusUpdate))
           return [{ ...frame, result: frame.result.statusUpdate }];
-        return [isLoose(frame.statusUpdate) ? frame.statusUpdate : frame];
+        return [isMutableJson(frame.statusUpdate) ? frame.statusUpdate : frame];
       },
     }),
   },
@@ -197,7 +209,7 @@ export const brokenModel = defineBroken([
     breaks: 'model.sent',
     what: 'The answer to a send is a bare task.',
     versions: ['1.0'],
-    wire: () => bendResult(sendOnly, ({ task, message }) => task ?? message),
+    wire: () => mutateResult(sendOnly, ({ task, message }) => task ?? message),
   },
   {
     id: 'model.sent:both',
@@ -205,7 +217,7 @@ export const brokenModel = defineBroken([
     what: 'The answer to a send has a task and a message.',
     versions: ['1.0'],
     wire: () =>
-      bendResult(sendOnly, (result) => ({
+      mutateResult(sendOnly, (result) => ({
         ...result,
         message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'x' }] },
       })),
@@ -215,17 +227,17 @@ export const brokenModel = defineBroken([
     breaks: 'model.sent',
     what: 'The answer to a send is empty.',
     versions: ['1.0'],
-    wire: () => bendResult(sendOnly, () => ({})),
+    wire: () => mutateResult(sendOnly, () => ({})),
   },
   {
     id: 'model.task:wrapped',
     breaks: 'model.task',
     what: 'The answer to a get is wrapped.',
     versions: ['1.0'],
-    wire: () => bendResult(/^GetTask$|^GET \/tasks\/\{id\}$/, (task) => ({ task })),
+    wire: () => mutateResult(/^GetTask$|^GET \/tasks\/\{id\}$/, (task) => ({ task })),
   },
-  bent('no-total', 'model.page', 'A page does not say how many there are.', 'page', drop('totalSize')),
-  bent('no-size', 'model.page', 'A page does not say its size.', 'page', drop('pageSize')),
+  bent('no-total', 'model.page', 'A page does not say how many there are.', 'page', dropMember('totalSize')),
+  bent('no-size', 'model.page', 'A page does not say its size.', 'page', dropMember('pageSize')),
   bent('null-tasks', 'model.page', 'A page without tasks has null.', 'page', (page) => {
     if ((page.tasks as unknown[]).length === 0) page.tasks = null;
   }),
@@ -267,8 +279,8 @@ export const brokenModel = defineBroken([
     'status',
     states((state) => state.replace('TASK_STATE_', '').toLowerCase().replace('_', '-')),
   ),
-  bent('numbers', 'model.enum', 'States are numbers.', 'status', set('state', 3)),
-  bent('short-roles', 'model.enum', 'Roles have the names of 0.3.', 'message', set('role', 'agent')),
+  bent('numbers', 'model.enum', 'States are numbers.', 'status', setMember('state', 3)),
+  bent('short-roles', 'model.enum', 'Roles have the names of 0.3.', 'message', setMember('role', 'agent')),
   bent(
     'seconds',
     'model.timestamp',
@@ -309,14 +321,14 @@ export const brokenModel = defineBroken([
     'model.empty',
     'A message has an empty list of parts.',
     'message',
-    set('parts', []),
+    setMember('parts', []),
   ),
   bent(
     'empty-artifact',
     'model.empty',
     'An artifact has an empty list of parts.',
     'artifact',
-    set('parts', []),
+    setMember('parts', []),
   ),
   bent('metadata-text', 'model.metadata', 'Metadata is a text.', 'task', (task) =>
     Object.assign(task, { metadata: 'none' }),
@@ -335,7 +347,7 @@ export const brokenModel = defineBroken([
     'model.foreign',
     'A part has its kind, as in 0.3.',
     'part',
-    onText((part) => Object.assign(part, { kind: 'text' })),
+    onTextParts((part) => Object.assign(part, { kind: 'text' })),
   ),
   {
     id: 'model.push-config:nested',
@@ -343,7 +355,7 @@ export const brokenModel = defineBroken([
     what: 'A push configuration is nested, as in 0.3.',
     versions: ['1.0'],
     wire: () =>
-      bendResult(
+      mutateResult(
         /^CreateTaskPushNotificationConfig$|^POST .*pushNotificationConfigs$/,
         ({ taskId, ...config }) => ({
           taskId,

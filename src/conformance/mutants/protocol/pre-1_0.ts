@@ -1,32 +1,39 @@
-import type { Version } from '../../rule-model.ts';
+import type { CheckedVersion } from '../../rule-model.ts';
 import {
-  type Bend,
-  bendCard,
-  bendEvery,
-  bendStream,
-  isLoose,
-  type Loose,
-  payloadOf,
-  type Thing,
-  withPayload,
-  drop,
-  onText,
-  set,
+  type Mutation,
+  mutateCard,
+  mutateEvery,
+  mutateStream,
+  isMutableJson,
+  type MutableJson,
+  framePayload,
+  type WireKind,
+  withFramePayload,
+  dropMember,
+  onTextParts,
+  setMember,
 } from '../harness/mutations.ts';
-import { type BrokenAgent, defineBroken, type WireFault } from '../harness/mutant-agent.ts';
-import { done } from '../harness/operation-mutant.ts';
+import { type MutantAgent, defineMutants, type WireMutation } from '../harness/mutant-agent.ts';
+import { operationMutant } from '../harness/operation-mutant.ts';
 
-type Old = Exclude<Version, '1.0'>;
+type Old = Exclude<CheckedVersion, '1.0'>;
 
 /** An agent of an older version whose things of a kind are bent. */
-function bent(version: Old, id: string, tag: string, what: string, kind: Thing, bend: Bend): BrokenAgent {
+function bent(
+  version: Old,
+  id: string,
+  tag: string,
+  what: string,
+  kind: WireKind,
+  bend: Mutation,
+): MutantAgent {
   return {
     id: `${version}.${tag}:${id}`,
     breaks: `${version}.${tag}`,
     what,
     versions: [version],
     transports: ['JSONRPC'],
-    wire: () => bendEvery(kind, bend),
+    wire: () => mutateEvery(kind, bend),
   };
 }
 
@@ -36,9 +43,9 @@ function card(
   id: string,
   breaks: string,
   what: string,
-  bend: (shown: Loose) => unknown,
-): BrokenAgent {
-  return { id: `${breaks}:${id}`, breaks, what, versions: [version], wire: () => bendCard(bend) };
+  bend: (shown: MutableJson) => unknown,
+): MutantAgent {
+  return { id: `${breaks}:${id}`, breaks, what, versions: [version], wire: () => mutateCard(bend) };
 }
 
 /** An agent of an older version whose events are bent; nothing is sent for those that are left out. */
@@ -47,63 +54,70 @@ function event(
   id: string,
   breaks: string,
   what: string,
-  bend: (payload: Loose, index: number) => Loose | undefined | 'same',
-): BrokenAgent {
-  const wire = (): WireFault =>
-    bendStream((data, index) => {
-      const other = bend(payloadOf(data), index);
-      return other === 'same' ? undefined : other === undefined ? [] : [withPayload(data, other)];
+  bend: (payload: MutableJson, index: number) => MutableJson | undefined | 'same',
+): MutantAgent {
+  const wire = (): WireMutation =>
+    mutateStream((data, index) => {
+      const other = bend(framePayload(data), index);
+      return other === 'same' ? undefined : other === undefined ? [] : [withFramePayload(data, other)];
     });
   return { id: `${breaks}:${id}`, breaks, what, versions: [version], transports: ['JSONRPC'], wire };
 }
 
-const without = (shown: Loose, name: string): Loose =>
+const without = (shown: MutableJson, name: string): MutableJson =>
   Object.fromEntries(Object.entries(shown).filter(([key]) => key !== name));
-const withSkill = (shown: Loose, change: (skill: Loose) => Loose): Loose => ({
+const withSkill = (shown: MutableJson, change: (skill: MutableJson) => MutableJson): MutableJson => ({
   ...shown,
-  skills: (shown.skills as Loose[]).map(change),
+  skills: (shown.skills as MutableJson[]).map(change),
 });
-const isStatus = (payload: Loose): boolean =>
-  isLoose(payload.status) && !('history' in payload) && payload.kind !== 'task';
+const isStatus = (payload: MutableJson): boolean =>
+  isMutableJson(payload.status) && !('history' in payload) && payload.kind !== 'task';
 
 /** Agents of the versions before 1.0 that are wrong in one thing. */
-export const brokenBefore = defineBroken([
+export const pre1_0Mutants = defineMutants([
   ...(['0.3', '0.1'] as const).map((version) =>
     bent(version, 'twice', 'artifact', 'An artifact is in a task twice.', 'task', (task) => {
       if (Array.isArray(task.artifacts)) task.artifacts = [...task.artifacts, ...task.artifacts];
     }),
   ),
-  bent('0.3', 'no-id', 'task', 'A task has no id.', 'task', drop('id')),
-  bent('0.3', 'no-context', 'task', 'A task has no contextId.', 'task', drop('contextId')),
-  bent('0.3', 'no-status', 'task', 'A task has no status.', 'task', drop('status')),
-  bent('0.3', 'history-object', 'task', 'History is an object.', 'task', set('history', {})),
+  bent('0.3', 'no-id', 'task', 'A task has no id.', 'task', dropMember('id')),
+  bent('0.3', 'no-context', 'task', 'A task has no contextId.', 'task', dropMember('contextId')),
+  bent('0.3', 'no-status', 'task', 'A task has no status.', 'task', dropMember('status')),
+  bent('0.3', 'history-object', 'task', 'History is an object.', 'task', setMember('history', {})),
   bent('0.3', 'new-names', 'status', 'States have the names of 1.0.', 'status', (status) => {
     status.state = `TASK_STATE_${String(status.state).toUpperCase()}`;
   }),
-  bent('0.3', 'no-state', 'status', 'A status has no state.', 'status', drop('state')),
-  bent('0.3', 'strange', 'status', 'A state is none of the protocol.', 'status', set('state', 'done')),
-  bent('0.3', 'no-message-id', 'message', 'A message has no messageId.', 'message', drop('messageId')),
-  bent('0.3', 'new-role', 'message', 'A role has the name of 1.0.', 'message', set('role', 'ROLE_AGENT')),
-  bent('0.3', 'no-parts', 'message', 'A message has no parts.', 'message', drop('parts')),
+  bent('0.3', 'no-state', 'status', 'A status has no state.', 'status', dropMember('state')),
+  bent('0.3', 'strange', 'status', 'A state is none of the protocol.', 'status', setMember('state', 'done')),
+  bent('0.3', 'no-message-id', 'message', 'A message has no messageId.', 'message', dropMember('messageId')),
+  bent(
+    '0.3',
+    'new-role',
+    'message',
+    'A role has the name of 1.0.',
+    'message',
+    setMember('role', 'ROLE_AGENT'),
+  ),
+  bent('0.3', 'no-parts', 'message', 'A message has no parts.', 'message', dropMember('parts')),
   bent(
     '0.3',
     'type',
     'part',
     'Parts say their type, as in 0.1.',
     'part',
-    onText((part) => {
+    onTextParts((part) => {
       part.type = part.kind;
       delete part.kind;
     }),
   ),
-  bent('0.3', 'bare', 'part', 'Parts have no kind, as in 1.0.', 'part', drop('kind')),
+  bent('0.3', 'bare', 'part', 'Parts have no kind, as in 1.0.', 'part', dropMember('kind')),
   bent(
     '0.3',
     'no-text',
     'part',
     'A text has no text.',
     'part',
-    onText((part) => {
+    onTextParts((part) => {
       delete part.text;
     }),
   ),
@@ -113,15 +127,22 @@ export const brokenBefore = defineBroken([
     'part',
     'A file has bytes and a uri.',
     'part',
-    onText((part) => {
+    onTextParts((part) => {
       Object.assign(part, { kind: 'file', file: { bytes: 'AA==', uri: 'https://example.com' } });
       delete part.text;
     }),
   ),
-  bent('0.3', 'no-artifact-id', 'artifact', 'An artifact has no artifactId.', 'artifact', drop('artifactId')),
-  bent('0.3', 'no-artifact-parts', 'artifact', 'An artifact has no parts.', 'artifact', drop('parts')),
-  bent('0.3', 'no-kind', 'kind', 'A task has no kind.', 'task', drop('kind')),
-  bent('0.3', 'message-kind', 'kind', 'A message has no kind.', 'message', drop('kind')),
+  bent(
+    '0.3',
+    'no-artifact-id',
+    'artifact',
+    'An artifact has no artifactId.',
+    'artifact',
+    dropMember('artifactId'),
+  ),
+  bent('0.3', 'no-artifact-parts', 'artifact', 'An artifact has no parts.', 'artifact', dropMember('parts')),
+  bent('0.3', 'no-kind', 'kind', 'A task has no kind.', 'task', dropMember('kind')),
+  bent('0.3', 'message-kind', 'kind', 'A message has no kind.', 'message', dropMember('kind')),
   event('0.3', 'wrapped', '0.3.kind', 'Events are wrapped as in 1.0.', (payload) =>
     payload.kind === 'status-update' ? { statusUpdate: payload } : 'same',
   ),
@@ -143,7 +164,14 @@ export const brokenBefore = defineBroken([
   event('0.3', 'always', 'stream.final', 'Every status is final.', (payload) =>
     'final' in payload ? { ...payload, final: true } : 'same',
   ),
-  bent('0.3', 'seconds', 'timestamp', 'Moments are seconds.', 'status', set('timestamp', 1_700_000_000)),
+  bent(
+    '0.3',
+    'seconds',
+    'timestamp',
+    'Moments are seconds.',
+    'status',
+    setMember('timestamp', 1_700_000_000),
+  ),
   bent('0.3', 'metadata-text', 'metadata', 'Metadata is a text.', 'task', (task) =>
     Object.assign(task, { metadata: 'x' }),
   ),
@@ -186,11 +214,11 @@ export const brokenBefore = defineBroken([
   },
   card('0.3', 'text-flag', 'card.flags', 'A capability is a text.', (shown) => ({
     ...shown,
-    capabilities: { ...(shown.capabilities as Loose), pushNotifications: 'yes' },
+    capabilities: { ...(shown.capabilities as MutableJson), pushNotifications: 'yes' },
   })),
   card('0.1', 'number-flag', 'card.flags', 'A capability is a number.', (shown) => ({
     ...shown,
-    capabilities: { ...(shown.capabilities as Loose), pushNotifications: 1 },
+    capabilities: { ...(shown.capabilities as MutableJson), pushNotifications: 1 },
   })),
   {
     id: 'card-before.public:guarded',
@@ -230,26 +258,26 @@ export const brokenBefore = defineBroken([
     ...shown,
     authentication: { schemes: ['apiKey'], credentials: { apiKey: { name: 'x' } } },
   })),
-  bent('0.1', 'no-id', 'task', 'A task has no id.', 'task', drop('id')),
-  bent('0.1', 'no-status', 'task', 'A task has no status.', 'task', drop('status')),
+  bent('0.1', 'no-id', 'task', 'A task has no id.', 'task', dropMember('id')),
+  bent('0.1', 'no-status', 'task', 'A task has no status.', 'task', dropMember('status')),
   bent(
     '0.1',
     'rejected',
     'status',
     'A task is rejected, which 0.1 does not know.',
     'status',
-    set('state', 'rejected'),
+    setMember('state', 'rejected'),
   ),
-  bent('0.1', 'no-state', 'status', 'A status has no state.', 'status', drop('state')),
-  bent('0.1', 'no-role', 'message', 'A message has no role.', 'message', drop('role')),
-  bent('0.1', 'no-parts', 'message', 'A message has no parts.', 'message', drop('parts')),
+  bent('0.1', 'no-state', 'status', 'A status has no state.', 'status', dropMember('state')),
+  bent('0.1', 'no-role', 'message', 'A message has no role.', 'message', dropMember('role')),
+  bent('0.1', 'no-parts', 'message', 'A message has no parts.', 'message', dropMember('parts')),
   bent(
     '0.1',
     'strange-type',
     'part',
     'A part is of a type that nobody knows.',
     'part',
-    onText((part) => {
+    onTextParts((part) => {
       part.type = 'markdown';
     }),
   ),
@@ -259,12 +287,12 @@ export const brokenBefore = defineBroken([
     'part',
     'A text has no text.',
     'part',
-    onText((part) => {
+    onTextParts((part) => {
       part.type = 'text';
       delete part.text;
     }),
   ),
-  bent('0.1', 'no-artifact-parts', 'artifact', 'An artifact has no parts.', 'artifact', drop('parts')),
+  bent('0.1', 'no-artifact-parts', 'artifact', 'An artifact has no parts.', 'artifact', dropMember('parts')),
   event('0.1', 'no-id', '0.1.event', 'An update names no task.', (payload) => without(payload, 'id')),
   event('0.1', 'text-final', '0.1.event', 'final is a text.', (payload) =>
     'final' in payload ? { ...payload, final: 'true' } : 'same',
@@ -272,7 +300,7 @@ export const brokenBefore = defineBroken([
   event('0.1', 'never', 'stream.final', 'No event is final.', (payload) =>
     'final' in payload ? { ...payload, final: false } : 'same',
   ),
-  bent('0.1', 'seconds', 'timestamp', 'Moments are words.', 'status', set('timestamp', 'just now')),
+  bent('0.1', 'seconds', 'timestamp', 'Moments are words.', 'status', setMember('timestamp', 'just now')),
   bent('0.1', 'metadata-text', 'metadata', 'Metadata is a text.', 'task', (task) =>
     Object.assign(task, { metadata: 'x' }),
   ),
@@ -285,9 +313,9 @@ export const brokenBefore = defineBroken([
     what: 'History is promised and not given.',
     versions: ['0.1', '0.3'],
     wire: () => ({
-      ...bendCard((shown) => ({
+      ...mutateCard((shown) => ({
         ...shown,
-        capabilities: { ...(shown.capabilities as Loose), stateTransitionHistory: true },
+        capabilities: { ...(shown.capabilities as MutableJson), stateTransitionHistory: true },
       })),
     }),
   },
@@ -297,11 +325,11 @@ export const brokenBefore = defineBroken([
     what: 'The agent makes ids of its own.',
     versions: ['0.1'],
     wire: () =>
-      bendEvery('task', (task) => {
+      mutateEvery('task', (task) => {
         task.id = 'of-my-own';
       }),
   },
-  done(
+  operationMutant(
     'refuses',
     'send.goes-on',
     'A task that waits takes no further message.',

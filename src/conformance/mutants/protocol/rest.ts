@@ -1,28 +1,34 @@
 import { A2AError } from '../../../protocol/errors.ts';
 import { isTask } from '../../../protocol/task.ts';
-import { bendError, isLoose, type Loose } from '../harness/mutations.ts';
-import { type BrokenAgent, defineBroken, type WireAnswer, type WireFault } from '../harness/mutant-agent.ts';
-import { wrap } from '../harness/override-agent.ts';
+import { mutateError, isMutableJson, type MutableJson } from '../harness/mutations.ts';
+import {
+  type MutantAgent,
+  defineMutants,
+  type WireResponse,
+  type WireMutation,
+} from '../harness/mutant-agent.ts';
+import { overrideAgent } from '../harness/override-agent.ts';
 
-function bent(id: string, breaks: string, what: string, wire: () => WireFault): BrokenAgent {
+function bent(id: string, breaks: string, what: string, wire: () => WireMutation): MutantAgent {
   return { id: `${breaks}:${id}`, breaks, what, versions: ['1.0'], transports: ['HTTP+JSON'], wire };
 }
 
-const details = (each: Loose): Loose[] => (Array.isArray(each.details) ? (each.details as Loose[]) : []);
-const page = (status: number): WireAnswer => ({
+const details = (each: MutableJson): MutableJson[] =>
+  Array.isArray(each.details) ? (each.details as MutableJson[]) : [];
+const page = (status: number): WireResponse => ({
   status,
   headers: { 'content-type': 'text/html' },
   text: '<html>No</html>',
   json: undefined,
 });
-const status = (from: number, to: number): WireFault => ({
+const status = (from: number, to: number): WireMutation => ({
   answer(answer) {
     if (answer.status === from) answer.status = to;
   },
 });
 
 /** A refused request that is answered as if it were right. */
-const takes = (fits: (body: string) => boolean): WireFault => ({
+const takes = (fits: (body: string) => boolean): WireMutation => ({
   request(request) {
     if (!fits(request.body) || request.operation !== 'POST /message:send') return;
     request.json = {
@@ -33,17 +39,22 @@ const takes = (fits: (body: string) => boolean): WireFault => ({
 
 /** A field of a message that is mended before the agent sees it. */
 const mends =
-  (mend: (message: Loose) => void): (() => WireFault) =>
+  (mend: (message: MutableJson) => void): (() => WireMutation) =>
   () => ({
     request(request) {
       const { json } = request;
-      const holder = isLoose(json) && isLoose(json.params) ? json.params : json;
-      if (!isLoose(holder) || !isLoose(holder.message)) return;
+      const holder = isMutableJson(json) && isMutableJson(json.params) ? json.params : json;
+      if (!isMutableJson(holder) || !isMutableJson(holder.message)) return;
       mend(holder.message);
       request.body = JSON.stringify(json);
     },
   });
-const mended = (id: string, breaks: string, what: string, mend: (message: Loose) => void): BrokenAgent => ({
+const mended = (
+  id: string,
+  breaks: string,
+  what: string,
+  mend: (message: MutableJson) => void,
+): MutantAgent => ({
   id: `${breaks}:${id}`,
   breaks,
   what,
@@ -52,55 +63,55 @@ const mended = (id: string, breaks: string, what: string, mend: (message: Loose)
 });
 
 /** Agents whose REST is wrong in one thing, or that take what they should refuse. */
-export const brokenRest = defineBroken([
+export const restMutants = defineMutants([
   bent('not-decoded', 'rest.encoding', 'A contextId in the query is used as it is written there.', () =>
     bendContext('%', '%25'),
   ),
   bent('twice', 'rest.encoding', 'A contextId in the query is decoded twice.', () => bendContext('%25', '%')),
   bent('bare', 'rest.error-body', 'An error is not wrapped.', () => ({
     answer(answer) {
-      if (isLoose(answer.json) && isLoose(answer.json.error)) answer.json = answer.json.error;
+      if (isMutableJson(answer.json) && isMutableJson(answer.json.error)) answer.json = answer.json.error;
     },
   })),
   bent('rpc-code', 'rest.error-body', 'The code of an error is that of JSON-RPC.', () =>
-    bendError((each) => {
+    mutateError((each) => {
       each.code = -32001;
     }),
   ),
   bent('no-status', 'rest.error-body', 'An error has no status.', () =>
-    bendError((each) => {
+    mutateError((each) => {
       delete each.status;
     }),
   ),
   bent('as-200', 'rest.error-body', 'Errors have the status 200.', () => status(404, 200)),
   bent('problem', 'rest.error-body', 'Errors are problem details.', () => ({
     answer(answer) {
-      if (isLoose(answer.json) && isLoose(answer.json.error))
+      if (isMutableJson(answer.json) && isMutableJson(answer.json.error))
         answer.json = { type: 'about:blank', title: 'Not found', status: 404 };
     },
   })),
   bent('none', 'rest.error-info', 'Errors have no details.', () =>
-    bendError((each) => {
+    mutateError((each) => {
       delete each.details;
     }),
   ),
   bent('untyped', 'rest.error-info', 'Details do not say their type.', () =>
-    bendError((each) => {
+    mutateError((each) => {
       for (const detail of details(each)) delete detail['@type'];
     }),
   ),
   bent('reason', 'rest.error-info', 'The reason is written in another way.', () =>
-    bendError((each) => {
+    mutateError((each) => {
       for (const detail of details(each)) if ('reason' in detail) detail.reason = 'TaskNotFoundError';
     }),
   ),
   bent('domain', 'rest.error-info', 'The domain is another one.', () =>
-    bendError((each) => {
+    mutateError((each) => {
       for (const detail of details(each)) if ('domain' in detail) detail.domain = 'a2a.dev';
     }),
   ),
   bent('no-fields', 'rest.bad-request', 'A validation error names no field.', () =>
-    bendError((each) => {
+    mutateError((each) => {
       each.details = details(each).filter((detail) => !String(detail['@type']).endsWith('BadRequest'));
     }),
   ),
@@ -180,7 +191,7 @@ export const brokenRest = defineBroken([
               headers: { 'content-type': 'application/json' },
               text: '',
               json:
-                isLoose(json) && 'jsonrpc' in json
+                isMutableJson(json) && 'jsonrpc' in json
                   ? { jsonrpc: '2.0', id: json.id, error: { code: -32602, message: 'unknown field' } }
                   : { error: { code: 400, status: 'INVALID_ARGUMENT', message: 'unknown field' } },
             }
@@ -193,7 +204,7 @@ export const brokenRest = defineBroken([
     what: 'An error does not say which field is wrong.',
     versions: ['1.0'],
     wire: () =>
-      bendError((each) => {
+      mutateError((each) => {
         each.message = 'Invalid';
         delete each.data;
         delete each.details;
@@ -205,7 +216,7 @@ export const brokenRest = defineBroken([
     what: 'A message that is refused makes a task all the same.',
     versions: ['1.0'],
     agent: (agent) =>
-      wrap(agent, {
+      overrideAgent(agent, {
         async send(request, call) {
           const answer = await agent.send(request, call);
           if (request.configuration?.historyLength === 7_777) throw new A2AError('INVALID_PARAMS', 'No');
@@ -254,7 +265,8 @@ export const brokenRest = defineBroken([
     versions: ['1.0'],
     wire: () => ({
       answer(answer, { operation }) {
-        if (operation === 'GET /tasks' && isLoose(answer.json)) answer.json = { ...answer.json, tasks: [] };
+        if (operation === 'GET /tasks' && isMutableJson(answer.json))
+          answer.json = { ...answer.json, tasks: [] };
       },
     }),
   },
@@ -271,25 +283,25 @@ export const brokenRest = defineBroken([
     what: 'REST has another error for a finished task.',
     versions: ['1.0'],
     wire: () =>
-      bendError((_error, answer) => {
-        if (!('jsonrpc' in (answer.json as Loose)) && answer.status === 400) answer.status = 404;
+      mutateError((_error, answer) => {
+        if (!('jsonrpc' in (answer.json as MutableJson)) && answer.status === 400) answer.status = 404;
       }),
   },
 ]);
 
 /** Tasks are known on the transport that made them only. */
-function separated(operations: RegExp): WireFault {
+function separated(operations: RegExp): WireMutation {
   const made = new Map<string, boolean>();
   return {
     answer(answer, { operation, path, json }) {
-      const isRpc = isLoose(json) && 'jsonrpc' in json;
-      if (!isLoose(answer.json)) return;
+      const isRpc = isMutableJson(json) && 'jsonrpc' in json;
+      if (!isMutableJson(answer.json)) return;
       const result = isRpc ? answer.json.result : answer.json;
-      const task = isLoose(result) ? (result.task ?? result) : undefined;
-      if (/SendMessage|message:send/.test(operation) && isLoose(task) && isTask(task as never))
+      const task = isMutableJson(result) ? (result.task ?? result) : undefined;
+      if (/SendMessage|message:send/.test(operation) && isMutableJson(task) && isTask(task as never))
         made.set(String(task.id), isRpc);
       const id = isRpc
-        ? String((json.params as Loose | undefined)?.id)
+        ? String((json.params as MutableJson | undefined)?.id)
         : (/\/tasks\/([^/:?]+)/.exec(path)?.[1] ?? '');
       if (!operations.test(operation) || made.get(id) === undefined || made.get(id) === isRpc) return;
       answer.status = isRpc ? 200 : 404;
@@ -301,7 +313,7 @@ function separated(operations: RegExp): WireFault {
 }
 
 /** Writes the contextId of a query otherwise than the caller did. */
-function bendContext(from: string, to: string): WireFault {
+function bendContext(from: string, to: string): WireMutation {
   return {
     request(request) {
       request.path = request.path.replace(/(?<=[?&]contextId=)[^&]*/, (value) => value.replaceAll(from, to));

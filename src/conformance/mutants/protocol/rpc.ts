@@ -1,9 +1,14 @@
-import { bendError, isLoose, type Loose } from '../harness/mutations.ts';
-import { type BrokenAgent, defineBroken, type WireAnswer, type WireRequest } from '../harness/mutant-agent.ts';
-import { all } from '../harness/operation-mutant.ts';
+import { mutateError, isMutableJson, type MutableJson } from '../harness/mutations.ts';
+import {
+  type MutantAgent,
+  defineMutants,
+  type WireResponse,
+  type WireRequest,
+} from '../harness/mutant-agent.ts';
+import { allVersions } from '../harness/operation-mutant.ts';
 
 /** Answers instead of the agent. */
-function rpcAnswer(id: unknown, body: object, status = 200): WireAnswer {
+function rpcAnswer(id: unknown, body: object, status = 200): WireResponse {
   return {
     status,
     headers: { 'content-type': 'application/json' },
@@ -18,9 +23,9 @@ function answers(
   breaks: string,
   what: string,
   fits: (request: WireRequest) => boolean,
-  instead: (request: WireRequest) => WireAnswer,
-  versions: BrokenAgent['versions'] = ['1.0'],
-): BrokenAgent {
+  instead: (request: WireRequest) => WireResponse,
+  versions: MutantAgent['versions'] = ['1.0'],
+): MutantAgent {
   return {
     id: `${breaks}:${id}`,
     breaks,
@@ -40,8 +45,8 @@ function code(
   what: string,
   from: number,
   to: number,
-  versions: BrokenAgent['versions'] = ['1.0'],
-): BrokenAgent {
+  versions: MutantAgent['versions'] = ['1.0'],
+): MutantAgent {
   return {
     id: `${breaks}:${id}`,
     breaks,
@@ -49,19 +54,27 @@ function code(
     versions,
     transports: ['JSONRPC'],
     wire: () =>
-      bendError((error) => {
+      mutateError((error) => {
         if (error.code === from) error.code = to;
       }),
   };
 }
 
 const error = (value: number): object => ({ error: { code: value, message: 'No' } });
-const idOf = ({ json }: WireRequest): unknown => (isLoose(json) ? json.id : null);
-const paramsOf = ({ json }: WireRequest): Loose => (isLoose(json) && isLoose(json.params) ? json.params : {});
+const idOf = ({ json }: WireRequest): unknown => (isMutableJson(json) ? json.id : null);
+const paramsOf = ({ json }: WireRequest): MutableJson =>
+  isMutableJson(json) && isMutableJson(json.params) ? json.params : {};
 
 /** Agents whose JSON-RPC is wrong in one thing. */
-export const brokenRpc = defineBroken([
-  code('as-request', 'rpc.parse', 'What is no JSON is refused as an invalid request.', -32700, -32600, all),
+export const rpcMutants = defineMutants([
+  code(
+    'as-request',
+    'rpc.parse',
+    'What is no JSON is refused as an invalid request.',
+    -32700,
+    -32600,
+    allVersions,
+  ),
   answers(
     'crash',
     'rpc.parse',
@@ -73,7 +86,7 @@ export const brokenRpc = defineBroken([
       text: '<html>Bad request</html>',
       json: undefined,
     }),
-    all,
+    allVersions,
   ),
   code(
     'as-params',
@@ -81,13 +94,13 @@ export const brokenRpc = defineBroken([
     'What is no request is refused as wrong parameters.',
     -32600,
     -32602,
-    all,
+    allVersions,
   ),
   answers(
     'takes',
     'rpc.version-mark',
     'A request without its mark is taken.',
-    ({ json }) => isLoose(json) && json.jsonrpc !== '2.0' && typeof json.method === 'string',
+    ({ json }) => isMutableJson(json) && json.jsonrpc !== '2.0' && typeof json.method === 'string',
     (request) => rpcAnswer(idOf(request), error(-32001)),
   ),
   answers(
@@ -101,7 +114,7 @@ export const brokenRpc = defineBroken([
     'takes',
     'rpc.object-id',
     'An object is taken as an id.',
-    ({ json }) => isLoose(json) && typeof json.id === 'object' && json.id !== null,
+    ({ json }) => isMutableJson(json) && typeof json.id === 'object' && json.id !== null,
     (request) => rpcAnswer(idOf(request), error(-32001)),
   ),
   code(
@@ -110,7 +123,7 @@ export const brokenRpc = defineBroken([
     'An unknown method is refused as an invalid request.',
     -32601,
     -32600,
-    all,
+    allVersions,
   ),
   answers(
     'takes',
@@ -133,24 +146,24 @@ export const brokenRpc = defineBroken([
     ({ operation }) => operation === 'ListTaskPushNotificationConfigs',
     (request) => rpcAnswer(idOf(request), error(-32601)),
   ),
-  code('as-internal', 'rpc.params', 'Wrong parameters are an internal error.', -32602, -32603, all),
+  code('as-internal', 'rpc.params', 'Wrong parameters are an internal error.', -32602, -32603, allVersions),
   answers(
     'number-id',
     'rpc.params',
     'A number is taken as the id of a task.',
     (request) => typeof paramsOf(request).id === 'number',
     (request) => rpcAnswer(idOf(request), error(-32001)),
-    all,
+    allVersions,
   ),
   {
     id: 'rpc.ids:as-text',
     breaks: 'rpc.ids',
     what: 'Ids come back as texts.',
-    versions: all,
+    versions: allVersions,
     transports: ['JSONRPC'],
     wire: () => ({
       answer(answer) {
-        if (isLoose(answer.json) && 'jsonrpc' in answer.json)
+        if (isMutableJson(answer.json) && 'jsonrpc' in answer.json)
           answer.json = { ...answer.json, id: String(answer.json.id) };
       },
     }),
@@ -159,10 +172,10 @@ export const brokenRpc = defineBroken([
     id: 'rpc.status:text-code',
     breaks: 'rpc.status',
     what: 'The code of an error is a text.',
-    versions: all,
+    versions: allVersions,
     transports: ['JSONRPC'],
     wire: () =>
-      bendError((each) => {
+      mutateError((each) => {
         each.code = String(each.code);
       }),
   },
@@ -170,10 +183,10 @@ export const brokenRpc = defineBroken([
     id: 'rpc.status:no-message',
     breaks: 'rpc.status',
     what: 'An error has no message.',
-    versions: all,
+    versions: allVersions,
     transports: ['JSONRPC'],
     wire: () =>
-      bendError((each) => {
+      mutateError((each) => {
         delete each.message;
       }),
   },
@@ -184,7 +197,7 @@ export const brokenRpc = defineBroken([
     versions: ['1.0'],
     transports: ['JSONRPC'],
     wire: () =>
-      bendError((each) => {
+      mutateError((each) => {
         each.data = { reason: 'TASK_NOT_FOUND' };
       }),
   },
@@ -195,8 +208,8 @@ export const brokenRpc = defineBroken([
     versions: ['1.0'],
     transports: ['JSONRPC'],
     wire: () =>
-      bendError((each) => {
-        if (Array.isArray(each.data)) for (const detail of each.data as Loose[]) delete detail['@type'];
+      mutateError((each) => {
+        if (Array.isArray(each.data)) for (const detail of each.data as MutableJson[]) delete detail['@type'];
       }),
   },
   {
@@ -206,7 +219,7 @@ export const brokenRpc = defineBroken([
     versions: ['1.0'],
     transports: ['JSONRPC'],
     wire: () =>
-      bendError((each) => {
+      mutateError((each) => {
         delete each.data;
       }),
   },
@@ -217,9 +230,9 @@ export const brokenRpc = defineBroken([
     versions: ['1.0'],
     transports: ['JSONRPC'],
     wire: () =>
-      bendError((each) => {
+      mutateError((each) => {
         if (Array.isArray(each.data))
-          for (const detail of each.data as Loose[])
+          for (const detail of each.data as MutableJson[])
             if ('reason' in detail) detail.reason = 'TaskNotFoundError';
       }),
   },
@@ -230,9 +243,10 @@ export const brokenRpc = defineBroken([
     versions: ['1.0'],
     transports: ['JSONRPC'],
     wire: () =>
-      bendError((each) => {
+      mutateError((each) => {
         if (Array.isArray(each.data))
-          for (const detail of each.data as Loose[]) if ('domain' in detail) detail.domain = 'example.com';
+          for (const detail of each.data as MutableJson[])
+            if ('domain' in detail) detail.domain = 'example.com';
       }),
   },
   {
@@ -269,11 +283,16 @@ export const brokenRpc = defineBroken([
     id: 'rpc.parse:no-id',
     breaks: 'rpc.parse',
     what: 'What is no JSON is answered without an id.',
-    versions: all,
+    versions: allVersions,
     transports: ['JSONRPC'],
     wire: () => ({
       answer(answer) {
-        if (!isLoose(answer.json) || !isLoose(answer.json.error) || answer.json.error.code !== -32700) return;
+        if (
+          !isMutableJson(answer.json) ||
+          !isMutableJson(answer.json.error) ||
+          answer.json.error.code !== -32700
+        )
+          return;
         const { id: _id, ...others } = answer.json;
         answer.json = others;
       },
@@ -287,7 +306,8 @@ export const brokenRpc = defineBroken([
     transports: ['JSONRPC'],
     wire: () => ({
       answer(answer) {
-        if (isLoose(answer.json) && 'result' in answer.json) answer.json = { ...answer.json, error: null };
+        if (isMutableJson(answer.json) && 'result' in answer.json)
+          answer.json = { ...answer.json, error: null };
       },
     }),
   },

@@ -1,15 +1,20 @@
-import { isLoose, type Loose } from '../harness/mutations.ts';
-import { type BrokenAgent, defineBroken, type WireFault, type WireRequest } from '../harness/mutant-agent.ts';
-import { bendCard1_0 } from '../card/card.ts';
+import { isMutableJson, type MutableJson } from '../harness/mutations.ts';
+import {
+  type MutantAgent,
+  defineMutants,
+  type WireMutation,
+  type WireRequest,
+} from '../harness/mutant-agent.ts';
+import { mutateCard1_0 } from '../card/card.ts';
 
 /** A broken agent in one line: the rule, how, what, where, and its wire. */
 function wired(
   breaks: string,
   how: string,
   what: string,
-  wire: () => WireFault,
-  transports?: BrokenAgent['transports'],
-): BrokenAgent {
+  wire: () => WireMutation,
+  transports?: MutantAgent['transports'],
+): MutantAgent {
   return {
     id: `${breaks}:${how}`,
     breaks,
@@ -23,7 +28,7 @@ function wired(
 /** Reads the version otherwise than it should. */
 function reads(
   change: (version: string | undefined, request: WireRequest) => string | undefined,
-): () => WireFault {
+): () => WireMutation {
   return () => ({
     request(request) {
       if (request.path.includes('/.well-known/')) return;
@@ -41,7 +46,7 @@ const withoutQuery = (request: WireRequest): void => {
 
 /** What an agent says that takes no version but its own. */
 function errorFor(request: WireRequest, code: number, status: number) {
-  const { id } = isLoose(request.json) ? request.json : ({} as Loose);
+  const { id } = isMutableJson(request.json) ? request.json : ({} as MutableJson);
   const isRpc = request.path.split('?')[0] === '/';
   const json = isRpc
     ? { jsonrpc: '2.0', id, error: { code, message: 'no' } }
@@ -58,14 +63,14 @@ const isOther = ({ headers, path }: WireRequest): boolean =>
   !path.includes('/.well-known/') && /^(9|2|10)\./.test(String(headers['a2a-version']));
 
 /** The card without older versions, so that the agent has 1.0 alone. */
-const onlyNew = bendCard1_0((card) => {
-  card.supportedInterfaces = (card.supportedInterfaces as Loose[]).filter(
+const onlyNew = mutateCard1_0((card) => {
+  card.supportedInterfaces = (card.supportedInterfaces as MutableJson[]).filter(
     ({ protocolVersion }) => protocolVersion === '1.0',
   );
 });
 
 /** Agents that mistake versions. */
-export const brokenVersion = defineBroken([
+export const versionMutants = defineMutants([
   wired(
     'version.patch',
     'exact',

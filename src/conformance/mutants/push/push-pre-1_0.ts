@@ -1,20 +1,20 @@
-import type { Version } from '../../rule-model.ts';
+import type { CheckedVersion } from '../../rule-model.ts';
 import { A2AError } from '../../../protocol/errors.ts';
 import type { Agent } from '../../../protocol/agent.ts';
-import { bendResult, isLoose, type Loose } from '../harness/mutations.ts';
-import { type BrokenAgent, defineBroken, type WireFault } from '../harness/mutant-agent.ts';
-import { wrap } from '../harness/override-agent.ts';
+import { mutateResult, isMutableJson, type MutableJson } from '../harness/mutations.ts';
+import { type MutantAgent, defineMutants, type WireMutation } from '../harness/mutant-agent.ts';
+import { overrideAgent } from '../harness/override-agent.ts';
 
-const both: readonly Version[] = ['0.3', '0.1'];
+const both: readonly CheckedVersion[] = ['0.3', '0.1'];
 
 /** An agent of an older version whose webhooks are wrong, on the wire or within. */
 function broken(
   breaks: string,
   id: string,
   what: string,
-  how: { wire?: () => WireFault; agent?: (agent: Agent) => Agent; definition?: BrokenAgent['definition'] },
-  versions: readonly Version[] = both,
-): BrokenAgent {
+  how: { wire?: () => WireMutation; agent?: (agent: Agent) => Agent; definition?: MutantAgent['definition'] },
+  versions: readonly CheckedVersion[] = both,
+): MutantAgent {
   return { id: `${breaks}:${id}`, breaks, what, versions, transports: ['JSONRPC'], ...how };
 }
 
@@ -22,14 +22,14 @@ const set = /pushNotification(Config)?\/set$/;
 const get = /pushNotification(Config)?\/get$/;
 
 /** Bends the webhook that is nested in an answer. */
-function bendWebhook(operation: RegExp, bend: (webhook: Loose) => void): WireFault {
-  return bendResult(operation, ({ pushNotificationConfig: nested }) => {
-    if (isLoose(nested)) bend(nested);
+function bendWebhook(operation: RegExp, bend: (webhook: MutableJson) => void): WireMutation {
+  return mutateResult(operation, ({ pushNotificationConfig: nested }) => {
+    if (isMutableJson(nested)) bend(nested);
   });
 }
 
 /** Agents of 0.3 and 0.1 whose webhooks are wrong. */
-export const brokenPushBefore = defineBroken([
+export const pushPre1_0Mutants = defineMutants([
   broken('push-before.create', 'other-url', 'The webhook that was set is answered with another address.', {
     wire: () =>
       bendWebhook(set, (webhook) => {
@@ -44,7 +44,7 @@ export const brokenPushBefore = defineBroken([
   }),
   broken('push-before.unknown', 'taken', 'A webhook for a task that nobody knows is refused as invalid.', {
     agent: (agent) =>
-      wrap(agent, {
+      overrideAgent(agent, {
         createPushConfig: (config, call) =>
           agent.createPushConfig(config, call).catch(() => {
             throw new A2AError('INVALID_PARAMS', 'taskId is wrong');
@@ -54,7 +54,7 @@ export const brokenPushBefore = defineBroken([
   broken('push-before.unknown', 'get-empty', 'The webhook of a task that nobody knows is null.', {
     wire: () => ({
       answer(answer, request) {
-        if (get.test(request.operation) && isLoose(answer.json) && isLoose(answer.json.error))
+        if (get.test(request.operation) && isMutableJson(answer.json) && isMutableJson(answer.json.error))
           answer.json = { jsonrpc: '2.0', id: answer.json.id, result: null };
       },
     }),
@@ -64,7 +64,8 @@ export const brokenPushBefore = defineBroken([
     'empty',
     'The list of webhooks is always empty.',
     {
-      agent: (agent) => wrap(agent, { listPushConfigs: async () => ({ configs: [], nextPageToken: '' }) }),
+      agent: (agent) =>
+        overrideAgent(agent, { listPushConfigs: async () => ({ configs: [], nextPageToken: '' }) }),
     },
     ['0.3'],
   ),
@@ -75,7 +76,7 @@ export const brokenPushBefore = defineBroken([
     {
       agent: (agent) => {
         const tasks = new Set<string>();
-        return wrap(agent, {
+        return overrideAgent(agent, {
           createPushConfig(config, call) {
             tasks.add(config.taskId);
             return agent.createPushConfig(config, call);
@@ -99,7 +100,7 @@ export const brokenPushBefore = defineBroken([
     'kept',
     'A webhook that is deleted stays.',
     {
-      agent: (agent) => wrap(agent, { deletePushConfig: async () => undefined }),
+      agent: (agent) => overrideAgent(agent, { deletePushConfig: async () => undefined }),
     },
     ['0.3'],
   ),
@@ -122,7 +123,7 @@ export const brokenPushBefore = defineBroken([
   broken('push-before.delivers', 'other-task', 'Notifications name another task.', {
     wire: () => ({
       notification({ json }) {
-        if (isLoose(json)) json.id = crypto.randomUUID();
+        if (isMutableJson(json)) json.id = crypto.randomUUID();
       },
     }),
   }),
@@ -150,7 +151,7 @@ export const brokenPushBefore = defineBroken([
     definition: { pushNotifications: false },
     wire: () => ({
       answer(answer, request) {
-        if (set.test(request.operation) && isLoose(answer.json) && isLoose(answer.json.error))
+        if (set.test(request.operation) && isMutableJson(answer.json) && isMutableJson(answer.json.error))
           answer.json.error.code = -32001;
       },
     }),
@@ -161,7 +162,7 @@ export const brokenPushBefore = defineBroken([
     'A webhook is given back without the id of its task.',
     {
       wire: () =>
-        bendResult(/pushNotificationConfig\/(set|get)/, (result) => {
+        mutateResult(/pushNotificationConfig\/(set|get)/, (result) => {
           delete result.taskId;
         }),
     },
@@ -173,7 +174,10 @@ export const brokenPushBefore = defineBroken([
     'A webhook is given back flat, as in 1.0.',
     {
       wire: () =>
-        bendResult(set, ({ taskId, pushNotificationConfig: nested }) => ({ taskId, ...(nested as Loose) })),
+        mutateResult(set, ({ taskId, pushNotificationConfig: nested }) => ({
+          taskId,
+          ...(nested as MutableJson),
+        })),
     },
     ['0.3'],
   ),
@@ -183,7 +187,7 @@ export const brokenPushBefore = defineBroken([
     'A webhook is given back without the id of its task.',
     {
       wire: () =>
-        bendResult(set, (result) => {
+        mutateResult(set, (result) => {
           delete result.id;
         }),
     },

@@ -1,17 +1,17 @@
 import type { Agent } from '../../../protocol/agent.ts';
-import { A2AError, type Reason } from '../../../protocol/errors.ts';
-import { bendResult, isLoose, type Loose } from '../harness/mutations.ts';
+import { A2AError, type ErrorReason } from '../../../protocol/errors.ts';
+import { mutateResult, isMutableJson, type MutableJson } from '../harness/mutations.ts';
 import {
-  type BrokenAgent,
-  defineBroken,
-  type WireFault,
+  type MutantAgent,
+  defineMutants,
+  type WireMutation,
   type WireNotification,
   type WireRequest,
 } from '../harness/mutant-agent.ts';
-import { otherwise, wrap } from '../harness/override-agent.ts';
+import { replaceError, overrideAgent } from '../harness/override-agent.ts';
 
 /** A broken agent in one line: the rule, how, what, and its wire. */
-function wired(breaks: string, how: string, what: string, wire: () => WireFault): BrokenAgent {
+function wired(breaks: string, how: string, what: string, wire: () => WireMutation): MutantAgent {
   return { id: `${breaks}:${how}`, breaks, what, versions: ['1.0'], wire };
 }
 
@@ -21,13 +21,13 @@ function does(
   how: string,
   what: string,
   others: (agent: Agent) => Partial<Agent>,
-): BrokenAgent {
+): MutantAgent {
   return {
     id: `${breaks}:${how}`,
     breaks,
     what,
     versions: ['1.0'],
-    agent: (agent) => wrap(agent, others(agent)),
+    agent: (agent) => overrideAgent(agent, others(agent)),
   };
 }
 
@@ -37,15 +37,15 @@ function notifies(
   how: string,
   what: string,
   bend: () => (notification: WireNotification) => 'lost' | 'blind' | undefined | void,
-): BrokenAgent {
+): MutantAgent {
   return wired(breaks, how, what, () => ({ notification: bend() }));
 }
 
 /** Changes what a caller asks with, before the agent gets it. */
-function reword(request: WireRequest, bend: (params: Loose) => void): void {
-  if (!isLoose(request.json)) return;
+function reword(request: WireRequest, bend: (params: MutableJson) => void): void {
+  if (!isMutableJson(request.json)) return;
   const json = structuredClone(request.json);
-  bend(isLoose(json.params) ? json.params : json);
+  bend(isMutableJson(json.params) ? json.params : json);
   request.json = json;
 }
 
@@ -54,18 +54,19 @@ const get = /^GetTaskPush|GET .*pushNotificationConfigs\/\{id\}/;
 const list = /^ListTaskPush|GET .*pushNotificationConfigs$/;
 
 /** Tells a caller something else than the truth about configurations. */
-const told = (operations: RegExp, bend: (config: Loose) => unknown) => () => bendResult(operations, bend);
+const told = (operations: RegExp, bend: (config: MutableJson) => unknown) => () =>
+  mutateResult(operations, bend);
 const stateIn = (json: unknown): string => {
   const text = JSON.stringify(json ?? {});
   return /"state":"(\w+)"/.exec(text)?.[1] ?? '';
 };
 const isOver = (json: unknown): boolean => /COMPLETED|CANCELED|FAILED|REJECTED/.test(stateIn(json));
-const wrong = (reason: Reason) => async (): Promise<never> => {
+const wrong = (reason: ErrorReason) => async (): Promise<never> => {
   throw new A2AError(reason);
 };
 
 /** Agents whose notifications are wrong in one thing. */
-export const brokenPush = defineBroken([
+export const pushMutants = defineMutants([
   does('push.ssrf', 'takes-all', 'Webhooks at any address are taken.', (agent) => ({
     createPushConfig: (config, call) =>
       agent
@@ -114,7 +115,7 @@ export const brokenPush = defineBroken([
   })),
   does('push.create-unknown', 'invalid', 'A webhook for no task is called invalid.', (agent) => ({
     createPushConfig: (config, call) =>
-      otherwise(agent.createPushConfig(config, call), 'TASK_NOT_FOUND', 'INVALID_PARAMS'),
+      replaceError(agent.createPushConfig(config, call), 'TASK_NOT_FOUND', 'INVALID_PARAMS'),
   })),
   wired('push.url', 'taken', 'A webhook without an address is taken.', () => ({
     request(request) {
@@ -158,7 +159,7 @@ export const brokenPush = defineBroken([
   })),
   does('push.get-unknown', 'invalid', 'A configuration that is not there is called invalid.', (agent) => ({
     getPushConfig: (ref, call) =>
-      otherwise(agent.getPushConfig(ref, call), 'TASK_NOT_FOUND', 'INVALID_PARAMS'),
+      replaceError(agent.getPushConfig(ref, call), 'TASK_NOT_FOUND', 'INVALID_PARAMS'),
   })),
   does('push.get-unknown', 'invented', 'A configuration that is not there is invented.', (agent) => ({
     getPushConfig: (ref, call) =>
@@ -238,7 +239,7 @@ export const brokenPush = defineBroken([
     };
   }),
   ...(['createPushConfig', 'getPushConfig', 'listPushConfigs', 'deletePushConfig'] as const).map(
-    (operation): BrokenAgent => ({
+    (operation): MutantAgent => ({
       ...does(
         'push.unsupported',
         operation,
@@ -253,7 +254,7 @@ export const brokenPush = defineBroken([
   {
     ...wired('push.unsupported', 'hidden', 'Push notifications work, and the card does not say so.', () => ({
       answer({ json }, { path }) {
-        if (path.includes('/.well-known/') && isLoose(json) && isLoose(json.capabilities))
+        if (path.includes('/.well-known/') && isMutableJson(json) && isMutableJson(json.capabilities))
           delete json.capabilities.pushNotifications;
       },
     })),
@@ -278,7 +279,7 @@ export const brokenPush = defineBroken([
   wired('push.inline', 'ignored', 'A webhook in a message is ignored.', () => ({
     request: (request) =>
       reword(request, ({ configuration }) => {
-        if (isLoose(configuration)) delete configuration.taskPushNotificationConfig;
+        if (isMutableJson(configuration)) delete configuration.taskPushNotificationConfig;
       }),
   })),
   notifies('push.lives', 'turn', 'Webhooks are forgotten when a task waits.', () => () => 'lost'),
@@ -321,7 +322,7 @@ export const brokenPush = defineBroken([
   notifies('push.retries', 'never', 'What failed is not sent again.', () => () => 'blind'),
   wired('push.hangs', 'waits', 'A send waits for its webhook.', () => ({
     answer(_answer, { json }) {
-      if (/taskPushNotificationConfig/.test(JSON.stringify(json ?? '')) && isLoose(_answer.json))
+      if (/taskPushNotificationConfig/.test(JSON.stringify(json ?? '')) && isMutableJson(_answer.json))
         _answer.json = {};
     },
   })),
@@ -336,7 +337,7 @@ export const brokenPush = defineBroken([
     'bare-task',
     'Notifications hold a bare task, as in 0.3.',
     () => (notification) => {
-      if (isLoose(notification.json))
+      if (isMutableJson(notification.json))
         notification.json = { id: 'x', ...(Object.values(notification.json)[0] as object) };
     },
   ),
@@ -352,16 +353,17 @@ export const brokenPush = defineBroken([
     notification.json = [notification.json];
   }),
   notifies('push.payload', 'two', 'Notifications hold two events.', () => (notification) => {
-    if (isLoose(notification.json))
+    if (isMutableJson(notification.json))
       notification.json.message = { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'x' }] };
   }),
   notifies('push.task', 'other', 'Notifications are of another task.', () => (notification) => {
-    if (!isLoose(notification.json)) return;
+    if (!isMutableJson(notification.json)) return;
     const { statusUpdate } = notification.json;
-    if (isLoose(statusUpdate)) statusUpdate.taskId = crypto.randomUUID();
+    if (isMutableJson(statusUpdate)) statusUpdate.taskId = crypto.randomUUID();
   }),
   notifies('model.status', 'push', 'States in notifications are none of the protocol.', () => ({ json }) => {
-    const { statusUpdate } = isLoose(json) ? json : {};
-    if (isLoose(statusUpdate) && isLoose(statusUpdate.status)) statusUpdate.status.state = 'TASK_STATE_DONE';
+    const { statusUpdate } = isMutableJson(json) ? json : {};
+    if (isMutableJson(statusUpdate) && isMutableJson(statusUpdate.status))
+      statusUpdate.status.state = 'TASK_STATE_DONE';
   }),
 ]);

@@ -1,15 +1,15 @@
-import { bendEvery, isLoose } from '../harness/mutations.ts';
+import { mutateEvery, isMutableJson } from '../harness/mutations.ts';
 import {
-  type BrokenAgent,
-  defineBroken,
-  type WireAnswer,
-  type WireFault,
+  type MutantAgent,
+  defineMutants,
+  type WireResponse,
+  type WireMutation,
   type WireRequest,
 } from '../harness/mutant-agent.ts';
-import { callers } from '../harness/serve-mutant.ts';
+import { testPrincipals } from '../harness/serve-mutant.ts';
 
 /** A broken agent that asks who calls, in one line: the rule, how, what, and its wire. */
-function wired(breaks: string, how: string, what: string, wire: WireFault): BrokenAgent {
+function wired(breaks: string, how: string, what: string, wire: WireMutation): MutantAgent {
   return { id: `${breaks}:${how}`, breaks, what, versions: ['1.0'], isGuarded: true, wire: () => wire };
 }
 
@@ -27,25 +27,26 @@ const operations: Readonly<Record<string, RegExp>> = {
 };
 
 const isKnown = ({ headers }: WireRequest): boolean =>
-  Object.values(callers).some((token) => headers.authorization === `Bearer ${token}`);
+  Object.values(testPrincipals).some((token) => headers.authorization === `Bearer ${token}`);
 
 /** Takes whoever is not known for somebody. */
-function trusts(isTrusted: (request: WireRequest) => boolean): WireFault {
+function trusts(isTrusted: (request: WireRequest) => boolean): WireMutation {
   return {
     request(request) {
-      if (!isKnown(request) && isTrusted(request)) request.headers.authorization = `Bearer ${callers.ann}`;
+      if (!isKnown(request) && isTrusted(request))
+        request.headers.authorization = `Bearer ${testPrincipals.ann}`;
     },
   };
 }
 
-const refusal = (change: (answer: WireAnswer, request: WireRequest) => void): WireFault => ({
+const refusal = (change: (answer: WireResponse, request: WireRequest) => void): WireMutation => ({
   answer(answer, request) {
     if (answer.status === 401) change(answer, request);
   },
 });
 
 /** Agents that do not look who calls, or say so wrongly. */
-export const brokenAuth = defineBroken([
+export const authMutants = defineMutants([
   wired('auth.forbidden', 'as-unknown', 'Who may not do something is told that it is not known.', {
     answer(answer) {
       if (answer.status === 403) answer.status = 401;
@@ -54,7 +55,7 @@ export const brokenAuth = defineBroken([
   wired('auth.forbidden', 'as-invalid', 'Who may not do something is told that the request is wrong.', {
     answer(answer, { json }) {
       if (answer.status !== 403) return;
-      const isRpc = isLoose(json) && 'jsonrpc' in json;
+      const isRpc = isMutableJson(json) && 'jsonrpc' in json;
       answer.status = isRpc ? 200 : 400;
       answer.json = isRpc
         ? { jsonrpc: '2.0', id: json.id, error: { code: -32602, message: 'Wrong' } }
@@ -63,13 +64,13 @@ export const brokenAuth = defineBroken([
   }),
   wired('auth.forbidden', 'lets', 'Everybody who is known may do everything.', {
     request(request) {
-      if (request.headers.authorization === `Bearer ${callers.cat}`)
-        request.headers.authorization = `Bearer ${callers.ben}`;
+      if (request.headers.authorization === `Bearer ${testPrincipals.cat}`)
+        request.headers.authorization = `Bearer ${testPrincipals.ben}`;
     },
   }),
   wired('auth.forbidden-hint', 'mute', 'Who may not do something is not told what is missing.', {
     answer(answer) {
-      if (answer.status !== 403 || !isLoose(answer.json)) return;
+      if (answer.status !== 403 || !isMutableJson(answer.json)) return;
       delete answer.headers['www-authenticate'];
       const error = answer.json.error as Record<string, unknown>;
       for (const name of ['data', 'details']) delete error[name];
@@ -101,8 +102,8 @@ export const brokenAuth = defineBroken([
     'not-found',
     'Who is not known finds no task.',
     refusal((answer, { json }) => {
-      const { id } = isLoose(json) ? json : {};
-      answer.status = isLoose(json) && 'jsonrpc' in json ? 200 : 404;
+      const { id } = isMutableJson(json) ? json : {};
+      answer.status = isMutableJson(json) && 'jsonrpc' in json ? 200 : 404;
       answer.json =
         answer.status === 200
           ? { jsonrpc: '2.0', id, error: { code: -32001, message: 'Task not found' } }
@@ -148,7 +149,7 @@ export const brokenAuth = defineBroken([
     what: 'A task that needs authorization says that it needs input.',
     versions: ['1.0'],
     wire: () =>
-      bendEvery('status', (status) => {
+      mutateEvery('status', (status) => {
         if (status.state === 'TASK_STATE_AUTH_REQUIRED') status.state = 'TASK_STATE_INPUT_REQUIRED';
       }),
   },
@@ -160,7 +161,7 @@ export const brokenAuth = defineBroken([
     wire: () => ({
       answer(answer) {
         const text = JSON.stringify(answer.json ?? '');
-        if (!text.includes('AUTH_REQUIRED') || !isLoose(answer.json)) return;
+        if (!text.includes('AUTH_REQUIRED') || !isMutableJson(answer.json)) return;
         const message = { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'Please log in' }] };
         answer.json = 'jsonrpc' in answer.json ? { ...answer.json, result: { message } } : { message };
       },
@@ -172,7 +173,7 @@ export const brokenAuth = defineBroken([
     what: 'A task that needs authorization does not say which.',
     versions: ['1.0'],
     wire: () =>
-      bendEvery('status', (status) => {
+      mutateEvery('status', (status) => {
         if (status.state === 'TASK_STATE_AUTH_REQUIRED') delete status.message;
       }),
   },
@@ -184,8 +185,8 @@ export const brokenAuth = defineBroken([
     wire: () => ({
       request(request) {
         if (!request.body.includes('I have logged in')) return undefined;
-        const { id } = isLoose(request.json) ? request.json : {};
-        const isRpc = isLoose(request.json) && 'jsonrpc' in request.json;
+        const { id } = isMutableJson(request.json) ? request.json : {};
+        const isRpc = isMutableJson(request.json) && 'jsonrpc' in request.json;
         return {
           status: isRpc ? 200 : 400,
           headers: { 'content-type': 'application/json' },

@@ -1,23 +1,28 @@
 import { operationPatterns } from './auth.ts';
-import { isLoose } from '../harness/mutations.ts';
-import { type BrokenAgent, defineBroken, type WireFault, type WireRequest } from '../harness/mutant-agent.ts';
-import { callers } from '../harness/serve-mutant.ts';
+import { isMutableJson } from '../harness/mutations.ts';
+import {
+  type MutantAgent,
+  defineMutants,
+  type WireMutation,
+  type WireRequest,
+} from '../harness/mutant-agent.ts';
+import { testPrincipals } from '../harness/serve-mutant.ts';
 
 /** A broken agent with two callers in one line: the rule, how, what, and its wire. */
-function wired(breaks: string, how: string, what: string, wire: () => WireFault): BrokenAgent {
+function wired(breaks: string, how: string, what: string, wire: () => WireMutation): MutantAgent {
   return { id: `${breaks}:${how}`, breaks, what, versions: ['1.0'], isGuarded: true, wire };
 }
 
-const isBen = ({ headers }: WireRequest): boolean => headers.authorization === `Bearer ${callers.ben}`;
+const isBen = ({ headers }: WireRequest): boolean => headers.authorization === `Bearer ${testPrincipals.ben}`;
 
 /** Lets the one do in the name of the other what an operation does. */
-function mixes(name: string): () => WireFault {
+function mixes(name: string): () => WireMutation {
   const pattern = operationPatterns[name] ?? /never/;
   return () => ({
     request(request) {
       const isContinued = name !== 'send' && name !== 'stream' ? true : request.body.includes('"taskId"');
       if (isBen(request) && pattern.test(request.operation) && isContinued)
-        request.headers.authorization = `Bearer ${callers.ann}`;
+        request.headers.authorization = `Bearer ${testPrincipals.ann}`;
     },
   });
 }
@@ -39,13 +44,13 @@ function owned(): {
 }
 
 /** Refuses what belongs to somebody else in its own way. */
-function tells(change: (json: object) => unknown, status?: number): () => WireFault {
+function tells(change: (json: object) => unknown, status?: number): () => WireMutation {
   return () => {
     const { note, isForeign } = owned();
     return {
       answer(answer, request) {
         note(JSON.stringify(answer.json ?? ''), request);
-        if (!isForeign(request) || !isLoose(answer.json) || !('error' in answer.json)) return;
+        if (!isForeign(request) || !isMutableJson(answer.json) || !('error' in answer.json)) return;
         answer.json = change(structuredClone(answer.json));
         if (status !== undefined && answer.status >= 400) answer.status = status;
       },
@@ -59,7 +64,7 @@ const reworded =
     JSON.parse(JSON.stringify(json).replaceAll(from, to));
 
 /** Agents whose callers see each other. */
-export const brokenAuthorization = defineBroken([
+export const authorizationMutants = defineMutants([
   wired('authorization.get', 'any', 'Anybody can read a task.', mixes('get')),
   wired('authorization.list', 'any', 'Anybody sees the tasks of all.', mixes('list')),
   wired('authorization.list', 'context', 'Who knows a context sees its tasks.', () => ({
@@ -69,7 +74,7 @@ export const brokenAuthorization = defineBroken([
         operationPatterns.list?.test(request.operation) &&
         /contextId/.test(request.path + request.body)
       )
-        request.headers.authorization = `Bearer ${callers.ann}`;
+        request.headers.authorization = `Bearer ${testPrincipals.ann}`;
     },
   })),
   wired('authorization.cancel', 'any', 'Anybody can cancel a task.', mixes('cancel')),

@@ -1,30 +1,32 @@
 import { describe, expect, it } from 'vitest';
-import { Collected, numbers } from '../../../../test/support/collector.ts';
+import { Collector, numberTexts } from '../../../../test/support/collector.ts';
 import { ManualClock } from '../../../../test/support/clocks/manual-clock.ts';
 import { MemoryBroker } from './memory-broker.ts';
-import { memoryLink } from './connect-memory.ts';
+import { connectMemoryBroker } from './connect-memory.ts';
 
 describe('a queue in memory', () => {
   it('makes whoever publishes wait when it is full', async () => {
-    const link = memoryLink({ broker: new MemoryBroker({ capacity: 2 }) });
+    const link = connectMemoryBroker({ broker: new MemoryBroker({ capacity: 2 }) });
     await (await link.subscribe('a', () => {}, { queue: 'q' })).close();
     const stored: string[] = [];
-    const published = numbers(4).map((number) => link.publish('a', number).then(() => stored.push(number)));
+    const published = numberTexts(4).map((number) =>
+      link.publish('a', number).then(() => stored.push(number)),
+    );
     await Promise.all(published.slice(0, 2));
     expect(stored).toEqual(['0', '1']);
-    const got = new Collected();
+    const got = new Collector();
     await link.subscribe('a', got.take, { queue: 'q' });
     await Promise.all(published);
     await got.until(4);
-    expect(got.payloads).toEqual(numbers(4));
+    expect(got.payloads).toEqual(numberTexts(4));
   });
 
   it('does not hold back what is for others', async () => {
-    const link = memoryLink({ broker: new MemoryBroker({ capacity: 1 }), clock: new ManualClock() });
+    const link = connectMemoryBroker({ broker: new MemoryBroker({ capacity: 1 }), clock: new ManualClock() });
     await (await link.subscribe('a', () => {}, { queue: 'q' })).close();
     void link.publish('a', '1');
     link.publish('a', '2').catch(() => {});
-    const got = new Collected();
+    const got = new Collector();
     await link.subscribe('b', got.take);
     await link.publish('b', '3');
     await got.until(1);
@@ -32,7 +34,7 @@ describe('a queue in memory', () => {
 
   it('lets a link close that waits for room, after a while', async () => {
     const clock = new ManualClock();
-    const link = memoryLink({ broker: new MemoryBroker({ capacity: 1 }), clock });
+    const link = connectMemoryBroker({ broker: new MemoryBroker({ capacity: 1 }), clock });
     await (await link.subscribe('a', () => {}, { queue: 'q' })).close();
     await link.publish('a', '1');
     const refused = expect(link.publish('a', '2')).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
@@ -45,7 +47,7 @@ describe('a queue in memory', () => {
 
   it('is forgotten on request, and nobody waits for it any more', async () => {
     const broker = new MemoryBroker({ capacity: 1 });
-    const link = memoryLink({ broker });
+    const link = connectMemoryBroker({ broker });
     const subscription = await link.subscribe('a', () => {}, { queue: 'q' });
     broker.remove('q');
     await subscription.close();
@@ -53,7 +55,7 @@ describe('a queue in memory', () => {
     const waits = link.publish('a', '2');
     broker.remove('q');
     await waits;
-    const got = new Collected();
+    const got = new Collector();
     await link.subscribe('a', got.take, { queue: 'q' });
     await link.publish('a', '3');
     await got.until(1);
@@ -62,7 +64,7 @@ describe('a queue in memory', () => {
 
   it('tells what the work on a message threw', async () => {
     const errors: unknown[] = [];
-    const link = memoryLink({ onError: (error) => errors.push(error) });
+    const link = connectMemoryBroker({ onError: (error) => errors.push(error) });
     await link.subscribe('a', async () => {
       throw new Error('later');
     });

@@ -1,13 +1,20 @@
 import { A2AError } from '../../../protocol/errors.ts';
 import { type Clock, systemClock } from '../../../primitives/clock.ts';
-import type { Delivery, Link, LinkState, Properties, SubscribeOptions, Subscription } from '../broker-connection.ts';
-import { readSubscription } from '../subscription-plan.ts';
-import { LinkStates } from '../connection-states.ts';
-import { MemoryBroker, type Membership } from './memory-broker.ts';
+import type {
+  MeshMessage,
+  BrokerConnection,
+  BrokerConnectionState,
+  MessageProperties,
+  SubscribeOptions,
+  Subscription,
+} from '../broker-connection.ts';
+import { resolveSubscription } from '../subscription-plan.ts';
+import { BrokerConnectionStates } from '../connection-states.ts';
+import { MemoryBroker, type QueueMembership } from './memory-broker.ts';
 import { checkTopic } from '../topic-pattern.ts';
 
-/** Options of {@link memoryLink}. */
-export interface MemoryLinkOptions {
+/** Options of {@link connectMemoryBroker}. */
+export interface MemoryConnectionOptions {
   /** What the link is to; links with the same one reach each other. @defaultValue one of its own */
   broker?: MemoryBroker;
   /** How long `close` waits for what is being published, in milliseconds. @defaultValue 5000 */
@@ -20,36 +27,36 @@ export interface MemoryLinkOptions {
 const published = Promise.resolve();
 
 /** A link within one process: no set-up, nothing to install, nothing that survives. */
-export function memoryLink(options: MemoryLinkOptions = {}): MemoryLink {
-  return new MemoryLink(options);
+export function connectMemoryBroker(options: MemoryConnectionOptions = {}): MemoryBrokerConnection {
+  return new MemoryBrokerConnection(options);
 }
 
-/** What {@link memoryLink} gives. */
-export class MemoryLink implements Link {
+/** What {@link connectMemoryBroker} gives. */
+export class MemoryBrokerConnection implements BrokerConnection {
   readonly #broker: MemoryBroker;
   readonly #clock: Clock;
   readonly #closeTimeout: number;
   readonly #onError: (error: unknown) => void;
-  readonly #states = new LinkStates('up');
-  readonly #members = new Set<Membership>();
+  readonly #states = new BrokerConnectionStates('up');
+  readonly #members = new Set<QueueMembership>();
   readonly #publishing = new Set<Promise<void>>();
 
-  constructor({ broker, clock = systemClock, closeTimeout = 5_000, onError }: MemoryLinkOptions) {
+  constructor({ broker, clock = systemClock, closeTimeout = 5_000, onError }: MemoryConnectionOptions) {
     this.#broker = broker ?? new MemoryBroker();
     this.#clock = clock;
     this.#closeTimeout = closeTimeout;
     this.#onError = onError ?? (() => {});
   }
 
-  get state(): LinkState {
+  get state(): BrokerConnectionState {
     return this.#states.state;
   }
 
-  onState(changed: (state: LinkState) => void): () => void {
+  onState(changed: (state: BrokerConnectionState) => void): () => void {
     return this.#states.on(changed);
   }
 
-  publish(topic: string, payload: string, properties: Properties = {}): Promise<void> {
+  publish(topic: string, payload: string, properties: MessageProperties = {}): Promise<void> {
     try {
       this.#states.check();
       checkTopic(topic);
@@ -66,11 +73,11 @@ export class MemoryLink implements Link {
 
   async subscribe(
     patterns: string | readonly string[],
-    work: (delivery: Delivery) => void | Promise<void>,
+    work: (delivery: MeshMessage) => void | Promise<void>,
     options: SubscribeOptions = {},
   ): Promise<Subscription> {
     this.#states.check();
-    const { list, queue, shared, concurrency } = readSubscription(patterns, options);
+    const { list, queue, shared, concurrency } = resolveSubscription(patterns, options);
     const member = this.#broker.join(queue, list, shared, { work, concurrency, failed: this.#onError });
     this.#members.add(member);
     let closing: Promise<void> | undefined;

@@ -1,14 +1,14 @@
 import { A2AError, invalidField } from '../../../protocol/errors.ts';
 import { Fifo } from '../fifo.ts';
-import type { Delivery, Properties, Property } from '../broker-connection.ts';
-import { queueIsHeld } from '../queue-key.ts';
+import type { MeshMessage, MessageProperties, MessageProperty } from '../broker-connection.ts';
+import { queueInUseError } from '../queue-key.ts';
 import { TopicIndex } from '../topic-pattern.ts';
 
 /** A message that waits in a queue. */
 interface Message {
   readonly topic: string;
   readonly payload: string;
-  readonly properties: Properties;
+  readonly properties: MessageProperties;
   isAgain: boolean;
 }
 
@@ -20,8 +20,8 @@ interface Blocked {
 }
 
 /** Somebody who takes messages from a queue. */
-export interface Consumer {
-  readonly work: (delivery: Delivery) => void | Promise<void>;
+export interface QueueConsumer {
+  readonly work: (delivery: MeshMessage) => void | Promise<void>;
   readonly concurrency: number;
   /** What `work` threw; the message counts as done. */
   failed(error: unknown): void;
@@ -29,7 +29,7 @@ export interface Consumer {
 
 /** What a consumer has taken from its queue and not finished. */
 interface Seat {
-  readonly consumer: Consumer;
+  readonly consumer: QueueConsumer;
   readonly taken: Set<Message>;
   isLeaving: boolean;
   left: () => void;
@@ -57,7 +57,7 @@ export class MemoryBroker {
     publisher: object,
     topic: string,
     payload: string,
-    properties: Properties,
+    properties: MessageProperties,
   ): Promise<void> | undefined {
     let waits: Promise<void>[] | undefined;
     for (const queue of this.#index.match(topic)) {
@@ -78,11 +78,11 @@ export class MemoryBroker {
     name: string | undefined,
     patterns: readonly string[],
     isShared: boolean,
-    consumer: Consumer,
-  ): Membership {
+    consumer: QueueConsumer,
+  ): QueueMembership {
     const queue = (name !== undefined && this.#named.get(name)) || new Queue(this.#capacity);
     if (name !== undefined) {
-      if (queue.isTaken && !(isShared && queue.isShared)) throw queueIsHeld(name);
+      if (queue.isTaken && !(isShared && queue.isShared)) throw queueInUseError(name);
       this.#named.set(name, queue);
     }
     queue.isShared = isShared;
@@ -120,7 +120,7 @@ export class MemoryBroker {
 }
 
 /** A seat at a queue, seen from outside. */
-export interface Membership {
+export interface QueueMembership {
   /** Takes no more, and waits for what was taken. */
   leave(): Promise<void>;
   /** Is gone at once, as a process that was killed; what was not finished is for others. */
@@ -170,7 +170,7 @@ class Queue {
     this.#waiting.remove(() => true);
   }
 
-  sit(consumer: Consumer): Seat {
+  sit(consumer: QueueConsumer): Seat {
     const seat: Seat = { consumer, taken: new Set(), isLeaving: false, left: () => {} };
     this.#seats.push(seat);
     this.#schedule();
@@ -264,8 +264,8 @@ class Queue {
 }
 
 /** Copies properties, so that nobody changes what somebody else reads. */
-function copyMap(map: Properties): { [name: string]: Property } {
-  const copy: { [name: string]: Property } = {};
+function copyMap(map: MessageProperties): { [name: string]: MessageProperty } {
+  const copy: { [name: string]: MessageProperty } = {};
   for (const name in map) {
     const value = map[name];
     // Assigning this one would change what the copy is.
@@ -275,8 +275,8 @@ function copyMap(map: Properties): { [name: string]: Property } {
   return copy;
 }
 
-function copyValue(value: Property): Property {
+function copyValue(value: MessageProperty): MessageProperty {
   if (value === null || typeof value !== 'object') return value;
-  if (Array.isArray(value)) return (value as readonly Property[]).map(copyValue);
-  return copyMap(value as Properties);
+  if (Array.isArray(value)) return (value as readonly MessageProperty[]).map(copyValue);
+  return copyMap(value as MessageProperties);
 }

@@ -1,27 +1,27 @@
 import { connectAsync } from 'mqtt';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Broker, mosquitto, startMosquitto } from '../../../../test/support/mesh/broker.ts';
-import { authority, hasOpenssl } from '../../../../test/support/http/certificates.ts';
-import { Collected, Gate, numbers } from '../../../../test/support/collector.ts';
-import type { Delivery, Link } from '../broker-connection.ts';
-import type { MqttLinkOptions } from './mqtt-options.ts';
-import { mqttLink } from './connect-mqtt.ts';
+import { type TestBroker, mosquitto, startMosquitto } from '../../../../test/support/mesh/broker.ts';
+import { createAuthority, hasOpenssl } from '../../../../test/support/http/certificates.ts';
+import { Collector, Latch, numberTexts } from '../../../../test/support/collector.ts';
+import type { MeshMessage, BrokerConnection } from '../broker-connection.ts';
+import type { MqttOptions } from './mqtt-options.ts';
+import { connectMqtt } from './connect-mqtt.ts';
 
-const brokers: Broker[] = [];
-const links: Link[] = [];
+const brokers: TestBroker[] = [];
+const links: BrokerConnection[] = [];
 afterEach(async () => {
   await Promise.all(links.splice(0).map((link) => link.close()));
   await Promise.all(brokers.splice(0).map((broker) => broker.remove()));
 });
 
-async function start(...options: Parameters<typeof startMosquitto>): Promise<Broker> {
+async function start(...options: Parameters<typeof startMosquitto>): Promise<TestBroker> {
   const broker = await startMosquitto(...options);
   brokers.push(broker);
   return broker;
 }
 
-async function open(broker: Broker, options: MqttLinkOptions = {}): Promise<Link> {
-  const link = await mqttLink(broker.url, { minDelay: 10, maxDelay: 100, closeTimeout: 500, ...options });
+async function open(broker: TestBroker, options: MqttOptions = {}): Promise<BrokerConnection> {
+  const link = await connectMqtt(broker.url, { minDelay: 10, maxDelay: 100, closeTimeout: 500, ...options });
   links.push(link);
   return link;
 }
@@ -32,15 +32,15 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
   it('loses nothing of 5,000 messages to a slow subscriber', async () => {
     const broker = await start();
     const [one, two] = [await open(broker), await open(broker)];
-    const got = new Collected();
-    const work = async (delivery: Delivery): Promise<void> => {
+    const got = new Collector();
+    const work = async (delivery: MeshMessage): Promise<void> => {
       await new Promise(setImmediate);
       got.take(delivery);
     };
     await two.subscribe('a/>', work, { queue: 'q', concurrency: 4 });
-    await Promise.all(numbers(5_000).map((number) => one.publish('a/b', number)));
+    await Promise.all(numberTexts(5_000).map((number) => one.publish('a/b', number)));
     await got.until(5_000);
-    expect(got.payloads).toEqual(numbers(5_000));
+    expect(got.payloads).toEqual(numberTexts(5_000));
     expect(broker.output).not.toContain('dropped');
   });
 
@@ -49,48 +49,48 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
     const [one, two] = [await open(broker), await open(broker)];
     await (await two.subscribe('a/>', () => {}, { queue: 'q' })).close();
     let stored = 0;
-    const published = numbers(5_000).map((number) => one.publish('a/b', number).then(() => stored++));
+    const published = numberTexts(5_000).map((number) => one.publish('a/b', number).then(() => stored++));
     await Promise.all(published.slice(0, 256));
     // What goes round behind them shows that no more were published.
-    const mark = new Collected();
+    const mark = new Collector();
     await one.subscribe('mark', mark.take);
     await one.publish('mark', '');
     await mark.until(1);
     expect(stored).toBe(256);
-    const got = new Collected();
+    const got = new Collector();
     await two.subscribe('a/>', got.take, { queue: 'q' });
     await Promise.all(published);
     await got.until(5_000);
-    expect(got.payloads).toEqual(numbers(5_000));
+    expect(got.payloads).toEqual(numberTexts(5_000));
     expect(broker.output).not.toContain('dropped');
   });
 
   it('sends again what the broker dropped because there were too many publishers', async () => {
     const broker = await start();
     const subscriber = await open(broker);
-    const publishers = await Promise.all(numbers(8).map(() => open(broker)));
+    const publishers = await Promise.all(numberTexts(8).map(() => open(broker)));
     await (await subscriber.subscribe('a/>', () => {}, { queue: 'q' })).close();
     await Promise.all(
-      numbers(2_000).map(async (number) => publishers[Number(number) % 8]?.publish('a/b', number)),
+      numberTexts(2_000).map(async (number) => publishers[Number(number) % 8]?.publish('a/b', number)),
     );
     expect(broker.output).toContain('Outgoing messages are being dropped');
-    const got = new Collected();
+    const got = new Collector();
     await subscriber.subscribe('a/>', got.take, { queue: 'q' });
     await got.until(2_000);
-    expect(sorted(got.payloads)).toEqual(numbers(2_000));
+    expect(sorted(got.payloads)).toEqual(numberTexts(2_000));
   });
 
   it('sends again what the broker forgot when it was killed', async () => {
     const broker = await start();
     const [one, two] = [await open(broker), await open(broker)];
     await (await two.subscribe('a/>', () => {}, { queue: 'q' })).close();
-    await Promise.all(numbers(100).map((number) => one.publish('a/b', number)));
+    await Promise.all(numberTexts(100).map((number) => one.publish('a/b', number)));
     await broker.kill();
     await broker.restart();
-    const got = new Collected();
+    const got = new Collector();
     await two.subscribe('a/>', got.take, { queue: 'q' });
     await got.until(100);
-    expect(sorted(got.payloads)).toEqual(numbers(100));
+    expect(sorted(got.payloads)).toEqual(numberTexts(100));
   });
 
   it('does not hold back what is for others when one queue is full', async () => {
@@ -99,7 +99,7 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
     await (await link.subscribe('a', () => {}, { queue: 'q' })).close();
     await link.publish('a', '1');
     const waiting = expect(link.publish('a', '2')).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
-    const got = new Collected();
+    const got = new Collector();
     await link.subscribe('b', got.take);
     await link.publish('b', '3');
     await got.until(1);
@@ -110,14 +110,14 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
   it('lets publishers go on when a subscriber without a queue has left', async () => {
     const broker = await start();
     const [one, two] = [await open(broker, { window: 2 }), await open(broker)];
-    const gate = new Gate();
-    const begun = new Collected();
-    const work = async (delivery: Delivery): Promise<void> => {
+    const gate = new Latch();
+    const begun = new Collector();
+    const work = async (delivery: MeshMessage): Promise<void> => {
       begun.take(delivery);
       await gate.passed;
     };
     const slow = await two.subscribe('a', work, { concurrency: 1 });
-    const published = Promise.all(numbers(10).map((number) => one.publish('a', number)));
+    const published = Promise.all(numberTexts(10).map((number) => one.publish('a', number)));
     await begun.until(1);
     const closed = slow.close();
     gate.open();
@@ -130,7 +130,7 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
     const link = await open(broker);
     const stranger = await connectAsync(broker.url, { protocolVersion: 5 });
     try {
-      const got = new Collected();
+      const got = new Collector();
       await link.subscribe('ours/>', got.take, { queue: 'q' });
       const userProperties = { replyTo: 'x', callDepth: '3', a2aUserConfig: '{"a":1}' };
       await stranger.publishAsync('ours/a', '{}', { qos: 1, properties: { userProperties } });
@@ -167,8 +167,8 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
 
   it('leaves a queue to one of two who wanted it at the same moment, and says so to the other', async () => {
     const broker = await start();
-    const lost = new Collected<unknown>();
-    const got = new Collected();
+    const lost = new Collector<unknown>();
+    const got = new Collector();
     const both = await Promise.all([
       open(broker, { onError: lost.take }),
       open(broker, { onError: lost.take }),
@@ -186,7 +186,7 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
     const [one, two] = [await open(broker, { window: 4 }), await open(broker)];
     await (await two.subscribe(['a/>', 'b'], () => {}, { queue: 'q' })).close();
     for (const topic of ['a/1', 'b', 'a/2']) await one.publish(topic, topic);
-    const got = new Collected();
+    const got = new Collector();
     await two.subscribe(['a/*', 'c'], got.take, { queue: 'q' });
     // What nobody wants any more does not count as something that the queue is behind with.
     for (const topic of ['b', 'c', 'b', 'b', 'b', 'b', 'a/3']) await one.publish(topic, topic);
@@ -196,7 +196,7 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
 
   it('goes over WebSocket', async () => {
     const link = await open(await start({ isWebSocket: true }));
-    const got = new Collected();
+    const got = new Collector();
     await link.subscribe('a', got.take, { queue: 'q' });
     await link.publish('a', 'x'.repeat(100_000));
     expect((await got.until(1))[0]?.payload).toHaveLength(100_000);
@@ -205,7 +205,7 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
   it.skipIf(!hasOpenssl())(
     'goes over TLS to a broker that it trusts, and knows what to do about others',
     async () => {
-      const trusted = authority('broker');
+      const trusted = createAuthority('broker');
       const { ca, server } = trusted;
       const broker = await start({
         lines: [
@@ -217,10 +217,10 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
         files: { 'ca.pem': ca, 'cert.pem': server.cert, 'key.pem': server.key },
       });
       const url = broker.url.replace('mqtt:', 'mqtts:').replace('127.0.0.1', 'localhost');
-      const link = await mqttLink(url, { tls: { ca, ...trusted.client('alice') } });
+      const link = await connectMqtt(url, { tls: { ca, ...trusted.client('alice') } });
       await link.publish('a', '');
       await link.close();
-      await expect(mqttLink(url, { connectTimeout: 1_000 })).rejects.toMatchObject({
+      await expect(connectMqtt(url, { connectTimeout: 1_000 })).rejects.toMatchObject({
         reason: 'PERMISSION_DENIED',
         hint: expect.stringContaining('tls.ca'),
       });
@@ -241,20 +241,20 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
   it('lets users in who know the password, and tells others what to do', async () => {
     const broker = await start({ users: { alice: 'secret' } });
     await open(broker, { username: 'alice', password: 'secret' });
-    const wrong = mqttLink(broker.url, { username: 'alice', password: 'wrong' });
+    const wrong = connectMqtt(broker.url, { username: 'alice', password: 'wrong' });
     await expect(wrong).rejects.toMatchObject({
       reason: 'UNAUTHENTICATED',
       message: expect.stringContaining(`mqtt://127.0.0.1:${broker.port}`),
       hint: expect.stringContaining('password'),
     });
-    const inside = mqttLink(broker.url.replace('//', '//alice:wrong@'));
+    const inside = connectMqtt(broker.url.replace('//', '//alice:wrong@'));
     await expect(inside).rejects.not.toThrow('wrong@');
   });
 
   it('says that nobody is there', async () => {
     const broker = await start();
     await broker.kill();
-    await expect(mqttLink(broker.url, { connectTimeout: 300, minDelay: 1 })).rejects.toMatchObject({
+    await expect(connectMqtt(broker.url, { connectTimeout: 300, minDelay: 1 })).rejects.toMatchObject({
       reason: 'UNAVAILABLE',
       message: expect.stringContaining('ECONNREFUSED'),
       hint: expect.stringContaining('broker runs'),
@@ -271,6 +271,6 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
 
 describe('a link over MQTT', () => {
   it.each(['', 'localhost:1883', 'http://localhost'])('refuses the address %j', async (url) => {
-    await expect(mqttLink(url)).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
+    await expect(connectMqtt(url)).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
   });
 });

@@ -2,18 +2,32 @@ import { randomBytes } from 'node:crypto';
 import type { IClientOptions, IPublishPacket } from 'mqtt';
 import { A2AError, invalidField } from '../../../protocol/errors.ts';
 import { type Clock, systemClock } from '../../../primitives/clock.ts';
-import type { Delivery, Link, LinkState, Properties, SubscribeOptions, Subscription } from '../broker-connection.ts';
-import { readSubscription, type SubscriptionPlan } from '../subscription-plan.ts';
-import { LinkStates } from '../connection-states.ts';
-import { MqttConnection, type MqttSetting, type MqttWire } from './mqtt-connection.ts';
-import { ControlTopics, nobody, type PeerNote, readEntry, readId, readNote } from './control-messages.ts';
-import type { MqttLinkOptions } from './mqtt-options.ts';
-import { PeerNotes } from './peer-messages.ts';
+import type {
+  MeshMessage,
+  BrokerConnection,
+  BrokerConnectionState,
+  MessageProperties,
+  SubscribeOptions,
+  Subscription,
+} from '../broker-connection.ts';
+import { resolveSubscription, type SubscriptionPlan } from '../subscription-plan.ts';
+import { BrokerConnectionStates } from '../connection-states.ts';
+import { MqttConnection, type MqttConnectionOptions, type MqttSocket } from './mqtt-connection.ts';
+import {
+  ControlTopics,
+  noSubscribersCode,
+  type PeerMessage,
+  parseQueueAnnouncement,
+  parseMessageId,
+  parsePeerMessage,
+} from './control-messages.ts';
+import type { MqttOptions } from './mqtt-options.ts';
+import { PeerMessages } from './peer-messages.ts';
 import { MqttPublisher } from './mqtt-publisher.ts';
 import { MqttQueue, type MqttQueueOptions } from './mqtt-queue.ts';
-import { MqttShare, type ShareHost } from './shared-subscription.ts';
-import { writeTexts } from '../property-encoding.ts';
-import { keyOf, queueIsHeld } from '../queue-key.ts';
+import { SharedSubscription, type SharedSubscriptionHost } from './shared-subscription.ts';
+import { encodeProperties } from '../property-encoding.ts';
+import { queueKey, queueInUseError } from '../queue-key.ts';
 import { checkTopic } from '../topic-pattern.ts';
 
 /** For how many seconds the broker keeps what is for a subscriber without a named queue, in an outage. */
@@ -26,7 +40,7 @@ const maxQueues = 10_000;
 const sharedAtOnce = 1_024;
 
 /** A link to a broker that speaks MQTT 5, over `mqtt:`, `mqtts:`, `ws:` or `wss:`. */
-export async function mqttLink(url: string, options: MqttLinkOptions = {}): Promise<Link> {
+export async function connectMqtt(url: string, options: MqttOptions = {}): Promise<BrokerConnection> {
   if (!URL.canParse(url) || !/^(mqtts?|wss?):$/.test(new URL(url).protocol))
     throw invalidField('url', 'must begin with mqtt://, mqtts://, ws:// or wss://');
   const mqtt = await import('mqtt').catch((cause: unknown) => {
@@ -40,28 +54,28 @@ export async function mqttLink(url: string, options: MqttLinkOptions = {}): Prom
   return link;
 }
 
-class MqttLink implements Link {
-  readonly #options: MqttLinkOptions;
-  readonly #setting: MqttSetting;
+class MqttLink implements BrokerConnection {
+  readonly #options: MqttOptions;
+  readonly #setting: MqttConnectionOptions;
   readonly #clock: Clock;
   readonly #control: ControlTopics;
   readonly #id = newId();
-  readonly #states = new LinkStates('down');
+  readonly #states = new BrokerConnectionStates('down');
   readonly #publisher: MqttPublisher;
   readonly #connection: MqttConnection;
   /** Subscriptions that are alone at their queue, by its key. */
   readonly #alone = new Map<string, MqttQueue | undefined>();
-  readonly #shares = new Set<MqttShare>();
+  readonly #shares = new Set<SharedSubscription>();
   /** Those of them that have their queue and share it out. */
-  readonly #leading = new Map<string, MqttShare>();
-  readonly #notes: PeerNotes;
+  readonly #leading = new Map<string, SharedSubscription>();
+  readonly #notes: PeerMessages;
   #closing: Promise<void> | undefined;
 
-  constructor(connect: MqttSetting['connect'], url: string, options: MqttLinkOptions) {
+  constructor(connect: MqttConnectionOptions['connect'], url: string, options: MqttOptions) {
     const { clock = systemClock, random = Math.random, minDelay = 100, maxDelay = 5_000 } = options;
     this.#options = options;
     this.#clock = clock;
-    this.#notes = new PeerNotes(clock);
+    this.#notes = new PeerMessages(clock);
     this.#control = new ControlTopics(options.control ?? 'dragoman/link');
     const { username, password, tls, keepalive = 30, connectTimeout = 10_000 } = options;
     const settings: IClientOptions = {
@@ -122,34 +136,34 @@ class MqttLink implements Link {
     }
   }
 
-  get state(): LinkState {
+  get state(): BrokerConnectionState {
     return this.#states.state;
   }
 
-  onState(changed: (state: LinkState) => void): () => void {
+  onState(changed: (state: BrokerConnectionState) => void): () => void {
     return this.#states.on(changed);
   }
 
-  async publish(topic: string, payload: string, properties: Properties = {}): Promise<void> {
+  async publish(topic: string, payload: string, properties: MessageProperties = {}): Promise<void> {
     this.#states.check();
     checkTopic(topic);
     if (this.#control.isOne(topic)) throw invalidField('topic', 'is one that links use among themselves');
-    await this.#publisher.publish(topic, payload, writeTexts(properties));
+    await this.#publisher.publish(topic, payload, encodeProperties(properties));
   }
 
   async subscribe(
     patterns: string | readonly string[],
-    work: (delivery: Delivery) => void | Promise<void>,
+    work: (delivery: MeshMessage) => void | Promise<void>,
     options: SubscribeOptions = {},
   ): Promise<Subscription> {
     this.#states.check();
-    const plan = readSubscription(patterns, options);
+    const plan = resolveSubscription(patterns, options);
     const { list, queue: name, concurrency } = plan;
     if (name !== undefined && plan.shared) return this.#share(name, plan, work);
     const isNamed = name !== undefined;
-    const key = isNamed ? keyOf(name) : `u${newId()}`;
+    const key = isNamed ? queueKey(name) : `u${newId()}`;
     const isShared = [...this.#shares].some((share) => share.options.key === key);
-    if (this.#alone.has(key) || isShared) throw queueIsHeld(name ?? key);
+    if (this.#alone.has(key) || isShared) throw queueInUseError(name ?? key);
     this.#alone.set(key, undefined);
     const ended = (): void => {
       this.#alone.delete(key);
@@ -158,7 +172,7 @@ class MqttLink implements Link {
     };
     try {
       if (isNamed) {
-        if (await this.#isHeldElsewhere(key)) throw queueIsHeld(name);
+        if (await this.#isHeldElsewhere(key)) throw queueInUseError(name);
       }
       const queue = this.#newQueue({
         key,
@@ -198,11 +212,11 @@ class MqttLink implements Link {
   async #share(
     name: string,
     { list, concurrency }: SubscriptionPlan,
-    work: (delivery: Delivery) => void | Promise<void>,
+    work: (delivery: MeshMessage) => void | Promise<void>,
   ): Promise<Subscription> {
-    const key = keyOf(name);
-    if (this.#alone.has(key)) throw queueIsHeld(name);
-    const share = new MqttShare(this.#host(), {
+    const key = queueKey(name);
+    if (this.#alone.has(key)) throw queueInUseError(name);
+    const share = new SharedSubscription(this.#host(), {
       name,
       key,
       member: newId(),
@@ -224,7 +238,7 @@ class MqttLink implements Link {
   }
 
   /** This link as those see it who share a queue. */
-  #host(): ShareHost {
+  #host(): SharedSubscriptionHost {
     const connection = this.#connection;
     return {
       peer: this.#id,
@@ -293,7 +307,7 @@ class MqttLink implements Link {
   /** Asks whether somebody subscribes to a queue. */
   async #isHeldElsewhere(key: string): Promise<boolean> {
     const question = JSON.stringify({ peer: this.#id });
-    const isIt = (note: PeerNote): boolean => note.type === 'held' && note.key === key;
+    const isIt = (note: PeerMessage): boolean => note.type === 'held' && note.key === key;
     return (await this.#ask(this.#control.holder(key), question, isIt)) !== undefined;
   }
 
@@ -301,7 +315,7 @@ class MqttLink implements Link {
     this.#connection.wire?.unsubscribe(this.#control.holder(key)).catch(() => {});
   }
 
-  async #up(wire: MqttWire): Promise<void> {
+  async #up(wire: MqttSocket): Promise<void> {
     await wire.subscribe(this.#control.peer(this.#id));
     for (const [key, has] of [...this.#alone, ...this.#leading])
       if (has) await wire.subscribe(this.#control.holder(key));
@@ -322,7 +336,7 @@ class MqttLink implements Link {
     const payload = packet.payload.toString();
     const last = topic.slice(topic.lastIndexOf('/') + 1);
     const control = this.#control;
-    if (topic === control.peer(this.#id)) this.#hear(readNote<PeerNote>(payload, ['type']));
+    if (topic === control.peer(this.#id)) this.#hear(parsePeerMessage<PeerMessage>(payload, ['type']));
     else if (topic === control.queue(last)) this.#learn(last, payload);
     else if (topic === control.holder(last)) this.#answer(last, payload);
     else if (topic === control.gone(last)) {
@@ -333,7 +347,7 @@ class MqttLink implements Link {
     }
   }
 
-  #hear(note: PeerNote | undefined): void {
+  #hear(note: PeerMessage | undefined): void {
     if (!note) return;
     this.#notes.hear(note);
     this.#publisher.hear(note);
@@ -342,18 +356,23 @@ class MqttLink implements Link {
   }
 
   #learn(key: string, payload: string): void {
-    const entry = readEntry(payload);
+    const entry = parseQueueAnnouncement(payload);
     if (payload === '') this.#publisher.forget(key);
     else if (entry?.key === key) this.#publisher.learn(entry);
   }
 
   /** Says to whoever asks that a queue has a subscriber, or lets it take a share. */
   #answer(key: string, payload: string): void {
-    const asks = readNote<{ peer: string; member?: string }>(payload, ['peer']);
+    const asks = parsePeerMessage<{ peer: string; member?: string }>(payload, ['peer']);
     const share = this.#leading.get(key);
     if (share && asks?.member !== undefined) share.hear(payload);
-    else if (asks && asks.peer !== this.#id && readId(`${asks.peer}:0`) && (share || this.#alone.get(key))) {
-      const note: PeerNote = { type: 'held', key };
+    else if (
+      asks &&
+      asks.peer !== this.#id &&
+      parseMessageId(`${asks.peer}:0`) &&
+      (share || this.#alone.get(key))
+    ) {
+      const note: PeerMessage = { type: 'held', key };
       this.#connection.wire?.publish(this.#control.peer(asks.peer), JSON.stringify(note));
     }
   }
@@ -362,20 +381,20 @@ class MqttLink implements Link {
   async #ask(
     topic: string,
     question: string,
-    isAnswer: (note: PeerNote) => boolean,
-  ): Promise<PeerNote | undefined> {
+    isAnswer: (note: PeerMessage) => boolean,
+  ): Promise<PeerMessage | undefined> {
     const wire = await this.#wire();
     const answer = this.#notes.listen(isAnswer);
     try {
       const code = await wire.store(topic, question);
-      return code === nobody ? undefined : await answer.heard;
+      return code === noSubscribersCode ? undefined : await answer.heard;
     } finally {
       answer.stop();
     }
   }
 
   /** What to write to, as soon as there is something. */
-  #wire(): Promise<MqttWire> {
+  #wire(): Promise<MqttSocket> {
     const { wire } = this.#connection;
     if (wire) return Promise.resolve(wire);
     return new Promise((resolve, reject) => {

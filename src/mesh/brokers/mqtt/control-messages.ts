@@ -1,19 +1,19 @@
 import type { IPublishPacket } from 'mqtt';
 
 /** The code of a broker that says that nobody subscribes. */
-export const nobody = 0x10;
+export const noSubscribersCode = 0x10;
 
 /** The property with the id of a message: who published it, and its number there. */
-export const idName = 'dragoman-id';
+export const messageIdProperty = 'dragoman-id';
 
 /** The property with the topic of a message that is sent again to one queue alone. */
-export const topicName = 'dragoman-topic';
+export const originalTopicProperty = 'dragoman-topic';
 
 /**
  * What a queue tells everybody, as a retained message: that it is there and what it is for. Whoever publishes keeps
  * what goes to it until the queue says that it is done, because a broker drops what it has no room for and says nothing.
  */
-export interface QueueEntry {
+export interface QueueAnnouncement {
   readonly key: string;
   readonly patterns: readonly string[];
   /** Another one each time the subscriber is back: what may have been lost meanwhile is asked for. */
@@ -23,7 +23,7 @@ export interface QueueEntry {
 }
 
 /** What is said to a publisher. */
-export type PeerNote =
+export type PeerMessage =
   /** From itself: everything that was sent before has arrived. */
   | { readonly type: 'ready'; readonly mark: string }
   /** From a queue: these numbers are done. */
@@ -50,7 +50,7 @@ export type PeerNote =
   | { readonly type: 'resigned'; readonly key: string };
 
 /** What a publisher asks a queue, behind all it has sent: what became of these. */
-export interface Question {
+export interface DeliveryQuery {
   readonly peer: string;
   readonly question: number;
   readonly numbers: readonly number[];
@@ -97,13 +97,13 @@ export class ControlTopics {
 }
 
 /** Reads an id of a message; undefined for one that none of us gave. */
-export function readId(id: string): { peer: string; number: number } | undefined {
+export function parseMessageId(id: string): { peer: string; number: number } | undefined {
   const found = /^([\w-]{1,64}):(\d{1,15})$/.exec(id);
   return found?.[1] && found[2] ? { peer: found[1], number: Number(found[2]) } : undefined;
 }
 
 /** Reads what a link told another. Whoever speaks nonsense is not heard. */
-export function readNote<T>(payload: string, has: readonly (keyof T)[]): T | undefined {
+export function parsePeerMessage<T>(payload: string, has: readonly (keyof T)[]): T | undefined {
   try {
     const note: unknown = JSON.parse(payload);
     if (typeof note !== 'object' || note === null) return undefined;
@@ -114,19 +114,19 @@ export function readNote<T>(payload: string, has: readonly (keyof T)[]): T | und
 }
 
 /** Reads what a queue says of itself. */
-export function readEntry(payload: string): QueueEntry | undefined {
-  const entry = readNote<QueueEntry>(payload, ['key', 'patterns', 'epoch', 'expiry']);
+export function parseQueueAnnouncement(payload: string): QueueAnnouncement | undefined {
+  const entry = parsePeerMessage<QueueAnnouncement>(payload, ['key', 'patterns', 'epoch', 'expiry']);
   if (!entry || !Array.isArray(entry.patterns) || typeof entry.expiry !== 'number') return undefined;
   return entry.patterns.every((pattern) => typeof pattern === 'string') ? entry : undefined;
 }
 
 /** The whole numbers of a list that somebody sent. */
-export function readNumbers(list: unknown): readonly number[] {
+export function parseNumbers(list: unknown): readonly number[] {
   return Array.isArray(list) ? list.filter((number) => Number.isSafeInteger(number)) : [];
 }
 
 /** The user properties of a message; of a name that comes twice both are there, and the last one counts. */
-export function textsOf({ properties }: IPublishPacket): [string, string][] {
+export function userProperties({ properties }: IPublishPacket): [string, string][] {
   return Object.entries(properties?.userProperties ?? {}).flatMap(([name, value]) =>
     typeof value === 'string'
       ? [[name, value] as [string, string]]

@@ -1,17 +1,17 @@
 import type { IClientOptions, IConnackPacket, IPublishPacket, MqttClient } from 'mqtt';
 import { A2AError } from '../../../protocol/errors.ts';
 import type { Clock } from '../../../primitives/clock.ts';
-import { type Pauses, pauseAfter } from '../reconnect-backoff.ts';
+import { type ReconnectBackoff, reconnectDelay } from '../reconnect-backoff.ts';
 
 /** What mqtt.js shows of itself, as far as it is needed here. */
 type MqttConnect = (url: string, options: IClientOptions) => MqttClient;
 
 /** What every connection of a link has in common. */
-export interface MqttSetting {
+export interface MqttConnectionOptions {
   readonly connect: MqttConnect;
   readonly url: string;
   readonly options: IClientOptions;
-  readonly pauses: Pauses;
+  readonly pauses: ReconnectBackoff;
   readonly clock: Clock;
   readonly random: () => number;
 }
@@ -29,11 +29,11 @@ export interface MqttSession {
 }
 
 /** What happens on a connection. */
-export interface MqttEvents {
+export interface MqttConnectionHandlers {
   /** There is a connection; it counts as up when this is through. */
-  up(wire: MqttWire): Promise<void>;
+  up(wire: MqttSocket): Promise<void>;
   /** It counts as up. */
-  ready?(wire: MqttWire): void;
+  ready?(wire: MqttSocket): void;
   down(): void;
   /** A message arrived; the broker keeps it until it is acknowledged. */
   message(packet: IPublishPacket, acknowledge: () => void): void;
@@ -42,7 +42,7 @@ export interface MqttEvents {
 }
 
 /** The code for a packet that is larger than the broker takes. */
-export const tooLarge = 0x95;
+export const packetTooLargeCode = 0x95;
 
 /** Somebody else connected with the same name. */
 const takenOver = 0x8e;
@@ -58,7 +58,7 @@ const refusals: { readonly [code: number]: [string, string] } = {
 };
 
 /** One socket and what can be done with it while it lasts. A socket that broke takes nothing more and says nothing. */
-export class MqttWire {
+export class MqttSocket {
   readonly #client: MqttClient;
   readonly isResumed: boolean;
   /** How many messages the broker takes before it acknowledged one. */
@@ -90,7 +90,7 @@ export class MqttWire {
     settled: (code: number, error?: Error) => void = () => {},
   ): void {
     if (this.#isTooLarge(topic, payload, options.texts)) {
-      queueMicrotask(() => settled(tooLarge));
+      queueMicrotask(() => settled(packetTooLargeCode));
       return;
     }
     const properties = {
@@ -157,24 +157,24 @@ function refused(what: string, cause?: unknown): A2AError {
 
 /** Keeps a connection to the broker: when it breaks it is made again, after a pause that grows. */
 export class MqttConnection {
-  readonly #setting: MqttSetting;
+  readonly #setting: MqttConnectionOptions;
   readonly #session: MqttSession;
-  readonly #events: MqttEvents;
+  readonly #events: MqttConnectionHandlers;
   #client: MqttClient | undefined;
-  #wire: MqttWire | undefined;
+  #wire: MqttSocket | undefined;
   #failures = 0;
   #isOver = false;
   #stopPause: () => void = () => {};
   #attempted: ((error?: A2AError) => void) | undefined;
 
-  constructor(setting: MqttSetting, session: MqttSession, events: MqttEvents) {
+  constructor(setting: MqttConnectionOptions, session: MqttSession, events: MqttConnectionHandlers) {
     this.#setting = setting;
     this.#session = session;
     this.#events = events;
   }
 
   /** What to write to, while there is something. */
-  get wire(): MqttWire | undefined {
+  get wire(): MqttSocket | undefined {
     return this.#wire;
   }
 
@@ -265,7 +265,7 @@ export class MqttConnection {
     };
     client.on('connect', (packet) => {
       this.#failures = 0;
-      const wire = new MqttWire(client, packet);
+      const wire = new MqttSocket(client, packet);
       this.#events.up(wire).then(
         () => {
           if (this.#client !== client || !client.connected || this.#isOver) return;
@@ -309,7 +309,7 @@ export class MqttConnection {
       this.#events.lost(error);
       return;
     }
-    const pause = pauseAfter(this.#failures, this.#setting.pauses, this.#setting.random);
+    const pause = reconnectDelay(this.#failures, this.#setting.pauses, this.#setting.random);
     this.#stopPause = this.#setting.clock.after(pause, () => void this.#attemptAgain());
   }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../primitives/clock.ts';
 
 /** Options of a link over MQTT. */
-export interface MqttLinkOptions {
+export interface MqttOptions {
   username?: string;
   password?: string;
   /** How to trust the broker, and how to be trusted by it, for `mqtts:` and `wss:`. */

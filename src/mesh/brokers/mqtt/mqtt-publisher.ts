@@ -1,21 +1,21 @@
 import { A2AError } from '../../../protocol/errors.ts';
 import type { Clock } from '../../../primitives/clock.ts';
 import { Fifo } from '../fifo.ts';
-import { Outbox } from '../send-window.ts';
+import { SendWindow } from '../send-window.ts';
 import { TopicIndex } from '../topic-pattern.ts';
-import { type MqttWire, tooLarge } from './mqtt-connection.ts';
+import { type MqttSocket, packetTooLargeCode } from './mqtt-connection.ts';
 import {
   type ControlTopics,
-  idName,
-  type PeerNote,
-  type Question,
-  type QueueEntry,
-  readNumbers,
-  topicName,
+  messageIdProperty,
+  type PeerMessage,
+  type DeliveryQuery,
+  type QueueAnnouncement,
+  parseNumbers,
+  originalTopicProperty,
 } from './control-messages.ts';
 
 /** Something on its way to the broker: a message, a question, or a message again. */
-interface Parcel {
+interface OutgoingPacket {
   readonly number: number;
   readonly topic: string;
   readonly payload: string;
@@ -24,7 +24,7 @@ interface Parcel {
 }
 
 /** A message, and the queues that have not said that they are done with it. */
-interface Letter {
+interface PendingMessage {
   readonly topic: string;
   readonly payload: string;
   readonly texts: { [name: string]: string };
@@ -34,13 +34,13 @@ interface Letter {
 }
 
 /** A queue as the publisher knows it. */
-interface Remote {
-  entry: QueueEntry;
+interface RemoteQueue {
+  entry: QueueAnnouncement;
   expiresAt: number;
   /** What the queue is not done with. */
-  readonly open: Map<number, Letter>;
+  readonly open: Map<number, PendingMessage>;
   size: number;
-  readonly waiting: Fifo<Letter>;
+  readonly waiting: Fifo<PendingMessage>;
   /** The question that was not answered yet, and when it was asked. */
   asked: { question: number; at: number } | undefined;
   hasMoved: boolean;
@@ -75,13 +75,13 @@ const quotaExceeded = 0x97;
  */
 export class MqttPublisher {
   readonly #options: MqttPublisherOptions;
-  readonly #remotes = new Map<string, Remote>();
-  readonly #index = new TopicIndex<Remote>();
-  readonly #outbox: Outbox<Parcel>;
+  readonly #remotes = new Map<string, RemoteQueue>();
+  readonly #index = new TopicIndex<RemoteQueue>();
+  readonly #outbox: SendWindow<OutgoingPacket>;
   /** What waits for its turn. For whom a message is is decided when it goes: meanwhile there may be more queues. */
-  readonly #arrived = new Fifo<Letter>();
-  readonly #publishing = new Set<Letter>();
-  #wire: MqttWire | undefined;
+  readonly #arrived = new Fifo<PendingMessage>();
+  readonly #publishing = new Set<PendingMessage>();
+  #wire: MqttSocket | undefined;
   #numbers = 0;
   #limit = 1;
   #stopTimer: () => void = () => {};
@@ -90,7 +90,7 @@ export class MqttPublisher {
 
   constructor(options: MqttPublisherOptions) {
     this.#options = options;
-    this.#outbox = new Outbox(
+    this.#outbox = new SendWindow(
       (parcel) => this.#send(parcel),
       () => this.#pump(),
     );
@@ -99,7 +99,7 @@ export class MqttPublisher {
 
   publish(topic: string, payload: string, texts: { [name: string]: string }): Promise<void> {
     return new Promise((resolve, reject) => {
-      const letter: Letter = {
+      const letter: PendingMessage = {
         topic,
         payload,
         texts,
@@ -119,12 +119,12 @@ export class MqttPublisher {
   }
 
   /** What a queue says of itself. */
-  learn(entry: QueueEntry): void {
+  learn(entry: QueueAnnouncement): void {
     const known = this.#remotes.get(entry.key);
     const expiresAt = this.#options.clock.now() + entry.expiry * 1_000;
     if (!known) {
       if (this.#remotes.size >= this.#options.maxQueues) return;
-      const remote: Remote = {
+      const remote: RemoteQueue = {
         entry,
         expiresAt,
         open: new Map(),
@@ -162,11 +162,11 @@ export class MqttPublisher {
   }
 
   /** What queues answer. */
-  hear(note: PeerNote): void {
+  hear(note: PeerMessage): void {
     if (note.type !== 'done' && note.type !== 'answer') return;
     const remote = this.#remotes.get(note.key);
     if (!remote) return;
-    const done = readNumbers(note.type === 'done' ? note.numbers : note.done);
+    const done = parseNumbers(note.type === 'done' ? note.numbers : note.done);
     for (const number of done) {
       const letter = remote.open.get(number);
       if (!letter) continue;
@@ -176,7 +176,7 @@ export class MqttPublisher {
     }
     if (note.type === 'answer' && note.question === remote.asked?.question) {
       remote.asked = undefined;
-      for (const number of readNumbers(note.lost)) this.#sendAgain(remote, number);
+      for (const number of parseNumbers(note.lost)) this.#sendAgain(remote, number);
     }
     while (remote.waiting.size > 0 && this.#hasRoom(remote)) {
       const letter = remote.waiting.shift();
@@ -185,7 +185,7 @@ export class MqttPublisher {
   }
 
   /** There is a connection; what an outage may have swallowed is asked for. */
-  open(wire: MqttWire, inFlight: number): void {
+  open(wire: MqttSocket, inFlight: number): void {
     this.#wire = wire;
     this.#limit = Math.min(inFlight, wire.receiveMaximum);
     this.#outbox.open(this.#limit);
@@ -215,12 +215,12 @@ export class MqttPublisher {
     for (const letter of this.#publishing) letter.settle(error);
   }
 
-  #hasRoom(remote: Remote): boolean {
+  #hasRoom(remote: RemoteQueue): boolean {
     return remote.open.size < this.#options.window && remote.size < this.#options.windowBytes;
   }
 
   /** Sends a message, or lets it wait behind others for the first queue that has no room. */
-  #admit(letter: Letter, from?: Remote): void {
+  #admit(letter: PendingMessage, from?: RemoteQueue): void {
     const remotes = this.#index.match(letter.topic);
     for (const remote of remotes) {
       if (this.#hasRoom(remote) && (remote === from || remote.waiting.size === 0)) continue;
@@ -228,7 +228,7 @@ export class MqttPublisher {
       return;
     }
     letter.number = ++this.#numbers;
-    letter.texts[idName] = `${this.#options.id}:${letter.number}`;
+    letter.texts[messageIdProperty] = `${this.#options.id}:${letter.number}`;
     this.#track(letter);
     this.#outbox.push(letter);
   }
@@ -242,7 +242,7 @@ export class MqttPublisher {
   }
 
   /** Keeps a message until every queue that it is for is done with it. */
-  #track(letter: Letter): void {
+  #track(letter: PendingMessage): void {
     for (const remote of this.#index.match(letter.topic)) {
       if (remote.open.has(letter.number)) continue;
       remote.open.set(letter.number, letter);
@@ -252,27 +252,27 @@ export class MqttPublisher {
 
   /** What the broker takes after it told us of a queue is for that queue too; it has not said yet that it took it. */
   #trackFlying(): void {
-    for (const parcel of this.#outbox.flying()) if ('size' in parcel) this.#track(parcel as Letter);
+    for (const parcel of this.#outbox.flying()) if ('size' in parcel) this.#track(parcel as PendingMessage);
   }
 
-  #sendAgain({ entry, open }: Remote, number: number): void {
+  #sendAgain({ entry, open }: RemoteQueue, number: number): void {
     const letter = open.get(number);
     if (!letter) return;
     this.#outbox.push({
       number: ++this.#numbers,
       topic: this.#options.control.inbox(entry.key),
       payload: letter.payload,
-      texts: { ...letter.texts, [topicName]: letter.topic },
+      texts: { ...letter.texts, [originalTopicProperty]: letter.topic },
       settle: () => {},
     });
   }
 
   /** Asks a queue what it has not got. The question goes behind what was sent, so it arrives after it. */
-  #ask(remote: Remote): void {
+  #ask(remote: RemoteQueue): void {
     if (remote.open.size === 0) return;
     const question = ++this.#numbers;
     remote.asked = { question, at: this.#options.clock.now() };
-    const note: Question = { peer: this.#options.id, question, numbers: [...remote.open.keys()] };
+    const note: DeliveryQuery = { peer: this.#options.id, question, numbers: [...remote.open.keys()] };
     this.#outbox.push({
       number: question,
       topic: this.#options.control.inbox(remote.entry.key),
@@ -281,8 +281,8 @@ export class MqttPublisher {
     });
   }
 
-  #send(parcel: Parcel): void {
-    if ('size' in parcel) this.#track(parcel as Letter);
+  #send(parcel: OutgoingPacket): void {
+    if ('size' in parcel) this.#track(parcel as PendingMessage);
     this.#wire?.publish(parcel.topic, parcel.payload, { texts: parcel.texts }, (code, error) => {
       if (code === quotaExceeded) {
         this.#holdOff(parcel);
@@ -295,7 +295,7 @@ export class MqttPublisher {
   }
 
   /** Some brokers do say that a queue is full; then it is tried again. */
-  #holdOff(parcel: Parcel): void {
+  #holdOff(parcel: OutgoingPacket): void {
     this.#outbox.putBack(parcel.number);
     this.#stopPause ??= this.#options.clock.after(fullPause, () => {
       this.#stopPause = undefined;
@@ -303,13 +303,13 @@ export class MqttPublisher {
     });
   }
 
-  #refuse({ number, topic, settle }: Parcel, code: number, cause: Error | undefined): void {
+  #refuse({ number, topic, settle }: OutgoingPacket, code: number, cause: Error | undefined): void {
     for (const remote of this.#remotes.values()) {
       const letter = remote.open.get(number);
       if (letter && remote.open.delete(number)) remote.size -= letter.size;
     }
     settle(
-      code === tooLarge
+      code === packetTooLargeCode
         ? new A2AError('PAYLOAD_TOO_LARGE', `A message to ${topic} is larger than the broker takes`, {
             cause,
             hint: 'Raise the limit of the broker, or send large content as an artifact.',

@@ -1,21 +1,21 @@
 import type { IPublishPacket } from 'mqtt';
 import type { A2AError } from '../../../protocol/errors.ts';
-import type { Delivery } from '../broker-connection.ts';
-import { readTexts } from '../property-encoding.ts';
-import { matches, writeMqttPattern } from '../topic-pattern.ts';
-import { Workbench } from '../message-processor.ts';
-import { MqttConnection, type MqttSetting, type MqttWire } from './mqtt-connection.ts';
+import type { MeshMessage } from '../broker-connection.ts';
+import { decodeProperties } from '../property-encoding.ts';
+import { topicMatches, writeMqttPattern } from '../topic-pattern.ts';
+import { MessageProcessor } from '../message-processor.ts';
+import { MqttConnection, type MqttConnectionOptions, type MqttSocket } from './mqtt-connection.ts';
 import {
   type ControlTopics,
-  idName,
-  type PeerNote,
-  type Question,
-  type QueueEntry,
-  readId,
-  readNote,
-  readNumbers,
-  textsOf,
-  topicName,
+  messageIdProperty,
+  type PeerMessage,
+  type DeliveryQuery,
+  type QueueAnnouncement,
+  parseMessageId,
+  parsePeerMessage,
+  parseNumbers,
+  userProperties,
+  originalTopicProperty,
 } from './control-messages.ts';
 
 /** Options of {@link MqttQueue}. */
@@ -32,12 +32,12 @@ export interface MqttQueueOptions {
   readonly remembered: number;
   readonly control: ControlTopics;
   readonly newId: () => string;
-  readonly work: (delivery: Delivery, id: string | undefined) => void | Promise<void>;
+  readonly work: (delivery: MeshMessage, id: string | undefined) => void | Promise<void>;
   failed(error: unknown): void;
   /** Somebody else has the queue now. */
   taken(error: A2AError): void;
   /** The queue is there, or there again. */
-  announced(entry: QueueEntry): void;
+  announced(entry: QueueAnnouncement): void;
   ended(): void;
   /** Whether somebody else subscribes to it by now. */
   readonly isTaken: () => Promise<boolean>;
@@ -53,24 +53,24 @@ const tellWithin = 10;
  */
 export class MqttQueue {
   readonly #options: MqttQueueOptions;
-  readonly #setting: MqttSetting;
+  readonly #setting: MqttConnectionOptions;
   readonly #connection: MqttConnection;
-  readonly #bench: Workbench;
+  readonly #bench: MessageProcessor;
   readonly #finished = new Map<string, number[]>();
-  #entry: QueueEntry;
+  #entry: QueueAnnouncement;
   /** Messages come, and are done, before the connection counts as up. */
-  #wire: MqttWire | undefined;
+  #wire: MqttSocket | undefined;
   #stopTelling: (() => void) | undefined;
   #stopRefresh: () => void = () => {};
   #closing: Promise<void> | undefined;
 
-  constructor(setting: MqttSetting, options: MqttQueueOptions) {
+  constructor(setting: MqttConnectionOptions, options: MqttQueueOptions) {
     this.#options = options;
     this.#setting = setting;
     const { key, patterns, isNamed, expiry, control } = options;
     // A queue without a name lives as long as its connection, but an outage may be longer than a moment.
     this.#entry = { key, patterns, epoch: '', expiry: isNamed ? expiry : expiry * 3 };
-    this.#bench = new Workbench({
+    this.#bench = new MessageProcessor({
       work: options.work,
       concurrency: options.concurrency,
       remembered: options.remembered,
@@ -132,7 +132,7 @@ export class MqttQueue {
     this.#options.ended();
   }
 
-  async #up(wire: MqttWire): Promise<void> {
+  async #up(wire: MqttSocket): Promise<void> {
     const { control, key, patterns, formerPatterns, newId } = this.#options;
     this.#wire = wire;
     await wire.subscribe(control.inbox(key));
@@ -147,7 +147,7 @@ export class MqttQueue {
   }
 
   /** Says that the queue is there, and says it again before anybody could forget it. */
-  async #announce(wire: MqttWire): Promise<void> {
+  async #announce(wire: MqttSocket): Promise<void> {
     const { control, key } = this.#options;
     const { expiry } = this.#entry;
     await wire.store(control.queue(key), JSON.stringify(this.#entry), { retain: true, expiry });
@@ -164,11 +164,11 @@ export class MqttQueue {
     // What comes after the end was not taken: the broker keeps it for whoever comes next.
     if (this.#closing) return;
     const { control, key, patterns } = this.#options;
-    const texts = textsOf(packet);
+    const texts = userProperties(packet);
     let { topic } = packet;
     let isAgain = packet.dup;
     if (topic === control.inbox(key)) {
-      const original = texts.find(([name]) => name === topicName)?.[1];
+      const original = texts.find(([name]) => name === originalTopicProperty)?.[1];
       if (original === undefined) {
         this.#answer(packet.payload.toString());
         acknowledge();
@@ -177,15 +177,17 @@ export class MqttQueue {
       topic = original;
       isAgain = true;
     }
-    const id = texts.find(([name]) => name === idName)?.[1];
+    const id = texts.find(([name]) => name === messageIdProperty)?.[1];
     // MQTT takes `a` for `a/#`, and a queue may have been for something else when this was put into it.
-    if (control.isOne(topic) || !patterns.some((pattern) => matches(pattern, topic))) {
+    if (control.isOne(topic) || !patterns.some((pattern) => topicMatches(pattern, topic))) {
       acknowledge();
       if (id !== undefined) this.#finish(id);
       return;
     }
-    const properties = readTexts(texts.filter(([name]) => name !== idName && name !== topicName));
-    const delivery: Delivery = {
+    const properties = decodeProperties(
+      texts.filter(([name]) => name !== messageIdProperty && name !== originalTopicProperty),
+    );
+    const delivery: MeshMessage = {
       topic,
       payload: packet.payload.toString(),
       properties,
@@ -196,11 +198,11 @@ export class MqttQueue {
 
   /** Tells a publisher what became of its messages. */
   #answer(payload: string): void {
-    const asked = readNote<Question>(payload, ['peer', 'question', 'numbers']);
-    if (!asked || !readId(`${asked.peer}:0`)) return;
+    const asked = parsePeerMessage<DeliveryQuery>(payload, ['peer', 'question', 'numbers']);
+    if (!asked || !parseMessageId(`${asked.peer}:0`)) return;
     const done: number[] = [];
     const lost: number[] = [];
-    for (const number of readNumbers(asked.numbers)) {
+    for (const number of parseNumbers(asked.numbers)) {
       const known = this.#bench.knows(`${asked.peer}:${number}`);
       if (known !== 'active') (known ? done : lost).push(number);
     }
@@ -209,7 +211,7 @@ export class MqttQueue {
   }
 
   #finish(id: string): void {
-    const read = readId(id);
+    const read = parseMessageId(id);
     if (!read) return;
     const numbers = this.#finished.get(read.peer);
     if (numbers) numbers.push(read.number);
@@ -228,7 +230,7 @@ export class MqttQueue {
   }
 
   /** A note that is lost does no harm: the publisher asks. */
-  #note(peer: string, note: PeerNote): void {
+  #note(peer: string, note: PeerMessage): void {
     this.#wire?.publish(this.#options.control.peer(peer), JSON.stringify(note));
   }
 }

@@ -1,10 +1,10 @@
 import { Fifo } from '../fifo.ts';
-import type { Delivery } from '../broker-connection.ts';
+import type { MeshMessage } from '../broker-connection.ts';
 
 /** A message of a shared queue, and who works on it. */
-export interface Job {
+export interface QueueJob {
   readonly id: string;
-  readonly delivery: Delivery;
+  readonly delivery: MeshMessage;
   member: string | undefined;
   isAgain: boolean;
   done(): void;
@@ -14,9 +14,9 @@ export interface Job {
 interface Member {
   readonly peer: string;
   readonly room: number;
-  readonly jobs: Set<Job>;
+  readonly jobs: Set<QueueJob>;
   isLeaving: boolean;
-  give(job: Job): void;
+  give(job: QueueJob): void;
 }
 
 /** How many subscribers share one queue at most. */
@@ -27,18 +27,18 @@ const maxMembers = 1_000;
  * waits for somebody who died is lost or stuck, and some brokers deliver without acknowledgement. So one subscriber has
  * the queue and shares it out, and the broker hears that a message is done when whoever got it has finished.
  */
-export class ShareHolder {
+export class QueueCoordinator {
   readonly #members = new Map<string, Member>();
-  readonly #jobs = new Map<string, Job>();
-  readonly #waiting = new Fifo<Job>();
+  readonly #jobs = new Map<string, QueueJob>();
+  readonly #waiting = new Fifo<QueueJob>();
   #numbers = 0;
   #isClosing = false;
   #idle: (() => void) | undefined;
 
   /** What the queue does with a message: it is done when a member is. */
-  work(delivery: Delivery, id: string | undefined): Promise<void> {
+  work(delivery: MeshMessage, id: string | undefined): Promise<void> {
     return new Promise((done) => {
-      const job: Job = {
+      const job: QueueJob = {
         id: id ?? `unnamed-${++this.#numbers}`,
         delivery,
         member: undefined,
@@ -52,7 +52,7 @@ export class ShareHolder {
   }
 
   /** Takes somebody in; who is in already gets again what may not have arrived. @returns how many are before it. */
-  join(id: string, peer: string, room: number, give: (job: Job) => void): number {
+  join(id: string, peer: string, room: number, give: (job: QueueJob) => void): number {
     const known = this.#members.get(id);
     if (known) for (const job of known.jobs) known.give(job);
     else if (this.#members.size < maxMembers)

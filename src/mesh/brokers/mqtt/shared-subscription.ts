@@ -1,12 +1,19 @@
 import type { IPublishPacket } from 'mqtt';
-import type { Delivery } from '../broker-connection.ts';
-import { readTexts, writeTexts } from '../property-encoding.ts';
-import { queueIsHeld } from '../queue-key.ts';
-import { Workbench } from '../message-processor.ts';
-import type { MqttWire } from './mqtt-connection.ts';
-import { type ControlTopics, idName, type PeerNote, readNote, textsOf, topicName } from './control-messages.ts';
+import type { MeshMessage } from '../broker-connection.ts';
+import { decodeProperties, encodeProperties } from '../property-encoding.ts';
+import { queueInUseError } from '../queue-key.ts';
+import { MessageProcessor } from '../message-processor.ts';
+import type { MqttSocket } from './mqtt-connection.ts';
+import {
+  type ControlTopics,
+  messageIdProperty,
+  type PeerMessage,
+  parsePeerMessage,
+  userProperties,
+  originalTopicProperty,
+} from './control-messages.ts';
 import type { MqttQueue } from './mqtt-queue.ts';
-import { type Job, ShareHolder } from './queue-coordinator.ts';
+import { type QueueJob, QueueCoordinator } from './queue-coordinator.ts';
 
 /** The property that says that a message may have been delivered before. */
 const againName = 'dragoman-again';
@@ -21,32 +28,36 @@ interface ShareNote {
 }
 
 /** What a share needs of its link. */
-export interface ShareHost {
+export interface SharedSubscriptionHost {
   readonly peer: string;
   readonly control: ControlTopics;
   /** What to write to, as soon as there is something. */
-  wire(): Promise<MqttWire>;
+  wire(): Promise<MqttSocket>;
   /** What to write to now, if there is something. */
-  readonly current: MqttWire | undefined;
+  readonly current: MqttSocket | undefined;
   /** Publishes, and waits for a note that answers it. Undefined when none came. */
-  ask(topic: string, payload: string, isAnswer: (note: PeerNote) => boolean): Promise<PeerNote | undefined>;
+  ask(
+    topic: string,
+    payload: string,
+    isAnswer: (note: PeerMessage) => boolean,
+  ): Promise<PeerMessage | undefined>;
   /** Answers from now on for a queue, and has it. @param taken - called when somebody else took it. */
-  open(share: MqttShare, holder: ShareHolder, taken: () => void): Promise<MqttQueue>;
+  open(share: SharedSubscription, holder: QueueCoordinator, taken: () => void): Promise<MqttQueue>;
   /** Stops answering for a queue. */
   release(key: string): void;
   after(milliseconds: number, run: () => void): () => void;
   failed(error: unknown): void;
 }
 
-/** Options of {@link MqttShare}. */
-export interface MqttShareOptions {
+/** Options of {@link SharedSubscription}. */
+export interface SharedSubscriptionOptions {
   readonly name: string;
   readonly key: string;
   readonly member: string;
   readonly patterns: readonly string[];
   readonly concurrency: number;
   readonly remembered: number;
-  readonly work: (delivery: Delivery) => void | Promise<void>;
+  readonly work: (delivery: MeshMessage) => void | Promise<void>;
   ended(): void;
 }
 
@@ -54,22 +65,22 @@ export interface MqttShareOptions {
 const patience = 200;
 
 /** One of those who share a queue: it has the queue and shares it out, or gets its share of whoever has. */
-export class MqttShare {
-  readonly options: MqttShareOptions;
-  readonly #host: ShareHost;
-  readonly #bench: Workbench;
-  #holder: ShareHolder | undefined;
+export class SharedSubscription {
+  readonly options: SharedSubscriptionOptions;
+  readonly #host: SharedSubscriptionHost;
+  readonly #bench: MessageProcessor;
+  #holder: QueueCoordinator | undefined;
   #queue: MqttQueue | undefined;
   #holderPeer: string | undefined;
   #rank = 0;
   #stopPause: () => void = () => {};
   #closing: Promise<void> | undefined;
 
-  constructor(host: ShareHost, options: MqttShareOptions) {
+  constructor(host: SharedSubscriptionHost, options: SharedSubscriptionOptions) {
     this.#host = host;
     this.options = options;
     const { work, concurrency, remembered } = options;
-    this.#bench = new Workbench({
+    this.#bench = new MessageProcessor({
       work: (delivery) => work(delivery),
       concurrency,
       remembered,
@@ -85,7 +96,7 @@ export class MqttShare {
   }
 
   /** The link is back: we may have missed messages, or the answers to them. */
-  async again(wire: MqttWire): Promise<void> {
+  async again(wire: MqttSocket): Promise<void> {
     await wire.subscribe(this.#host.control.member(this.options.member));
     await wire.subscribe(this.#host.control.gone('+'));
     if (this.#holder) this.#holder.repeat();
@@ -105,7 +116,7 @@ export class MqttShare {
 
   /** What members say to us, who have the queue. */
   hear(payload: string): void {
-    const note = readNote<ShareNote>(payload, ['member', 'peer']);
+    const note = parsePeerMessage<ShareNote>(payload, ['member', 'peer']);
     const holder = this.#holder;
     if (!note || !holder || !isName(note.member) || !isName(note.peer)) return;
     const { member, peer, join, leave, finished } = note;
@@ -119,16 +130,16 @@ export class MqttShare {
 
   /** A message that whoever has the queue gave us. */
   arrive(packet: IPublishPacket): void {
-    const texts = textsOf(packet);
+    const texts = userProperties(packet);
     const of = (name: string): string | undefined => texts.find(([other]) => other === name)?.[1];
-    const id = of(idName);
-    const topic = of(topicName);
+    const id = of(messageIdProperty);
+    const topic = of(originalTopicProperty);
     if (id === undefined || topic === undefined) return;
-    const ours = [idName, topicName, againName];
-    const delivery: Delivery = {
+    const ours = [messageIdProperty, originalTopicProperty, againName];
+    const delivery: MeshMessage = {
       topic,
       payload: packet.payload.toString(),
-      properties: readTexts(texts.filter(([name]) => !ours.includes(name))),
+      properties: decodeProperties(texts.filter(([name]) => !ours.includes(name))),
       redelivered: of(againName) !== undefined,
     };
     this.#bench.take(id, delivery, () => this.#say({ finished: id }));
@@ -165,7 +176,7 @@ export class MqttShare {
       (heard) =>
         (heard.type === 'joined' && heard.member === member) || (heard.type === 'held' && heard.key === key),
     );
-    if (answer?.type === 'held') throw queueIsHeld(name);
+    if (answer?.type === 'held') throw queueInUseError(name);
     if (answer?.type === 'joined') {
       this.#holderPeer = answer.holder;
       this.#rank = answer.rank;
@@ -173,7 +184,7 @@ export class MqttShare {
   }
 
   async #lead(): Promise<void> {
-    const holder = new ShareHolder();
+    const holder = new QueueCoordinator();
     const { member, concurrency } = this.options;
     this.#holder = holder;
     this.#holderPeer = undefined;
@@ -212,9 +223,13 @@ export class MqttShare {
     });
   }
 
-  #forward(member: string, { id, delivery, isAgain }: Job): void {
+  #forward(member: string, { id, delivery, isAgain }: QueueJob): void {
     const { topic, payload, properties } = delivery;
-    const texts = { ...writeTexts(properties), [idName]: id, [topicName]: topic };
+    const texts = {
+      ...encodeProperties(properties),
+      [messageIdProperty]: id,
+      [originalTopicProperty]: topic,
+    };
     this.#host.current?.publish(this.#host.control.member(member), payload, {
       texts: isAgain ? { ...texts, [againName]: '1' } : texts,
     });
@@ -225,7 +240,7 @@ export class MqttShare {
     this.#host.current?.publish(this.#host.control.holder(this.options.key), JSON.stringify(note));
   }
 
-  #tell(peer: string, note: PeerNote): void {
+  #tell(peer: string, note: PeerMessage): void {
     this.#host.current?.publish(this.#host.control.peer(peer), JSON.stringify(note));
   }
 }

@@ -1,25 +1,25 @@
 import { connect } from '@nats-io/transport-node';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Broker, natsServer, startNats } from '../../../../test/support/mesh/broker.ts';
-import { Collected, Gate, numbers } from '../../../../test/support/collector.ts';
-import type { Link } from '../broker-connection.ts';
-import { type NatsLinkOptions, natsLink } from './connect-nats.ts';
+import { type TestBroker, natsServer, startNats } from '../../../../test/support/mesh/broker.ts';
+import { Collector, Latch, numberTexts } from '../../../../test/support/collector.ts';
+import type { BrokerConnection } from '../broker-connection.ts';
+import { type NatsOptions, connectNats } from './connect-nats.ts';
 
-const brokers: Broker[] = [];
-const links: Link[] = [];
+const brokers: TestBroker[] = [];
+const links: BrokerConnection[] = [];
 afterEach(async () => {
   await Promise.all(links.splice(0).map((link) => link.close()));
   await Promise.all(brokers.splice(0).map((broker) => broker.remove()));
 });
 
-async function start(...options: Parameters<typeof startNats>): Promise<Broker> {
+async function start(...options: Parameters<typeof startNats>): Promise<TestBroker> {
   const broker = await startNats(...options);
   brokers.push(broker);
   return broker;
 }
 
-async function open(broker: Broker, options: NatsLinkOptions = {}): Promise<Link> {
-  const link = await natsLink(broker.url, { minDelay: 10, maxDelay: 100, closeTimeout: 500, ...options });
+async function open(broker: TestBroker, options: NatsOptions = {}): Promise<BrokerConnection> {
+  const link = await connectNats(broker.url, { minDelay: 10, maxDelay: 100, closeTimeout: 500, ...options });
   links.push(link);
   return link;
 }
@@ -29,11 +29,11 @@ describe.skipIf(natsServer === undefined)('a link over NATS', () => {
     const broker = await start();
     const [one, two] = [await open(broker), await open(broker)];
     await (await two.subscribe('a/>', () => {}, { queue: 'q' })).close();
-    await Promise.all(numbers(5_000).map((number) => one.publish('a/b', number)));
-    const got = new Collected();
+    await Promise.all(numberTexts(5_000).map((number) => one.publish('a/b', number)));
+    const got = new Collector();
     await two.subscribe('a/>', got.take, { queue: 'q' });
     await got.until(5_000);
-    expect(got.payloads).toEqual(numbers(5_000));
+    expect(got.payloads).toEqual(numberTexts(5_000));
   });
 
   it('makes whoever publishes wait when the stream is full', async () => {
@@ -42,10 +42,10 @@ describe.skipIf(natsServer === undefined)('a link over NATS', () => {
     await (await link.subscribe('a', () => {}, { queue: 'q' })).close();
     let stored = 0;
     const payload = 'x'.repeat(1_000);
-    const published = numbers(60).map(() => link.publish('a', payload).then(() => stored++));
+    const published = numberTexts(60).map(() => link.publish('a', payload).then(() => stored++));
     await Promise.all(published.slice(0, 10));
     expect(stored).toBeLessThan(20);
-    const got = new Collected();
+    const got = new Collector();
     await link.subscribe('a', got.take, { queue: 'q' });
     await Promise.all(published);
     expect(await got.until(60)).toHaveLength(60);
@@ -55,25 +55,25 @@ describe.skipIf(natsServer === undefined)('a link over NATS', () => {
     const broker = await start();
     const link = await open(broker);
     await (await link.subscribe('a/b', () => {}, { queue: 'q' })).close();
-    for (const number of numbers(3)) await link.publish('a/b', number);
-    const got = new Collected();
+    for (const number of numberTexts(3)) await link.publish('a/b', number);
+    const got = new Collector();
     const wider = await link.subscribe(['a/*', 'c'], got.take, { queue: 'q' });
     await link.publish('c', '3');
     await got.until(4);
-    expect(got.payloads).toEqual(numbers(4));
+    expect(got.payloads).toEqual(numberTexts(4));
     await wider.close();
     await link.subscribe('d', got.take, { queue: 'q' });
     await link.publish('a/b', 'nobody wants this');
     await link.publish('d', '4');
     await got.until(5);
-    expect(got.payloads).toEqual(numbers(5));
+    expect(got.payloads).toEqual(numberTexts(5));
   });
 
   it('tells the server that long work goes on, so that nobody else gets it', async () => {
     const broker = await start();
     const link = await open(broker, { ackWait: 300 });
     const watcher = await connect({ servers: `127.0.0.1:${broker.port}` });
-    const [words, begun, gate] = [new Collected<string>(), new Collected(), new Gate()];
+    const [words, begun, gate] = [new Collector<string>(), new Collector(), new Latch()];
     watcher.subscribe('$JS.ACK.>', { callback: (_error, message) => words.take(message.string()) });
     await watcher.flush();
     await link.subscribe('a', async (delivery) => {
@@ -93,7 +93,7 @@ describe.skipIf(natsServer === undefined)('a link over NATS', () => {
   it('reads what a stranger publishes', async () => {
     const broker = await start();
     const link = await open(broker);
-    const got = new Collected();
+    const got = new Collector();
     await link.subscribe('a/*', got.take);
     const stranger = await connect({ servers: `127.0.0.1:${broker.port}` });
     stranger.publish('dragoman.a.b', 'hello');
@@ -106,7 +106,7 @@ describe.skipIf(natsServer === undefined)('a link over NATS', () => {
   it('keeps namespaces apart', async () => {
     const broker = await start();
     const [one, two] = [await open(broker, { namespace: 'one' }), await open(broker, { namespace: 'two' })];
-    const [first, second] = [new Collected(), new Collected()];
+    const [first, second] = [new Collector(), new Collector()];
     await one.subscribe('>', first.take);
     await two.subscribe('>', second.take);
     await one.publish('a', '1');
@@ -126,7 +126,7 @@ describe.skipIf(natsServer === undefined)('a link over NATS', () => {
   it('lets users in who know the password, and tells others what to do', async () => {
     const broker = await start({ users: { name: 'alice', password: 'secret' } });
     await open(broker, { username: 'alice', password: 'secret' });
-    await expect(natsLink(broker.url, { username: 'alice', password: 'wrong' })).rejects.toMatchObject({
+    await expect(connectNats(broker.url, { username: 'alice', password: 'wrong' })).rejects.toMatchObject({
       reason: 'UNAUTHENTICATED',
       hint: expect.stringContaining('password'),
     });
@@ -134,7 +134,7 @@ describe.skipIf(natsServer === undefined)('a link over NATS', () => {
 
   it('says what is missing when the server has no JetStream', async () => {
     const broker = await start({ hasStreams: false });
-    await expect(natsLink(broker.url)).rejects.toMatchObject({
+    await expect(connectNats(broker.url)).rejects.toMatchObject({
       reason: 'UNSUPPORTED_OPERATION',
       hint: expect.stringContaining('-js'),
     });
@@ -143,7 +143,7 @@ describe.skipIf(natsServer === undefined)('a link over NATS', () => {
   it('says that nobody is there', async () => {
     const broker = await start();
     await broker.kill();
-    await expect(natsLink(broker.url, { connectTimeout: 1, minDelay: 1 })).rejects.toMatchObject({
+    await expect(connectNats(broker.url, { connectTimeout: 1, minDelay: 1 })).rejects.toMatchObject({
       reason: 'UNAVAILABLE',
       hint: expect.stringContaining('server runs'),
     });
@@ -152,11 +152,11 @@ describe.skipIf(natsServer === undefined)('a link over NATS', () => {
 
 describe('the address of a NATS server', () => {
   it.each(['', 'localhost:4222', 'mqtt://localhost'])('is not %j', async (url) => {
-    await expect(natsLink(url)).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
+    await expect(connectNats(url)).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
   });
 
   it('comes with a namespace that can be a name of a stream', async () => {
-    await expect(natsLink('nats://localhost', { namespace: 'a.b' })).rejects.toMatchObject({
+    await expect(connectNats('nats://localhost', { namespace: 'a.b' })).rejects.toMatchObject({
       reason: 'INVALID_PARAMS',
     });
   });

@@ -3,19 +3,26 @@ import type { JetStreamManager } from '@nats-io/jetstream';
 import type { MsgHdrs, NatsConnection, NodeConnectionOptions } from '@nats-io/transport-node';
 import { A2AError, invalidField } from '../../../protocol/errors.ts';
 import { type Clock, systemClock } from '../../../primitives/clock.ts';
-import type { Delivery, Link, LinkState, Properties, SubscribeOptions, Subscription } from '../broker-connection.ts';
-import { readSubscription } from '../subscription-plan.ts';
-import { LinkStates } from '../connection-states.ts';
-import { explainNats } from './nats-errors.ts';
-import { propertiesHeader, writeProperties } from './properties-header.ts';
+import type {
+  MeshMessage,
+  BrokerConnection,
+  BrokerConnectionState,
+  MessageProperties,
+  SubscribeOptions,
+  Subscription,
+} from '../broker-connection.ts';
+import { resolveSubscription } from '../subscription-plan.ts';
+import { BrokerConnectionStates } from '../connection-states.ts';
+import { explainNatsError } from './nats-errors.ts';
+import { propertiesHeader, encodePropertiesHeader } from './properties-header.ts';
 import { NatsPublisher } from './nats-publisher.ts';
 import { NatsQueue } from './nats-queue.ts';
-import { pauseAfter } from '../reconnect-backoff.ts';
-import { keyOf, queueIsHeld } from '../queue-key.ts';
+import { reconnectDelay } from '../reconnect-backoff.ts';
+import { queueKey, queueInUseError } from '../queue-key.ts';
 import { checkTopic, writeSubject } from '../topic-pattern.ts';
 
-/** Options of {@link natsLink}. */
-export interface NatsLinkOptions {
+/** Options of {@link connectNats}. */
+export interface NatsOptions {
   username?: string;
   password?: string;
   token?: string;
@@ -56,7 +63,7 @@ interface Nats {
 }
 
 /** A link to a NATS server with JetStream, over `nats:` or `tls:`. */
-export async function natsLink(url: string, options: NatsLinkOptions = {}): Promise<Link> {
+export async function connectNats(url: string, options: NatsOptions = {}): Promise<BrokerConnection> {
   if (!URL.canParse(url) || !/^(nats|tls):$/.test(new URL(url).protocol))
     throw invalidField('url', 'must begin with nats:// or tls://');
   if (!/^[\w-]+$/.test(options.namespace ?? 'dragoman'))
@@ -81,14 +88,14 @@ async function load(): Promise<Nats> {
   }
 }
 
-class NatsLink implements Link {
+class NatsLink implements BrokerConnection {
   readonly #nats: Nats;
   readonly #url: string;
-  readonly #options: NatsLinkOptions;
+  readonly #options: NatsOptions;
   readonly #clock: Clock;
   readonly #root: string;
   readonly #id = randomBytes(11).toString('hex');
-  readonly #states = new LinkStates('down');
+  readonly #states = new BrokerConnectionStates('down');
   readonly #queues = new Map<string, { queue: NatsQueue; isShared: boolean }>();
   #connection!: NatsConnection;
   #manager!: JetStreamManager;
@@ -97,7 +104,7 @@ class NatsLink implements Link {
   #numbers = 0;
   #closing: Promise<void> | undefined;
 
-  constructor(nats: Nats, url: string, options: NatsLinkOptions) {
+  constructor(nats: Nats, url: string, options: NatsOptions) {
     this.#nats = nats;
     this.#url = url;
     this.#options = options;
@@ -112,7 +119,7 @@ class NatsLink implements Link {
         this.#connection = await this.#nats.connect(this.#connectOptions());
         break;
       } catch (error) {
-        const explained = explainNats(error, this.#url);
+        const explained = explainNatsError(error, this.#url);
         if (explained.reason !== 'UNAVAILABLE' || this.#clock.now() >= deadline) throw explained;
         await new Promise<void>((resolve) => void this.#clock.after(this.#pause(), resolve));
       }
@@ -122,44 +129,44 @@ class NatsLink implements Link {
       await this.#ensureStream();
     } catch (error) {
       await this.#connection.close();
-      throw explainNats(error, this.#url);
+      throw explainNatsError(error, this.#url);
     }
     this.#publisher = new NatsPublisher(this.#connection, this.#nats.createInbox(), this.#clock);
     this.#up();
     void this.#watch();
   }
 
-  get state(): LinkState {
+  get state(): BrokerConnectionState {
     return this.#states.state;
   }
 
-  onState(changed: (state: LinkState) => void): () => void {
+  onState(changed: (state: BrokerConnectionState) => void): () => void {
     return this.#states.on(changed);
   }
 
-  async publish(topic: string, payload: string, properties: Properties = {}): Promise<void> {
+  async publish(topic: string, payload: string, properties: MessageProperties = {}): Promise<void> {
     this.#states.check();
     checkTopic(topic);
     const headers = this.#nats.headers();
     // The server takes a message that is sent again, because nobody knows whether it came, only once.
     headers.set('Nats-Msg-Id', `${this.#id}:${++this.#numbers}`);
-    headers.set(propertiesHeader, writeProperties(properties));
+    headers.set(propertiesHeader, encodePropertiesHeader(properties));
     await this.#publisher.publish(`${this.#root}.${writeSubject(topic)}`, payload, headers);
   }
 
   async subscribe(
     patterns: string | readonly string[],
-    work: (delivery: Delivery) => void | Promise<void>,
+    work: (delivery: MeshMessage) => void | Promise<void>,
     options: SubscribeOptions = {},
   ): Promise<Subscription> {
     this.#states.check();
-    const { list, queue: name, shared, concurrency } = readSubscription(patterns, options);
-    const key = name === undefined ? `u${randomBytes(11).toString('hex')}` : keyOf(name);
+    const { list, queue: name, shared, concurrency } = resolveSubscription(patterns, options);
+    const key = name === undefined ? `u${randomBytes(11).toString('hex')}` : queueKey(name);
     const holder = `${this.#root}-holder.${key}`;
     let answering: { unsubscribe(): void } | undefined;
     if (name !== undefined) {
       const answer = await this.#connection.request(holder, '', { timeout: 2_000 }).catch(() => undefined);
-      if (answer && !(shared && answer.string() === 'shared')) throw queueIsHeld(name);
+      if (answer && !(shared && answer.string() === 'shared')) throw queueInUseError(name);
       answering = this.#connection.subscribe(holder, {
         callback: (error, message) => {
           if (!error) message.respond(shared ? 'shared' : 'exclusive');
@@ -193,7 +200,7 @@ class NatsLink implements Link {
       await queue.start();
     } catch (error) {
       answering?.unsubscribe();
-      throw explainNats(error, this.#url);
+      throw explainNatsError(error, this.#url);
     }
     this.#queues.set(place, { queue, isShared: shared });
     const close = (): Promise<void> => queue.close();
@@ -235,7 +242,7 @@ class NatsLink implements Link {
 
   #pause(): number {
     const { minDelay = 100, maxDelay = 5_000, random = Math.random } = this.#options;
-    return pauseAfter(++this.#failures, { minDelay, maxDelay }, random);
+    return reconnectDelay(++this.#failures, { minDelay, maxDelay }, random);
   }
 
   /** Makes the stream that keeps a message until every queue it is for is done with it, and no longer. */

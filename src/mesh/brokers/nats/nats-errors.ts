@@ -1,7 +1,7 @@
 import { A2AError } from '../../../protocol/errors.ts';
 
 /** Says what a person can do about an error of the library. */
-export function explainNats(error: unknown, url: string): A2AError {
+export function explainNatsError(error: unknown, url: string): A2AError {
   if (error instanceof A2AError) return error;
   const { protocol, host } = new URL(url);
   const where = `${protocol}//${host}`;

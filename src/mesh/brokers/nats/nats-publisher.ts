@@ -1,10 +1,10 @@
 import type { Msg, MsgHdrs, NatsConnection } from '@nats-io/transport-node';
 import { A2AError } from '../../../protocol/errors.ts';
 import type { Clock } from '../../../primitives/clock.ts';
-import { Outbox } from '../send-window.ts';
+import { SendWindow } from '../send-window.ts';
 
 /** A message on its way to the stream. */
-interface Letter {
+interface PendingMessage {
   readonly number: number;
   readonly subject: string;
   readonly payload: string;
@@ -23,8 +23,8 @@ export class NatsPublisher {
   readonly #connection: NatsConnection;
   readonly #inbox: string;
   readonly #clock: Clock;
-  readonly #outbox: Outbox<Letter>;
-  readonly #open = new Map<number, Letter>();
+  readonly #outbox: SendWindow<PendingMessage>;
+  readonly #open = new Map<number, PendingMessage>();
   #numbers = 0;
   #inFlight = 1;
   #isUp = false;
@@ -37,7 +37,7 @@ export class NatsPublisher {
     this.#connection = connection;
     this.#inbox = inbox;
     this.#clock = clock;
-    this.#outbox = new Outbox((letter) => {
+    this.#outbox = new SendWindow((letter) => {
       const reply = `${inbox}.${letter.number}`;
       connection.publish(letter.subject, letter.payload, { headers: letter.headers, reply });
     });
@@ -59,7 +59,7 @@ export class NatsPublisher {
       });
     return new Promise((resolve, reject) => {
       const number = ++this.#numbers;
-      const letter: Letter = {
+      const letter: PendingMessage = {
         number,
         subject,
         payload,

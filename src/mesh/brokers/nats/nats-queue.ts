@@ -1,11 +1,11 @@
 import type { ConsumerConfig, ConsumerInfo, JetStreamManager } from '@nats-io/jetstream';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import type { Clock } from '../../../primitives/clock.ts';
-import type { Delivery } from '../broker-connection.ts';
-import { keyOf } from '../queue-key.ts';
-import { matches, readSubject, writeSubjectPattern } from '../topic-pattern.ts';
-import { Workbench } from '../message-processor.ts';
-import { readHeaders } from './properties-header.ts';
+import type { MeshMessage } from '../broker-connection.ts';
+import { queueKey } from '../queue-key.ts';
+import { topicMatches, readSubject, writeSubjectPattern } from '../topic-pattern.ts';
+import { MessageProcessor } from '../message-processor.ts';
+import { decodePropertiesHeader } from './properties-header.ts';
 
 /** Options of {@link NatsQueue}. */
 export interface NatsQueueOptions {
@@ -24,7 +24,7 @@ export interface NatsQueueOptions {
   readonly remembered: number;
   /** After how many milliseconds without a word from us the server delivers a message again. */
   readonly ackWait: number;
-  readonly work: (delivery: Delivery) => void | Promise<void>;
+  readonly work: (delivery: MeshMessage) => void | Promise<void>;
   failed(error: unknown): void;
   ended(): void;
 }
@@ -47,7 +47,7 @@ interface Asked {
  */
 export class NatsQueue {
   readonly #options: NatsQueueOptions;
-  readonly #bench: Workbench;
+  readonly #bench: MessageProcessor;
   readonly #inbox: string;
   readonly #name: string;
   readonly #asked = new Map<string, Asked>();
@@ -63,9 +63,9 @@ export class NatsQueue {
     this.#inbox = inbox;
     // Old servers take a consumer that is for something else now, and then deliver nothing: it gets another name.
     const { key, isNamed, patterns } = options;
-    this.#name = isNamed ? `${key}-${keyOf(patterns.toSorted().join('\n')).slice(1, 9)}` : key;
+    this.#name = isNamed ? `${key}-${queueKey(patterns.toSorted().join('\n')).slice(1, 9)}` : key;
     const { work, remembered } = options;
-    this.#bench = new Workbench({
+    this.#bench = new MessageProcessor({
       work: (delivery) => work(delivery),
       concurrency: options.concurrency,
       remembered,
@@ -195,7 +195,7 @@ export class NatsQueue {
     const topic = readSubject(message.subject.slice(root.length + 1));
     if (this.#closing) {
       message.respond('-NAK');
-    } else if (patterns.some((pattern) => matches(pattern, topic))) {
+    } else if (patterns.some((pattern) => topicMatches(pattern, topic))) {
       this.#work(message, topic);
     } else {
       message.respond('+ACK');
@@ -206,10 +206,10 @@ export class NatsQueue {
   #work(message: Msg, topic: string): void {
     const { id, isAgain } = readReply(message);
     this.#active.add(message);
-    const delivery: Delivery = {
+    const delivery: MeshMessage = {
       topic,
       payload: message.string(),
-      properties: readHeaders(message.headers),
+      properties: decodePropertiesHeader(message.headers),
       redelivered: isAgain,
     };
     this.#bench.take(message.headers?.get('Nats-Msg-Id') || id, delivery, () => {

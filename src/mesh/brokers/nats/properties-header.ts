@@ -1,11 +1,11 @@
 import type { MsgHdrs } from '@nats-io/transport-node';
-import type { Properties, Property } from '../broker-connection.ts';
+import type { MessageProperties, MessageProperty } from '../broker-connection.ts';
 
 /** The header that has all properties, as JSON in ASCII: a header takes neither line ends nor every name. */
 export const propertiesHeader = 'Dragoman-Properties';
 
 /** Writes properties as the text of one header. */
-export function writeProperties(properties: Properties): string {
+export function encodePropertiesHeader(properties: MessageProperties): string {
   return JSON.stringify(properties).replace(
     /[\u007f-\uffff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -13,8 +13,8 @@ export function writeProperties(properties: Properties): string {
 }
 
 /** Reads properties; the headers of a stranger are texts. */
-export function readHeaders(headers: MsgHdrs | undefined): Properties {
-  const properties: { [name: string]: Property } = {};
+export function decodePropertiesHeader(headers: MsgHdrs | undefined): MessageProperties {
+  const properties: { [name: string]: MessageProperty } = {};
   for (const name of headers?.keys() ?? [])
     if (name !== propertiesHeader && !/^nats-/i.test(name)) properties[name] = headers?.last(name) ?? '';
   const text = headers?.get(propertiesHeader);
@@ -22,7 +22,7 @@ export function readHeaders(headers: MsgHdrs | undefined): Properties {
   try {
     const read: unknown = JSON.parse(text);
     return typeof read === 'object' && read !== null
-      ? { ...properties, ...(read as Properties) }
+      ? { ...properties, ...(read as MessageProperties) }
       : properties;
   } catch {
     return properties;

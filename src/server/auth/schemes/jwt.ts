@@ -2,11 +2,18 @@ import type { JWTPayload, JWTVerifyOptions } from 'jose';
 import type { Principal } from '../../../protocol/agent.ts';
 import type { SecurityScheme } from '../../../protocol/card.ts';
 import { A2AError, invalidField } from '../../../protocol/errors.ts';
-import { type Authenticator, oneScheme, type SchemeNaming } from '../authenticator.ts';
-import { bearerTokenIn } from './bearer.ts';
-import { type Fetch, fetchJson, type FindKey, fixedKeys, type KeySet, RemoteKeys } from '../jwks.ts';
-import { badCredentials } from '../auth-error.ts';
-import { TokenMemory } from '../token-cache.ts';
+import { type Authenticator, singleScheme, type SchemeLabel } from '../authenticator.ts';
+import { parseBearerToken } from './bearer.ts';
+import {
+  type FetchLike,
+  fetchJson,
+  type KeyResolver,
+  staticKeyResolver,
+  type JsonWebKeySet,
+  RemoteJwks,
+} from '../jwks.ts';
+import { invalidCredentials } from '../auth-error.ts';
+import { TokenCache } from '../token-cache.ts';
 
 /** The algorithms with a public and a private key; no others prove who signed. */
 const asymmetricAlgorithms = [
@@ -27,7 +34,7 @@ const asymmetricAlgorithms = [
 const maxTokenLength = 12_288;
 
 /** What makes a token good, wherever its keys come from. */
-export interface TokenOptions extends SchemeNaming {
+export interface JwtValidationOptions extends SchemeLabel {
   /** For whom tokens must be: this agent. Without it, tokens for others would do as well. */
   audience: string | readonly string[];
   /** @defaultValue every algorithm with a public and a private key */
@@ -41,48 +48,52 @@ export interface TokenOptions extends SchemeNaming {
   /** The media type that tokens must have, such as `at+jwt`. @defaultValue any */
   typ?: string;
   /** Fetches keys, as through a proxy or an egress policy. @defaultValue the web's `fetch` */
-  fetch?: Fetch;
+  fetch?: FetchLike;
   /** Milliseconds since 1970. @defaultValue `Date.now` */
   now?: () => number;
 }
 
 /** What makes a token good, and where its keys are. */
-export interface JwtOptions extends TokenOptions {
+export interface JwtAuthOptions extends JwtValidationOptions {
   /** Who makes tokens, exactly as they say it. */
   issuer: string;
   /** The address of the public keys, or the keys. */
-  jwks: string | KeySet;
+  jwks: string | JsonWebKeySet;
 }
 
 /** Knows callers by JSON Web Tokens that somebody trusted made. */
-export function jwt(options: JwtOptions): Authenticator {
+export function jwtAuth(options: JwtAuthOptions): Authenticator {
   const { issuer } = options;
-  return tokens(
+  return jwtAuthenticator(
     options,
     'jwt',
     { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
     issuer,
-    keysOf(options),
+    createKeyResolver(options),
   );
 }
 
 /** Makes the function that finds keys. */
-export function keysOf({ jwks, fetch = globalThis.fetch, now = Date.now }: JwtOptions): FindKey {
+export function createKeyResolver({
+  jwks,
+  fetch = globalThis.fetch,
+  now = Date.now,
+}: JwtAuthOptions): KeyResolver {
   if (typeof jwks === 'string') {
     if (!URL.canParse(jwks)) throw invalidField('jwks', 'must be a URL or a key set');
-    return new RemoteKeys(() => fetchJson(fetch, jwks), now).find;
+    return new RemoteJwks(() => fetchJson(fetch, jwks), now).find;
   }
-  let finding: Promise<FindKey> | undefined;
-  return async (header, token) => (await (finding ??= fixedKeys(jwks)))(header, token);
+  let finding: Promise<KeyResolver> | undefined;
+  return async (header, token) => (await (finding ??= staticKeyResolver(jwks)))(header, token);
 }
 
 /** Knows callers by tokens, whatever the card calls that. */
-export function tokens(
-  options: TokenOptions,
+export function jwtAuthenticator(
+  options: JwtValidationOptions,
   name: string,
   scheme: SecurityScheme,
   issuer: string,
-  findKey: FindKey,
+  findKey: KeyResolver,
 ): Authenticator {
   const { algorithms = asymmetricAlgorithms, clockSkew = 30, principal = 'sub', now = Date.now } = options;
   for (const each of algorithms) {
@@ -99,15 +110,15 @@ export function tokens(
     requiredClaims: ['exp', principal],
     ...(options.typ !== undefined && { typ: options.typ }),
   };
-  const memory = new TokenMemory(now);
+  const memory = new TokenCache(now);
   return {
-    schemes: oneScheme(options, name, scheme),
+    schemes: singleScheme(options, name, scheme),
     scopes: options.requiredScopes ?? [],
     authenticate({ headers }) {
-      const token = bearerTokenIn(headers, maxTokenLength);
+      const token = parseBearerToken(headers, maxTokenLength);
       if (token === undefined) return undefined;
       // Something else than a JSON Web Token may be for another authenticator.
-      if (token.split('.').length !== 3) throw badCredentials('The token is no signed JSON Web Token.');
+      if (token.split('.').length !== 3) throw invalidCredentials('The token is no signed JSON Web Token.');
       const known = memory.find(token);
       if (known) return known;
       const verifying = verify(token, findKey, { ...rules, currentDate: new Date(now()) }, principal);
@@ -121,7 +132,7 @@ export function tokens(
 
 async function verify(
   token: string,
-  findKey: FindKey,
+  findKey: KeyResolver,
   rules: JWTVerifyOptions,
   principal: string,
 ): Promise<Principal> {
@@ -131,10 +142,12 @@ async function verify(
     ({ payload: claims } = await jwtVerify(token, findKey, rules));
   } catch (error) {
     // The error of the library has the claims in it, and belongs into no log.
-    throw error instanceof A2AError ? error : badCredentials(`The token is not good: ${problemOf(error)}.`);
+    throw error instanceof A2AError
+      ? error
+      : invalidCredentials(`The token is not good: ${problemOf(error)}.`);
   }
   const id = claims[principal];
-  if (typeof id !== 'string' || id === '') throw badCredentials(`The claim ${principal} is no text.`);
+  if (typeof id !== 'string' || id === '') throw invalidCredentials(`The claim ${principal} is no text.`);
   return { id, issuer: claims.iss ?? '', scopes: scopesOf(claims), claims };
 }
 

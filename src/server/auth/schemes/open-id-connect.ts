@@ -1,16 +1,16 @@
 import { A2AError, invalidField } from '../../../protocol/errors.ts';
 import type { Authenticator } from '../authenticator.ts';
-import { fetchJson, RemoteKeys } from '../jwks.ts';
-import { type TokenOptions, tokens } from './jwt.ts';
+import { fetchJson, RemoteJwks } from '../jwks.ts';
+import { type JwtValidationOptions, jwtAuthenticator } from './jwt.ts';
 
 /** Who makes the tokens, and what makes them good. */
-export interface OpenIdConnectOptions extends TokenOptions {
+export interface OpenIdConnectAuthOptions extends JwtValidationOptions {
   /** The issuer, exactly as its tokens and its metadata say it. */
   issuerUrl: string;
 }
 
 /** Knows callers by tokens of an OpenID provider, whose keys it finds by itself. */
-export function openIdConnect(options: OpenIdConnectOptions): Authenticator {
+export function openIdConnectAuth(options: OpenIdConnectAuthOptions): Authenticator {
   const { issuerUrl, fetch = globalThis.fetch, now = Date.now } = options;
   if (!URL.canParse(issuerUrl)) throw invalidField('issuerUrl', 'must be a URL');
   const openIdConnectUrl = `${issuerUrl.replace(/\/+$/, '')}/.well-known/openid-configuration`;
@@ -18,8 +18,14 @@ export function openIdConnect(options: OpenIdConnectOptions): Authenticator {
     const metadata = await fetchJson(fetch, openIdConnectUrl);
     return fetchJson(fetch, keyAddress(metadata, issuerUrl));
   };
-  const keys = new RemoteKeys(load, now);
-  return tokens(options, 'openIdConnect', { type: 'openIdConnect', openIdConnectUrl }, issuerUrl, keys.find);
+  const keys = new RemoteJwks(load, now);
+  return jwtAuthenticator(
+    options,
+    'openIdConnect',
+    { type: 'openIdConnect', openIdConnectUrl },
+    issuerUrl,
+    keys.find,
+  );
 }
 
 /** Metadata that speaks for somebody else, or sends us from an encrypted connection to a plain one, is not followed. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { differencesOf } from './compare-values.ts';
+import { compareValues } from './compare-values.ts';
 
 function pathsOf(expected: unknown, actual: unknown): string[] {
-  return differencesOf(expected, actual, 'x').map(({ path, problem }) => `${path}: ${problem}`);
+  return compareValues(expected, actual, 'x').map(({ path, problem }) => `${path}: ${problem}`);
 }
 
 describe('the comparison', () => {
@@ -49,7 +49,7 @@ describe('the comparison', () => {
   });
 
   it('tells what was expected and what was there', () => {
-    expect(differencesOf({ a: 'x' }, { a: 'y' }, 'p')).toEqual([
+    expect(compareValues({ a: 'x' }, { a: 'y' }, 'p')).toEqual([
       { path: 'p.a', problem: 'is not the same', expected: 'x', actual: 'y' },
     ]);
   });

@@ -1,13 +1,13 @@
 import { type Part, textOf } from '../../../protocol/part.ts';
 import { calculate } from './arithmetic.ts';
 import {
-  containsDifferences,
-  type Difference,
-  differencesOf,
-  sameDifference,
-  searchDifference,
+  containmentMismatches,
+  type ExpectationMismatch,
+  compareValues,
+  equalityMismatch,
+  regexMismatch,
 } from './compare-values.ts';
-import type { ExpectedContent } from '../files/scenario-schema.ts';
+import type { ExpectedPartContent } from '../files/scenario-schema.ts';
 
 /** What a status can be for: the `type` of its first data part, if it is one of these. */
 const purposes = [
@@ -20,7 +20,7 @@ const purposes = [
 ];
 
 /** What a status is for. */
-export function purposeOf(parts: readonly Part[]): string {
+export function statusPurpose(parts: readonly Part[]): string {
   const type = (firstData(parts) as { type?: unknown } | undefined)?.type;
   return typeof type === 'string' && purposes.includes(type) ? type : 'generic_text_update';
 }
@@ -32,45 +32,45 @@ export function firstData(parts: readonly Part[]): unknown {
 }
 
 /** The words of a status: its text, or what it says of the progress. */
-export function wordsOf(parts: readonly Part[]): string {
+export function statusText(parts: readonly Part[]): string {
   const data = firstData(parts) as { status_text?: unknown } | undefined;
-  if (purposeOf(parts) === 'agent_progress_update' && typeof data?.status_text === 'string')
+  if (statusPurpose(parts) === 'agent_progress_update' && typeof data?.status_text === 'string')
     return data.status_text;
   return textOf(parts);
 }
 
 /** Compares texts and data with what is expected of them. */
-export function contentDifferences(
-  expected: readonly ExpectedContent[],
+export function contentMismatches(
+  expected: readonly ExpectedPartContent[],
   actual: { text: string; data?: unknown },
   path: string,
-): Difference[] {
+): ExpectationMismatch[] {
   return expected.flatMap((each, index) => {
     const at = `${path}[${index}]`;
     return each.type === 'text'
       ? textDifferences(each, actual.text, at)
       : each.data_contains === undefined
         ? []
-        : differencesOf(each.data_contains, actual.data, `${at}.data_contains`);
+        : compareValues(each.data_contains, actual.data, `${at}.data_contains`);
   });
 }
 
 function textDifferences(
-  expected: Extract<ExpectedContent, { type: 'text' }>,
+  expected: Extract<ExpectedPartContent, { type: 'text' }>,
   actual: string,
   path: string,
-): Difference[] {
-  const found: Difference[] = [];
+): ExpectationMismatch[] {
+  const found: ExpectationMismatch[] = [];
   const { text_exact: exact, text_contains: contains, text_not_contains: unwanted } = expected;
-  if (exact !== undefined) found.push(...sameDifference(exact, actual, `${path}.text_exact`));
+  if (exact !== undefined) found.push(...equalityMismatch(exact, actual, `${path}.text_exact`));
   if (contains !== undefined) {
     const named = [contains].flat().map(workedOut);
-    found.push(...containsDifferences(named, actual, `${path}.text_contains`));
+    found.push(...containmentMismatches(named, actual, `${path}.text_contains`));
   }
   if (expected.text_matches_regex !== undefined)
-    found.push(...searchDifference(expected.text_matches_regex, actual, `${path}.text_matches_regex`));
+    found.push(...regexMismatch(expected.text_matches_regex, actual, `${path}.text_matches_regex`));
   for (const each of [unwanted ?? []].flat()) {
-    if (containsDifferences(each, actual, '').length === 0)
+    if (containmentMismatches(each, actual, '').length === 0)
       found.push({
         path: `${path}.text_not_contains`,
         problem: 'contains what it should not',

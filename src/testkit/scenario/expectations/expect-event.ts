@@ -1,12 +1,12 @@
 import type { Part } from '../../../protocol/part.ts';
 import type { Artifact } from '../../../protocol/task.ts';
-import { contentDifferences, firstData, purposeOf, wordsOf } from './expect-content.ts';
+import { contentMismatches, firstData, statusPurpose, statusText } from './expect-content.ts';
 import {
-  containsDifferences,
-  type Difference,
-  differencesOf,
-  sameDifference,
-  searchDifference,
+  containmentMismatches,
+  type ExpectationMismatch,
+  compareValues,
+  equalityMismatch,
+  regexMismatch,
 } from './compare-values.ts';
 import type { GatewayEvent } from '../harness/harness-types.ts';
 import type { ExpectedOutput } from '../files/scenario-schema.ts';
@@ -15,7 +15,7 @@ type Event<Type extends GatewayEvent['type']> = Extract<GatewayEvent, { type: Ty
 type Expected<Type extends ExpectedOutput['type']> = Extract<ExpectedOutput, { type: Type }>;
 
 /** What an event is held against beside the expectation itself. */
-export interface Surroundings {
+export interface EventExpectationContext {
   /** In the words of the file. */
   readonly path: string;
   /** The text of all updates up to the event. */
@@ -25,11 +25,11 @@ export interface Surroundings {
 }
 
 /** Compares an event with what is expected. */
-export function eventDifferences(
+export function eventMismatches(
   expected: ExpectedOutput,
   event: GatewayEvent,
-  around: Surroundings,
-): Difference[] {
+  around: EventExpectationContext,
+): ExpectationMismatch[] {
   if (expected.type === 'status_update' && event.type === 'status_update')
     return statusDifferences(expected, event, around.path);
   if (expected.type === 'artifact_update' && event.type === 'artifact_update')
@@ -44,7 +44,7 @@ export function eventDifferences(
 }
 
 /** The parts of what a status says. */
-export function partsOf(event: Event<'status_update'>): readonly Part[] {
+export function statusParts(event: Event<'status_update'>): readonly Part[] {
   return event.status.message?.parts ?? [];
 }
 
@@ -52,25 +52,25 @@ function statusDifferences(
   expected: Expected<'status_update'>,
   event: Event<'status_update'>,
   path: string,
-): Difference[] {
-  const parts = partsOf(event);
+): ExpectationMismatch[] {
+  const parts = statusParts(event);
   const data = firstData(parts);
   const fields = (data ?? {}) as { [key: string]: unknown };
-  const found: Difference[] = [];
+  const found: ExpectationMismatch[] = [];
   if (expected.event_purpose !== undefined)
-    found.push(...sameDifference(expected.event_purpose, purposeOf(parts), `${path}.event_purpose`));
+    found.push(...equalityMismatch(expected.event_purpose, statusPurpose(parts), `${path}.event_purpose`));
   if (expected.final_flag !== undefined)
-    found.push(...sameDifference(expected.final_flag, event.isFinal, `${path}.final_flag`));
+    found.push(...equalityMismatch(expected.final_flag, event.isFinal, `${path}.final_flag`));
   found.push(
-    ...contentDifferences(
+    ...contentMismatches(
       expected.content_parts ?? [],
-      { text: wordsOf(parts), data },
+      { text: statusText(parts), data },
       `${path}.content_parts`,
     ),
   );
   if (expected.expected_tool_name !== undefined)
     found.push(
-      ...sameDifference(expected.expected_tool_name, fields.tool_name, `${path}.expected_tool_name`),
+      ...equalityMismatch(expected.expected_tool_name, fields.tool_name, `${path}.expected_tool_name`),
     );
   const inside: [unknown, unknown, string][] = [
     [expected.expected_tool_args_contain, fields.tool_args, 'expected_tool_args_contain'],
@@ -82,7 +82,7 @@ function statusDifferences(
     [expected.expected_artifact_saved_data_contains, data, 'expected_artifact_saved_data_contains'],
   ];
   for (const [wanted, there, key] of inside)
-    if (wanted !== undefined) found.push(...differencesOf(wanted, there, `${path}.${key}`));
+    if (wanted !== undefined) found.push(...compareValues(wanted, there, `${path}.${key}`));
   return found;
 }
 
@@ -90,12 +90,12 @@ function artifactDifferences(
   expected: Expected<'artifact_update'>,
   event: Event<'artifact_update'>,
   path: string,
-): Difference[] {
-  const found: Difference[] = [];
+): ExpectationMismatch[] {
+  const found: ExpectationMismatch[] = [];
   const name = expected.expected_artifact_name_contains;
   if (name !== undefined)
     found.push(
-      ...containsDifferences(name, event.artifact.name ?? '', `${path}.expected_artifact_name_contains`),
+      ...containmentMismatches(name, event.artifact.name ?? '', `${path}.expected_artifact_name_contains`),
     );
   found.push(...partsDifferences(expected.content_parts, event.artifact.parts, `${path}.content_parts`));
   const wantsReference = expected.assert_part_is_uri_reference;
@@ -118,8 +118,8 @@ function partsDifferences(
   expected: Expected<'artifact_update'>['content_parts'],
   parts: readonly Part[],
   path: string,
-): Difference[] {
-  return contentDifferences(expected ?? [], { text: wordsOf(parts), data: firstData(parts) }, path);
+): ExpectationMismatch[] {
+  return contentMismatches(expected ?? [], { text: statusText(parts), data: firstData(parts) }, path);
 }
 
 /** What the task made, in order. */
@@ -127,12 +127,12 @@ function madeDifferences(
   expected: NonNullable<Expected<'final_response'>['expected_task_artifacts']>,
   made: readonly Artifact[],
   path: string,
-): Difference[] {
-  const found = sameDifference(expected.length, made.length, `${path}.length`);
+): ExpectationMismatch[] {
+  const found = equalityMismatch(expected.length, made.length, `${path}.length`);
   for (const [index, { name, content_parts: content }] of expected.entries()) {
     const artifact = made[index];
     if (!artifact) break;
-    if (name !== undefined) found.push(...sameDifference(name, artifact.name, `${path}[${index}].name`));
+    if (name !== undefined) found.push(...equalityMismatch(name, artifact.name, `${path}[${index}].name`));
     found.push(...partsDifferences(content, artifact.parts, `${path}[${index}].content_parts`));
   }
   return found;
@@ -141,13 +141,13 @@ function madeDifferences(
 function finalDifferences(
   expected: Expected<'final_response'>,
   { task }: Event<'final_response'>,
-  { path, streamed, versionsFrom }: Surroundings,
-): Difference[] {
+  { path, streamed, versionsFrom }: EventExpectationContext,
+): ExpectationMismatch[] {
   const parts = task.status.message?.parts ?? [];
-  const text = expected.assert_content_against_stream ? streamed : wordsOf(parts);
-  const found: Difference[] = [];
+  const text = expected.assert_content_against_stream ? streamed : statusText(parts);
+  const found: ExpectationMismatch[] = [];
   if (expected.task_state !== undefined) {
-    const differs = sameDifference(expected.task_state, task.status.state, `${path}.task_state`);
+    const differs = equalityMismatch(expected.task_state, task.status.state, `${path}.task_state`);
     // Why a task failed is the first thing that one wants to know.
     found.push(
       ...differs.map((each) =>
@@ -157,7 +157,7 @@ function finalDifferences(
   }
   // Only texts of it are looked at.
   const texts = (expected.content_parts ?? []).filter(({ type }) => type === 'text');
-  found.push(...contentDifferences(texts, { text }, `${path}.content_parts`));
+  found.push(...contentMismatches(texts, { text }, `${path}.content_parts`));
   if (expected.expected_produced_artifacts !== undefined)
     found.push(
       ...producedDifferences(
@@ -177,7 +177,7 @@ function finalDifferences(
     );
   if (expected.metadata_contains !== undefined)
     found.push(
-      ...differencesOf(expected.metadata_contains, task.metadata ?? {}, `${path}.metadata_contains`),
+      ...compareValues(expected.metadata_contains, task.metadata ?? {}, `${path}.metadata_contains`),
     );
   return found;
 }
@@ -193,9 +193,9 @@ function producedDifferences(
   actual: unknown,
   path: string,
   versionsFrom: 0 | 1,
-): Difference[] {
+): ExpectationMismatch[] {
   const left = Array.isArray(actual) ? [...(actual as Produced[])] : [];
-  const found: Difference[] = [];
+  const found: ExpectationMismatch[] = [];
   for (const [index, each] of expected.entries()) {
     const place = left.findIndex(
       ({ filename, version }) =>
@@ -209,18 +209,22 @@ function producedDifferences(
   return found;
 }
 
-function errorDifferences(expected: Expected<'error'>, event: Event<'error'>, path: string): Difference[] {
-  const found: Difference[] = [];
+function errorDifferences(
+  expected: Expected<'error'>,
+  event: Event<'error'>,
+  path: string,
+): ExpectationMismatch[] {
+  const found: ExpectationMismatch[] = [];
   const { code, message, data } = event;
   if (expected.error_code !== undefined)
-    found.push(...sameDifference(expected.error_code, code, `${path}.error_code`));
+    found.push(...equalityMismatch(expected.error_code, code, `${path}.error_code`));
   if (expected.error_message_contains !== undefined)
     found.push(
-      ...containsDifferences(expected.error_message_contains, message, `${path}.error_message_contains`),
+      ...containmentMismatches(expected.error_message_contains, message, `${path}.error_message_contains`),
     );
   if (expected.error_message_matches_regex !== undefined)
     found.push(
-      ...searchDifference(
+      ...regexMismatch(
         expected.error_message_matches_regex,
         message,
         `${path}.error_message_matches_regex`,
@@ -228,6 +232,6 @@ function errorDifferences(expected: Expected<'error'>, event: Event<'error'>, pa
       ),
     );
   if (expected.error_data_contains !== undefined)
-    found.push(...differencesOf(expected.error_data_contains, data, `${path}.error_data_contains`));
+    found.push(...compareValues(expected.error_data_contains, data, `${path}.error_data_contains`));
   return found;
 }

@@ -1,16 +1,21 @@
 import { bytesOf } from '../../../protocol/part.ts';
-import { companionOf, loadMetadata } from '../../../artifacts/artifact-metadata.ts';
+import { companionFilename, loadMetadata } from '../../../artifacts/artifact-metadata.ts';
 import type { ArtifactKey } from '../../../artifacts/artifact-store.ts';
-import { containsDifferences, type Difference, differencesOf, sameDifference } from './compare-values.ts';
+import {
+  containmentMismatches,
+  type ExpectationMismatch,
+  compareValues,
+  equalityMismatch,
+} from './compare-values.ts';
 import type { Scenario } from '../files/read-scenarios.ts';
 import type { CaseFiles } from '../harness/harness-types.ts';
 import type { ExpectedArtifact, ExpectedArtifactState } from '../files/scenario-schema.ts';
 
 /** Compares the files that are there with what is expected of them. */
-export async function fileDifferences(
+export async function fileMismatches(
   scenario: Scenario,
   files: CaseFiles | undefined,
-): Promise<Difference[]> {
+): Promise<ExpectationMismatch[]> {
   const { words } = scenario;
   const expectedOfEvents = words.expected_gateway_output.flatMap((output, index) =>
     (output.assert_artifact_state ?? []).map((state, place) => ({
@@ -21,7 +26,7 @@ export async function fileDifferences(
   if (expectedOfEvents.length + words.expected_artifacts.length === 0) return [];
   if (!files)
     return [{ path: 'expected_artifacts', problem: 'nothing keeps files here; use the gateway: mesh' }];
-  const found: Difference[] = [];
+  const found: ExpectationMismatch[] = [];
   for (const { state, path } of expectedOfEvents)
     found.push(...(await stateDifferences(state, { scenario, files, path })));
   for (const [index, each] of words.expected_artifacts.entries())
@@ -42,7 +47,10 @@ interface Named {
   filename_matches_regex?: string | undefined;
 }
 
-async function stateDifferences(expected: ExpectedArtifactState, place: Place): Promise<Difference[]> {
+async function stateDifferences(
+  expected: ExpectedArtifactState,
+  place: Place,
+): Promise<ExpectationMismatch[]> {
   const { files, path, scenario } = place;
   const scope = {
     app: files.app,
@@ -55,9 +63,11 @@ async function stateDifferences(expected: ExpectedArtifactState, place: Place): 
   const wanted = inside ? { ...key, filename: `user:${key.filename}` } : key;
   const file = await load(wanted, expected.version, place);
   if (!isLoaded(file)) return [file];
-  const found: Difference[] = [];
+  const found: ExpectationMismatch[] = [];
   if (expected.expected_content_text !== undefined)
-    found.push(...sameDifference(expected.expected_content_text, file.text, `${path}.expected_content_text`));
+    found.push(
+      ...equalityMismatch(expected.expected_content_text, file.text, `${path}.expected_content_text`),
+    );
   if (expected.expected_content_bytes_base64 !== undefined)
     found.push(
       ...sameBytes(
@@ -71,33 +81,33 @@ async function stateDifferences(expected: ExpectedArtifactState, place: Place): 
   // What is known about a version has its number.
   const metadata = await loadMetadata(files.store, wanted, file.version);
   if (known !== undefined)
-    found.push(...differencesOf(known, metadata, `${path}.expected_metadata_contains`));
+    found.push(...compareValues(known, metadata, `${path}.expected_metadata_contains`));
   if (count !== undefined) {
     const keys = Object.keys((metadata?.schema as { structure?: object } | undefined)?.structure ?? {});
-    found.push(...sameDifference(count, keys.length, `${path}.assert_metadata_schema_key_count`));
+    found.push(...equalityMismatch(count, keys.length, `${path}.assert_metadata_schema_key_count`));
   }
   return found;
 }
 
-async function artifactDifferences(expected: ExpectedArtifact, place: Place): Promise<Difference[]> {
+async function artifactDifferences(expected: ExpectedArtifact, place: Place): Promise<ExpectationMismatch[]> {
   const { files, path, scenario } = place;
   const scope = { app: files.app, user: scenario.user, session: scenario.session };
   const key = await keyOf(expected, scope, place);
   if (!isKey(key)) return [key];
   const file = await load(key, expected.version ?? 'latest', place);
   if (!isLoaded(file)) return [file];
-  const found: Difference[] = [];
+  const found: ExpectationMismatch[] = [];
   if (expected.mime_type !== undefined)
-    found.push(...sameDifference(expected.mime_type, file.mimeType, `${path}.mime_type`));
+    found.push(...equalityMismatch(expected.mime_type, file.mimeType, `${path}.mime_type`));
   if (expected.content_contains !== undefined)
-    found.push(...containsDifferences(expected.content_contains, file.text, `${path}.content_contains`));
+    found.push(...containmentMismatches(expected.content_contains, file.text, `${path}.content_contains`));
   if (expected.text_exact !== undefined)
-    found.push(...sameDifference(expected.text_exact, file.text, `${path}.text_exact`));
+    found.push(...equalityMismatch(expected.text_exact, file.text, `${path}.text_exact`));
   if (expected.content_base64_exact !== undefined)
     found.push(...sameBytes(expected.content_base64_exact, file.bytes, `${path}.content_base64_exact`));
   if (expected.metadata_contains !== undefined)
     found.push(
-      ...differencesOf(
+      ...compareValues(
         expected.metadata_contains,
         await loadMetadata(files.store, key),
         `${path}.metadata_contains`,
@@ -110,12 +120,12 @@ async function keyOf(
   named: Named,
   scope: Omit<ArtifactKey, 'filename'>,
   { files, path }: Place,
-): Promise<ArtifactKey | Difference> {
+): Promise<ArtifactKey | ExpectationMismatch> {
   if (named.filename !== undefined) return { ...scope, filename: named.filename };
   const expression = new RegExp(named.filename_matches_regex ?? '');
   const names = await files.store.list(scope);
   // The companion of a file is none of its own.
-  const companions = new Set(names.map((filename) => companionOf({ ...scope, filename }).filename));
+  const companions = new Set(names.map((filename) => companionFilename({ ...scope, filename }).filename));
   const matching = names.filter((name) => !companions.has(name) && expression.test(name));
   const [filename] = matching;
   if (matching.length === 1 && filename !== undefined) return { ...scope, filename };
@@ -127,7 +137,7 @@ async function keyOf(
   };
 }
 
-function isKey(found: ArtifactKey | Difference): found is ArtifactKey {
+function isKey(found: ArtifactKey | ExpectationMismatch): found is ArtifactKey {
   return 'filename' in found;
 }
 
@@ -142,7 +152,7 @@ async function load(
   key: ArtifactKey,
   version: number | 'latest',
   { files: { store }, path, scenario: { versionsFrom } }: Place,
-): Promise<Loaded | Difference> {
+): Promise<Loaded | ExpectationMismatch> {
   const file = await store.load(key, version === 'latest' ? undefined : version - versionsFrom);
   if (file) {
     const bytes = await file.bytes();
@@ -164,11 +174,11 @@ async function load(
   };
 }
 
-function isLoaded(found: Loaded | Difference): found is Loaded {
+function isLoaded(found: Loaded | ExpectationMismatch): found is Loaded {
   return 'bytes' in found;
 }
 
-function sameBytes(expected: string, actual: Uint8Array, path: string): Difference[] {
+function sameBytes(expected: string, actual: Uint8Array, path: string): ExpectationMismatch[] {
   const isEqual = Buffer.from(bytesOf({ raw: expected })).equals(actual);
   return isEqual
     ? []

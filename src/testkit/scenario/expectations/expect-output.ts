@@ -1,6 +1,6 @@
-import { purposeOf, wordsOf } from './expect-content.ts';
-import { eventDifferences, partsOf } from './expect-event.ts';
-import type { Difference } from './compare-values.ts';
+import { statusPurpose, statusText } from './expect-content.ts';
+import { eventMismatches, statusParts } from './expect-event.ts';
+import type { ExpectationMismatch } from './compare-values.ts';
 import type { Scenario } from '../files/read-scenarios.ts';
 import type { GatewayEvent } from '../harness/harness-types.ts';
 import type { ExpectedOutput } from '../files/scenario-schema.ts';
@@ -11,21 +11,21 @@ type StatusUpdate = Extract<GatewayEvent, { type: 'status_update' }>;
  * Compares what came out with what is expected, in order. Events that nothing expects are a difference, unless the
  * case lets them pass.
  */
-export function outputDifferences(
+export function outputMismatches(
   { words, versionsFrom }: Pick<Scenario, 'words' | 'versionsFrom'>,
   events: readonly GatewayEvent[],
-): Difference[] {
-  const found: Difference[] = [];
+): ExpectationMismatch[] {
+  const found: ExpectationMismatch[] = [];
   const skips = words.skip_intermediate_events;
   let at = 0;
   for (const [index, expected] of words.expected_gateway_output.entries()) {
     const path = `expected_gateway_output[${index}]`;
-    let closest: Difference[] | undefined;
+    let closest: ExpectationMismatch[] | undefined;
     let place = at;
     for (; place < events.length; place++) {
       const { event, next } = gathered(expected, events, place);
       const streamed = streamedUpTo(events, place);
-      const differences = eventDifferences(expected, event, { path, streamed, versionsFrom });
+      const differences = eventMismatches(expected, event, { path, streamed, versionsFrom });
       if (differences.length === 0) {
         closest = undefined;
         at = next;
@@ -59,7 +59,7 @@ function gathered(
   let last = event;
   let next = place;
   for (let each = events[next]; each && isPlain(each); each = events[++next]) {
-    text += wordsOf(partsOf(each));
+    text += statusText(statusParts(each));
     last = each;
   }
   const message = { messageId: '', role: 'agent' as const, parts: [{ text }] };
@@ -67,12 +67,12 @@ function gathered(
 }
 
 function isPlain(event: GatewayEvent): event is StatusUpdate {
-  return event.type === 'status_update' && purposeOf(partsOf(event)) === 'generic_text_update';
+  return event.type === 'status_update' && statusPurpose(statusParts(event)) === 'generic_text_update';
 }
 
 function streamedUpTo(events: readonly GatewayEvent[], place: number): string {
   let text = '';
   for (const event of events.slice(0, place))
-    if (event.type === 'status_update') text += wordsOf(partsOf(event));
+    if (event.type === 'status_update') text += statusText(statusParts(event));
   return text;
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { memoryArtifacts } from '../../../artifacts/stores/memory.ts';
+import { memoryArtifactStore } from '../../../artifacts/stores/memory.ts';
 import type { Part } from '../../../protocol/part.ts';
 import type { Task } from '../../../protocol/task.ts';
-import { fileDifferences } from './expect-files.ts';
-import { outputDifferences } from './expect-output.ts';
-import { requestDifferences } from './expect-requests.ts';
+import { fileMismatches } from './expect-files.ts';
+import { outputMismatches } from './expect-output.ts';
+import { requestMismatches } from './expect-requests.ts';
 import { readScenarios, type Scenario } from '../files/read-scenarios.ts';
-import type { Capture, GatewayEvent } from '../harness/harness-types.ts';
+import type { ScenarioCapture, GatewayEvent } from '../harness/harness-types.ts';
 
 /** A case with some words, written as JSON, which is YAML too. */
 function scenarioWith(words: object): Scenario {
@@ -55,9 +55,7 @@ const failure: GatewayEvent = {
 
 function pathsOf(expected: readonly object[], events: readonly GatewayEvent[], more: object = {}): string[] {
   const scenario = scenarioWith({ expected_gateway_output: expected, ...more });
-  return outputDifferences(scenario, events).map(({ path }) =>
-    path.replace('expected_gateway_output', 'out'),
-  );
+  return outputMismatches(scenario, events).map(({ path }) => path.replace('expected_gateway_output', 'out'));
 }
 
 const progress = update({ data: { type: 'agent_progress_update', status_text: 'Half way' } });
@@ -244,7 +242,7 @@ describe('the order of events', () => {
 
 describe('an expectation of files', () => {
   async function filesOfAlice() {
-    const store = memoryArtifacts();
+    const store = memoryArtifactStore();
     const scope = { app: 'ns', user: 'alice', session: 's1' };
     for (const content of ['first', 'second']) {
       await store.save({ ...scope, filename: 'a.txt' }, Buffer.from(content), 'text/plain');
@@ -262,7 +260,7 @@ describe('an expectation of files', () => {
     external_context: { a2a_session_id: 's1' },
   };
   const pathsOfFiles = async (words: object) =>
-    (await fileDifferences(scenarioWith({ gateway_input: input, ...words }), await filesOfAlice())).map(
+    (await fileMismatches(scenarioWith({ gateway_input: input, ...words }), await filesOfAlice())).map(
       ({ path, problem }) => `${path}: ${problem}`,
     );
 
@@ -338,7 +336,7 @@ describe('an expectation of files', () => {
 
   it('says which files there are when the one that is wanted is not', async () => {
     const scenario = scenarioWith({ gateway_input: input, expected_artifacts: [{ filename: 'z' }] });
-    expect(await fileDifferences(scenario, await filesOfAlice())).toEqual([
+    expect(await fileMismatches(scenario, await filesOfAlice())).toEqual([
       {
         path: 'expected_artifacts[0]',
         problem: 'there is no such file',
@@ -352,7 +350,7 @@ describe('an expectation of files', () => {
 describe('an expectation of requests', () => {
   const body = { method: 'message/send' };
   const post = { at: 0, path: '/a2a', authorization: undefined, apiKey: undefined, body };
-  const seen: Capture = {
+  const seen: ScenarioCapture = {
     events: [],
     requests: [
       // Refused before anybody looked at its body.
@@ -438,7 +436,7 @@ describe('an expectation of requests', () => {
       { assert_cancellation_sent: { downstream_task_id: 't2' } },
     ],
   ])('holds and fails by %s', (_what, right, wrong) => {
-    expect(requestDifferences(scenarioWith(right), seen)).toEqual([]);
-    expect(requestDifferences(scenarioWith(wrong), seen)).toHaveLength(1);
+    expect(requestMismatches(scenarioWith(right), seen)).toEqual([]);
+    expect(requestMismatches(scenarioWith(wrong), seen)).toHaveLength(1);
   });
 });

@@ -1,26 +1,26 @@
 import * as z from 'zod';
-import { isOwnWord } from './scenario-schema.ts';
+import { isDragomanKey } from './scenario-schema.ts';
 
 /**
  * Leaves out of a value what a schema does not know, and the words that are ours: what is left is what the runner of
  * the Solace Agent Mesh looks at, which says nothing about the rest either.
  */
-export function pruned(schema: z.ZodType, value: unknown): unknown {
+export function pruneUnknownKeys(schema: z.ZodType, value: unknown): unknown {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)
-    return pruned(schema.unwrap() as z.ZodType, value);
+    return pruneUnknownKeys(schema.unwrap() as z.ZodType, value);
   if (schema instanceof z.ZodUnion) {
     const option = optionFor(schema.options as readonly z.ZodType[], value);
-    return option ? pruned(option, value) : value;
+    return option ? pruneUnknownKeys(option, value) : value;
   }
   if (schema instanceof z.ZodArray && Array.isArray(value))
-    return value.map((each) => pruned(schema.element as z.ZodType, each));
+    return value.map((each) => pruneUnknownKeys(schema.element as z.ZodType, each));
   if (!(schema instanceof z.ZodObject) || !isRecord(value)) return value;
   const shape: { readonly [key: string]: z.ZodType } = schema.shape;
   const kept: { [key: string]: unknown } = {};
   for (const [key, each] of Object.entries(value)) {
     const known = Object.hasOwn(shape, key) ? shape[key] : undefined;
     // A key without a value is as good as none, there and here.
-    if (known && !isOwnWord(known) && each !== null) kept[key] = pruned(known, each);
+    if (known && !isDragomanKey(known) && each !== null) kept[key] = pruneUnknownKeys(known, each);
   }
   return kept;
 }

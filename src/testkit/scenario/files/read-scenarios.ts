@@ -1,9 +1,9 @@
-import { DocumentError, type Complaint } from '../../../documents/diagnostic.ts';
+import { DocumentError, type Diagnostic } from '../../../documents/diagnostic.ts';
 import { Document } from '../../../documents/document.ts';
 import { openScript } from '../../script/script.ts';
-import { pruned } from './prune-unknown-keys.ts';
+import { pruneUnknownKeys } from './prune-unknown-keys.ts';
 import {
-  personalType,
+  interactiveAuthType,
   type ScenarioCase,
   scenarioCaseSchema,
   scenarioFileSchema,
@@ -55,12 +55,12 @@ const beyondUs: { readonly [Word in keyof ScenarioCase]?: string } = {
 export function readScenarios(text: string, file: string, mode: ScenarioMode = 'strict'): Scenario[] {
   const document = Document.parse(text, file);
   const isList = Array.isArray(document.value);
-  const value = mode === 'compatible' ? pruned(scenarioFileSchema, document.value) : document.value;
+  const value = mode === 'compatible' ? pruneUnknownKeys(scenarioFileSchema, document.value) : document.value;
   // Checked against the form that it has, so that complaints are about that form.
   const cases = isList
     ? document.check(scenarioFileSchema.options[1], value)
     : [document.check(scenarioCaseSchema, value)];
-  const complaints: Complaint[] = [];
+  const complaints: Diagnostic[] = [];
   const scenarios = cases.map((words, index) => {
     const at = isList ? [index] : [];
     for (const { path, message } of mistakesOf(words))
@@ -98,8 +98,8 @@ function reasonToSkip(words: ScenarioCase): string | undefined {
   for (const [word, reason] of Object.entries(beyondUs))
     if (words[word as keyof ScenarioCase] !== undefined) return reason;
   const proof = words.proxy_auth_config?.authentication;
-  if (proof && 'type' in proof && proof.type === personalType)
-    return `it needs a person who logs in (${personalType})`;
+  if (proof && 'type' in proof && proof.type === interactiveAuthType)
+    return `it needs a person who logs in (${interactiveAuthType})`;
   const server = /\{\{(?:STATIC_FILE_SERVER_URL|LLM_SERVER_URL)\}\}/.exec(JSON.stringify(words));
   return server ? `it needs a server that is not here (${server[0]})` : undefined;
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { authentication } from '../../../gateway/config/proxied-agent-schema.ts';
-import { scriptFormat } from '../../script/schema/script-schema.ts';
+import { authenticationSchema } from '../../../gateway/config/proxied-agent-schema.ts';
+import { scriptSchema } from '../../script/schema/script-schema.ts';
 
 const ours = new WeakSet<z.ZodType>();
 
@@ -11,12 +11,12 @@ function own<Type extends z.ZodType>(type: Type): Type {
 }
 
 /** Tells whether a word is one of ours. */
-export function isOwnWord(type: z.ZodType): boolean {
+export function isDragomanKey(type: z.ZodType): boolean {
   return ours.has(type);
 }
 
 /** A way to prove who one is for which a person has to log in. */
-export const personalType = 'oauth2_authorization_code';
+export const interactiveAuthType = 'oauth2_authorization_code';
 
 const anything = z.unknown();
 const mapping = z.record(z.string(), anything);
@@ -158,7 +158,7 @@ const expectedHeader = z.strictObject({
 });
 
 /** How the proxy proves who it is; for one of the ways a person has to be there. */
-const proof = z.union([authentication, z.looseObject({ type: z.literal(personalType) })]);
+const proof = z.union([authenticationSchema, z.looseObject({ type: z.literal(interactiveAuthType) })]);
 
 const spoken = z.strictObject({
   version: z.enum(['0.1', '0.2', '0.3', '1.0']).optional(),
@@ -246,7 +246,7 @@ export const scenarioCaseSchema = z.strictObject({
   caller: own(spoken.optional().describe('What the caller speaks.')),
   downstream: own(spoken.optional().describe('What the test agent is spoken to in.')),
   downstream_script: own(
-    scriptFormat
+    scriptSchema
       .optional()
       .describe('What the test agent does, as in a script file, instead of primed responses.'),
   ),
@@ -268,7 +268,7 @@ export const scenarioCaseSchema = z.strictObject({
 export const scenarioFileSchema = z.union([scenarioCaseSchema, z.array(scenarioCaseSchema).min(1)]);
 
 /** The JSON Schema of scenario files. */
-export function scenarioSchema(): { readonly [keyword: string]: unknown } {
+export function scenarioJsonSchema(): { readonly [keyword: string]: unknown } {
   return z.toJSONSchema(scenarioFileSchema, { io: 'input', reused: 'ref' });
 }
 
@@ -282,7 +282,7 @@ export type ScenarioPart = z.output<typeof part>;
 export type ExpectedOutput = z.output<typeof expectedOutput>;
 
 /** One expectation of a text or of data. */
-export type ExpectedContent = z.output<typeof contentPart>;
+export type ExpectedPartContent = z.output<typeof contentPart>;
 
 /** One expectation of a file, with the event that it belongs to. */
 export type ExpectedArtifactState = z.output<typeof artifactState>;
@@ -291,4 +291,4 @@ export type ExpectedArtifactState = z.output<typeof artifactState>;
 export type ExpectedArtifact = z.output<typeof expectedArtifact>;
 
 /** What a token endpoint answers. */
-export type TokenAnswers = NonNullable<ScenarioCase['mock_oauth_server']>;
+export type TokenResponses = NonNullable<ScenarioCase['mock_oauth_server']>;

@@ -30,7 +30,7 @@ function partOf(given: ScenarioPart): Part {
 }
 
 /** The message that a case sends. */
-export function messageOf(scenario: Scenario, parts: Part[], more: Metadata = {}): Message {
+export function buildScenarioMessage(scenario: Scenario, parts: Part[], more: Metadata = {}): Message {
   const { invoked_with_artifacts: files, test_event_id: event } = scenario.words.gateway_input ?? {};
   const metadata: Metadata = { ...more };
   if (files) metadata.invoked_with_artifacts = files;

@@ -1,15 +1,15 @@
-import { createMemory } from '../../../client/discovery/endpoint-cache.ts';
+import { createEndpointCache } from '../../../client/discovery/endpoint-cache.ts';
 import type { HttpClient } from '../../../client/http/http-client.ts';
-import { undiciClient } from '../../../client/http/undici-driver.ts';
+import { undiciHttpClient } from '../../../client/http/undici-driver.ts';
 import type { ProxiedAgent } from '../../../gateway/config/proxied-agent-schema.ts';
-import { type Upstream, upstreamOf } from '../../../gateway/agents/upstream.ts';
+import { type Upstream, createUpstream } from '../../../gateway/agents/upstream.ts';
 import type { CardDraft } from '../../agent/card-draft.ts';
 import type { JournalEntry } from '../../journal/journal-entry.ts';
 import { TestAgentServer } from '../../test-agent-server.ts';
 import type { Scenario } from '../files/read-scenarios.ts';
 import type { DownstreamRequest } from './harness-types.ts';
-import type { Timeline } from './case-timeline.ts';
-import { TokenEndpoint } from './fake-token-endpoint.ts';
+import type { CaseTimeline } from './case-timeline.ts';
+import { FakeTokenEndpoint } from './fake-token-endpoint.ts';
 
 /** What the test agent says of itself. */
 const card: CardDraft = {
@@ -28,11 +28,11 @@ const basePath = '/a2a';
 const patience = 3;
 
 /** One case on the stage. */
-export interface Act {
+export interface CaseEnvironment {
   /** The test agent, as the proxy reaches it. */
   readonly upstream: Upstream;
   readonly agent: TestAgentServer;
-  readonly tokens: TokenEndpoint;
+  readonly tokens: FakeTokenEndpoint;
   /** What the test agent was asked. */
   requests(): DownstreamRequest[];
   /** Takes everything down that is of this case alone. */
@@ -40,13 +40,13 @@ export interface Act {
 }
 
 /** The test agent and the way to it, which are used for one case after the other. */
-export class Stage {
-  readonly #http: HttpClient = undiciClient({ connectTimeout: patience * 1_000, maxConnections: 64 });
-  readonly #memory = createMemory();
+export class CaseEnvironments {
+  readonly #http: HttpClient = undiciHttpClient({ connectTimeout: patience * 1_000, maxConnections: 64 });
+  readonly #memory = createEndpointCache();
   #agent: Promise<TestAgentServer> | undefined;
 
   /** Sets everything up for a case; nothing of the one before is left. */
-  async begin(scenario: Scenario, timeline: Timeline): Promise<Act> {
+  async begin(scenario: Scenario, timeline: CaseTimeline): Promise<CaseEnvironment> {
     const { words } = scenario;
     // A script says who the agent is, too, so that it needs one of its own.
     const script = words.downstream_script && JSON.stringify(words.downstream_script);
@@ -62,8 +62,8 @@ export class Stage {
         failOnce: auth.should_fail_once,
       });
     if (error) agent.httpError({ status: error.status_code, body: error.error_body });
-    const tokens = new TokenEndpoint(this.#http, words.mock_oauth_server, timeline.now);
-    const upstream = upstreamOf(configOf(scenario, agent.url), { http: tokens, memory: this.#memory });
+    const tokens = new FakeTokenEndpoint(this.#http, words.mock_oauth_server, timeline.now);
+    const upstream = createUpstream(configOf(scenario, agent.url), { http: tokens, memory: this.#memory });
     return {
       upstream,
       agent,

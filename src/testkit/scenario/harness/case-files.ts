@@ -1,5 +1,5 @@
-import { memoryArtifacts } from '../../../artifacts/stores/memory.ts';
-import { companionOf, saveWithMetadata } from '../../../artifacts/artifact-metadata.ts';
+import { memoryArtifactStore } from '../../../artifacts/stores/memory.ts';
+import { companionFilename, saveWithMetadata } from '../../../artifacts/artifact-metadata.ts';
 import { readArtifactUri, writeArtifactUri } from '../../../artifacts/artifact-uri.ts';
 import { bytesOf, type Part, rawPart } from '../../../protocol/part.ts';
 import type { Scenario } from '../files/read-scenarios.ts';
@@ -9,8 +9,8 @@ import type { CaseFiles } from './harness-types.ts';
 export const sharedApp = 'test_namespace';
 
 /** A place for files of one case, with those in it that are there before. */
-export async function filesOfCase({ words, user, session }: Scenario): Promise<CaseFiles> {
-  const store = memoryArtifacts();
+export async function createCaseFiles({ words, user, session }: Scenario): Promise<CaseFiles> {
+  const store = memoryArtifactStore();
   for (const each of words.setup_artifacts) {
     const key = { app: sharedApp, user, session, filename: each.filename };
     const bytes =
@@ -19,13 +19,17 @@ export async function filesOfCase({ words, user, session }: Scenario): Promise<C
         : bytesOf({ raw: each.content_base64 });
     await store.save(key, bytes, each.mime_type);
     if (each.metadata)
-      await store.save(companionOf(key), Buffer.from(JSON.stringify(each.metadata)), 'application/json');
+      await store.save(
+        companionFilename(key),
+        Buffer.from(JSON.stringify(each.metadata)),
+        'application/json',
+      );
   }
   return { store, app: sharedApp };
 }
 
 /** The parts with links in the place of bytes, which are stored as somebody's upload. */
-export async function withLinks(
+export async function uploadRawParts(
   parts: readonly Part[],
   scenario: Scenario,
   files: CaseFiles,
@@ -51,7 +55,10 @@ export async function withLinks(
 }
 
 /** The parts with bytes in the place of links to files that we keep. Other links stay. */
-export async function withBytes(parts: readonly Part[], { store, app }: CaseFiles): Promise<Part[]> {
+export async function downloadLinkedParts(
+  parts: readonly Part[],
+  { store, app }: CaseFiles,
+): Promise<Part[]> {
   return Promise.all(
     parts.map(async (part) => {
       const uri = 'url' in part ? readArtifactUri(part.url) : undefined;

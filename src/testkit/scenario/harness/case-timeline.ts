@@ -3,7 +3,7 @@ import type { GatewayEvent } from './harness-types.ts';
 type Untimed<Event> = Event extends unknown ? Omit<Event, 'at'> : never;
 
 /** What comes out of one case, in order, until its end. */
-export class Timeline {
+export class CaseTimeline {
   readonly events: GatewayEvent[] = [];
   /** Resolves with the first task or error, or when the waiting is over. */
   readonly over: Promise<void>;

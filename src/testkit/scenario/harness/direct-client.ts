@@ -1,19 +1,19 @@
-import { isFinal } from '../../../dialects/v0_3/event.ts';
+import { isFinalStatus } from '../../../dialects/v0_3/event.ts';
 import { v0_3 } from '../../../dialects/v0_3/index.ts';
 import type { Agent } from '../../../protocol/agent.ts';
 import { A2AError } from '../../../protocol/errors.ts';
 import type { StreamEvent } from '../../../protocol/event.ts';
 import type { Message } from '../../../protocol/message.ts';
-import { beginFold, type TaskFold } from '../../../protocol/reduce.ts';
+import { startReducer, type TaskReducer } from '../../../protocol/reduce.ts';
 import { isInterrupted, isTask, isTerminal, type Task } from '../../../protocol/task.ts';
-import { withBytes } from './case-files.ts';
-import { messageOf, partsToSend } from './build-message.ts';
+import { downloadLinkedParts } from './case-files.ts';
+import { buildScenarioMessage, partsToSend } from './build-message.ts';
 import type { Scenario } from '../files/read-scenarios.ts';
 import type { CaseFiles } from './harness-types.ts';
-import type { Timeline } from './case-timeline.ts';
+import type { CaseTimeline } from './case-timeline.ts';
 
 /** What sends what a case sends. */
-export interface Caller {
+export interface ScenarioClient {
   /** Sends, and waits for the end. */
   drive(): Promise<void>;
   /** Asks for an end to the task. */
@@ -21,18 +21,18 @@ export interface Caller {
 }
 
 /** Calls an agent as any client does, and tells what comes in the words of a gateway. */
-export class AgentCaller implements Caller {
+export class DirectScenarioClient implements ScenarioClient {
   readonly #agent: Agent;
   readonly #scenario: Scenario;
-  readonly #timeline: Timeline;
+  readonly #timeline: CaseTimeline;
   readonly #files: CaseFiles;
   readonly #stop = new AbortController();
-  #fold: TaskFold | undefined;
+  #fold: TaskReducer | undefined;
   /** Resolves with the id of the task, once somebody knows it. */
   readonly #named: Promise<string>;
   #name: (id: string) => void = () => {};
 
-  constructor(agent: Agent, parts: { scenario: Scenario; timeline: Timeline; files: CaseFiles }) {
+  constructor(agent: Agent, parts: { scenario: Scenario; timeline: CaseTimeline; files: CaseFiles }) {
     this.#agent = agent;
     this.#scenario = parts.scenario;
     this.#timeline = parts.timeline;
@@ -43,7 +43,7 @@ export class AgentCaller implements Caller {
   }
 
   async drive(): Promise<void> {
-    const request = { message: messageOf(this.#scenario, partsToSend(this.#scenario)) };
+    const request = { message: buildScenarioMessage(this.#scenario, partsToSend(this.#scenario)) };
     const call = { signal: this.#stop.signal, owner: this.#scenario.user };
     void this.#timeline.over.then(() => this.#stop.abort());
     try {
@@ -74,21 +74,21 @@ export class AgentCaller implements Caller {
       await this.#finish(wrapped(event.message, this.#scenario));
       return;
     }
-    this.#fold ??= beginFold(event);
+    this.#fold ??= startReducer(event);
     this.#fold?.apply(event);
     this.#name(this.#fold?.id ?? '');
     if (event.kind === 'task') {
       if (isTerminal(event.task.status.state)) await this.#finish(event.task);
     } else if (event.kind === 'artifact') {
       const { artifact } = event;
-      const parts = await withBytes(artifact.parts, this.#files);
+      const parts = await downloadLinkedParts(artifact.parts, this.#files);
       this.#timeline.add({
         type: 'artifact_update',
         artifact: { ...artifact, parts },
         received: artifact.parts,
       });
     } else {
-      const isLast = isFinal(event);
+      const isLast = isFinalStatus(event);
       const { status, metadata } = event;
       if (isLast || (status.message?.parts.length ?? 0) > 0)
         this.#timeline.add({
@@ -112,7 +112,7 @@ export class AgentCaller implements Caller {
     const artifacts = await Promise.all(
       (task.artifacts ?? []).map(async (each) => ({
         ...each,
-        parts: await withBytes(each.parts, this.#files),
+        parts: await downloadLinkedParts(each.parts, this.#files),
       })),
     );
     this.#timeline.add({

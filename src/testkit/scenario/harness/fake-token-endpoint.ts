@@ -1,19 +1,19 @@
 import type { HttpClient, HttpRequest, HttpResponse } from '../../../client/http/http-client.ts';
 import type { TokenRequest } from './harness-types.ts';
-import type { TokenAnswers } from '../files/scenario-schema.ts';
+import type { TokenResponses } from '../files/scenario-schema.ts';
 
 /**
  * A client whose requests for tokens are answered as a case says, without a network: the address of a token endpoint
  * must be https, and no server of ours can have its name. Everything else goes its way.
  */
-export class TokenEndpoint implements HttpClient {
+export class FakeTokenEndpoint implements HttpClient {
   readonly requests: TokenRequest[] = [];
   readonly #http: HttpClient;
-  readonly #answers: TokenAnswers | undefined;
+  readonly #answers: TokenResponses | undefined;
   readonly #now: () => number;
 
   /** @param http - is not closed with this. */
-  constructor(http: HttpClient, answers: TokenAnswers | undefined, now: () => number) {
+  constructor(http: HttpClient, answers: TokenResponses | undefined, now: () => number) {
     this.#http = http;
     this.#answers = answers;
     this.#now = now;

@@ -48,7 +48,7 @@ export interface CaseFiles {
 }
 
 /** What was seen while a case ran. */
-export interface Capture {
+export interface ScenarioCapture {
   readonly events: readonly GatewayEvent[];
   readonly requests: readonly DownstreamRequest[];
   readonly tokenRequests: readonly TokenRequest[];
@@ -63,12 +63,12 @@ export interface Capture {
 }
 
 /** Drives cases, one at a time, and keeps nothing of one for the next. */
-export interface Rig extends AsyncDisposable {
+export interface ScenarioHarness extends AsyncDisposable {
   /**
    * Sends what the case sends and waits for its end.
    *
    * @param signal - ends the waiting; what was seen until then is given all the same.
    */
-  run(scenario: Scenario, signal: AbortSignal): Promise<Capture>;
+  run(scenario: Scenario, signal: AbortSignal): Promise<ScenarioCapture>;
   close(): Promise<void>;
 }

@@ -1,29 +1,33 @@
-import { type Dialect, type EventReader, methodOf } from '../../../dialects/dialect.ts';
-import { leniently } from '../../../dialects/translation-loss.ts';
+import { type Dialect, type EventReader, rpcMethodName } from '../../../dialects/dialect.ts';
+import { lenientMode } from '../../../dialects/translation-loss.ts';
 import { v0_1 } from '../../../dialects/v0_1/index.ts';
 import { v0_3 } from '../../../dialects/v0_3/index.ts';
 import { v1_0 } from '../../../dialects/v1_0/index.ts';
 import { writeRequest } from '../../../mesh/rpc-envelope.ts';
-import type { Delivery, Link, Properties } from '../../../mesh/brokers/broker-connection.ts';
-import type { Topics } from '../../../mesh/mesh-topics.ts';
-import type { Version } from '../../../protocol/card.ts';
+import type {
+  MeshMessage,
+  BrokerConnection,
+  MessageProperties,
+} from '../../../mesh/brokers/broker-connection.ts';
+import type { MeshTopics } from '../../../mesh/mesh-topics.ts';
+import type { ProtocolVersion } from '../../../protocol/card.ts';
 import type { Message } from '../../../protocol/message.ts';
-import { readJson } from '../../../primitives/json.ts';
+import { parseJsonOrUndefined } from '../../../primitives/json.ts';
 import { isTask, isTerminal, type Task } from '../../../protocol/task.ts';
-import { withBytes, withLinks } from './case-files.ts';
-import { hexId, messageOf, partsToSend } from './build-message.ts';
+import { downloadLinkedParts, uploadRawParts } from './case-files.ts';
+import { hexId, buildScenarioMessage, partsToSend } from './build-message.ts';
 import type { Scenario } from '../files/read-scenarios.ts';
 import type { CaseFiles } from './harness-types.ts';
-import type { Timeline } from './case-timeline.ts';
+import type { CaseTimeline } from './case-timeline.ts';
 
 /** What a gateway works with. */
-export interface GatewayParts {
-  readonly link: Link;
-  readonly topics: Topics;
+export interface MeshScenarioClientParts {
+  readonly link: BrokerConnection;
+  readonly topics: MeshTopics;
   /** The name of the gateway, in the topics of its answers. */
   readonly id: string;
   readonly files: CaseFiles;
-  readonly timeline: Timeline;
+  readonly timeline: CaseTimeline;
 }
 
 /**
@@ -31,8 +35,8 @@ export interface GatewayParts {
  * stores what it is sent and sends links, makes bytes of links that come back, and takes the first task or error for
  * the end.
  */
-export class MeshGateway {
-  readonly #parts: GatewayParts;
+export class MeshScenarioClient {
+  readonly #parts: MeshScenarioClientParts;
   readonly #scenario: Scenario;
   readonly #dialect: Dialect;
   readonly #taskId = `gdk-task-${hexId()}`;
@@ -41,7 +45,7 @@ export class MeshGateway {
   /** Deliveries are worked off in order, although making bytes of links takes its time. */
   #working: Promise<void> = Promise.resolve();
 
-  constructor(parts: GatewayParts, scenario: Scenario) {
+  constructor(parts: MeshScenarioClientParts, scenario: Scenario) {
     this.#parts = parts;
     this.#scenario = scenario;
     this.#dialect = dialectOf(scenario.words.caller?.version);
@@ -66,7 +70,7 @@ export class MeshGateway {
   async cancel(): Promise<void> {
     const { link } = this.#parts;
     const params = this.#dialect.requests.cancelTask.write({ id: this.#taskId });
-    const method = methodOf(this.#dialect, 'cancelTask') ?? '';
+    const method = rpcMethodName(this.#dialect, 'cancelTask') ?? '';
     const { clientId, userId } = this.#properties();
     await link.publish(this.#requestTopic(), writeRequest(hexId(), method, params), { clientId, userId });
   }
@@ -74,10 +78,10 @@ export class MeshGateway {
   async #send(): Promise<void> {
     const { link, files } = this.#parts;
     const { words } = this.#scenario;
-    const sent = await withLinks(partsToSend(this.#scenario), this.#scenario, files);
+    const sent = await uploadRawParts(partsToSend(this.#scenario), this.#scenario, files);
     const arrival = { text: `Request received by gateway at: ${new Date().toISOString()}` };
     const target = words.gateway_input?.target_agent_name ?? '';
-    const message = messageOf(this.#scenario, [arrival, ...sent], { agent_name: target });
+    const message = buildScenarioMessage(this.#scenario, [arrival, ...sent], { agent_name: target });
     this.#message = message;
     const operation = words.gateway_input?.is_streaming === false ? 'send' : 'stream';
     const isFirst = this.#dialect === v0_1;
@@ -88,7 +92,7 @@ export class MeshGateway {
     });
     const payload = writeRequest(
       isFirst ? hexId() : this.#taskId,
-      methodOf(this.#dialect, operation) ?? '',
+      rpcMethodName(this.#dialect, operation) ?? '',
       params,
     );
     const { a2aStatusTopic, ...always } = this.#properties();
@@ -103,7 +107,7 @@ export class MeshGateway {
     return this.#parts.topics.request(this.#scenario.words.gateway_input?.target_agent_name ?? '');
   }
 
-  #properties(): Properties {
+  #properties(): MessageProperties {
     const { topics, id } = this.#parts;
     const { user } = this.#scenario;
     return {
@@ -117,11 +121,11 @@ export class MeshGateway {
     };
   }
 
-  async #receive({ topic, payload }: Delivery): Promise<void> {
+  async #receive({ topic, payload }: MeshMessage): Promise<void> {
     // Answers to somebody else's task are not for us.
     if (topic.split('/').at(-1) !== this.#taskId) return;
     const { timeline } = this.#parts;
-    const { result, error } = (readJson(payload) ?? {}) as { result?: unknown; error?: unknown };
+    const { result, error } = (parseJsonOrUndefined(payload) ?? {}) as { result?: unknown; error?: unknown };
     try {
       if (error !== undefined) this.#fail(error);
       else if (topic === this.#properties().replyTo) await this.#finish(result);
@@ -147,7 +151,7 @@ export class MeshGateway {
   }
 
   async #finish(result: unknown): Promise<void> {
-    const answer = this.#dialect.results.send.read(result, leniently());
+    const answer = this.#dialect.results.send.read(result, lenientMode());
     if (!isTask(answer)) throw new TypeError('a message came where a task belongs');
     this.#check(answer.id);
     this.#parts.timeline.add({ type: 'final_response', task: await this.#resolved(answer) });
@@ -161,7 +165,7 @@ export class MeshGateway {
       contextId: this.#scenario.session,
       message: this.#message,
     });
-    for (const event of this.#reader.read(result, leniently())) {
+    for (const event of this.#reader.read(result, lenientMode())) {
       if (event.kind === 'status') {
         this.#check(event.taskId);
         const { status, metadata } = event;
@@ -171,7 +175,7 @@ export class MeshGateway {
       } else if (event.kind === 'artifact') {
         this.#check(event.taskId);
         const { artifact } = event;
-        const parts = await withBytes(artifact.parts, files);
+        const parts = await downloadLinkedParts(artifact.parts, files);
         timeline.add({ type: 'artifact_update', artifact: { ...artifact, parts }, received: artifact.parts });
       }
     }
@@ -187,13 +191,13 @@ export class MeshGateway {
     if (!task.artifacts) return task;
     const { files } = this.#parts;
     const artifacts = await Promise.all(
-      task.artifacts.map(async (each) => ({ ...each, parts: await withBytes(each.parts, files) })),
+      task.artifacts.map(async (each) => ({ ...each, parts: await downloadLinkedParts(each.parts, files) })),
     );
     return { ...task, artifacts };
   }
 }
 
-function dialectOf(version: Version | undefined): Dialect {
+function dialectOf(version: ProtocolVersion | undefined): Dialect {
   if (version === '0.1') return v0_1;
   return version === '1.0' ? v1_0 : v0_3;
 }

@@ -1,39 +1,39 @@
 import { withArtifacts } from '../../../artifacts/with-artifacts.ts';
 import { connect } from '../../../client/connect.ts';
-import { showOnMesh } from '../../../mesh/server/serve-on-mesh.ts';
-import { memoryLink } from '../../../mesh/brokers/memory/connect-memory.ts';
-import { openLink } from '../../../mesh/brokers/connect-broker.ts';
-import { Topics } from '../../../mesh/mesh-topics.ts';
+import { serveOnMesh } from '../../../mesh/server/serve-on-mesh.ts';
+import { connectMemoryBroker } from '../../../mesh/brokers/memory/connect-memory.ts';
+import { connectBroker } from '../../../mesh/brokers/connect-broker.ts';
+import { MeshTopics } from '../../../mesh/mesh-topics.ts';
 import type { Agent } from '../../../protocol/agent.ts';
 import { serve } from '../../../server/node/serve.ts';
-import { AgentCaller, type Caller } from './direct-client.ts';
-import { filesOfCase, sharedApp } from './case-files.ts';
-import { MeshGateway } from './mesh-client.ts';
+import { DirectScenarioClient, type ScenarioClient } from './direct-client.ts';
+import { createCaseFiles, sharedApp } from './case-files.ts';
+import { MeshScenarioClient } from './mesh-client.ts';
 import { hexId } from './build-message.ts';
 import type { Scenario } from '../files/read-scenarios.ts';
-import type { Capture, CaseFiles, Rig } from './harness-types.ts';
-import { type Act, Stage } from './case-environments.ts';
-import { Timeline } from './case-timeline.ts';
+import type { ScenarioCapture, CaseFiles, ScenarioHarness } from './harness-types.ts';
+import { type CaseEnvironment, CaseEnvironments } from './case-environments.ts';
+import { CaseTimeline } from './case-timeline.ts';
 
 /**
  * What stands between caller and test agent: a mesh with the proxy on it, the proxy over HTTP, or nothing but a client.
  */
-export type RigName = 'mesh' | 'http' | 'direct';
+export type HarnessKind = 'mesh' | 'http' | 'direct';
 
 /** How cases are driven. */
-export interface RigOptions {
+export interface HarnessOptions {
   /** For cases that do not say. @defaultValue `mesh` */
-  readonly rig?: RigName;
+  readonly rig?: HarnessKind;
   /** The broker of the mesh: `memory`, or its URL. @defaultValue `memory` */
   readonly link?: string;
 }
 
 /** What a case needs beside its act, and what takes it down again. */
-interface Scene {
+interface CaseSetup {
   readonly scenario: Scenario;
-  readonly timeline: Timeline;
+  readonly timeline: CaseTimeline;
   readonly files: CaseFiles;
-  readonly act: Act;
+  readonly act: CaseEnvironment;
   /** Runs when the case is over, the last one first. */
   readonly cleanUp: (() => Promise<unknown>)[];
 }
@@ -44,16 +44,16 @@ const plainTarget = 'TestAgent_Proxied_NoConvert';
 const gatewayId = 'TestHarnessGateway_01';
 
 /** Opens what drives cases, one after the other. */
-export async function openRig(options: RigOptions = {}): Promise<Rig> {
+export async function openHarness(options: HarnessOptions = {}): Promise<ScenarioHarness> {
   const { rig = 'mesh', link = 'memory' } = options;
-  const stage = new Stage();
-  const broker = link === 'memory' ? memoryLink() : await openLink(link);
+  const stage = new CaseEnvironments();
+  const broker = link === 'memory' ? connectMemoryBroker() : await connectBroker(link);
   // Several may run at one broker, each in a namespace of its own.
-  const topics = new Topics(link === 'memory' ? sharedApp : `${sharedApp}/${hexId()}`);
+  const topics = new MeshTopics(link === 'memory' ? sharedApp : `${sharedApp}/${hexId()}`);
 
-  async function onMesh({ scenario, timeline, files, act, cleanUp }: Scene): Promise<Caller> {
+  async function onMesh({ scenario, timeline, files, act, cleanUp }: CaseSetup): Promise<ScenarioClient> {
     const name = act.upstream.name;
-    const face = await showOnMesh(withFiles(act.upstream.agent, name, files), {
+    const face = await serveOnMesh(withFiles(act.upstream.agent, name, files), {
       link: broker,
       namespace: topics.namespace,
       name,
@@ -63,28 +63,28 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
       convertProgress: scenario.convertsProgress ?? name !== plainTarget,
     });
     cleanUp.push(() => face.close());
-    return new MeshGateway({ link: broker, topics, id: gatewayId, files, timeline }, scenario);
+    return new MeshScenarioClient({ link: broker, topics, id: gatewayId, files, timeline }, scenario);
   }
 
-  async function overHttp(scene: Scene): Promise<Caller> {
+  async function overHttp(scene: CaseSetup): Promise<ScenarioClient> {
     const { scenario, files, act, cleanUp } = scene;
     const server = await serve(withFiles(act.upstream.agent, act.upstream.name, files, scenario.user));
     cleanUp.push(() => server.stop(0));
     const { version = '0.3', transport = 'JSONRPC' } = scenario.words.caller ?? {};
     const client = connect(server.url, { versions: [version], transports: [transport] });
     cleanUp.push(() => client.close());
-    return new AgentCaller(client, scene);
+    return new DirectScenarioClient(client, scene);
   }
 
-  const callers: { readonly [Name in RigName]: (scene: Scene) => Promise<Caller> } = {
+  const callers: { readonly [Name in HarnessKind]: (scene: CaseSetup) => Promise<ScenarioClient> } = {
     mesh: onMesh,
     http: overHttp,
-    direct: async (scene) => new AgentCaller(scene.act.upstream.agent, scene),
+    direct: async (scene) => new DirectScenarioClient(scene.act.upstream.agent, scene),
   };
 
-  async function run(scenario: Scenario, signal: AbortSignal): Promise<Capture> {
-    const timeline = new Timeline(signal);
-    const files = await filesOfCase(scenario);
+  async function run(scenario: Scenario, signal: AbortSignal): Promise<ScenarioCapture> {
+    const timeline = new CaseTimeline(signal);
+    const files = await createCaseFiles(scenario);
     const act = await stage.begin(scenario, timeline);
     const cleanUp: (() => Promise<unknown>)[] = [() => act.end()];
     try {
@@ -111,7 +111,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
 }
 
 /** Does what the caller does after it has sent. @returns whether it asked for an end. */
-async function acted({ words }: Scenario, caller: Caller, timeline: Timeline): Promise<boolean> {
+async function acted({ words }: Scenario, caller: ScenarioClient, timeline: CaseTimeline): Promise<boolean> {
   let sent = false;
   for (const { delay_seconds: seconds } of words.gateway_actions_after_input) {
     await timeline.pause(seconds * 1_000);

@@ -1,8 +1,8 @@
-import { failureText, summaryOf } from './report.ts';
+import { formatFailure, summarizeResults } from './report.ts';
 import type { ScenarioResult } from '../run-scenarios.ts';
 
 /** The results as JUnit has them, one suite for each file. */
-export function junitReport(results: readonly ScenarioResult[]): string {
+export function scenarioJunitReport(results: readonly ScenarioResult[]): string {
   const files = new Map<string, ScenarioResult[]>();
   for (const result of results) {
     const ofFile = files.get(result.scenario.file);
@@ -22,7 +22,7 @@ function suiteOf(file: string, results: readonly ScenarioResult[]): string {
 }
 
 function countsOf(results: readonly ScenarioResult[]): string {
-  const { total, failed, skipped } = summaryOf(results);
+  const { total, failed, skipped } = summarizeResults(results);
   const seconds = secondsOf(results.reduce((sum, { milliseconds }) => sum + milliseconds, 0));
   return `tests="${total}" failures="${failed}" errors="0" skipped="${skipped}" time="${seconds}"`;
 }
@@ -34,7 +34,7 @@ function caseOf(result: ScenarioResult): string {
   if (outcome === 'skipped') return `${head}><skipped message="${escaped(reason)}"/></testcase>`;
   const [first] = differences;
   const message = reason !== '' || !first ? reason : `${first.path}: ${first.problem}`;
-  return `${head}><failure message="${escaped(message)}">${escaped(failureText(result))}</failure></testcase>`;
+  return `${head}><failure message="${escaped(message)}">${escaped(formatFailure(result))}</failure></testcase>`;
 }
 
 function secondsOf(milliseconds: number): string {

@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { junitReport } from './junit.ts';
+import { scenarioJunitReport } from './junit.ts';
 import { readScenarios } from '../files/read-scenarios.ts';
-import { failureText, jsonReport, resultLine, summaryLine, summaryOf } from './report.ts';
-import type { Capture } from '../harness/harness-types.ts';
+import {
+  formatFailure,
+  scenarioJsonReport,
+  formatResultLine,
+  formatSummaryLine,
+  summarizeResults,
+} from './report.ts';
+import type { ScenarioCapture } from '../harness/harness-types.ts';
 import type { ScenarioResult } from '../run-scenarios.ts';
 
 const file = 'some & <other>.yaml';
@@ -17,7 +23,7 @@ function scenarioNamed(id: string) {
   return scenario;
 }
 
-const capture: Capture = {
+const capture: ScenarioCapture = {
   events: [
     { at: 3, type: 'status_update', status: { state: 'working' }, isFinal: false },
     { at: 5, type: 'error', code: -32603, message: 'no\u0000 \uD800<way>' },
@@ -57,9 +63,9 @@ const results: ScenarioResult[] = [
 
 describe('a report', () => {
   it('counts', () => {
-    expect(summaryOf(results)).toEqual({ total: 3, passed: 1, failed: 1, skipped: 1 });
-    expect(summaryLine(summaryOf(results))).toBe('3 cases: 1 passed, 1 failed, 1 skipped');
-    expect(results.map((each) => resultLine(each))).toEqual([
+    expect(summarizeResults(results)).toEqual({ total: 3, passed: 1, failed: 1, skipped: 1 });
+    expect(formatSummaryLine(summarizeResults(results))).toBe('3 cases: 1 passed, 1 failed, 1 skipped');
+    expect(results.map((each) => formatResultLine(each))).toEqual([
       'passed  fine (12 ms)',
       'skipped not here: no "model"',
       'failed  wrong some & <other>.yaml:1',
@@ -67,7 +73,7 @@ describe('a report', () => {
   });
 
   it('tells people what differs, what came out and what was asked, but no secret', () => {
-    const text = failureText(results[2] as ScenarioResult);
+    const text = formatFailure(results[2] as ScenarioResult);
     expect(text.split('\n')).toEqual([
       'failed wrong some & <other>.yaml:1',
       '  Says "hi"',
@@ -87,7 +93,7 @@ describe('a report', () => {
   });
 
   it('tells programs the same', () => {
-    const report = JSON.parse(jsonReport(results)) as {
+    const report = JSON.parse(scenarioJsonReport(results)) as {
       summary: unknown;
       cases: { [key: string]: unknown }[];
     };
@@ -103,11 +109,11 @@ describe('a report', () => {
       differences: [{ actual: 'c' }],
       milliseconds: 1234,
     });
-    expect(jsonReport(results)).not.toContain('very-secret');
+    expect(scenarioJsonReport(results)).not.toContain('very-secret');
   });
 
   it('is XML in the form of JUnit, whatever a case says', () => {
-    const xml = junitReport(results);
+    const xml = scenarioJunitReport(results);
     // Nothing that XML cannot have, and no character with a meaning where it is text.
     expect(xml).not.toMatch(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u);
     const open: string[] = [];

@@ -1,10 +1,10 @@
-import type { Difference } from '../expectations/compare-values.ts';
+import type { ExpectationMismatch } from '../expectations/compare-values.ts';
 import type { GatewayEvent } from '../harness/harness-types.ts';
 import type { ScenarioResult } from '../run-scenarios.ts';
-import { wordsOf } from '../expectations/expect-content.ts';
+import { statusText } from '../expectations/expect-content.ts';
 
 /** How many cases ended how. */
-export interface Summary {
+export interface ScenarioSummary {
   readonly total: number;
   readonly passed: number;
   readonly failed: number;
@@ -12,7 +12,7 @@ export interface Summary {
 }
 
 /** Counts results. */
-export function summaryOf(results: readonly ScenarioResult[]): Summary {
+export function summarizeResults(results: readonly ScenarioResult[]): ScenarioSummary {
   const count = (outcome: ScenarioResult['outcome']): number =>
     results.filter((each) => each.outcome === outcome).length;
   return {
@@ -24,7 +24,7 @@ export function summaryOf(results: readonly ScenarioResult[]): Summary {
 }
 
 /** What a text is dressed in, where colours are wanted. */
-export interface Paint {
+export interface TextStyles {
   readonly green: (text: string) => string;
   readonly red: (text: string) => string;
   readonly yellow: (text: string) => string;
@@ -35,7 +35,7 @@ export interface Paint {
 const plainly = (text: string): string => text;
 
 /** No colours. */
-const unpainted: Paint = {
+const unpainted: TextStyles = {
   green: plainly,
   red: plainly,
   yellow: plainly,
@@ -44,7 +44,7 @@ const unpainted: Paint = {
 };
 
 /** One line for a case that ended. */
-export function resultLine(
+export function formatResultLine(
   { scenario, outcome, milliseconds, reason }: ScenarioResult,
   paint = unpainted,
 ): string {
@@ -56,7 +56,10 @@ export function resultLine(
 }
 
 /** The last line of a run. */
-export function summaryLine({ total, passed, failed, skipped }: Summary, paint = unpainted): string {
+export function formatSummaryLine(
+  { total, passed, failed, skipped }: ScenarioSummary,
+  paint = unpainted,
+): string {
   const parts = [
     paint.green(`${passed} passed`),
     failed > 0 ? paint.red(`${failed} failed`) : `${failed} failed`,
@@ -66,7 +69,7 @@ export function summaryLine({ total, passed, failed, skipped }: Summary, paint =
 }
 
 /** Everything that a person needs to know about a case that failed: what differs, what happened, what was asked. */
-export function failureText(result: ScenarioResult, paint = unpainted): string {
+export function formatFailure(result: ScenarioResult, paint = unpainted): string {
   const { scenario, reason, differences, capture } = result;
   const lines = [
     `${paint.red('failed')} ${paint.bold(scenario.id)} ${paint.dim(`${scenario.file}:${scenario.line}`)}`,
@@ -95,7 +98,10 @@ export function failureText(result: ScenarioResult, paint = unpainted): string {
   return lines.join('\n');
 }
 
-function differenceLines({ path, problem, expected, actual }: Difference, paint: Paint): string[] {
+function differenceLines(
+  { path, problem, expected, actual }: ExpectationMismatch,
+  paint: TextStyles,
+): string[] {
   const lines = [`  ${path}: ${problem}`];
   if (expected !== undefined) lines.push(...told(expected).map((line) => paint.red(`    - ${line}`)));
   if (actual !== undefined || expected !== undefined)
@@ -126,13 +132,13 @@ function timelineOf(event: GatewayEvent): string {
   const at = stamp(event.at);
   switch (event.type) {
     case 'status_update': {
-      const words = JSON.stringify(wordsOf(event.status.message?.parts ?? []));
+      const words = JSON.stringify(statusText(event.status.message?.parts ?? []));
       return `${at} status_update ${event.status.state}${event.isFinal ? ' (final)' : ''} ${words}`;
     }
     case 'artifact_update':
       return `${at} artifact_update ${event.artifact.name ?? event.artifact.artifactId}`;
     case 'final_response':
-      return `${at} final_response ${event.task.status.state} ${JSON.stringify(wordsOf(event.task.status.message?.parts ?? []))}`;
+      return `${at} final_response ${event.task.status.state} ${JSON.stringify(statusText(event.task.status.message?.parts ?? []))}`;
     case 'error':
       return `${at} error ${event.code} ${JSON.stringify(event.message)}`;
   }
@@ -148,8 +154,8 @@ function withoutSecrets(form: string): string {
 }
 
 /** The results for a program. */
-export function jsonReport(results: readonly ScenarioResult[]): string {
-  return `${JSON.stringify({ summary: summaryOf(results), cases: results.map(entryOf) }, undefined, 2)}\n`;
+export function scenarioJsonReport(results: readonly ScenarioResult[]): string {
+  return `${JSON.stringify({ summary: summarizeResults(results), cases: results.map(entryOf) }, undefined, 2)}\n`;
 }
 
 function entryOf({ scenario, outcome, reason, differences, milliseconds, capture }: ScenarioResult): object {

@@ -1,28 +1,31 @@
-import type { Path } from '../../../documents/schema-issues.ts';
+import type { DocumentPath } from '../../../documents/schema-issues.ts';
 import { A2AError } from '../../../protocol/errors.ts';
 import type { Message } from '../../../protocol/message.ts';
 import type { TaskState } from '../../../protocol/task.ts';
 import type { Duration } from '../../faults/fault.ts';
-import type { PlayedEvent } from '../../agent/response-plan.ts';
-import { isEnding } from '../../playback/ends-turn.ts';
-import { readPlayedEvent } from '../../playback/parse-scripted-event.ts';
-import type { Action, Speech } from '../schema/action-schema.ts';
-import { type Compiling, type Making, objectMaker, valueMaker } from '../compile-context.ts';
-import { artifactMaker, partsMaker, speechMaker } from './compile-parts.ts';
-import { readPath } from '../templates/data-path.ts';
+import type { ScriptedEvent } from '../../agent/response-plan.ts';
+import { endsTurn } from '../../playback/ends-turn.ts';
+import { parseScriptedEvent } from '../../playback/parse-scripted-event.ts';
+import type { ActionSpec, MessageSpec } from '../schema/action-schema.ts';
+import { type CompileContext, type ValueFactory, compileObject, compileValue } from '../compile-context.ts';
+import { compileArtifact, compileParts, compileMessage } from './compile-parts.ts';
+import { parseDataPath } from '../templates/data-path.ts';
 import { sampleScope } from '../templates/sample-scope.ts';
 
 /** Something to do, ready to be done. */
-export type Deed =
+export type CompiledAction =
   | {
       readonly kind: 'event';
-      readonly make: Making<PlayedEvent>;
-      readonly of: PlayedEvent['kind'];
+      readonly make: ValueFactory<ScriptedEvent>;
+      readonly of: ScriptedEvent['kind'];
       /** True when nothing is played after it. */
       readonly isEnding: boolean;
     }
   | { readonly kind: 'wait'; readonly duration: Duration }
-  | { readonly kind: 'set'; readonly values: readonly (readonly [name: string, make: Making<unknown>])[] }
+  | {
+      readonly kind: 'set';
+      readonly values: readonly (readonly [name: string, make: ValueFactory<unknown>])[];
+    }
   | { readonly kind: 'hang-up' };
 
 /** The states that actions with something to say lead to. */
@@ -41,8 +44,13 @@ const states = {
  *
  * @param place - where it stands in its list.
  */
-export function deedsOf(action: Action, place: number, path: Path, compiling: Compiling): Deed[] {
-  const keys = Object.keys(action) as (keyof Action)[];
+export function compileAction(
+  action: ActionSpec,
+  place: number,
+  path: DocumentPath,
+  compiling: CompileContext,
+): CompiledAction[] {
+  const keys = Object.keys(action) as (keyof ActionSpec)[];
   const [key] = keys;
   if (key === undefined || keys.length > 1) {
     compiling.complain(
@@ -52,7 +60,8 @@ export function deedsOf(action: Action, place: number, path: Path, compiling: Co
     return [];
   }
   const at = [...path, key];
-  const speech = (): Making<Message> | undefined => speechMaker(action[key] as Speech, at, compiling);
+  const speech = (): ValueFactory<Message> | undefined =>
+    compileMessage(action[key] as MessageSpec, at, compiling);
   switch (key) {
     case 'wait':
       return [{ kind: 'wait', duration: action.wait ?? 0 }];
@@ -60,12 +69,12 @@ export function deedsOf(action: Action, place: number, path: Path, compiling: Co
       return [{ kind: 'hang-up' }];
     case 'set': {
       const values = Object.entries(action.set ?? {}).map(
-        ([name, value]) => [name, valueMaker(value, [...at, name], compiling)] as const,
+        ([name, value]) => [name, compileValue(value, [...at, name], compiling)] as const,
       );
       return [{ kind: 'set', values }];
     }
     case 'artifact': {
-      const make = artifactMaker(action.artifact ?? {}, at, compiling, idFor(place));
+      const make = compileArtifact(action.artifact ?? {}, at, compiling, idFor(place));
       return [played('artifact', (scope) => ({ kind: 'artifact', artifact: make(scope), lastChunk: true }))];
     }
     case 'chunks':
@@ -80,7 +89,7 @@ export function deedsOf(action: Action, place: number, path: Path, compiling: Co
     default: {
       const say = speech();
       const state = states[key];
-      const make: Making<PlayedEvent> = (scope) => ({
+      const make: ValueFactory<ScriptedEvent> = (scope) => ({
         kind: 'status',
         status: { state, ...(say && { message: say(scope) }) },
       });
@@ -89,25 +98,34 @@ export function deedsOf(action: Action, place: number, path: Path, compiling: Co
   }
 }
 
-function played(of: PlayedEvent['kind'], make: Making<PlayedEvent>, isEnding = false): Deed {
+function played(
+  of: ScriptedEvent['kind'],
+  make: ValueFactory<ScriptedEvent>,
+  isEnding = false,
+): CompiledAction {
   return { kind: 'event', of, make, isEnding };
 }
 
-type Chunks = NonNullable<Action['chunks']>;
+type Chunks = NonNullable<ActionSpec['chunks']>;
 
 /** The id of an artifact that was given none: unlike that of any other of its task. */
-function idFor(place: number): Making<string> {
+function idFor(place: number): ValueFactory<string> {
   return ({ incoming }) => `artifact-${incoming.turn + 1}-${place + 1}`;
 }
 
-function chunksOf(form: Chunks, place: number, path: Path, compiling: Compiling): Deed[] {
+function chunksOf(
+  form: Chunks,
+  place: number,
+  path: DocumentPath,
+  compiling: CompileContext,
+): CompiledAction[] {
   const { every, parts, ...labels } = form;
-  return parts.flatMap((part, index): Deed[] => {
+  return parts.flatMap((part, index): CompiledAction[] => {
     const isFirst = index === 0;
     const at = [...path, 'parts', index];
-    const content = partsMaker([part], at, compiling, () => at);
+    const content = compileParts([part], at, compiling, () => at);
     // Only the first piece says what the artifact is; the others add to it.
-    const begin = artifactMaker(
+    const begin = compileArtifact(
       { ...(isFirst ? labels : { id: labels.id }), parts: [''] },
       path,
       compiling,
@@ -124,23 +142,27 @@ function chunksOf(form: Chunks, place: number, path: Path, compiling: Compiling)
 }
 
 /** An event in the words of the wire. What it may become is tried now, so that a mistake has a line. */
-function wireEvent(form: { readonly [key: string]: unknown }, path: Path, compiling: Compiling): Deed {
-  const value = objectMaker(form, path, compiling);
-  let sample: PlayedEvent = { kind: 'status', status: { state: 'working' } };
+function wireEvent(
+  form: { readonly [key: string]: unknown },
+  path: DocumentPath,
+  compiling: CompileContext,
+): CompiledAction {
+  const value = compileObject(form, path, compiling);
+  let sample: ScriptedEvent = { kind: 'status', status: { state: 'working' } };
   try {
-    sample = readPlayedEvent(value(sampleScope()), '');
+    sample = parseScriptedEvent(value(sampleScope()), '');
   } catch (thrown) {
     if (!(thrown instanceof A2AError)) throw thrown;
     const { field = '', description = thrown.message } = thrown.violations[0] ?? {};
-    compiling.complain([...path, ...(readPath(field) ?? [])], description);
+    compiling.complain([...path, ...(parseDataPath(field) ?? [])], description);
   }
   return {
     kind: 'event',
     of: sample.kind,
-    isEnding: isEnding(sample),
+    isEnding: endsTurn(sample),
     make: (scope) => {
       try {
-        return readPlayedEvent(value(scope), 'event');
+        return parseScriptedEvent(value(scope), 'event');
       } catch (thrown) {
         const text = `A template made something that is no event: ${(thrown as Error).message}`;
         const message: Message = { messageId: '', role: 'agent', parts: [{ text }] };

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { talkWith } from '../../../../test/support/testkit/scripted-conversation.ts';
+import { openScriptedConversation } from '../../../../test/support/testkit/scripted-conversation.ts';
 import type { Task, TaskState } from '../../../protocol/task.ts';
-import type { Incoming } from '../../agent/response-plan.ts';
+import type { ReceivedMessage } from '../../agent/response-plan.ts';
 import type { Part } from '../../../protocol/part.ts';
 
-type Around = Partial<Incoming> & { text?: string; parts?: Part[]; messageId?: string };
+type Around = Partial<ReceivedMessage> & { text?: string; parts?: Part[]; messageId?: string };
 
 const taskIn = (state: TaskState): Task => ({ id: 't', contextId: 'c', status: { state } });
 const png: Part = { raw: 'AA==', filename: 'a.png', mediaType: 'image/png; x=y' };
@@ -153,7 +153,7 @@ const cases: [when: string, fits: Around, differs: Around, difference: string][]
 
 describe('a condition', () => {
   it.each(cases)('%s holds for what it is for, and tells what differs', (when, fits, differs, difference) => {
-    const talk = talkWith(`
+    const talk = openScriptedConversation(`
 rules:
   - { name: prepares, when: { text: prepare }, times: 1, then: [{ set: { mood: angry } }] }
   - name: tried
@@ -169,7 +169,7 @@ rules:
   });
 
   it('is one of several that must all hold', () => {
-    const talk = talkWith('rules:\n  - { when: { text: a, turn: 1 }, then: [] }\n');
+    const talk = openScriptedConversation('rules:\n  - { when: { text: a, turn: 1 }, then: [] }\n');
     expect(talk.decide('a', { turn: 1 }).plan).toBeDefined();
     expect(talk.decide('a').plan).toBeUndefined();
     expect(talk.decide('b', { turn: 1 }).plan).toBeUndefined();

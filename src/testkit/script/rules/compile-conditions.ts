@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Path } from '../../../documents/schema-issues.ts';
-import type { Incoming } from '../../agent/response-plan.ts';
-import { dataMatcher } from './data-matcher.ts';
-import type { Conditions } from '../schema/condition-schema.ts';
-import type { State } from './conversation-state.ts';
-import { fileOf, headerOf } from '../templates/variables.ts';
-import { quoted } from '../templates/text-format.ts';
+import type { DocumentPath } from '../../../documents/schema-issues.ts';
+import type { ReceivedMessage } from '../../agent/response-plan.ts';
+import { createDataMatcher } from './data-matcher.ts';
+import type { ConditionsSpec } from '../schema/condition-schema.ts';
+import type { ConversationState } from './conversation-state.ts';
+import { fileVariables, joinedHeader } from '../templates/variables.ts';
+import { quoteValue } from '../templates/text-format.ts';
 import { TextMatcher } from './text-matcher.ts';
 
 /** What a condition may look at. */
-export interface Seen {
-  readonly incoming: Incoming;
-  readonly state: State;
+export interface ConditionInput {
+  readonly incoming: ReceivedMessage;
+  readonly state: ConversationState;
 }
 
 /** One thing that must be so for a rule to match. */
@@ -19,15 +19,15 @@ export interface Condition {
   readonly name: string;
   /** In words that follow `expected`. */
   readonly expected: string;
-  holds(seen: Seen): boolean;
+  holds(seen: ConditionInput): boolean;
   /** What there was, in words that follow `was`. */
-  actual(seen: Seen): string;
+  actual(seen: ConditionInput): string;
 }
 
-type Complain = (path: Path, message: string) => void;
+type Complain = (path: DocumentPath, message: string) => void;
 
 /** Reads what a rule looks at. */
-export function conditionsOf(form: Conditions, path: Path, complain: Complain): Condition[] {
+export function compileConditions(form: ConditionsSpec, path: DocumentPath, complain: Complain): Condition[] {
   return [
     ...aboutMessage(form, path, complain),
     ...aboutCall(form, path, complain),
@@ -35,7 +35,7 @@ export function conditionsOf(form: Conditions, path: Path, complain: Complain): 
   ];
 }
 
-function aboutMessage(form: Conditions, path: Path, complain: Complain): Condition[] {
+function aboutMessage(form: ConditionsSpec, path: DocumentPath, complain: Complain): Condition[] {
   const found: Condition[] = [];
   const { text, message_id: messageId, data, metadata, file } = form;
   if (text !== undefined)
@@ -46,19 +46,19 @@ function aboutMessage(form: Conditions, path: Path, complain: Complain): Conditi
     const matcher = new TextMatcher(messageId, [...path, 'message_id'], complain);
     found.push(textual('message_id', ({ incoming }) => incoming.message.messageId, matcher));
   }
-  const dataIn = ({ incoming }: Seen): unknown[] =>
+  const dataIn = ({ incoming }: ConditionInput): unknown[] =>
     incoming.message.parts.flatMap((part) => ('data' in part ? [part.data] : []));
   for (const [each, at] of listed(data, [...path, 'data']))
-    found.push(dataMatcher('data', each, dataIn, at, complain));
-  const metadataIn = ({ incoming }: Seen): unknown[] =>
+    found.push(createDataMatcher('data', each, dataIn, at, complain));
+  const metadataIn = ({ incoming }: ConditionInput): unknown[] =>
     [incoming.message.metadata, incoming.metadata].filter((each) => each !== undefined);
   for (const [each, at] of listed(metadata, [...path, 'metadata']))
-    found.push(dataMatcher('metadata', each, metadataIn, at, complain));
+    found.push(createDataMatcher('metadata', each, metadataIn, at, complain));
   if (file !== undefined) found.push(fileCondition(file, [...path, 'file'], complain));
   return found;
 }
 
-function aboutCall(form: Conditions, path: Path, complain: Complain): Condition[] {
+function aboutCall(form: ConditionsSpec, path: DocumentPath, complain: Complain): Condition[] {
   const found: Condition[] = [];
   const { skill, principal, header = {}, version, transport, operation } = form;
   if (skill !== undefined) {
@@ -67,7 +67,7 @@ function aboutCall(form: Conditions, path: Path, complain: Complain): Condition[
   }
   for (const [name, match] of Object.entries(header)) {
     const matcher = new TextMatcher(match, [...path, 'header', name], complain);
-    found.push(textual(`header ${name}`, ({ incoming }) => headerOf(incoming.headers, name), matcher));
+    found.push(textual(`header ${name}`, ({ incoming }) => joinedHeader(incoming.headers, name), matcher));
   }
   if (principal !== undefined) {
     const matcher = new TextMatcher(principal, [...path, 'principal'], complain);
@@ -81,7 +81,7 @@ function aboutCall(form: Conditions, path: Path, complain: Complain): Condition[
   return found;
 }
 
-function aboutConversation({ turn, state = {}, task_state: taskState }: Conditions): Condition[] {
+function aboutConversation({ turn, state = {}, task_state: taskState }: ConditionsSpec): Condition[] {
   const found: Condition[] = [];
   if (turn !== undefined) {
     const { from = 0, to = Number.POSITIVE_INFINITY } =
@@ -96,9 +96,9 @@ function aboutConversation({ turn, state = {}, task_state: taskState }: Conditio
   for (const [name, value] of Object.entries(state)) {
     found.push({
       name: `state ${name}`,
-      expected: value === null ? 'not to be set' : quoted(value),
+      expected: value === null ? 'not to be set' : quoteValue(value),
       holds: (seen) => isDeepStrictEqual(seen.state.get(name) ?? null, value),
-      actual: (seen) => quoted(seen.state.get(name)),
+      actual: (seen) => quoteValue(seen.state.get(name)),
     });
   }
   if (taskState !== undefined)
@@ -106,19 +106,23 @@ function aboutConversation({ turn, state = {}, task_state: taskState }: Conditio
   return found;
 }
 
-function textual(name: string, read: (seen: Seen) => string | undefined, matcher: TextMatcher): Condition {
+function textual(
+  name: string,
+  read: (seen: ConditionInput) => string | undefined,
+  matcher: TextMatcher,
+): Condition {
   return {
     name,
     expected: matcher.expected,
     holds: (seen) => matcher.holds(read(seen)),
-    actual: (seen) => quoted(read(seen)),
+    actual: (seen) => quoteValue(read(seen)),
   };
 }
 
 function oneOf(
   name: string,
   allowed: string | readonly string[],
-  read: (seen: Seen) => string | undefined,
+  read: (seen: ConditionInput) => string | undefined,
 ): Condition {
   const all = [allowed].flat();
   return {
@@ -129,10 +133,15 @@ function oneOf(
   };
 }
 
-function fileCondition(form: NonNullable<Conditions['file']>, path: Path, complain: Complain): Condition {
+function fileCondition(
+  form: NonNullable<ConditionsSpec['file']>,
+  path: DocumentPath,
+  complain: Complain,
+): Condition {
   const { media_type: type, name, given_as: givenAs } = form;
   const matcher = name === undefined ? undefined : new TextMatcher(name, [...path, 'name'], complain);
-  const filesIn = ({ incoming }: Seen) => incoming.message.parts.flatMap((part) => fileOf(part) ?? []);
+  const filesIn = ({ incoming }: ConditionInput) =>
+    incoming.message.parts.flatMap((part) => fileVariables(part) ?? []);
   const expected = [
     'a file',
     ...(type === undefined ? [] : [`of type ${type}`]),
@@ -151,7 +160,7 @@ function fileCondition(form: NonNullable<Conditions['file']>, path: Path, compla
       ),
     actual: (seen) => {
       const told = filesIn(seen).map(
-        ({ name, media_type }) => `${quoted(name)} of type ${media_type ?? 'unknown'}`,
+        ({ name, media_type }) => `${quoteValue(name)} of type ${media_type ?? 'unknown'}`,
       );
       return told.length > 0 ? told.slice(0, 3).join(', ') : 'none';
     },
@@ -164,7 +173,10 @@ function isOfType(actual: string | undefined, expected: string): boolean {
   return wanted.endsWith('/*') ? bare.trim().startsWith(wanted.slice(0, -1)) : bare.trim() === wanted;
 }
 
-function* listed<Item>(value: Item | Item[] | undefined, path: Path): Generator<[Item, Path]> {
+function* listed<Item>(
+  value: Item | Item[] | undefined,
+  path: DocumentPath,
+): Generator<[Item, DocumentPath]> {
   if (Array.isArray(value)) for (const [index, each] of value.entries()) yield [each, [...path, index]];
   else if (value !== undefined) yield [value, path];
 }

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
-import type { Path } from '../../../documents/schema-issues.ts';
-import type { DataMatch } from '../schema/condition-schema.ts';
-import type { Condition, Seen } from './compile-conditions.ts';
-import { follow, readPath } from '../templates/data-path.ts';
-import { quoted } from '../templates/text-format.ts';
+import type { DocumentPath } from '../../../documents/schema-issues.ts';
+import type { DataMatchSpec } from '../schema/condition-schema.ts';
+import type { Condition, ConditionInput } from './compile-conditions.ts';
+import { resolveDataPath, parseDataPath } from '../templates/data-path.ts';
+import { quoteValue } from '../templates/text-format.ts';
 import { TextMatcher } from './text-matcher.ts';
 
 /** Something that a JSON value must be. */
@@ -14,17 +14,18 @@ interface Demand {
 }
 
 /** A condition about JSON values, one of which must be as it says. */
-export function dataMatcher(
+export function createDataMatcher(
   name: string,
-  form: DataMatch,
-  valuesIn: (seen: Seen) => unknown[],
-  path: Path,
-  complain: (path: Path, message: string) => void,
+  form: DataMatchSpec,
+  valuesIn: (seen: ConditionInput) => unknown[],
+  path: DocumentPath,
+  complain: (path: DocumentPath, message: string) => void,
 ): Condition {
-  const way = form.path === undefined ? [] : readPath(form.path);
+  const way = form.path === undefined ? [] : parseDataPath(form.path);
   if (!way) complain([...path, 'path'], 'expected a way such as order.items[0].sku');
   const demands = demandsOf(form, path, complain);
-  const found = (seen: Seen): unknown[] => valuesIn(seen).map((value) => follow(value, way ?? []));
+  const found = (seen: ConditionInput): unknown[] =>
+    valuesIn(seen).map((value) => resolveDataPath(value, way ?? []));
   return {
     name: form.path === undefined ? name : `${name} ${form.path}`,
     expected: demands.map(({ expected }) => expected).join(' and '),
@@ -35,15 +36,19 @@ export function dataMatcher(
         demands.every((each) => each.holds(value)),
       );
     },
-    actual: (seen) => found(seen).slice(0, 3).map(quoted).join(' and ') || 'missing',
+    actual: (seen) => found(seen).slice(0, 3).map(quoteValue).join(' and ') || 'missing',
   };
 }
 
-function demandsOf(form: DataMatch, path: Path, complain: (path: Path, message: string) => void): Demand[] {
+function demandsOf(
+  form: DataMatchSpec,
+  path: DocumentPath,
+  complain: (path: DocumentPath, message: string) => void,
+): Demand[] {
   const { equals, exists, text, schema } = form;
   const demands: Demand[] = [];
   if (equals !== undefined)
-    demands.push({ expected: quoted(equals), holds: (value) => isDeepStrictEqual(value, equals) });
+    demands.push({ expected: quoteValue(equals), holds: (value) => isDeepStrictEqual(value, equals) });
   if (text !== undefined) {
     const matcher = new TextMatcher(text, [...path, 'text'], complain);
     const holds = (value: unknown): boolean => typeof value === 'string' && matcher.holds(value);
@@ -51,7 +56,7 @@ function demandsOf(form: DataMatch, path: Path, complain: (path: Path, message: 
   }
   if (schema !== undefined) {
     const holds = schemaCheck(schema, (message) => complain([...path, 'schema'], message));
-    demands.push({ expected: `to fit ${quoted(schema)}`, holds });
+    demands.push({ expected: `to fit ${quoteValue(schema)}`, holds });
   }
   const isExpected = exists ?? true;
   if (exists !== undefined || demands.length === 0)

@@ -1,32 +1,32 @@
-import type { Path } from '../../../documents/schema-issues.ts';
+import type { DocumentPath } from '../../../documents/schema-issues.ts';
 import { drawDuration } from '../../faults/duration.ts';
 import type { Fault } from '../../faults/fault.ts';
-import type { Plan, Step } from '../../agent/response-plan.ts';
-import { type Deed, deedsOf } from './compile-action.ts';
-import type { Compiling } from '../compile-context.ts';
-import type { ReactionForm } from '../schema/script-schema.ts';
-import type { Visit } from './rule-context.ts';
+import type { ResponsePlan, PlanStep } from '../../agent/response-plan.ts';
+import { type CompiledAction, compileAction } from './compile-action.ts';
+import type { CompileContext } from '../compile-context.ts';
+import type { ReactionSpec } from '../schema/script-schema.ts';
+import type { RuleContext } from './rule-context.ts';
 
-type EventDeed = Extract<Deed, { kind: 'event' }>;
-type SetDeed = Extract<Deed, { kind: 'set' }>;
+type CompiledEvent = Extract<CompiledAction, { kind: 'event' }>;
+type CompiledAssignment = Extract<CompiledAction, { kind: 'set' }>;
 
 /** An event with what is remembered before and after it is made. */
-interface Beat {
-  readonly event: EventDeed;
-  readonly before: readonly SetDeed[];
-  after: readonly SetDeed[];
+interface ReactionStep {
+  readonly event: CompiledEvent;
+  readonly before: readonly CompiledAssignment[];
+  after: readonly CompiledAssignment[];
 }
 
 /** What is done about a message, ready to be done. */
 export class Reaction {
-  readonly #beats: readonly (Beat | Extract<Deed, { kind: 'wait' }>)[];
+  readonly #beats: readonly (ReactionStep | Extract<CompiledAction, { kind: 'wait' }>)[];
   readonly #faults: readonly Fault[];
-  readonly #ending: Plan['ending'];
+  readonly #ending: ResponsePlan['ending'];
 
-  constructor(form: ReactionForm, path: Path, compiling: Compiling) {
+  constructor(form: ReactionSpec, path: DocumentPath, compiling: CompileContext) {
     const { then = [], fault = [] } = form;
     const at = [...path, 'then'];
-    const deeds = then.map((action, index) => deedsOf(action, index, [...at, index], compiling));
+    const deeds = then.map((action, index) => compileAction(action, index, [...at, index], compiling));
     complainAboutOrder(deeds, at, compiling);
     const flat = deeds.flat();
     const hangsUp = flat.some(({ kind }) => kind === 'hang-up');
@@ -38,8 +38,8 @@ export class Reaction {
     this.#ending = hangsUp ? 'hang-up' : 'complete';
   }
 
-  plan(visit: Visit, origin: string): Plan {
-    const steps = this.#beats.map((beat): Step => {
+  plan(visit: RuleContext, origin: string): ResponsePlan {
+    const steps = this.#beats.map((beat): PlanStep => {
       if ('kind' in beat)
         return { kind: 'delay', milliseconds: Math.round(drawDuration(beat.duration, visit.random)) };
       const { event, before, after } = beat;
@@ -59,7 +59,7 @@ export class Reaction {
   }
 }
 
-const completion: EventDeed = {
+const completion: CompiledEvent = {
   kind: 'event',
   of: 'status',
   make: () => ({ kind: 'status', status: { state: 'completed' } }),
@@ -67,10 +67,12 @@ const completion: EventDeed = {
 };
 
 /** Puts what is remembered to the event that follows; what comes after the last event belongs to that one. */
-function beatsOf(deeds: readonly Deed[]): (Beat | Extract<Deed, { kind: 'wait' }>)[] {
-  const beats: (Beat | Extract<Deed, { kind: 'wait' }>)[] = [];
-  let before: SetDeed[] = [];
-  let last: Beat | undefined;
+function beatsOf(
+  deeds: readonly CompiledAction[],
+): (ReactionStep | Extract<CompiledAction, { kind: 'wait' }>)[] {
+  const beats: (ReactionStep | Extract<CompiledAction, { kind: 'wait' }>)[] = [];
+  let before: CompiledAssignment[] = [];
+  let last: ReactionStep | undefined;
   for (const deed of deeds) {
     if (deed.kind === 'set') before.push(deed);
     else if (deed.kind === 'wait') beats.push(deed);
@@ -84,7 +86,11 @@ function beatsOf(deeds: readonly Deed[]): (Beat | Extract<Deed, { kind: 'wait' }
   return beats;
 }
 
-function complainAboutOrder(deeds: readonly (readonly Deed[])[], path: Path, compiling: Compiling): void {
+function complainAboutOrder(
+  deeds: readonly (readonly CompiledAction[])[],
+  path: DocumentPath,
+  compiling: CompileContext,
+): void {
   const flat = deeds.flat();
   const events = flat.filter((deed) => deed.kind === 'event');
   const over = deeds.findIndex((each) =>

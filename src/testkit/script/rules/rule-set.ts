@@ -1,28 +1,28 @@
-import { type Complaint, DocumentError } from '../../../documents/diagnostic.ts';
+import { type Diagnostic, DocumentError } from '../../../documents/diagnostic.ts';
 import { Document } from '../../../documents/document.ts';
-import type { Path } from '../../../documents/schema-issues.ts';
-import { NoAttachment, readAttachment } from '../read-attachment.ts';
-import type { Compiling } from '../compile-context.ts';
-import { type RuleForm, ruleFormat } from '../schema/script-schema.ts';
-import { Rule } from './script-rule.ts';
+import type { DocumentPath } from '../../../documents/schema-issues.ts';
+import { AttachmentError, readAttachment } from '../read-attachment.ts';
+import type { CompileContext } from '../compile-context.ts';
+import { type RuleSpec, ruleSchema } from '../schema/script-schema.ts';
+import { ScriptRule } from './script-rule.ts';
 
 /** Collects what is wrong with a document, and reads what lies beside it. */
-export class Reading {
+export class DocumentCompiler {
   readonly #document: Document;
-  readonly #complaints: Complaint[] = [];
-  readonly compiling: Omit<Compiling, 'hasMatch'>;
+  readonly #complaints: Diagnostic[] = [];
+  readonly compiling: Omit<CompileContext, 'hasMatch'>;
 
   /** @param folder - where files beside the document are; undefined when there can be none. */
   constructor(document: Document, folder: string | undefined, maxBytes: number) {
     this.#document = document;
-    const complain = (path: Path, message: string): void => {
+    const complain = (path: DocumentPath, message: string): void => {
       this.#complaints.push(document.complaint(path, message));
     };
-    const attach = (file: string, path: Path): string => {
+    const attach = (file: string, path: DocumentPath): string => {
       try {
         return readAttachment(folder, file, maxBytes);
       } catch (thrown) {
-        if (!(thrown instanceof NoAttachment)) throw thrown;
+        if (!(thrown instanceof AttachmentError)) throw thrown;
         complain(path, thrown.message);
         return '';
       }
@@ -31,7 +31,7 @@ export class Reading {
   }
 
   /** Where something stands, such as `travel.yaml:12`. */
-  place(path: Path): string {
+  place(path: DocumentPath): string {
     return `${this.#document.file}:${this.#document.locate(path).line}`;
   }
 
@@ -42,8 +42,8 @@ export class Reading {
 }
 
 /** The rules of a script, which can change while it is played. */
-export class RuleBook {
-  #rules: readonly Rule[] = [];
+export class RuleSet {
+  #rules: readonly ScriptRule[] = [];
   #numbered = 0;
   readonly #max: number;
 
@@ -52,12 +52,12 @@ export class RuleBook {
   }
 
   /** In the order in which they are asked. */
-  get rules(): readonly Rule[] {
+  get rules(): readonly ScriptRule[] {
     return this.#rules;
   }
 
   /** Puts the rules of a file in. */
-  load(forms: readonly RuleForm[], reading: Reading): void {
+  load(forms: readonly RuleSpec[], reading: DocumentCompiler): void {
     if (forms.length > this.#max)
       reading.compiling.complain(['rules'], `a script may have ${this.#max} rules`);
     for (const [index, form] of forms.entries())
@@ -96,20 +96,20 @@ export class RuleBook {
   }
 
   /** Reads one rule that is told while the script is played: nothing can lie beside it. */
-  #read(text: string, { called, replaced }: { called?: string; replaced?: string }): Rule {
+  #read(text: string, { called, replaced }: { called?: string; replaced?: string }): ScriptRule {
     const document = Document.parse(text, 'rule');
-    const reading = new Reading(document, undefined, 0);
-    const form = document.check(ruleFormat);
+    const reading = new DocumentCompiler(document, undefined, 0);
+    const form = document.check(ruleSchema);
     const rule = this.#ruleOf({ ...form, name: form.name ?? called }, [], reading, replaced);
     reading.finish();
     return rule;
   }
 
-  #ruleOf(form: RuleForm, path: Path, reading: Reading, replaced?: string): Rule {
+  #ruleOf(form: RuleSpec, path: DocumentPath, reading: DocumentCompiler, replaced?: string): ScriptRule {
     const name = form.name ?? this.#nextName();
     if (name !== replaced && this.#indexOf(name) >= 0)
       reading.compiling.complain([...path, 'name'], `there is another rule ${name}`);
-    return new Rule(form, name, reading.place(path), path, reading.compiling);
+    return new ScriptRule(form, name, reading.place(path), path, reading.compiling);
   }
 
   #nextName(): string {

@@ -1,17 +1,17 @@
-import type { Path } from '../../../documents/schema-issues.ts';
-import type { NearMiss, Plan } from '../../agent/response-plan.ts';
-import type { Compiling } from '../compile-context.ts';
-import { type Condition, conditionsOf, type Seen } from './compile-conditions.ts';
-import type { RuleForm } from '../schema/script-schema.ts';
+import type { DocumentPath } from '../../../documents/schema-issues.ts';
+import type { NearMiss, ResponsePlan } from '../../agent/response-plan.ts';
+import type { CompileContext } from '../compile-context.ts';
+import { type Condition, compileConditions, type ConditionInput } from './compile-conditions.ts';
+import type { RuleSpec } from '../schema/script-schema.ts';
 import { Reaction } from './reaction.ts';
 import { TextMatcher } from './text-matcher.ts';
-import type { Visit } from './rule-context.ts';
+import type { RuleContext } from './rule-context.ts';
 
 /** One rule of a script, ready to be asked. */
-export class Rule {
+export class ScriptRule {
   readonly name: string;
   /** The rule as it was written. */
-  readonly form: RuleForm;
+  readonly form: RuleSpec;
   /** How often it has matched. */
   matches = 0;
   readonly #origin: string;
@@ -21,18 +21,18 @@ export class Rule {
 
   /** @param place - where the file says it, such as `travel.yaml:12`. */
   constructor(
-    form: RuleForm,
+    form: RuleSpec,
     name: string,
     place: string,
-    path: Path,
-    compiling: Omit<Compiling, 'hasMatch'>,
+    path: DocumentPath,
+    compiling: Omit<CompileContext, 'hasMatch'>,
   ) {
     this.name = name;
     this.form = form;
     this.#origin = `rule ${name} (${place})`;
     const { when = {}, sequence, fault } = form;
     const complain = compiling.complain.bind(compiling);
-    this.#conditions = conditionsOf(when, [...path, 'when'], complain);
+    this.#conditions = compileConditions(when, [...path, 'when'], complain);
     // Complaints about it were made above.
     this.#text = when.text === undefined ? undefined : new TextMatcher(when.text, [], () => {});
     const whole = { ...compiling, complain, hasMatch: this.#text?.hasRegex ?? false };
@@ -50,12 +50,12 @@ export class Rule {
     return this.matches >= (this.form.times ?? Number.POSITIVE_INFINITY);
   }
 
-  holds(seen: Seen): boolean {
+  holds(seen: ConditionInput): boolean {
     return this.#conditions.every((condition) => condition.holds(seen));
   }
 
   /** Counts the match and says what is done about it. */
-  answer(visit: Visit): Plan {
+  answer(visit: RuleContext): ResponsePlan {
     visit.match = this.#text?.find(visit.incoming.text);
     const earlier = this.matches++;
     const reactions = this.#reactions;
@@ -68,7 +68,7 @@ export class Rule {
   }
 
   /** Why it does not match, and how much of it does. */
-  compare(seen: Seen): NearMiss {
+  compare(seen: ConditionInput): NearMiss {
     const failed = this.#conditions.filter((condition) => !condition.holds(seen));
     const differences = failed.map(
       (each) => `${each.name}: expected ${each.expected}, was ${each.actual(seen)}`,
@@ -80,7 +80,7 @@ export class Rule {
 }
 
 /** The rules that came closest: with the fewest differences, and then with the most that was as expected. */
-export function closest(misses: readonly NearMiss[], count = 3): NearMiss[] {
+export function closestRules(misses: readonly NearMiss[], count = 3): NearMiss[] {
   return misses
     .toSorted((a, b) => a.differences.length - b.differences.length || b.matched - a.matched)
     .slice(0, count);

@@ -1,15 +1,19 @@
-import type { Path } from '../../../documents/schema-issues.ts';
-import type { TextMatch } from '../schema/condition-schema.ts';
-import { quoted } from '../templates/text-format.ts';
+import type { DocumentPath } from '../../../documents/schema-issues.ts';
+import type { TextMatchSpec } from '../schema/condition-schema.ts';
+import { quoteValue } from '../templates/text-format.ts';
 
 /** Compares a text that may be missing. */
 export class TextMatcher {
   /** What is expected, in words that follow `expected`. */
   readonly expected: string;
-  readonly #form: Exclude<TextMatch, string>;
+  readonly #form: Exclude<TextMatchSpec, string>;
   readonly #regex: RegExp | undefined;
 
-  constructor(form: TextMatch, path: Path, complain: (path: Path, message: string) => void) {
+  constructor(
+    form: TextMatchSpec,
+    path: DocumentPath,
+    complain: (path: DocumentPath, message: string) => void,
+  ) {
     this.#form = typeof form === 'string' ? { exact: form } : form;
     const { regex, ignore_case: ignoresCase, ...others } = this.#form;
     if (regex === undefined && Object.keys(others).length === 0)
@@ -59,12 +63,12 @@ function compiled(pattern: string, flags: string): RegExp {
   }
 }
 
-function wordsOf(form: Exclude<TextMatch, string>): string {
+function wordsOf(form: Exclude<TextMatchSpec, string>): string {
   const { exact, contains, prefix, regex, present, ignore_case: ignoresCase } = form;
   const words = [
-    ...(exact === undefined ? [] : [quoted(exact)]),
-    ...(contains === undefined ? [] : [`to contain ${quoted(contains)}`]),
-    ...(prefix === undefined ? [] : [`to begin with ${quoted(prefix)}`]),
+    ...(exact === undefined ? [] : [quoteValue(exact)]),
+    ...(contains === undefined ? [] : [`to contain ${quoteValue(contains)}`]),
+    ...(prefix === undefined ? [] : [`to begin with ${quoteValue(prefix)}`]),
     ...(regex === undefined ? [] : [`to match /${regex}/`]),
     ...(present === undefined ? [] : [present ? 'to be there' : 'to be missing']),
   ].join(' and ');

@@ -15,10 +15,10 @@ const content = {
 const contents = ['text', 'data', 'url', 'base64', 'file'] as const;
 
 /** The members of which a part has exactly one. */
-export type Content = (typeof contents)[number];
+export type PartContentKey = (typeof contents)[number];
 
 /** Which contents a part has as it is written: exactly one, if it is right. */
-export const contentsOf = (part: { readonly [content in Content]?: unknown }): Content[] =>
+export const partContentKeys = (part: { readonly [content in PartContentKey]?: unknown }): PartContentKey[] =>
   contents.filter((each) => part[each] !== undefined);
 
 const part = z
@@ -41,9 +41,9 @@ const speech = z
   .meta({ id: 'speech' });
 
 /** A part, as it is written. */
-export type PartForm = z.infer<typeof part>;
+export type PartSpec = z.infer<typeof part>;
 /** What is said, as it is written. */
-export type Speech = z.infer<typeof speech>;
+export type MessageSpec = z.infer<typeof speech>;
 
 const artifact = z.strictObject({
   ...content,
@@ -58,7 +58,7 @@ const artifact = z.strictObject({
 });
 
 /** An artifact, as it is written. */
-export type ArtifactForm = z.infer<typeof artifact>;
+export type ArtifactSpec = z.infer<typeof artifact>;
 
 const chunks = z.strictObject({
   id: z
@@ -73,7 +73,7 @@ const chunks = z.strictObject({
 });
 
 /** One thing to do, as it is written: exactly one of these. */
-export const actionFormat = z
+export const actionSchema = z
   .strictObject({
     say: speech.optional().describe('Says something while the task is being worked on.'),
     wait: durationSchema
@@ -110,4 +110,4 @@ export const actionFormat = z
   .meta({ id: 'action', minProperties: 1, maxProperties: 1 });
 
 /** One thing to do, as it is written. */
-export type Action = z.infer<typeof actionFormat>;
+export type ActionSpec = z.infer<typeof actionSchema>;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { faultsFormat } from './faults-schema.ts';
+import { faultsSchema } from './faults-schema.ts';
 
 const texts = z.array(z.string());
 
@@ -62,7 +62,7 @@ const scheme = z.discriminatedUnion('type', [
 ]);
 
 /** A security scheme, as it is written. */
-export type SchemeForm = z.infer<typeof scheme>;
+export type SecuritySchemeSpec = z.infer<typeof scheme>;
 
 const security = z.strictObject({
   schemes: z
@@ -89,10 +89,10 @@ const security = z.strictObject({
 });
 
 /** Who is let in, as it is written. */
-export type SecurityForm = z.infer<typeof security>;
+export type SecuritySpec = z.infer<typeof security>;
 
 /** What the card says, as it is written. */
-export const agentFormat = z.strictObject({
+export const agentSchema = z.strictObject({
   name: z.string().optional().describe('The name of the agent.'),
   description: z.string().optional().describe('What the agent does.'),
   version: z.string().optional().describe('The version of the agent, in quotes.'),
@@ -122,10 +122,10 @@ export const agentFormat = z.strictObject({
     .describe('Extensions it knows.'),
   skills: z.array(skill).optional().describe('What it can do.'),
   security: security.optional().describe('How callers prove who they are, and who is let in.'),
-  fault: faultsFormat
+  fault: faultsSchema
     .optional()
     .describe('What goes wrong when the card is asked for; { card: { override: … } } lies.'),
 });
 
 /** What the card says, as it is written. */
-export type AgentForm = z.infer<typeof agentFormat>;
+export type AgentSpec = z.infer<typeof agentSchema>;

@@ -61,7 +61,7 @@ const dataMatchFormat = z
   .meta({ id: 'data-match', minProperties: 1 });
 
 /** What a rule looks at. All that is said must hold. */
-export const conditionsFormat = z.strictObject({
+export const conditionsSchema = z.strictObject({
   text: textMatchFormat
     .optional()
     .describe('The text of the message: its text parts, joined by line breaks.'),
@@ -128,8 +128,8 @@ export const conditionsFormat = z.strictObject({
 });
 
 /** What a rule looks at, as it is written. */
-export type Conditions = z.infer<typeof conditionsFormat>;
+export type ConditionsSpec = z.infer<typeof conditionsSchema>;
 /** How a text is compared, as it is written. */
-export type TextMatch = z.infer<typeof presenceMatchFormat>;
+export type TextMatchSpec = z.infer<typeof presenceMatchFormat>;
 /** What is looked for in a JSON value, as it is written. */
-export type DataMatch = z.infer<typeof dataMatchFormat>;
+export type DataMatchSpec = z.infer<typeof dataMatchFormat>;

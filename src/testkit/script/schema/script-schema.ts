@@ -1,26 +1,26 @@
 import * as z from 'zod';
-import { actionFormat } from './action-schema.ts';
-import { agentFormat } from './agent-schema.ts';
-import { conditionsFormat } from './condition-schema.ts';
-import { faultsFormat } from './faults-schema.ts';
+import { actionSchema } from './action-schema.ts';
+import { agentSchema } from './agent-schema.ts';
+import { conditionsSchema } from './condition-schema.ts';
+import { faultsSchema } from './faults-schema.ts';
 
 const reaction = {
   then: z
-    .array(actionFormat)
+    .array(actionSchema)
     .optional()
     .describe('What to do, in this order. Without an end the task is completed.'),
-  fault: faultsFormat.optional().describe('What goes wrong with the answer.'),
+  fault: faultsSchema.optional().describe('What goes wrong with the answer.'),
 };
 
 const reactionFormat = z.strictObject(reaction).meta({ id: 'reaction' });
 
 /** What to do about a message, as it is written. */
-export type ReactionForm = z.infer<typeof reactionFormat>;
+export type ReactionSpec = z.infer<typeof reactionFormat>;
 
 /** A rule, as it is written. */
-export const ruleFormat = z.strictObject({
+export const ruleSchema = z.strictObject({
   name: z.string().min(1).optional().describe('What the journal calls the rule; by default its number.'),
-  when: conditionsFormat.optional().describe('Which messages it is for; without it, all of them.'),
+  when: conditionsSchema.optional().describe('Which messages it is for; without it, all of them.'),
   times: z.int().min(1).optional().describe('How often the rule matches at most.'),
   ...reaction,
   sequence: z
@@ -36,21 +36,21 @@ export const ruleFormat = z.strictObject({
 });
 
 /** A rule, as it is written. */
-export type RuleForm = z.infer<typeof ruleFormat>;
+export type RuleSpec = z.infer<typeof ruleSchema>;
 
 /** A script, as it is written. */
-export const scriptFormat = z
+export const scriptSchema = z
   .strictObject({
     $schema: z.string().optional().describe('Where an editor finds the schema of this file.'),
     name: z.string().optional().describe('What the script is called; by default its file.'),
     description: z.string().optional().describe('What the script is for.'),
-    agent: agentFormat.optional().describe('What the card of the agent says, and who may call it.'),
+    agent: agentSchema.optional().describe('What the card of the agent says, and who may call it.'),
     clock: z
       .enum(['system', 'virtual'])
       .optional()
       .describe('virtual: waiting takes no time. system (default): waiting takes as long as it says.'),
     seed: z.int().min(0).optional().describe('Makes everything random repeat; 0 by default.'),
-    rules: z.array(ruleFormat).optional().describe('The first rule that matches a message decides.'),
+    rules: z.array(ruleSchema).optional().describe('The first rule that matches a message decides.'),
     otherwise: reactionFormat
       .optional()
       .describe(
@@ -63,4 +63,4 @@ export const scriptFormat = z
   });
 
 /** A script, as it is written. */
-export type ScriptForm = z.infer<typeof scriptFormat>;
+export type ScriptSpec = z.infer<typeof scriptSchema>;

@@ -4,7 +4,7 @@ export type DataPath = readonly (string | number)[];
 const segment = /(?:^|\.)([^.[\]\s|"']+)|\[(\d{1,9})\]/y;
 
 /** Reads a way such as `order.items[0].sku`. @returns undefined when it is none. */
-export function readPath(text: string): DataPath | undefined {
+export function parseDataPath(text: string): DataPath | undefined {
   const path: (string | number)[] = [];
   segment.lastIndex = 0;
   while (segment.lastIndex < text.length) {
@@ -19,7 +19,7 @@ export function readPath(text: string): DataPath | undefined {
  * Goes the way. Only what the value itself holds is found: nothing inherited, and nothing that a list or a text
  * has beside its elements.
  */
-export function follow(value: unknown, path: DataPath): unknown {
+export function resolveDataPath(value: unknown, path: DataPath): unknown {
   let here = value;
   for (const step of path) {
     if (typeof here !== 'object' || here === null) return undefined;

@@ -1,18 +1,18 @@
-import type { Scope } from './template-scope.ts';
-import { shortened, textOfValue } from './text-format.ts';
+import type { TemplateScope } from './template-scope.ts';
+import { truncateText, valueToText } from './text-format.ts';
 
 /** Makes another value of a value. */
-export type Filter = (value: unknown, scope: Scope) => unknown;
+export type TemplateFilter = (value: unknown, scope: TemplateScope) => unknown;
 
 /** What stands behind `|` in a template, with how many words it takes. */
 interface FilterKind {
   readonly words: number;
-  make(word: string): Filter;
+  make(word: string): TemplateFilter;
 }
 
 const onText = (change: (text: string) => string): FilterKind => ({
   words: 0,
-  make: () => (value) => change(textOfValue(value)),
+  make: () => (value) => change(valueToText(value)),
 });
 
 const withNumber = (apply: (value: unknown, number: number) => unknown): FilterKind => ({
@@ -30,24 +30,24 @@ const kinds: ReadonlyMap<string, FilterKind> = new Map(
     json: { words: 0, make: () => (value) => JSON.stringify(value ?? null) },
     length: {
       words: 0,
-      make: () => (value) => (Array.isArray(value) ? value.length : textOfValue(value).length),
+      make: () => (value) => (Array.isArray(value) ? value.length : valueToText(value).length),
     },
     default: {
       words: 1,
       make: (word) => (value) => (value === undefined || value === null || value === '' ? word : value),
     },
     add: withNumber((value, number) => {
-      const sum = Number(textOfValue(value)) + number;
+      const sum = Number(valueToText(value)) + number;
       return Number.isFinite(sum) ? sum : number;
     }),
-    first: withNumber((value, number) => shortened(textOfValue(value), number)),
+    first: withNumber((value, number) => truncateText(valueToText(value), number)),
   } satisfies Record<string, FilterKind>),
 );
 
 const numeric = new Set(['add', 'first']);
 
 /** Finds a filter by its name. @returns what is wrong, when something is. */
-export function filterOf(name: string, words: readonly string[]): Filter | string {
+export function findFilter(name: string, words: readonly string[]): TemplateFilter | string {
   const kind = kinds.get(name);
   if (!kind) return `there is no filter ${name || '(nothing)'}; there are ${[...kinds.keys()].join(', ')}`;
   if (words.length !== kind.words)

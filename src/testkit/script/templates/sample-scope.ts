@@ -1,8 +1,8 @@
-import { seeded } from '../../seeded-random.ts';
-import type { Scope } from './template-scope.ts';
+import { createSeededRandom } from '../../seeded-random.ts';
+import type { TemplateScope } from './template-scope.ts';
 
 /** A message that could have come, for trying out what templates make. */
-export function sampleScope(): Scope {
+export function sampleScope(): TemplateScope {
   const message = { messageId: 'sample', role: 'user' as const, parts: [{ text: 'sample' }] };
   return {
     incoming: {
@@ -22,7 +22,7 @@ export function sampleScope(): Scope {
     moment: { taskId: 'sample', contextId: 'sample', now: 0 },
     state: new Map(),
     match: undefined,
-    random: seeded(0),
+    random: createSeededRandom(0),
     maxLength: 10_000,
   };
 }

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { seeded } from '../../seeded-random.ts';
+import { createSeededRandom } from '../../seeded-random.ts';
 import { sampleScope } from './sample-scope.ts';
-import type { Scope } from './template-scope.ts';
+import type { TemplateScope } from './template-scope.ts';
 import { Template } from './template.ts';
 
 const sample = sampleScope();
-const scope: Scope = {
+const scope: TemplateScope = {
   ...sample,
   incoming: {
     ...sample.incoming,
@@ -39,7 +39,7 @@ const scope: Scope = {
 };
 
 /** What a template makes, or what is wrong with it. */
-function filled(text: string, within: Scope = scope): string {
+function filled(text: string, within: TemplateScope = scope): string {
   const complaints: string[] = [];
   const template = Template.parse(text, true, (message) => complaints.push(message));
   return complaints.length > 0 ? `! ${complaints.join('; ')}` : template.text(within);
@@ -140,7 +140,7 @@ describe('a template', () => {
 
   it('draws the same from the same seed', () => {
     const drawn = (seed: number): string => {
-      const drawing = { ...scope, random: seeded(seed) };
+      const drawing = { ...scope, random: createSeededRandom(seed) };
       return filled('{{uuid}} {{random 1 6}} {{random 1 6}} {{random 1 6}} {{pick a "b c" d}}', drawing);
     };
     expect(drawn(1)).toBe(drawn(1));

@@ -1,13 +1,13 @@
-import { filterOf } from './filters.ts';
-import { nameOf } from './variables.ts';
-import type { Scope } from './template-scope.ts';
-import { shortened, textOfValue } from './text-format.ts';
+import { findFilter } from './filters.ts';
+import { resolveVariable } from './variables.ts';
+import type { TemplateScope } from './template-scope.ts';
+import { truncateText, valueToText } from './text-format.ts';
 
 /** Takes a complaint about what stands between the braces. */
 type Complain = (message: string) => void;
 
 /** Something that gives a value when its turn has come. */
-type Expression = (scope: Scope) => unknown;
+type Expression = (scope: TemplateScope) => unknown;
 
 /** A text with places to be filled in. */
 export class Template {
@@ -44,22 +44,22 @@ export class Template {
   }
 
   /** Fills it in. */
-  text(scope: Scope): string {
+  text(scope: TemplateScope): string {
     let text = '';
     for (const piece of this.#pieces) {
-      text += typeof piece === 'string' ? piece : textOfValue(piece(scope));
-      if (text.length > scope.maxLength) return shortened(text, scope.maxLength);
+      text += typeof piece === 'string' ? piece : valueToText(piece(scope));
+      if (text.length > scope.maxLength) return truncateText(text, scope.maxLength);
     }
     return text;
   }
 
   /** Fills it in; a template that is nothing but one expression keeps what kind of value it gives. */
-  value(scope: Scope): unknown {
+  value(scope: TemplateScope): unknown {
     const [before, expression, after] = this.#pieces;
     if (this.#pieces.length !== 3 || before !== '' || after !== '' || typeof expression !== 'function')
       return this.text(scope);
     const value = expression(scope);
-    return typeof value === 'string' ? shortened(value, scope.maxLength) : value;
+    return typeof value === 'string' ? truncateText(value, scope.maxLength) : value;
   }
 }
 
@@ -76,7 +76,7 @@ function expressionOf(source: string, hasMatch: boolean, complain: Complain): Ex
     expression = () => first.text;
     if (rest.length > 0) complain(`{{${source}}}: a text takes nothing behind it; use | before a filter`);
   } else {
-    const named = nameOf(
+    const named = resolveVariable(
       first.text,
       rest.map(({ text }) => text),
       hasMatch,
@@ -85,7 +85,7 @@ function expressionOf(source: string, hasMatch: boolean, complain: Complain): Ex
     expression = typeof named === 'string' ? nothing : named;
   }
   for (const [name, ...args] of filters) {
-    const filter = filterOf(
+    const filter = findFilter(
       name?.text ?? '',
       args.map(({ text }) => text),
     );

@@ -1,12 +1,12 @@
 import type { Message } from '../../../protocol/message.ts';
 import type { Part } from '../../../protocol/part.ts';
 import { millisecondsSchema } from '../../faults/duration.ts';
-import type { Random } from '../../seeded-random.ts';
-import { type DataPath, follow, readPath } from './data-path.ts';
-import type { Scope } from './template-scope.ts';
+import type { SeededRandom } from '../../seeded-random.ts';
+import { type DataPath, resolveDataPath, parseDataPath } from './data-path.ts';
+import type { TemplateScope } from './template-scope.ts';
 
 /** Gives the value of a name. */
-type Lookup = (scope: Scope) => unknown;
+type Lookup = (scope: TemplateScope) => unknown;
 
 /** Reads what follows a name; a text says what is wrong with it. */
 type Reader = (path: DataPath, words: readonly string[]) => Lookup | string;
@@ -24,17 +24,17 @@ function members(table: { readonly [name: string]: Lookup | { readonly inside: L
     const found = typeof member === 'string' ? known.get(member) : undefined;
     if (!found) return `has to be followed by one of .${[...known.keys()].join(', .')}`;
     if (typeof found === 'function') return single(found)(path, []);
-    return (scope) => follow(found.inside(scope), path);
+    return (scope) => resolveDataPath(found.inside(scope), path);
   };
 }
 
 /** A name with a way of the tester's own behind it. */
 const open =
-  (find: (scope: Scope, name: string) => unknown): Reader =>
+  (find: (scope: TemplateScope, name: string) => unknown): Reader =>
   ([name, ...path]) =>
     name === undefined
       ? 'has to be followed by a name, as in state.mood'
-      : (scope) => follow(find(scope, String(name)), path);
+      : (scope) => resolveDataPath(find(scope, String(name)), path);
 
 const readers: ReadonlyMap<string, Reader> = new Map(
   Object.entries({
@@ -62,9 +62,9 @@ const readers: ReadonlyMap<string, Reader> = new Map(
     transport: single(({ incoming }) => incoming.transport),
     operation: single(({ incoming }) => incoming.operation),
     state: open(({ state }, name) => state.get(name)),
-    header: open(({ incoming }, name) => headerOf(incoming.headers, name)),
+    header: open(({ incoming }, name) => joinedHeader(incoming.headers, name)),
     match: open(({ match }, name) =>
-      /^\d+$/.test(name) ? match?.[Number(name)] : follow(match?.groups, [name]),
+      /^\d+$/.test(name) ? match?.[Number(name)] : resolveDataPath(match?.groups, [name]),
     ),
     uuid: single(({ random }) => uuidOf(random)),
     now: (path, words) => (path.length === 0 ? momentOf(words) : 'nothing is inside of it'),
@@ -84,8 +84,8 @@ const readers: ReadonlyMap<string, Reader> = new Map(
 const wordy = new Set(['now', 'random', 'pick']);
 
 /** Finds what a name stands for. @returns what is wrong, when something is. */
-export function nameOf(name: string, words: readonly string[], hasMatch: boolean): Lookup | string {
-  const [root, ...path] = readPath(name) ?? [];
+export function resolveVariable(name: string, words: readonly string[], hasMatch: boolean): Lookup | string {
+  const [root, ...path] = parseDataPath(name) ?? [];
   const reader = readers.get(String(root));
   if (!reader) return `there is no ${name}; there are ${[...readers.keys()].join(', ')}`;
   if (root === 'match' && !hasMatch)
@@ -97,14 +97,17 @@ export function nameOf(name: string, words: readonly string[], hasMatch: boolean
 }
 
 /** A header by its name in any case; several are joined as HTTP joins them. */
-export function headerOf(headers: Scope['incoming']['headers'], name: string): string | undefined {
+export function joinedHeader(
+  headers: TemplateScope['incoming']['headers'],
+  name: string,
+): string | undefined {
   const key = name.toLowerCase();
   const value = Object.hasOwn(headers, key) ? headers[key] : undefined;
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
 /** What a script may know of a file. */
-export interface FileFacts {
+export interface FileVariables {
   readonly name: string | undefined;
   readonly media_type: string | undefined;
   readonly url: string | undefined;
@@ -112,7 +115,7 @@ export interface FileFacts {
 }
 
 /** What there is to know of a part that is a file. @returns undefined when it is none. */
-export function fileOf(part: Part): FileFacts | undefined {
+export function fileVariables(part: Part): FileVariables | undefined {
   if (!('raw' in part) && !('url' in part)) return undefined;
   return {
     name: part.filename,
@@ -122,9 +125,9 @@ export function fileOf(part: Part): FileFacts | undefined {
   };
 }
 
-function firstFile(message: Message): FileFacts | undefined {
+function firstFile(message: Message): FileVariables | undefined {
   for (const part of message.parts) {
-    const file = fileOf(part);
+    const file = fileVariables(part);
     if (file) return file;
   }
   return undefined;
@@ -135,7 +138,7 @@ function firstData(message: Message): unknown {
 }
 
 /** A version 4 UUID out of numbers that only look random. */
-function uuidOf(random: Random): string {
+function uuidOf(random: SeededRandom): string {
   const digits = Array.from({ length: 32 }, () => random.between(0, 15).toString(16));
   digits[12] = '4';
   digits[16] = random.between(8, 11).toString(16);

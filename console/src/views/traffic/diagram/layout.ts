@@ -1,5 +1,5 @@
 /** Rows of a list that are worth drawing: from `first` up to, but not with, `end`. */
-export interface Span {
+export interface RowRange {
   readonly first: number;
   readonly end: number;
 }
@@ -10,12 +10,12 @@ export function columnWidth(room: number, columns: number, least: number): numbe
 }
 
 /** Where the line of a column is. */
-export function lineOf(column: number, width: number): number {
+export function columnX(column: number, width: number): number {
   return Math.round((column + 0.5) * width);
 }
 
 /** The columns that can be seen. */
-export function columnsIn(left: number, room: number, width: number, columns: number): Span {
+export function visibleColumns(left: number, room: number, width: number, columns: number): RowRange {
   return {
     first: Math.max(0, Math.floor(left / width) - 1),
     end: Math.min(columns, Math.ceil((left + room) / width) + 1),
@@ -30,7 +30,7 @@ export interface Arrow {
 }
 
 /** The arrow from one line to another; what a party says to itself is a short one. */
-export function arrowOf(from: number, to: number, own = 28): Arrow {
+export function layoutArrow(from: number, to: number, own = 28): Arrow {
   if (from === to) return { left: from, width: own, direction: 'self' };
   return {
     left: Math.min(from, to),

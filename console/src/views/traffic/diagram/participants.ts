@@ -1,10 +1,10 @@
-import type { Passage } from '../../../../../src/tap/traffic-record.ts';
+import type { TrafficRecord } from '../../../../../src/tap/traffic-record.ts';
 
 /**
  * The parties, one column each, in the order in which they were first seen; but who calls somebody already known stands
  * to the left of them, so that requests run to the right. Hiding rows hides parties and moves none past another.
  */
-export class Parties {
+export class Participants {
   #order: string[] = [];
   readonly #kept = new Map<string, number>();
   readonly #shown = new Map<string, number>();
@@ -24,7 +24,7 @@ export class Parties {
   }
 
   /** Takes note of the parties of a passage. */
-  add({ from, to, kind }: Passage): void {
+  add({ from, to, kind }: TrafficRecord): void {
     if (!this.#kept.has(from)) {
       const called = kind === 'request' ? this.#order.indexOf(to) : -1;
       this.#order.splice(called < 0 ? this.#order.length : called, 0, from);
@@ -38,7 +38,7 @@ export class Parties {
   }
 
   /** Forgets a passage; a party whose last one goes is gone. */
-  remove({ from, to }: Passage): void {
+  remove({ from, to }: TrafficRecord): void {
     for (const name of new Set([from, to])) {
       this.#count(this.#kept, name, -1);
       if (this.#kept.has(name)) continue;
@@ -48,12 +48,12 @@ export class Parties {
   }
 
   /** Shows the parties of a passage that was added. */
-  show({ from, to }: Passage): void {
+  show({ from, to }: TrafficRecord): void {
     for (const name of new Set([from, to])) this.#count(this.#shown, name, 1);
   }
 
   /** Hides the parties of a passage, unless others show them. */
-  hide({ from, to }: Passage): void {
+  hide({ from, to }: TrafficRecord): void {
     for (const name of new Set([from, to])) this.#count(this.#shown, name, -1);
   }
 

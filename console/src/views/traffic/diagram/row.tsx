@@ -1,13 +1,13 @@
-import type { Passage } from '../../../../../src/tap/traffic-record.ts';
+import type { TrafficRecord } from '../../../../../src/tap/traffic-record.ts';
 import { transportName, VersionBadge } from '../../../components/badge.tsx';
-import { clockTime, duration } from '../../../components/format-units.ts';
+import { formatClockTime, formatDuration } from '../../../components/format-units.ts';
 import { findingCount, isError, lossCount } from '../filter.ts';
-import { type Arrow, arrowOf } from './layout.ts';
-import { counted, gistOf, spoken } from '../labels.ts';
+import { type Arrow, layoutArrow } from './layout.ts';
+import { formatCountedNoun, recordSummary, accessibleLabel } from '../labels.ts';
 import './row.css';
 
 interface RowProps {
-  passage: Passage;
+  passage: TrafficRecord;
   /** Counted from 0. */
   index: number;
   count: number;
@@ -24,7 +24,7 @@ interface RowProps {
 }
 
 /** One passage: when, from whom to whom, what it says, and how it was written. */
-export function Row(props: RowProps) {
+export function DiagramRow(props: RowProps) {
   const { passage, index, count, height, lines, hue, isSelected, isRelated, isOther } = props;
   const names = [
     'wire-row',
@@ -42,21 +42,21 @@ export function Row(props: RowProps) {
       role="option"
       data-sequence={passage.sequence}
       data-trip={passage.trip}
-      aria-label={spoken(passage)}
+      aria-label={accessibleLabel(passage)}
       aria-selected={isSelected}
       aria-posinset={index + 1}
       aria-setsize={count}
       style={{ transform: `translateY(${index * height}px)`, height: `${height}px` }}
     >
-      <span class="wire-time">{clockTime(passage.at)}</span>
+      <span class="wire-time">{formatClockTime(passage.at)}</span>
       {lines ? (
-        <Drawn passage={passage} arrow={arrowOf(lines.from, lines.to)} />
+        <Drawn passage={passage} arrow={layoutArrow(lines.from, lines.to)} />
       ) : (
         <span class="wire-words">
           <span class="wire-route">
             {passage.from} → {passage.to}
           </span>
-          <span class="wire-said">{gistOf(passage)}</span>
+          <span class="wire-said">{recordSummary(passage)}</span>
         </span>
       )}
       <Marks passage={passage} />
@@ -64,32 +64,32 @@ export function Row(props: RowProps) {
   );
 }
 
-function Drawn({ passage, arrow }: { passage: Passage; arrow: Arrow }) {
+function Drawn({ passage, arrow }: { passage: TrafficRecord; arrow: Arrow }) {
   return (
     <span class="wire-lane">
       <span
         class={`wire-arrow wire-arrow-${arrow.direction}`}
         style={{ left: `${arrow.left}px`, width: `${arrow.width}px` }}
       >
-        <span class="wire-gist">{gistOf(passage)}</span>
+        <span class="wire-gist">{recordSummary(passage)}</span>
       </span>
     </span>
   );
 }
 
-function Marks({ passage }: { passage: Passage }) {
+function Marks({ passage }: { passage: TrafficRecord }) {
   const { meaning, http, kind } = passage;
   const losses = lossCount(passage);
   const findings = findingCount(passage);
   return (
     <span class="wire-marks">
       {losses > 0 ? (
-        <span class="wire-mark wire-mark-loss" title={counted(losses, 'loss', 'losses')}>
+        <span class="wire-mark wire-mark-loss" title={formatCountedNoun(losses, 'loss', 'losses')}>
           ▲{losses}
         </span>
       ) : null}
       {findings > 0 ? (
-        <span class="wire-mark wire-mark-finding" title={counted(findings, 'finding', 'findings')}>
+        <span class="wire-mark wire-mark-finding" title={formatCountedNoun(findings, 'finding', 'findings')}>
           ◆{findings}
         </span>
       ) : null}
@@ -103,8 +103,8 @@ function Marks({ passage }: { passage: Passage }) {
 }
 
 /** How long it took, and over what. */
-function howOf({ kind, after, meaning }: Passage): string {
-  const took = kind === 'request' || after === undefined ? [] : [duration(after)];
+function howOf({ kind, after, meaning }: TrafficRecord): string {
+  const took = kind === 'request' || after === undefined ? [] : [formatDuration(after)];
   const over = meaning?.binding === undefined ? [] : [transportName(meaning.binding)];
   return [...took, ...over].join(' ');
 }

@@ -1,17 +1,21 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { rowAfterKey, scrollToShow, windowOf } from '../../../components/virtual-list/virtual-window.ts';
-import { columnsIn, columnWidth, lineOf } from './layout.ts';
-import { Row } from './row.tsx';
+import {
+  rowAfterKey,
+  scrollOffsetFor,
+  computeWindow,
+} from '../../../components/virtual-list/virtual-window.ts';
+import { visibleColumns, columnWidth, columnX } from './layout.ts';
+import { DiagramRow } from './row.tsx';
 import {
   isFollowing,
   isOpen,
-  other,
-  passage,
-  pointed,
+  counterpartRecord,
+  selectedRecord,
+  hoveredExchange,
   select,
-  selected,
-  tick,
+  selectedSequence,
+  timelineVersion,
   timeline,
   togglePause,
 } from '../state.ts';
@@ -29,12 +33,12 @@ const hues = 6;
 const beyond = 6;
 
 /** The sequence diagram: a column for each party, a row for each passage. Only what can be seen is made. */
-export function Diagram() {
+export function SequenceDiagram() {
   const frame = useRef<HTMLDivElement>(null);
   const size = useSignal({ width: 900, height: 500 });
   const scroll = useSignal({ left: 0, top: 0 });
   const forgotten = useRef(0);
-  void tick.value;
+  void timelineVersion.value;
   const kept = timeline.value;
   const { shown, parties, threads } = kept;
   const isDrawn = size.value.width >= leastDiagram;
@@ -64,11 +68,11 @@ export function Diagram() {
   // The row that was chosen comes into sight when it is chosen, not whenever something passes.
   useLayoutEffect(() => {
     const box = frame.current;
-    const row = selected.value === undefined ? -1 : kept.rowOf(selected.value);
+    const row = selectedSequence.value === undefined ? -1 : kept.rowOf(selectedSequence.value);
     if (!box || row < 0) return;
     const room = box.clientHeight - headHeight;
-    box.scrollTop = scrollToShow(row, height, box.scrollTop, room);
-  }, [selected.value, isOpen.value, height, size.value.height, kept]);
+    box.scrollTop = scrollOffsetFor(row, height, box.scrollTop, room);
+  }, [selectedSequence.value, isOpen.value, height, size.value.height, kept]);
 
   const onScroll = () => {
     const box = frame.current;
@@ -82,11 +86,11 @@ export function Diagram() {
 
   const column = columnWidth(size.value.width - timeWidth - marksWidth, parties.names.length, leastColumn);
   const width = isDrawn ? timeWidth + marksWidth + column * parties.names.length : size.value.width;
-  const { first, end } = windowOf(count, height, scroll.value.top, size.value.height, beyond);
-  const columns = columnsIn(scroll.value.left, size.value.width, column, parties.names.length);
+  const { first, end } = computeWindow(count, height, scroll.value.top, size.value.height, beyond);
+  const columns = visibleColumns(scroll.value.left, size.value.width, column, parties.names.length);
   // A row that goes out of sight lends what it is made of to one that comes in: making elements costs most.
   const slots = end - first + 1;
-  const chosen = passage.value?.trip;
+  const chosen = selectedRecord.value?.trip;
 
   return (
     <div class="wire-diagram" ref={frame} onScroll={onScroll}>
@@ -114,17 +118,19 @@ export function Diagram() {
           role="listbox"
           tabIndex={0}
           aria-label="Timeline"
-          aria-activedescendant={selected.value === undefined ? undefined : `passage-${selected.value}`}
+          aria-activedescendant={
+            selectedSequence.value === undefined ? undefined : `passage-${selectedSequence.value}`
+          }
           onKeyDown={(event) => onKey(event, Math.max(1, Math.floor(size.value.height / height) - 2))}
           onClick={(event) => {
             const sequence = rowUnder(event)?.dataset.sequence;
             if (sequence !== undefined) select(Number(sequence), { open: true });
           }}
-          onMouseOver={(event) => (pointed.value = rowUnder(event)?.dataset.trip)}
-          onMouseLeave={() => (pointed.value = undefined)}
+          onMouseOver={(event) => (hoveredExchange.value = rowUnder(event)?.dataset.trip)}
+          onMouseLeave={() => (hoveredExchange.value = undefined)}
         >
           {shown.slice(first, end).map((each, at) => (
-            <Row
+            <DiagramRow
               key={(kept.forgotten + first + at) % slots}
               passage={each}
               index={first + at}
@@ -133,15 +139,15 @@ export function Diagram() {
               lines={
                 isDrawn
                   ? {
-                      from: lineOf(parties.columnOf(each.from), column),
-                      to: lineOf(parties.columnOf(each.to), column),
+                      from: columnX(parties.columnOf(each.from), column),
+                      to: columnX(parties.columnOf(each.to), column),
                     }
                   : undefined
               }
               hue={threads.hueOf(each.trip, hues)}
-              isSelected={each.sequence === selected.value}
-              isRelated={each.trip === chosen || each.trip === pointed.value}
-              isOther={each === other.value}
+              isSelected={each.sequence === selectedSequence.value}
+              isRelated={each.trip === chosen || each.trip === hoveredExchange.value}
+              isOther={each === counterpartRecord.value}
             />
           ))}
         </div>
@@ -158,10 +164,10 @@ function rowUnder({ target }: Event): HTMLElement | undefined {
 function onKey(event: KeyboardEvent, rowsPerPage: number): void {
   if (event.ctrlKey || event.altKey || event.metaKey) return;
   const { shown } = timeline.value;
-  const row = selected.value === undefined ? -1 : timeline.value.rowOf(selected.value);
+  const row = selectedSequence.value === undefined ? -1 : timeline.value.rowOf(selectedSequence.value);
   const next = rowAfterKey(event.key, row, shown.length, rowsPerPage);
   if (next !== undefined) select(shown.at(next)?.sequence);
-  else if (event.key === 'Enter') isOpen.value = selected.value !== undefined;
+  else if (event.key === 'Enter') isOpen.value = selectedSequence.value !== undefined;
   else if (event.key === 'Escape') isOpen.value = false;
   else if (event.key === ' ') togglePause();
   else return;

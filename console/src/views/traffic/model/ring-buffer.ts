@@ -1,12 +1,12 @@
 /** How much a roll keeps. */
-export interface RollOptions<Item> {
+export interface RingBufferOptions<Item> {
   readonly maxItems?: number;
   readonly maxWeight?: number;
   readonly weigh?: (item: Item) => number;
 }
 
 /** A list that forgets its oldest items at a constant cost for each new one. */
-export class Roll<Item> {
+export class RingBuffer<Item> {
   readonly #maxItems: number;
   readonly #maxWeight: number;
   readonly #weigh: (item: Item) => number;
@@ -15,7 +15,7 @@ export class Roll<Item> {
   #oldest = 0;
   #weight = 0;
 
-  constructor({ maxItems = Infinity, maxWeight = Infinity, weigh = () => 0 }: RollOptions<Item> = {}) {
+  constructor({ maxItems = Infinity, maxWeight = Infinity, weigh = () => 0 }: RingBufferOptions<Item> = {}) {
     this.#maxItems = maxItems;
     this.#maxWeight = maxWeight;
     this.#weigh = weigh;

@@ -1,4 +1,4 @@
-import type { Passage } from '../../../../../src/tap/traffic-record.ts';
+import type { TrafficRecord } from '../../../../../src/tap/traffic-record.ts';
 
 interface Trip {
   passages: number;
@@ -15,13 +15,13 @@ interface Task {
  * Knows which trips are about which task. A request that begins a task does not name it; its answer does, and so does
  * what a gateway says to the agent behind it. The task is what joins the two sides of a translation.
  */
-export class Threads {
+export class TaskCorrelation {
   readonly #trips = new Map<string, Trip>();
   readonly #tasks = new Map<string, Task>();
   #seen = 0;
 
   /** Takes note of a passage. @returns whether its trip turned out to be about another task. */
-  add({ trip: id, meaning }: Passage): boolean {
+  add({ trip: id, meaning }: TrafficRecord): boolean {
     let trip = this.#trips.get(id);
     if (!trip) this.#trips.set(id, (trip = { passages: 0, tasks: new Set() }));
     trip.passages++;
@@ -35,7 +35,7 @@ export class Threads {
   }
 
   /** Forgets a passage, and with the last one of a trip the trip. */
-  remove({ trip: id }: Passage): void {
+  remove({ trip: id }: TrafficRecord): void {
     const trip = this.#trips.get(id);
     if (!trip || --trip.passages > 0) return;
     this.#trips.delete(id);

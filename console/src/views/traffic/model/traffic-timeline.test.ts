@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { Meaning, Passage } from '../../../../../src/tap/traffic-record.ts';
-import { counterpartOf } from '../find-counterpart.ts';
-import { Roll } from './ring-buffer.ts';
-import { Timeline } from './traffic-timeline.ts';
+import type { DecodedContent, TrafficRecord } from '../../../../../src/tap/traffic-record.ts';
+import { findCounterpart } from '../find-counterpart.ts';
+import { RingBuffer } from './ring-buffer.ts';
+import { TrafficTimeline } from './traffic-timeline.ts';
 
 let sequence = 0;
 
-function seen(draft: Partial<Omit<Passage, 'meaning'>> & { meaning?: Partial<Meaning> } = {}): Passage {
+function seen(
+  draft: Partial<Omit<TrafficRecord, 'meaning'>> & { meaning?: Partial<DecodedContent> } = {},
+): TrafficRecord {
   const { meaning, ...rest } = draft;
   return {
     sequence: ++sequence,
@@ -23,7 +25,7 @@ function seen(draft: Partial<Omit<Passage, 'meaning'>> & { meaning?: Partial<Mea
 
 describe('a roll', () => {
   it('keeps the newest items and gives back what it forgot', () => {
-    const roll = new Roll<number>({ maxItems: 3 });
+    const roll = new RingBuffer<number>({ maxItems: 3 });
     const forgotten = [1, 2, 3, 4, 5].flatMap((each) => roll.push(each));
     expect([roll.slice(), forgotten]).toEqual([
       [3, 4, 5],
@@ -33,7 +35,7 @@ describe('a roll', () => {
   });
 
   it('keeps no more than a weight, but always the newest item', () => {
-    const roll = new Roll<string>({ maxWeight: 5, weigh: ({ length }) => length });
+    const roll = new RingBuffer<string>({ maxWeight: 5, weigh: ({ length }) => length });
     roll.push('abc');
     expect(roll.push('def')).toEqual(['abc']);
     expect(roll.push('a long one')).toEqual(['def']);
@@ -41,7 +43,7 @@ describe('a roll', () => {
   });
 
   it('stays right when it is emptied from the front', () => {
-    const roll = new Roll<number>();
+    const roll = new RingBuffer<number>();
     for (let each = 0; each < 10; each++) roll.push(each);
     for (let each = 0; each < 10; each++) expect(roll.shift()).toBe(each);
     expect([roll.length, roll.shift()]).toEqual([0, undefined]);
@@ -50,14 +52,14 @@ describe('a roll', () => {
 
 describe('a timeline', () => {
   it('forgets the oldest passages, their rows and their parties', () => {
-    const timeline = new Timeline({ maxPassages: 2 });
+    const timeline = new TrafficTimeline({ maxPassages: 2 });
     timeline.add([seen({ from: 'alice' }), seen(), seen()]);
     expect([timeline.length, timeline.shown.length, timeline.forgotten]).toEqual([2, 2, 1]);
     expect(timeline.parties.names).toEqual(['caller', 'gateway']);
   });
 
   it('gives the parties columns in the order in which they were first seen, callers before those they call', () => {
-    const timeline = new Timeline();
+    const timeline = new TrafficTimeline();
     timeline.add([
       seen({ from: 'gateway', to: 'agent' }),
       seen({ kind: 'response', from: 'agent', to: 'gateway' }),
@@ -69,7 +71,7 @@ describe('a timeline', () => {
   });
 
   it('keeps the order of the parties that are left when others are hidden', () => {
-    const timeline = new Timeline();
+    const timeline = new TrafficTimeline();
     timeline.add([seen({ from: 'gateway', to: 'agent' }), seen({ from: 'caller', to: 'gateway' })]);
     timeline.filter({ party: 'agent' });
     expect(timeline.parties.names).toEqual(['gateway', 'agent']);
@@ -78,7 +80,7 @@ describe('a timeline', () => {
   });
 
   it('finds passages and rows by their number, also where numbers are missing', () => {
-    const timeline = new Timeline();
+    const timeline = new TrafficTimeline();
     const all = Array.from({ length: 9 }, () => {
       sequence++;
       return seen();
@@ -92,7 +94,7 @@ describe('a timeline', () => {
   });
 
   it('shows of a task the whole of its trips, also what came before the task had a name', () => {
-    const timeline = new Timeline();
+    const timeline = new TrafficTimeline();
     timeline.filter({ task: 'task-1' });
     const request = seen({ trip: 'a' });
     timeline.add([request, seen({ trip: 'b' })]);
@@ -103,7 +105,7 @@ describe('a timeline', () => {
   });
 
   it('forgets what it knew of a task with the last passage of its trips', () => {
-    const timeline = new Timeline({ maxPassages: 1 });
+    const timeline = new TrafficTimeline({ maxPassages: 1 });
     timeline.add([seen({ trip: 'a', meaning: { taskId: 'task-1' } })]);
     expect(timeline.threads.taskOf('a')).toBe('task-1');
     timeline.add([seen({ trip: 'b' })]);
@@ -112,7 +114,7 @@ describe('a timeline', () => {
   });
 
   it('gives the trips of one task one colour, and the next task another', () => {
-    const timeline = new Timeline();
+    const timeline = new TrafficTimeline();
     timeline.add([
       seen({ trip: 'a', meaning: { taskId: 'task-1' } }),
       seen({ trip: 'b', meaning: { taskId: 'task-1' } }),
@@ -123,7 +125,7 @@ describe('a timeline', () => {
   });
 
   it('is empty after it was cleared, and goes on', () => {
-    const timeline = new Timeline();
+    const timeline = new TrafficTimeline();
     timeline.add([seen()]);
     timeline.clear();
     expect([timeline.length, timeline.shown.length, timeline.parties.names]).toEqual([0, 0, []]);
@@ -145,8 +147,8 @@ describe('a filter', () => {
   const wrong = seen({ kind: 'frame', meaning: { findings }, from: 'agent' });
   const lost = seen({ kind: 'loss' });
 
-  const shownBy = (filter: Parameters<Timeline['filter']>[0]): Passage[] => {
-    const timeline = new Timeline();
+  const shownBy = (filter: Parameters<TrafficTimeline['filter']>[0]): TrafficRecord[] => {
+    const timeline = new TrafficTimeline();
     timeline.add([plain, refused, failed, lossy, wrong, lost]);
     timeline.filter(filter);
     return timeline.shown.slice();
@@ -171,7 +173,7 @@ describe('a filter', () => {
   });
 
   it('leaves out cards, which pass all the time', () => {
-    const timeline = new Timeline();
+    const timeline = new TrafficTimeline();
     const asked = seen({ meaning: { operation: 'card' } });
     timeline.add([asked, plain]);
     const http = { method: 'GET', url: 'http://127.0.0.1:4000/healthz', headers: {} };
@@ -196,7 +198,7 @@ describe('a filter', () => {
 
 describe('the other side', () => {
   it('is the passage of the same task that means the same beyond the gateway', () => {
-    const timeline = new Timeline();
+    const timeline = new TrafficTimeline();
     const about = { taskId: 'task-1', gist: 'status working' };
     const asked = seen({ trip: 'out' });
     const passedOn = seen({ trip: 'in', from: 'gateway', to: 'agent' });
@@ -217,9 +219,9 @@ describe('the other side', () => {
     });
     const shown = seen({ trip: 'out', kind: 'frame', from: 'gateway', to: 'caller', meaning: about });
     timeline.add([asked, passedOn, first, upstream, other, shown]);
-    expect(counterpartOf(shown, timeline)).toBe(upstream);
-    expect(counterpartOf(upstream, timeline)).toBe(shown);
-    expect(counterpartOf(asked, timeline)).toBe(passedOn);
-    expect(counterpartOf(other, timeline)).toBeUndefined();
+    expect(findCounterpart(shown, timeline)).toBe(upstream);
+    expect(findCounterpart(upstream, timeline)).toBe(shown);
+    expect(findCounterpart(asked, timeline)).toBe(passedOn);
+    expect(findCounterpart(other, timeline)).toBeUndefined();
   });
 });

@@ -1,11 +1,11 @@
-import type { Passage } from '../../../../../src/tap/traffic-record.ts';
-import { type Filter, isHousekeeping, matcher } from '../filter.ts';
-import { Parties } from '../diagram/participants.ts';
-import { Roll } from './ring-buffer.ts';
-import { Threads } from './task-correlation.ts';
+import type { TrafficRecord } from '../../../../../src/tap/traffic-record.ts';
+import { type TrafficFilter, isBackgroundTraffic, createMatcher } from '../filter.ts';
+import { Participants } from '../diagram/participants.ts';
+import { RingBuffer } from './ring-buffer.ts';
+import { TaskCorrelation } from './task-correlation.ts';
 
 /** How much a timeline keeps. */
-export interface TimelineOptions {
+export interface TrafficTimelineOptions {
   /** @defaultValue 20,000 */
   readonly maxPassages?: number;
   /** Of text. @defaultValue 64 Mi */
@@ -13,18 +13,18 @@ export interface TimelineOptions {
 }
 
 /** Keeps the newest passages, and of them those that are to be seen, at a constant cost for each new one. */
-export class Timeline {
-  readonly #all: Roll<Passage>;
-  readonly #shown = new Roll<Passage>();
-  readonly #threads = new Threads();
-  readonly #parties = new Parties();
-  #filter: Filter = {};
-  #matches: (passage: Passage) => boolean = () => true;
+export class TrafficTimeline {
+  readonly #all: RingBuffer<TrafficRecord>;
+  readonly #shown = new RingBuffer<TrafficRecord>();
+  readonly #threads = new TaskCorrelation();
+  readonly #parties = new Participants();
+  #filter: TrafficFilter = {};
+  #matches: (passage: TrafficRecord) => boolean = () => true;
   #forgotten = 0;
   #housekeeping = 0;
 
-  constructor({ maxPassages = 20_000, maxCharacters = 64 * 1_024 * 1_024 }: TimelineOptions = {}) {
-    this.#all = new Roll({
+  constructor({ maxPassages = 20_000, maxCharacters = 64 * 1_024 * 1_024 }: TrafficTimelineOptions = {}) {
+    this.#all = new RingBuffer({
       maxItems: maxPassages,
       maxWeight: maxCharacters,
       weigh: ({ text }) => text.length,
@@ -42,7 +42,7 @@ export class Timeline {
   }
 
   /** What is to be seen, oldest first. */
-  get shown(): Pick<Roll<Passage>, 'at' | 'slice' | 'length'> {
+  get shown(): Pick<RingBuffer<TrafficRecord>, 'at' | 'slice' | 'length'> {
     return this.#shown;
   }
 
@@ -51,12 +51,12 @@ export class Timeline {
     return this.#forgotten;
   }
 
-  get threads(): Omit<Threads, 'add' | 'remove'> {
+  get threads(): Omit<TaskCorrelation, 'add' | 'remove'> {
     return this.#threads;
   }
 
   /** The parties of what is to be seen. */
-  get parties(): Pick<Parties, 'names' | 'columnOf'> {
+  get parties(): Pick<Participants, 'names' | 'columnOf'> {
     return this.#parties;
   }
 
@@ -66,11 +66,11 @@ export class Timeline {
   }
 
   /** Adds what was seen next. */
-  add(passages: Iterable<Passage>): void {
+  add(passages: Iterable<TrafficRecord>): void {
     let isLate = false;
     for (const passage of passages) {
       this.#parties.add(passage);
-      if (isHousekeeping(passage)) this.#housekeeping++;
+      if (isBackgroundTraffic(passage)) this.#housekeeping++;
       const learned = this.#threads.add(passage);
       // What a trip is about comes to light after its first rows were passed over.
       isLate ||= learned && passage.meaning?.taskId === this.#filter.task;
@@ -81,9 +81,9 @@ export class Timeline {
   }
 
   /** Shows what a filter lets through. */
-  filter(filter: Filter): void {
+  filter(filter: TrafficFilter): void {
     this.#filter = filter;
-    this.#matches = matcher(filter, this.#threads);
+    this.#matches = createMatcher(filter, this.#threads);
     this.#look();
   }
 
@@ -99,12 +99,12 @@ export class Timeline {
   }
 
   /** All passages of a trip, or of everything, oldest first. */
-  passages(isWanted: (passage: Passage) => boolean = () => true): Passage[] {
+  passages(isWanted: (passage: TrafficRecord) => boolean = () => true): TrafficRecord[] {
     return this.#all.slice().filter(isWanted);
   }
 
   /** The passage of a sequence number, if it is kept. */
-  find(sequence: number): Passage | undefined {
+  find(sequence: number): TrafficRecord | undefined {
     const index = placeOf(this.#all, sequence);
     return index < 0 ? undefined : this.#all.at(index);
   }
@@ -114,15 +114,15 @@ export class Timeline {
     return placeOf(this.#shown, sequence);
   }
 
-  #show(passage: Passage): void {
+  #show(passage: TrafficRecord): void {
     this.#shown.push(passage);
     this.#parties.show(passage);
   }
 
-  #forget(passage: Passage): void {
+  #forget(passage: TrafficRecord): void {
     this.#threads.remove(passage);
     this.#parties.remove(passage);
-    if (isHousekeeping(passage)) this.#housekeeping--;
+    if (isBackgroundTraffic(passage)) this.#housekeeping--;
     if (this.#shown.at(0) !== passage) return;
     this.#shown.shift();
     this.#parties.hide(passage);
@@ -138,7 +138,7 @@ export class Timeline {
 }
 
 /** Sequence numbers rise, but with gaps: halving finds one. */
-function placeOf(passages: Pick<Roll<Passage>, 'at' | 'length'>, sequence: number): number {
+function placeOf(passages: Pick<RingBuffer<TrafficRecord>, 'at' | 'length'>, sequence: number): number {
   let low = 0;
   let high = passages.length - 1;
   while (low <= high) {
