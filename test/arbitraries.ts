@@ -141,7 +141,7 @@ const target = {
 export const push: fc.Arbitrary<PushConfig> = record({ taskId: id, id, ...target }, ['taskId', 'id', 'url']);
 
 /** A send. It asks for an answer at once or says nothing, because old versions cannot say "wait" and mean it less. */
-export const send: fc.Arbitrary<SendRequest> = record<Omit<SendRequest, 'claimedTaskId' | 'after'>>(
+export const send: fc.Arbitrary<SendRequest> = record<Omit<SendRequest, 'clientTaskId' | 'after'>>(
   {
     message,
     configuration: record(

@@ -77,7 +77,7 @@ const remote = (version: ProtocolVersion, transport: Transport) => {
   const agent = connect(version === '0.2' ? card : url, {
     versions: [version],
     transports: [transport],
-    retries: 0,
+    maxRetries: 0,
   });
   open.push(async () => agent.close());
   return agent;
@@ -94,7 +94,7 @@ const trials: { [part: string]: (version: ProtocolVersion, transport: Transport)
   },
   async gateway(version, transport) {
     const gateway = createGateway({ port: 0 });
-    gateway.show('parrot', { agent: remote(version, transport) });
+    gateway.addAgent('parrot', { agent: remote(version, transport) });
     const server = await gateway.listen();
     open.push(() => server.stop(0));
     return answers(server.url, version, transport);
@@ -104,9 +104,15 @@ const trials: { [part: string]: (version: ProtocolVersion, transport: Transport)
     if (transport !== 'JSONRPC') return false;
     const link = connectMemoryBroker();
     const agent = parrot();
-    const face = await serveOnMesh(agent, { link, namespace: 'test', name: 'parrot' });
+    const face = await serveOnMesh(agent, { broker: link, namespace: 'test', name: 'parrot' });
     const card = await agent.card();
-    const source = meshAgent({ link, namespace: 'test', name: 'parrot', version: shapeOf(version), card });
+    const source = meshAgent({
+      broker: link,
+      namespace: 'test',
+      name: 'parrot',
+      version: shapeOf(version),
+      card,
+    });
     open.push(
       async () => link.close(),
       async () => agent.close(),

@@ -27,7 +27,7 @@ export interface ArtifactMetadata extends Metadata {
 /** What became of a file and its companion. */
 export interface SavedWithMetadata extends SavedArtifact {
   /** Why there is no companion, if there is none: the file itself is saved all the same. */
-  readonly fault?: A2AError;
+  readonly error?: A2AError;
 }
 
 /** The file that tells of another one. */
@@ -61,7 +61,7 @@ export async function saveWithMetadata(
     else await store.save(companionFilename(key), bytes, 'application/json');
     return saved;
   } catch (thrown) {
-    return { ...saved, fault: A2AError.from(thrown) };
+    return { ...saved, error: A2AError.from(thrown) };
   }
 }
 

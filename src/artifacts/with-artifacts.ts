@@ -22,7 +22,7 @@ export interface ArtifactLimits {
   /** How many files a task may make. @defaultValue 1,000 */
   readonly maxFilesPerTask?: number;
   /** How many artifacts of a stream may be under way at once. @defaultValue 64 */
-  readonly maxOpen?: number;
+  readonly maxOpenArtifacts?: number;
   /** Of how many tasks, and messages, it is remembered which files are theirs. @defaultValue 1,000 */
   readonly maxTasks?: number;
 }
@@ -48,7 +48,7 @@ export interface WithArtifactsOptions {
    */
   readonly session?: (contextId: string | undefined, call: CallContext) => string;
   /** Whether the caller may have the file of another user. @defaultValue nobody may */
-  readonly mayRead?: (key: ArtifactKey, call: CallContext) => boolean | Promise<boolean>;
+  readonly canRead?: (key: ArtifactKey, call: CallContext) => boolean | Promise<boolean>;
   /** Whether files that a text mentions are added to the message. @defaultValue true */
   readonly resolveMentions?: boolean;
   /** How many bytes of files a message may bring. @defaultValue 100 MiB */
@@ -70,7 +70,7 @@ export function withArtifacts(agent: Agent, options: WithArtifactsOptions): Agen
     maxBytes = defaultMaxBytes,
     maxFiles = 32,
     maxFilesPerTask = 1000,
-    maxOpen = 64,
+    maxOpenArtifacts: maxOpen = 64,
     maxTasks = 1000,
   } = limits;
   const shared = sharedApp(options);
@@ -118,7 +118,7 @@ export function withArtifacts(agent: Agent, options: WithArtifactsOptions): Agen
       resolveMentions: options.resolveMentions ?? true,
       maxInlineBytes: options.maxInlineBytes ?? defaultMaxBytes,
       app: (named) => shared ?? named,
-      mayRead: options.mayRead ?? (() => false),
+      mayRead: options.canRead ?? (() => false),
     };
     const found = await resolveRequest(request, scope);
     if (!found) return request;

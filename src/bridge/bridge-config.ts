@@ -79,7 +79,7 @@ export function readBridgeConfig(text: string, file: string, environment: Enviro
   const document = Document.parse(text, file);
   const complaints: Diagnostic[] = [];
   const filled = interpolateVariables(document.value, environment, (path, name) => {
-    complaints.push(document.complaint(path, `${name} is not set, and there is no default`));
+    complaints.push(document.diagnostic(path, `${name} is not set, and there is no default`));
   });
   // What is not set is empty, and would be complained about twice.
   if (complaints.length > 0) throw new DocumentError(file, complaints);
@@ -96,7 +96,7 @@ export function readBridgeConfig(text: string, file: string, environment: Enviro
   for (const [index, { agentName }] of configs.entries()) {
     if (names.has(agentName))
       complaints.push(
-        document.complaint(['agents', index, 'agent_name'], 'is the name of another agent too'),
+        document.diagnostic(['agents', index, 'agent_name'], 'is the name of another agent too'),
       );
     names.add(agentName);
   }

@@ -92,7 +92,7 @@ class AgentBridge implements Bridge {
     const failures: Absence[] = [];
     const look = async (each: BridgedAgent): Promise<void> => {
       try {
-        await each.look();
+        await each.refreshCard();
       } catch (thrown) {
         failures.push({ name: each.name, error: A2AError.from(thrown) });
       }

@@ -50,7 +50,7 @@ export function openAgent(config: BridgeAgentConfig, options: OpenAgentOptions =
     supervised,
     bridge: {
       agentName,
-      agent: supervisedAgent(supervised, remote, { patience: config.startupTimeout }),
+      agent: supervisedAgent(supervised, remote, { restartTimeout: config.startupTimeout }),
       inputRequiredTtl,
     },
     close,

@@ -35,9 +35,9 @@ export class AliasedSend {
   ): Promise<AliasedSend> {
     const isOldest = endpoint.dialect.version === '0.1';
     const asked = isOldest ? withSession(request) : request;
-    const { claimedTaskId, ...rest } = asked;
-    if (claimedTaskId === undefined) return new AliasedSend(asked, undefined);
-    const claim = await aliases.claim(call.owner, claimedTaskId, request.message.contextId);
+    const { clientTaskId, ...rest } = asked;
+    if (clientTaskId === undefined) return new AliasedSend(asked, undefined);
+    const claim = await aliases.claim(call.owner, clientTaskId, request.message.contextId);
     // An agent of 0.1 takes the name as it is.
     if (isOldest) return new AliasedSend(asked, claim);
     if (!claim.known) return new AliasedSend(rest, claim);

@@ -81,12 +81,12 @@ export interface PollingOptions {
    * Before the first look. Each wait is twice the last one, and where there was news at most four times this.
    * @defaultValue 50
    */
-  first: number;
+  initialDelay: number;
   /**
    * At most.
    * @defaultValue 5 000
    */
-  longest: number;
+  maxDelay: number;
 }
 
 /** How large a thing may be, in bytes. */
@@ -154,12 +154,12 @@ export interface ConnectOptions {
    * How often a request is repeated where that is safe.
    * @defaultValue 3
    */
-  retries?: number;
+  maxRetries?: number;
   /**
    * How often in a row a broken stream is taken up again without anything new coming of it.
    * @defaultValue 5
    */
-  resumes?: number;
+  maxResumes?: number;
   /**
    * Connections to one origin at a time; each open stream takes one. Only for the built-in driver.
    * @defaultValue 256
@@ -170,9 +170,9 @@ export interface ConnectOptions {
   /** Makes the requests, instead of the built-in driver. It is not closed with the agent. */
   http?: HttpClient;
   /** Remembers what agents really speak. Shared by default. */
-  memory?: EndpointCache;
+  endpointCache?: EndpointCache;
   /** Told about everything that went wrong and was got over. */
-  onProblem?: (problem: ClientWarning) => void;
+  onWarning?: (problem: ClientWarning) => void;
   /**
    * Told what an answer, an event or a card said that could not be understood as it was, or did not say, and what the
    * version of the agent has no word for in a request.
@@ -235,9 +235,9 @@ export function resolveSettings(options: ConnectOptions): ClientSettings {
   const timeouts = { connect: 10_000, read: 30_000, send: 300_000, idle: 60_000, ...options.timeouts };
   const { verifyCard, requireVerified = verifyCard !== undefined } = options;
   if (requireVerified && !verifyCard) throw invalidField('requireVerified', 'needs verifyCard');
-  const polling = { first: 50, longest: 5_000, ...options.polling };
+  const polling = { initialDelay: 50, maxDelay: 5_000, ...options.polling };
   // An agent must not be asked without a pause.
-  for (const name of ['first', 'longest'] as const)
+  for (const name of ['initialDelay', 'maxDelay'] as const)
     if (!(polling[name] >= 1)) throw invalidField(`polling.${name}`, 'must be 1 or more');
   return {
     auth: options.auth,
@@ -254,12 +254,12 @@ export function resolveSettings(options: ConnectOptions): ClientSettings {
     timeouts,
     polling,
     limits: { body: bytes64M, frame: bytes64M, ...options.limits },
-    retries: options.retries ?? 3,
-    resumes: options.resumes ?? 5,
+    retries: options.maxRetries ?? 3,
+    resumes: options.maxResumes ?? 5,
     http: options.http ?? builtIn(options, timeouts),
     ownsHttp: options.http === undefined,
-    memory: options.memory ?? sharedEndpointCache,
-    report: options.onProblem ?? (() => {}),
+    memory: options.endpointCache ?? sharedEndpointCache,
+    report: options.onWarning ?? (() => {}),
     onLoss: options.onLoss,
     verifyCard,
     requireVerified,

@@ -41,7 +41,7 @@ export interface ConnectionInfo {
   /** Where the card was; undefined when there is none, or when it was given. */
   cardUrl: string | undefined;
   /** What is known about the signatures of the card, where the option `verifyCard` looked. */
-  verdict: CardVerification | undefined;
+  verification: CardVerification | undefined;
   /** False while nobody knows whether what the card says is true. */
   confirmed: boolean;
 }
@@ -106,32 +106,32 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
   }
 
   async card(call: CallContext = {}): Promise<AgentCard> {
-    const route = await this.#speaker.finder.fresh(call.signal);
-    if (route.found.card) return route.found.card;
+    const route = await this.#speaker.resolver.resolveFresh(call.signal);
+    if (route.agent.card) return route.agent.card;
     // Without a card, only an answer proves that there is an agent at all.
     if (!route.confirmed) await this.#probe(route, call);
     return placeholderCard(route);
   }
 
   async describe(call: CallContext = {}): Promise<ConnectionInfo> {
-    const { endpoint, found, confirmed } = await this.#speaker.finder.found(call.signal);
+    const { endpoint, agent: found, confirmed } = await this.#speaker.resolver.resolve(call.signal);
     const { url, dialect, transport, tenant } = endpoint;
     const { cardUrl, verdict } = found;
-    return { url, version: dialect.version, transport, tenant, cardUrl, verdict, confirmed };
+    return { url, version: dialect.version, transport, tenant, cardUrl, verification: verdict, confirmed };
   }
 
   async check(call: CallContext = {}): Promise<AgentCard> {
-    const route = await this.#speaker.finder.renewed(call.signal);
-    if (route.found.fetched) return route.found.card ?? placeholderCard(route);
+    const route = await this.#speaker.resolver.refresh(call.signal);
+    if (route.agent.fetched) return route.agent.card ?? placeholderCard(route);
     await this.#probe(route, call);
-    return route.found.card ?? placeholderCard(route);
+    return route.agent.card ?? placeholderCard(route);
   }
 
   async extendedCard(call: CallContext = {}): Promise<AgentCard> {
     try {
-      return await this.#speaker.ask('extendedCard', {}, call);
+      return await this.#speaker.call('extendedCard', {}, call);
     } catch (thrown) {
-      const beside = await fetchExtendedCardByPath(this.#settings, this.#speaker.finder.route, {
+      const beside = await fetchExtendedCardByPath(this.#settings, this.#speaker.resolver.selection, {
         call,
         thrown,
       });
@@ -141,8 +141,8 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
   }
 
   async send(request: SendRequest, call: CallContext = {}): Promise<Task | Message> {
-    const route = this.#speaker.finder.route ?? (await this.#speaker.finder.found(call.signal));
-    const answer = await this.#speaker.through(route, 'send', async (binding) => {
+    const route = this.#speaker.resolver.selection ?? (await this.#speaker.resolver.resolve(call.signal));
+    const answer = await this.#speaker.callThrough(route, 'send', async (binding) => {
       const sending = await AliasedSend.prepare(this.#aliases, binding, request, call);
       return sending.answered(() => binding.unary('send', sending.request, call));
     });
@@ -155,19 +155,23 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
 
   async getTask(request: GetTaskRequest, call: CallContext = {}): Promise<Task> {
     const alias = this.#aliases.find(call.owner, request.id);
-    const task = await this.#speaker.ask('getTask', alias ? { ...request, id: alias.taskId } : request, call);
+    const task = await this.#speaker.call(
+      'getTask',
+      alias ? { ...request, id: alias.taskId } : request,
+      call,
+    );
     return limitHistory(alias ? applyAliasToTask(task, alias) : task, request.historyLength);
   }
 
   async listTasks(request: ListTasksRequest, call: CallContext = {}): Promise<TaskPage> {
-    const page = await this.#speaker.ask('listTasks', request, call);
+    const page = await this.#speaker.call('listTasks', request, call);
     if (request.historyLength === undefined) return page;
     return { ...page, tasks: page.tasks.map((task) => limitHistory(task, request.historyLength)) };
   }
 
   async cancelTask(request: CancelTaskRequest, call: CallContext = {}): Promise<Task> {
     const alias = this.#aliases.find(call.owner, request.id);
-    const task = await this.#speaker.ask(
+    const task = await this.#speaker.call(
       'cancelTask',
       alias ? { ...request, id: alias.taskId } : request,
       call,
@@ -182,7 +186,11 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
   async createPushConfig(config: PushConfig, call: CallContext = {}): Promise<PushConfig> {
     const alias = this.#aliases.find(call.owner, config.taskId);
     return this.#pushAnswer(
-      await this.#speaker.ask('createPushConfig', alias ? { ...config, taskId: alias.taskId } : config, call),
+      await this.#speaker.call(
+        'createPushConfig',
+        alias ? { ...config, taskId: alias.taskId } : config,
+        call,
+      ),
       alias,
     );
   }
@@ -191,15 +199,15 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
     const alias = this.#aliases.find(call.owner, ref.taskId);
     const asked = alias ? { ...ref, taskId: alias.taskId } : ref;
     const config = asked.id === undefined ? await this.#firstPushConfig(asked.taskId, call) : undefined;
-    return this.#pushAnswer(config ?? (await this.#speaker.ask('getPushConfig', asked, call)), alias);
+    return this.#pushAnswer(config ?? (await this.#speaker.call('getPushConfig', asked, call)), alias);
   }
 
   /** Only the oldest versions, which have no list, choose one themselves. */
   async #firstPushConfig(taskId: string, call: CallContext): Promise<PushConfig | undefined> {
-    const { endpoint } = await this.#speaker.finder.found(call.signal);
+    const { endpoint } = await this.#speaker.resolver.resolve(call.signal);
     if (endpoint.dialect.version === '0.1') return undefined;
     try {
-      const { configs } = await this.#speaker.ask('listPushConfigs', { taskId }, call);
+      const { configs } = await this.#speaker.call('listPushConfigs', { taskId }, call);
       if (configs[0]) return configs[0];
     } catch (thrown) {
       const error = A2AError.from(thrown);
@@ -211,7 +219,7 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
 
   async listPushConfigs(request: ListPushConfigsRequest, call: CallContext = {}): Promise<PushConfigPage> {
     const alias = this.#aliases.find(call.owner, request.taskId);
-    const page = await this.#speaker.ask(
+    const page = await this.#speaker.call(
       'listPushConfigs',
       alias ? { ...request, taskId: alias.taskId } : request,
       call,
@@ -221,11 +229,11 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
 
   async deletePushConfig(ref: PushConfigRef, call: CallContext = {}): Promise<void> {
     const alias = this.#aliases.find(call.owner, ref.taskId);
-    await this.#speaker.ask('deletePushConfig', alias ? { ...ref, taskId: alias.taskId } : ref, call);
+    await this.#speaker.call('deletePushConfig', alias ? { ...ref, taskId: alias.taskId } : ref, call);
   }
 
   async close(): Promise<void> {
-    this.#speaker.finder.close();
+    this.#speaker.resolver.close();
     this.#streams.close();
     if (this.#settings.ownsHttp) await this.#settings.http.close();
   }
@@ -237,7 +245,7 @@ class Remote implements Omit<RemoteAgent, typeof Symbol.asyncDispose> {
   /** Asks for a task that nobody has, which does no harm in any version. */
   async #probe(route: EndpointSelection, call: CallContext): Promise<void> {
     try {
-      await this.#speaker.through(route, 'getTask', (binding) =>
+      await this.#speaker.callThrough(route, 'getTask', (binding) =>
         binding.unary('getTask', { id: crypto.randomUUID() }, call),
       );
     } catch (thrown) {

@@ -80,7 +80,7 @@ export interface ClientCredentialsOptions {
    * Where the client's own id and secret go.
    * @defaultValue `header`
    */
-  clientIn?: 'header' | 'body';
+  clientAuthMethod?: 'header' | 'body';
   /** Milliseconds after which a token is not used any more, however long its server lets it live. */
   maxAge?: number;
   /** @defaultValue the clock of the machine */
@@ -126,7 +126,7 @@ async function requestToken(
   http: HttpClient,
   now: () => number,
 ): Promise<Token> {
-  const { tokenUrl, clientId, clientIn = 'header' } = options;
+  const { tokenUrl, clientId, clientAuthMethod: clientIn = 'header' } = options;
   const secret = await reveal(options.clientSecret);
   const form = new URLSearchParams({ grant_type: 'client_credentials' });
   if (options.scope !== undefined) form.set('scope', options.scope);

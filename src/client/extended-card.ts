@@ -25,7 +25,7 @@ export async function fetchExtendedCardByPath(
   route: EndpointSelection | undefined,
   { call, thrown }: { call: CallContext; thrown: unknown },
 ): Promise<AgentCard | undefined> {
-  if (route?.found.card?.capabilities.extendedAgentCard !== true) return undefined;
+  if (route?.agent.card?.capabilities.extendedAgentCard !== true) return undefined;
   const { endpoint } = route;
   if (endpoint.dialect.name !== 'v0_3' || !unknownMethod.has(A2AError.from(thrown).reason)) return undefined;
   for (const url of placesOf(endpoint)) {

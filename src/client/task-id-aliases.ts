@@ -109,7 +109,7 @@ export function applyAliasToTask(task: Task, alias: TaskIdAlias): Task {
     ...task,
     id: alias.claimedId,
     contextId: alias.claimedContext ?? task.contextId,
-    origin: '0.1',
+    originVersion: '0.1',
   };
   if (task.status.message)
     renamed.status = { ...task.status, message: claimedMessage(task.status.message, alias) };

@@ -24,9 +24,9 @@ export interface Check extends ConformanceRule {
   readonly transports?: readonly CheckedTransport[];
   /** `card`: once for each version, whatever the transport. @defaultValue `wire` */
   readonly about?: 'card' | 'wire';
-  readonly needs?: readonly Precondition[];
+  readonly preconditions?: readonly Precondition[];
   /** True where it must be alone, because it watches what others would disturb. */
-  readonly alone?: boolean;
+  readonly runsExclusively?: boolean;
   /** Resolves when the rule holds; throws `Broken`, `NotApplicable` or `Inconclusive` otherwise. */
   run(probe: Probe): Promise<void>;
 }

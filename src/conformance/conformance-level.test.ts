@@ -15,7 +15,7 @@ function result(
   const { level = 'MUST', category = 'lifecycle', version = '1.0' } = more;
   const rule = { id, requirements: [], section: '1', level, category, sentence: '', remedy: '' };
   const transport = 'transport' in more ? more.transport : 'JSONRPC';
-  return { rule, version, transport, verdict, message: '', violations: [], looked: 1, milliseconds: 0 };
+  return { rule, version, transport, verdict, message: '', violations: [], observations: 1, milliseconds: 0 };
 }
 
 const fine = [result('card.members', 'pass', { transport: undefined }), result('send.answers', 'pass')];

@@ -69,22 +69,22 @@ export interface ProbeContext {
 
 /** What a check has to work with: one version over one transport. Whatever passes through it is looked at by all invariants. */
 export class Probe {
-  readonly tools: ProbeContext;
+  readonly context: ProbeContext;
   /** The exchanges of this check, for its evidence. */
   readonly exchanges: HttpExchange[] = [];
   /** What was wrong without being all wrong. */
   readonly complaints: { message: string; evidence: Evidence }[] = [];
 
   constructor(tools: ProbeContext) {
-    this.tools = tools;
+    this.context = tools;
   }
 
-  get speech(): ProtocolDriver {
-    return this.tools.speech;
+  get driver(): ProtocolDriver {
+    return this.context.speech;
   }
 
   get card(): JsonObject {
-    return this.tools.card;
+    return this.context.card;
   }
 
   get capabilities(): JsonObject {
@@ -92,13 +92,13 @@ export class Probe {
   }
 
   /** The same, over another transport of the version. */
-  over(speech: ProtocolDriver): Probe {
-    return this.#beside({ ...this.tools, speech });
+  withDriver(speech: ProtocolDriver): Probe {
+    return this.#beside({ ...this.context, speech });
   }
 
   /** The same, as somebody else; an empty object is nobody. */
-  as(headers: Readonly<Record<string, string>>): Probe {
-    return this.#beside({ ...this.tools, headers });
+  withCredentials(headers: Readonly<Record<string, string>>): Probe {
+    return this.#beside({ ...this.context, headers });
   }
 
   #beside(tools: ProbeContext): Probe {
@@ -109,9 +109,9 @@ export class Probe {
 
   /** Sends anything and looks at nothing. */
   async raw(request: RawRequest): Promise<HttpExchange> {
-    const exchange = await this.tools.line.send({
+    const exchange = await this.context.line.send({
       ...request,
-      headers: { ...this.tools.headers, ...request.headers },
+      headers: { ...this.context.headers, ...request.headers },
     });
     // Only the newest is still looked at whole.
     const before = this.exchanges.at(-1);
@@ -126,14 +126,14 @@ export class Probe {
     asking: OperationInput,
     manner?: RequestOverrides,
   ): Promise<DecodedResponse> {
-    if (operation === 'send' || operation === 'stream') this.tools.spend();
+    if (operation === 'send' || operation === 'stream') this.context.spend();
     const request = this.#said(operation, asking, manner);
     const askedAt = performance.now();
     const exchange = await this.raw(request);
-    const heard = this.speech.hear(exchange);
-    this.tools.see({ kind: 'answer', speech: this.speech, exchange, operation, asking, manner, heard });
+    const heard = this.driver.decode(exchange);
+    this.context.see({ kind: 'answer', speech: this.driver, exchange, operation, asking, manner, heard });
     const isTaskAnswer = operation === 'send' || operation === 'get' || operation === 'cancel';
-    const task = isTaskAnswer ? this.speech.taskOf(heard.result) : undefined;
+    const task = isTaskAnswer ? this.driver.taskOf(heard.result) : undefined;
     if (task) this.#seeTask(task, operation, exchange, askedAt);
     return heard;
   }
@@ -183,7 +183,7 @@ export class Probe {
           actual: heard.exchange.body.slice(0, 120),
         },
       );
-    const wrong = list.map((name) => errorMismatch(fault, name, this.speech.transport));
+    const wrong = list.map((name) => errorMismatch(fault, name, this.driver.transport));
     if (wrong.every((each) => each !== undefined))
       throw new RuleViolationError(`${what} was refused with the wrong error: expected ${wrong[0]}`, {
         ...evidence,
@@ -198,7 +198,7 @@ export class Probe {
     asking: OperationInput,
     following: StreamReadOptions = {},
   ): Promise<ObservedStream> {
-    if (operation === 'stream') this.tools.spend();
+    if (operation === 'stream') this.context.spend();
     const events: NormalizedEvent[] = [];
     let fault: ErrorResponse | undefined;
     const { until, manner, deadline, signal } = following;
@@ -212,17 +212,17 @@ export class Probe {
       ...(signal ? { signal } : {}),
       onFrame: (frame) => {
         if (frame.data === undefined) return false;
-        const heard = this.speech.hearFrame(frame, { frames: [] });
+        const heard = this.driver.decodeFrame(frame, { frames: [] });
         fault ??= heard.fault;
         if (heard.fault) return false;
         const event: NormalizedEvent = heard.problem
           ? { kind: 'unknown', why: heard.problem, raw: frame.data }
-          : this.speech.eventOf(heard.event);
+          : this.driver.eventOf(heard.event);
         const index = events.push(event) - 1;
-        this.tools.shadows.follow(event);
+        this.context.shadows.follow(event);
         seen.push({
           kind: 'event',
-          speech: this.speech,
+          speech: this.driver,
           exchange: empty,
           operation,
           asking,
@@ -238,11 +238,11 @@ export class Probe {
     const isStream = isEventStream(exchange);
     const isWhole = exchange.end === 'complete';
     if (isStream)
-      this.tools.see({ kind: 'stream', speech: this.speech, exchange, operation, asking, events, isWhole });
+      this.context.see({ kind: 'stream', speech: this.driver, exchange, operation, asking, events, isWhole });
     else {
-      const heard = this.speech.hear(exchange);
+      const heard = this.driver.decode(exchange);
       fault ??= heard.fault;
-      this.tools.see({ kind: 'answer', speech: this.speech, exchange, operation, asking, manner, heard });
+      this.context.see({ kind: 'answer', speech: this.driver, exchange, operation, asking, manner, heard });
     }
     return { exchange, events, fault, isStream, isWhole };
   }
@@ -277,11 +277,11 @@ export class Probe {
     want: TargetOutcome,
     asking: Omit<OperationInput, 'message'> & { message?: MessageDraft } = {},
   ): Promise<NormalizedTask> {
-    const draft = { ...this.tools.reach.to(want), ...asking.message };
+    const draft = { ...this.context.reach.promptFor(want), ...asking.message };
     const heard = await this.ask('send', { ...asking, message: draft });
-    const task = this.speech.taskOf(heard.result);
+    const task = this.driver.taskOf(heard.result);
     if (!task?.id) {
-      const isMessage = this.speech.messageOf(heard.result) !== undefined;
+      const isMessage = this.driver.messageOf(heard.result) !== undefined;
       throw new InconclusiveError(
         isMessage
           ? `The agent answers "${draft.text ?? draft.messageId}" with a message and makes no task; name a text that makes one in a scenario file.`
@@ -307,11 +307,11 @@ export class Probe {
 
   /** A task that is at work and will be for a while. */
   async slow(asking: Omit<OperationInput, 'message'> = {}): Promise<NormalizedTask> {
-    if (this.speech.version !== '0.1') return this.reach('slow', { returnImmediately: true, ...asking });
+    if (this.driver.version !== '0.1') return this.reach('slow', { returnImmediately: true, ...asking });
     // In 0.1 every send waits, so the task is begun with a stream that is left.
     if (this.capabilities.streaming !== true)
       throw new InconclusiveError('In 0.1 a task at work is seen in streams only, and this agent has none.');
-    const message = { ...this.tools.reach.to('slow'), taskId: crypto.randomUUID() };
+    const message = { ...this.context.reach.promptFor('slow'), taskId: crypto.randomUUID() };
     await this.followed('stream', { ...asking, message }, { until: () => true });
     return this.get(message.taskId);
   }
@@ -330,7 +330,7 @@ export class Probe {
   /** Asks for a task that must be there. */
   async get(id: string, historyLength?: number): Promise<NormalizedTask> {
     const result = await this.ok('get', historyLength === undefined ? { id } : { id, historyLength });
-    const task = this.speech.taskOf(result);
+    const task = this.driver.taskOf(result);
     if (!task)
       throw new RuleViolationError('get gave something that is no task', {
         exchanges: this.exchanges.slice(-1),
@@ -340,14 +340,17 @@ export class Probe {
 
   /** Asks for a task again and again until it is as wanted. */
   async poll(id: string, isThere: (task: NormalizedTask) => boolean): Promise<NormalizedTask> {
-    const until = performance.now() + this.tools.deadline;
+    const until = performance.now() + this.context.deadline;
     for (let wait = 20; ; wait = Math.min(wait * 1.6, 1_000)) {
       const task = await this.get(id);
       if (isThere(task)) return task;
       if (performance.now() + wait > until)
-        throw new RuleViolationError(`Task ${id} was still "${task.state}" after ${this.tools.deadline} ms`, {
-          exchanges: this.exchanges.slice(-1),
-        });
+        throw new RuleViolationError(
+          `Task ${id} was still "${task.state}" after ${this.context.deadline} ms`,
+          {
+            exchanges: this.exchanges.slice(-1),
+          },
+        );
       await new Promise((resolve) => setTimeout(resolve, wait));
     }
   }
@@ -363,7 +366,7 @@ export class Probe {
   }
 
   /** Notes what is wrong and goes on. */
-  complain(message: string, evidence: Evidence = {}): void {
+  warn(message: string, evidence: Evidence = {}): void {
     this.complaints.push({ message, evidence: { exchanges: this.exchanges.slice(-1), ...evidence } });
   }
 
@@ -372,22 +375,22 @@ export class Probe {
     asking: OperationInput,
     manner: RequestOverrides | undefined,
   ): RawRequest {
-    const request = this.speech.say(operation, asking, manner);
-    if (!request) throw new InconclusiveError(`${this.speech.version} has no word for ${operation}.`);
+    const request = this.driver.encode(operation, asking, manner);
+    if (!request) throw new InconclusiveError(`${this.driver.version} has no word for ${operation}.`);
     return request;
   }
 
   #seeTask(task: NormalizedTask, from: DriverOperation, exchange: HttpExchange, askedAt: number): void {
-    const { shadows, see } = this.tools;
+    const { shadows, see } = this.context;
     const known = shadows.of(task.id);
     // What was under way before we learned of the end may tell of the time before it.
     const shadow = known?.endedAt !== undefined && known.endedAt > askedAt ? undefined : known;
-    see({ kind: 'task', speech: this.speech, exchange, task, from, shadow });
+    see({ kind: 'task', speech: this.driver, exchange, task, from, shadow });
     shadows.see(task);
   }
 
   #seeEvent(sighting: Observation & { kind: 'event' }, askedAt: number): void {
-    this.tools.see(sighting);
+    this.context.see(sighting);
     const { event, exchange, operation } = sighting;
     if (event.kind === 'task') this.#seeTask(event.task, operation, exchange, askedAt);
   }

@@ -55,6 +55,6 @@ export interface RuleResult {
   readonly message: string;
   readonly violations: readonly Violation[];
   /** How often it was looked at. */
-  readonly looked: number;
+  readonly observations: number;
   readonly milliseconds: number;
 }

@@ -33,7 +33,7 @@ export interface RunChecksOptions {
   /** The credentials of somebody who is known to the agent and may not send messages. */
   readonly limitedHeaders?: Readonly<Record<string, string>>;
   /** Messages that lead to states. */
-  readonly ways?: OutcomePrompts;
+  readonly prompts?: OutcomePrompts;
   readonly versions?: readonly CheckedVersion[];
   readonly transports?: readonly CheckedTransport[];
   /** Ids, sections or beginnings of them. */
@@ -63,7 +63,7 @@ export interface RunChecksOutcome {
   readonly url: string;
   /** The cards that were found, the one of the newest version first. */
   readonly cards: readonly PublishedCard[];
-  readonly lanes: readonly { version: CheckedVersion; transport: CheckedTransport; url: string }[];
+  readonly variants: readonly { version: CheckedVersion; transport: CheckedTransport; url: string }[];
   readonly results: readonly RuleResult[];
   /** What makes the results worth less than they look. */
   readonly warnings: readonly string[];
@@ -159,7 +159,7 @@ class CheckRun {
   async #unreachable(cards: readonly PublishedCard[]): Promise<string> {
     if (cards.length > 0) return 'The card names no JSON-RPC or REST interface that could be tried.';
     const { first } = this.#line;
-    const seen = first && first.status > 0 ? `HTTP ${first.status}` : (first?.trouble ?? 'no answer');
+    const seen = first && first.status > 0 ? `HTTP ${first.status}` : (first?.transportError ?? 'no answer');
     return `There is no agent card at ${this.#url} (${seen}).`;
   }
 
@@ -178,35 +178,35 @@ class CheckRun {
       ...(this.#options.limitedHeaders ? { limitedHeaders: this.#options.limitedHeaders } : {}),
       card,
       cardUrl: shown?.url ?? this.#url,
-      reach: new PromptCatalog(this.#options.ways ?? {}, cardExamples(card, this.#options.skills)),
+      reach: new PromptCatalog(this.#options.prompts ?? {}, cardExamples(card, this.#options.skills)),
       shadows: new TaskTracker(),
       receiver: this.#receiver,
       others: siblings.filter((each) => each !== speech),
       deadline: this.#timeout,
       spend: () => this.#spend(),
-      see: (sighting) => this.#watch.see(sighting),
+      see: (sighting) => this.#watch.observe(sighting),
     };
   }
 
   /** Lane after lane, but no lane waits for the slow checks of the one before: most of their time is the agent's. */
   async #runAll(trials: readonly ScheduledCheck[]): Promise<void> {
-    const together = trials.filter(({ check }) => !check.alone);
+    const together = trials.filter(({ check }) => !check.runsExclusively);
     let next = 0;
     const work = async (): Promise<void> => {
       for (let each = together[next++]; each; each = together[next++]) await this.#try(each);
     };
     await Promise.all(Array.from({ length: width }, work));
-    for (const each of trials.filter(({ check }) => check.alone)) await this.#try(each);
+    for (const each of trials.filter(({ check }) => check.runsExclusively)) await this.#try(each);
   }
 
   /** Says something that the agent says it understands, and notes where that leads. */
   async #warmUp({ speech, reach, headers, line }: ProbeContext): Promise<void> {
-    const draft = reach.any();
-    const request = speech.say('send', { message: draft });
+    const draft = reach.anyPrompt();
+    const request = speech.encode('send', { message: draft });
     if (!request) return;
     this.#spend();
     const exchange = await line.send({ ...request, headers: { ...headers, ...request.headers } });
-    const { result } = speech.hear(exchange);
+    const { result } = speech.decode(exchange);
     const { messageId: _fresh, ...way } = draft;
     const task = speech.taskOf(result);
     if (speech.messageOf(result)) reach.learn('message', way);
@@ -235,7 +235,7 @@ class CheckRun {
     };
     let result: RuleResult;
     try {
-      const missing = missingNeed(check.needs ?? [], probe, this.#options);
+      const missing = missingNeed(check.preconditions ?? [], probe, this.#options);
       if (missing) throw missing;
       const left = this.#ends - performance.now();
       if (left <= 0) throw new InconclusiveError('The time for the whole run was over; raise --max-time.');
@@ -281,7 +281,7 @@ class CheckRun {
     return {
       url: this.#url,
       cards,
-      lanes: lanes.map(({ version, transport, url }) => ({ version, transport, url })),
+      variants: lanes.map(({ version, transport, url }) => ({ version, transport, url })),
       results: this.#results,
       warnings: this.#warnings(lanes),
       unreachable,
@@ -322,7 +322,7 @@ function missingNeed(
   probe: Probe,
   options: RunChecksOptions,
 ): Error | undefined {
-  const { capabilities, card, speech } = probe;
+  const { capabilities, card, driver: speech } = probe;
   const has: Readonly<Record<Precondition, boolean>> = {
     streaming: capabilities.streaming === true,
     'no-streaming': capabilities.streaming !== true,

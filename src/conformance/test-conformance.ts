@@ -18,7 +18,7 @@ export async function testConformance(
   const { second, timeout = 60_000, headers, insecure } = options;
   const began = new Date();
   const told = { ...(headers ? { headers } : {}), ...(insecure ? { insecure } : {}) };
-  const silence = await waitUntilReachable(url, { ...told, patience: Math.min(timeout, 10_000) });
+  const silence = await waitUntilReachable(url, { ...told, timeout: Math.min(timeout, 10_000) });
   if (silence !== undefined) return unreachable(url, silence, began);
   const run: RunChecksOptions = { checks: allChecks, invariants: allInvariants, warmUp: true, ...options };
   const outcome = await runChecks(url, run);
@@ -35,7 +35,7 @@ function unreachable(url: string, why: string, began: Date): RunChecksOutcome {
   return {
     url,
     cards: [],
-    lanes: [],
+    variants: [],
     results: [],
     warnings: [],
     unreachable: why,

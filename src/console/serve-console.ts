@@ -32,17 +32,17 @@ export interface ConsoleOptions {
   /** The agents that it begins with; people may add more. */
   readonly agents?: readonly InitialAgent[];
   /** What is seen on wires. @defaultValue a tape of its own, with what people say and hear at the console */
-  readonly tape?: TrafficLog;
+  readonly trafficLog?: TrafficLog;
   /**
    * Records what people say and hear at the console. Leave it out where the agents, or the gateway before them, are
    * tapped already, or everything is seen twice.
    * @defaultValue true where no tape is given
    */
-  readonly recordsItself?: boolean;
+  readonly recordOwnRequests?: boolean;
   /** Counts what is going on. */
   readonly metrics?: Metrics | readonly Metrics[];
   /** Where push notifications that did not arrive are kept; a function where agents come and go. */
-  readonly ledger?: TaskStore | (() => readonly TaskStore[]);
+  readonly taskStore?: TaskStore | (() => readonly TaskStore[]);
   /** @defaultValue 0, any free port */
   readonly port?: number;
   /** An address of this machine that nobody else reaches. @defaultValue `127.0.0.1` */
@@ -82,7 +82,11 @@ export async function serveConsole(options: ConsoleOptions = {}): Promise<Runnin
     throw invalidField('token', 'must have at least 16 letters, digits and . _ ~ -');
   const desk = new ConsoleServer(options, token, new StaticPage());
   const server = await listen(
-    { listener: (request, response) => desk.receive(request, response), faces: () => [], metrics: undefined },
+    {
+      listener: (request, response) => desk.receive(request, response),
+      contexts: () => [],
+      metrics: undefined,
+    },
     { host, port },
   );
   const origin = server.url;
@@ -97,7 +101,7 @@ export async function serveConsole(options: ConsoleOptions = {}): Promise<Runnin
   return { url, origin, token, setAgents, stop, [Symbol.asyncDispose]: stop };
 }
 
-function ledgersOf({ ledger }: ConsoleOptions): () => readonly TaskStore[] {
+function ledgersOf({ taskStore: ledger }: ConsoleOptions): () => readonly TaskStore[] {
   if (typeof ledger === 'function') return ledger;
   return () => (ledger ? [ledger] : []);
 }
@@ -133,8 +137,8 @@ class ConsoleServer {
     this.#maxStreams = maxStreams;
     const http = undiciHttpClient({ connectTimeout: 5_000, maxConnections: 64 });
     this.#http = http;
-    const tape = options.tape ?? new TrafficLog();
-    const isRecorded = options.recordsItself ?? options.tape === undefined;
+    const tape = options.trafficLog ?? new TrafficLog();
+    const isRecorded = options.recordOwnRequests ?? options.trafficLog === undefined;
     const to = (origin: string): string => this.#book.nameAt(origin) ?? agentNameFromUrl(origin);
     const named = withUserAgent(http, 'dragoman-console');
     const talking = isRecorded ? tapHttpClient(named, tape, { from: 'console', to }) : named;
@@ -145,7 +149,7 @@ class ConsoleServer {
     const about: ConsoleInfo = {
       name: 'dragoman',
       version: packageVersion(),
-      hasPushes: options.ledger !== undefined,
+      hasPushes: options.taskStore !== undefined,
     };
     this.#routes = {
       'GET about': () => ({ json: about }),

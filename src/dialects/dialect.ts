@@ -150,7 +150,7 @@ export interface Dialect {
   readonly task: Codec<Task>;
   readonly message: Codec<Message>;
   /** True when an event reads the same for everybody, so that its text can be shared between readers. */
-  readonly sharesEvents: boolean;
+  readonly canShareEventJson: boolean;
   /**
    * Makes a writer for one stream.
    *
@@ -172,7 +172,7 @@ export interface Dialect {
   /** The media type of a REST body; JSON-RPC always has `application/json`. */
   readonly restMediaType: string;
   /** True when following a finished task gives the task and an end instead of an error. */
-  readonly followsFinished: boolean;
+  readonly allowsFinishedSubscribe: boolean;
 }
 
 /** Gives the preferred JSON-RPC method of an operation. */

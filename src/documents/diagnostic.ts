@@ -16,13 +16,13 @@ export interface Diagnostic {
 export class DocumentError extends Error {
   override readonly name = 'DocumentError';
   readonly file: string;
-  readonly complaints: readonly Diagnostic[];
+  readonly diagnostics: readonly Diagnostic[];
 
   constructor(file: string, complaints: readonly Diagnostic[]) {
     const sorted = complaints.toSorted((a, b) => a.line - b.line || a.column - b.column);
     super(sorted.map((each) => `${file}:${each.line}:${each.column}: ${told(each)}`).join('\n'));
     this.file = file;
-    this.complaints = sorted;
+    this.diagnostics = sorted;
   }
 }
 

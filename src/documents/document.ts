@@ -65,7 +65,7 @@ export class Document {
   }
 
   /** A complaint about something in it. */
-  complaint(path: DocumentPath, message: string): Diagnostic {
+  diagnostic(path: DocumentPath, message: string): Diagnostic {
     return { message, path: formatPath(path), ...this.locate(path) };
   }
 
@@ -81,7 +81,7 @@ export class Document {
     const found = toDiagnostics(result.error.issues);
     throw new DocumentError(
       this.file,
-      found.map(({ path, message }) => this.complaint(path, message)),
+      found.map(({ path, message }) => this.diagnostic(path, message)),
     );
   }
 

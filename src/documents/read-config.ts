@@ -25,7 +25,7 @@ export function readConfigDocument<Read>(
 ): Read {
   const document = Document.parse(text, file);
   const complaints: Diagnostic[] = [];
-  const complain: ReportDiagnostic = (path, message) => complaints.push(document.complaint(path, message));
+  const complain: ReportDiagnostic = (path, message) => complaints.push(document.diagnostic(path, message));
   const filled = interpolateVariables(document.value, environment, (path, name) => {
     if (isOurs(path)) complain(path, `${name} is not set, and there is no default`);
   });

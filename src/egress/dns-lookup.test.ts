@@ -93,8 +93,10 @@ describe('a lookup', () => {
 
   it('lets the addresses decide where only blocks are wanted', async () => {
     const only = ['8.8.8.0/24'];
-    expect(await look('example.com', { ...answering('8.8.8.8'), only }, {})).toBe('8.8.8.8');
-    await expect(look('example.com', { ...answering('8.8.4.4'), only })).rejects.toMatchObject(refused);
+    expect(await look('example.com', { ...answering('8.8.8.8'), allowOnly: only }, {})).toBe('8.8.8.8');
+    await expect(look('example.com', { ...answering('8.8.4.4'), allowOnly: only })).rejects.toMatchObject(
+      refused,
+    );
   });
 
   it('asks the system by default', async () => {

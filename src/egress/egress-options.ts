@@ -37,7 +37,7 @@ export interface EgressOptions {
   /** Forbids, in the same words, and is stronger than all that allows. */
   deny?: readonly string[];
   /** Forbids everything else, in the same words. It allows nothing that is not public. */
-  only?: readonly string[];
+  allowOnly?: readonly string[];
   /**
    * The ports to use.
    * @defaultValue all for cards and calls; those of web servers for webhooks and files
@@ -75,5 +75,5 @@ export interface EgressOptions {
   /** Told about every address before it is connected to. */
   onConnect?: (address: string, origin: string) => void;
   /** Told about everything that is refused. */
-  onRefuse?: (refusal: EgressDenial) => void;
+  onDenied?: (refusal: EgressDenial) => void;
 }

@@ -77,7 +77,7 @@ describe('a policy without options', () => {
 describe('a policy', () => {
   it('tells its owner what it refuses', () => {
     const refusals: EgressDenial[] = [];
-    const policy = egressPolicy({ onRefuse: (refusal) => refusals.push(refusal) });
+    const policy = egressPolicy({ onDenied: (refusal) => refusals.push(refusal) });
     expect(() => policy.check('http://localhost/')).toThrow(A2AError);
     expect(() => policy.checkAddress('10.9.8.7', 'example.com', 443)).toThrow(A2AError);
     expect(refusals).toMatchObject([
@@ -133,13 +133,13 @@ describe('a policy', () => {
     [{ deny: ['hooks'], allow: ['hooks'] }, 'https://hooks/', false],
     [{ deny: ['10.0.0.7'], allowPrivate: true }, 'https://10.0.0.7/', false],
     [{ deny: ['8.8.8.8'], allow: ['::ffff:0:0/96'] }, 'https://[::ffff:8.8.8.8]/', false],
-    [{ only: ['*.example.com'] }, 'https://a.example.com/', true],
-    [{ only: ['*.example.com'] }, 'https://example.org/', false],
-    [{ only: ['*.example.com'] }, 'https://8.8.8.8/', false],
-    [{ only: [] }, 'https://example.com/', false],
-    [{ only: ['hooks.internal'] }, 'https://hooks.internal/', false],
-    [{ only: ['8.8.8.0/24'] }, 'https://8.8.8.8/', true],
-    [{ only: ['8.8.8.0/24'] }, 'https://8.8.4.4/', false],
+    [{ allowOnly: ['*.example.com'] }, 'https://a.example.com/', true],
+    [{ allowOnly: ['*.example.com'] }, 'https://example.org/', false],
+    [{ allowOnly: ['*.example.com'] }, 'https://8.8.8.8/', false],
+    [{ allowOnly: [] }, 'https://example.com/', false],
+    [{ allowOnly: ['hooks.internal'] }, 'https://hooks.internal/', false],
+    [{ allowOnly: ['8.8.8.0/24'] }, 'https://8.8.8.8/', true],
+    [{ allowOnly: ['8.8.8.0/24'] }, 'https://8.8.4.4/', false],
     [{ ports: [443] }, 'https://example.com:8443/', false],
     [{ ports: [[20, 30]] }, 'https://example.com:22/', true],
     [{ schemes: ['http', 'https'] }, 'http://example.com/', true],

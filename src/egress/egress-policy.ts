@@ -56,7 +56,7 @@ export function egressPolicy(options: EgressOptions = {}): EgressPolicy {
   const limits = limitsOf(options);
 
   function refuse(target: string, verdict: Denial, address?: string): never {
-    options.onRefuse?.({ target, address, why: verdict.hint });
+    options.onDenied?.({ target, address, why: verdict.hint });
     const { why, hint } = verdict;
     throw new A2AError('PERMISSION_DENIED', `${target} may not be used: ${why}`, { hint });
   }

@@ -47,7 +47,7 @@ export interface AgentDefinition
    * first gives something else. Such a task cannot be asked for before.
    * @defaultValue false: every message makes a task, and a message it returns is said with the last status
    */
-  mayAnswerDirectly?: boolean;
+  allowDirectReply?: boolean;
   /** @defaultValue true */
   streaming?: boolean;
   /** @defaultValue false */
@@ -62,7 +62,7 @@ export interface AgentDefinition
 /** Where an agent lives and how long it may take. */
 export interface AgentOptions {
   /** @defaultValue a ledger in memory */
-  ledger?: TaskStore;
+  taskStore?: TaskStore;
   /** @defaultValue nobody listens */
   log?: LogSink;
   /** Counts what becomes of tasks. @defaultValue nobody counts */
@@ -87,12 +87,12 @@ export interface AgentOptions {
    * a ledger.
    * @defaultValue true, unless other processes share the ledger
    */
-  recovers?: boolean;
+  recoverTasks?: boolean;
   /** How many push configurations one task may have. @defaultValue 10 */
   maxPushConfigs?: number;
   /** How push notifications are sent. */
   push?: PushOptions;
   clock?: IntervalClock;
   /** Makes ids. @defaultValue UUIDs that sort by time */
-  newId?: () => string;
+  generateId?: () => string;
 }

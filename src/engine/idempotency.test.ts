@@ -44,7 +44,7 @@ describe.each<[string, () => Promise<TaskStore>]>([
           } else yield context.text;
         },
       },
-      { ledger },
+      { taskStore: ledger },
     );
   });
 
@@ -85,7 +85,7 @@ describe.each<[string, () => Promise<TaskStore>]>([
     const kinds = first.map(({ kind, sequence }) => [kind, sequence]);
     const second = await all(agent.stream(userRequest('hi', { messageId: 'm' })));
     expect(second.map(({ kind, sequence }) => [kind, sequence])).toEqual(kinds);
-    expect(await all(agent.stream(userRequest('hi', { messageId: 'm' }, { after: 2 })))).toEqual(
+    expect(await all(agent.stream(userRequest('hi', { messageId: 'm' }, { afterSequence: 2 })))).toEqual(
       first.slice(2),
     );
     expect(runs).toEqual(['hi']);

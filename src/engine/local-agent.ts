@@ -84,15 +84,15 @@ class Engine implements LocalAgent, TaskRunHost {
     this.options = options;
     this.now = () => clock.now();
     this.timestamp = monotonicTimestamps(clock);
-    this.newId = options.newId ?? uuidV7;
+    this.newId = options.generateId ?? uuidV7;
     this.#card = buildCard(definition);
-    this.#ledger = options.ledger ?? memoryTaskStore({ now: this.now });
-    this.#ownsLedger = options.ledger === undefined;
+    this.#ledger = options.taskStore ?? memoryTaskStore({ now: this.now });
+    this.#ownsLedger = options.taskStore === undefined;
     this.#log = options.log ?? (() => {});
     this.#process = traceProcess(definition.process, new LazyTracing(options.tracing));
-    this.entered = options.metrics?.taskEntered;
-    options.metrics?.watchRuns(() => this.#runs.size);
-    this.#recovers = options.recovers ?? !this.#ledger.isShared;
+    this.entered = options.metrics?.countTaskState;
+    options.metrics?.observeRuns(() => this.#runs.size);
+    this.#recovers = options.recoverTasks ?? !this.#ledger.isShared;
     this.#entrance = new MessageValidator(definition);
     this.#stopWatching = startWatchdog(this.#runs, clock, options);
     this.#push = new PushConfigService(this.#ledger, definition, options, this);
@@ -143,10 +143,10 @@ class Engine implements LocalAgent, TaskRunHost {
     const runs = this.#runs.all();
     for (const run of runs) {
       // What a restart can take up is left as it is, as if the process had been killed.
-      if (run.isAsking || (this.definition.resume && !this.#ownsLedger)) run.letGo();
+      if (run.isAsking || (this.definition.resume && !this.#ownsLedger)) run.detach();
       else run.stop('failed', 'The agent was shut down while it worked on this task.');
     }
-    await Promise.allSettled(runs.map(async ({ log }) => log.settled()));
+    await Promise.allSettled(runs.map(async ({ log }) => log.whenPersisted()));
     await this.#push.close();
     if (this.#ownsLedger) await this.#ledger[Symbol.asyncDispose]();
   }
@@ -170,7 +170,7 @@ class Engine implements LocalAgent, TaskRunHost {
   }
 
   #send(admission: MessageClass, request: SendRequest, call: CallContext): Promise<Task | Message> {
-    if (admission.kind === 'new' && this.definition.mayAnswerDirectly) {
+    if (admission.kind === 'new' && this.definition.allowDirectReply) {
       return this.#tryDirectly(request, call, admission.taskId).then<Task | Message>((direct) =>
         direct.kind === 'message' ? direct.message : this.#answer(direct.run, direct.run.log, request),
       );
@@ -199,21 +199,22 @@ class Engine implements LocalAgent, TaskRunHost {
     request: SendRequest,
     call: CallContext,
   ): AsyncIterable<StreamEvent> | Promise<AsyncIterable<StreamEvent>> {
-    if (admission.kind === 'new' && this.definition.mayAnswerDirectly) {
+    if (admission.kind === 'new' && this.definition.allowDirectReply) {
       return this.#tryDirectly(request, call, admission.taskId).then((direct) =>
         direct.kind === 'message'
           ? singleEventStream({ kind: 'message', message: direct.message })
-          : direct.run.log.follow(0, endsStream),
+          : direct.run.log.subscribe(0, endsStream),
       );
     }
     const isKnown = admission.kind !== 'new';
     // A number that the task has not reached is of another task, or of one that was lost.
-    const after = isKnown && (request.after ?? 0) <= admission.log.sequence ? request.after : undefined;
+    const after =
+      isKnown && (request.afterSequence ?? 0) <= admission.log.sequence ? request.afterSequence : undefined;
     const from = after ?? 0;
     const proceeding = this.#proceed(admission, request, call, isKnown && after === undefined);
     if (proceeding instanceof Promise)
-      return proceeding.then(({ follower, log }) => follower ?? log.follow(from, endsStream));
-    return proceeding.follower ?? proceeding.log.follow(from, endsStream);
+      return proceeding.then(({ follower, log }) => follower ?? log.subscribe(from, endsStream));
+    return proceeding.follower ?? proceeding.log.subscribe(from, endsStream);
   }
 
   #admit(request: SendRequest, call: CallContext): MessageClass | Promise<MessageClass> {
@@ -249,7 +250,7 @@ class Engine implements LocalAgent, TaskRunHost {
       status: { state: 'submitted', timestamp: this.timestamp() },
       history: [withTaskIds(request.message, contextId, id)],
     };
-    if (call.version === '0.1') task.origin = '0.1';
+    if (call.version === '0.1') task.originVersion = '0.1';
     this.entered?.('submitted');
     return this.#ledger.create(call.owner ?? '', task, request.message.messageId);
   }
@@ -306,7 +307,7 @@ class Engine implements LocalAgent, TaskRunHost {
     }
     const message = withTaskIds(request.message, log.contextId, log.id);
     // The next turn of a task begins with the task as it stood before it.
-    const follower = followsFirst ? log.follow('now', endsStream) : undefined;
+    const follower = followsFirst ? log.subscribe('now', endsStream) : undefined;
     log.append({ kind: 'input', message });
     if (present) {
       present.answer(message);
@@ -386,14 +387,14 @@ class Engine implements LocalAgent, TaskRunHost {
   }
 
   subscribe(
-    ...[{ id, after }, call = anonymousOwner]: Parameters<Agent['subscribe']>
+    ...[{ id, afterSequence: after }, call = anonymousOwner]: Parameters<Agent['subscribe']>
   ): AsyncIterable<StreamEvent> {
     if (this.definition.streaming === false) return unsupportedStream();
     const log = this.#ledger.open(call.owner ?? '', id);
     const follow = (opened: TaskLog | undefined): AsyncIterable<StreamEvent> => {
       if (!opened) return failingStream(taskNotFound(id));
-      if (after !== undefined && after <= opened.sequence) return opened.follow(after, endsStream);
-      if (!isTerminal(opened.state)) return opened.follow('now', endsStream);
+      if (after !== undefined && after <= opened.sequence) return opened.subscribe(after, endsStream);
+      if (!isTerminal(opened.state)) return opened.subscribe('now', endsStream);
       const text = `The task is ${opened.state}: there is nothing left to follow`;
       return failingStream(new A2AError('UNSUPPORTED_OPERATION', text, { details: { taskId: id } }));
     };

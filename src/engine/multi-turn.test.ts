@@ -161,9 +161,9 @@ describe('a message', () => {
 
   it('makes the task that it claims, and goes on with it the next time', async () => {
     const agent = yielding();
-    const first = expectTask(await agent.send(userRequest('a shirt', {}, { claimedTaskId: 'mine' })));
+    const first = expectTask(await agent.send(userRequest('a shirt', {}, { clientTaskId: 'mine' })));
     expect(first).toMatchObject({ id: 'mine', status: { state: 'input-required' } });
-    const second = expectTask(await agent.send(userRequest('L', {}, { claimedTaskId: 'mine' })));
+    const second = expectTask(await agent.send(userRequest('L', {}, { clientTaskId: 'mine' })));
     expect(second).toMatchObject({ id: 'mine', status: { state: 'completed' } });
   });
 });
@@ -201,8 +201,8 @@ describe('an answer', () => {
     });
     const events = await all(agent.stream(userRequest('hi')));
     const { id } = expectTask(reduce(events) as never);
-    expect(await all(agent.subscribe({ id, after: 3 }))).toEqual(events.slice(3));
-    expect(await all(agent.subscribe({ id, after: 5 }))).toEqual([]);
+    expect(await all(agent.subscribe({ id, afterSequence: 3 }))).toEqual(events.slice(3));
+    expect(await all(agent.subscribe({ id, afterSequence: 5 }))).toEqual([]);
     expect(await reasonOf(all(agent.subscribe({ id })))).toBe('UNSUPPORTED_OPERATION');
   });
 });

@@ -30,7 +30,7 @@ describe('the task of one owner', () => {
     ['sending', (id, agent) => agent.send(userRequest('L', { taskId: id }), bob)],
     ['streaming', (id, agent) => all(agent.stream(userRequest('L', { taskId: id }), bob))],
     ['subscribing', (id, agent) => all(agent.subscribe({ id }, bob))],
-    ['resuming', (id, agent) => all(agent.subscribe({ id, after: 0 }, bob))],
+    ['resuming', (id, agent) => all(agent.subscribe({ id, afterSequence: 0 }, bob))],
     [
       'configuring',
       (taskId, agent) => agent.createPushConfig({ taskId, id: '', url: 'https://b.example' }, bob),
@@ -59,7 +59,7 @@ describe('the task of one owner', () => {
 
   it('may have the id that a task of another one has', async () => {
     const agent = asking();
-    const claim = { claimedTaskId: 'same' };
+    const claim = { clientTaskId: 'same' };
     await agent.send(userRequest('hi', {}, claim), ann);
     await agent.send(userRequest('ho', {}, claim), bob);
     const done = expectTask(await agent.send(userRequest('L', { taskId: 'same' }), ann));
@@ -72,13 +72,13 @@ describe('the task of one owner', () => {
     ['', '3:annt'],
     ['', 'annt'],
     ['an', 'nt'],
-  ])('cannot be reached by owner %j with a task called %j', async (owner, claimedTaskId) => {
+  ])('cannot be reached by owner %j with a task called %j', async (owner, clientTaskId) => {
     const agent = asking();
-    await agent.send(userRequest('hi', {}, { claimedTaskId: 't' }), ann);
-    await agent.send(userRequest('hi', {}, { claimedTaskId }), { owner });
-    await agent.send(userRequest('stolen', {}, { claimedTaskId }), { owner });
+    await agent.send(userRequest('hi', {}, { clientTaskId: 't' }), ann);
+    await agent.send(userRequest('hi', {}, { clientTaskId: clientTaskId }), { owner });
+    await agent.send(userRequest('stolen', {}, { clientTaskId: clientTaskId }), { owner });
     expect(await agent.getTask({ id: 't' }, ann)).toMatchObject({ status: { state: 'input-required' } });
-    const done = expectTask(await agent.send(userRequest('mine', {}, { claimedTaskId: 't' }), ann));
+    const done = expectTask(await agent.send(userRequest('mine', {}, { clientTaskId: 't' }), ann));
     expect(artifactTexts(done)).toEqual(['mine']);
   });
 });

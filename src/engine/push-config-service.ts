@@ -31,7 +31,7 @@ export class PushConfigService {
     this.#host = host;
     this.#isSupported = definition.pushNotifications ?? false;
     this.#most = maxPushConfigs;
-    this.#sending = metrics ? { onAttempt: (outcome) => metrics.pushed(outcome), ...push } : push;
+    this.#sending = metrics ? { onAttempt: (outcome) => metrics.countPush(outcome), ...push } : push;
     this.jwks = signer && (() => signer.jwks());
   }
 
@@ -54,11 +54,11 @@ export class PushConfigService {
     if (!URL.canParse(config.url)) throw invalidField('url', 'must be a URL');
     const outbox = await this.#outbox();
     outbox.check(stored);
-    const existing = await this.#ledger.pushConfigs(owner, config.taskId);
+    const existing = await this.#ledger.listPushConfigs(owner, config.taskId);
     if (existing.length >= this.#most && !existing.some((each) => each.id === id))
       throw new A2AError('RESOURCE_EXHAUSTED', `A task may have ${this.#most} push configurations`);
     // What is not stored yet may never have happened.
-    await log.settled();
+    await log.whenPersisted();
     const state = await this.#ledger.putPushConfig(owner, stored, after ?? sequence - 1);
     await outbox.add(owner, stored, state);
     return withoutSecrets(stored);
@@ -92,7 +92,7 @@ export class PushConfigService {
   /** Takes up the deliveries that the process before this one left. */
   async resume(): Promise<void> {
     if (!this.#isSupported) return;
-    const deliveries = await this.#ledger.deliveries();
+    const deliveries = await this.#ledger.listDeliveries();
     if (deliveries.length > 0) await (await this.#outbox()).resume(deliveries);
   }
 
@@ -119,7 +119,7 @@ export class PushConfigService {
 
   async #configsOf(taskId: string, owner: string): Promise<readonly PushConfig[]> {
     await this.#openTask(taskId, owner);
-    return this.#ledger.pushConfigs(owner, taskId);
+    return this.#ledger.listPushConfigs(owner, taskId);
   }
 }
 

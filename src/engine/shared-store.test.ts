@@ -44,7 +44,7 @@ async function open(): Promise<TaskStore> {
 async function agentOf(process: ProcessFunction, options: AgentOptions = {}): Promise<LocalAgent> {
   const agent = defineAgent(
     { name: 'T', description: 'T', pushNotifications: true, process },
-    { ledger: await open(), push: { egress: { allowLoopback: true } }, ...options },
+    { taskStore: await open(), push: { egress: { allowLoopback: true } }, ...options },
   );
   ends.push(() => agent.close());
   await agent.ready();
@@ -63,7 +63,7 @@ describe('agents that share a file', () => {
   it('end them when they are told to', async () => {
     const one = await agentOf(never);
     const { id } = expectTask(await one.send(userRequest('hi', {}, immediately)));
-    const two = await agentOf(never, { recovers: true });
+    const two = await agentOf(never, { recoverTasks: true });
     const task = await two.getTask({ id });
     expect(task.status.state).toBe('failed');
     expect(statusTextOf(task)).toMatch(/restarted/);
@@ -161,7 +161,7 @@ describe('agents that share a file', () => {
     expect((await three.listPushConfigs({ taskId: id })).configs).toHaveLength(2);
     go.open();
     const ledger = await open();
-    await waitUntilTrue(async () => (await ledger.deliveries()).length === 0);
+    await waitUntilTrue(async () => (await ledger.listDeliveries()).length === 0);
     for (const path of ['/hook/one', '/hook/two']) {
       const ids = hook.posted.filter((each) => each.path === path).map((each) => each.id);
       expect(ids.length).toBeGreaterThan(1);

@@ -51,7 +51,7 @@ it('tells a legal story that amounts to the task, whatever its agent gives', asy
         const agent = defineAgent({
           name: 'T',
           description: 'T',
-          mayAnswerDirectly: isDirect,
+          allowDirectReply: isDirect,
           async *process() {
             yield* outputs;
             // While it waits for authorization it is not over, and neither is the stream.

@@ -28,9 +28,9 @@ export interface AgentSettings {
   readonly name: string;
   readonly displayName: string | undefined;
   readonly source: AgentSourceSettings;
-  readonly onHttp: boolean;
+  readonly exposeOnHttp: boolean;
   /** The broker where it is shown, if anywhere. */
-  readonly onMesh: MeshSettings | undefined;
+  readonly exposeOnMesh: MeshSettings | undefined;
   readonly convertProgress: boolean;
   /** Milliseconds of silence. */
   readonly idleTimeout: number;

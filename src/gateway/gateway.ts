@@ -46,13 +46,13 @@ interface Entry {
 /** Many agents under one host. */
 export interface Gateway {
   /** Shows an agent, in the place of one of the same name. */
-  show(name: string, shown: GatewayEntry): void;
+  addAgent(name: string, shown: GatewayEntry): void;
   /**
    * Shows an agent no more, if it still is.
    *
    * @returns when the last request to it has its answer.
    */
-  hide(shown: GatewayEntry): Promise<void>;
+  removeAgent(shown: GatewayEntry): Promise<void>;
   /** Changes how agents are shown from now on; those that are shown have to be shown again. */
   configure(options: Omit<GatewayOptions, 'port' | 'host' | 'tls' | 'metrics'>): void;
   /** Takes requests. */
@@ -95,7 +95,7 @@ class GatewayServer implements Gateway {
     this.#publicUrl = withoutSlash(options.publicUrl);
   }
 
-  show(name: string, shown: GatewayEntry): void {
+  addAgent(name: string, shown: GatewayEntry): void {
     const complaint = agentNameProblem(name);
     if (complaint !== undefined) throw invalidField('name', complaint);
     this.#remove(this.#entries.get(name));
@@ -117,12 +117,12 @@ class GatewayServer implements Gateway {
       httpFace,
       listener,
       answerer: {
-        answerWhole: (exchange) => httpFace.answerWhole(exchange),
-        entered: () => {
+        handleBuffered: (exchange) => httpFace.handleBuffered(exchange),
+        requestStarted: () => {
           entry.active++;
         },
         streamEnded: (stream) => httpFace.streamEnded(stream),
-        left: () => leave(entry),
+        requestEnded: () => leave(entry),
       },
       active: 0,
       idle: undefined,
@@ -131,7 +131,7 @@ class GatewayServer implements Gateway {
     this.#observe();
   }
 
-  async hide(shown: GatewayEntry): Promise<void> {
+  async removeAgent(shown: GatewayEntry): Promise<void> {
     for (const entry of this.#entries.values()) if (entry.shown === shown) this.#remove(entry);
     const left = [...this.#leaving].filter(([entry]) => entry.shown === shown);
     await Promise.all(left.map(([, leaving]) => leaving));
@@ -157,9 +157,9 @@ class GatewayServer implements Gateway {
     const server = await listen(
       {
         listener: (request, response) => this.#receive(request, response),
-        faces: () => this.#faces(),
+        contexts: () => this.#faces(),
         metrics,
-        answererAt: (target) => this.#entryAt(target)?.answerer,
+        handlerFor: (target) => this.#entryAt(target)?.answerer,
       },
       options,
     );
@@ -253,8 +253,8 @@ class GatewayServer implements Gateway {
   }
 
   *#faces(): Generator<ServerContext> {
-    for (const { httpFace } of this.#entries.values()) yield httpFace.face;
-    for (const { httpFace } of this.#leaving.keys()) yield httpFace.face;
+    for (const { httpFace } of this.#entries.values()) yield httpFace.context;
+    for (const { httpFace } of this.#leaving.keys()) yield httpFace.context;
   }
 
   #sum(read: (face: ServerContext) => number): number {

@@ -25,14 +25,14 @@ export interface RunGatewayOptions extends GatewayObservers {
   /** Loads an agent from a file. @defaultValue files are not loaded */
   loadModule?: (file: string) => Promise<Agent>;
   /** Opens the link to a broker. @defaultValue by its URL */
-  openLink?: (mesh: MeshSettings) => Promise<BrokerConnection>;
+  connectBroker?: (mesh: MeshSettings) => Promise<BrokerConnection>;
   /** Makes the requests to upstreams. @defaultValue a client with at most 256 connections to an origin */
   http?: HttpClient;
   /**
    * Records what passes: callers and the gateway, the gateway and its upstreams, the mesh, and what was lost in
    * translation. @defaultValue nothing is recorded
    */
-  tape?: TrafficLog;
+  trafficLog?: TrafficLog;
 }
 
 /** What a reload did. */
@@ -41,7 +41,7 @@ export interface ReloadResult {
   readonly removed: readonly string[];
   readonly changed: readonly string[];
   /** What takes effect after a restart only. */
-  readonly later: readonly string[];
+  readonly needsRestart: readonly string[];
 }
 
 /** A gateway that runs. */
@@ -79,7 +79,7 @@ class Running implements RunningGateway {
   readonly #ownsHttp: boolean;
   readonly #mesh: MeshConnections;
   readonly #premises: GatewayContext;
-  readonly #watching: Pick<ServerOptions, 'onWire'>;
+  readonly #watching: Pick<ServerOptions, 'onTraffic'>;
   #units = new Map<string, GatewayAgent>();
   #server: RunningServer | undefined;
   /** One reload after the other. */
@@ -90,8 +90,8 @@ class Running implements RunningGateway {
   constructor(settings: GatewaySettings, options: RunGatewayOptions) {
     this.settings = settings;
     this.#options = options;
-    const { clock = systemClock, log = () => {}, openLink, loadModule = noModules } = options;
-    const tap = options.tape && new GatewayRecorder(options.tape);
+    const { clock = systemClock, log = () => {}, connectBroker: openLink, loadModule = noModules } = options;
+    const tap = options.trafficLog && new GatewayRecorder(options.trafficLog);
     this.#watching = tap?.server ?? {};
     this.metrics = settings.metrics ? new Metrics() : undefined;
     this.#gateway = createGateway({
@@ -161,7 +161,7 @@ class Running implements RunningGateway {
       throw thrown;
     }
     for (const [, unit] of leaving) this.#leave(unit.stop());
-    if (isShownOtherwise(before, settings)) for (const unit of this.#units.values()) unit.show();
+    if (isShownOtherwise(before, settings)) for (const unit of this.#units.values()) unit.expose();
     this.settings = settings;
     const freshNames = new Set(fresh.map(([, { name }]) => name));
     const leavingNames = new Set(leaving.map(([, { settings: each }]) => each.name));
@@ -169,7 +169,7 @@ class Running implements RunningGateway {
       added: [...freshNames].filter((name) => !leavingNames.has(name)),
       removed: [...leavingNames].filter((name) => !freshNames.has(name)),
       changed: [...freshNames].filter((name) => leavingNames.has(name)),
-      later: laterOf(before, settings),
+      needsRestart: laterOf(before, settings),
     };
   }
 
@@ -188,7 +188,7 @@ class Running implements RunningGateway {
     for (const [key, unit] of left) {
       this.#units.set(key, unit);
       await unit.joinMesh();
-      unit.show();
+      unit.expose();
     }
   }
 

@@ -16,7 +16,7 @@ export interface MeshPeer {
   /** What it speaks, as far as its card tells. */
   readonly version: ProtocolVersion;
   /** When it was last heard of, in milliseconds since 1970. */
-  readonly seen: number;
+  readonly lastSeen: number;
 }
 
 /** Options of {@link meshDirectory}. */
@@ -158,7 +158,7 @@ class Directory implements MeshDirectory {
     });
   }
 
-  #isAlive({ seen }: MeshPeer): boolean {
+  #isAlive({ lastSeen: seen }: MeshPeer): boolean {
     return this.#clock.now() - seen < this.#expiry;
   }
 
@@ -177,7 +177,7 @@ class Directory implements MeshDirectory {
       const { card, kind, dialect } = readMeshCard(parseJsonOrUndefined(payload));
       const seen = this.#clock.now();
       checkAgentName(card.name);
-      this.#put({ name: card.name, kind, card, version: dialect.version, dialect, seen, payload });
+      this.#put({ name: card.name, kind, card, version: dialect.version, dialect, lastSeen: seen, payload });
     } catch (error) {
       this.#log({ level: 'warn', message: 'A card could not be read', error, fields: { topic } });
     }

@@ -77,22 +77,22 @@ export class Metrics {
   }
 
   /** A limit was reached. */
-  limitHit(limit: string): void {
+  countLimitHit(limit: string): void {
     this.#limits.of(limit).add();
   }
 
   /** A task came into a state. May be called on its own. */
-  readonly taskEntered = (state: TaskState): void => {
+  readonly countTaskState = (state: TaskState): void => {
     this.#tasks.of(state).add();
   };
 
   /** Counts the runs of one more agent when somebody reads. */
-  watchRuns(read: () => number): void {
+  observeRuns(read: () => number): void {
     this.#runs.push(read);
   }
 
   /** An attempt to deliver a push notification is over. */
-  pushed(outcome: PushOutcome): void {
+  countPush(outcome: PushOutcome): void {
     this.#pushes.of(outcome).add();
   }
 }

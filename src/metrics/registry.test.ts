@@ -76,11 +76,11 @@ describe('the check of the format', () => {
 describe('the metrics', () => {
   it('have names and types that Prometheus takes', () => {
     const metrics = new Metrics();
-    metrics.limitHit('rate');
-    metrics.taskEntered('completed');
-    metrics.pushed('delivered');
-    metrics.watchRuns(() => 2);
-    metrics.watchRuns(() => 3);
+    metrics.countLimitHit('rate');
+    metrics.countTaskState('completed');
+    metrics.countPush('delivered');
+    metrics.observeRuns(() => 2);
+    metrics.observeRuns(() => 3);
     const { samples, types } = parseExposition(metrics.registry.text());
     for (const [name, type] of types) expect(name.endsWith('_total')).toBe(type === 'counter');
     expect(samples).toContainEqual({ name: metricNames.limits.name, labels: { limit: 'rate' }, value: 1 });

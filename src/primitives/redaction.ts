@@ -34,20 +34,20 @@ export class Redactor {
   /** @param given - headers that hold what the person gave: their values are secrets wherever they turn up. */
   constructor(...given: readonly (Readonly<Record<string, string>> | undefined)[]) {
     for (const [name, value] of given.flatMap((each) => Object.entries(each ?? {}))) {
-      this.hideHeader(name);
-      for (const each of secretsIn(value)) if (each.length >= 6) this.hide(each);
+      this.addSecretHeader(name);
+      for (const each of secretsIn(value)) if (each.length >= 6) this.addSecret(each);
     }
   }
 
   /** Somebody who knows all this and the values of some more headers, now and from now on. */
-  knowing(headers: Readonly<Record<string, string>>): Redactor {
+  withHeaders(headers: Readonly<Record<string, string>>): Redactor {
     const more = new Redactor(headers);
     more.#before = this;
     return more;
   }
 
   /** Never shows this text, as it is, as JSON or in an address. */
-  hide(text: string | undefined): void {
+  addSecret(text: string | undefined): void {
     // What is shorter is found in everything.
     if (text === undefined || text.length < 4) return;
     this.#texts.add(text).add(encodeURIComponent(text)).add(JSON.stringify(text).slice(1, -1));
@@ -55,54 +55,56 @@ export class Redactor {
   }
 
   /** Never shows the value of this header. */
-  hideHeader(name: string): void {
+  addSecretHeader(name: string): void {
     if (this.#headers.size < maxNames) this.#headers.add(name.toLowerCase());
   }
 
   /** Never shows the value of this parameter of an address. */
-  hideQuery(name: string): void {
+  addSecretQueryParameter(name: string): void {
     if (this.#queries.size < maxNames) this.#queries.add(name.toLowerCase());
   }
 
   /** True for a header whose value nobody should see. */
-  isSecret(name: string): boolean {
-    return this.#headers.has(name.toLowerCase()) || (this.#before?.isSecret(name) ?? secretHeader.test(name));
+  isSecretHeader(name: string): boolean {
+    return (
+      this.#headers.has(name.toLowerCase()) || (this.#before?.isSecretHeader(name) ?? secretHeader.test(name))
+    );
   }
 
   /** The value of a header, as far as it may be shown. */
-  header(name: string, value: string): string {
-    return this.isSecret(name) ? redactedPlaceholder : this.text(value);
+  redactHeader(name: string, value: string): string {
+    return this.isSecretHeader(name) ? redactedPlaceholder : this.redactText(value);
   }
 
   /** Headers without the values of those that hold secrets. */
-  headers(headers: Readonly<Record<string, string>>): Record<string, string> {
+  redactHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
     return Object.fromEntries(
-      Object.entries(headers).map(([name, value]) => [name, this.header(name, value)]),
+      Object.entries(headers).map(([name, value]) => [name, this.redactHeader(name, value)]),
     );
   }
 
   /** A text without what must not be shown and without what looks like a credential. */
-  text(text: string): string {
-    let clean = this.#before ? this.#before.text(text) : withoutCredentials(text);
+  redactText(text: string): string {
+    let clean = this.#before ? this.#before.redactText(text) : withoutCredentials(text);
     this.#sorted ??= [...this.#texts].sort((a, b) => b.length - a.length);
     for (const each of this.#sorted) clean = clean.replaceAll(each, redactedPlaceholder);
     return clean;
   }
 
   /** An address without a password and without keys in its query. */
-  url(url: string): string {
+  redactUrl(url: string): string {
     // Most addresses have no place for a secret.
-    if (!/[?@]/.test(url)) return this.text(url);
+    if (!/[?@]/.test(url)) return this.redactText(url);
     let parsed: URL;
     try {
       parsed = new URL(url);
     } catch {
-      return this.text(url);
+      return this.redactText(url);
     }
     if (parsed.password !== '') parsed.password = 'removed';
     for (const name of new Set(parsed.searchParams.keys()))
       if (this.#isSecretQuery(name)) parsed.searchParams.set(name, 'removed');
-    return this.text(parsed.href === new URL(url).href ? url : parsed.href);
+    return this.redactText(parsed.href === new URL(url).href ? url : parsed.href);
   }
 
   #isSecretQuery(name: string): boolean {
@@ -113,15 +115,15 @@ export class Redactor {
   }
 
   /** The same value with every text in it clean. */
-  everywhere<T>(value: T): T {
-    if (typeof value === 'string') return this.text(value) as T;
-    if (Array.isArray(value)) return value.map((each: unknown) => this.everywhere(each)) as T;
+  redactDeep<T>(value: T): T {
+    if (typeof value === 'string') return this.redactText(value) as T;
+    if (Array.isArray(value)) return value.map((each: unknown) => this.redactDeep(each)) as T;
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, this.#field(key, each)])) as T;
   }
 
   #field(key: string, value: unknown): unknown {
-    return typeof value === 'string' && secretField.test(key) ? redactedPlaceholder : this.everywhere(value);
+    return typeof value === 'string' && secretField.test(key) ? redactedPlaceholder : this.redactDeep(value);
   }
 }
 

@@ -90,7 +90,7 @@ export class TaskReducer {
   /** The task as it stands. What is returned is never changed afterwards. */
   task(): Task {
     if (this.#snapshot) return this.#snapshot;
-    const { id, contextId, metadata, origin } = this.#base;
+    const { id, contextId, metadata, originVersion: origin } = this.#base;
     const status = this.#status;
     const artifacts = this.#artifacts?.map(handedOut);
     const history = this.#history;
@@ -101,7 +101,7 @@ export class TaskReducer {
     if (artifacts) task.artifacts = artifacts;
     if (history) task.history = history;
     if (metadata) task.metadata = metadata;
-    if (origin) task.origin = origin;
+    if (origin) task.originVersion = origin;
     this.#snapshot = task;
     return task;
   }

@@ -23,9 +23,9 @@ export interface SendRequest {
    * The id under which the caller wants its task, made by the caller as 0.1 does it: the task is continued if
    * it exists and created if not. `message.taskId`, in contrast, must exist.
    */
-  claimedTaskId?: string;
+  clientTaskId?: string;
   /** Streams only: skip what the caller has seen already, up to and including this sequence number. */
-  after?: number;
+  afterSequence?: number;
 }
 
 /** Asks for one task. */
@@ -67,7 +67,7 @@ export interface CancelTaskRequest {
 export interface SubscribeRequest {
   id: string;
   /** Go on after this sequence number instead of beginning with the task as it stands. */
-  after?: number;
+  afterSequence?: number;
 }
 
 /** Names one push configuration; without an id, the first one of the task. */

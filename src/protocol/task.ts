@@ -49,7 +49,7 @@ export interface Task {
    * names but not shapes, so a later `tasks/get` is answered in the words of the version that began.
    * Never on the wire.
    */
-  origin?: '0.1';
+  originVersion?: '0.1';
 }
 
 /** True when nothing can happen to the task any more. */

@@ -30,29 +30,29 @@ export function fetchHandler(
       // The next request tries again.
       preparing = undefined;
       const error = new A2AError('UNAVAILABLE', undefined, { cause });
-      return toResponse(httpFace.refuse(exchangeOf(request, ''), error), httpFace);
+      return toResponse(httpFace.reject(exchangeOf(request, ''), error), httpFace);
     }
     const exchange = exchangeOf(request, '');
     let admitted: HttpServerRequest;
     try {
-      admitted = await httpFace.admit(exchange);
+      admitted = await httpFace.authenticate(exchange);
     } catch (thrown) {
-      return toResponse(httpFace.refuse(exchange, A2AError.from(thrown)), httpFace);
+      return toResponse(httpFace.reject(exchange, A2AError.from(thrown)), httpFace);
     }
     const body = await readBody(request, maxBodyBytes);
-    if (body instanceof A2AError) return toResponse(httpFace.refuse(admitted, body), httpFace);
+    if (body instanceof A2AError) return toResponse(httpFace.reject(admitted, body), httpFace);
     exchange.body = body;
-    const reply = await httpFace.answer(admitted);
+    const reply = await httpFace.handle(admitted);
     if (reply.body instanceof SseStream) keepAlive();
     return toResponse(reply, httpFace);
   };
 }
 
 /** Makes what keeps streams alive while there are some: no timer holds a process or a worker that has none. */
-function heart({ face }: AgentHttpHandler, { heartbeat = 15_000 }: ServerOptions): () => void {
+function heart({ context: face }: AgentHttpHandler, { heartbeat = 15_000 }: ServerOptions): () => void {
   let timer: ReturnType<typeof setInterval> | undefined;
   const beat = (): void => {
-    for (const stalled of face.beat(Date.now())) stalled.cut();
+    for (const stalled of face.sendHeartbeats(Date.now())) stalled.abort();
     if (face.openStreams > 0) return;
     clearInterval(timer);
     timer = undefined;
@@ -101,11 +101,14 @@ function exchangeOf(request: Request, body: string): HttpServerRequest & { body:
     headers,
     body,
     isSecure: url.protocol === 'https:',
-    onGone: (callback) => request.signal.addEventListener('abort', callback, { once: true }),
+    onDisconnect: (callback) => request.signal.addEventListener('abort', callback, { once: true }),
   };
 }
 
-function toResponse({ status, headers, body }: HttpServerResponse, { face }: AgentHttpHandler): Response {
+function toResponse(
+  { status, headers, body }: HttpServerResponse,
+  { context: face }: AgentHttpHandler,
+): Response {
   const named = new Headers();
   for (let at = 0; at < headers.length; at += 2) named.append(headers[at] ?? '', headers[at + 1] ?? '');
   if (!(body instanceof SseStream)) {
@@ -139,7 +142,7 @@ function toResponse({ status, headers, body }: HttpServerResponse, { face }: Age
       callback?.();
     },
     cancel() {
-      stream.leave();
+      stream.detach();
       face.streamEnded(stream);
     },
   });

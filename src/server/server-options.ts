@@ -34,7 +34,7 @@ export interface ServerOptions {
    * where that version has it. For samples and tests of those who speak to such agents.
    * @defaultValue every version
    */
-  speaks?: ExclusiveVersion;
+  onlyVersion?: ExclusiveVersion;
   /** How many bytes a request may have. @defaultValue 10 MiB */
   maxBodyBytes?: number;
   /** How many streams may be open at once. @defaultValue 50,000 */
@@ -76,7 +76,7 @@ export interface ServerOptions {
    * Sees every request and every answer word for word, credentials of `auth` taken out; `tappedServer` of
    * `dragoman/tap` gives one that records. @defaultValue nobody watches
    */
-  onWire?: TrafficObserver;
+  onTraffic?: TrafficObserver;
   /** Hears of every fault that is not the caller's. */
   onError?: (error: A2AError, exchange: HttpServerRequest) => void;
 }

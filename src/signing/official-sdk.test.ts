@@ -61,7 +61,7 @@ describe('the official SDK', () => {
     const signed = await sdkSigned(plainCard);
     expect(await verifyCard(signed, { keys: { k1: pair.publicKey } })).toMatchObject({ form: 1 });
     const tampered = { ...signed, version: '4' };
-    expect(await verifyCard(tampered, { keys: { k1: pair.publicKey }, interop: true })).toMatchObject({
+    expect(await verifyCard(tampered, { keys: { k1: pair.publicKey }, acceptSdkForms: true })).toMatchObject({
       result: 'invalid',
     });
   });
@@ -79,22 +79,24 @@ describe('the official SDK', () => {
     const sign = sdk.generateAgentCardSignature(pair.privateKey, { alg: 'ES256', kid: 'k1', typ: 'JOSE' });
     const published = throughText(sdk.AgentCard.toJSON(await sign(sdk.AgentCard.fromJSON(plainCard))));
     expect(published).toHaveProperty('securitySchemes.login');
-    expect(await verifyCard(published, { keys: { k1: pair.publicKey }, interop: true })).toMatchObject({
-      result: 'invalid',
-    });
+    expect(await verifyCard(published, { keys: { k1: pair.publicKey }, acceptSdkForms: true })).toMatchObject(
+      {
+        result: 'invalid',
+      },
+    );
   });
 
   it('needs interop mode here, and a second signature there, for a card with empty values', async () => {
     const bare = { ...plainCard, description: '', securityRequirements: [{ schemes: { login: {} } }] };
     const theirs = await sdkSigned(bare);
     expect(await verifyCard(theirs, { keys: { k1: pair.publicKey } })).toMatchObject({ result: 'invalid' });
-    expect(await verifyCard(theirs, { keys: { k1: pair.publicKey }, interop: true })).toMatchObject({
+    expect(await verifyCard(theirs, { keys: { k1: pair.publicKey }, acceptSdkForms: true })).toMatchObject({
       result: 'verified',
       form: 2,
     });
     const options = { key: pair.privateKey, kid: 'k1' };
-    expect(await sdkVerifies(await signCard(bare, { ...options, divergent: 'spec' }))).toBe(false);
-    expect(await sdkVerifies(await signCard(bare, { ...options, divergent: 'both' }))).toBe(true);
+    expect(await sdkVerifies(await signCard(bare, { ...options, onDivergence: 'spec' }))).toBe(false);
+    expect(await sdkVerifies(await signCard(bare, { ...options, onDivergence: 'both' }))).toBe(true);
   });
 });
 
@@ -114,7 +116,7 @@ describe('any card', () => {
   it('verifies after it was signed, written, put in another order and read again', async () => {
     await fc.assert(
       fc.asyncProperty(any.card, async (card) => {
-        const signed = await signCard(card, { key: pair.privateKey, kid: 'k1', divergent: 'spec' });
+        const signed = await signCard(card, { key: pair.privateKey, kid: 'k1', onDivergence: 'spec' });
         const travelled = throughText(reverseMembers(throughText(v1_0.card.write(signed))));
         const verdict = await verifyCard(travelled, { keys: { k1: pair.publicKey } });
         expect(verdict.result).toBe('verified');
@@ -128,7 +130,7 @@ describe('any card', () => {
   it('verifies in the official SDK too when it was signed for both', async () => {
     await fc.assert(
       fc.asyncProperty(any.card, async (card) => {
-        const signed = await signCard(card, { key: pair.privateKey, kid: 'k1', divergent: 'both' });
+        const signed = await signCard(card, { key: pair.privateKey, kid: 'k1', onDivergence: 'both' });
         expect(await sdkVerifies(throughText(v1_0.card.write(signed)))).toBe(true);
       }),
       { numRuns: 50 },

@@ -107,7 +107,7 @@ describe('signing a card that the official SDKs read otherwise', () => {
   });
 
   it('signs as the specification says when told so', async () => {
-    const signed = await signCard(bare, { key: pair.privateKey, kid: 'k1', divergent: 'spec' });
+    const signed = await signCard(bare, { key: pair.privateKey, kid: 'k1', onDivergence: 'spec' });
     expect(signaturesOf(signed)).toHaveLength(1);
     expect(await verifyCard(signed, { keys: { k1: pair.publicKey } })).toMatchObject({ form: 1 });
   });

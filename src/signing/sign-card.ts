@@ -26,7 +26,7 @@ export interface SignCardOptions {
    *
    * @defaultValue 'refuse'
    */
-  divergent?: 'refuse' | 'spec' | 'both';
+  onDivergence?: 'refuse' | 'spec' | 'both';
 }
 
 /**
@@ -51,7 +51,7 @@ export async function signCard(
   const header = headerOf(options);
   const wire = wireOf(card);
   const differing = divergences(wire);
-  const { divergent = 'refuse' } = options;
+  const { onDivergence: divergent = 'refuse' } = options;
   if (differing.length > 0 && divergent === 'refuse') throw refusal(differing);
 
   const texts = [await canonicalText(wire, 1)];

@@ -54,7 +54,7 @@ describe('a signed card', () => {
     'is invalid once %s is another',
     async (_name, path) => {
       for (const interop of [false, true]) {
-        expect(await verifyCard(tamperLeaf(signed, path), { keys, interop })).toMatchObject({
+        expect(await verifyCard(tamperLeaf(signed, path), { keys, acceptSdkForms: interop })).toMatchObject({
           result: 'invalid',
           kid: 'k1',
         });
@@ -64,7 +64,7 @@ describe('a signed card', () => {
 
   it.each(Object.keys(plainCard))('is invalid once %s is gone', async (name) => {
     const { [name]: _gone, ...rest } = signed;
-    expect((await verifyCard(rest, { keys, interop: true })).result).toBe('invalid');
+    expect((await verifyCard(rest, { keys, acceptSdkForms: true })).result).toBe('invalid');
   });
 
   it('is invalid once a member is added that 1.0 does not know but an older reader does', async () => {
@@ -74,7 +74,7 @@ describe('a signed card', () => {
 
   it('vouches in interop mode only for what 1.0 knows', async () => {
     const hybrid = { ...signed, url: 'https://evil.test' };
-    const { result, form, card } = await verifyCard(hybrid, { keys, interop: true });
+    const { result, form, card } = await verifyCard(hybrid, { keys, acceptSdkForms: true });
     expect([result, form]).toEqual(['verified', 2]);
     expect(card).not.toHaveProperty('url');
   });
@@ -299,7 +299,7 @@ describe('the forms of other signers', () => {
   });
 
   it.each([1, 2, 3] as const)('form %i is understood in interop mode', async (form) => {
-    expect(await verifyCard(await signedOver(form), { keys, interop: true })).toMatchObject({
+    expect(await verifyCard(await signedOver(form), { keys, acceptSdkForms: true })).toMatchObject({
       result: 'verified',
       form,
     });

@@ -18,7 +18,7 @@ export interface VerifyCardOptions extends KeySources {
    *
    * @defaultValue false
    */
-  interop?: boolean;
+  acceptSdkForms?: boolean;
   /**
    * How many signatures a card may have.
    *
@@ -71,7 +71,7 @@ export async function verifyCard(card: unknown, options: VerifyCardOptions): Pro
   }
   let payloads: SignedPayload[];
   try {
-    payloads = await candidatePayloads(card, options.interop ?? false);
+    payloads = await candidatePayloads(card, options.acceptSdkForms ?? false);
   } catch {
     return { result: 'invalid', reason: 'the card has no canonical JSON' };
   }

@@ -9,7 +9,7 @@ import type { MaybePromise, TaskLog } from './task-store.ts';
 export interface LogBackend {
   /** Stores a change and, sooner or later, calls {@link InMemoryTaskLog.publish}. */
   appended(log: InMemoryTaskLog, change: TaskChange): void;
-  /** See {@link TaskLog.settled}. */
+  /** See {@link TaskLog.whenPersisted}. */
   settled(log: InMemoryTaskLog): Promise<void> | undefined;
   /** Gives stored changes after a sequence number that are no longer in memory, or undefined if they are gone. */
   replay(log: InMemoryTaskLog, after: number): MaybePromise<readonly TaskChange[] | undefined>;
@@ -83,7 +83,7 @@ export class InMemoryTaskLog implements TaskLog {
     else if (change.kind === 'task') this.state = change.task.status.state;
   }
 
-  settled(): Promise<void> | undefined {
+  whenPersisted(): Promise<void> | undefined {
     return this.#fault ? Promise.reject(this.#fault) : this.#keeper.settled(this);
   }
 
@@ -91,12 +91,12 @@ export class InMemoryTaskLog implements TaskLog {
     return this.#shown ?? this.#fold.task();
   }
 
-  follow(after: number | 'now', isLast?: (event: StreamEvent) => boolean): LogSubscription {
+  subscribe(after: number | 'now', isLast?: (event: StreamEvent) => boolean): LogSubscription {
     return new LogSubscription(this, after, isLast);
   }
 
   /** Applies every change that is appended but not visible, without showing it yet. Drivers store the result. */
-  fold(): Task {
+  reducer(): Task {
     this.#shown ??= this.#fold.task();
     this.#advance(this.sequence);
     return this.#fold.task();
@@ -156,7 +156,7 @@ export class InMemoryTaskLog implements TaskLog {
   }
 
   /** How many changes are kept in memory. */
-  get kept(): number {
+  get retainedCount(): number {
     return this.#changes.length;
   }
 

@@ -46,7 +46,7 @@ async function sequencesOf(events: AsyncIterable<StreamEvent>): Promise<(number 
 describe('Follower', () => {
   it('waits for what is appended until it is published', async () => {
     const { log } = newLog();
-    const follower = log.follow(1);
+    const follower = log.subscribe(1);
     let isThere = false;
     const next = follower.next().then((result) => {
       isThere = true;
@@ -66,7 +66,7 @@ describe('Follower', () => {
     for (let n = 0; n < 9; n++) log.append(status('working'));
     log.publish();
     log.trim(2);
-    const events = sequencesOf(log.follow(1));
+    const events = sequencesOf(log.subscribe(1));
     log.append(status('completed'));
     log.publish();
     expect(await events).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
@@ -78,14 +78,14 @@ describe('Follower', () => {
     log.append(status('completed'));
     log.publish();
     log.trim(0);
-    expect(await sequencesOf(log.follow(1))).toEqual([8]);
+    expect(await sequencesOf(log.subscribe(1))).toEqual([8]);
   });
 
   it('gives without waiting what is there', () => {
     const { log } = newLog();
     for (let n = 0; n < 3; n++) log.append(status('working'));
     log.publish();
-    const follower = log.follow(1);
+    const follower = log.subscribe(1);
     expect([follower.pull(), follower.pull(), follower.pull()].map((event) => event?.sequence)).toEqual([
       2, 3, 4,
     ]);
@@ -95,7 +95,7 @@ describe('Follower', () => {
 
   it('wakes whoever is parked once, when there is more', () => {
     const { log } = newLog();
-    const follower = log.follow(1);
+    const follower = log.subscribe(1);
     let woken = 0;
     expect(follower.park({ wake: () => woken++ })).toBe(true);
     log.append(status('working'));
@@ -110,7 +110,7 @@ describe('Follower', () => {
 
   it('does not wake whoever left', async () => {
     const { log } = newLog();
-    const follower = log.follow(1);
+    const follower = log.subscribe(1);
     let woken = 0;
     follower.park({ wake: () => woken++ });
     await follower.return();
@@ -124,7 +124,7 @@ describe('Follower', () => {
     log.append(status('working'));
     log.publish();
     log.trim(0);
-    expect(log.follow(1).park({ wake: () => {} })).toBe(false);
+    expect(log.subscribe(1).park({ wake: () => {} })).toBe(false);
   });
 
   it('ends with the task as it stands when its reader calls that the last', async () => {
@@ -133,7 +133,7 @@ describe('Follower', () => {
     log.publish();
     log.trim(0);
     keeper.stored = [];
-    const follower = log.follow(1, (event) => event.kind === 'task');
+    const follower = log.subscribe(1, (event) => event.kind === 'task');
     expect((await follower.next()).value).toMatchObject({ kind: 'task', sequence: 2 });
     expect((await follower.next()).done).toBe(true);
   });
@@ -143,7 +143,7 @@ describe('Follower', () => {
     for (let n = 0; n < 3; n++) log.append(status('working'));
     log.publish();
     log.trim(0);
-    const follower = log.follow(1);
+    const follower = log.subscribe(1);
     const next = follower.next();
     await follower.return();
     expect(await next).toEqual({ done: true, value: undefined });
@@ -152,7 +152,7 @@ describe('Follower', () => {
 
   it('takes only itself off the list when it leaves', async () => {
     const { log } = newLog();
-    const followers = [log.follow(1), log.follow(1), log.follow(1)];
+    const followers = [log.subscribe(1), log.subscribe(1), log.subscribe(1)];
     const waiting = followers.map((follower) => follower.next());
     await followers[1]?.return();
     log.append(status('working'));
@@ -166,10 +166,10 @@ describe('Follower', () => {
     const { log } = newLog();
     log.append(status('working'));
     log.publish();
-    const late = log.follow(1);
-    const waiting = log.follow(2).next();
+    const late = log.subscribe(1);
+    const waiting = log.subscribe(2).next();
     log.append(status('completed'));
-    const folded = log.fold();
+    const folded = log.reducer();
     expect(folded.status.state).toBe('completed');
     const fault = new A2AError('UNAVAILABLE');
     log.abandon(fault);
@@ -179,12 +179,12 @@ describe('Follower', () => {
     expect((await late.next()).done).toBe(true);
     expect(log.task().status.state).toBe('working');
     expect(() => log.append(status('failed'))).toThrow(fault);
-    await expect(log.settled()).rejects.toBe(fault);
+    await expect(log.whenPersisted()).rejects.toBe(fault);
   });
 
   it('sees what somebody else stored', async () => {
     const { log } = newLog();
-    const events = sequencesOf(log.follow(0));
+    const events = sequencesOf(log.subscribe(0));
     log.receive([status('working'), status('completed')]);
     expect(await events).toEqual([1, 2, 3]);
     expect(log).toMatchObject({ sequence: 3, state: 'completed', isFinished: true });

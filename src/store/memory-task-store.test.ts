@@ -47,7 +47,7 @@ describe('the bounds of a ledger in memory', () => {
     await given(ledger, 'c', 'completed');
     expect(await idsIn(ledger)).toEqual(['c', 'b', 'running']);
     expect(await ledger.open('ann', 'a')).toBeUndefined();
-    expect(await ledger.find('ann', 'message of a')).toBeUndefined();
+    expect(await ledger.findByMessageId('ann', 'message of a')).toBeUndefined();
   });
 
   it('never forgets a task that is not finished', async () => {
@@ -70,7 +70,7 @@ describe('the bounds of a ledger in memory', () => {
   });
 
   it('stays in order over many more tasks than it keeps', async () => {
-    const ledger = memoryTaskStore({ maxTasks: 50, maxReplayable: 10 });
+    const ledger = memoryTaskStore({ maxTasks: 50, maxReplayableEvents: 10 });
     for (let n = 0; n < 5_000; n++) await given(ledger, `t${n}`, 'working', 'completed');
     const { tasks, totalSize } = await ledger.list('ann', { pageSize: 100 });
     expect(totalSize).toBe(50);
@@ -81,28 +81,28 @@ describe('the bounds of a ledger in memory', () => {
   });
 
   it('keeps what the events amount to when it drops the events of a finished task', async () => {
-    const ledger = memoryTaskStore({ maxReplayable: 1 });
+    const ledger = memoryTaskStore({ maxReplayableEvents: 1 });
     const log = await given(ledger, 'old', 'working');
     log.append(chunk(log, 'x'));
     log.append(status(log, 'completed'));
     const task = log.task();
-    expect(await all((await ledger.open('ann', 'old'))?.follow(1))).toHaveLength(3);
+    expect(await all((await ledger.open('ann', 'old'))?.subscribe(1))).toHaveLength(3);
     await given(ledger, 'next', 'completed');
 
     const again = await ledger.open('ann', 'old');
     expect(again).toMatchObject({ id: 'old', contextId: 'c', sequence: 4, state: 'completed' });
     expect(again?.task()).toEqual(task);
-    expect(await all(again?.follow(1))).toEqual([{ kind: 'task', task, sequence: 4 }]);
-    expect(await all(again?.follow(4))).toEqual([]);
+    expect(await all(again?.subscribe(1))).toEqual([{ kind: 'task', task, sequence: 4 }]);
+    expect(await all(again?.subscribe(4))).toEqual([]);
     expect((await ledger.list('ann', { includeArtifacts: true })).tasks[1]).toEqual(task);
     // Whoever held the log before reads on as if nothing had happened.
-    expect(await all(log.follow(1))).toHaveLength(3);
+    expect(await all(log.subscribe(1))).toHaveLength(3);
   });
 
   it('gives the task as it stands to a reader that is too late for the events', async () => {
     const ledger = memoryTaskStore({ maxEvents: 10 });
     const log = await given(ledger, 't', 'working');
-    const late = log.follow(1);
+    const late = log.subscribe(1);
     expect((await late.next()).value).toMatchObject({ sequence: 2 });
     for (let n = 0; n < 50; n++) log.append(chunk(log, `${n}`));
     const { value } = await late.next();
@@ -111,6 +111,10 @@ describe('the bounds of a ledger in memory', () => {
     const rest = all(late);
     log.append(status(log, 'completed'));
     expect((await rest).map(({ sequence }) => sequence)).toEqual([53]);
-    expect(await all(log.follow(50))).toMatchObject([{ sequence: 51 }, { sequence: 52 }, { sequence: 53 }]);
+    expect(await all(log.subscribe(50))).toMatchObject([
+      { sequence: 51 },
+      { sequence: 52 },
+      { sequence: 53 },
+    ]);
   });
 });

@@ -27,7 +27,7 @@ export interface MemoryTaskStoreOptions {
    * keeps all of its own. Of older tasks what the events amount to is kept.
    * @defaultValue 5,000
    */
-  maxReplayable?: number;
+  maxReplayableEvents?: number;
   /**
    * How many events of one running task are kept; a reader that is further behind gets the task as it stands.
    * @defaultValue 10,000
@@ -66,7 +66,7 @@ class MemoryTaskStore implements TaskStore, LogBackend {
   constructor(options: MemoryTaskStoreOptions) {
     this.#maxTasks = options.maxTasks ?? 250_000;
     this.#maxAge = options.maxAge ?? 7 * 24 * 3_600_000;
-    this.#maxReplayable = options.maxReplayable ?? 5_000;
+    this.#maxReplayable = options.maxReplayableEvents ?? 5_000;
     this.#maxEvents = options.maxEvents ?? 10_000;
     this.#now = options.now ?? Date.now;
   }
@@ -106,14 +106,14 @@ class MemoryTaskStore implements TaskStore, LogBackend {
     return shelved.log ?? new InMemoryTaskLog(this, owner, materializeTask(shelved), shelved.sequence);
   }
 
-  find(owner: string, messageId: string): string | undefined {
+  findByMessageId(owner: string, messageId: string): string | undefined {
     return this.#shelves.get(owner)?.byMessage.get(messageId);
   }
 
   list: TaskStore['list'] = (owner, request) =>
     (this.#shelves.get(owner) ?? new OwnerTasks(owner)).list(request);
 
-  unfinished: TaskStore['unfinished'] = () => {
+  listUnfinished: TaskStore['listUnfinished'] = () => {
     const unfinished: { owner: string; id: string }[] = [];
     for (const shelf of this.#shelves.values()) {
       for (const { id, state } of shelf.tasks.values()) {
@@ -131,7 +131,7 @@ class MemoryTaskStore implements TaskStore, LogBackend {
     log.publish();
     const { shelved } = log as ArchivedTaskLog;
     if (!shelved) return;
-    if (log.kept > this.#maxEvents * 2) log.trim(this.#maxEvents);
+    if (log.retainedCount > this.#maxEvents * 2) log.trim(this.#maxEvents);
     if (change.kind === 'status' || change.kind === 'task') this.#move(shelved, log);
   }
 
@@ -153,7 +153,7 @@ class MemoryTaskStore implements TaskStore, LogBackend {
     return state;
   };
 
-  pushConfigs: TaskStore['pushConfigs'] = (owner, taskId) =>
+  listPushConfigs: TaskStore['listPushConfigs'] = (owner, taskId) =>
     (this.#shelves.get(owner)?.tasks.get(taskId)?.configs ?? []).map(({ config }) => config);
 
   deletePushConfig: TaskStore['deletePushConfig'] = (owner, taskId, id) => {
@@ -167,7 +167,7 @@ class MemoryTaskStore implements TaskStore, LogBackend {
     return there !== undefined;
   };
 
-  deliveries: TaskStore['deliveries'] = () => {
+  listDeliveries: TaskStore['listDeliveries'] = () => {
     const deliveries: PushDelivery[] = [];
     for (const { owner, tasks } of this.#shelves.values()) {
       for (const { configs, log, state, sequence: last } of tasks.values()) {
@@ -203,7 +203,7 @@ class MemoryTaskStore implements TaskStore, LogBackend {
 
   #finish(shelved: TaskRecord): void {
     this.#finished.push(shelved);
-    this.#replayable += shelved.log?.kept ?? 0;
+    this.#replayable += shelved.log?.retainedCount ?? 0;
     while (this.#replayable > this.#maxReplayable && this.#finished.length - this.#frozen > 1)
       this.#freeze(this.#finished[this.#frozen++]);
     this.#forgetWhile((oldest) => oldest.changedAt < this.#now() - this.#maxAge);
@@ -212,7 +212,7 @@ class MemoryTaskStore implements TaskStore, LogBackend {
   /** Keeps of a finished task what it amounts to; that is final anyway. */
   #freeze(shelved: TaskRecord | undefined): void {
     if (!shelved?.log) return;
-    this.#replayable -= shelved.log.kept;
+    this.#replayable -= shelved.log.retainedCount;
     shelved.task = shelved.log.task();
     shelved.sequence = shelved.log.sequence;
     shelved.log = undefined;
@@ -229,7 +229,7 @@ class MemoryTaskStore implements TaskStore, LogBackend {
       if (oldest && !isTooMuch(oldest)) break;
       this.#finished[this.#forgotten++] = undefined;
       if (!oldest) continue;
-      this.#replayable -= oldest.log?.kept ?? 0;
+      this.#replayable -= oldest.log?.retainedCount ?? 0;
       oldest.shelf.forget(oldest);
       this.#count--;
       forgotten++;

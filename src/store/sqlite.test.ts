@@ -50,16 +50,16 @@ const chunk = ({ id, contextId }: TaskLog, text: string): TaskChange => ({
 /** Follows with one ledger what another one does. */
 async function followed(writer: TaskStore, reader: TaskStore): Promise<void> {
   const mine = await writer.create('ann', newTask('t'));
-  await mine.settled();
+  await mine.whenPersisted();
   const theirs = await reader.open('ann', 't');
   const events = (async () => {
     const seen: (number | undefined)[] = [];
-    for await (const event of theirs?.follow(1) ?? []) seen.push(event.sequence);
+    for await (const event of theirs?.subscribe(1) ?? []) seen.push(event.sequence);
     return seen;
   })();
   for (let n = 0; n < 3; n++) {
     mine.append(chunk(mine, 'x'));
-    await mine.settled();
+    await mine.whenPersisted();
   }
   mine.append(status(mine, 'completed'));
   expect(await events).toEqual([2, 3, 4, 5]);
@@ -72,11 +72,11 @@ describe('a ledger file that is opened again', () => {
       const log = await before.create('ann', newTask(`t${n}`), `m${n}`);
       log.append(status(log, 'working'));
       log.append(chunk(log, `${n}`));
-      await log.settled();
+      await log.whenPersisted();
     }
     const first = await before.open('ann', 't0');
     first?.append(status(first, 'completed'));
-    await first?.settled();
+    await first?.whenPersisted();
     await before.putPushConfig('ann', { taskId: 't3', id: 'p', url: 'https://example.com' });
     const pages = [await before.list('ann', { includeArtifacts: true, pageSize: 4 })];
     await before[Symbol.asyncDispose]();
@@ -85,9 +85,9 @@ describe('a ledger file that is opened again', () => {
     pages.push(await after.list('ann', { includeArtifacts: true, pageSize: 4 }));
     expect(pages[1]).toEqual(pages[0]);
     expect(pages[1]?.tasks.map(({ id }) => id)).toEqual(['t0', 't9', 't8', 't7']);
-    expect(await after.find('ann', 'm7')).toBe('t7');
-    expect(await after.pushConfigs('ann', 't3')).toHaveLength(1);
-    expect(await after.unfinished()).toHaveLength(9);
+    expect(await after.findByMessageId('ann', 'm7')).toBe('t7');
+    expect(await after.listPushConfigs('ann', 't3')).toHaveLength(1);
+    expect(await after.listUnfinished()).toHaveLength(9);
     const next = await after.list('ann', { pageSize: 4, pageToken: pages[0]?.nextPageToken });
     expect(next.tasks.map(({ id }) => id)).toEqual(['t6', 't5', 't4', 't3']);
     expect(() => after.create('ann', newTask('t4'))).toThrow(expect.objectContaining({ reason: 'CONFLICT' }));
@@ -98,7 +98,7 @@ describe('a ledger file that is opened again', () => {
     const log = await before.create('ann', newTask('t'));
     for (let n = 0; n < 5; n++) {
       log.append(chunk(log, `${n}`));
-      await log.settled();
+      await log.whenPersisted();
     }
     await before[Symbol.asyncDispose]();
 
@@ -108,14 +108,14 @@ describe('a ledger file that is opened again', () => {
     expect(again.task().artifacts?.[0]?.parts).toHaveLength(5);
     expect(again.append(status(again, 'completed'), 6)).toBe(7);
     const seen: (number | undefined)[] = [];
-    for await (const event of again.follow(2)) seen.push(event.sequence);
+    for await (const event of again.subscribe(2)) seen.push(event.sequence);
     expect(seen).toEqual([3, 4, 5, 6, 7]);
   });
 
   it('is brought to the newest schema once', async () => {
     const before = await open();
     const log = await before.create('ann', newTask('t'));
-    await log.settled();
+    await log.whenPersisted();
     await before[Symbol.asyncDispose]();
     const versions: unknown[] = [];
     for (let n = 0; n < 2; n++) {
@@ -133,7 +133,7 @@ describe('a ledger file that is opened again', () => {
     const old = await before.create('ann', newTask('old'));
     old.append(status(old, 'completed'));
     const young = await before.create('ann', newTask('young'));
-    await young.settled();
+    await young.whenPersisted();
     for (const taskId of ['old', 'young'])
       await before.putPushConfig('ann', { taskId, id: 'p', url: 'https://example.com' });
     await before[Symbol.asyncDispose]();
@@ -145,8 +145,8 @@ describe('a ledger file that is opened again', () => {
     database.exec('pragma user_version = 1');
     database.close();
     const after = await open();
-    expect(await after.pushConfigs('ann', 'old')).toHaveLength(1);
-    expect(await after.deliveries()).toMatchObject([
+    expect(await after.listPushConfigs('ann', 'old')).toHaveLength(1);
+    expect(await after.listDeliveries()).toMatchObject([
       { config: { taskId: 'young' }, state: { delivered: 1, attempts: 0 }, sequence: 1 },
     ]);
     await after[Symbol.asyncDispose]();
@@ -172,7 +172,7 @@ describe('a ledger file that is opened again', () => {
     const before = await open();
     const log = await before.create('ann', newTask('t'));
     log.append(status(log, 'working'));
-    const settled = log.settled();
+    const settled = log.whenPersisted();
     await before[Symbol.asyncDispose]();
     await settled;
     expect(() => before.open('ann', 't')).toThrow(expect.objectContaining({ reason: 'UNAVAILABLE' }));
@@ -184,8 +184,8 @@ describe('a commit that fails', () => {
   it('shows nothing of it, tells everybody who waits, and goes on from what is stored', async () => {
     const ledger = await open({ busyTimeout: 0 });
     const old = await ledger.create('ann', newTask('old'));
-    await old.settled();
-    const following = old.follow(1).next();
+    await old.whenPersisted();
+    const following = old.subscribe(1).next();
 
     const other = await openDatabase(file);
     other.exec('begin immediate');
@@ -193,10 +193,10 @@ describe('a commit that fails', () => {
     const fresh = await ledger.create('ann', newTask('fresh'), 'm');
     const unheard = await ledger.create('ann', newTask('unheard'));
     const results = await Promise.allSettled([
-      old.settled(),
-      fresh.settled(),
+      old.whenPersisted(),
+      fresh.whenPersisted(),
       following,
-      fresh.follow(0).next(),
+      fresh.subscribe(0).next(),
     ]);
     for (const result of results) {
       expect(result).toMatchObject({ status: 'rejected', reason: { reason: 'UNAVAILABLE' } });
@@ -205,19 +205,19 @@ describe('a commit that fails', () => {
     expect(() => old.append(status(old, 'failed'))).toThrow(
       expect.objectContaining({ reason: 'UNAVAILABLE' }),
     );
-    await expect(unheard.settled()).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
-    await expect(unheard.follow(0).next()).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
+    await expect(unheard.whenPersisted()).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
+    await expect(unheard.subscribe(0).next()).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
     expect(await ledger.open('ann', 'fresh')).toBeUndefined();
-    expect(await ledger.find('ann', 'm')).toBeUndefined();
+    expect(await ledger.findByMessageId('ann', 'm')).toBeUndefined();
     other.exec('rollback');
     other.close();
 
     const reopened = await ledger.open('ann', 'old');
     expect(reopened?.sequence).toBe(1);
     reopened?.append(status(reopened, 'working'));
-    await reopened?.settled();
+    await reopened?.whenPersisted();
     const again = await ledger.create('ann', newTask('fresh'), 'm');
-    await again.settled();
+    await again.whenPersisted();
     expect((await ledger.list('ann', {})).tasks.map(({ id }) => id)).toEqual(['fresh', 'old']);
     expect((await ledger.list('ann', {})).totalSize).toBe(2);
   });
@@ -232,7 +232,11 @@ describe('a change that is no JSON', () => {
       await ledger.create('ann', newTask('other')),
     ];
     bad.append({ ...chunk(bad, 'x'), metadata: { number: 1n } } as TaskChange);
-    const results = await Promise.allSettled([good.settled(), bad.settled(), other.settled()]);
+    const results = await Promise.allSettled([
+      good.whenPersisted(),
+      bad.whenPersisted(),
+      other.whenPersisted(),
+    ]);
     expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(results[1]).toMatchObject({ reason: { reason: 'INTERNAL_ERROR' } });
     expect((await ledger.list('ann', {})).tasks.map(({ id }) => id)).toEqual(['other', 'good']);
@@ -246,14 +250,18 @@ describe('two ledgers that share a file', () => {
   it('do not overwrite each other', async () => {
     const [one, two] = [await open({ shared }), await open({ shared })];
     const mine = await one.create('ann', newTask('t'));
-    await mine.settled();
+    await mine.whenPersisted();
     const theirs = await two.open('ann', 't');
     if (!theirs) throw new Error('the other ledger does not see the task');
 
     mine.append(status(mine, 'working'));
     theirs.append(status(theirs, 'failed'));
     const bystander = await two.create('ann', newTask('bystander'));
-    const results = await Promise.allSettled([mine.settled(), theirs.settled(), bystander.settled()]);
+    const results = await Promise.allSettled([
+      mine.whenPersisted(),
+      theirs.whenPersisted(),
+      bystander.whenPersisted(),
+    ]);
     expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(results[1]).toMatchObject({ reason: { reason: 'CONFLICT', details: { taskId: 't' } } });
     const again = await two.open('ann', 't');
@@ -267,7 +275,7 @@ describe('two ledgers that share a file', () => {
     const [one, two] = [await open({ shared }), await open({ shared })];
     const mine = await one.create('ann', newTask('t'));
     const theirs = await two.create('ann', newTask('t'));
-    const results = await Promise.allSettled([mine.settled(), theirs.settled()]);
+    const results = await Promise.allSettled([mine.whenPersisted(), theirs.whenPersisted()]);
     expect(results.map((result) => result.status).sort()).toEqual(['fulfilled', 'rejected']);
     expect((await one.list('ann', {})).totalSize).toBe(1);
   });
@@ -275,17 +283,17 @@ describe('two ledgers that share a file', () => {
   it('see each other’s changes when they open a task', async () => {
     const [one, two] = [await open({ shared }), await open({ shared })];
     const mine = await one.create('ann', newTask('t'));
-    await mine.settled();
+    await mine.whenPersisted();
     const theirs = await two.open('ann', 't');
     mine.append(status(mine, 'working'));
     mine.append(chunk(mine, 'x'));
-    await mine.settled();
+    await mine.whenPersisted();
     await nextTurn();
     const again = await two.open('ann', 't');
     expect(again).toBe(theirs);
     expect(again?.task()).toEqual(mine.task());
     again?.append(status(again, 'completed'));
-    await again?.settled();
+    await again?.whenPersisted();
     await nextTurn();
     expect((await one.open('ann', 't'))?.state).toBe('completed');
   });
@@ -314,7 +322,7 @@ describe('two ledgers that share a file', () => {
     database.exec('delete from lease where token = (select min(token) from lease)');
     database.close();
     const [mine, theirs] = [await one.create('ann', newTask('1')), await two.create('ann', newTask('2'))];
-    const results = await Promise.allSettled([mine.settled(), theirs.settled()]);
+    const results = await Promise.allSettled([mine.whenPersisted(), theirs.whenPersisted()]);
     expect(results.map((result) => result.status).sort()).toEqual(['fulfilled', 'rejected']);
   });
 });
@@ -327,7 +335,7 @@ describe('a file that is held', () => {
       message: expect.stringContaining(`${file} is open in this process already, since 20`),
       hint: expect.stringContaining('guest: true'),
     });
-    await (await ledger.create('ann', newTask('t'))).settled();
+    await (await ledger.create('ann', newTask('t'))).whenPersisted();
     await ledger[Symbol.asyncDispose]();
     expect(await (await open()).open('ann', 't')).toBeDefined();
   });
@@ -336,8 +344,8 @@ describe('a file that is held', () => {
     const ledger = await open();
     const log = await ledger.create('ann', newTask('t'));
     const other = await ledger.create('ann', newTask('other'));
-    await log.settled();
-    const following = other.follow(1).next();
+    await log.whenPersisted();
+    const following = other.subscribe(1).next();
     const database = await openDatabase(file);
     database.exec("update lease set token = 'x', pid = 4711, host = 'elsewhere', since = 0");
 
@@ -349,9 +357,9 @@ describe('a file that is held', () => {
     };
     // One commit only adds to a task, and the other moves one as well.
     log.append(chunk(log, 'x'));
-    await expect(log.settled()).rejects.toMatchObject(fault);
+    await expect(log.whenPersisted()).rejects.toMatchObject(fault);
     other.append(status(other, 'working'));
-    await expect(other.settled()).rejects.toMatchObject(fault);
+    await expect(other.whenPersisted()).rejects.toMatchObject(fault);
     await expect(following).rejects.toMatchObject(fault);
     expect(() => ledger.create('ann', newTask('new'))).toThrow(fault.message);
     await expect(
@@ -371,7 +379,7 @@ describe('a file that is held', () => {
     database.exec('delete from lease');
     database.close();
     const log = await ledger.create('ann', newTask('t'));
-    await expect(log.settled()).rejects.toMatchObject({
+    await expect(log.whenPersisted()).rejects.toMatchObject({
       reason: 'UNAVAILABLE',
       cause: { message: expect.stringContaining('took') },
     });
@@ -381,13 +389,13 @@ describe('a file that is held', () => {
 
 describe('a guest', () => {
   it('sees the changes of a task when it opens it', async () => {
-    const [holder, guest] = [await open(), await open({ guest: true })];
+    const [holder, guest] = [await open(), await open({ withoutLease: true })];
     const mine = await holder.create('ann', newTask('t'));
-    await mine.settled();
+    await mine.whenPersisted();
     const theirs = await guest.open('ann', 't');
     mine.append(status(mine, 'working'));
     mine.append(chunk(mine, 'x'));
-    await mine.settled();
+    await mine.whenPersisted();
     await nextTurn();
     const again = await guest.open('ann', 't');
     expect(again).toBe(theirs);
@@ -395,20 +403,20 @@ describe('a guest', () => {
   });
 
   it('follows what the holder does', async () => {
-    const [holder, guest] = [await open(), await open({ guest: true, pollInterval: 1 })];
+    const [holder, guest] = [await open(), await open({ withoutLease: true, pollInterval: 1 })];
     await followed(holder, guest);
   });
 
   it('changes no task, be the file held or not', async () => {
     const holder = await open();
-    await (await holder.create('ann', newTask('t'))).settled();
+    await (await holder.create('ann', newTask('t'))).whenPersisted();
     await holder[Symbol.asyncDispose]();
-    const guest = await open({ guest: true });
+    const guest = await open({ withoutLease: true });
     const fault = { reason: 'UNSUPPORTED_OPERATION', message: expect.stringContaining('guest') };
     expect(() => guest.create('ann', newTask('new'))).toThrow(expect.objectContaining(fault));
     const log = await guest.open('ann', 't');
     log?.append(status(log, 'failed'));
-    await expect(log?.settled()).rejects.toMatchObject(fault);
+    await expect(log?.whenPersisted()).rejects.toMatchObject(fault);
     expect((await guest.open('ann', 't'))?.state).toBe('submitted');
     await expect(
       guest.putPushConfig('ann', { taskId: 't', id: 'p', url: 'https://example.com' }),
@@ -421,12 +429,12 @@ describe('a guest', () => {
     const holder = await open();
     const log = await holder.create('ann', newTask('t'));
     log.append(status(log, 'completed'));
-    await log.settled();
+    await log.whenPersisted();
     await holder.putPushConfig('ann', { taskId: 't', id: 'p', url: 'https://example.com' });
-    const guest = await open({ guest: true });
+    const guest = await open({ withoutLease: true });
     const state = { delivered: 1, attempts: 0 };
     expect(await guest.putDelivery('ann', 't', 'p', state)).toBe(true);
-    expect(await holder.deliveries()).toMatchObject([{ state }]);
+    expect(await holder.listDeliveries()).toMatchObject([{ state }]);
     expect(await guest.expire(new Date(Date.now() + 1_000))).toBe(1);
     await nextTurn();
     expect(await holder.open('ann', 't')).toBeUndefined();
@@ -437,12 +445,12 @@ describe('a log that left the cache', () => {
   it('is given out again as long as somebody holds it', async () => {
     const ledger = await open({ maxCachedTasks: 1 });
     const held = await ledger.create('ann', newTask('held'));
-    await held.settled();
-    for (const id of ['b', 'c', 'd']) await (await ledger.create('ann', newTask(id))).settled();
+    await held.whenPersisted();
+    for (const id of ['b', 'c', 'd']) await (await ledger.create('ann', newTask(id))).whenPersisted();
     const again = await ledger.open('ann', 'held');
     expect(again).toBe(held);
     again?.append(status(again, 'working'));
-    await again?.settled();
+    await again?.whenPersisted();
     expect(held.task().status.state).toBe('working');
   });
 
@@ -451,13 +459,13 @@ describe('a log that left the cache', () => {
     const log = await ledger.create('ann', newTask('t'));
     for (let n = 0; n < 4; n++) log.append(chunk(log, `${n}`));
     log.append(status(log, 'completed'));
-    await log.settled();
-    await (await ledger.create('ann', newTask('other'))).settled();
+    await log.whenPersisted();
+    await (await ledger.create('ann', newTask('other'))).whenPersisted();
     const again = await ledger.open('ann', 't');
     expect(again).not.toBe(log);
     for (let after = 1; after <= 6; after++) {
       const seen: (number | undefined)[] = [];
-      for await (const event of again?.follow(after) ?? []) seen.push(event.sequence);
+      for await (const event of again?.subscribe(after) ?? []) seen.push(event.sequence);
       expect(seen).toEqual([2, 3, 4, 5, 6].slice(after - 1));
     }
   });
@@ -470,7 +478,7 @@ describe('what is written', () => {
     const text = 'x'.repeat(200);
     for (let n = 0; n < 2_000; n++) {
       log.append(chunk(log, text));
-      await log.settled();
+      await log.whenPersisted();
     }
     const database = await openDatabase(file);
     const rows = database.prepare('select count(*) as n, sum(length(body)) as size from texts').get([]);
@@ -489,8 +497,8 @@ describe('what is written', () => {
     const one = await ledger.create('ann', newTask('one'));
     const two = await ledger.create('ann', newTask('two'));
     expect((await ledger.list('ann', {})).tasks).toEqual([]);
-    await one.settled();
-    expect(two.settled()).toBeUndefined();
+    await one.whenPersisted();
+    expect(two.whenPersisted()).toBeUndefined();
     expect((await ledger.list('ann', {})).totalSize).toBe(2);
   });
 });

@@ -30,7 +30,7 @@ export interface SqliteTaskStoreOptions {
    * deliveries are noted, but no task is made or changed, and so no agent runs on it.
    * @defaultValue false
    */
-  guest?: boolean;
+  withoutLease?: boolean;
   /**
    * After how many milliseconds without a sign of life another may take the file. Where it can be seen that the
    * process is gone, as on the same machine, nobody waits for that. At least 1,000.
@@ -41,7 +41,7 @@ export interface SqliteTaskStoreOptions {
    * Is told, once, that another process took the file over, as it may when this one slept. From then on everything
    * that would change a task fails with this error.
    */
-  onLost?: (error: A2AError) => void;
+  onLeaseLost?: (error: A2AError) => void;
   /**
    * `normal` survives the end of the process at any moment; after a power failure the newest commits may be missing.
    * `full` waits for the disk with every commit.
@@ -79,7 +79,13 @@ export interface SqliteTaskStoreOptions {
  * ledger of this one, has it and not both share it.
  */
 export async function sqliteTaskStore(options: SqliteTaskStoreOptions): Promise<TaskStore> {
-  const { file, guest = false, shared, leaseTimeout: timeout = 10_000, onLost } = options;
+  const {
+    file,
+    withoutLease: guest = false,
+    shared,
+    leaseTimeout: timeout = 10_000,
+    onLeaseLost: onLost,
+  } = options;
   const database = await openDatabase(file);
   try {
     database.exec(`pragma busy_timeout = ${options.busyTimeout ?? 5_000}`);

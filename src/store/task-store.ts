@@ -10,7 +10,7 @@ export type MaybePromise<T> = T | Promise<T>;
 /**
  * The log of one task: what happened to it, in order, and what that amounts to.
  *
- * What is appended becomes visible to {@link TaskLog.task} and {@link TaskLog.follow} only once it is stored, so that
+ * What is appended becomes visible to {@link TaskLog.task} and {@link TaskLog.subscribe} only once it is stored, so that
  * nobody is ever shown what a crash could take back.
  */
 export interface TaskLog {
@@ -35,7 +35,7 @@ export interface TaskLog {
    *
    * @returns undefined when it is already; a promise that rejects when it could not be stored.
    */
-  settled(): Promise<void> | undefined;
+  whenPersisted(): Promise<void> | undefined;
 
   /** The task as it stands, of what is visible. It is never changed afterwards. */
   task(): Task;
@@ -47,7 +47,10 @@ export interface TaskLog {
    * @param after - the last sequence number that is not wanted any more; `'now'` begins with the task as it stands.
    * @param isLast - ends the following after the first event of which it is true.
    */
-  follow(after: number | 'now', isLast?: (event: StreamEvent) => boolean): AsyncIterableIterator<StreamEvent>;
+  subscribe(
+    after: number | 'now',
+    isLast?: (event: StreamEvent) => boolean,
+  ): AsyncIterableIterator<StreamEvent>;
 }
 
 /** A task that was not finished when the ledger was opened. */
@@ -92,17 +95,17 @@ export interface TaskStore extends AsyncDisposable {
   /**
    * Makes a task, whose first event is the task itself with sequence number 1.
    *
-   * @param messageId - the message that asked for it, to be found again by {@link TaskStore.find}.
+   * @param messageId - the message that asked for it, to be found again by {@link TaskStore.findByMessageId}.
    * @throws {@link A2AError} `CONFLICT` when the owner has a task of that id.
    */
   create(owner: string, task: Task, messageId?: string): MaybePromise<TaskLog>;
   open(owner: string, id: string): MaybePromise<TaskLog | undefined>;
   /** Gives the id of the task that a message of this owner made. */
-  find(owner: string, messageId: string): MaybePromise<string | undefined>;
+  findByMessageId(owner: string, messageId: string): MaybePromise<string | undefined>;
   /** Lists the tasks of an owner, newest status first; page tokens stay good while tasks come and change. */
   list(owner: string, request: ListTasksRequest): MaybePromise<TaskPage>;
   /** Gives the tasks that are submitted or working: after a restart, those that lost their agent. */
-  unfinished(): MaybePromise<readonly UnfinishedTask[]>;
+  listUnfinished(): MaybePromise<readonly UnfinishedTask[]>;
   /** Forgets finished tasks whose last status is older. @returns how many. */
   expire(before: Date): MaybePromise<number>;
 
@@ -114,10 +117,10 @@ export interface TaskStore extends AsyncDisposable {
    * @throws {@link A2AError} `TASK_NOT_FOUND`.
    */
   putPushConfig(owner: string, config: PushConfig, delivered?: number): MaybePromise<PushDeliveryState>;
-  pushConfigs(owner: string, taskId: string): MaybePromise<readonly PushConfig[]>;
+  listPushConfigs(owner: string, taskId: string): MaybePromise<readonly PushConfig[]>;
   deletePushConfig(owner: string, taskId: string, id: string): MaybePromise<void>;
   /** Notes how far the news got. @returns false when there is no such configuration any more. */
   putDelivery(owner: string, taskId: string, id: string, state: PushDeliveryState): MaybePromise<boolean>;
   /** Gives the configurations of all owners whose task goes on, or that have not got all of it, dead or not. */
-  deliveries(): MaybePromise<readonly PushDelivery[]>;
+  listDeliveries(): MaybePromise<readonly PushDelivery[]>;
 }

@@ -5,7 +5,7 @@ import type { TrafficRecord } from './traffic-record.ts';
 const request: TrafficRecord = {
   sequence: 1,
   at: 0,
-  trip: 'a',
+  exchangeId: 'a',
   kind: 'request',
   from: 'caller',
   to: 'Echo',
@@ -20,7 +20,7 @@ const request: TrafficRecord = {
     },
   },
   text: `{"a":"it's"}`,
-  meaning: { operation: 'stream', gist: 'stream' },
+  decoded: { operation: 'stream', summary: 'stream' },
 };
 
 describe('a passage as a command', () => {
@@ -44,7 +44,7 @@ describe('a passage as a command', () => {
   });
 
   it('says so where the body is not all there', () => {
-    expect(toCurl({ ...request, cut: 5 })).toContain(`--data-raw '[removed]: 17 characters'`);
+    expect(toCurl({ ...request, truncatedBy: 5 })).toContain(`--data-raw '[removed]: 17 characters'`);
   });
 
   it('is none for anything but a request', () => {

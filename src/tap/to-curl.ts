@@ -16,7 +16,13 @@ const left = new Set([
  *
  * @returns undefined for anything but a request over HTTP; a file that was imported may call anything an address.
  */
-export function toCurl({ kind, http, text, cut = 0, meaning }: TrafficRecord): string | undefined {
+export function toCurl({
+  kind,
+  http,
+  text,
+  truncatedBy: cut = 0,
+  decoded: meaning,
+}: TrafficRecord): string | undefined {
   if (kind !== 'request' || !http || !/^https?:\/\//i.test(http.url)) return undefined;
   const headers = Object.fromEntries(Object.entries(http.headers).filter(([name]) => !left.has(name)));
   const { operation } = meaning ?? {};

@@ -5,14 +5,14 @@ import type { TrafficRecord } from './traffic-record.ts';
 const passage: TrafficRecord = {
   sequence: 1,
   at: 1_000,
-  trip: 'a',
+  exchangeId: 'a',
   kind: 'end',
   from: 'a',
   to: 'b',
   text: 'The stream ended\u2028',
-  after: 3,
-  meaning: {
-    gist: 'The stream ended',
+  elapsed: 3,
+  decoded: {
+    summary: 'The stream ended',
     findings: [{ rule: 'unfinished', level: 'error', index: 1, message: 'x' }],
   },
 };

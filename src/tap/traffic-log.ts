@@ -3,7 +3,7 @@ import type { TrafficRecord } from './traffic-record.ts';
 /** How much a tape keeps. */
 export interface TrafficLogOptions {
   /** How many passages. @defaultValue 20,000 */
-  readonly maxPassages?: number;
+  readonly maxRecords?: number;
   /** How many characters of text in all. @defaultValue 64 Mi */
   readonly maxCharacters?: number;
 }
@@ -19,13 +19,16 @@ export class TrafficLog {
   #characters = 0;
   #last = 0;
 
-  constructor({ maxPassages = 20_000, maxCharacters = 64 * 1_024 * 1_024 }: TrafficLogOptions = {}) {
+  constructor({
+    maxRecords: maxPassages = 20_000,
+    maxCharacters = 64 * 1_024 * 1_024,
+  }: TrafficLogOptions = {}) {
     this.#maxPassages = maxPassages;
     this.#maxCharacters = maxCharacters;
   }
 
   /** The sequence number of the newest passage; 0 before the first. */
-  get last(): number {
+  get lastSequence(): number {
     return this.#last;
   }
 
@@ -40,13 +43,13 @@ export class TrafficLog {
   }
 
   /** What is kept of everything after a sequence number, oldest first. */
-  after(sequence = 0): readonly TrafficRecord[] {
+  recordsAfter(sequence = 0): readonly TrafficRecord[] {
     const first = this.#kept[this.#oldest]?.sequence ?? this.#last + 1;
     return this.#kept.slice(this.#oldest + Math.max(0, sequence + 1 - first));
   }
 
   /** Calls back with everything that comes. @returns what stops it. */
-  watch(tell: (passage: TrafficRecord) => void): () => void {
+  subscribe(tell: (passage: TrafficRecord) => void): () => void {
     this.#watchers.add(tell);
     return () => this.#watchers.delete(tell);
   }

@@ -38,7 +38,7 @@ export interface TrafficRecord {
   /** Milliseconds since 1970. */
   readonly at: number;
   /** Joins a request, its answer, its frames and its end; on a mesh, the messages of one request. */
-  readonly trip: string;
+  readonly exchangeId: string;
   readonly kind: TrafficRecordKind;
   /** The party that sent it. */
   readonly from: string;
@@ -52,11 +52,11 @@ export interface TrafficRecord {
    */
   readonly text: string;
   /** How many characters of `text` were left out. */
-  readonly cut?: number;
+  readonly truncatedBy?: number;
   /** Milliseconds since the request of the trip. */
-  readonly after?: number;
+  readonly elapsed?: number;
   /** What it means, where it was understood. */
-  readonly meaning?: DecodedContent;
+  readonly decoded?: DecodedContent;
 }
 
 /** What a passage says in the words of the model. */
@@ -68,7 +68,7 @@ export interface DecodedContent {
   readonly contextId?: string;
   readonly state?: TaskState;
   /** In a few words, for one line: `status working`, `artifact report (chunk)`, `task not found`. */
-  readonly gist: string;
+  readonly summary: string;
   /** The request, result, event, card or error in the model. */
   readonly model?: unknown;
   /** What the wire said that the model has no word for, or the other way round. */

@@ -39,21 +39,21 @@ export interface TestAgentOptions {
   /** Lets methods of 1.0 pass without their `A2A-Version` header. @defaultValue false */
   readonly lenientVersion?: boolean;
   /** Speaks this version alone. @defaultValue every version */
-  readonly speaks?: ExclusiveVersion;
+  readonly onlyVersion?: ExclusiveVersion;
   readonly heartbeat?: number;
   /** How much of what passes is kept. */
   readonly journal?: JournalOptions;
   /** Where tasks are kept. @defaultValue in memory */
-  readonly ledger?: TaskStore;
+  readonly taskStore?: TaskStore;
   /** Makes ids of tasks, contexts and messages. @defaultValue UUIDs */
-  readonly newId?: () => string;
+  readonly generateId?: () => string;
   /**
    * How a stream begins: with the task, as the protocol wants it, or with nothing but what is played.
    * @defaultValue `'task'`; a stream whose first played event is a task begins with that one
    */
-  readonly opening?: 'task' | 'played';
+  readonly streamStart?: 'task' | 'played';
   /** Sees every request and every answer word for word, before any fault. @defaultValue nobody watches */
-  readonly onWire?: TrafficObserver;
+  readonly onTraffic?: TrafficObserver;
   /** Shows the admin API below `/__admin`. @defaultValue true */
   readonly admin?: boolean;
   /** Who may use the admin API beside this machine: addresses, or `'*'` for everybody. @defaultValue nobody */

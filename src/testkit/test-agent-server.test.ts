@@ -222,7 +222,7 @@ describe('primed responses', () => {
         ['status-update', 'working'],
         ['status-update', 'completed'],
       ]);
-      expect(server.received.map(({ call }) => call?.taskId)).toEqual([first[0].id, first[0].id]);
+      expect(server.receivedMessages.map(({ call }) => call?.taskId)).toEqual([first[0].id, first[0].id]);
     },
   );
 
@@ -258,7 +258,7 @@ describe('a test agent that hangs up', () => {
     });
     const cancel = (await (await rpc(server.url, 'tasks/cancel', { id })).json()) as { result: Task };
     expect(cancel.result.status.state).toBe('canceled');
-    expect(server.canceled).toEqual([id]);
+    expect(server.canceledTaskIds).toEqual([id]);
   });
 
   it('answers a message that waits with the task as it stands', async () => {
@@ -284,8 +284,8 @@ describe('a test agent that hangs up', () => {
 describe('the door of a test agent', () => {
   it('refuses wrong credentials before anything else, and the first ones if told to', async () => {
     const server = await started({ basePath: '/a2a' });
-    server.authValidation({ type: 'bearer', expectedValue: 'secret', failOnce: true });
-    server.httpError({ status: 503 });
+    server.requireAuth({ type: 'bearer', expectedValue: 'secret', failOnce: true });
+    server.injectHttpError({ status: 503 });
     server.prime([status('completed')]);
     const ask = (token: string): Promise<Response> =>
       rpc(server.endpoint, 'message/send', message('hi'), { Authorization: `Bearer ${token}` });
@@ -295,15 +295,12 @@ describe('the door of a test agent', () => {
     expect([failed.status, await failed.json()]).toEqual([503, { error: 'HTTP 503' }]);
     expect((await ask('secret')).status).toBe(200);
     expect((await fetch(server.cardUrl)).status).toBe(200);
-    expect(server.journal.entries({ method: 'POST' }).map(({ answeredBy }) => answeredBy)).toEqual([
-      'auth-validation',
-      'auth-validation',
-      'http-error',
-      'agent',
-    ]);
+    expect(
+      server.journal.entries({ method: 'POST' }).map(({ responseOrigin: answeredBy }) => answeredBy),
+    ).toEqual(['auth-validation', 'auth-validation', 'http-error', 'agent']);
     expect(server.lastRequest?.headers.authorization).toBe('Bearer secret');
     server.clearAuthValidation();
-    server.authValidation({ type: 'apikey', expectedValue: 'key' });
+    server.requireAuth({ type: 'apikey', expectedValue: 'key' });
     expect((await rpc(server.endpoint, 'message/send', message('hi'))).status).toBe(401);
     expect((await rpc(server.endpoint, 'message/send', message('hi'), { 'X-API-Key': 'key' })).status).toBe(
       200,

@@ -80,9 +80,9 @@ export class TestAgentServer implements AsyncDisposable {
       card: () => this.#card,
       clock: this.clock,
       journal: this.journal,
-      ledger: options.ledger,
-      newId: options.newId,
-      hidesOpening: options.opening === 'played',
+      ledger: options.taskStore,
+      newId: options.generateId,
+      hideInitialTask: options.streamStart === 'played',
       drawFaults: (plan) => this.#draw.draw([...plan.faults, ...this.#faults]),
       decide: (incoming, ids) =>
         this.#directives.decide(incoming, ids) ??
@@ -120,7 +120,7 @@ export class TestAgentServer implements AsyncDisposable {
     });
     try {
       this.#running = await listen(
-        { listener: edge, faces: () => this.#faces, metrics: undefined },
+        { listener: edge, contexts: () => this.#faces, metrics: undefined },
         { port, host, limits, heartbeat },
       );
       this.#refusal = new PortOutage(this.#running.server, this.clock);
@@ -210,13 +210,13 @@ export class TestAgentServer implements AsyncDisposable {
   }
 
   /** Demands credentials of every request but those for the card; undefined for none. */
-  authValidation(validation: AuthValidation | undefined): void {
-    this.#door.validate(validation);
+  requireAuth(validation: AuthValidation | undefined): void {
+    this.#door.requireAuth(validation);
   }
 
   /** Answers the next request with an error, once. */
-  httpError(error: InjectedHttpError): void {
-    this.#door.fail(error);
+  injectHttpError(error: InjectedHttpError): void {
+    this.#door.enqueueError(error);
   }
 
   /** Sets what goes wrong with every answer, whatever is played. */
@@ -225,7 +225,7 @@ export class TestAgentServer implements AsyncDisposable {
   }
 
   /** The requests that brought a message to the agent, oldest first. */
-  get received(): JournalEntry[] {
+  get receivedMessages(): JournalEntry[] {
     return this.journal.entries({ where: ({ call }) => call?.message !== undefined });
   }
 
@@ -240,7 +240,7 @@ export class TestAgentServer implements AsyncDisposable {
   }
 
   /** The ids of the tasks that somebody asked to cancel. */
-  get canceled(): string[] {
+  get canceledTaskIds(): string[] {
     return this.cancelRequests.flatMap(({ call }) => call?.taskId ?? []);
   }
 
@@ -266,7 +266,7 @@ export class TestAgentServer implements AsyncDisposable {
 
   /** Lets everybody in. */
   clearAuthValidation(): void {
-    this.#door.validate(undefined);
+    this.#door.requireAuth(undefined);
   }
 
   /** Forgets the errors that wait. */
@@ -293,15 +293,24 @@ export class TestAgentServer implements AsyncDisposable {
 
   /** Shows the agent anew: who is let in may have changed. Streams that are open go on. */
   #show(): void {
-    const { basePath, publicUrl, limits, lenientVersion, speaks, heartbeat, auth, onWire } = this.#options;
+    const {
+      basePath,
+      publicUrl,
+      limits,
+      lenientVersion,
+      onlyVersion: speaks,
+      heartbeat,
+      auth,
+      onTraffic: onWire,
+    } = this.#options;
     const options: ServerOptions = {
       basePath,
       publicUrl,
       limits,
       lenientVersion,
-      speaks,
+      onlyVersion: speaks,
       heartbeat,
-      onWire,
+      onTraffic: onWire,
       auth: auth ?? this.#scripts.main?.auth,
       // A card may change with the next script.
       cardMaxAge: 0,
@@ -310,7 +319,7 @@ export class TestAgentServer implements AsyncDisposable {
     const httpFace = new AgentHttpHandler(this.#agent, options);
     httpFace.isReady = true;
     for (const face of this.#faces) if (face.openStreams === 0) this.#faces.delete(face);
-    this.#faces.add(httpFace.face);
+    this.#faces.add(httpFace.context);
     this.#listener = nodeListener(httpFace, options);
   }
 

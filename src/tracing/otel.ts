@@ -28,7 +28,7 @@ function tracingOf({ context, propagation, SpanKind, SpanStatusCode, trace }: Ap
       let isOver = false;
       return {
         set: (more) => span.setAttributes(said(more)),
-        within: (work) => context.with(inside, work),
+        run: (work) => context.with(inside, work),
         end(reason) {
           if (isOver) return;
           isOver = true;

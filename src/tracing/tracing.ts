@@ -16,7 +16,7 @@ export type Carrier = { readonly [name: string]: string | readonly string[] | un
 export interface Span {
   set(attributes: Attributes): void;
   /** Does something as a part of this step, so that further steps and requests begin within it. */
-  within<T>(work: () => T): T;
+  run<T>(work: () => T): T;
   /** Ends it; a reason says why it failed. */
   end(reason?: string): void;
 }
@@ -91,7 +91,7 @@ export class LazyTracing {
     const span = this.current?.start(name, options);
     if (!span) return work(undefined);
     try {
-      const result = await span.within(() => work(span));
+      const result = await span.run(() => work(span));
       span.end();
       return result;
     } catch (error) {

@@ -45,9 +45,9 @@ async function startScript(settings: HostedSettings, { watch }: HostingContext):
   const server = await TestAgentServer.start({
     scriptFile: file,
     port,
-    speaks,
+    onlyVersion: speaks,
     admin: false,
-    ...(onWire && { onWire }),
+    ...(onWire && { onTraffic: onWire }),
   });
   return {
     settings,
@@ -64,7 +64,7 @@ async function startModule(settings: HostedSettings, tools: HostingContext): Pro
   let server: RunningServer;
   try {
     const onWire = tools.watch?.(name);
-    server = await serve(agent, { port, speaks, onError, ...(onWire && { onWire }) });
+    server = await serve(agent, { port, onlyVersion: speaks, onError, ...(onWire && { onTraffic: onWire }) });
   } catch (thrown) {
     await agent.close?.();
     throw thrown;
@@ -73,7 +73,7 @@ async function startModule(settings: HostedSettings, tools: HostingContext): Pro
   return {
     settings,
     url: server.url,
-    ...(options?.ledger && { ledger: options.ledger }),
+    ...(options?.taskStore && { ledger: options.taskStore }),
     async stop(within) {
       await server.stop(within);
       await agent.close?.();

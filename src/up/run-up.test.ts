@@ -23,7 +23,7 @@ async function asked(path: string): Promise<string> {
 /** The requests on the tape, by who asked whom; cards are left out. */
 async function requests(): Promise<string[]> {
   return readTrafficFile(await asked('wire/file'))
-    .filter(({ kind, meaning }) => kind === 'request' && meaning?.operation !== 'card')
+    .filter(({ kind, decoded: meaning }) => kind === 'request' && meaning?.operation !== 'card')
     .map(({ from, to }) => `${from} → ${to}`);
 }
 
@@ -53,7 +53,7 @@ afterAll(async () => {
 describe('what is up', () => {
   it('is on the mesh too', async () => {
     await expect.poll(() => directory.agents().map(({ name }) => name)).toEqual(['caravan', 'interpreter']);
-    const agent = meshAgent({ link, namespace, name: 'caravan', directory });
+    const agent = meshAgent({ broker: link, namespace, name: 'caravan', directory });
     const answer = await agent.send({
       message: { messageId: 'm', role: 'user', parts: [{ text: 'hello' }] },
     });

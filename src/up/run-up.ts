@@ -71,7 +71,7 @@ class Running implements RunningUp {
     this.settings = settings;
     // What the gateway asks an agent is recorded there, and nobody wants to see the console look around.
     const watch = (name: string): TrafficObserver | undefined =>
-      tapServer(this.#tape, { name, except: [gatewayProductName, consoleProbeProduct] }).onWire;
+      tapServer(this.#tape, { name, except: [gatewayProductName, consoleProbeProduct] }).onTraffic;
     this.#tools = { ...tools, watch };
   }
 
@@ -94,7 +94,7 @@ class Running implements RunningUp {
     const { gateway, gatewayPort } = this.settings;
     const { log, requests, fault } = this.#tools;
     const running = await this.#listening('the gateway', gatewayPort, (port) =>
-      runGateway(this.#addressed(gateway, port), { log, requests, fault, tape: this.#tape }),
+      runGateway(this.#addressed(gateway, port), { log, requests, fault, trafficLog: this.#tape }),
     );
     this.#gateway = running;
     this.#stops.push(() => running.stop());
@@ -130,10 +130,10 @@ class Running implements RunningUp {
     const running = await this.#listening('the console', wish, (port) =>
       serveConsole({
         agents,
-        tape: this.#tape,
+        trafficLog: this.#tape,
         port,
         log: this.#tools.log,
-        ledger: () => this.hosted.flatMap(({ ledger }) => ledger ?? []),
+        taskStore: () => this.hosted.flatMap(({ ledger }) => ledger ?? []),
         ...(metrics && { metrics }),
       }),
     );
@@ -169,7 +169,7 @@ class Running implements RunningUp {
     const { url, settings } = this.gateway;
     if (url === undefined) return [];
     return settings.agents
-      .filter(({ onHttp }) => onHttp)
+      .filter(({ exposeOnHttp: onHttp }) => onHttp)
       .map(({ name }) => ({ name, url: `${url}/agents/${name}` }));
   }
 
@@ -221,7 +221,7 @@ class Running implements RunningUp {
       this.settings = settings;
       await this.#tellOthers();
       await Promise.all(before.filter((each) => !kept.includes(each)).map((each) => each.stop(patience)));
-      return { ...reloaded, later };
+      return { ...reloaded, needsRestart: later };
     } catch (thrown) {
       this.hosted = before;
       await Promise.all(started.map((each) => each.stop(0)));
@@ -254,7 +254,7 @@ function isSame(a: HostedSettings, b: HostedSettings): boolean {
 }
 
 /** What of a change takes effect after a restart only. */
-function laterOf(before: UpSettings, after: UpSettings, { later }: ReloadResult): string[] {
+function laterOf(before: UpSettings, after: UpSettings, { needsRestart: later }: ReloadResult): string[] {
   const changed = (['gatewayPort', 'mcp', 'console'] as const)
     .filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]))
     .map((key) => (key === 'gatewayPort' ? 'listen' : key === 'mcp' ? 'bridge' : key));

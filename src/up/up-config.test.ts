@@ -115,7 +115,9 @@ describe('the sample', () => {
       ['interpreter', 'module', undefined],
       ['caravan', 'script', '0.1'],
     ]);
-    expect(settings.gateway.agents.every(({ onHttp, onMesh }) => onHttp && onMesh)).toBe(true);
+    expect(
+      settings.gateway.agents.every(({ exposeOnHttp: onHttp, exposeOnMesh: onMesh }) => onHttp && onMesh),
+    ).toBe(true);
     expect([settings.gatewayPort, settings.mcp, settings.console].every((each) => each?.mayMove)).toBe(true);
   });
 });

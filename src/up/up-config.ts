@@ -52,7 +52,7 @@ function settingsOf(
   for (const { name, kind, file: wanted } of hosted)
     if (!existsSync(wanted)) complain(['agents', name, kind], `there is no file ${wanted}`);
   const gateway = toGatewaySettings(file, { ...rest, agents: withoutPlaces(agents) }, complain, environment);
-  if (bridge && !gateway.agents.some(({ onHttp }) => onHttp))
+  if (bridge && !gateway.agents.some(({ exposeOnHttp: onHttp }) => onHttp))
     complain(['bridge'], 'has no agent to show: none is shown over http');
   if (bridge && given.auth && !given.auth.optional)
     complain(

@@ -38,13 +38,13 @@ const workshop = defineAgent(
           yield chunk('long', `line ${at}\n`, { name: 'long.txt', lastChunk: at === chunks - 1 });
     },
   },
-  { ledger, push: { maxAttempts: 1, egress: { allowLoopback: true } } },
+  { taskStore: ledger, push: { maxAttempts: 1, egress: { allowLoopback: true } } },
 );
 
 /** An agent with three locks, each of which opens it. */
 const locked = defineAgent({ name: 'Locked', description: 'Locked', process: () => 'The door is open.' });
 const auth = {
-  any: [
+  authenticators: [
     bearerAuth({ tokens: { 'token-of-alice': 'alice' } }),
     basicAuth({ users: { alice: 'open sesame' } }),
     apiKeyAuth({ in: 'header', name: 'X-Key', keys: { 'key-of-alice': 'alice' } }),
@@ -85,7 +85,7 @@ describe.skipIf(!browser)('talking in a browser', () => {
     servers = await Promise.all([serve(workshop), serve(locked, { auth })]);
     official = await start03();
     await once(tokenServer.listen(0, '127.0.0.1'), 'listening');
-    running = await serveConsole({ agents: [{ url: at(0) }, { url: official.url }], ledger });
+    running = await serveConsole({ agents: [{ url: at(0) }, { url: official.url }], taskStore: ledger });
     tab = await Tab.at(browser as Browser, running.url);
     log = tab.page.getByRole('log', { name: 'Conversation' });
   });

@@ -263,11 +263,11 @@ function longStory(count: number): TrafficRecord[] {
   return Array.from({ length: count }, (_, i) => ({
     sequence: i + 1,
     at: 1_790_000_000_000 + i,
-    trip: `t${Math.floor(i / 100)}`,
+    exchangeId: `t${Math.floor(i / 100)}`,
     kind: 'frame' as const,
     from: i % 2 === 0 ? 'agent' : 'gateway',
     to: i % 2 === 0 ? 'gateway' : 'caller',
     text: `{"event":${i}}`,
-    meaning: { version: '1.0' as const, binding: 'JSONRPC' as const, gist: `event ${i}` },
+    decoded: { version: '1.0' as const, binding: 'JSONRPC' as const, summary: `event ${i}` },
   }));
 }

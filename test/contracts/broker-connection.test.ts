@@ -15,7 +15,7 @@ describeLink(
       open: async () => connectMemoryBroker({ broker }),
       openMortal: async () => {
         const link = connectMemoryBroker({ broker });
-        return { link, kill: () => link.vanish() };
+        return { link, kill: () => link.simulateCrash() };
       },
       remove: async () => {},
     };

@@ -47,8 +47,8 @@ async function take(ledger: TaskStore, each: Step): Promise<unknown> {
   if (each.kind === 'chunk') log.append(chunk(log, 'x'));
   if (each.kind === 'input') log.append({ kind: 'input', message: message('again') });
   if (each.kind === 'status') log.append(status(log, each.state, 'so'));
-  await log.settled();
-  return [log.sequence, log.state, log.task(), await ledger.find('ann', `m${each.task}`)];
+  await log.whenPersisted();
+  return [log.sequence, log.state, log.task(), await ledger.findByMessageId('ann', `m${each.task}`)];
 }
 
 it('does in a file, with or without a cache, what it does in memory', async () => {
@@ -57,7 +57,7 @@ it('does in a file, with or without a cache, what it does in memory', async () =
       let now = 0;
       const clock = { now: () => now };
       const ledgers = [
-        memoryTaskStore({ ...clock, maxReplayable: 2 }),
+        memoryTaskStore({ ...clock, maxReplayableEvents: 2 }),
         await sqliteTaskStore({ ...clock, file: ':memory:' }),
         await sqliteTaskStore({ ...clock, file: ':memory:', maxCachedTasks: 1 }),
       ];

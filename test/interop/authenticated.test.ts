@@ -37,7 +37,7 @@ beforeAll(async () => {
   expired = await maker.token({ exp: 1 });
   server = await serve(agent, {
     auth: {
-      any: [
+      authenticators: [
         jwtAuth({ issuer: maker.url, audience: 'agent', jwks: { keys: [maker.publicKey] } }),
         apiKeyAuth({ in: 'header', name: 'X-Agent-Key', keys: { 'key of ann': 'ann' }, scheme: 'inHeader' }),
         apiKeyAuth({ in: 'query', name: 'agent_key', keys: { 'key of bob': 'bob' }, scheme: 'inQuery' }),

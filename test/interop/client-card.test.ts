@@ -33,7 +33,7 @@ type Answer = (asked: RawServerRequest, response: ServerResponse, url: string) =
 
 async function agentThat(answer: Answer, options: ConnectOptions = {}) {
   const server = await startRawServer(answer);
-  const agent = connect(server.url, { memory: createEndpointCache(), random: () => 0, ...options });
+  const agent = connect(server.url, { endpointCache: createEndpointCache(), random: () => 0, ...options });
   open.push(server, agent);
   return { agent, server };
 }
@@ -50,7 +50,7 @@ describe('a card', () => {
         if (asked['if-none-match'] === etag) return response.writeHead(304, headers).end();
         return respondJson(response, wireCardFixture(url, { name: state.name }), 200, { etag, ...headers });
       },
-      { clock, retries: 0, onProblem: ({ kind }) => problems.push(kind) },
+      { clock, maxRetries: 0, onWarning: ({ kind }) => problems.push(kind) },
     );
     const name = async () => (await agent.card()).name;
     return { clock, state, server, agent, name, problems };

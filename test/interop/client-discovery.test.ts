@@ -32,7 +32,7 @@ async function serve(answer: (asked: RawServerRequest, response: ServerResponse,
 }
 
 function reach(where: Parameters<typeof connect>[0], options: ConnectOptions = {}) {
-  const agent = connect(where, { random: () => 0, memory: createEndpointCache(), ...options });
+  const agent = connect(where, { random: () => 0, endpointCache: createEndpointCache(), ...options });
   open.push(agent);
   return agent;
 }
@@ -263,14 +263,17 @@ describe('a card that lies', () => {
     );
     const memory = createEndpointCache();
     const problems: ClientWarning[] = [];
-    const first = reach(server.url, { memory, onProblem: (problem) => problems.push(problem) });
+    const first = reach(server.url, {
+      endpointCache: memory,
+      onWarning: (problem) => problems.push(problem),
+    });
     await first.send(request);
     await first.send(request);
     expect(await first.describe()).toMatchObject({ version: '0.3', confirmed: true });
     expect(problems.map(({ kind }) => kind)).toEqual(['fallback']);
     const methods = () => server.requests.flatMap(({ json }) => json?.method ?? []);
     expect(methods()).toEqual(['SendMessage', 'message/send', 'message/send']);
-    await reach(server.url, { memory }).send(request);
+    await reach(server.url, { endpointCache: memory }).send(request);
     expect(methods().slice(3)).toEqual(['message/send']);
   });
 

@@ -34,7 +34,7 @@ async function agentThat(answer: Answer, options: ConnectOptions = {}) {
   const server = await startRawServer((asked, response, url) =>
     isWireCard(asked.path) ? respondJson(response, wireCardFixture(url)) : answer(asked, response, url),
   );
-  const agent = connect(server.url, { random: () => 0, memory: createEndpointCache(), ...options });
+  const agent = connect(server.url, { random: () => 0, endpointCache: createEndpointCache(), ...options });
   open.push(server, agent);
   const calls = () => server.requests.filter(({ path }) => !isWireCard(path));
   return { agent, server, calls };
@@ -96,7 +96,7 @@ describe('a request that fails', () => {
   it('by a broken connection is repeated if it only reads, a bounded number of times', async () => {
     const { agent, calls } = await agentThat(
       failing(9, (response) => response.destroy()),
-      { retries: 2 },
+      { maxRetries: 2 },
     );
     await expect(agent.getTask({ id: 't1' })).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
     expect(calls()).toHaveLength(3);

@@ -38,7 +38,7 @@ async function agentThat(
       ? respondJson(response, wireCardFixture(url, { supportedInterfaces }))
       : answer(asked, response);
   });
-  const agent = connect(server.url, { random: () => 0, memory: createEndpointCache(), ...options });
+  const agent = connect(server.url, { random: () => 0, endpointCache: createEndpointCache(), ...options });
   open.push(server, agent);
   const calls = () =>
     server.requests.filter(({ path }) => !isWireCard(path)).map(({ method, path }) => `${method} ${path}`);
@@ -94,7 +94,7 @@ describe('an agent over REST', () => {
         stream.write('event: error\ndata: {"error":{"code":503,"message":"Too busy"}}\n\n');
         stream.end();
       },
-      { onProblem: (problem) => problems.push(problem) },
+      { onWarning: (problem) => problems.push(problem) },
     );
     await expect(collectStream(agent.stream(request))).rejects.toMatchObject({
       reason: 'UNAVAILABLE',
@@ -126,7 +126,7 @@ describe('an agent over REST', () => {
         capabilities: {},
         skills: [],
       },
-      { memory: createEndpointCache() },
+      { endpointCache: createEndpointCache() },
     );
     open.push(server, agent);
     await agent.send(request);

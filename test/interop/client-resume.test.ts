@@ -178,7 +178,7 @@ describe('a stream that breaks', () => {
           stream.cut();
         },
       },
-      { resumes: 3 },
+      { maxResumes: 3 },
     );
     await expect(collectStream(remote.stream(request))).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
     expect(requestsByMethod('SubscribeToTask')).toHaveLength(3);

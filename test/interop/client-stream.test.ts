@@ -182,7 +182,7 @@ describe('a subscription', () => {
         stream.end();
       },
     });
-    const events = await collectStream(remote.subscribe({ id: 't1', after: 4 }));
+    const events = await collectStream(remote.subscribe({ id: 't1', afterSequence: 4 }));
     expect(events).toMatchObject([{ kind: 'status', sequence: 5 }]);
     expect(requestsByMethod('SubscribeToTask')[0]?.headers['last-event-id']).toBe('4');
   });

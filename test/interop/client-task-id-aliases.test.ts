@@ -26,7 +26,7 @@ import {
 const open = closeAfterEach();
 
 function reach(server: RawServer) {
-  const agent = connect(server.url, { random: () => 0, memory: createEndpointCache() });
+  const agent = connect(server.url, { random: () => 0, endpointCache: createEndpointCache() });
   open.push(server, agent);
   return agent;
 }
@@ -142,7 +142,7 @@ describe.each([
   it('keeps the name that a caller of its own age made', async () => {
     const server = await startOldest(marks);
     const agent = reach(server);
-    expect(await agent.send(say('hi', { claimedTaskId: 'mine' }))).toMatchObject({ id: 'mine' });
+    expect(await agent.send(say('hi', { clientTaskId: 'mine' }))).toMatchObject({ id: 'mine' });
     expect(server.requests.at(-1)?.json.params.id).toBe('mine');
   });
 });
@@ -184,7 +184,7 @@ describe('a caller of 0.1 before an agent of 1.0', () => {
 
   const claimed = (): SendRequest => ({
     message: { ...say('hi').message, contextId: 'session' },
-    claimedTaskId: 'mine',
+    clientTaskId: 'mine',
   });
 
   it('sees its own names, and the agent sees its own', async () => {
@@ -241,8 +241,8 @@ it('passes a name on to a colleague that asks for it while it is being given', a
   const agent = reach(server);
   await agent.card();
   await Promise.all([
-    agent.send(say('one', { claimedTaskId: 'mine' })),
-    agent.send(say('two', { claimedTaskId: 'mine' })),
+    agent.send(say('one', { clientTaskId: 'mine' })),
+    agent.send(say('two', { clientTaskId: 'mine' })),
   ]);
   const messages = server.requests.flatMap(({ json }) => json?.params.message ?? []);
   expect(messages.map(({ taskId }) => taskId)).toEqual([undefined, 't1']);

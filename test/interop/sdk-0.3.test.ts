@@ -128,7 +128,7 @@ describe.each(bindings)('the official client of 0.3 over $transport', ({ transpo
 
   it('gets a message from an agent that needs no task', async () => {
     const direct = sampleAgent({
-      mayAnswerDirectly: true,
+      allowDirectReply: true,
       process: async ({ text }) => ({ messageId: 'm-1', role: 'agent', parts: [{ text }] }),
     });
     const other = await serve(direct);

@@ -102,7 +102,7 @@ describe.each(bindings)('the official client of 1.0 over $transport', ({ transpo
 
   it('gets a message from an agent that needs no task', async () => {
     const direct = sampleAgent({
-      mayAnswerDirectly: true,
+      allowDirectReply: true,
       process: async (context) => ({ messageId: 'm-1', role: 'agent', parts: [{ text: context.text }] }),
     });
     const other = await serve(direct);

@@ -22,7 +22,7 @@ describe('behind expect', () => {
     await using client = connect(agent.url);
     const events: StreamEvent[] = [];
     for await (const event of client.stream(say('hello'))) events.push(event);
-    expect(events).toBeLegalStream();
+    expect(events).toBeValidStream();
     expect(events).toHaveStreamed(['submitted', { artifact: 'a' }, 'input-required']);
     expect(events).not.toHaveStreamed(['completed']);
     expect(events).toProduceArtifact('a', 'one');
@@ -45,7 +45,7 @@ describe('behind expect', () => {
   });
 
   agentTest('each test has an agent of its own', async ({ agent }) => {
-    expect(agent.received).toEqual([]);
+    expect(agent.receivedMessages).toEqual([]);
     urls.add(agent.url);
     expect(urls.size).toBe(3);
     for (const url of urls) if (url !== agent.url) await expect(fetch(url)).rejects.toThrow();
@@ -54,7 +54,7 @@ describe('behind expect', () => {
   agentTest('what makes no sense does not compile', () => {
     const never = (): void => {
       const events: StreamEvent[] = [];
-      expectTypeOf(expect(events).toBeLegalStream()).toEqualTypeOf<void>();
+      expectTypeOf(expect(events).toBeValidStream()).toEqualTypeOf<void>();
       expectTypeOf(expect({} as Task).toProduceArtifact('a')).toEqualTypeOf<void>();
       // @ts-expect-error -- no state of a task
       expect(events).toHaveStreamed(['done']);

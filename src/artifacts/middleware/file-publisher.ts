@@ -182,11 +182,11 @@ export class FilePublisher {
       },
       this.#now,
     );
-    if (saved.fault) {
+    if (saved.error) {
       this.#log?.({
         level: 'warn',
         message: `The metadata of ${filename} could not be saved`,
-        error: saved.fault,
+        error: saved.error,
       });
     }
     const { version, size } = saved;

@@ -127,7 +127,7 @@ describe('what a caller links to', () => {
   it('may be of another user when somebody allows it', async () => {
     const asked: unknown[] = [];
     const { agent, store, seen } = await wrapped({
-      mayRead(wanted, by) {
+      canRead(wanted, by) {
         asked.push([wanted, by]);
         return true;
       },

@@ -260,7 +260,7 @@ describe('an artifact in chunks', () => {
     };
     const events = [chunk('a', [raw('two'), { text: 't' }], last), status('completed')];
     const { agent, store } = wrapped({ events, task });
-    const seen = await collectStream(agent.subscribe({ id: 't-1', after: 3 }, call));
+    const seen = await collectStream(agent.subscribe({ id: 't-1', afterSequence: 3 }, call));
     expect(seen[0]).toEqual(chunk('a', [{ text: 't' }, link('x.txt')], { lastChunk: true }));
     expect((await store.load({ ...scope, filename: 'x.txt' }))?.size).toBe(7);
     await agent.getTask({ id: 't-1' }, call);
@@ -289,7 +289,7 @@ describe('an artifact in chunks', () => {
   it('counts as whole when too many others are under way', async () => {
     const { seen } = await played({
       events: [begin, ...[1, 2, 3].map((n) => chunk(`a${n}`, [raw(`${n}`)])), status('completed')],
-      options: { limits: { maxOpen: 2 } },
+      options: { limits: { maxOpenArtifacts: 2 } },
     });
     expect(seen.map((event) => (event.kind === 'artifact' ? event.artifact.artifactId : event.kind))).toEqual(
       ['task', 'a1', 'a2', 'a3', 'status'],

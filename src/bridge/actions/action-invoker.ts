@@ -192,7 +192,7 @@ export class ActionInvoker {
       cancelBudget,
       pollInterval,
       signal: meta.signal,
-      hear: teller && ((event) => teller.hear(event)),
+      hear: teller && ((event) => teller.report(event)),
       ended: () => {
         this.#open.delete(following);
         teller?.end();

@@ -23,7 +23,7 @@ export class BridgedAgent {
   readonly inputRequiredTtl: number | undefined;
   skills: ReadonlyMap<string, BridgedSkill> = new Map();
   /** Whether its streams can be left while they wait; undefined until one was seen. Others need a signal, which costs. */
-  isLeavable: boolean | undefined = undefined;
+  isAbortable: boolean | undefined = undefined;
   readonly #clock: Clock;
   readonly #log: LogSink | undefined;
   readonly #changed: () => void;
@@ -47,7 +47,7 @@ export class BridgedAgent {
   }
 
   /** Asks for the card, and tells if the actions are others than before. */
-  async look(): Promise<void> {
+  async refreshCard(): Promise<void> {
     // What is remembered of a card may be as old as its writer allows; `check` asks whether it is still the same.
     const card: AgentCard = await (this.agent.check ? this.agent.check() : this.agent.card());
     if (this.#isClosed) return;
@@ -76,7 +76,7 @@ export class BridgedAgent {
 
   async #lookAgain(interval: number): Promise<void> {
     try {
-      await this.look();
+      await this.refreshCard();
     } catch (thrown) {
       // An agent that is away for a while has not lost its skills.
       this.#log?.({

@@ -19,7 +19,7 @@ export type CallOutcome =
 /** What is asked, and how long it may take. */
 export interface CallTrackerOptions {
   /** Whom. What is learned about its streams is noted there. */
-  readonly bridged: { readonly agent: Agent; isLeavable: boolean | undefined };
+  readonly bridged: { readonly agent: Agent; isAbortable: boolean | undefined };
   /** A message to send, or the task to wait for. */
   readonly ask: SendRequest | { readonly taskId: string };
   readonly owner: string | undefined;
@@ -124,7 +124,7 @@ export class CallTracker {
   async #send(ask: SendRequest): Promise<void> {
     const { bridged } = this.#options;
     try {
-      const call = bridged.isLeavable ? this.#streamCall : this.#call;
+      const call = bridged.isAbortable ? this.#streamCall : this.#call;
       await this.#hearAll(bridged.agent.stream(ask, call), ask.message.taskId !== undefined);
     } catch (thrown) {
       const error = A2AError.from(thrown);
@@ -181,7 +181,7 @@ export class CallTracker {
     const iterator = events[Symbol.asyncIterator]();
     const canLeave = isAbortableStream(iterator);
     // One stream that needs a signal is enough to give one to all.
-    bridged.isLeavable = canLeave && bridged.isLeavable !== false;
+    bridged.isAbortable = canLeave && bridged.isAbortable !== false;
     if (canLeave) this.#leave = () => void iterator.return?.().catch(() => {});
     if (this.#isStopped) this.#leave?.();
     return { [Symbol.asyncIterator]: () => iterator };

@@ -17,16 +17,16 @@ describe('progress', () => {
     const clock = new ManualClock();
     const told: ActionProgress[] = [];
     const teller = new ProgressReporter((each) => told.push(each), 250, clock);
-    for (const text of ['1', '2', '3']) teller.hear(status(text));
+    for (const text of ['1', '2', '3']) teller.report(status(text));
     expect(told.map(({ message }) => message)).toEqual(['1']);
     clock.advance(250);
-    teller.hear(status('4'));
+    teller.report(status('4'));
     expect(told.map(({ message }) => message)).toEqual(['1', '3']);
     clock.advance(250);
     clock.advance(250);
-    teller.hear(status('5'));
-    teller.hear(status('6'));
-    teller.hear(status('7'));
+    teller.report(status('5'));
+    teller.report(status('6'));
+    teller.report(status('7'));
     teller.end();
     clock.advance(250);
     expect(told.map(({ message, count }) => [message, count])).toEqual([
@@ -42,7 +42,7 @@ describe('progress', () => {
   it('is not what the response tells', () => {
     const told: ActionProgress[] = [];
     const teller = new ProgressReporter((each) => told.push(each), 0, new ManualClock());
-    for (const state of ['completed', 'input-required', 'failed'] as const) teller.hear(status('x', state));
+    for (const state of ['completed', 'input-required', 'failed'] as const) teller.report(status('x', state));
     expect(told).toEqual([]);
   });
 });

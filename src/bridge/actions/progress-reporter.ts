@@ -23,7 +23,7 @@ export class ProgressReporter {
   }
 
   /** Something happened. That a task rests is told by the response. */
-  hear(event: StreamEvent): void {
+  report(event: StreamEvent): void {
     if (event.kind === 'message') return;
     if (event.kind === 'artifact') {
       this.#taskId = event.taskId;

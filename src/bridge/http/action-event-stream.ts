@@ -25,12 +25,12 @@ export class ActionEventStream {
   }
 
   /** Tells something, if the reader has room for it. */
-  tell(event: string, value: unknown): void {
+  sendProgress(event: string, value: unknown): void {
     if (!this.#isFull) this.#write(`event: ${event}\ndata: ${JSON.stringify(value)}\n\n`);
   }
 
   /** A comment, which keeps the connection alive and means nothing. */
-  beat(): void {
+  sendHeartbeat(): void {
     if (!this.#isFull) this.#write(':\n\n');
   }
 

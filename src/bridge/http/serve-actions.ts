@@ -51,7 +51,11 @@ export interface ServeActionsOptions
 export function serveActions(bridge: Bridge, options: ServeActionsOptions = {}): Promise<RunningServer> {
   const face = new ActionHttpHandler(bridge, options);
   return listen(
-    { listener: (request, response) => face.receive(request, response), faces: () => [], metrics: undefined },
+    {
+      listener: (request, response) => face.receive(request, response),
+      contexts: () => [],
+      metrics: undefined,
+    },
     options,
   );
 }
@@ -86,7 +90,7 @@ class ActionHttpHandler {
     if (tooMany) throw tooMany;
     const exchange = new NodeServerRequest(request, response, '');
     this.#checkHost(exchange);
-    const admitted = this.#gate ? await this.#gate.admit(exchange) : exchange;
+    const admitted = this.#gate ? await this.#gate.authenticate(exchange) : exchange;
     const path = this.#pathOf(exchange);
     if (request.method === 'GET' || request.method === 'HEAD') {
       send(response, this.#show(path, exchange));
@@ -102,14 +106,14 @@ class ActionHttpHandler {
       throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', 'The body must be application/json');
     }
     const wantsEvents = (singleHeader(exchange.headers, 'accept') ?? '').includes('text/event-stream');
-    const visitor = wantsEvents ? this.#guard.admit(admitted) : this.#guard.enter(admitted);
+    const visitor = wantsEvents ? this.#guard.acquireStream(admitted) : this.#guard.acquireRequest(admitted);
     try {
       const body = await bodyOf(request, this.#options.maxBodyBytes ?? defaultLimits.maxBodyBytes);
       const call = parseActionCall(body, this.#options.limits?.jsonDepth);
       await this.#invoke(name, call, { admitted, response, wantsEvents });
     } finally {
-      if (visitor && wantsEvents) this.#guard.release(visitor);
-      else if (visitor) this.#guard.leave(visitor);
+      if (visitor && wantsEvents) this.#guard.releaseStream(visitor);
+      else if (visitor) this.#guard.releaseRequest(visitor);
     }
   }
 
@@ -125,9 +129,9 @@ class ActionHttpHandler {
     if (this.#gate && userId !== undefined) {
       throw new A2AError('INVALID_PARAMS', 'userId is who the caller proved to be, and cannot be said');
     }
-    const user = this.#gate ? userOf(admitted.caller?.principal) : userId;
+    const user = this.#gate ? userOf(admitted.authentication?.principal) : userId;
     const gone = new AbortController();
-    if (this.#options.onDisconnect !== 'detach') admitted.onGone(() => gone.abort());
+    if (this.#options.onDisconnect !== 'detach') admitted.onDisconnect(() => gone.abort());
     const meta: ActionCallOptions = { sessionId, userId: user, waitBudget, signal: gone.signal };
     if (!wantsEvents) {
       send(response, jsonResponse(200, JSON.stringify(await this.#bridge.invoke(name, parameters, meta))));
@@ -135,8 +139,9 @@ class ActionHttpHandler {
     }
     const stream = new ActionEventStream(response);
     const { heartbeat = 15_000 } = this.#options;
-    const beating = heartbeat > 0 ? setInterval(() => stream.beat(), heartbeat) : undefined;
-    const onProgress: ActionCallOptions['onProgress'] = (progress) => stream.tell('progress', progress);
+    const beating = heartbeat > 0 ? setInterval(() => stream.sendHeartbeat(), heartbeat) : undefined;
+    const onProgress: ActionCallOptions['onProgress'] = (progress) =>
+      stream.sendProgress('progress', progress);
     try {
       stream.end('result', await this.#bridge.invoke(name, parameters, { ...meta, onProgress }));
     } finally {
@@ -151,7 +156,7 @@ class ActionHttpHandler {
       const { title, auth, publicUrl } = this.#options;
       const document = buildOpenApi(actions, {
         ...(title !== undefined && { title }),
-        ...(auth && { auth: auth.any, isAuthOptional: auth.isOptional ?? false }),
+        ...(auth && { auth: auth.authenticators, isAuthOptional: auth.allowAnonymous ?? false }),
         url:
           publicUrl ??
           `${exchange.isSecure ? 'https' : 'http'}://${singleHeader(exchange.headers, 'host') ?? ''}${this.#basePath}`,

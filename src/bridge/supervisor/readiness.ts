@@ -15,10 +15,10 @@ export function cardProbe(url: string, auth: Credentials | undefined): Readiness
   return async (signal) => {
     const agent = connect(url, {
       auth,
-      retries: 0,
+      maxRetries: 0,
       timeouts: { connect: 2000, read: 5000 },
       // Each question is asked as if for the first time: another agent may be there by now.
-      memory: createEndpointCache(1),
+      endpointCache: createEndpointCache(1),
       tracing: false,
     });
     try {

@@ -42,7 +42,7 @@ export interface SuperviseOptions {
   /** How long it has to end by itself when it is stopped, before it is killed. @defaultValue 5000 */
   stopTimeout?: number;
   /** How many characters of what it printed are kept. @defaultValue 65 536 */
-  keepOutput?: number;
+  maxOutputCharacters?: number;
   /** Credentials for the card, where it needs them. */
   auth?: Credentials;
   /** Takes each line that the agent prints. */
@@ -50,7 +50,7 @@ export interface SuperviseOptions {
   /** Takes what happens to it: starts, ends, failures. */
   log?: LogSink;
   /** The file of the guard, for programs that are bundled into one file. @defaultValue the one of this package */
-  guard?: string | URL;
+  reaperPath?: string | URL;
   /** Asks whether the agent is there, instead of asking for its card. */
   probe?: ReadinessProbe;
   /** Starts programs, instead of the guard. For tests. */
@@ -84,7 +84,7 @@ export function resolveSupervisorSettings(options: SuperviseOptions): Supervisor
   const { url, clock = systemClock } = options;
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw invalidField('url', 'must be a whole address, such as http://localhost:4000');
-  const guard = options.guard ?? new URL('./orphan-reaper.js', import.meta.url);
+  const guard = options.reaperPath ?? new URL('./orphan-reaper.js', import.meta.url);
   return {
     url,
     program: programOf(options),
@@ -96,7 +96,7 @@ export function resolveSupervisorSettings(options: SuperviseOptions): Supervisor
     maxDelay: options.maxDelay ?? 30_000,
     healthyAfter: options.healthyAfter ?? 60_000,
     stopTimeout: positive('stopTimeout', options.stopTimeout ?? 5000),
-    keepOutput: options.keepOutput ?? 65_536,
+    keepOutput: options.maxOutputCharacters ?? 65_536,
     onOutput: options.onOutput ?? (() => {}),
     log: options.log ?? (() => {}),
     probe: options.probe ?? cardProbe(url, options.auth),

@@ -8,7 +8,7 @@ import type { Supervised } from './supervise.ts';
 /** How calls wait for their agent. */
 export interface SupervisedAgentOptions {
   /** For how many milliseconds a call waits until the agent is ready. @defaultValue 30 000 */
-  patience?: number;
+  restartTimeout?: number;
   clock?: Clock;
 }
 
@@ -19,7 +19,7 @@ export interface SupervisedAgentOptions {
 export function supervisedAgent(
   supervised: Supervised,
   agent: RemoteAgent,
-  { patience = 30_000, clock = systemClock }: SupervisedAgentOptions = {},
+  { restartTimeout: patience = 30_000, clock = systemClock }: SupervisedAgentOptions = {},
 ): RemoteAgent {
   const ready = (call: CallContext | undefined) =>
     whenReady(supervised, { patience, clock, signal: call?.signal });

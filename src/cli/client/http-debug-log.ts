@@ -24,7 +24,7 @@ export function withHttpDebugLog(
           for (const line of shown(text, secrets)) log(`${number} < ${line}`);
         });
       } catch (thrown) {
-        log(`${number} ! ${secrets.text(thrown instanceof Error ? thrown.message : String(thrown))}`);
+        log(`${number} ! ${secrets.redactText(thrown instanceof Error ? thrown.message : String(thrown))}`);
         throw thrown;
       }
     },
@@ -34,8 +34,8 @@ export function withHttpDebugLog(
 
 function requestLines({ method, origin, path, headers, body }: HttpRequest, secrets: Redactor): string[] {
   return [
-    `${method} ${secrets.text(withoutQuery(origin + path))}`,
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${secrets.header(name, value)}`),
+    `${method} ${secrets.redactText(withoutQuery(origin + path))}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${secrets.redactHeader(name, value)}`),
     ...(body === undefined ? [] : shown(body, secrets)),
   ];
 }
@@ -69,7 +69,7 @@ function loggedResponse(response: HttpResponse, tell: (text: string) => void): H
 }
 
 function shown(text: string, secrets: Redactor): string[] {
-  const clean = sanitizeForTerminal(secrets.text(text), 'lines').trimEnd();
+  const clean = sanitizeForTerminal(secrets.redactText(text), 'lines').trimEnd();
   const cut =
     clean.length > most ? `${clean.slice(0, most)} … ${clean.length - most} characters more` : clean;
   return cut === '' ? [] : cut.split('\n');

@@ -110,8 +110,8 @@ class Opening {
     const { bearer, apiKey } = flags;
     this.#proofs = { bearer, apiKey };
     this.#credentials = new DeclaredCredentials(() => this.#proofs);
-    this.#secrets.hide(bearer);
-    this.#secrets.hide(apiKey);
+    this.#secrets.addSecret(bearer);
+    this.#secrets.addSecret(apiKey);
     const http = undiciHttpClient({ connectTimeout: 10_000, maxConnections: 16, tls: tlsOf(flags) });
     const logged = flags.debug ? withHttpDebugLog(http, this.#secrets, (line) => this.#debug(line)) : http;
     this.#http = {
@@ -181,8 +181,8 @@ class Opening {
       const at = each.indexOf(':');
       const name = each.slice(0, at).toLowerCase();
       headers[name] = each.slice(at + 1).trim();
-      this.#secrets.hideHeader(name);
-      this.#secrets.hide(headers[name]);
+      this.#secrets.addSecretHeader(name);
+      this.#secrets.addSecret(headers[name]);
     }
     if (a2aVersion !== undefined) headers['a2a-version'] ??= a2aVersion;
     const { timeout } = this.#flags;
@@ -206,10 +206,10 @@ class Opening {
           fetchKey: fetchKey as KeySources['fetchKey'],
           allowedJku,
           jwks,
-          interop: true,
+          acceptSdkForms: true,
         });
       },
-      onProblem: ({ kind, message }) => {
+      onWarning: ({ kind, message }) => {
         if (kind !== 'unverified' && kind !== 'poll') this.#debug(message);
       },
     });
@@ -261,8 +261,8 @@ class Opening {
       return undefined;
     });
     if (!stored) return;
-    this.#secrets.hide(stored.accessToken);
-    this.#secrets.hide(stored.refreshToken);
+    this.#secrets.addSecret(stored.accessToken);
+    this.#secrets.addSecret(stored.refreshToken);
     this.#proofs.stored = stored;
   }
 
@@ -288,7 +288,7 @@ class Opening {
 
   #debug(line: string): void {
     if (this.#flags.debug)
-      process.stderr.write(`debug: ${sanitizeForTerminal(this.#secrets.text(line), 'line')}\n`);
+      process.stderr.write(`debug: ${sanitizeForTerminal(this.#secrets.redactText(line), 'line')}\n`);
   }
 
   /** A call that was cut short by the clock says so. */
@@ -308,7 +308,7 @@ class Opening {
     return {
       hasCredentials: this.#credentials.wereSent,
       hasIdentifiers: this.#flags.taskId !== undefined || this.#flags.contextId !== undefined,
-      redact: (text: string) => this.#secrets.text(text),
+      redact: (text: string) => this.#secrets.redactText(text),
       login: loginFor(name, scheme?.type, this.#session),
     };
   }

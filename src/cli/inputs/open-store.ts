@@ -17,7 +17,7 @@ export interface OpenedStore {
  */
 export async function openStore(
   where: string,
-  options: Pick<SqliteTaskStoreOptions, 'guest' | 'onLost'> = {},
+  options: Pick<SqliteTaskStoreOptions, 'withoutLease' | 'onLeaseLost'> = {},
 ): Promise<OpenedStore> {
   if (where === 'memory') {
     const { memoryTaskStore: memoryLedger } = await import('../../store/memory-task-store.ts');

@@ -13,7 +13,7 @@ export class AgentResolver {
   #renewing: Promise<void> | undefined;
   #closed = false;
   /** What was found, once it was. */
-  route: EndpointSelection | undefined;
+  selection: EndpointSelection | undefined;
 
   constructor(where: string | URL | object, settings: ClientSettings) {
     this.#where = where;
@@ -21,12 +21,12 @@ export class AgentResolver {
   }
 
   /** Finds the agent once for everybody who asks; one who gives up does not end it for the others. */
-  found(signal: AbortSignal | undefined): Promise<EndpointSelection> {
+  resolve(signal: AbortSignal | undefined): Promise<EndpointSelection> {
     if (this.#closed) return Promise.reject(connectionClosedError());
     if (signal?.aborted) return Promise.reject(abortError(signal));
-    if (this.route) return Promise.resolve(this.route);
+    if (this.selection) return Promise.resolve(this.selection);
     this.#finding ??= discover(this.#settings, this.#where)
-      .then((found) => (this.route = new EndpointSelection(found, this.#settings)))
+      .then((found) => (this.selection = new EndpointSelection(found, this.#settings)))
       .finally(() => {
         this.#finding = undefined;
       });
@@ -34,57 +34,57 @@ export class AgentResolver {
   }
 
   /** Finds the agent with a card that is not too old. */
-  async fresh(signal: AbortSignal | undefined): Promise<EndpointSelection> {
-    const isKnown = this.route !== undefined;
-    const route = await this.found(signal);
-    const { fetched } = route.found;
+  async resolveFresh(signal: AbortSignal | undefined): Promise<EndpointSelection> {
+    const isKnown = this.selection !== undefined;
+    const route = await this.resolve(signal);
+    const { fetched } = route.agent;
     if (!isKnown || !fetched || this.#settings.clock.now() < fetched.freshUntil) return route;
     this.#renewing ??= this.#renew(route).finally(() => {
       this.#renewing = undefined;
     });
     await (signal ? whileWanted(this.#renewing, signal) : this.#renewing);
-    return this.route ?? route;
+    return this.selection ?? route;
   }
 
   /** Finds the agent with a card that was asked for just now. */
-  async renewed(signal: AbortSignal | undefined): Promise<EndpointSelection> {
-    const isKnown = this.route !== undefined;
-    const route = await this.found(signal);
-    if (!isKnown || !route.found.fetched) return route;
-    const work = refreshDiscovery(this.#settings, route.found);
+  async refresh(signal: AbortSignal | undefined): Promise<EndpointSelection> {
+    const isKnown = this.selection !== undefined;
+    const route = await this.resolve(signal);
+    if (!isKnown || !route.agent.fetched) return route;
+    const work = refreshDiscovery(this.#settings, route.agent);
     this.#replace(route, await (signal ? whileWanted(work, signal) : work));
-    return this.route ?? route;
+    return this.selection ?? route;
   }
 
   #replace(route: EndpointSelection, found: DiscoveredAgent): void {
-    if (found !== route.found && this.route === route)
-      this.route = new EndpointSelection(found, this.#settings);
+    if (found !== route.agent && this.selection === route)
+      this.selection = new EndpointSelection(found, this.#settings);
   }
 
   /** Asks for the card again. One that cannot be had does not take away the old one; one that may not be used does. */
   async #renew(route: EndpointSelection): Promise<void> {
     try {
-      this.#replace(route, await refreshDiscovery(this.#settings, route.found));
+      this.#replace(route, await refreshDiscovery(this.#settings, route.agent));
     } catch (thrown) {
       const error = A2AError.from(thrown);
       if (error.reason === 'PERMISSION_DENIED') {
-        this.forget();
+        this.invalidate();
         throw error;
       }
-      const message = `The card at ${route.found.cardUrl} is too old and could not be had again`;
+      const message = `The card at ${route.agent.cardUrl} is too old and could not be had again`;
       this.#settings.report({ kind: 'stale', message, error });
     }
   }
 
   /** Looks again at the next call. */
-  forget(): void {
-    this.route = undefined;
+  invalidate(): void {
+    this.selection = undefined;
   }
 
   /** Finds nothing any more. */
   close(): void {
     this.#closed = true;
-    this.route = undefined;
+    this.selection = undefined;
   }
 }
 

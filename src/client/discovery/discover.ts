@@ -147,7 +147,7 @@ async function allowed(
   for (const endpoint of named) {
     if (refusals.has(endpoint.url)) continue;
     try {
-      await gate.pass(endpoint.url, 'call');
+      await gate.resolve(endpoint.url, 'call');
       endpoints.push(endpoint);
     } catch (thrown) {
       refusals.set(endpoint.url, A2AError.from(thrown));

@@ -34,7 +34,7 @@ const understood: ReadonlySet<string> = new Set([
 
 /** An agent that was found, and the way of speaking that was chosen for it. */
 export class EndpointSelection {
-  readonly found: DiscoveredAgent;
+  readonly agent: DiscoveredAgent;
   readonly #settings: ClientSettings;
   readonly #bindings: TransportBinding[];
   #current = 0;
@@ -42,7 +42,7 @@ export class EndpointSelection {
   confirmed = false;
 
   constructor(found: DiscoveredAgent, settings: ClientSettings) {
-    this.found = found;
+    this.agent = found;
     this.#settings = settings;
     this.#bindings = found.endpoints.map((each) =>
       traceBinding(
@@ -65,7 +65,7 @@ export class EndpointSelection {
   }
 
   /** Asks in the way that works, and finds out which one that is as long as nobody knows. */
-  async ask<T>(operation: Operation, attempt: (binding: TransportBinding) => Promise<T>): Promise<T> {
+  async call<T>(operation: Operation, attempt: (binding: TransportBinding) => Promise<T>): Promise<T> {
     if (this.confirmed) return attempt(this.binding);
     let first: A2AError | undefined;
     for (let at = this.#current; at < this.#bindings.length; at++) {
@@ -89,11 +89,11 @@ export class EndpointSelection {
   /** Says who named an address that cannot be reached. */
   #placed(error: A2AError, { endpoint }: TransportBinding): A2AError {
     const { reason, message, hint = '', cause, status } = error;
-    if (endpoint.toldBy === undefined || !isNoBetter(error)) return error;
+    if (endpoint.namedBy === undefined || !isNoBetter(error)) return error;
     return new A2AError(reason, message, {
       cause,
       status,
-      hint: `${hint} ${endpoint.toldBy} said to look at ${endpoint.url}.`.trim(),
+      hint: `${hint} ${endpoint.namedBy} said to look at ${endpoint.url}.`.trim(),
     });
   }
 
@@ -114,7 +114,7 @@ export class EndpointSelection {
     this.#current = at;
     if (isShared) return;
     this.confirmed = true;
-    if (at > 0) this.#settings.memory.set(this.found.place, endpointKey(endpoint));
+    if (at > 0) this.#settings.memory.set(this.agent.place, endpointKey(endpoint));
   }
 
   #report(at: number, error: A2AError): void {
@@ -134,14 +134,14 @@ export class EndpointSelection {
     );
     // The address that may not be used may be the right one.
     const { reason, message, violations, details, status, cause, hint } =
-      this.found.refused ?? first ?? new A2AError('NOT_FOUND', 'There is no agent');
-    const whose = this.found.cardUrl ? `The card is at ${this.found.cardUrl}. ` : 'There is no agent card. ';
+      this.agent.refused ?? first ?? new A2AError('NOT_FOUND', 'There is no agent');
+    const whose = this.agent.cardUrl ? `The card is at ${this.agent.cardUrl}. ` : 'There is no agent card. ';
     return new A2AError(reason, message, {
       violations,
       details,
       status,
       cause,
-      hint: `${this.found.refused ? `${hint} ` : ''}${whose}Tried: ${tried.join('; ')}.`,
+      hint: `${this.agent.refused ? `${hint} ` : ''}${whose}Tried: ${tried.join('; ')}.`,
     });
   }
 }

@@ -111,7 +111,7 @@ function endpointOf(
     transport,
     dialect,
     tenant: tenant === '' ? undefined : tenant,
-    toldBy: told,
+    namedBy: told,
     card: source.card,
   };
 }

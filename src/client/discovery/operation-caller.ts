@@ -11,30 +11,30 @@ const isUnknown: ReadonlySet<string> = new Set(['METHOD_NOT_FOUND', 'NOT_FOUND',
 
 /** Speaks to an agent that may still have to be found. */
 export class OperationCaller {
-  readonly finder: AgentResolver;
+  readonly resolver: AgentResolver;
 
   constructor(finder: AgentResolver) {
-    this.finder = finder;
+    this.resolver = finder;
   }
 
   /** Asks once and gives the answer. */
-  async ask<O extends UnaryOperation>(
+  async call<O extends UnaryOperation>(
     operation: O,
     request: RequestOf[O],
     call: CallContext,
   ): Promise<ResultOf[O]> {
-    const route = this.finder.route ?? (await this.finder.found(call.signal));
-    return this.through(route, operation, (binding) => binding.unary(operation, request, call));
+    const route = this.resolver.selection ?? (await this.resolver.resolve(call.signal));
+    return this.callThrough(route, operation, (binding) => binding.unary(operation, request, call));
   }
 
   /** Asks in the way that the agent understands. */
-  async through<T>(
+  async callThrough<T>(
     route: EndpointSelection,
     operation: keyof RequestOf,
     attempt: (binding: TransportBinding) => Promise<T>,
   ): Promise<T> {
     try {
-      return await route.ask(operation, attempt);
+      return await route.call(operation, attempt);
     } catch (thrown) {
       throw this.#inContext(A2AError.from(thrown), route, operation);
     }
@@ -44,13 +44,13 @@ export class OperationCaller {
   #inContext(error: A2AError, route: EndpointSelection, operation: keyof RequestOf): A2AError {
     if (!route.confirmed) {
       // Nothing is known of this agent yet: it may be there, with a card, at the next call.
-      if (!route.found.card) this.finder.forget();
+      if (!route.agent.card) this.resolver.invalidate();
       return error;
     }
     const isBasic = operation === 'send';
     if (error.reason === 'VERSION_NOT_SUPPORTED' || (isBasic && error.reason === 'METHOD_NOT_FOUND')) {
       // It was replaced by something else: look again at the next call.
-      this.finder.forget();
+      this.resolver.invalidate();
       return error;
     }
     if (isBasic || !isUnknown.has(error.reason)) return error;

@@ -42,7 +42,7 @@ export class DestinationPolicy {
    *
    * @throws {@link A2AError} `PERMISSION_DENIED`
    */
-  async pass(url: string, purpose: EgressPurpose): Promise<AllowedDestination> {
+  async resolve(url: string, purpose: EgressPurpose): Promise<AllowedDestination> {
     const { origin } = new URL(url);
     if (this.trusts(origin)) return { origin, egress: undefined };
     const egress = (this.#policy ??= await this.#load());

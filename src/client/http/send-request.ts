@@ -199,7 +199,7 @@ async function request(
 ): Promise<HttpResponse> {
   const { origin, path } = target;
   if (gate.trusts(origin)) return http.request({ method, origin, path, headers, body, signal });
-  const passage = await gate.pass(origin + path, operation === 'card' ? 'card' : 'call');
+  const passage = await gate.resolve(origin + path, operation === 'card' ? 'card' : 'call');
   try {
     return await http.request({ ...passage, method, path, headers, body, signal });
   } catch (thrown) {

@@ -33,17 +33,17 @@ export class AgentStreams {
   /** Sends and follows. */
   stream(request: SendRequest, call: CallContext): AsyncIterable<StreamEvent> {
     return abortableStream({ signal: call.signal, open: this.#open }, async (signal) => {
-      const route = await this.#speaker.finder.found(signal);
-      const streams = !route.found.card || route.found.card.capabilities.streaming === true;
+      const route = await this.#speaker.resolver.resolve(signal);
+      const streams = !route.agent.card || route.agent.card.capabilities.streaming === true;
       if (!streams) return this.#sendAndPoll(route, request, { ...call, signal });
       const state: { sending?: AliasedSend } = {};
       const follower = new ResumableStream(
         this.#settings,
         {
           ...this.#followed(route, call),
-          after: request.after,
+          after: request.afterSequence,
           open: (ending, lastEventId) =>
-            this.#speaker.through(route, 'stream', async (binding) => {
+            this.#speaker.callThrough(route, 'stream', async (binding) => {
               const sending = await AliasedSend.prepare(this.#aliases, binding, request, call);
               state.sending = sending;
               return sending.opened(() =>
@@ -71,13 +71,13 @@ export class AgentStreams {
   /** Follows. */
   subscribe(request: SubscribeRequest, call: CallContext): AsyncIterable<StreamEvent> {
     return abortableStream({ signal: call.signal, open: this.#open }, async (signal) => {
-      const route = await this.#speaker.finder.found(signal);
+      const route = await this.#speaker.resolver.resolve(signal);
       const alias = this.#aliases.find(call.owner, request.id);
       const taskId = alias?.taskId ?? request.id;
       const followed: StreamSource = {
         ...this.#followed(route, call),
         taskId,
-        after: request.after,
+        after: request.afterSequence,
         open: (ending, lastEventId) => this.#subscribe(route, taskId, { call, ending, lastEventId }),
       };
       const follower = new ResumableStream(this.#settings, followed, signal);
@@ -100,7 +100,7 @@ export class AgentStreams {
       lastEventId,
     }: { call: CallContext; ending: AbortSignal; lastEventId: string | undefined },
   ) {
-    return this.#speaker.through(route, 'subscribe', (binding) =>
+    return this.#speaker.callThrough(route, 'subscribe', (binding) =>
       binding.open('subscribe', { id }, { ...call, signal: ending }, { signal: ending, lastEventId }),
     );
   }
@@ -109,7 +109,7 @@ export class AgentStreams {
     return {
       reopen: (taskId, lastEventId, ending) => this.#subscribe(route, taskId, { call, ending, lastEventId }),
       getTask: (id, signal) =>
-        this.#speaker.through(route, 'getTask', (binding) =>
+        this.#speaker.callThrough(route, 'getTask', (binding) =>
           binding.unary('getTask', { id }, { ...call, signal }),
         ),
       beginsWithTask: (frame) => beginsWithTask(frame, route.endpoint.dialect.version),
@@ -121,7 +121,7 @@ export class AgentStreams {
     follower: ResumableStream,
     { taskId, signal, call }: { taskId: string; signal: AbortSignal; call: CallContext },
   ): Promise<EventBatches> {
-    const streams = !route.found.card || route.found.card.capabilities.streaming === true;
+    const streams = !route.agent.card || route.agent.card.capabilities.streaming === true;
     let refused = new A2AError('UNSUPPORTED_OPERATION', 'The agent does not stream');
     if (streams) {
       try {
@@ -151,7 +151,7 @@ export class AgentStreams {
   ): Promise<EventBatches> {
     const configuration = { ...request.configuration, returnImmediately: true };
     const state: { sending?: AliasedSend } = {};
-    const answer = await this.#speaker.through(route, 'send', async (binding) => {
+    const answer = await this.#speaker.callThrough(route, 'send', async (binding) => {
       const asked = { ...request, configuration };
       const sending = await AliasedSend.prepare(this.#aliases, binding, asked, call);
       state.sending = sending;

@@ -54,12 +54,14 @@ describe('asking for a task again and again', () => {
 
   it('asks as often as it is told to', async () => {
     const looks = Array.from({ length: 5 }, () => 0);
-    expect(await waitsFor(looks, { polling: { first: 1_000 } })).toEqual([1_000, 2_000, 4_000, 5_000, 5_000]);
-    expect(await waitsFor(looks, { polling: { longest: 150 } })).toEqual([50, 100, 150, 150, 150]);
-    expect(await waitsFor(looks, { polling: { longest: 20 } })).toEqual([20, 20, 20, 20, 20]);
+    expect(await waitsFor(looks, { polling: { initialDelay: 1_000 } })).toEqual([
+      1_000, 2_000, 4_000, 5_000, 5_000,
+    ]);
+    expect(await waitsFor(looks, { polling: { maxDelay: 150 } })).toEqual([50, 100, 150, 150, 150]);
+    expect(await waitsFor(looks, { polling: { maxDelay: 20 } })).toEqual([20, 20, 20, 20, 20]);
   });
 
-  it.each<Partial<PollingOptions>>([{ first: 0 }, { first: Number.NaN }, { longest: -1 }])(
+  it.each<Partial<PollingOptions>>([{ initialDelay: 0 }, { initialDelay: Number.NaN }, { maxDelay: -1 }])(
     'never asks without a pause: %o',
     (polling) => {
       expect(() => resolveSettings({ polling })).toThrow(/polling\.(first|longest) must be 1 or more/);

@@ -90,7 +90,7 @@ class Breaking implements StreamSource {
 const settings = resolveSettings({
   random: () => 0,
   clock: { now: () => 0, after: (_ms, run) => (queueMicrotask(run), () => {}) },
-  resumes: 3,
+  maxResumes: 3,
 });
 
 describe('following through broken connections', () => {

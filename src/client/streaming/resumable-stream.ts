@@ -116,7 +116,7 @@ export class ResumableStream {
   /** Asks for the task again and again until it ends or waits: soon at first, and less often while nothing happens. */
   async *poll(task: Task): EventBatches {
     yield this.#takeAll(this.#newsOf(task));
-    const { first, longest } = this.#settings.polling;
+    const { initialDelay: first, maxDelay: longest } = this.#settings.polling;
     let wait = Math.min(first, longest);
     while (!this.#isSettled()) {
       await sleep(this.#settings.clock, wait, this.#signal);

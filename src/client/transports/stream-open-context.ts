@@ -8,6 +8,6 @@ export function streamOpenContext<O extends StreamingOperation>(
   request: RequestOf[O],
 ): StreamOpenContext {
   if (operation === 'subscribe') return { taskId: (request as RequestOf['subscribe']).id };
-  const { message, claimedTaskId } = request as SendRequest;
-  return { taskId: claimedTaskId ?? message.taskId, contextId: message.contextId, message };
+  const { message, clientTaskId } = request as SendRequest;
+  return { taskId: clientTaskId ?? message.taskId, contextId: message.contextId, message };
 }

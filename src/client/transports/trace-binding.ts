@@ -78,7 +78,7 @@ async function ending<T>(
 ): Promise<T> {
   if (!span) return work();
   try {
-    const result = await span.within(work);
+    const result = await span.run(work);
     done?.(result);
     return result;
   } catch (error) {

@@ -13,7 +13,7 @@ export interface Endpoint {
   readonly dialect: Dialect;
   readonly tenant: string | undefined;
   /** Who named this address, for people who look for a mistake. */
-  readonly toldBy: string | undefined;
+  readonly namedBy: string | undefined;
   /** The card that named it, for credentials that depend on what it asks for. */
   readonly card: AgentCard | undefined;
 }
@@ -95,7 +95,7 @@ function about(endpoint: Endpoint, answered: ResponseInfo) {
   return {
     status: answered.status,
     url: endpoint.url,
-    toldBy: endpoint.toldBy,
+    toldBy: endpoint.namedBy,
     authenticate: answered.header('www-authenticate'),
   };
 }

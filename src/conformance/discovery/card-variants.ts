@@ -75,7 +75,10 @@ function speakFor(tenant: string, transport: CheckedTransport, url: string): Pro
     ...manner,
     alter: (wire) => alter({ tenant, ...wire }),
   });
-  return { ...speech, say: (operation, asking, manner) => speech.say(operation, asking, within(manner)) };
+  return {
+    ...speech,
+    encode: (operation, asking, manner) => speech.encode(operation, asking, within(manner)),
+  };
 }
 
 /** The extensions without which an agent does nothing. */
@@ -98,7 +101,7 @@ export function withDeclaredExtensions(speech: ProtocolDriver, uris: readonly st
   return {
     ...speech,
     headers: { ...speech.headers, [name]: uris.join(',') },
-    say: (operation, asking, manner) => speech.say(operation, asking, declaring(manner)),
+    encode: (operation, asking, manner) => speech.encode(operation, asking, declaring(manner)),
   };
 }
 

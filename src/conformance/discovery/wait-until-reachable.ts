@@ -5,7 +5,7 @@ import { RawHttpClient } from '../wire/raw-http-client.ts';
 export interface ReachabilityOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Milliseconds until it is given up. */
-  readonly patience: number;
+  readonly timeout: number;
   readonly insecure?: boolean;
 }
 
@@ -18,14 +18,14 @@ export async function waitUntilReachable(
   url: string,
   options: ReachabilityOptions,
 ): Promise<string | undefined> {
-  const { patience, headers = {}, insecure = false } = options;
+  const { timeout: patience, headers = {}, insecure = false } = options;
   const line = new RawHttpClient({ deadline: patience, insecure });
   const [place = url] = cardLocations(url);
   const until = performance.now() + patience;
   try {
     for (let wait = 100; ; wait *= 2) {
       const exchange = await requestCard(line, place, '1.0', headers);
-      const { status, end, trouble } = exchange;
+      const { status, end, transportError: trouble } = exchange;
       const isStarting = status === 0 || status === 502 || status === 503;
       if (!isStarting) return undefined;
       if (performance.now() + wait > until)

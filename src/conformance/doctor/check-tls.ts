@@ -4,7 +4,7 @@ import { connect, type TLSSocket } from 'node:tls';
 /** What came of a handshake. */
 export interface TlsCheckResult {
   readonly state: 'ok' | 'trouble' | 'left-out';
-  readonly what: string;
+  readonly finding: string;
   readonly fix?: string;
 }
 
@@ -34,7 +34,7 @@ export function checkTls({ host, port, timeout, isLenient }: TlsCheckOptions): P
       socket.destroy();
       resolve(handshake);
     };
-    const wrong = ([what, fix]: Told): void => done({ state: 'trouble', what, fix });
+    const wrong = ([what, fix]: Told): void => done({ state: 'trouble', finding: what, fix });
     socket.once('timeout', () =>
       wrong([`no answer from port ${port} in ${timeout} ms`, 'Look at port and firewall.']),
     );
@@ -43,11 +43,11 @@ export function checkTls({ host, port, timeout, isLenient }: TlsCheckOptions): P
       if (socket.authorized)
         done({
           state: 'ok',
-          what: `${socket.getProtocol() ?? 'TLS'}, the certificate is valid until ${validUntil(socket)}`,
+          finding: `${socket.getProtocol() ?? 'TLS'}, the certificate is valid until ${validUntil(socket)}`,
         });
       else {
         const told = distrusted(socket, host);
-        if (isLenient) done({ state: 'left-out', what: `${told[0]}; it is taken all the same` });
+        if (isLenient) done({ state: 'left-out', finding: `${told[0]}; it is taken all the same` });
         else wrong(told);
       }
     });

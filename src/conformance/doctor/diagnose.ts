@@ -14,7 +14,7 @@ export interface DiagnosisStep {
   readonly name: 'DNS' | 'TLS' | 'card' | 'version' | 'auth' | 'message' | 'stream';
   readonly state: 'ok' | 'trouble' | 'left-out';
   /** What was seen. */
-  readonly what: string;
+  readonly finding: string;
   /** What to do about it, where something is wrong. */
   readonly fix?: string;
 }
@@ -73,7 +73,7 @@ class Diagnosis {
     const { headers = {} } = this.#options;
     const [place = this.#url, older] = cardLocations(this.#url);
     const exchange = await requestCard(this.#line, place, '1.0', headers);
-    const { status, body, trouble } = exchange;
+    const { status, body, transportError: trouble } = exchange;
     if (status === 0)
       return wrong(
         `nobody answers at ${place}: ${trouble ?? exchange.end}`,
@@ -116,7 +116,7 @@ class Diagnosis {
     const { headers = {}, text } = this.#options;
     const company = { line: this.#line, receiver: this.#receiver, deadline: this.#timeout };
     const ways = text === undefined ? {} : { completed: { text } };
-    const { probe, shown } = await openPeer(this.#url, company, { headers, ways });
+    const { probe, shown } = await openPeer(this.#url, company, { headers, prompts: ways });
     if (!probe || !shown) return;
     const isIn = await this.#step('auth', () => askToBeLetIn(probe, shown, headers));
     if (!isIn) return;
@@ -126,11 +126,11 @@ class Diagnosis {
 }
 
 function ok(what: string): Finding {
-  return { state: 'ok', what };
+  return { state: 'ok', finding: what };
 }
 
 function wrong(what: string, fix: string): Finding {
-  return { state: 'trouble', what, fix };
+  return { state: 'trouble', finding: what, fix };
 }
 
 async function findHost(url: string): Promise<Finding> {
@@ -157,7 +157,7 @@ async function findHost(url: string): Promise<Finding> {
 async function tryTls(url: string, timeout: number, isLenient: boolean): Promise<Finding> {
   const { protocol, hostname, port } = new URL(url);
   if (protocol !== 'https:')
-    return { state: 'left-out', what: 'http, so nothing is encrypted; use https where others reach it' };
+    return { state: 'left-out', finding: 'http, so nothing is encrypted; use https where others reach it' };
   const host = hostname.replaceAll(/^\[|\]$/g, '');
   return checkTls({ host, port: Number(port || 443), timeout, isLenient });
 }
@@ -173,7 +173,7 @@ async function askToBeLetIn(
   const wants = schemes.length > 0 ? `the card wants ${schemes.join(' or ')}` : 'the card names no scheme';
   if (status === 0)
     return wrong(
-      `no answer at ${probe.speech.url}: ${heard.exchange.trouble ?? heard.exchange.end}`,
+      `no answer at ${probe.driver.url}: ${heard.exchange.transportError ?? heard.exchange.end}`,
       'The card gives an address that cannot be reached from here; mend the address in the card.',
     );
   if (status !== 401 && status !== 403)
@@ -187,7 +187,7 @@ async function askToBeLetIn(
 }
 
 async function sayHello(probe: Probe, timeout: number): Promise<Finding> {
-  const draft = probe.tools.reach.any();
+  const draft = probe.context.reach.anyPrompt();
   const began = performance.now();
   const heard = await probe.ask('send', { message: draft });
   const took = `${Math.round(performance.now() - began)} ms`;
@@ -207,21 +207,21 @@ async function sayHello(probe: Probe, timeout: number): Promise<Finding> {
         : 'Look at the log of the agent; run `dragoman conformance` for the rule that is broken.',
     );
   }
-  const task = probe.speech.taskOf(heard.result);
+  const task = probe.driver.taskOf(heard.result);
   if (task) return ok(`${said} became a task, "${task.state}" in ${took}`);
-  if (probe.speech.messageOf(heard.result)) return ok(`${said} was answered with a message in ${took}`);
+  if (probe.driver.messageOf(heard.result)) return ok(`${said} was answered with a message in ${took}`);
   return wrong(
     `${said} got neither a task nor a message: ${describeResponse(heard)}`,
-    `Answer as ${probe.speech.version} says: the version of the card and of the answer must be the same.`,
+    `Answer as ${probe.driver.version} says: the version of the card and of the answer must be the same.`,
   );
 }
 
 async function listen(probe: Probe): Promise<Finding> {
   const capabilities: JsonObject = probe.capabilities;
   if (capabilities.streaming !== true)
-    return { state: 'left-out', what: 'the card says that it does not stream' };
+    return { state: 'left-out', finding: 'the card says that it does not stream' };
   const { exchange, events, isStream, isWhole } = await probe.follow('stream', {
-    message: probe.tools.reach.any(),
+    message: probe.context.reach.anyPrompt(),
   });
   const type = exchange.headers['content-type'] ?? 'no type';
   if (!isStream)
@@ -237,6 +237,6 @@ async function listen(probe: Probe): Promise<Finding> {
     );
   const told = `${events.length} events, the first after ${Math.round(first.at)} ms`;
   return isWhole
-    ? ok(`${told}, closed after ${Math.round(exchange.endAfter)} ms`)
+    ? ok(`${told}, closed after ${Math.round(exchange.totalMs)} ms`)
     : wrong(`${told}, and it did not end (${exchange.end})`, 'Close the stream once the task has ended.');
 }

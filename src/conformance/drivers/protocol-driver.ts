@@ -87,10 +87,14 @@ export interface ProtocolDriver {
   /** The version header and the like. */
   readonly headers: Readonly<Record<string, string>>;
   /** @returns undefined when the version has no such operation. */
-  say(operation: DriverOperation, asking: OperationInput, manner?: RequestOverrides): RawRequest | undefined;
-  hear(exchange: HttpExchange): DecodedResponse;
+  encode(
+    operation: DriverOperation,
+    asking: OperationInput,
+    manner?: RequestOverrides,
+  ): RawRequest | undefined;
+  decode(exchange: HttpExchange): DecodedResponse;
   /** What a frame of a stream says. */
-  hearFrame(
+  decodeFrame(
     frame: RawFrame,
     exchange: Pick<HttpExchange, 'frames'>,
   ): { event?: unknown; fault?: ErrorResponse; problem?: string };

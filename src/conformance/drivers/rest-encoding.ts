@@ -39,7 +39,7 @@ export function encodeRestRequest(
 /** Tells success from failure on REST. */
 export function decodeRestResponse(exchange: HttpExchange): DecodedResponse {
   if (exchange.status === 0)
-    return { exchange, problem: exchange.trouble ?? `There was no answer (${exchange.end})` };
+    return { exchange, problem: exchange.transportError ?? `There was no answer (${exchange.end})` };
   if (exchange.status === 204) return { exchange, result: {} };
   const read = parseJsonOrUndefined(exchange.body);
   if (exchange.status >= 400) return { exchange, fault: restFault(read, exchange.status) };

@@ -37,7 +37,7 @@ export function mergeHeaders(
 /** Takes the envelope of JSON-RPC off. */
 export function decodeRpcResponse(exchange: HttpExchange): DecodedResponse {
   if (exchange.status === 0)
-    return { exchange, problem: exchange.trouble ?? `There was no answer (${exchange.end})` };
+    return { exchange, problem: exchange.transportError ?? `There was no answer (${exchange.end})` };
   const read = parseJsonOrUndefined(exchange.body);
   if (!isJsonObject(read))
     return {

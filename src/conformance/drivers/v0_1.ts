@@ -96,14 +96,14 @@ export function createDriver0_1(url: string): ProtocolDriver {
     url,
     headers: {},
     states,
-    say(operation, asking, manner) {
+    encode(operation, asking, manner) {
       const method = methods[operation];
       return method === undefined
         ? undefined
         : encodeRpcRequest(url, {}, method, params(operation, asking), manner);
     },
-    hear: decodeRpcResponse,
-    hearFrame: decodeRpcFrame,
+    decode: decodeRpcResponse,
+    decodeFrame: decodeRpcFrame,
     taskOf: (result) => (isJsonObject(result) && isJsonObject(result.status) ? viewOf(result) : undefined),
     messageOf: () => undefined,
     eventOf,

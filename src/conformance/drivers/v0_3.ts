@@ -221,7 +221,7 @@ export function createDriver0_3(transport: CheckedTransport, url: string): Proto
     url,
     headers: {},
     states,
-    say(operation, asking, manner) {
+    encode(operation, asking, manner) {
       if (isRpc) {
         const method = methods[operation];
         return method === undefined
@@ -231,8 +231,8 @@ export function createDriver0_3(transport: CheckedTransport, url: string): Proto
       const saying = rest(operation, asking);
       return saying && encodeRestRequest(url.replace(/\/v1\/?$/, ''), {}, saying, manner);
     },
-    hear: isRpc ? decodeRpcResponse : decodeRestResponse,
-    hearFrame: isRpc ? decodeRpcFrame : decodeRestFrame,
+    decode: isRpc ? decodeRpcResponse : decodeRestResponse,
+    decodeFrame: isRpc ? decodeRpcFrame : decodeRestFrame,
     taskOf(result) {
       if (!isJsonObject(result)) return undefined;
       if (isJsonObject(result.task)) return viewOf(result.task);

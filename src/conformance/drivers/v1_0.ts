@@ -200,12 +200,12 @@ export function createDriver1_0(transport: CheckedTransport, url: string): Proto
     url,
     headers,
     states,
-    say: (operation, asking, manner?: RequestOverrides) =>
+    encode: (operation, asking, manner?: RequestOverrides) =>
       isRpc
         ? encodeRpcRequest(url, headers, methods[operation], params(operation, asking), manner)
         : encodeRestRequest(url, headers, rest(operation, asking), manner),
-    hear: isRpc ? decodeRpcResponse : decodeRestResponse,
-    hearFrame: isRpc ? decodeRpcFrame : decodeRestFrame,
+    decode: isRpc ? decodeRpcResponse : decodeRestResponse,
+    decodeFrame: isRpc ? decodeRpcFrame : decodeRestFrame,
     taskOf(result) {
       if (!isJsonObject(result)) return undefined;
       if (isJsonObject(result.task)) return viewOf(result.task);

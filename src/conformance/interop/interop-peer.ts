@@ -50,7 +50,7 @@ export async function openPeer(
   company: InteropContext,
   options: Partial<RunChecksOptions>,
 ): Promise<InteropPeer> {
-  const { headers = {}, ways = {}, skills } = options;
+  const { headers = {}, prompts: ways = {}, skills } = options;
   const [shown] = await findCards(company.line, url, headers);
   const lanes = shown ? cardVariants(shown) : [];
   const [speech] = lanes;
@@ -84,12 +84,12 @@ export interface PeerAnswer {
 /** Asks, and waits for the end. */
 export async function askPeer(partner: InteropPeer, text: string): Promise<PeerAnswer> {
   // Each question has its own, so that the evidence of questions at the same time stays apart.
-  const probe = new Probe(requireProbe(partner).tools);
+  const probe = new Probe(requireProbe(partner).context);
   const { exchanges } = probe;
   const heard = await probe.ask('send', { message: { text, messageId: crypto.randomUUID() } });
-  const message = probe.speech.messageOf(heard.result);
+  const message = probe.driver.messageOf(heard.result);
   if (message) return { text: textOfParts(message.parts), state: undefined, exchanges };
-  const task = probe.speech.taskOf(heard.result);
+  const task = probe.driver.taskOf(heard.result);
   if (!task?.id)
     throw new RuleViolationError(`${partner.name} did not answer: ${describeResponse(heard)}`, { exchanges });
   const rested = terminalStates.has(task.state) ? task : await probe.rest(task.id);
@@ -98,7 +98,7 @@ export async function askPeer(partner: InteropPeer, text: string): Promise<PeerA
 
 /** What an agent says that it understands. */
 export function promptFor(partner: InteropPeer): string {
-  return requireProbe(partner).tools.reach.any().text ?? 'hello';
+  return requireProbe(partner).context.reach.anyPrompt().text ?? 'hello';
 }
 
 function textOfTask({ artifacts = [], said = [] }: NormalizedTask): string {

@@ -131,7 +131,7 @@ async function tryAtOnce(partners: readonly InteropPeer[]): Promise<void> {
             exchanges: [heard.exchange],
           },
         );
-      const id = probe.speech.taskOf(heard.result)?.id;
+      const id = probe.driver.taskOf(heard.result)?.id;
       return { partner, mark, id, heard, answer: JSON.stringify(heard.result) };
     }),
   );

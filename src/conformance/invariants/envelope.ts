@@ -17,7 +17,7 @@ export const envelopeInvariants = defineInvariants([
       'Copy the id of the request as it is (a number stays a number), and never send result and error together.',
     versions: ['1.0', '0.3', '0.1'],
     transports: ['JSONRPC'],
-    look(sighting) {
+    check(sighting) {
       if (sighting.kind === 'event') return faultsOf(sighting, sighting.frame.data ?? '');
       if (sighting.kind !== 'answer' || sighting.exchange.status !== 200) return undefined;
       if (isEventStream(sighting.exchange)) return undefined;

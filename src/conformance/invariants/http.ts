@@ -14,7 +14,7 @@ export const httpInvariants = defineInvariants([
     sentence: 'An answer is JSON and says so; no HTML, no plain text.',
     remedy: 'Answer with Content-Type application/json (REST: application/a2a+json), errors included.',
     versions: ['1.0', '0.3', '0.1'],
-    look(sighting) {
+    check(sighting) {
       if (sighting.kind !== 'answer') return undefined;
       const { exchange } = sighting;
       if (exchange.status === 0 || exchange.status === 204 || isEventStream(exchange)) return undefined;
@@ -39,7 +39,7 @@ export const httpInvariants = defineInvariants([
     remedy: 'Keep application/a2a+json for REST.',
     versions: ['1.0'],
     transports: ['JSONRPC'],
-    look({ exchange, kind }) {
+    check({ exchange, kind }) {
       if (kind !== 'answer' || exchange.status !== 200 || isEventStream(exchange)) return undefined;
       const type = exchange.headers['content-type'] ?? '';
       return /^application\/json\b/i.test(type)
@@ -56,7 +56,7 @@ export const httpInvariants = defineInvariants([
     sentence: 'What is sent is UTF-8.',
     remedy: 'Encode every answer in UTF-8, without a byte order mark.',
     versions: ['1.0', '0.3', '0.1'],
-    look({ exchange, kind }) {
+    check({ exchange, kind }) {
       if ((kind !== 'answer' && kind !== 'stream') || exchange.body === '') return undefined;
       return exchange.isBroken ? ['The answer is not UTF-8'] : [];
     },
@@ -70,7 +70,7 @@ export const httpInvariants = defineInvariants([
     sentence: 'Nothing that a caller sends breaks the server: no 5xx, and no internal error.',
     remedy: 'Check what comes in, and refuse what is wrong with the error that fits.',
     versions: ['1.0', '0.3', '0.1'],
-    look({ exchange, kind, ...sighting }) {
+    check({ exchange, kind, ...sighting }) {
       if (kind !== 'answer' || exchange.status === 0) return undefined;
       const { heard } = sighting as { heard?: { fault?: { code?: number; message: string } } };
       if (exchange.status >= 500 && exchange.status !== 501 && exchange.status !== 503)
@@ -88,7 +88,7 @@ export const httpInvariants = defineInvariants([
     sentence: 'Errors tell nothing of the inside: no stack, no path of a file, no credentials.',
     remedy: 'Log the cause, and send a sentence of your own.',
     versions: ['1.0', '0.3', '0.1'],
-    look({ exchange, kind }) {
+    check({ exchange, kind }) {
       if (kind !== 'answer' || exchange.status === 0) return undefined;
       const body = parseJsonOrUndefined(exchange.body);
       if (exchange.status < 400 && !(isJsonObject(body) && isJsonObject(body.error))) return undefined;

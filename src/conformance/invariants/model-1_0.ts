@@ -16,12 +16,12 @@ const known = new WeakMap<Observation, readonly SchemaError[] | undefined>();
 /** Everything that is wrong with the shape of what was seen; undefined where it has none to look at. */
 function flawsOf(sighting: Observation): readonly SchemaError[] | undefined {
   if (known.has(sighting)) return known.get(sighting);
-  const looked = look(sighting);
+  const looked = check(sighting);
   known.set(sighting, looked);
   return looked;
 }
 
-function look(sighting: Observation): readonly SchemaError[] | undefined {
+function check(sighting: Observation): readonly SchemaError[] | undefined {
   if (sighting.kind === 'event') return flawsIn(event1_0, sighting.event.raw, 'event');
   if (sighting.kind === 'push') return flawsIn(event1_0, sighting.body, 'notification');
   if (sighting.kind !== 'answer' || sighting.heard.result === undefined) return undefined;
@@ -253,7 +253,7 @@ export const modelInvariants = defineInvariants(
     sentence,
     remedy,
     versions: ['1.0' as const],
-    look: (sighting: Observation) =>
+    check: (sighting: Observation) =>
       flawsOf(sighting)
         ?.filter((flaw) => flaw.tag === tag)
         .map((flaw) => flaw.message),

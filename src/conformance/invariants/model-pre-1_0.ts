@@ -154,7 +154,7 @@ function invariantsOf(version: Exclude<CheckedVersion, '1.0'>): Invariant[] {
     remedy,
     versions: [version],
     ...(only[tag] ? { transports: [only[tag]] } : {}),
-    look: (sighting) =>
+    check: (sighting) =>
       flawsOf(sighting)
         ?.filter((flaw) => flaw.tag === tag)
         .map(({ message }) => message),
@@ -174,7 +174,7 @@ export const modelPre1_0Invariants = defineInvariants([
     sentence: 'The last event of a stream is a status with final true, and no other event has it.',
     remedy: 'Mark the status that ends the stream, and that one alone.',
     versions: ['0.3', '0.1'],
-    look(sighting) {
+    check(sighting) {
       if (sighting.kind !== 'stream' || sighting.events.length === 0 || !sighting.isWhole) return undefined;
       const { events } = sighting;
       if (events.some(({ kind }) => kind === 'message')) return undefined;

@@ -14,7 +14,7 @@ function every(
     section: '4.3.3',
     category: 'lifecycle' as const,
     versions: ['1.0' as const],
-    look: (sighting: Observation) => {
+    check: (sighting: Observation) => {
       if (sighting.kind !== 'push') return undefined;
       const wrong = wrongWith(sighting);
       return wrong === undefined ? [] : [wrong];

@@ -28,7 +28,7 @@ export const streamInvariants = defineInvariants([
     sentence: 'A stream begins with the whole task, or consists of one message.',
     remedy: remedies.first,
     versions: ['1.0'],
-    look(sighting) {
+    check(sighting) {
       if (sighting.kind !== 'stream' || sighting.events.length === 0) return undefined;
       const [first] = sighting.events;
       return first?.kind === 'task' || first?.kind === 'message'
@@ -45,7 +45,7 @@ export const streamInvariants = defineInvariants([
     sentence: 'A stream is one message, or the life of a task, and never both.',
     remedy: 'End the stream after a direct message; put what an agent says about a task into its status.',
     versions: ['1.0', '0.3'],
-    look(sighting) {
+    check(sighting) {
       if (sighting.kind !== 'stream' || sighting.events.length === 0) return undefined;
       const messages = sighting.events.filter(({ kind }) => kind === 'message').length;
       if (messages === 0 || sighting.events.length === 1) return [];
@@ -61,7 +61,7 @@ export const streamInvariants = defineInvariants([
     sentence: 'Nothing follows the event that ends a task.',
     remedy: 'Send artifacts before the last status, and close.',
     versions: ['1.0', '0.3', '0.1'],
-    look(sighting) {
+    check(sighting) {
       if (sighting.kind !== 'stream' || sighting.events.length === 0) return undefined;
       const at = sighting.events.findIndex((event) => terminalStates.has(eventState(event)));
       if (at < 0) return [];
@@ -81,7 +81,7 @@ export const streamInvariants = defineInvariants([
     sentence: 'A stream is closed once its task has ended, and not before it has ended or waits.',
     remedy: remedies.close,
     versions: ['1.0', '0.3', '0.1'],
-    look({ exchange, ...sighting }) {
+    check({ exchange, ...sighting }) {
       if (sighting.kind !== 'stream' || sighting.events.length === 0) return undefined;
       const states = sighting.events.map(eventState).filter((state) => state !== '');
       const last = states.at(-1) ?? '';
@@ -102,7 +102,7 @@ export const streamInvariants = defineInvariants([
     sentence: 'All events of a stream name one task and one context.',
     remedy: 'Copy taskId and contextId from the task into each of its events.',
     versions: ['1.0', '0.3', '0.1'],
-    look(sighting) {
+    check(sighting) {
       if (sighting.kind !== 'stream' || sighting.events.length === 0) return undefined;
       const tasks = new Set(sighting.events.map(taskIdIn).filter((id) => id !== undefined));
       const contexts = new Set(sighting.events.map(contextIdIn).filter((id) => id !== undefined));
@@ -121,7 +121,7 @@ export const streamInvariants = defineInvariants([
     sentence: 'States do not go backwards: a task that works is not submitted again.',
     remedy: 'Send events in the order in which they happened.',
     versions: ['1.0', '0.3', '0.1'],
-    look(sighting) {
+    check(sighting) {
       if (sighting.kind !== 'stream' || sighting.events.length === 0) return undefined;
       let hasBegun = false;
       for (const event of sighting.events) {
@@ -142,7 +142,7 @@ export const streamInvariants = defineInvariants([
     sentence: 'The moments of the statuses of a stream do not go backwards.',
     remedy: 'Send events in the order in which they happened.',
     versions: ['1.0', '0.3'],
-    look(sighting) {
+    check(sighting) {
       if (sighting.kind !== 'stream') return undefined;
       const times = sighting.events
         .map((event) =>
@@ -168,7 +168,7 @@ export const streamInvariants = defineInvariants([
     sentence: 'What is appended belongs to an artifact that was begun, and nothing follows its last chunk.',
     remedy: 'Send the first chunk with append false, and lastChunk true with the last one only.',
     versions: ['1.0', '0.3', '0.1'],
-    look(sighting) {
+    check(sighting) {
       if (sighting.kind !== 'stream' || sighting.operation !== 'stream') return undefined;
       const begun = new Set<string>();
       const closed = new Set<string>();
@@ -196,7 +196,7 @@ export const streamInvariants = defineInvariants([
     sentence: 'Every frame of a stream carries one JSON object that is an event.',
     remedy: 'Write each event as one data field with JSON in it, and a blank line after it.',
     versions: ['1.0', '0.3', '0.1'],
-    look(sighting) {
+    check(sighting) {
       if (sighting.kind === 'event')
         return sighting.event.kind === 'unknown' ? [`Event ${sighting.index}: ${sighting.event.why}`] : [];
       if (sighting.kind !== 'stream') return undefined;

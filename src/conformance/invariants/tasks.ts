@@ -13,7 +13,7 @@ export const taskInvariants = defineInvariants([
     sentence: 'A task that has ended stays as it ended.',
     remedy: 'Let nothing change the status of a task that is completed, failed, canceled or rejected.',
     versions: ['1.0', '0.3', '0.1'],
-    look(sighting) {
+    check(sighting) {
       if (sighting.kind !== 'task' || !sighting.shadow || !terminalStates.has(sighting.shadow.state))
         return undefined;
       const { task, shadow, from } = sighting;
@@ -30,7 +30,7 @@ export const taskInvariants = defineInvariants([
     sentence: 'A task keeps its context.',
     remedy: 'Store the context with the task, and show it everywhere.',
     versions: ['1.0', '0.3', '0.1'],
-    look(sighting) {
+    check(sighting) {
       if (sighting.kind !== 'task' || sighting.shadow?.contextId === undefined) return undefined;
       const { task, shadow } = sighting;
       if (task.contextId === undefined || task.contextId === shadow.contextId) return [];
@@ -46,7 +46,7 @@ export const taskInvariants = defineInvariants([
     sentence: 'A message with a context is answered in that context, or refused.',
     remedy: 'Use the contextId of the message; refuse it if you cannot.',
     versions: ['1.0', '0.3', '0.1'],
-    look(sighting) {
+    check(sighting) {
       if (sighting.kind !== 'answer' || sighting.operation !== 'send') return undefined;
       const asked = sighting.asking.message?.contextId;
       const task = sighting.speech.taskOf(sighting.heard.result);
@@ -65,7 +65,7 @@ export const taskInvariants = defineInvariants([
     sentence: 'Whoever asks for a task gets that task.',
     remedy: 'Look the task up by the id of the request.',
     versions: ['1.0', '0.3', '0.1'],
-    look(sighting) {
+    check(sighting) {
       if (sighting.kind !== 'answer' || (sighting.operation !== 'get' && sighting.operation !== 'cancel'))
         return undefined;
       const task = sighting.speech.taskOf(sighting.heard.result);
@@ -82,7 +82,7 @@ export const taskInvariants = defineInvariants([
     sentence: 'What a task has made is there, and the same, whenever the task is looked at after its end.',
     remedy: 'Store artifacts with the task before its end is told.',
     versions: ['1.0', '0.3', '0.1'],
-    look(sighting) {
+    check(sighting) {
       if (sighting.kind !== 'task' || !sighting.shadow || !terminalStates.has(sighting.shadow.state))
         return undefined;
       const { task, shadow } = sighting;
@@ -106,7 +106,7 @@ export const taskInvariants = defineInvariants([
     sentence: 'A task never has more history than was asked for.',
     remedy: 'Give the newest historyLength messages, or fewer.',
     versions: ['1.0', '0.3', '0.1'],
-    look(sighting) {
+    check(sighting) {
       if (sighting.kind !== 'answer') return undefined;
       const { historyLength } = sighting.asking;
       if (historyLength === undefined || historyLength < 1) return undefined;
@@ -125,7 +125,7 @@ export const taskInvariants = defineInvariants([
     sentence: 'What an agent says names its context, and its task where there is one.',
     remedy: 'Put contextId and taskId into every message of the agent.',
     versions: ['1.0'],
-    look(sighting) {
+    check(sighting) {
       if (sighting.kind !== 'task') return undefined;
       const { status } = sighting.task.raw as {
         status?: { message?: { contextId?: unknown; taskId?: unknown } };
@@ -149,7 +149,7 @@ export const taskInvariants = defineInvariants([
     sentence: 'What an agent says has the role of the agent: in a status, and as an answer.',
     remedy: 'Send ROLE_AGENT (agent, before 1.0) with every message that the agent wrote.',
     versions: ['1.0', '0.3', '0.1'],
-    look(sighting) {
+    check(sighting) {
       const message = spokenIn(sighting);
       if (!isJsonObject(message) || typeof message.role !== 'string') return undefined;
       // Whatever else is wrong with the role is a matter of the model.

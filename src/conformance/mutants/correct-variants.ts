@@ -6,11 +6,11 @@ import type { MutableJson } from './harness/mutations.ts';
 /** Agents that are correct, each in its own way: nothing may be said against any of them. */
 export const correctVariants: Readonly<Record<string, Partial<MutantAgent>>> = {
   open: {},
-  guarded: { isGuarded: true },
+  guarded: { requiresAuthentication: true },
   'without streaming': { definition: { streaming: false } },
   'without push notifications': { definition: { pushNotifications: false } },
   'with an extended card': {
-    isGuarded: true,
+    requiresAuthentication: true,
     definition: { extendedCard: { description: 'Does what a text of the fixtures says, and more' } },
   },
   'with extensions': {

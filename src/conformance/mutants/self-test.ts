@@ -10,7 +10,7 @@ import { testPrincipals, serveMutant } from './harness/serve-mutant.ts';
 export interface MutantResult {
   readonly broken: MutantAgent;
   /** True when every rule that must notice it did, on every version and transport that it is broken on. */
-  readonly isCaught: boolean;
+  readonly isKilled: boolean;
   /** Where it was not noticed, such as `send.one-of on 1.0 JSONRPC`. */
   readonly missed: readonly string[];
   /** Rules that were broken according to the suite although they should not be. */
@@ -28,11 +28,11 @@ function fixtureRun(suite: RuleSuite, broken: Partial<MutantAgent>): RunChecksOp
   const headers = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
   return {
     ...suite,
-    ways: fixturePrompts,
+    prompts: fixturePrompts,
     timeout: 6_000,
     ...(broken.versions ? { versions: broken.versions } : {}),
     ...(broken.transports ? { transports: broken.transports } : {}),
-    ...(broken.isGuarded
+    ...(broken.requiresAuthentication
       ? {
           headers: headers(testPrincipals.ann),
           otherHeaders: headers(testPrincipals.ben),
@@ -68,7 +68,7 @@ const provocations: ReadonlySet<string> = new Set([
 
 /** Runs the rules that must notice a broken agent against it. */
 export async function runMutant(suite: RuleSuite, broken: MutantAgent): Promise<MutantResult> {
-  const ids = [broken.breaks].flat();
+  const ids = [broken.violates].flat();
   const served = await serveMutant(broken);
   try {
     const isNamed = ({ id }: { id: string }): boolean => ids.includes(id);
@@ -102,7 +102,7 @@ function verdictOn(
         );
   }
   const others = results.filter((each) => isBroken(each) && !ids.includes(each.rule.id));
-  return { broken, isCaught: missed.length === 0, missed, others };
+  return { broken, isKilled: missed.length === 0, missed, others };
 }
 
 /** Runs the whole suite against the correct agent, open and guarded. @returns what it complains about. */

@@ -31,12 +31,12 @@ export class InvariantMonitor {
     this.#invariants = invariants;
   }
 
-  see(sighting: Observation): void {
+  observe(sighting: Observation): void {
     const { version, transport } = sighting.speech;
     for (const invariant of this.#invariants) {
       if (!invariant.versions.includes(version)) continue;
       if (invariant.transports && !invariant.transports.includes(transport)) continue;
-      const wrong = invariant.look(sighting);
+      const wrong = invariant.check(sighting);
       if (wrong === undefined) continue;
       const watched = this.#of(invariant, version, transport);
       watched.looked++;
@@ -71,7 +71,7 @@ export class InvariantMonitor {
             verdict,
             message,
             violations,
-            looked,
+            observations: looked,
             milliseconds: 0,
           };
         }),
@@ -95,5 +95,5 @@ export function buildRuleResult(
   where: { version: CheckedVersion; transport: CheckedTransport | undefined },
   outcome: Pick<RuleResult, 'verdict' | 'message'> & Partial<RuleResult>,
 ): RuleResult {
-  return { rule, ...where, violations: [], looked: 1, milliseconds: 0, ...outcome };
+  return { rule, ...where, violations: [], observations: 1, milliseconds: 0, ...outcome };
 }

@@ -62,7 +62,7 @@ export interface Invariant extends ConformanceRule {
   readonly versions: readonly CheckedVersion[];
   readonly transports?: readonly CheckedTransport[];
   /** @returns what is wrong, nothing when it holds, undefined when the rule is not about such a thing. */
-  look(sighting: Observation): readonly string[] | undefined;
+  check(sighting: Observation): readonly string[] | undefined;
 }
 
 /** Declares invariants, so that their types are looked at where they are written. */

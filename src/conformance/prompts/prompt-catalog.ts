@@ -71,7 +71,7 @@ export class PromptCatalog {
   }
 
   /** A message of which nobody knows where it leads, but which the agent says that it understands. */
-  any(): MessageDraft {
+  anyPrompt(): MessageDraft {
     return this.#fresh(this.#ways.get('completed') ?? { text: this.#examples[0] ?? 'hello' });
   }
 
@@ -80,10 +80,10 @@ export class PromptCatalog {
   }
 
   /** @throws Inconclusive when nobody knows how. */
-  to(want: TargetOutcome): MessageDraft {
+  promptFor(want: TargetOutcome): MessageDraft {
     const way = this.#ways.get(want);
     if (way) return this.#fresh(way);
-    if (want === 'completed') return this.any();
+    if (want === 'completed') return this.anyPrompt();
     throw new InconclusiveError(
       `Nobody knows a message that leads to "${want}". Name one in a scenario file (${want}: { text: … }), or let the agent obey the texts of --fixtures fx.`,
     );

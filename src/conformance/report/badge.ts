@@ -9,7 +9,7 @@ const colours = {
 } as const;
 
 /** A picture for a README: the level and the versions. */
-export function formatBadge({ conformanceLevel, lanes, unreachable }: ConformanceReport): string {
+export function formatBadge({ conformanceLevel, variants: lanes, unreachable }: ConformanceReport): string {
   const versions = [...new Set(lanes.map(({ version }) => version))].join(', ');
   const left = versions === '' ? 'A2A' : `A2A ${versions}`;
   const right = unreachable === undefined ? conformanceLevel : 'no answer';

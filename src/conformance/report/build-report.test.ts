@@ -32,9 +32,9 @@ const exchange: HttpExchange = {
   isBroken: false,
   frames: [],
   end: 'complete',
-  trouble: undefined,
-  headAfter: 1,
-  endAfter: 2.4,
+  transportError: undefined,
+  headersMs: 1,
+  totalMs: 2.4,
 };
 
 function result(id: string, verdict: RuleResult['verdict'], more: Partial<ConformanceRule> = {}): RuleResult {
@@ -61,7 +61,7 @@ function result(id: string, verdict: RuleResult['verdict'], more: Partial<Confor
           { message: 'and again', exchanges: [] },
         ]
       : [],
-    looked: 1,
+    observations: 1,
     milliseconds: 12.4,
   };
 }
@@ -71,7 +71,7 @@ const outcome: RunChecksOutcome = {
   cards: [
     { url: 'https://agent.example/card.json', version: '1.0', card: { name: nasty, version: '1.2.3' } },
   ],
-  lanes: [{ version: '1.0', transport: 'JSONRPC', url: 'https://agent.example/rpc' }],
+  variants: [{ version: '1.0', transport: 'JSONRPC', url: 'https://agent.example/rpc' }],
   results: [
     result('card.members', 'pass', { category: 'agent-card' }),
     result('send.answers', 'pass'),
@@ -154,7 +154,7 @@ describe('a report', () => {
 
   it('of an agent that is not there has no verdict in any form', () => {
     const none = buildReport(
-      { ...outcome, results: [], lanes: [], cards: [], unreachable: 'Nobody answers.' },
+      { ...outcome, results: [], variants: [], cards: [], unreachable: 'Nobody answers.' },
       about,
     );
     expect(isConformant(none)).toBe(false);
@@ -235,7 +235,7 @@ const hostileReport = buildReport(
   about,
 );
 const noReport = buildReport(
-  { ...outcome, results: [], lanes: [], cards: [], unreachable: hostile.join('') },
+  { ...outcome, results: [], variants: [], cards: [], unreachable: hostile.join('') },
   about,
 );
 
@@ -363,7 +363,7 @@ describe('two reports', () => {
 
   it('take what nobody looked at before for worse when it is broken', () => {
     const empty = buildReport({ ...outcome, results: [] }, about);
-    expect(compareReports(empty, change('fail')).worse).toHaveLength(1);
+    expect(compareReports(empty, change('fail')).regressions).toHaveLength(1);
     expect(listResults(empty)).toEqual([]);
   });
 });

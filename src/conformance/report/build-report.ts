@@ -31,14 +31,14 @@ export interface ConformanceResult {
   /** Missing for what is about the card alone. */
   readonly transport?: CheckedTransport;
   /** How often it was looked at. */
-  readonly looked: number;
+  readonly observations: number;
   readonly remediation: string;
   readonly expected?: string;
   readonly actual?: string;
   readonly transcript?: readonly TranscriptEntry[];
   readonly curl?: string;
   /** Every way in which it was broken, where there is more than one. */
-  readonly also?: readonly string[];
+  readonly otherViolations?: readonly string[];
 }
 
 /** What a run found, as other tools read it; what follows `conformanceLevel` is beside that. */
@@ -71,7 +71,7 @@ export interface ConformanceReport {
   readonly warnings: readonly string[];
   /** Why there is no verdict at all. */
   readonly unreachable?: string;
-  readonly lanes: readonly {
+  readonly variants: readonly {
     readonly version: CheckedVersion;
     readonly transport: CheckedTransport;
     readonly url: string;
@@ -137,9 +137,9 @@ export function buildReport(outcome: RunChecksOutcome, about: ReportInfo): Confo
   const count = (isIt: (result: ConformanceResult) => boolean): number => results.filter(isIt).length;
   const card = outcome.cards[0]?.card ?? {};
   return {
-    agentUrl: secrets.url(outcome.url),
-    agentName: secrets.text(asText(card.name) ?? 'unknown'),
-    agentVersion: secrets.text(asText(card.version) ?? 'unknown'),
+    agentUrl: secrets.redactUrl(outcome.url),
+    agentName: secrets.redactText(asText(card.name) ?? 'unknown'),
+    agentVersion: secrets.redactText(asText(card.version) ?? 'unknown'),
     testDate: outcome.began,
     summary: {
       total: results.length,
@@ -152,14 +152,14 @@ export function buildReport(outcome: RunChecksOutcome, about: ReportInfo): Confo
       errors: count(({ verdict }) => verdict === 'error'),
     },
     categories,
-    conformanceLevel: computeLevel(outcome.results, outcome.lanes),
-    warnings: outcome.warnings.map((each) => secrets.text(each)),
-    ...(outcome.unreachable === undefined ? {} : { unreachable: secrets.text(outcome.unreachable) }),
-    lanes: outcome.lanes.map((each) => ({ ...each, url: secrets.url(each.url) })),
+    conformanceLevel: computeLevel(outcome.results, outcome.variants),
+    warnings: outcome.warnings.map((each) => secrets.redactText(each)),
+    ...(outcome.unreachable === undefined ? {} : { unreachable: secrets.redactText(outcome.unreachable) }),
+    variants: outcome.variants.map((each) => ({ ...each, url: secrets.redactUrl(each.url) })),
     cards: outcome.cards.map(({ url, version, card: shown }) => ({
-      url: secrets.url(url),
+      url: secrets.redactUrl(url),
       version,
-      card: secrets.everywhere(shown),
+      card: secrets.redactDeep(shown),
     })),
     provenance: {
       suite: about.suite,
@@ -171,7 +171,7 @@ export function buildReport(outcome: RunChecksOutcome, about: ReportInfo): Confo
         ].toSorted(),
       ),
       cardDigest: digestOf(outcome.cards.map((each) => each.card)),
-      command: secrets.text(about.command),
+      command: secrets.redactText(about.command),
       messages: outcome.messages,
       requests: outcome.requests,
       duration_ms: Math.round(outcome.milliseconds),
@@ -218,12 +218,12 @@ function resultOf(result: RuleResult, secrets: Redactor): ConformanceResult {
   const [first] = violations;
   const turns = first?.exchanges.map((each) => toTranscriptEntry(each, secrets)) ?? [];
   const last = turns.at(-1);
-  const also = violations.slice(1).map(({ message }) => secrets.text(message));
+  const also = violations.slice(1).map(({ message }) => secrets.redactText(message));
   return {
     test: rule.id,
     category: rule.category,
     status: statuses[verdict],
-    ...(result.message === '' ? {} : { message: secrets.text(result.message) }),
+    ...(result.message === '' ? {} : { message: secrets.redactText(result.message) }),
     duration_ms: Math.round(milliseconds),
     verdict,
     level: rule.level,
@@ -232,13 +232,13 @@ function resultOf(result: RuleResult, secrets: Redactor): ConformanceResult {
     requirements: rule.requirements,
     version,
     ...(transport === undefined ? {} : { transport }),
-    looked: result.looked,
+    observations: result.observations,
     remediation: rule.remedy,
-    ...(first?.expected === undefined ? {} : { expected: secrets.text(first.expected) }),
-    ...(first?.actual === undefined ? {} : { actual: secrets.text(first.actual) }),
+    ...(first?.expected === undefined ? {} : { expected: secrets.redactText(first.expected) }),
+    ...(first?.actual === undefined ? {} : { actual: secrets.redactText(first.actual) }),
     ...(turns.length === 0 ? {} : { transcript: turns }),
     ...(last ? { curl: last.curl } : {}),
-    ...(also.length === 0 ? {} : { also }),
+    ...(also.length === 0 ? {} : { otherViolations: also }),
   };
 }
 

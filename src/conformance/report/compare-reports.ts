@@ -3,13 +3,13 @@ import { type ConformanceReport, type ConformanceResult, variantKey, listResults
 /** How two reports differ. */
 export interface ReportDiff {
   /** What is broken now and was not before, a rule that nobody had looked at included. */
-  readonly worse: readonly ConformanceResult[];
+  readonly regressions: readonly ConformanceResult[];
   /** What was broken and holds now. */
-  readonly mended: readonly ConformanceResult[];
+  readonly fixed: readonly ConformanceResult[];
   /** What is broken as it was. */
-  readonly known: readonly ConformanceResult[];
+  readonly unchanged: readonly ConformanceResult[];
   /** What was learned before and could not be learned now. */
-  readonly lost: readonly ConformanceResult[];
+  readonly nowInconclusive: readonly ConformanceResult[];
 }
 
 /** What changed from one report to the next. */
@@ -21,10 +21,10 @@ export function compareReports(before: ConformanceReport, after: ConformanceRepo
     each?.status === 'fail' ? 2 : each?.verdict === 'warn' ? 1 : 0;
   const was = (each: ConformanceResult): ConformanceResult | undefined => old.get(keyOf(each));
   return {
-    worse: now.filter((each) => rank(each) > rank(was(each))),
-    mended: now.filter((each) => each.status === 'pass' && rank(each) < rank(was(each))),
-    known: now.filter((each) => rank(each) > 0 && rank(each) <= rank(was(each))),
-    lost: now.filter(
+    regressions: now.filter((each) => rank(each) > rank(was(each))),
+    fixed: now.filter((each) => each.status === 'pass' && rank(each) < rank(was(each))),
+    unchanged: now.filter((each) => rank(each) > 0 && rank(each) <= rank(was(each))),
+    nowInconclusive: now.filter(
       (each) => each.status === 'skip' && was(each) !== undefined && was(each)?.status !== 'skip',
     ),
   };

@@ -30,7 +30,7 @@ function head({ agentName, agentVersion, agentUrl, testDate }: ConformanceReport
   return `<header><h1>${e(agentName)} <span class="dim">${e(agentVersion)}</span></h1><div class="dim"><code>${e(agentUrl)}</code> · ${e(testDate)}</div><nav>${links.join(' · ')}</nav></header>`;
 }
 
-function verdict({ conformanceLevel, summary, lanes, unreachable }: ConformanceReport): string {
+function verdict({ conformanceLevel, summary, variants: lanes, unreachable }: ConformanceReport): string {
   if (unreachable !== undefined)
     return `<div class="verdict none"><strong>No verdict</strong><span>${e(unreachable)}</span></div>`;
   const counts: [string, number, string][] = [
@@ -69,14 +69,14 @@ function finding({ first, all }: GroupedFinding): string {
   const told = rows
     .filter(([, value]) => value !== undefined)
     .map(([name, value = '']) => `<dt>${name}</dt><dd>${e(value)}</dd>`);
-  const also = (first.also ?? []).map((each) => `<li>${e(each)}</li>`).join('');
+  const also = (first.otherViolations ?? []).map((each) => `<li>${e(each)}</li>`).join('');
   return [
     `<article class="finding ${isFail ? '' : 'is-warn'}" id="rule-${e(first.test)}">`,
     `<header><h3><code>${e(first.test)}</code></h3><span class="tag ${isFail ? 'fail' : 'warn'}">${first.level}</span>${where}</header>`,
     `<div>${e(first.rule)}</div><dl>${told.join('')}</dl>`,
     also === ''
       ? ''
-      : `<details><summary>${first.also?.length} more of the kind</summary><ul>${also}</ul></details>`,
+      : `<details><summary>${first.otherViolations?.length} more of the kind</summary><ul>${also}</ul></details>`,
     first.curl === undefined
       ? ''
       : `<details><summary>Try it: curl</summary><pre tabindex="0">${e(first.curl)}</pre></details>`,

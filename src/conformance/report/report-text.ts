@@ -24,7 +24,7 @@ export function groupFindings(report: Pick<ConformanceReport, 'categories'>): Gr
 export function formatVerdictLine({
   conformanceLevel,
   summary,
-  lanes,
+  variants: lanes,
   unreachable,
 }: ConformanceReport): string {
   if (unreachable !== undefined) return `No verdict: ${unreachable}`;

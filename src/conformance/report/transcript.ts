@@ -30,36 +30,41 @@ const maxEvents = 40;
 
 /** An exchange for others to see. */
 export function toTranscriptEntry(exchange: HttpExchange, secrets: Redactor): TranscriptEntry {
-  const { method, requestBody, status, frames, end, trouble, endAfter } = exchange;
+  const { method, requestBody, status, frames, end, transportError: trouble, totalMs: endAfter } = exchange;
   const shown = frames.slice(0, maxEvents).map(({ at, fields }) => ({
     at: Math.round(at),
-    text: short(secrets.text(fields.map(([name, value]) => `${name}: ${value}`).join('\n')), maxText / 4),
+    text: short(
+      secrets.redactText(fields.map(([name, value]) => `${name}: ${value}`).join('\n')),
+      maxText / 4,
+    ),
   }));
   const left = frames.length - shown.length;
   return {
     request: {
       method,
-      url: secrets.url(exchange.url),
-      headers: secrets.headers(exchange.requestHeaders),
-      ...(requestBody === undefined ? {} : { body: short(secrets.text(requestBody)) }),
+      url: secrets.redactUrl(exchange.url),
+      headers: secrets.redactHeaders(exchange.requestHeaders),
+      ...(requestBody === undefined ? {} : { body: short(secrets.redactText(requestBody)) }),
     },
     response: {
       status,
-      headers: secrets.headers(exchange.headers),
-      body: frames.length > 0 ? '' : short(secrets.text(exchange.body)),
+      headers: secrets.redactHeaders(exchange.headers),
+      body: frames.length > 0 ? '' : short(secrets.redactText(exchange.body)),
       ...(frames.length === 0
         ? {}
         : {
             events: left > 0 ? [...shown, { at: shown.at(-1)?.at ?? 0, text: `… and ${left} more` }] : shown,
           }),
     },
-    ...(end === 'complete' ? {} : { end: trouble === undefined ? end : `${end}: ${secrets.text(trouble)}` }),
+    ...(end === 'complete'
+      ? {}
+      : { end: trouble === undefined ? end : `${end}: ${secrets.redactText(trouble)}` }),
     duration_ms: Math.round(endAfter),
     curl: formatCurlCommand({
       method,
-      url: secrets.url(exchange.url),
-      headers: secrets.headers(exchange.requestHeaders),
-      body: requestBody === undefined ? undefined : secrets.text(requestBody),
+      url: secrets.redactUrl(exchange.url),
+      headers: secrets.redactHeaders(exchange.requestHeaders),
+      body: requestBody === undefined ? undefined : secrets.redactText(requestBody),
       isStream: isEventStream(exchange) || exchange.requestHeaders.accept === 'text/event-stream',
     }),
   };

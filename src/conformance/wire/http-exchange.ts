@@ -33,10 +33,10 @@ export interface HttpExchange {
   readonly frames: readonly RawFrame[];
   readonly end: ResponseEnd;
   /** Why no answer came, or why it ended early. */
-  readonly trouble: string | undefined;
+  readonly transportError: string | undefined;
   /** Milliseconds until the head and until the end. */
-  readonly headAfter: number;
-  readonly endAfter: number;
+  readonly headersMs: number;
+  readonly totalMs: number;
 }
 
 /** True when the answer says that it is a stream of events. */

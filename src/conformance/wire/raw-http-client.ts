@@ -222,9 +222,9 @@ class Reading {
       isBroken: this.#isBroken,
       frames: this.#frames,
       end,
-      trouble,
-      headAfter: this.#headAfter,
-      endAfter: performance.now() - this.#began,
+      transportError: trouble,
+      headersMs: this.#headAfter,
+      totalMs: performance.now() - this.#began,
     });
   }
 }

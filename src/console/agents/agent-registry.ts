@@ -66,7 +66,7 @@ export class AgentRegistry {
   }
 
   #list(): Promise<AgentEntry[]> {
-    return Promise.all([...this.#agents.values()].map((each) => each.look()));
+    return Promise.all([...this.#agents.values()].map((each) => each.refresh()));
   }
 
   async #add(given: InitialAgent): Promise<AgentEntry> {
@@ -77,7 +77,7 @@ export class AgentRegistry {
       });
     const agent = this.#put(given, before?.facts.isRemovable ?? true);
     await before?.close();
-    return agent.look();
+    return agent.refresh();
   }
 
   async #remove(agent: ConsoleAgent): Promise<void> {

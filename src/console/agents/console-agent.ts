@@ -50,7 +50,7 @@ export class ConsoleAgent {
     this.#scout = connect(facts.url, {
       ...this.#options(),
       http: tools.quietHttp,
-      retries: 0,
+      maxRetries: 0,
       requireVerified: false,
       verifyCard: (wire) => {
         this.#isUncertain = dialectForCard(wire).uncertain;
@@ -60,7 +60,7 @@ export class ConsoleAgent {
   }
 
   /** Looks whether the agent is there, and what it says of itself. Never rejects. */
-  look(): Promise<AgentEntry> {
+  refresh(): Promise<AgentEntry> {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined;
     });
@@ -69,7 +69,7 @@ export class ConsoleAgent {
 
   /** What was seen last; looks where nobody has. */
   async entry(): Promise<AgentEntry> {
-    return this.#entry ?? (await this.look());
+    return this.#entry ?? (await this.refresh());
   }
 
   /** What it calls itself, once that is known. */

@@ -18,8 +18,8 @@ export class TrafficCounter {
 
   constructor(tape: TrafficLog) {
     // Streams that are open may have been opened before.
-    for (const passage of tape.after()) this.#follow(passage);
-    this.#ignore = tape.watch((passage) => this.#count(passage));
+    for (const passage of tape.recordsAfter()) this.#follow(passage);
+    this.#ignore = tape.subscribe((passage) => this.#count(passage));
   }
 
   /** What happened since the last look. */
@@ -45,7 +45,7 @@ export class TrafficCounter {
   }
 
   #count(passage: TrafficRecord): void {
-    const { kind, mesh, after, meaning, http } = passage;
+    const { kind, mesh, elapsed: after, decoded: meaning, http } = passage;
     this.#follow(passage);
     if (kind === 'request') this.#requests++;
     if (kind === 'frame' || (kind === 'message' && mesh)) this.#events++;
@@ -53,7 +53,7 @@ export class TrafficCounter {
     if (kind === 'response' && after !== undefined && this.#times.length < maxTimes) this.#times.push(after);
   }
 
-  #follow({ kind, trip }: TrafficRecord): void {
+  #follow({ kind, exchangeId: trip }: TrafficRecord): void {
     if (kind === 'frame' && this.#streams.size < maxStreams) this.#streams.add(trip);
     if (kind === 'end') this.#streams.delete(trip);
   }

@@ -69,7 +69,7 @@ async function run(
   };
   const outcome = await examine(url, {
     headers,
-    ways: fixtures === 'fx' ? fixturePrompts : fixtures === 'tck' ? tckPrompts : {},
+    prompts: fixtures === 'fx' ? fixturePrompts : fixtures === 'tck' ? tckPrompts : {},
     ...(level && { level }),
     ...(timeout !== undefined && { timeout }),
     signal: stream.signal,

@@ -33,12 +33,12 @@ export function trafficRoutes(tape: TrafficLog): ApiRoutes {
       };
     },
     'DELETE wire': () => {
-      cleared = tape.last;
+      cleared = tape.lastSequence;
       tape.clear();
       return emptyResponse;
     },
     'GET wire/file': () => ({
-      file: writeTrafficFile(tape.after()),
+      file: writeTrafficFile(tape.recordsAfter()),
       name: 'wire.tap.jsonl',
       type: 'application/x-ndjson',
     }),
@@ -65,7 +65,7 @@ async function play(
 ): Promise<void> {
   let seen = after;
   while (!stream.signal.aborted) {
-    const found = tape.after(seen);
+    const found = tape.recordsAfter(seen);
     const [oldest] = found;
     if (!oldest) {
       await news(tape, stream.signal);
@@ -89,7 +89,7 @@ function news(tape: TrafficLog, signal: AbortSignal): Promise<void> {
       signal.removeEventListener('abort', done);
       resolve();
     };
-    const ignore = tape.watch(() => {
+    const ignore = tape.subscribe(() => {
       timer ??= setTimeout(done, gathering);
     });
     signal.addEventListener('abort', done);

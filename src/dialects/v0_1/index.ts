@@ -37,7 +37,7 @@ export const v0_1: Dialect = {
     read: (wire, reading) => readMessage(wire, 'message', reading),
     write: (message, losses) => writeMessage(message, 'message', losses),
   },
-  sharesEvents: false,
+  canShareEventJson: false,
   eventWriter,
   eventReader,
   rpcError,
@@ -48,5 +48,5 @@ export const v0_1: Dialect = {
   },
   extensionsHeader: undefined,
   restMediaType: 'application/json',
-  followsFinished: true,
+  allowsFinishedSubscribe: true,
 };

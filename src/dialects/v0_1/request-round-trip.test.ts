@@ -70,7 +70,7 @@ const events: StreamEvent[] = [
 
 it('a request of 0.1 says in the model what it said on the wire, and the reverse', () => {
   expect(request).toMatchObject({
-    claimedTaskId: 'cli-1',
+    clientTaskId: 'cli-1',
     message: {
       contextId: 's-1',
       role: 'user',

@@ -13,7 +13,7 @@ const { requests, results } = v0_1;
 describe('a send', () => {
   it('claims the task id that the caller made instead of continuing a task', () => {
     const request = requests.send.read({ id: 'cli-1', message: hi }, strictMode);
-    expect(request.claimedTaskId).toBe('cli-1');
+    expect(request.clientTaskId).toBe('cli-1');
     expect(request.message.taskId).toBeUndefined();
   });
 
@@ -54,7 +54,7 @@ describe('a send', () => {
 
   it('carries the id of a message, its extensions and its references in the metadata and back', () => {
     const request = {
-      claimedTaskId: 't',
+      clientTaskId: 't',
       message: {
         messageId: 'm-1',
         role: 'user' as const,

@@ -52,7 +52,7 @@ function readSend(params: unknown, reading: DecodeMode): SendRequest {
   if (sessionId !== undefined) message.contextId = sessionId;
   const request: SendRequest = {
     message,
-    claimedTaskId: id,
+    clientTaskId: id,
     configuration: readConfiguration(wire, id, reading),
   };
   const metadata = readMetadata(wire.metadata, 'metadata');
@@ -64,8 +64,8 @@ function readSend(params: unknown, reading: DecodeMode): SendRequest {
  * The id of the task that a send begins or continues. 0.1 wants one from the caller: if there is none, it is made of
  * the id of the message, so that the same message sent again reaches the same task.
  */
-function taskIdOf({ message, claimedTaskId }: SendRequest, losses: LossList): string {
-  if (claimedTaskId !== undefined) return claimedTaskId;
+function taskIdOf({ message, clientTaskId }: SendRequest, losses: LossList): string {
+  if (clientTaskId !== undefined) return clientTaskId;
   if (message.taskId !== undefined) {
     losses?.push({
       path: 'message.taskId',

@@ -44,8 +44,8 @@ describe('a send of 0.3', () => {
 
   it('cannot say under which id the caller wants its task', () => {
     const losses: TranslationLoss[] = [];
-    v0_3.requests.send.write({ message, claimedTaskId: 't' }, losses);
-    expect(losses).toEqual([expect.objectContaining({ path: 'claimedTaskId', kind: 'dropped' })]);
+    v0_3.requests.send.write({ message, clientTaskId: 't' }, losses);
+    expect(losses).toEqual([expect.objectContaining({ path: 'clientTaskId', kind: 'dropped' })]);
   });
 
   it('may call the message request and the webhook pushNotification', () => {

@@ -61,9 +61,9 @@ export function readSend(params: unknown, reading: DecodeMode): SendRequest {
 }
 
 /** Notes what a send of 0.3 has no word for. */
-export function recordSendLosses({ claimedTaskId }: SendRequest, losses: LossList): void {
-  if (claimedTaskId === undefined || losses === undefined) return;
-  losses.push({ path: 'claimedTaskId', kind: 'dropped', note: 'only 0.1 lets the caller name its task' });
+export function recordSendLosses({ clientTaskId }: SendRequest, losses: LossList): void {
+  if (clientTaskId === undefined || losses === undefined) return;
+  losses.push({ path: 'clientTaskId', kind: 'dropped', note: 'only 0.1 lets the caller name its task' });
 }
 
 /**

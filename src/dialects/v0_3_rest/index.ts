@@ -51,7 +51,7 @@ export const v0_3_rest: Dialect = {
   card,
   task: { read: (wire, reading) => readTask(wire, 'task', reading), write: writeTask },
   message: { read: (wire, reading) => readMessage(wire, 'message', reading), write: writeMessage },
-  sharesEvents: true,
+  canShareEventJson: true,
   eventWriter: () => eventWriter,
   eventReader,
   rpcError,
@@ -63,5 +63,5 @@ export const v0_3_rest: Dialect = {
   },
   extensionsHeader: 'x-a2a-extensions',
   restMediaType: 'application/json',
-  followsFinished: true,
+  allowsFinishedSubscribe: true,
 };

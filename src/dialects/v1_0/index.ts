@@ -50,7 +50,7 @@ export const v1_0: Dialect = {
   card,
   task: { read: (wire, reading) => readTask(wire, 'task', reading), write: writeTask },
   message: { read: (wire, reading) => readMessage(wire, 'message', reading), write: writeMessage },
-  sharesEvents: true,
+  canShareEventJson: true,
   eventWriter: () => eventWriter,
   texts: { event: serializeEvent, task: serializeTask, sent: serializeSendResult },
   eventReader: () => eventReader,
@@ -59,5 +59,5 @@ export const v1_0: Dialect = {
   notification: { read: readEvent, write: writeEvent },
   extensionsHeader: 'a2a-extensions',
   restMediaType: 'application/a2a+json',
-  followsFinished: false,
+  allowsFinishedSubscribe: false,
 };

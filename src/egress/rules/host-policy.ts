@@ -43,7 +43,7 @@ export function createHostPolicy(options: EgressOptions): HostPolicy {
   const allow = parseHostRules('allow', options.allow);
   const isReachable = reachability(options, allow);
   const deny = parseHostRules('deny', options.deny);
-  const only = options.only && parseHostRules('only', options.only);
+  const only = options.allowOnly && parseHostRules('only', options.allowOnly);
   // Where the port is not known it may be any, so that what is denied at one is denied.
   const denyAtAnyPort = deny.map((rule): HostRule => ({ ...rule, port: undefined }));
   const deniedAt = (port: number | undefined) => (port === undefined ? denyAtAnyPort : deny);

@@ -21,13 +21,13 @@ export function classifyMessage(
   owner: string,
   request: SendRequest,
 ): MessageClass | Promise<MessageClass> {
-  const { message, claimedTaskId } = request;
-  const taskId = message.taskId ?? claimedTaskId;
+  const { message, clientTaskId } = request;
+  const taskId = message.taskId ?? clientTaskId;
   if (taskId !== undefined) {
     const log = ledger.open(owner, taskId);
     return log instanceof Promise ? log.then((each) => settled(each, request)) : settled(log, request);
   }
-  const known = ledger.find(owner, message.messageId);
+  const known = ledger.findByMessageId(owner, message.messageId);
   if (known instanceof Promise)
     return known.then((id) => (id === undefined ? begins : repeated(ledger, owner, id, message)));
   return known === undefined ? begins : repeated(ledger, owner, known, message);
@@ -35,14 +35,14 @@ export function classifyMessage(
 
 /** Decides once everything that happened can be seen: a message may be on its way to the disk. */
 function settled(log: TaskLog | undefined, request: SendRequest): MessageClass | Promise<MessageClass> {
-  const settling = log?.settled();
+  const settling = log?.whenPersisted();
   return settling ? settling.then(() => continued(log, request)) : continued(log, request);
 }
 
-function continued(log: TaskLog | undefined, { message, claimedTaskId }: SendRequest): MessageClass {
+function continued(log: TaskLog | undefined, { message, clientTaskId }: SendRequest): MessageClass {
   if (!log) {
     if (message.taskId !== undefined) throw taskNotFound(message.taskId);
-    return { kind: 'new', taskId: claimedTaskId };
+    return { kind: 'new', taskId: clientTaskId };
   }
   if (message.contextId !== undefined && message.contextId !== log.contextId) {
     throw invalidField('message.contextId', 'is not the context of this task');
@@ -77,7 +77,7 @@ function repeated(
 }
 
 function compared(log: TaskLog | undefined, message: Message): MessageClass | Promise<MessageClass> {
-  const settling = log?.settled();
+  const settling = log?.whenPersisted();
   if (settling) return settling.then(() => compared(log, message));
   // An id that is used again for other content is a careless client, not a retry.
   if (log && isRepeated(log.task(), message)) return { kind: 'again', log };

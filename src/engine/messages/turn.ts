@@ -32,8 +32,8 @@ function isResting(event: StreamEvent): boolean {
 /** Tells the turn of a message that came before: the first one as it happened, a later one as the task stands. */
 export function replayTurn(log: TaskLog, { messageId }: Message): AsyncIterable<StreamEvent> {
   const task = log.task();
-  if (task.history?.[0]?.messageId === messageId) return log.follow(0, endsStream);
-  if (!isInterrupted(task.status.state)) return log.follow('now', endsStream);
+  if (task.history?.[0]?.messageId === messageId) return log.subscribe(0, endsStream);
+  if (!isInterrupted(task.status.state)) return log.subscribe('now', endsStream);
   return singleEventStream({ kind: 'task', task, sequence: log.sequence });
 }
 
@@ -44,13 +44,13 @@ export function waitForTurnEnd(
   immediately: boolean | undefined,
 ): Promise<Task> {
   if (immediately) return Promise.resolve(persistedTask(log));
-  if (run) return run.rests();
+  if (run) return run.whenIdle();
   if (isTerminal(log.state) || isInterrupted(log.state)) return Promise.resolve(persistedTask(log));
   return followed(log);
 }
 
 /** Follows a task that runs elsewhere until it rests. */
 async function followed(log: TaskLog): Promise<Task> {
-  for await (const event of log.follow(log.sequence, isResting)) if (isResting(event)) break;
+  for await (const event of log.subscribe(log.sequence, isResting)) if (isResting(event)) break;
   return log.task();
 }

@@ -15,7 +15,7 @@ import type { AgentDefinition, ProcessFunction } from '../agent-definition.ts';
 import { defineAgent, type LocalAgent } from '../local-agent.ts';
 
 function define(process: ProcessFunction, more: Partial<AgentDefinition> = {}): LocalAgent {
-  return defineAgent({ name: 'T', description: 'T', mayAnswerDirectly: true, process, ...more });
+  return defineAgent({ name: 'T', description: 'T', allowDirectReply: true, process, ...more });
 }
 
 const hello = { messageId: '', role: 'agent', parts: [{ text: 'hello' }] } as const;
@@ -116,6 +116,6 @@ describe('an agent that may answer directly', () => {
 
   it('makes the task that the caller claims', async () => {
     const agent = define(() => 'x');
-    expect(expectTask(await agent.send(userRequest('hi', {}, { claimedTaskId: 'mine' }))).id).toBe('mine');
+    expect(expectTask(await agent.send(userRequest('hi', {}, { clientTaskId: 'mine' }))).id).toBe('mine');
   });
 });

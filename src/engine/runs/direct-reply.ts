@@ -122,7 +122,7 @@ async function continueWith(run: TaskRun, first: Promise<First>): Promise<void> 
     if (!rest) run.finish(value);
     else {
       run.emit(value as AgentOutput);
-      run.follow({ [Symbol.asyncIterator]: () => rest as AsyncIterator<AgentOutput> });
+      run.consume({ [Symbol.asyncIterator]: () => rest as AsyncIterator<AgentOutput> });
     }
   } catch (error) {
     run.fail(error);

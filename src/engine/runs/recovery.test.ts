@@ -86,7 +86,7 @@ describe.each(places)('an agent that begins again, with tasks in %s', (_where, m
   ): LocalAgent =>
     defineAgent(
       { name: 'T', description: 'T', process, ...more },
-      { ledger, recovers: place.recovers, log: (entry) => entries.push(entry) },
+      { taskStore: ledger, recoverTasks: place.recovers, log: (entry) => entries.push(entry) },
     );
 
   /** The agent of the next process; the one before is simply not there any more. */
@@ -122,7 +122,7 @@ describe.each(places)('an agent that begins again, with tasks in %s', (_where, m
     );
     expect(again.id).not.toBe(id);
     const call = { owner: 'ann' };
-    for await (const _event of agent.subscribe({ id, after: 0 }, call));
+    for await (const _event of agent.subscribe({ id, afterSequence: 0 }, call));
     const task = await agent.getTask({ id }, call);
     expect(task.status.state).toBe('completed');
     expect(artifactTexts(task)).toEqual([`the work of ann in ${id}`]);
@@ -162,7 +162,7 @@ describe.each(places)('an agent that begins again, with tasks in %s', (_where, m
     after = await place.second(before);
     const agent = defineAgent(
       { name: 'T', description: 'T', process: never },
-      { ledger: after, recovers: false },
+      { taskStore: after, recoverTasks: false },
     );
     await agent.ready();
     expect((await agent.getTask({ id })).status.state).toBe('working');
@@ -182,7 +182,7 @@ it('tells whoever waits when the ledger is gone, and goes on', async () => {
         yield 'x';
       },
     },
-    { ledger, log: (entry) => entries.push(entry) },
+    { taskStore: ledger, log: (entry) => entries.push(entry) },
   );
   const sent = reasonOf(agent.send(userRequest('hi')));
   await new Promise(setImmediate);
@@ -198,7 +198,7 @@ describe('closing', () => {
     process: ProcessFunction,
     ledger: TaskStore,
     more: Partial<AgentDefinition> = {},
-  ): LocalAgent => defineAgent({ name: 'T', description: 'T', process, ...more }, { ledger });
+  ): LocalAgent => defineAgent({ name: 'T', description: 'T', process, ...more }, { taskStore: ledger });
 
   it('ends what runs, with a reason, and tells whoever waits', async () => {
     const ledger = memoryTaskStore();
@@ -223,7 +223,7 @@ describe('closing', () => {
     await first.close();
     const second = define(never, ledger, { resume: () => 'resumed' });
     await second.ready();
-    for await (const _event of second.subscribe({ id, after: 0 }));
+    for await (const _event of second.subscribe({ id, afterSequence: 0 }));
     expect(artifactTexts(await second.getTask({ id }))).toEqual(['resumed']);
   });
 });

@@ -16,7 +16,7 @@ export async function recoverTasks(
   process: ProcessFunction | undefined,
   host: RecoveryHost,
 ): Promise<void> {
-  for (const { owner, id } of await ledger.unfinished()) {
+  for (const { owner, id } of await ledger.listUnfinished()) {
     const log = await ledger.open(owner, id);
     if (!log) continue;
     const message = log.task().history?.findLast(({ role }) => role === 'user');
@@ -42,6 +42,6 @@ export async function recoverTasks(
         },
       },
     });
-    await log.settled();
+    await log.whenPersisted();
   }
 }

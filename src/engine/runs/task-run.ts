@@ -109,11 +109,11 @@ export class TaskRun {
       this.fail(error);
       return;
     }
-    this.follow(given);
+    this.consume(given);
   }
 
   /** Takes what a process gives until it is done. */
-  follow(given: ReturnType<ProcessFunction>): void {
+  consume(given: ReturnType<ProcessFunction>): void {
     try {
       const iterator = toIterator(given);
       if (iterator) this.#pump(iterator);
@@ -286,7 +286,7 @@ export class TaskRun {
   }
 
   /** Ends the run and leaves the task as it is, for another run to take up. */
-  letGo(): void {
+  detach(): void {
     if (this.#isOver) return;
     this.#end();
     this.#release('The agent was shut down');
@@ -347,7 +347,7 @@ export class TaskRun {
   }
 
   /** Waits until the task ends or needs the caller, and gives it as it then stands. */
-  rests(): Promise<Task> {
+  whenIdle(): Promise<Task> {
     return new Promise((resolve) => {
       if (this.#isOver || isInterrupted(this.log.state)) resolve(persistedTask(this.log));
       else if (this.#waiters) this.#waiters.push(resolve);
@@ -366,7 +366,7 @@ export class TaskRun {
 
 /** The task once everything that happened to it is stored. */
 export function persistedTask(log: TaskLog): Promise<Task> | Task {
-  const settled = log.settled();
+  const settled = log.whenPersisted();
   return settled ? settled.then(() => log.task()) : log.task();
 }
 

@@ -14,7 +14,7 @@ export function traceProcess(process: ProcessFunction, tracing: LazyTracing): Pr
     });
     if (!span) return process(context);
     try {
-      const given = span.within(() => process(context));
+      const given = span.run(() => process(context));
       const iterator = toIterator(given);
       if (iterator) return { [Symbol.asyncIterator]: () => within(span, iterator) };
       return ended(span, Promise.resolve(given as Promise<AgentResult> | AgentResult));
@@ -45,7 +45,7 @@ function within(
     take: () => Promise<IteratorResult<AgentOutput>> | IteratorResult<AgentOutput>,
   ): Promise<IteratorResult<AgentOutput>> => {
     try {
-      const result = await span.within(take);
+      const result = await span.run(take);
       if (result.done) span.end();
       return result;
     } catch (error) {

@@ -93,12 +93,12 @@ export class GatewayAgent {
   async #open(): Promise<void> {
     await this.#source.agent.ready?.();
     await this.joinMesh();
-    this.show();
+    this.expose();
   }
 
   /** Shows it on its mesh, if it has one. */
   async joinMesh(): Promise<void> {
-    if (this.settings.onMesh)
+    if (this.settings.exposeOnMesh)
       this.#face = await this.#premises.mesh.show(liveOnly(this.#source), this.settings);
   }
 
@@ -109,14 +109,14 @@ export class GatewayAgent {
   }
 
   /** Shows it over HTTP, anew if it is shown. */
-  show(): void {
-    const { onHttp, name } = this.settings;
-    if (onHttp) this.#premises.gateway.show(name, this.#shown);
+  expose(): void {
+    const { exposeOnHttp: onHttp, name } = this.settings;
+    if (onHttp) this.#premises.gateway.addAgent(name, this.#shown);
   }
 
   /** Shows it no more, lets requests finish, and lets go. */
   async stop(): Promise<void> {
-    await Promise.all([this.#premises.gateway.hide(this.#shown), this.leaveMesh()]);
+    await Promise.all([this.#premises.gateway.removeAgent(this.#shown), this.leaveMesh()]);
     await this.#source.close();
   }
 }
@@ -174,7 +174,7 @@ function upstreamSource(settings: AgentSettings, whole: GatewaySettings, premise
       http: tap?.http(http, name) ?? http,
       wrapHttp: tap && ((own) => tap.http(own, name)),
       clock,
-      onProblem: ({ message, error }) => warn(`${name}: ${message}`, error),
+      onWarning: ({ message, error }) => warn(`${name}: ${message}`, error),
       onLoss: (losses, { operation }) => {
         tap?.lost(losses, { operation, from: 'gateway', to: name });
         warn(`${name}: lost in translation of ${operation}: ${formatLosses(losses)}`);
@@ -199,10 +199,10 @@ function upstreamSource(settings: AgentSettings, whole: GatewaySettings, premise
   const watch = monitorHealth(looking, {
     clock,
     interval: whole.healthInterval,
-    onLook: (error) => {
+    onCheck: (error) => {
       metrics?.seen(name, !error);
       if (error) breaker.report(error);
-      else breaker.mayBeBack();
+      else breaker.allowProbe();
       if (error && wasUp !== false) warn(`${name} is not there`, error);
       wasUp = !error;
     },

@@ -23,7 +23,7 @@ function arrange(failures: number, interval = 8000) {
       clock,
       interval,
       random: () => 1,
-      onLook: (error) => {
+      onCheck: (error) => {
         seen.push(error?.reason);
         queueMicrotask(() => told());
       },
@@ -40,7 +40,7 @@ function arrange(failures: number, interval = 8000) {
 describe('a watch over an upstream', () => {
   it('looks at once and then at its interval', async () => {
     const { watch, after, looks, clock } = arrange(0);
-    await watch.looked;
+    await watch.firstCheck;
     await after(8000);
     await after(8000);
     expect(looks()).toBe(3);
@@ -51,7 +51,7 @@ describe('a watch over an upstream', () => {
 
   it('looks more often while there is nothing, and less and less so', async () => {
     const { watch, after, seen, clock } = arrange(5);
-    await watch.looked;
+    await watch.firstCheck;
     for (const delay of [1000, 2000, 4000, 8000, 8000]) await after(delay);
     expect(clock.delays).toEqual([1000, 2000, 4000, 8000, 8000, 8000]);
     expect(seen).toEqual([...Array.from({ length: 5 }, () => 'UNAVAILABLE'), undefined]);
@@ -60,7 +60,7 @@ describe('a watch over an upstream', () => {
 
   it('looks once where nobody wants more', async () => {
     const { watch, clock } = arrange(1, 0);
-    await watch.looked;
+    await watch.firstCheck;
     expect(clock.pending).toBe(0);
   });
 });

@@ -12,13 +12,13 @@ export interface HealthMonitorOptions {
   /** Gives numbers from 0 to 1, so that many do not look at once. */
   random?: () => number;
   /** Told after each look. */
-  onLook?: (error: A2AError | undefined) => void;
+  onCheck?: (error: A2AError | undefined) => void;
 }
 
 /** Looks after an upstream, until it is told to stop. */
 export interface HealthMonitor {
   /** The first look is over, whatever it found. */
-  readonly looked: Promise<void>;
+  readonly firstCheck: Promise<void>;
   stop(): void;
 }
 
@@ -42,14 +42,14 @@ export function monitorHealth(
       failures++;
     }
     if (end.signal.aborted) return;
-    options.onLook?.(error);
+    options.onCheck?.(error);
     if (interval <= 0) return;
     const delay = error ? Math.min(interval, retryAfter * 2 ** (failures - 1)) : interval;
     cancel = clock.after(delay * (0.9 + random() * 0.1), () => void look());
   }
 
   return {
-    looked: look(),
+    firstCheck: look(),
     stop() {
       end.abort();
       cancel?.();

@@ -39,11 +39,11 @@ export class MeshConnections {
 
   /** Shows an agent where its settings say. */
   async show(agent: Agent, settings: AgentSettings): Promise<MeshServer> {
-    const mesh = settings.onMesh as MeshSettings;
+    const mesh = settings.exposeOnMesh as MeshSettings;
     const { name, displayName, convertProgress, idleTimeout, totalTimeout } = settings;
     const { log, clock, tap } = this.#options;
     return serveOnMesh(this.#withFiles(agent, name, mesh), {
-      link: await this.#link(mesh),
+      broker: await this.#link(mesh),
       namespace: mesh.namespace,
       name,
       displayName,
@@ -77,7 +77,7 @@ export class MeshConnections {
     const directory = await this.#directory(mesh, link);
     const { namespace } = mesh;
     return meshAgent({
-      link,
+      broker: link,
       namespace,
       name,
       directory,

@@ -59,7 +59,7 @@ function agentThat(answer: Answer = done, more: object = {}): Promise<RawServer>
 function upstream(config: Omit<ProxiedAgent, 'name'>, tools: UpstreamContext = {}) {
   const made = createUpstream(
     { name: 'it', ...config },
-    { memory: createEndpointCache(), random: () => 0, ...tools },
+    { endpointCache: createEndpointCache(), random: () => 0, ...tools },
   );
   open.push(made);
   return made;

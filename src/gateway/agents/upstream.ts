@@ -13,7 +13,7 @@ import { withTotalTimeout } from '../middleware/total-timeout.ts';
 
 /** What upstreams share. Everything has a default. */
 export interface UpstreamContext
-  extends Pick<ConnectOptions, 'onProblem' | 'onLoss' | 'memory' | 'verifyCard' | 'requireVerified'> {
+  extends Pick<ConnectOptions, 'onWarning' | 'onLoss' | 'endpointCache' | 'verifyCard' | 'requireVerified'> {
   /**
    * Makes the requests of every upstream that has no TLS of its own. It is not closed with the upstream.
    * @defaultValue one client for each upstream
@@ -106,7 +106,16 @@ export function createUpstream(config: ProxiedAgent, tools: UpstreamContext = {}
 }
 
 function connectOptions(config: ProxiedAgent, url: string, tools: UpstreamContext): ConnectOptions {
-  const { http, clock, random, onProblem, onLoss, memory, verifyCard, requireVerified } = tools;
+  const {
+    http,
+    clock,
+    random,
+    onWarning: onProblem,
+    onLoss,
+    endpointCache: memory,
+    verifyCard,
+    requireVerified,
+  } = tools;
   const patience = (config.request_timeout_seconds ?? tools.defaultTimeoutSeconds ?? 300) * 1000;
   const total = config.total_timeout_seconds === undefined ? patience : config.total_timeout_seconds * 1000;
   const tls = tlsOf(config);
@@ -136,8 +145,8 @@ function connectOptions(config: ProxiedAgent, url: string, tools: UpstreamContex
     ...(tls ? { tls } : { http }),
     clock,
     random,
-    memory,
-    onProblem,
+    endpointCache: memory,
+    onWarning: onProblem,
     onLoss,
     verifyCard,
     requireVerified,

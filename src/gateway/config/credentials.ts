@@ -33,7 +33,7 @@ export function buildCredentials(
           clientSecret: given.client_secret,
           scope: given.scope,
           audience: given.audience,
-          clientIn: given.client_authentication ?? 'body',
+          clientAuthMethod: given.client_authentication ?? 'body',
           maxAge: (given.token_cache_duration_seconds ?? 3300) * 1000,
           now,
         });

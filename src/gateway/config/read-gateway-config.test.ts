@@ -168,12 +168,12 @@ describe('the file of a gateway', () => {
 
   it('may be a whole file of apps, with anchors and merged keys', () => {
     const { agents } = read(apps);
-    expect(agents.map(({ name, onMesh }) => [name, onMesh?.url, onMesh?.password])).toEqual([
+    expect(agents.map(({ name, exposeOnMesh: onMesh }) => [name, onMesh?.url, onMesh?.password])).toEqual([
       ['One', 'mqtt://localhost:1883', 'secret'],
       ['Two', 'mqtt://localhost:1883', 'secret'],
     ]);
-    expect(agents[0]?.onMesh?.artifacts).toEqual({ type: 'filesystem', base_path: '/tmp/samv2' });
-    expect(read(apps, { SOLACE_DEV_MODE: 'true' }).agents[0]?.onMesh?.url).toBe('memory:');
+    expect(agents[0]?.exposeOnMesh?.artifacts).toEqual({ type: 'filesystem', base_path: '/tmp/samv2' });
+    expect(read(apps, { SOLACE_DEV_MODE: 'true' }).agents[0]?.exposeOnMesh?.url).toBe('memory:');
   });
 
   it.each([

@@ -32,8 +32,8 @@ export function buildServerOptions(settings: GatewaySettings, listeners: Gateway
     maxBodyBytes: limits.body_bytes,
     maxStreams: limits.streams,
     limits: {
-      ...(limits.streams_per_caller !== undefined && { streamsPerCaller: limits.streams_per_caller }),
-      ...(limits.requests_per_caller !== undefined && { requestsPerCaller: limits.requests_per_caller }),
+      ...(limits.streams_per_caller !== undefined && { streamsPerClient: limits.streams_per_caller }),
+      ...(limits.requests_per_caller !== undefined && { requestsPerClient: limits.requests_per_caller }),
       ...(perSecond !== undefined && { rate: { perSecond } }),
     },
     auth: auth && authOf(auth),
@@ -58,7 +58,7 @@ function authOf(given: NonNullable<GatewaySettings['auth']>): AuthOptions {
     any.push(jwtAuth({ issuer, audience, jwks }));
   }
   if (any.length === 0) throw invalidField('auth', 'must have bearer, api_keys or jwt');
-  return { any, isOptional: given.optional };
+  return { authenticators: any, allowAnonymous: given.optional };
 }
 
 function signerOf(
@@ -67,7 +67,7 @@ function signerOf(
 ): ServerOptions['signCard'] {
   const key = readKey(resolve(dirname(file), key_file));
   // Upstreams write cards with empty values; a second signature is for those who read these otherwise.
-  return (card) => signCard(card, { key, kid, jku, divergent: 'both' });
+  return (card) => signCard(card, { key, kid, jku, onDivergence: 'both' });
 }
 
 function readKey(file: string): SigningKey {

@@ -23,7 +23,7 @@ function arrange() {
     name: 'weather',
     failures: 3,
     openFor: 1000,
-    openAtMost: 3000,
+    maxOpenFor: 3000,
     clock,
     onState: (state) => states.push(state),
   });
@@ -148,7 +148,7 @@ describe('a breaker', () => {
   it('tries at once where somebody has seen the agent', async () => {
     const { fail, breaker, next, agent } = arrange();
     for (let i = 0; i < 3; i++) await fail(outage());
-    breaker.mayBeBack();
+    breaker.allowProbe();
     next.error = undefined;
     await agent.send(request);
     expect(breaker.state).toBe('closed');

@@ -22,7 +22,7 @@ export interface CircuitBreakerOptions {
    * The longest of these.
    * @defaultValue 120 000
    */
-  openAtMost?: number;
+  maxOpenFor?: number;
   clock?: Clock;
   /** Told when it opens and closes. */
   onState?: (state: CircuitBreakerState, error: A2AError | undefined) => void;
@@ -44,7 +44,7 @@ export class CircuitBreaker implements CallInterceptor {
   #error: A2AError | undefined;
 
   constructor(options: CircuitBreakerOptions) {
-    const defaults = { failures: 5, openFor: 10_000, openAtMost: 120_000, clock: systemClock };
+    const defaults = { failures: 5, openFor: 10_000, maxOpenFor: 120_000, clock: systemClock };
     this.#options = { ...defaults, ...options };
   }
 
@@ -90,13 +90,13 @@ export class CircuitBreaker implements CallInterceptor {
   }
 
   /** Somebody has seen the agent: the next call may find out. */
-  mayBeBack(): void {
+  allowProbe(): void {
     if (this.#state === 'open') this.#until = this.#options.clock.now();
   }
 
   #open(error: A2AError): void {
-    const { clock, openFor, openAtMost } = this.#options;
-    this.#until = clock.now() + Math.min(openAtMost, openFor * 2 ** this.#opened++);
+    const { clock, openFor, maxOpenFor: maxOpenFor } = this.#options;
+    this.#until = clock.now() + Math.min(maxOpenFor, openFor * 2 ** this.#opened++);
     this.#become('open', error);
   }
 

@@ -44,11 +44,11 @@ class Register implements CallInterceptor {
   begin(operation: string, request: unknown, call: CallContext): CallObserver {
     const meant = request as Meant;
     const isSend = operation === 'send' || operation === 'stream';
-    const { message, claimedTaskId } = meant;
+    const { message, clientTaskId } = meant;
     if (isSend) {
       if (message?.taskId !== undefined) this.#check(message.taskId, call);
       // A name that nobody has may be claimed.
-      if (claimedTaskId !== undefined && this.#owners.has(claimedTaskId)) this.#check(claimedTaskId, call);
+      if (clientTaskId !== undefined && this.#owners.has(clientTaskId)) this.#check(clientTaskId, call);
     } else {
       // A push configuration has an id of its own beside that of its task.
       const id = meant.taskId ?? meant.id;

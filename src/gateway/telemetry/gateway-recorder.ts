@@ -18,7 +18,7 @@ export const gatewayProductName = `dragoman-${name}`;
 /** Records what passes at a gateway. */
 export class GatewayRecorder {
   /** For the options of its server. */
-  readonly server: Pick<ServerOptions, 'onWire'>;
+  readonly server: Pick<ServerOptions, 'onTraffic'>;
   readonly #tape: TrafficLog;
 
   constructor(tape: TrafficLog) {

@@ -6,7 +6,7 @@ import type { BrokerConnection, MessageProperty } from '../brokers/broker-connec
 
 /** How to reach an agent that lives on the mesh. Only the first three have no default. */
 export interface MeshAgentOptions {
-  readonly link: BrokerConnection;
+  readonly broker: BrokerConnection;
   readonly namespace: string;
   /** The name of the agent on the mesh. */
   readonly name: string;

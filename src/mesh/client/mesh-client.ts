@@ -112,7 +112,7 @@ export class MeshClient {
     });
     const params = dialect.requests.cancelTask.write({ id: conversation.wireId });
     const method = rpcMethodName(dialect, 'cancelTask') ?? 'tasks/cancel';
-    await this.#options.link.publish(
+    await this.#options.broker.publish(
       this.#topic,
       writeRequest(this.#newId(), method, params),
       buildRequestProperties({
@@ -145,7 +145,7 @@ export class MeshClient {
 
   /** Listens for answers, once, and to announcements where nobody else does. */
   #opened(): Promise<Opened> {
-    const { link, namespace, directory, card, log } = this.#options;
+    const { broker: link, namespace, directory, card, log } = this.#options;
     this.#opening ??= (async () => {
       const inbox = await link.subscribe(this.#topics.inbox(this.#kind, this.#self), (delivery) =>
         this.#take(delivery),
@@ -176,9 +176,9 @@ export class MeshClient {
   ): Promise<{ conversation: RemoteTask; publish: () => Promise<void> }> {
     const { card, dialect } = await this.#found(call);
     const owner = call.owner ?? '';
-    const { message, claimedTaskId } = request;
+    const { message, clientTaskId } = request;
     const claimed =
-      claimedTaskId === undefined ? undefined : this.#conversations.get(keyOf(owner, claimedTaskId));
+      clientTaskId === undefined ? undefined : this.#conversations.get(keyOf(owner, clientTaskId));
     const known = message.taskId === undefined ? claimed : this.#known(message.taskId, call);
     if (known && isTerminal(known.task.status.state)) {
       throw new A2AError('UNSUPPORTED_OPERATION', 'The task is over; begin a new one', {
@@ -186,7 +186,7 @@ export class MeshClient {
       });
     }
     const wireId = known?.wireId ?? this.#newId();
-    const taskId = known?.taskId ?? claimedTaskId ?? wireId;
+    const taskId = known?.taskId ?? clientTaskId ?? wireId;
     const contextId = known?.contextId ?? message.contextId ?? this.#newId();
     const said: Message = { ...message, contextId };
     if (known) said.taskId = wireId;
@@ -203,7 +203,7 @@ export class MeshClient {
       );
     const operation = asked === 'stream' && card.capabilities.streaming === true ? 'stream' : 'send';
     const method = rpcMethodName(dialect, operation) ?? operation;
-    const wanted = { ...request, message: said, claimedTaskId: dialect === v0_1 ? wireId : undefined };
+    const wanted = { ...request, message: said, clientTaskId: dialect === v0_1 ? wireId : undefined };
     const params = dialect.requests[operation].write(this.#waiting(wanted));
     const payload = writeRequest(dialect === v0_1 ? this.#newId() : wireId, method, params);
     const properties = this.#properties(wireId, asked === 'stream', call);
@@ -213,7 +213,7 @@ export class MeshClient {
         conversation.begin(known && { ...said, taskId });
         this.#watch(conversation);
         this.#conversations.set(keyOf(owner, taskId), conversation);
-        return this.#options.link.publish(this.#topic, payload, properties).catch((error: unknown) => {
+        return this.#options.broker.publish(this.#topic, payload, properties).catch((error: unknown) => {
           const failed = A2AError.from(error);
           conversation.fail(failed);
           throw failed;

@@ -31,7 +31,7 @@ function renamedStatus(status: TaskStatus, names: MeshIds): TaskStatus {
 
 /** A task in the names of the mesh. */
 export function mapTaskIds(task: Task, names: MeshIds): Task {
-  const { origin: _ofAnother, ...rest } = task;
+  const { originVersion: _ofAnother, ...rest } = task;
   const renamed: Task = {
     ...rest,
     id: names.taskId,

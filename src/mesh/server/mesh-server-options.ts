@@ -19,7 +19,7 @@ export interface MeshLossContext {
 
 /** How an agent is shown on the mesh. Only the first three have no default. */
 export interface MeshServerOptions {
-  readonly link: BrokerConnection;
+  readonly broker: BrokerConnection;
   /** With or without a slash at its end. */
   readonly namespace: string;
   /** The name of the agent on the mesh. */
@@ -79,13 +79,13 @@ export interface MeshServerLimits {
   /** Requests that are worked on at once. @defaultValue 64 */
   readonly concurrency: number;
   /** Requests that wait for their turn here; the broker keeps the rest. @defaultValue 256 */
-  readonly waiting: number;
+  readonly queued: number;
   /** Tasks, contexts and answers that are remembered. @defaultValue 10 000 each */
   readonly tasks: number;
   /** How long they are, in milliseconds. @defaultValue 3 600 000 */
   readonly age: number;
   /** Characters of answers that are kept for requests that come again. @defaultValue 33 554 432 */
-  readonly answers: number;
+  readonly cachedResponses: number;
 }
 
 /** The options with everything filled in. */
@@ -113,10 +113,10 @@ export function resolveMeshServerSettings(options: MeshServerOptions): MeshServe
     limits: {
       payload: 10_000_000,
       concurrency: 64,
-      waiting: 256,
+      queued: 256,
       tasks: 10_000,
       age: 3_600_000,
-      answers: 2 ** 25,
+      cachedResponses: 2 ** 25,
       ...options.limits,
     },
     clock: options.clock ?? systemClock,

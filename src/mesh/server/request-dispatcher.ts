@@ -102,8 +102,8 @@ export class RequestDispatcher {
       await this.#link.publish(properties.replyTo ?? sent.topic, sent.payload, delivery.properties);
       return;
     }
-    const { claimedTaskId, message } = this.#read(visit, 'send');
-    const id = claimedTaskId ?? String(visit.requested.id ?? message.taskId);
+    const { clientTaskId, message } = this.#read(visit, 'send');
+    const id = clientTaskId ?? String(visit.requested.id ?? message.taskId);
     await this.#tell(visit, { id });
   }
 

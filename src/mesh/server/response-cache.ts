@@ -20,7 +20,7 @@ export class ResponseCache {
 
   constructor({ limits, clock }: MeshServerSettings) {
     this.#seen = new ExpiringMap({ size: limits.tasks, age: limits.age, clock });
-    this.#budget = limits.answers;
+    this.#budget = limits.cachedResponses;
   }
 
   /**

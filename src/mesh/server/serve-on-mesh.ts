@@ -38,7 +38,7 @@ export interface MeshServer extends AsyncDisposable {
  * ```
  */
 export async function serveOnMesh(agent: Agent, options: MeshServerOptions): Promise<MeshServer> {
-  const { link, name, card, queue, shared } = options;
+  const { broker: link, name, card, queue, shared } = options;
   const topics = new MeshTopics(options.namespace);
   const topic = topics.request(name);
   const settings = resolveMeshServerSettings(options);
@@ -49,7 +49,7 @@ export async function serveOnMesh(agent: Agent, options: MeshServerOptions): Pro
     queue,
     shared,
     // A cancel must come through while all are at work.
-    concurrency: Math.min(limits.concurrency + limits.waiting, 65_535),
+    concurrency: Math.min(limits.concurrency + limits.queued, 65_535),
   });
   const announcer = new Announcer(agent, {
     link,

@@ -32,7 +32,7 @@ export class TaskRouter {
     const { requested, user, properties } = visit;
     const { message } = request;
     const id =
-      request.claimedTaskId ?? (requested.id === null ? this.#settings.newId() : String(requested.id));
+      request.clientTaskId ?? (requested.id === null ? this.#settings.newId() : String(requested.id));
     const known = this.#tasks.find(id);
     if (known && known.user !== user) {
       throw new A2AError('INVALID_REQUEST', 'The id of the task is taken by somebody else');
@@ -77,7 +77,7 @@ export class TaskRouter {
   }
 
   /** A send in the names that the agent knows. A name that it does not know begins a new task. */
-  downstream({ claimedTaskId: _ours, ...request }: SendRequest, task: MeshTask): SendRequest {
+  downstream({ clientTaskId: _ours, ...request }: SendRequest, task: MeshTask): SendRequest {
     const { taskId: _mesh, contextId, ...rest } = request.message;
     const message: SendRequest['message'] = rest;
     const { downstreamId, downstreamContextId } = task;

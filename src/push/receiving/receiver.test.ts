@@ -70,13 +70,13 @@ describe('a receiver', () => {
     ['0.1', v0_1],
   ])('reads %s', async (version, dialect) => {
     const text = JSON.stringify(dialect.notification.write(event, newTask('t')));
-    const { receive } = pushReceiver({ anybody: true });
+    const { receive } = pushReceiver({ allowUnauthenticated: true });
     const received = await receive({ headers: {}, body: new TextEncoder().encode(text) });
     expect(received).toMatchObject({ ok: true, version, task: { id: 't', status: { state: 'submitted' } } });
   });
 
   it('reads the single events of 1.0', async () => {
-    const { receive } = pushReceiver({ anybody: true });
+    const { receive } = pushReceiver({ allowUnauthenticated: true });
     const statusUpdate = { taskId: 't', contextId: 'c', status: { state: 'TASK_STATE_WORKING' } };
     expect(await receive({ headers: {}, body: JSON.stringify({ statusUpdate }) })).toMatchObject({
       event: { kind: 'status', status: { state: 'working' } },
@@ -87,13 +87,13 @@ describe('a receiver', () => {
   it.each(['', '{', 'null', '7', '[]', '{}', '{"kind":"x"}', '{"task":7}', '{"statusUpdate":{}}'])(
     'refuses %j',
     async (text) => {
-      const { receive } = pushReceiver({ anybody: true });
+      const { receive } = pushReceiver({ allowUnauthenticated: true });
       expect(await receive({ headers: {}, body: text })).toMatchObject({ ok: false, status: 400 });
     },
   );
 
   it('tells what comes again, as long as it remembers', async () => {
-    const { receive, forget } = pushReceiver({ anybody: true, maxRemembered: 2 });
+    const { receive, forget } = pushReceiver({ allowUnauthenticated: true, maxRemembered: 2 });
     const seen = async (id: string) => {
       const received = await receive({ headers: { 'x-a2a-delivery-id': id }, body });
       return received.ok && received.isDuplicate;

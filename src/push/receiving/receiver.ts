@@ -18,7 +18,7 @@ export interface PushReceiverOptions {
   /** The public keys of the sender, or the https address that shows them, such as `…/.well-known/jwks.json`. */
   keys?: JsonWebKeySet | string;
   /** Takes notifications from anybody. For development. */
-  anybody?: boolean;
+  allowUnauthenticated?: boolean;
   /** The address that was registered. A signature for another one is then refused. */
   url?: string;
   /** How old a signature may be, in milliseconds. @defaultValue 5 minutes */
@@ -75,7 +75,7 @@ const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256
 export function pushReceiver(options: PushReceiverOptions): PushReceiver {
   const { token, authentication, keys, now = Date.now, maxRemembered = 10_000 } = options;
   const tokens = token === undefined ? undefined : typeof token === 'string' ? [token] : token;
-  if (!tokens && !authentication && !keys && !options.anybody)
+  if (!tokens && !authentication && !keys && !options.allowUnauthenticated)
     throw invalidField('options', 'must have a token, authentication or keys, or say anybody');
   if (authentication && keys)
     throw invalidField('keys', 'cannot go with authentication: there is one header');

@@ -18,7 +18,7 @@ export async function listDeliveries(
   ledger: TaskStore,
   filter: DeliveryFilter = {},
 ): Promise<PushDelivery[]> {
-  const all = await ledger.deliveries();
+  const all = await ledger.listDeliveries();
   return all.filter((each) => isMeant(each, filter) && each.state.delivered < each.sequence);
 }
 
@@ -27,7 +27,7 @@ export async function listDeadLetters(
   ledger: TaskStore,
   filter: DeliveryFilter = {},
 ): Promise<PushDelivery[]> {
-  return (await ledger.deliveries()).filter(
+  return (await ledger.listDeliveries()).filter(
     (each) => isMeant(each, filter) && each.state.deadSince !== undefined,
   );
 }

@@ -88,7 +88,7 @@ export class DeliveryWorker {
     const log = await ledger.open(this.owner, this.config.taskId);
     if (!log) return 'gone';
     this.#fold = undefined;
-    const follower = log.follow(this.state.delivered);
+    const follower = log.subscribe(this.state.delivered);
     this.#follower = follower;
     const dialect = dialectForConfig(this.config);
     for (;;) {
@@ -130,7 +130,7 @@ export class DeliveryWorker {
     const { host } = new URL(letter.url);
     for (;;) {
       this.#work();
-      const leave = await lanes.enter(host);
+      const leave = await lanes.acquire(host);
       if (this.#isStopped) {
         leave(false);
         return 'stopped';

@@ -8,7 +8,7 @@ function crowd(lanes: HostLimiter) {
   return {
     inside,
     enter: (name: string, host: string) => {
-      void lanes.enter(host).then((leave) => {
+      void lanes.acquire(host).then((leave) => {
         inside.push(name);
         leaves.set(name, leave);
       });

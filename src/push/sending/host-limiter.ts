@@ -30,7 +30,7 @@ export class HostLimiter {
   }
 
   /** Waits for a place on the way to a host. Whoever gets it must leave. */
-  enter(host: string): Promise<ReleaseSlot> {
+  acquire(host: string): Promise<ReleaseSlot> {
     let lane = this.#lanes.get(host);
     if (!lane) {
       lane = { host, running: 0, limit: this.#perHost, waiting: [] };

@@ -46,8 +46,8 @@ function setUp(options: PushOptions = {}, ledger: TaskStore = memoryTaskStore())
       clock.delays.length = 0;
       clock.advance(by);
     },
-    stateOf: async () => (await ledger.deliveries())[0]?.state,
-    isOver: async () => (await ledger.deliveries()).length === 0,
+    stateOf: async () => (await ledger.listDeliveries())[0]?.state,
+    isOver: async () => (await ledger.listDeliveries()).length === 0,
   };
 }
 
@@ -176,7 +176,7 @@ describe('a webhook', () => {
     const hook = await webhook(() => 410);
     const log = await given(ledger, 't');
     await register(hook.url);
-    await waitUntilTrue(async () => (await ledger.pushConfigs(owner, 't')).length === 0);
+    await waitUntilTrue(async () => (await ledger.listPushConfigs(owner, 't')).length === 0);
     goOn(log, 'working', 'completed');
     expect(hook.posted).toHaveLength(1);
     expect(told).toEqual([expect.stringContaining('is gone')]);
@@ -228,7 +228,7 @@ describe('a webhook', () => {
     const hook = await webhook();
     const log = await given(ledger, 't');
     await register(hook.url);
-    await waitUntilTrue(async () => (await ledger.deliveries())[0]?.state.delivered === 1);
+    await waitUntilTrue(async () => (await ledger.listDeliveries())[0]?.state.delivered === 1);
     await ledger.deletePushConfig(owner, 't', 'p');
     outbox.remove(owner, 't', 'p');
     goOn(log, 'working', 'completed');
@@ -295,7 +295,7 @@ describe('an outbox that closes', () => {
     const closed = outbox.close();
     answer();
     await closed;
-    expect(await ledger.deliveries()).toEqual([]);
+    expect(await ledger.listDeliveries()).toEqual([]);
     expect(outbox.size).toBe(0);
   });
 
@@ -308,11 +308,11 @@ describe('an outbox that closes', () => {
     const closed = outbox.close();
     await pass(1_500);
     await closed;
-    expect(await ledger.deliveries()).toMatchObject([{ state: { delivered: 1, attempts: 0 } }]);
+    expect(await ledger.listDeliveries()).toMatchObject([{ state: { delivered: 1, attempts: 0 } }]);
     goOn(log, 'completed');
     hook.manner = () => 200;
     const next = setUp({}, ledger);
-    await next.outbox.resume(await ledger.deliveries());
+    await next.outbox.resume(await ledger.listDeliveries());
     await waitUntilTrue(next.isOver);
     expect(names(hook)).toEqual(['t:p:1', 't:p:2', 't:p:2', 't:p:3']);
   });
@@ -325,16 +325,16 @@ describe('an outbox that closes', () => {
     await waitUntilTrue(async () => (await listDeadLetters(first.ledger)).length === 1);
     await first.outbox.close();
     const second = setUp({}, first.ledger);
-    await second.outbox.resume(await first.ledger.deliveries());
+    await second.outbox.resume(await first.ledger.listDeliveries());
     await second.register(hook.url, 'slow');
     await second.pass(1_000, 0);
     await second.outbox.close();
     hook.manner = () => 200;
     const third = setUp({}, first.ledger);
-    await third.outbox.resume(await first.ledger.deliveries());
+    await third.outbox.resume(await first.ledger.listDeliveries());
     expect(third.outbox.size).toBe(1);
     await third.pass(1_000);
-    await waitUntilTrue(async () => (await first.ledger.deliveries()).length === 1);
+    await waitUntilTrue(async () => (await first.ledger.listDeliveries()).length === 1);
     expect(hook.taken.map(({ id }) => id)).toEqual(['t:slow:1', 't:slow:2']);
     await retryDeadLetters(first.ledger);
     third.clock.advance(5_000);

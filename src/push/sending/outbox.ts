@@ -140,7 +140,7 @@ export class PushOutbox {
   /** Looks whether somebody, perhaps another process, wants a dead one to live. */
   async #poll(): Promise<void> {
     try {
-      const deliveries = await this.#ledger.deliveries();
+      const deliveries = await this.#ledger.listDeliveries();
       for (const { owner, config, state } of deliveries) {
         const isRevived = state.deadSince === undefined && this.#dead.has(keyOf(owner, config));
         if (isRevived) await this.add(owner, config, state);

@@ -8,7 +8,7 @@ export class AuthenticatedRequest implements HttpServerRequest {
   readonly path: string;
   readonly query: string;
   readonly headers: RequestHeaders;
-  readonly caller: AuthenticationResult | undefined;
+  readonly authentication: AuthenticationResult | undefined;
   readonly #inner: HttpServerRequest;
 
   constructor(
@@ -21,7 +21,7 @@ export class AuthenticatedRequest implements HttpServerRequest {
     this.path = inner.path;
     this.query = query;
     this.headers = headers;
-    this.caller = caller;
+    this.authentication = caller;
     this.#inner = inner;
   }
 
@@ -42,16 +42,16 @@ export class AuthenticatedRequest implements HttpServerRequest {
     return this.#inner.remoteAddress;
   }
 
-  get visit(): RequestTelemetry | undefined {
-    return this.#inner.visit;
+  get telemetry(): RequestTelemetry | undefined {
+    return this.#inner.telemetry;
   }
 
-  set visit(visit: RequestTelemetry | undefined) {
-    this.#inner.visit = visit;
+  set telemetry(visit: RequestTelemetry | undefined) {
+    this.#inner.telemetry = visit;
   }
 
-  onGone(callback: () => void): void {
-    this.#inner.onGone(callback);
+  onDisconnect(callback: () => void): void {
+    this.#inner.onDisconnect(callback);
   }
 }
 
@@ -66,7 +66,7 @@ export class CredentialFilter {
   }
 
   /** The exchange as those behind the gate may see it. */
-  hide(exchange: HttpServerRequest, caller: AuthenticationResult | undefined): AuthenticatedRequest {
+  strip(exchange: HttpServerRequest, caller: AuthenticationResult | undefined): AuthenticatedRequest {
     return new AuthenticatedRequest(
       exchange,
       this.#shown(exchange.headers),

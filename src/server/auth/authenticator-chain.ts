@@ -23,11 +23,12 @@ export class AuthenticatorChain {
   readonly #curtain: CredentialFilter;
 
   constructor(options: AuthOptions) {
-    if (options.any.length === 0) throw invalidField('auth.any', 'must have at least one authenticator');
+    if (options.authenticators.length === 0)
+      throw invalidField('auth.any', 'must have at least one authenticator');
     this.options = options;
-    this.schemes = gather(options.any);
+    this.schemes = gather(options.authenticators);
     this.#realm = options.realm ?? 'a2a';
-    const secrets = options.any.map((each) => each.secrets);
+    const secrets = options.authenticators.map((each) => each.credentialLocations);
     const headers = [...alwaysSecret, ...secrets.flatMap((each) => each?.headers ?? [])];
     this.#curtain = new CredentialFilter(
       options.exposeCredentials ? [] : headers.map((name) => name.toLowerCase()),
@@ -36,8 +37,8 @@ export class AuthenticatorChain {
   }
 
   /** The exchange without its secrets, and without asking who sent it. */
-  hide(exchange: HttpServerRequest): AuthenticatedRequest {
-    return this.#curtain.hide(exchange, undefined);
+  stripCredentials(exchange: HttpServerRequest): AuthenticatedRequest {
+    return this.#curtain.strip(exchange, undefined);
   }
 
   /**
@@ -45,7 +46,7 @@ export class AuthenticatorChain {
    *
    * @throws {@link AuthError}, or what an authenticator failed with for no fault of the caller.
    */
-  admit(exchange: HttpServerRequest): MaybePromise<AuthenticatedRequest> {
+  authenticate(exchange: HttpServerRequest): MaybePromise<AuthenticatedRequest> {
     return this.#tryFrom(0, exchange, []);
   }
 
@@ -54,7 +55,7 @@ export class AuthenticatorChain {
     exchange: HttpServerRequest,
     failures: Failure[],
   ): MaybePromise<AuthenticatedRequest> {
-    const { any } = this.options;
+    const { authenticators: any } = this.options;
     for (let at = from; at < any.length; at++) {
       const authenticator = any[at] as Authenticator;
       const fail = (thrown: unknown): void => {
@@ -85,8 +86,9 @@ export class AuthenticatorChain {
     { schemes, scopes = [] }: Authenticator,
   ): AuthenticatedRequest {
     const caller: AuthenticationResult = { principal, schemes: Object.keys(schemes) };
-    const admitted = this.#curtain.hide(exchange, caller);
-    if (!scopes.every((scope) => principal.scopes?.includes(scope))) throw this.forbid(scopes, admitted);
+    const admitted = this.#curtain.strip(exchange, caller);
+    if (!scopes.every((scope) => principal.scopes?.includes(scope)))
+      throw this.permissionDenied(scopes, admitted);
     return admitted;
   }
 
@@ -94,15 +96,15 @@ export class AuthenticatorChain {
     // Whoever could not be asked might have known the caller: it should try again, not give up.
     const broken = failures.find(({ error }) => error.reason !== 'UNAUTHENTICATED');
     if (broken) throw broken.error;
-    const admitted = this.hide(exchange);
-    if (failures.length === 0 && this.options.isOptional) return admitted;
+    const admitted = this.stripCredentials(exchange);
+    if (failures.length === 0 && this.options.allowAnonymous) return admitted;
     throw this.challenge(admitted, failures);
   }
 
   /** The error for a caller that has to say who it is. */
   challenge(exchange: HttpServerRequest, failures: readonly Failure[] = []): AuthError {
     const failed = new Set(failures.map(({ authenticator }) => authenticator));
-    const challenges = this.options.any.flatMap((each) =>
+    const challenges = this.options.authenticators.flatMap((each) =>
       this.#challengesOf(each, failed.has(each) ? { error: 'invalid_token' } : undefined),
     );
     const [first] = failures;
@@ -114,10 +116,12 @@ export class AuthenticatorChain {
   }
 
   /** The error for a caller that is known and may not do what it asks for. */
-  forbid(scope: readonly string[], exchange: HttpServerRequest, hint?: string): AuthError {
+  permissionDenied(scope: readonly string[], exchange: HttpServerRequest, hint?: string): AuthError {
     const problem: BearerProblem = { error: 'insufficient_scope', scope };
     const challenges =
-      scope.length === 0 ? [] : this.options.any.flatMap((each) => this.#challengesOf(each, problem));
+      scope.length === 0
+        ? []
+        : this.options.authenticators.flatMap((each) => this.#challengesOf(each, problem));
     const text = scope.length === 0 ? undefined : `Not allowed without the scope ${scope.join(' ')}`;
     const insufficient = challenges.filter((each) => each.includes('insufficient_scope'));
     return this.#told(
@@ -135,7 +139,7 @@ export class AuthenticatorChain {
 
   #told(refusal: AuthError, exchange: HttpServerRequest): AuthError {
     try {
-      this.options.onRefuse?.(refusal, exchange);
+      this.options.onDenied?.(refusal, exchange);
     } catch {
       // Whoever listens must not be able to let somebody in.
     }

@@ -23,7 +23,7 @@ export interface Authenticator {
   readonly schemes: { readonly [name: string]: SecurityScheme };
   /** The scopes that every caller needs. */
   readonly scopes?: readonly string[];
-  readonly secrets?: CredentialLocations;
+  readonly credentialLocations?: CredentialLocations;
   /**
    * Says who calls.
    *
@@ -46,17 +46,17 @@ export interface AuthorizationRequest {
 /** Who may call, and what for. */
 export interface AuthOptions {
   /** The ways to prove who calls; one is enough. */
-  any: readonly Authenticator[];
+  authenticators: readonly Authenticator[];
   /**
    * Lets callers without credentials in. Bad credentials are refused all the same.
    * @defaultValue false
    */
-  isOptional?: boolean;
+  allowAnonymous?: boolean;
   /** What a 401 calls this place. @defaultValue `a2a` */
   realm?: string;
   /**
    * Decides whether a caller may do what it asks for, before anything is looked up.
-   * `principal` is undefined only if {@link AuthOptions.isOptional}.
+   * `principal` is undefined only if {@link AuthOptions.allowAnonymous}.
    */
   authorize?: (principal: Principal | undefined, intent: AuthorizationRequest) => MaybePromise<boolean>;
   /**
@@ -65,7 +65,7 @@ export interface AuthOptions {
    */
   exposeCredentials?: boolean;
   /** Hears of everybody who was refused; the hint of the error says why. */
-  onRefuse?: (error: A2AError, exchange: HttpServerRequest) => void;
+  onDenied?: (error: A2AError, exchange: HttpServerRequest) => void;
 }
 
 /** The name of a scheme and what people should know of it. */

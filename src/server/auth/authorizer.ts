@@ -26,7 +26,7 @@ export class Authorizer {
 
   /** @throws {@link Refusal} when the caller may not do it. */
   async check(exchange: HttpServerRequest, { operation, request, call: { tenant } }: Wish): Promise<void> {
-    const { caller } = exchange;
+    const { authentication: caller } = exchange;
     // The extended card is for those who are known, even where others may call.
     if (operation === 'extendedCard' && !caller) throw this.#gate.challenge(exchange);
     const card = await this.#agent.card();
@@ -45,7 +45,7 @@ export class Authorizer {
     };
     if (await authorize(caller?.principal, intent)) return;
     if (!caller) throw this.#gate.challenge(exchange);
-    throw this.#gate.forbid([], exchange, `authorize said no to ${operation}.`);
+    throw this.#gate.permissionDenied([], exchange, `authorize said no to ${operation}.`);
   }
 
   #needsOf(card: AgentCard): readonly SecurityRequirement[] {
@@ -55,10 +55,10 @@ export class Authorizer {
   }
 
   #demand(exchange: HttpServerRequest, needs: readonly SecurityRequirement[]): void {
-    const lack = findMissingAccess(exchange.caller, needs);
+    const lack = findMissingAccess(exchange.authentication, needs);
     if (!lack) return;
-    if (!exchange.caller) throw this.#gate.challenge(exchange);
-    throw this.#gate.forbid(lack.scopes, exchange);
+    if (!exchange.authentication) throw this.#gate.challenge(exchange);
+    throw this.#gate.permissionDenied(lack.scopes, exchange);
   }
 }
 

@@ -22,7 +22,7 @@ const shows = (token: string): AuthenticationInput => ({
   query: '',
   headers: { authorization: `Bearer ${token}` } as RequestHeaders,
   isSecure: true,
-  onGone: () => {},
+  onDisconnect: () => {},
 });
 
 /** A place with keys that can change and fail, and a clock. */

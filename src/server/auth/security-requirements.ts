@@ -17,11 +17,11 @@ export function withSecuritySchemes(card: AgentCard, gate: AuthenticatorChain): 
  */
 export function effectiveRequirements(card: AgentCard, gate: AuthenticatorChain): SecurityRequirement[] {
   const own = checkable(card.securityRequirements ?? [], gate);
-  const ways = gate.options.any.map(({ schemes, scopes = [] }) =>
+  const ways = gate.options.authenticators.map(({ schemes, scopes = [] }) =>
     Object.fromEntries(Object.keys(schemes).map((name) => [name, [...scopes]])),
   );
   const requirements = own.length > 0 ? own.map((each) => withScopes(each, gate)) : ways;
-  return gate.options.isOptional ? [...requirements, {}] : requirements;
+  return gate.options.allowAnonymous ? [...requirements, {}] : requirements;
 }
 
 /** The alternatives of which the gate knows every scheme: the others are for somebody else to check. */
@@ -36,7 +36,7 @@ function checkable(
 function withScopes(requirement: SecurityRequirement, { options }: AuthenticatorChain): SecurityRequirement {
   const whole: SecurityRequirement = {};
   for (const [name, scopes] of Object.entries(requirement)) {
-    const always = options.any.find(({ schemes }) => Object.hasOwn(schemes, name))?.scopes ?? [];
+    const always = options.authenticators.find(({ schemes }) => Object.hasOwn(schemes, name))?.scopes ?? [];
     whole[name] = [...new Set([...scopes, ...always])];
   }
   return whole;

@@ -140,7 +140,7 @@ export class CardService {
   #placedAt(card: AgentCard, url: string): AgentCard {
     // What was signed elsewhere says other addresses, so the signature no longer holds.
     const { signatures: _void, ...rest } = this.#gate ? withSecuritySchemes(card, this.#gate) : card;
-    const { speaks } = this.#options;
+    const { onlyVersion: speaks } = this.#options;
     const isSpoken = ({ protocolVersion }: AgentInterface) => (speaks ?? protocolVersion) === protocolVersion;
     return { ...rest, interfaces: interfacesAt(url).filter(isSpoken) };
   }

@@ -81,16 +81,16 @@ export class FastPathConnection implements TextSink {
    */
   #take(bytes: Buffer, isLate: boolean): void {
     const head = this.#lane.isOpen ? parseRequestHead(bytes, this.#lane.limits) : undefined;
-    const answerer = head && this.#lane.answererAt(head.target);
+    const answerer = head && this.#lane.handlerFor(head.target);
     if (!answerer || head.end < bytes.length) {
-      this.handOver(bytes);
+      this.handOffToNode(bytes);
     } else if (head.end > bytes.length) {
-      if (isLate) this.handOver(bytes);
+      if (isLate) this.handOffToNode(bytes);
       else this.#held = bytes;
     } else {
       const body = bytes.subarray(head.bodyAt);
       if (isUtf8(body)) this.#ask(answerer, head, body.toString('utf8'));
-      else this.handOver(bytes);
+      else this.handOffToNode(bytes);
     }
   }
 
@@ -98,14 +98,14 @@ export class FastPathConnection implements TextSink {
     const exchange = new FastPathRequest(head, body, this.#socket);
     this.#exchange = exchange;
     this.#answerer = answerer;
-    answerer.entered?.();
+    answerer.requestStarted?.();
     // In a turn of its own, or what an agent keeps for a request (`AsyncLocalStorage`) would be there for the next one.
     process.nextTick(answerLater, this, exchange, answerer);
   }
 
   /** Has the request answered, at once if that is possible. */
   answer(exchange: FastPathRequest, answerer: BufferedRequestHandler): void {
-    const reply = answerer.answerWhole(exchange);
+    const reply = answerer.handleBuffered(exchange);
     if (reply instanceof Promise) void reply.then((each) => this.#deliver(exchange, answerer, each));
     else this.#deliver(exchange, answerer, reply);
   }
@@ -119,7 +119,7 @@ export class FastPathConnection implements TextSink {
     } else {
       exchange.release();
       if (!isStream) return;
-      body.leave();
+      body.detach();
       answerer.streamEnded(body);
     }
   }
@@ -223,10 +223,10 @@ export class FastPathConnection implements TextSink {
     this.#answerer = undefined;
     this.#stream = undefined;
     if (stream) {
-      stream.leave();
+      stream.detach();
       answerer?.streamEnded(stream);
     }
-    answerer?.left?.();
+    answerer?.requestEnded?.();
   }
 
   /** The caller has read what was written. */
@@ -244,16 +244,16 @@ export class FastPathConnection implements TextSink {
 
   closed(): void {
     const exchange = this.#exchange;
-    this.#lane.inLane.delete(this);
+    this.#lane.fastPathConnections.delete(this);
     this.#held = undefined;
     exchange?.gone();
     if (exchange) this.#leave();
   }
 
   /** Leaves the connection to Node, for good, with what was read of it. */
-  handOver(bytes: Buffer | undefined): void {
+  handOffToNode(bytes: Buffer | undefined): void {
     const socket = this.#socket;
-    this.#lane.inLane.delete(this);
+    this.#lane.fastPathConnections.delete(this);
     this.#held = undefined;
     delete socket[ownConnection];
     socket.off('data', onData);
@@ -263,7 +263,7 @@ export class FastPathConnection implements TextSink {
     socket.off('error', onError);
     socket.pause();
     if (bytes) socket.unshift(bytes);
-    this.#lane.toNode(socket);
+    this.#lane.handOffToNode(socket);
     socket.resume();
   }
 
@@ -275,7 +275,7 @@ export class FastPathConnection implements TextSink {
    */
   sweep(since: number, keptSince: number): void {
     if (!this.#hasAnswered || this.#held) {
-      if (this.#isFree && this.#since <= since) this.handOver(this.#held);
+      if (this.#isFree && this.#since <= since) this.handOffToNode(this.#held);
     } else if (this.isIdle && this.#since < keptSince) this.#socket.destroy();
   }
 }

@@ -10,7 +10,7 @@ export class FastPathRequest implements HttpServerRequest {
   readonly headers: RequestHeaders;
   readonly isSecure = false;
   body: string;
-  visit: RequestTelemetry | undefined = undefined;
+  telemetry: RequestTelemetry | undefined = undefined;
   #from: { readonly remoteAddress?: string | undefined } | undefined;
   #onGone: (() => void)[] | undefined = undefined;
 
@@ -35,7 +35,7 @@ export class FastPathRequest implements HttpServerRequest {
     return this.#from?.remoteAddress;
   }
 
-  onGone(callback: () => void): void {
+  onDisconnect(callback: () => void): void {
     if (this.#from) (this.#onGone ??= []).push(callback);
   }
 
@@ -50,7 +50,7 @@ export class FastPathRequest implements HttpServerRequest {
   /** Lets go of what only answering needs, because a stream may stay open for hours. */
   shrink(): void {
     this.body = '';
-    this.visit = undefined;
+    this.telemetry = undefined;
   }
 
   /** Lets go of the connection: a task may outlive it by hours, and holds the call that it came with. */

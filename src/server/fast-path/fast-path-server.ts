@@ -16,9 +16,9 @@ import type { RequestHeadLimits } from './parse-head.ts';
 export class FastPathServer extends Server {
   readonly limits: RequestHeadLimits;
   /** Whoever answers a plain request for a path and query; undefined where only Node knows. */
-  readonly answererAt: (target: string) => BufferedRequestHandler | undefined;
+  readonly handlerFor: (target: string) => BufferedRequestHandler | undefined;
   /** The connections that were not left to Node. */
-  readonly inLane = new Set<FastPathConnection>();
+  readonly fastPathConnections = new Set<FastPathConnection>();
   /** What belongs to no request is done in here. */
   readonly own = new AsyncResource('LaneServer');
   readonly #toNode: (socket: Socket) => void;
@@ -34,7 +34,7 @@ export class FastPathServer extends Server {
   ) {
     super(bounds, listener);
     this.limits = limits;
-    this.answererAt = answererAt;
+    this.handlerFor = answererAt;
     const seconds = Math.floor(this.keepAliveTimeout / 1_000);
     const hint = this.keepAliveTimeout > 0 ? `Keep-Alive: timeout=${seconds}\r\n` : '';
     this.#keepAlive = `Connection: keep-alive\r\n${hint}`;
@@ -75,7 +75,7 @@ export class FastPathServer extends Server {
   #accept(socket: Socket): void {
     // Anybody may hand a connection to the server of Node, of any kind.
     const isPlain = socket instanceof Socket && !(socket as Partial<TLSSocket>).encrypted;
-    if (isPlain && this.isOpen) this.inLane.add(new FastPathConnection(this, socket));
+    if (isPlain && this.isOpen) this.fastPathConnections.add(new FastPathConnection(this, socket));
     else this.#toNode(socket);
   }
 
@@ -84,24 +84,24 @@ export class FastPathServer extends Server {
   }
 
   /** Leaves a connection to Node. */
-  toNode(socket: Socket): void {
+  handOffToNode(socket: Socket): void {
     this.#toNode(socket);
   }
 
   #sweep(interval: number): void {
     const now = Date.now();
     const keptSince = this.keepAliveTimeout > 0 ? now - this.keepAliveTimeout - grace : 0;
-    for (const connection of this.inLane) connection.sweep(now - interval, keptSince);
+    for (const connection of this.fastPathConnections) connection.sweep(now - interval, keptSince);
   }
 
   override closeIdleConnections(): void {
     super.closeIdleConnections();
-    for (const connection of this.inLane) if (connection.isIdle) connection.destroy();
+    for (const connection of this.fastPathConnections) if (connection.isIdle) connection.destroy();
   }
 
   override closeAllConnections(): void {
     super.closeAllConnections();
-    for (const connection of this.inLane) connection.destroy();
+    for (const connection of this.fastPathConnections) connection.destroy();
   }
 }
 

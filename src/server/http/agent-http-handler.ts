@@ -23,7 +23,7 @@ import { observeTraffic } from '../telemetry/traffic-observer.ts';
 
 /** Shows an agent over HTTP: every binding and every version, whatever received the request. */
 export class AgentHttpHandler {
-  readonly face: ServerContext;
+  readonly context: ServerContext;
   readonly #options: ServerOptions;
   readonly #basePath: string;
   readonly #metrics: MetricsEndpoint | undefined;
@@ -33,34 +33,35 @@ export class AgentHttpHandler {
   constructor(agent: Agent, options: ServerOptions = {}) {
     this.#basePath = (options.basePath ?? '').replace(/\/+$/, '');
     this.#options = { ...options, basePath: this.#basePath };
-    this.face = new ServerContext(agent, this.#options);
+    this.context = new ServerContext(agent, this.#options);
     const { metrics = false } = options;
-    const kept = this.face.watch?.metrics;
-    this.#metrics = kept && new MetricsEndpoint(this.face, kept, typeof metrics === 'object' ? metrics : {});
+    const kept = this.context.telemetry?.metrics;
+    this.#metrics =
+      kept && new MetricsEndpoint(this.context, kept, typeof metrics === 'object' ? metrics : {});
   }
 
   /** Answers one request, at once if it can. Never rejects. */
-  answer(exchange: HttpServerRequest): Promise<HttpServerResponse> | HttpServerResponse {
-    return this.#options.onWire ? this.#answerInView(exchange) : this.#answer(exchange);
+  handle(exchange: HttpServerRequest): Promise<HttpServerResponse> | HttpServerResponse {
+    return this.#options.onTraffic ? this.#answerInView(exchange) : this.#answer(exchange);
   }
 
   /** Answers one request that came with its body, at once if it can: of callers that are not let in, nobody sees that. */
-  answerWhole(
+  handleBuffered(
     exchange: HttpServerRequest & { body: string },
   ): Promise<HttpServerResponse> | HttpServerResponse {
-    if (!this.isGuarded) return this.answer(exchange);
+    if (!this.requiresAuthentication) return this.handle(exchange);
     const { body } = exchange;
     exchange.body = '';
     return this.#letIn(exchange, (admitted) => {
       exchange.body = body;
-      return this.answer(admitted);
+      return this.handle(admitted);
     });
   }
 
   /** Who calls is known before anybody sees the request, and its credentials are gone. */
   #answerInView(exchange: HttpServerRequest): Promise<HttpServerResponse> {
     return this.#letIn(exchange, async (admitted) => {
-      const show = observeTraffic(this.#options.onWire, admitted);
+      const show = observeTraffic(this.#options.onTraffic, admitted);
       return show(await this.#answer(admitted));
     });
   }
@@ -72,16 +73,16 @@ export class AgentHttpHandler {
   ): Promise<HttpServerResponse> {
     let admitted: HttpServerRequest;
     try {
-      admitted = await this.admit(exchange);
+      admitted = await this.authenticate(exchange);
     } catch (thrown) {
-      return this.refuse(exchange, A2AError.from(thrown));
+      return this.reject(exchange, A2AError.from(thrown));
     }
     return goOn(admitted);
   }
 
   #answer(exchange: HttpServerRequest): Promise<HttpServerResponse> | HttpServerResponse {
-    const { watch } = this.face;
-    if (watch) exchange.visit = watch.begin(exchange);
+    const { telemetry: watch } = this.context;
+    if (watch) exchange.telemetry = watch.begin(exchange);
     const { headers } = exchange;
     const isPlain =
       !watch &&
@@ -90,7 +91,7 @@ export class AgentHttpHandler {
       headers['x-a2a-extensions'] === undefined;
     let reply: Promise<HttpServerResponse> | HttpServerResponse;
     try {
-      const admitting = this.admit(exchange);
+      const admitting = this.authenticate(exchange);
       reply =
         admitting instanceof Promise ? admitting.then((each) => this.#route(each)) : this.#route(admitting);
       if (reply instanceof Promise) reply = reply.catch((thrown: unknown) => this.#failed(exchange, thrown));
@@ -102,7 +103,7 @@ export class AgentHttpHandler {
 
   #failed(exchange: HttpServerRequest, thrown: unknown): HttpServerResponse {
     const error = A2AError.from(thrown);
-    this.face.report(error, this.#hidden(exchange));
+    this.context.report(error, this.#hidden(exchange));
     return this.#failure(exchange, error);
   }
 
@@ -114,8 +115,8 @@ export class AgentHttpHandler {
     const { headers } = exchange;
     let reply = await answering;
     if (headers['a2a-extensions'] !== undefined || headers['x-a2a-extensions'] !== undefined)
-      reply = await withActivatedExtensions(exchange, reply, this.face.agent);
-    if (!(reply.body instanceof SseStream)) exchange.visit?.end(reply.status);
+      reply = await withActivatedExtensions(exchange, reply, this.context.agent);
+    if (!(reply.body instanceof SseStream)) exchange.telemetry?.end(reply.status);
     return headers.origin === undefined ? reply : withCors(exchange, reply, this.#options);
   }
 
@@ -124,27 +125,31 @@ export class AgentHttpHandler {
    *
    * @returns what to go on with, at once if that can be told at once.
    */
-  admit(exchange: HttpServerRequest): Promise<HttpServerRequest> | HttpServerRequest {
-    const { gate } = this.face;
+  authenticate(exchange: HttpServerRequest): Promise<HttpServerRequest> | HttpServerRequest {
+    const { authenticators: gate } = this.context;
     if (!gate || exchange instanceof AuthenticatedRequest) return exchange;
     const path = this.#localPath(exchange);
     // Who may read metrics is decided by what the gate would hide.
     if (this.#metrics?.path === path && isReading(exchange)) return exchange;
-    return path === undefined || isPublic(exchange, path) ? gate.hide(exchange) : gate.admit(exchange);
+    return path === undefined || isPublic(exchange, path)
+      ? gate.stripCredentials(exchange)
+      : gate.authenticate(exchange);
   }
 
   /** A stream that it opened is over. May be told twice. */
   streamEnded(stream: SseStream): void {
-    this.face.streamEnded(stream);
+    this.context.streamEnded(stream);
   }
 
   /** True when callers have to prove who they are. */
-  get isGuarded(): boolean {
-    return this.face.gate !== undefined;
+  get requiresAuthentication(): boolean {
+    return this.context.authenticators !== undefined;
   }
 
   #hidden(exchange: HttpServerRequest): HttpServerRequest {
-    return exchange instanceof AuthenticatedRequest ? exchange : (this.face.gate?.hide(exchange) ?? exchange);
+    return exchange instanceof AuthenticatedRequest
+      ? exchange
+      : (this.context.authenticators?.stripCredentials(exchange) ?? exchange);
   }
 
   #failure(exchange: HttpServerRequest, error: A2AError): HttpServerResponse {
@@ -166,30 +171,30 @@ export class AgentHttpHandler {
     if (method === 'GET' || method === 'HEAD') {
       switch (path) {
         case '/.well-known/agent-card.json':
-          if (this.#options.speaks === '0.1') throw new A2AError('NOT_FOUND');
-          return this.face.cards.answer(exchange, false, version);
+          if (this.#options.onlyVersion === '0.1') throw new A2AError('NOT_FOUND');
+          return this.context.cards.answer(exchange, false, version);
         case '/.well-known/agent.json':
-          if (this.#options.speaks === '0.3') throw new A2AError('NOT_FOUND');
-          return this.face.cards.answer(exchange, true, version);
+          if (this.#options.onlyVersion === '0.3') throw new A2AError('NOT_FOUND');
+          return this.context.cards.answer(exchange, true, version);
         case '/.well-known/jwks.json':
-          if (!this.face.agent.jwks) break;
-          return this.face.agent.jwks().then((keys) => jsonResponse(200, JSON.stringify(keys)));
+          if (!this.context.agent.jwks) break;
+          return this.context.agent.jwks().then((keys) => jsonResponse(200, JSON.stringify(keys)));
         case '/healthz':
-          exchange.visit = undefined;
+          exchange.telemetry = undefined;
           return jsonResponse(200, '{"status":"ok"}');
         case '/readyz':
-          exchange.visit = undefined;
+          exchange.telemetry = undefined;
           return this.isReady
             ? jsonResponse(200, '{"status":"ready"}')
             : jsonResponse(503, '{"status":"starting"}');
         case '/agent/authenticatedExtendedCard':
-          return this.face.cards.extended(exchange, this.face.access);
+          return this.context.cards.extended(exchange, this.context.authorizer);
       }
       if (this.#metrics?.path === path) return this.#metrics.answer(exchange);
       if (isRpcPath(path))
         throw new A2AError('METHOD_NOT_ALLOWED', 'JSON-RPC takes POST', { details: { allow: 'POST' } });
     }
-    return handleRest(this.face, exchange, path, undefined, version);
+    return handleRest(this.context, exchange, path, undefined, version);
   }
 
   #post(
@@ -204,33 +209,33 @@ export class AgentHttpHandler {
       const body =
         exchange.body === '' && !isRpc
           ? undefined
-          : parseUntrustedJson(exchange.body, this.face.limits.jsonDepth);
-      if (isRpc || isEnvelope(body)) return handleRpc(this.face, exchange, body, version);
-      return handleRest(this.face, exchange, path, body, version);
+          : parseUntrustedJson(exchange.body, this.context.limits.jsonDepth);
+      if (isRpc || isEnvelope(body)) return handleRpc(this.context, exchange, body, version);
+      return handleRest(this.context, exchange, path, body, version);
     } catch (thrown) {
       const error = A2AError.from(thrown);
-      this.face.report(error, exchange);
+      this.context.report(error, exchange);
       return errorResponse(error, path, version);
     }
   }
 
   /** Refuses a request whose body cannot even be read. */
-  refuse(exchange: HttpServerRequest, error: A2AError): HttpServerResponse {
-    const { watch } = this.face;
-    const show = observeTraffic(this.#options.onWire, this.#hidden(exchange));
-    if (watch) exchange.visit = watch.begin(exchange);
-    this.face.report(error, this.#hidden(exchange));
+  reject(exchange: HttpServerRequest, error: A2AError): HttpServerResponse {
+    const { telemetry: watch } = this.context;
+    const show = observeTraffic(this.#options.onTraffic, this.#hidden(exchange));
+    if (watch) exchange.telemetry = watch.begin(exchange);
+    this.context.report(error, this.#hidden(exchange));
     const reply =
       error instanceof AuthError
         ? this.#failure(exchange, error)
         : errorResponse(error, this.#localPath(exchange) ?? '/', this.#versionText(exchange));
-    exchange.visit?.end(reply.status);
+    exchange.telemetry?.end(reply.status);
     return show(withCors(exchange, reply, this.#options));
   }
 
   /** The version to answer in, as far as its name goes. */
   #versionText(exchange: HttpServerRequest): string | undefined {
-    return this.#options.speaks ?? versionTextOf(exchange);
+    return this.#options.onlyVersion ?? versionTextOf(exchange);
   }
 
   #localPath({ path }: HttpServerRequest): string | undefined {

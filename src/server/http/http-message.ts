@@ -27,13 +27,13 @@ export interface HttpServerRequest {
   /** The certificate that the caller showed and that an authority we trust has signed. */
   readonly certificate?: X509Certificate;
   /** Who sent it, once that is known. */
-  readonly caller?: AuthenticationResult;
+  readonly authentication?: AuthenticationResult;
   /** The address that it came from, if there is one. */
   readonly remoteAddress?: string;
   /** What is noted about it, if anybody watches. */
-  visit?: RequestTelemetry;
+  telemetry?: RequestTelemetry;
   /** Calls back when the caller is gone before it has its answer. */
-  onGone(callback: () => void): void;
+  onDisconnect(callback: () => void): void;
 }
 
 /** One HTTP response. */

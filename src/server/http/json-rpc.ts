@@ -64,13 +64,13 @@ export function handleRpc(
   let id: RpcRequest['id'] = null;
   let dialect: Dialect | undefined;
   let isStream = false;
-  if (exchange.visit) exchange.visit.binding = 'JSONRPC';
+  if (exchange.telemetry) exchange.telemetry.transport = 'JSONRPC';
   const fail = (thrown: unknown): HttpServerResponse => {
     const error = A2AError.from(thrown);
     face.report(error, exchange);
     const spoken = thrown instanceof NegotiationError ? thrown.dialect : (dialect ?? unread(versionText));
     return isStream && !visibleReasons.has(error.reason) && wantsEventsOnly(exchange, spoken)
-      ? face.streamReply(failedStream(error, id, spoken), exchange)
+      ? face.streamResponse(failedStream(error, id, spoken), exchange)
       : rpcErrorResponse(error, id, spoken);
   };
   try {
@@ -96,7 +96,7 @@ export function handleRpc(
       );
       return opening instanceof Promise ? opening.catch(fail) : opening;
     };
-    return face.access ? face.access.check(exchange, asked).then(go).catch(fail) : go();
+    return face.authorizer ? face.authorizer.check(exchange, asked).then(go).catch(fail) : go();
   } catch (thrown) {
     return fail(thrown);
   }
@@ -176,8 +176,8 @@ function readAsked(
     operation,
     request,
     call,
-    texts: face.textsOf(dialect),
-    visit: exchange.visit,
+    texts: face.serializationCache(dialect),
+    visit: exchange.telemetry,
     place: (card) =>
       dialect === v1_0 ? face.cards.signed(card, exchange) : face.cards.placed(card, exchange),
   };
@@ -195,11 +195,11 @@ function streamOf(
   { choice, opened: { events, first } }: { choice: MethodMatch; opened: OpenedStream },
 ): Promise<SseStream> | SseStream {
   const make = (dialect: Dialect, task?: Task): SseStream => {
-    const texts = dialect.sharesEvents ? face.textsOf(dialect) : undefined;
+    const texts = dialect.canShareEventJson ? face.serializationCache(dialect) : undefined;
     return new SseStream(events, first, new RpcEnvelope(id, dialect), dialect.eventWriter(task), texts);
   };
   if (!choice.ambiguous && asked.dialect !== v0_1) return make(asked.dialect);
   const spoken = (task: Task | undefined): SseStream =>
-    make(choice.ambiguous && task?.origin === '0.1' ? v0_1 : asked.dialect, task);
+    make(choice.ambiguous && task?.originVersion === '0.1' ? v0_1 : asked.dialect, task);
   return first?.kind === 'task' ? spoken(first.task) : resolveStreamTask(asked, first).then(spoken);
 }

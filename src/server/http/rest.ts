@@ -36,7 +36,7 @@ export function handleRest(
   versionText?: string,
 ): Promise<HttpServerResponse> | HttpServerResponse {
   let dialect: Dialect = v1_0;
-  if (exchange.visit) exchange.visit.binding = 'HTTP+JSON';
+  if (exchange.telemetry) exchange.telemetry.transport = 'HTTP+JSON';
   const fail = (thrown: unknown): HttpServerResponse => {
     const error = A2AError.from(thrown);
     face.report(error, exchange);
@@ -57,7 +57,7 @@ export function handleRest(
       const opening = executeStream(face, exchange, asked, (opened) => streamOf(face, asked, opened));
       return opening instanceof Promise ? opening.catch(fail) : opening;
     };
-    return face.access ? face.access.check(exchange, asked).then(go).catch(fail) : go();
+    return face.authorizer ? face.authorizer.check(exchange, asked).then(go).catch(fail) : go();
   } catch (thrown) {
     return fail(thrown);
   }
@@ -141,8 +141,8 @@ function readAsked(
     operation: route.operation,
     request,
     call,
-    texts: face.textsOf(dialect),
-    visit: exchange.visit,
+    texts: face.serializationCache(dialect),
+    visit: exchange.telemetry,
     place: (card) =>
       dialect === v1_0 ? face.cards.signed(card, exchange) : face.cards.placed(card, exchange),
   };
@@ -154,5 +154,5 @@ function streamOf(
   { events, first }: OpenedStream,
 ): SseStream {
   const envelope = new RestEnvelope(dialect);
-  return new SseStream(events, first, envelope, dialect.eventWriter(), face.textsOf(dialect));
+  return new SseStream(events, first, envelope, dialect.eventWriter(), face.serializationCache(dialect));
 }

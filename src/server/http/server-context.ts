@@ -28,14 +28,14 @@ export class ServerContext {
   readonly cards: CardService;
   readonly isLenient: boolean;
   /** Finds out who calls, if anybody wants to know. */
-  readonly gate: AuthenticatorChain | undefined;
+  readonly authenticators: AuthenticatorChain | undefined;
   /** Decides what callers may do. */
-  readonly access: Authorizer | undefined;
+  readonly authorizer: Authorizer | undefined;
   readonly limits: ServerLimits;
   /** Counts what callers take. */
-  readonly guard: ClientLimiter;
+  readonly limiter: ClientLimiter;
   /** Looks at all requests, if anybody wants to see them. */
-  readonly watch: ServerTelemetry | undefined;
+  readonly telemetry: ServerTelemetry | undefined;
   readonly #options: ServerOptions;
   readonly #texts = new Map<Dialect, SerializationCache>();
   /** The open streams and whose they are. */
@@ -46,18 +46,18 @@ export class ServerContext {
 
   constructor(agent: Agent, options: ServerOptions) {
     this.agent = agent;
-    this.gate = options.auth && new AuthenticatorChain(options.auth);
-    this.access = this.gate && new Authorizer(this.gate, agent);
-    this.cards = new CardService(agent, options, this.gate);
+    this.authenticators = options.auth && new AuthenticatorChain(options.auth);
+    this.authorizer = this.authenticators && new Authorizer(this.authenticators, agent);
+    this.cards = new CardService(agent, options, this.authenticators);
     this.isLenient = options.lenientVersion ?? false;
     this.limits = options.limits ?? {};
-    this.guard = new ClientLimiter(options);
-    this.watch = createTelemetry(options);
+    this.limiter = new ClientLimiter(options);
+    this.telemetry = createTelemetry(options);
     this.#options = options;
   }
 
   /** The texts that all callers of a dialect share. */
-  textsOf(dialect: Dialect): SerializationCache {
+  serializationCache(dialect: Dialect): SerializationCache {
     let texts = this.#texts.get(dialect);
     if (!texts) this.#texts.set(dialect, (texts = new SerializationCache(dialect)));
     return texts;
@@ -72,7 +72,11 @@ export class ServerContext {
   }
 
   /** The reply that sends a stream. */
-  streamReply(stream: SseStream, { visit }: HttpServerRequest, visitor?: ClientUsage): HttpServerResponse {
+  streamResponse(
+    stream: SseStream,
+    { telemetry: visit }: HttpServerRequest,
+    visitor?: ClientUsage,
+  ): HttpServerResponse {
     this.#streams.set(stream, visitor);
     if (visit) this.#visits.set(stream, visit);
     return { status: 200, headers: streamHeaders, body: stream };
@@ -83,7 +87,7 @@ export class ServerContext {
     const visitor = this.#streams.get(stream);
     if (!this.#streams.delete(stream)) return;
     this.#eventsBefore += stream.frames;
-    if (visitor) this.guard.release(visitor);
+    if (visitor) this.limiter.releaseStream(visitor);
     const visit = this.#visits.get(stream);
     if (!visit) return;
     this.#visits.delete(stream);
@@ -99,14 +103,14 @@ export class ServerContext {
   }
 
   /** Sends signs of life unless none are wanted, and gives the streams whose readers have not read for too long. */
-  beat(now: number): SseStream[] {
+  sendHeartbeats(now: number): SseStream[] {
     const stalled: SseStream[] = [];
     const { stallTimeout = defaultLimits.stallTimeout, heartbeat } = this.#options;
     for (const stream of this.#streams.keys()) {
       if (stream.stalledSince > 0 && now - stream.stalledSince > stallTimeout) {
         stalled.push(stream);
-        this.watch?.metrics?.limitHit('stallTimeout');
-      } else if (heartbeat !== 0) stream.beat();
+        this.telemetry?.metrics?.countLimitHit('stallTimeout');
+      } else if (heartbeat !== 0) stream.sendHeartbeat();
     }
     return stalled;
   }
@@ -123,7 +127,7 @@ export class ServerContext {
 
   /** Tells whoever listens of a fault that is ours. */
   report(error: A2AError, exchange: HttpServerRequest): void {
-    exchange.visit?.failed(error);
+    exchange.telemetry?.failed(error);
     if (error.reason === 'INTERNAL_ERROR' || error.reason === 'INVALID_AGENT_RESPONSE') {
       try {
         this.#options.onError?.(error, exchange);

@@ -154,19 +154,19 @@ export class SseStream implements Waiter {
     this.#text = '';
     this.#isFlushing = false;
     this.wire?.ended(this.fault ? 'failed' : 'whole');
-    this.leave();
+    this.detach();
     this.#sink?.end(last === '' ? undefined : last);
   }
 
   /** Gives a reader up that does not read. */
-  cut(): void {
+  abort(): void {
     this.wire?.ended('stalled');
-    this.leave();
+    this.detach();
     this.#sink?.destroy();
   }
 
   /** The reader is gone. */
-  leave(): void {
+  detach(): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.wire?.ended('gone');
@@ -175,7 +175,7 @@ export class SseStream implements Waiter {
   }
 
   /** Sends a sign of life, unless the reader does not read anyway. */
-  beat(): void {
+  sendHeartbeat(): void {
     if (!this.#isOver && this.stalledSince === 0 && this.#text === '') this.#write(heartbeat);
   }
 

@@ -14,8 +14,8 @@ function from(remoteAddress: string | undefined, id?: string): HttpServerRequest
     body: '',
     isSecure: false,
     remoteAddress,
-    caller: id === undefined ? undefined : { principal: { id }, schemes: [] },
-    onGone: () => {},
+    authentication: id === undefined ? undefined : { principal: { id }, schemes: [] },
+    onDisconnect: () => {},
   };
 }
 
@@ -55,73 +55,75 @@ describe('the guard', () => {
   it('refuses who asks too often, says when to come back, and lets others in', () => {
     let now = 0;
     const guard = new ClientLimiter({ limits: { rate: { perSecond: 0.5, burst: 1 } } }, () => now);
-    guard.enter(from('10.0.0.1'));
-    const error = refusalOf(() => guard.enter(from('10.0.0.1')));
+    guard.acquireRequest(from('10.0.0.1'));
+    const error = refusalOf(() => guard.acquireRequest(from('10.0.0.1')));
     expect(error.reason).toBe('RESOURCE_EXHAUSTED');
     expect(error.details).toEqual({ limit: 'rate', retryAfter: '2' });
-    expect(guard.enter(from('10.0.0.2'))).toBeDefined();
+    expect(guard.acquireRequest(from('10.0.0.2'))).toBeDefined();
     now = 2_000;
-    expect(guard.enter(from('10.0.0.1'))).toBeDefined();
+    expect(guard.acquireRequest(from('10.0.0.1'))).toBeDefined();
   });
 
   it('says a time that can be said, even to those who may never come back', () => {
     const guard = new ClientLimiter({ limits: { rate: { perSecond: 0, burst: 1 } } }, () => 0);
-    guard.enter(from('10.0.0.1'));
-    expect(refusalOf(() => guard.enter(from('10.0.0.1'))).details.retryAfter).toBe('86400');
+    guard.acquireRequest(from('10.0.0.1'));
+    expect(refusalOf(() => guard.acquireRequest(from('10.0.0.1'))).details.retryAfter).toBe('86400');
   });
 
   it('knows callers by their names before their addresses', () => {
-    const guard = new ClientLimiter({ limits: { requestsPerCaller: 1 } });
-    guard.enter(from('10.0.0.1', 'alice'));
-    expect(guard.enter(from('10.0.0.1', 'bob'))).toBeDefined();
-    expect(refusalOf(() => guard.enter(from('10.0.0.9', 'alice'))).details.limit).toBe('requestsPerCaller');
-    expect(guard.enter(from('alice'))).toBeDefined();
+    const guard = new ClientLimiter({ limits: { requestsPerClient: 1 } });
+    guard.acquireRequest(from('10.0.0.1', 'alice'));
+    expect(guard.acquireRequest(from('10.0.0.1', 'bob'))).toBeDefined();
+    expect(refusalOf(() => guard.acquireRequest(from('10.0.0.9', 'alice'))).details.limit).toBe(
+      'requestsPerCaller',
+    );
+    expect(guard.acquireRequest(from('alice'))).toBeDefined();
   });
 
   it('asks whoever knows the callers better', () => {
     const guard = new ClientLimiter({
-      limits: { requestsPerCaller: 1, callerOf: ({ headers }) => String(headers.from) },
+      limits: { requestsPerClient: 1, clientKey: ({ headers }) => String(headers.from) },
     });
     const exchange = { ...from('10.0.0.1'), headers: { from: 'a' } };
-    guard.enter(exchange);
-    expect(guard.enter({ ...exchange, headers: { from: 'b' } })).toBeDefined();
-    expect(refusalOf(() => guard.enter(exchange)).reason).toBe('RESOURCE_EXHAUSTED');
+    guard.acquireRequest(exchange);
+    expect(guard.acquireRequest({ ...exchange, headers: { from: 'b' } })).toBeDefined();
+    expect(refusalOf(() => guard.acquireRequest(exchange)).reason).toBe('RESOURCE_EXHAUSTED');
   });
 
   it('counts nothing where nothing is limited', () => {
-    const guard = new ClientLimiter({ limits: { requestsPerCaller: Infinity } });
-    expect(guard.enter(from('10.0.0.1'))).toBeUndefined();
-    expect(guard.known).toBe(0);
+    const guard = new ClientLimiter({ limits: { requestsPerClient: Infinity } });
+    expect(guard.acquireRequest(from('10.0.0.1'))).toBeUndefined();
+    expect(guard.trackedClients).toBe(0);
   });
 
   it('forgets callers that have nothing open', () => {
     const guard = new ClientLimiter({});
-    const request = guard.enter(from('10.0.0.1'));
-    const stream = guard.admit(from('10.0.0.2'));
-    expect(guard.known).toBe(2);
-    if (request) guard.leave(request);
-    guard.release(stream);
-    expect(guard.known).toBe(0);
+    const request = guard.acquireRequest(from('10.0.0.1'));
+    const stream = guard.acquireStream(from('10.0.0.2'));
+    expect(guard.trackedClients).toBe(2);
+    if (request) guard.releaseRequest(request);
+    guard.releaseStream(stream);
+    expect(guard.trackedClients).toBe(0);
   });
 
   it('remembers a bounded number of callers, and none loses what it has open', () => {
-    const guard = new ClientLimiter({ limits: { rate: { perSecond: 1 }, streamsPerCaller: 1 } }, () => 0);
-    guard.admit(from('holder'));
+    const guard = new ClientLimiter({ limits: { rate: { perSecond: 1 }, streamsPerClient: 1 } }, () => 0);
+    guard.acquireStream(from('holder'));
     for (let each = 0; each < 10_500; each++) {
-      const visitor = guard.enter(from(`10.0.${each >> 8}.${each & 255}`));
-      if (visitor) guard.leave(visitor);
+      const visitor = guard.acquireRequest(from(`10.0.${each >> 8}.${each & 255}`));
+      if (visitor) guard.releaseRequest(visitor);
     }
-    expect(guard.known).toBe(10_000);
-    expect(refusalOf(() => guard.admit(from('holder'))).reason).toBe('RESOURCE_EXHAUSTED');
+    expect(guard.trackedClients).toBe(10_000);
+    expect(refusalOf(() => guard.acquireStream(from('holder'))).reason).toBe('RESOURCE_EXHAUSTED');
   });
 
   it('counts the streams of all callers together too', () => {
     const guard = new ClientLimiter({ maxStreams: 2 });
-    const first = guard.admit(from('10.0.0.1'));
-    guard.admit(from('10.0.0.2'));
-    expect(refusalOf(() => guard.admit(from('10.0.0.3'))).details.limit).toBe('maxStreams');
-    guard.release(first);
-    expect(guard.admit(from('10.0.0.3'))).toBeDefined();
+    const first = guard.acquireStream(from('10.0.0.1'));
+    guard.acquireStream(from('10.0.0.2'));
+    expect(refusalOf(() => guard.acquireStream(from('10.0.0.3'))).details.limit).toBe('maxStreams');
+    guard.releaseStream(first);
+    expect(guard.acquireStream(from('10.0.0.3'))).toBeDefined();
   });
 });
 

@@ -42,17 +42,17 @@ export class ClientLimiter {
    */
   constructor({ limits = {}, maxStreams }: ServerOptions, now: () => number = () => performance.now()) {
     this.#maxStreams = maxStreams ?? defaultLimits.maxStreams;
-    this.#streamsPerCaller = limits.streamsPerCaller ?? defaultLimits.streamsPerCaller;
-    this.#requestsPerCaller = limits.requestsPerCaller ?? defaultLimits.requestsPerCaller;
-    this.#callerOf = limits.callerOf;
+    this.#streamsPerCaller = limits.streamsPerClient ?? defaultLimits.streamsPerCaller;
+    this.#requestsPerCaller = limits.requestsPerClient ?? defaultLimits.requestsPerCaller;
+    this.#callerOf = limits.clientKey;
     this.#now = now;
     const { rate } = limits;
     this.#countsStreams = rate !== undefined || this.#streamsPerCaller < this.#maxStreams;
     if (rate) this.#makeBucket = () => new TokenBucket(rate, now());
   }
 
-  /** Lets a request in that is answered once. @returns what {@link ClientLimiter.leave} takes; undefined where nothing is counted. */
-  enter(exchange: HttpServerRequest): ClientUsage | undefined {
+  /** Lets a request in that is answered once. @returns what {@link ClientLimiter.releaseRequest} takes; undefined where nothing is counted. */
+  acquireRequest(exchange: HttpServerRequest): ClientUsage | undefined {
     if (!this.#makeBucket && this.#requestsPerCaller === Infinity) return undefined;
     const visitor = this.#visitorOf(exchange);
     this.#take(visitor);
@@ -63,13 +63,13 @@ export class ClientLimiter {
   }
 
   /** A request has its answer. */
-  leave(visitor: ClientUsage): void {
+  releaseRequest(visitor: ClientUsage): void {
     visitor.requests--;
     this.#forget(visitor);
   }
 
-  /** Lets a stream in. @returns what {@link ClientLimiter.release} takes. */
-  admit(exchange: HttpServerRequest): ClientUsage {
+  /** Lets a stream in. @returns what {@link ClientLimiter.releaseStream} takes. */
+  acquireStream(exchange: HttpServerRequest): ClientUsage {
     if (this.#streams >= this.#maxStreams)
       throw limitExceeded('maxStreams', 'Too many streams are open; close some, or try again later', 1);
     const visitor = this.#countsStreams ? this.#visitorOf(exchange) : this.#everybody;
@@ -82,14 +82,14 @@ export class ClientLimiter {
   }
 
   /** A stream is over. */
-  release(visitor: ClientUsage): void {
+  releaseStream(visitor: ClientUsage): void {
     visitor.streams--;
     this.#streams--;
     this.#forget(visitor);
   }
 
   /** How many callers are remembered. */
-  get known(): number {
+  get trackedClients(): number {
     return this.#visitors.size;
   }
 
@@ -105,7 +105,7 @@ export class ClientLimiter {
 
   #visitorOf(exchange: HttpServerRequest): ClientUsage {
     // A name must not pass for an address.
-    const key = this.#callerOf?.(exchange) ?? `${exchange.caller ? '@' : ''}${clientKey(exchange)}`;
+    const key = this.#callerOf?.(exchange) ?? `${exchange.authentication ? '@' : ''}${clientKey(exchange)}`;
     let visitor = this.#visitors.get(key);
     if (!visitor) {
       if (this.#visitors.size >= maxKnown) this.#makeRoom();
@@ -134,7 +134,7 @@ export class ClientLimiter {
 }
 
 /** Who it proved to be, else where it calls from. */
-export function clientKey({ caller, remoteAddress }: HttpServerRequest): string {
+export function clientKey({ authentication: caller, remoteAddress }: HttpServerRequest): string {
   if (!caller) return remoteAddress === undefined ? '' : clientAddressKey(remoteAddress);
   const { issuer, id } = caller.principal;
   return issuer === undefined ? id : `${id} ${issuer}`;

@@ -26,9 +26,9 @@ export interface ServerLimits {
   /** Headers of a request. Node only. @defaultValue 200 */
   headers?: number;
   /** Streams that one caller may have open. @defaultValue 1,000 */
-  streamsPerCaller?: number;
+  streamsPerClient?: number;
   /** Requests of one caller that may wait for their answers. @defaultValue 1,000 */
-  requestsPerCaller?: number;
+  requestsPerClient?: number;
   /** How often one caller may ask. @defaultValue as often as it likes */
   rate?: RateLimit;
   /** Milliseconds for the headers of a request to arrive. Node only. @defaultValue 10,000 */
@@ -38,13 +38,13 @@ export interface ServerLimits {
   /** Milliseconds for which a connection without a request is kept. Node only. @defaultValue 5,000 */
   keepAliveTimeout?: number;
   /** Milliseconds for an answer that is no stream; the task goes on all the same. @defaultValue 0, no limit */
-  answerTimeout?: number;
+  responseTimeout?: number;
   /**
    * Says who calls, as behind a proxy that tells the address in a header. Only a header that the proxy sets itself can be
    * believed.
    * @defaultValue the principal, else the address; addresses of IPv6 by their first 64 bits
    */
-  callerOf?: (exchange: HttpServerRequest) => string | undefined;
+  clientKey?: (exchange: HttpServerRequest) => string | undefined;
 }
 
 /** The limits that hold when nobody says otherwise. */

@@ -35,7 +35,7 @@ export interface ServeOptions extends ServerOptions {
    * connections always do.
    * @defaultValue true
    */
-  fastLane?: boolean;
+  fastPath?: boolean;
 }
 
 /** An agent that is being served. */
@@ -57,10 +57,10 @@ export interface RunningServer extends AsyncDisposable {
 export interface ListenerSetup {
   readonly listener: (request: IncomingMessage, response: ServerResponse) => void;
   /** Those whose streams are open. */
-  readonly faces: () => Iterable<ServerContext>;
+  readonly contexts: () => Iterable<ServerContext>;
   readonly metrics: Metrics | undefined;
   /** Whoever answers a plain request for a path and query without `listener`; undefined where nobody does. */
-  readonly answererAt?: (target: string) => BufferedRequestHandler | undefined;
+  readonly handlerFor?: (target: string) => BufferedRequestHandler | undefined;
 }
 
 /** What is larger than this comes in many pieces anyway. */
@@ -68,7 +68,7 @@ const mostInLane = 64 * 1_024;
 
 /** Listens at a port for whoever receives. */
 export async function listen(reception: ListenerSetup, options: ServeOptions): Promise<RunningServer> {
-  const { metrics, faces, listener } = reception;
+  const { metrics, contexts: faces, listener } = reception;
   const { limits = {}, heartbeat = 15_000, port = 0, host = '127.0.0.1' } = options;
   const bounds = nodeServerOptions(limits);
   const server = options.tls
@@ -78,7 +78,7 @@ export async function listen(reception: ListenerSetup, options: ServeOptions): P
   if (metrics) observeConnectionBytes(server, metrics);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const limit = refuse(error, socket);
-    if (limit !== undefined) metrics?.limitHit(limit);
+    if (limit !== undefined) metrics?.countLimitHit(limit);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -86,7 +86,7 @@ export async function listen(reception: ListenerSetup, options: ServeOptions): P
   });
   const beat = setInterval(
     () => {
-      for (const face of faces()) for (const stalled of face.beat(Date.now())) stalled.cut();
+      for (const face of faces()) for (const stalled of face.sendHeartbeats(Date.now())) stalled.abort();
     },
     heartbeat > 0 ? heartbeat : 15_000,
   );
@@ -106,8 +106,8 @@ export async function listen(reception: ListenerSetup, options: ServeOptions): P
 }
 
 function plainServer(
-  { listener, answererAt }: ListenerSetup,
-  { limits = {}, maxBodyBytes = defaultLimits.maxBodyBytes, fastLane = true }: ServeOptions,
+  { listener, handlerFor: answererAt }: ListenerSetup,
+  { limits = {}, maxBodyBytes = defaultLimits.maxBodyBytes, fastPath: fastLane = true }: ServeOptions,
   bounds: HttpOptions,
 ): Server {
   if (!answererAt || !fastLane) return createServer(bounds, listener);
@@ -124,7 +124,7 @@ function urlOf({ address, family, port }: AddressInfo, scheme: string): string {
 
 function stopServer(
   server: Server | SecureServer,
-  faces: ListenerSetup['faces'],
+  faces: ListenerSetup['contexts'],
   within: number,
 ): Promise<void> {
   return new Promise((resolve) => {

@@ -22,10 +22,10 @@ export async function serve(agent: Agent, options: ServeOptions = {}): Promise<R
   // Whoever asks for traces hears at once that there will be none.
   await openTracing(options.tracing);
   const httpFace = new AgentHttpHandler(agent, options);
-  const { face } = httpFace;
+  const { context: face } = httpFace;
   const listener = nodeListener(httpFace, options);
   const server = await listen(
-    { listener, faces: () => [face], metrics: face.watch?.metrics, answererAt: () => httpFace },
+    { listener, contexts: () => [face], metrics: face.telemetry?.metrics, handlerFor: () => httpFace },
     options,
   );
   try {
@@ -48,7 +48,7 @@ export function nodeListener(
     if (!response.socket) closeWithConnection(request, response);
     const tooMany = headerCountError(request, limits);
     if (tooMany) {
-      const reply = httpFace.refuse(new NodeServerRequest(request, response, ''), tooMany);
+      const reply = httpFace.reject(new NodeServerRequest(request, response, ''), tooMany);
       rejectBody({ ...reply, status: 431 }, request, response, maxBodyBytes);
       return;
     }
@@ -57,14 +57,14 @@ export function nodeListener(
       handle(httpFace, exchange, exchange, response);
       return;
     }
-    if (httpFace.isGuarded) {
+    if (httpFace.requiresAuthentication) {
       void receiveFromKnown(httpFace, request, response, maxBodyBytes);
       return;
     }
     readBody(request, maxBodyBytes, (body) => {
       const exchange = new NodeServerRequest(request, response, typeof body === 'string' ? body : '');
       if (typeof body === 'string') handle(httpFace, exchange, exchange, response);
-      else rejectBody(httpFace.refuse(exchange, body), request, response, maxBodyBytes);
+      else rejectBody(httpFace.reject(exchange, body), request, response, maxBodyBytes);
     });
   };
 }
@@ -94,10 +94,10 @@ async function receiveFromKnown(
   const exchange = new NodeServerRequest(request, response, '');
   let admitted: HttpServerRequest;
   try {
-    const admitting = httpFace.admit(exchange);
+    const admitting = httpFace.authenticate(exchange);
     admitted = admitting instanceof Promise ? await admitting : admitting;
   } catch (thrown) {
-    const reply = httpFace.refuse(exchange, A2AError.from(thrown));
+    const reply = httpFace.reject(exchange, A2AError.from(thrown));
     // Node throws away what is left of the body by itself.
     if (Number(request.headers['content-length']) <= smallBody) send(response, reply);
     else rejectBody(reply, request, response, maxBodyBytes);
@@ -105,7 +105,7 @@ async function receiveFromKnown(
   }
   readBody(request, maxBodyBytes, (body) => {
     if (typeof body !== 'string') {
-      rejectBody(httpFace.refuse(admitted, body), request, response, maxBodyBytes);
+      rejectBody(httpFace.reject(admitted, body), request, response, maxBodyBytes);
       return;
     }
     exchange.body = body;
@@ -197,7 +197,7 @@ function handle(
   exchange: NodeServerRequest,
   response: ServerResponse,
 ): void {
-  const reply = httpFace.answer(asked);
+  const reply = httpFace.handle(asked);
   if (reply instanceof Promise) void reply.then((each) => deliver(httpFace, each, exchange, response));
   else deliver(httpFace, reply, exchange, response);
 }
@@ -215,7 +215,7 @@ function deliver(
   }
   const stream = reply.body;
   exchange.shrink();
-  exchange.streams(stream, httpFace.face);
+  exchange.streams(stream, httpFace.context);
   const streaming: Streaming = response;
   streaming[held] = exchange;
   if (response.destroyed) {
@@ -255,7 +255,7 @@ export class NodeServerRequest implements HttpServerRequest {
   readonly query: string;
   readonly headers: RequestHeaders;
   body: string;
-  visit: RequestTelemetry | undefined = undefined;
+  telemetry: RequestTelemetry | undefined = undefined;
   #request: IncomingMessage | undefined;
   #response: ServerResponse | undefined;
   #stream: SseStream | undefined = undefined;
@@ -286,7 +286,7 @@ export class NodeServerRequest implements HttpServerRequest {
     return socket?.authorized ? socket.getPeerX509Certificate?.() : undefined;
   }
 
-  onGone(callback: () => void): void {
+  onDisconnect(callback: () => void): void {
     const response = this.#response;
     response?.once('close', () => {
       if (!response.writableFinished) callback();
@@ -311,10 +311,10 @@ export class NodeServerRequest implements HttpServerRequest {
     const stream = this.#stream;
     this.#stream = undefined;
     if (stream) {
-      stream.leave();
+      stream.detach();
       this.#face?.streamEnded(stream);
     }
-    this.visit = undefined;
+    this.telemetry = undefined;
     this.#request = undefined;
     this.#response = undefined;
   }

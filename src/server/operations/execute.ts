@@ -14,19 +14,19 @@ export function executeUnary(
   asked: OperationCall,
   inOrigin?: (task: Task) => Dialect,
 ): Promise<string> {
-  const { visit } = exchange;
-  visit?.about(asked, exchange);
+  const { telemetry: visit } = exchange;
+  visit?.setOperation(asked, exchange);
   checkRequestSize(asked.request, face.limits, exchange.body.length);
-  const visitor = face.guard.enter(exchange);
-  const { answerTimeout = 0 } = face.limits;
+  const visitor = face.limiter.acquireRequest(exchange);
+  const { responseTimeout: answerTimeout = 0 } = face.limits;
   try {
     const answering = visit
       ? visit.traced(asked, () => invokeUnary(asked, inOrigin))
       : invokeUnary(asked, inOrigin);
     const inLimits = answerTimeout > 0 ? inTime(answering, answerTimeout) : answering;
-    return visitor ? inLimits.finally(() => face.guard.leave(visitor)) : inLimits;
+    return visitor ? inLimits.finally(() => face.limiter.releaseRequest(visitor)) : inLimits;
   } catch (error) {
-    if (visitor) face.guard.leave(visitor);
+    if (visitor) face.limiter.releaseRequest(visitor);
     throw error;
   }
 }
@@ -38,20 +38,20 @@ export function executeStream(
   asked: OperationCall,
   toStream: (opened: OpenedStream) => SseStream | Promise<SseStream>,
 ): Promise<HttpServerResponse> | HttpServerResponse {
-  const { visit } = exchange;
-  visit?.about(asked, exchange);
+  const { telemetry: visit } = exchange;
+  visit?.setOperation(asked, exchange);
   checkRequestSize(asked.request, face.limits, exchange.body.length);
-  const visitor = face.guard.admit(exchange);
+  const visitor = face.limiter.acquireStream(exchange);
   const fail = (error: unknown): never => {
-    face.guard.release(visitor);
+    face.limiter.releaseStream(visitor);
     throw error;
   };
   const begin = (opened: OpenedStream): Promise<HttpServerResponse> | HttpServerResponse => {
-    visit?.begins(opened.first);
+    visit?.streamStarted(opened.first);
     const stream = toStream(opened);
     return stream instanceof Promise
-      ? stream.then((each) => face.streamReply(each, exchange, visitor))
-      : face.streamReply(stream, exchange, visitor);
+      ? stream.then((each) => face.streamResponse(each, exchange, visitor))
+      : face.streamResponse(stream, exchange, visitor);
   };
   try {
     const opened = visit ? visit.traced(asked, async () => invokeStream(asked)) : invokeStream(asked);

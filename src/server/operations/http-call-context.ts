@@ -21,7 +21,7 @@ export class HttpCallContext implements CallContext {
   }
 
   get principal(): Principal | undefined {
-    return this.#exchange.caller?.principal;
+    return this.#exchange.authentication?.principal;
   }
 
   /** What one caller does for one tenant is nobody else's. */
@@ -38,7 +38,7 @@ export class HttpCallContext implements CallContext {
     if (!this.#controller) {
       const controller = new AbortController();
       this.#controller = controller;
-      this.#exchange.onGone(() => controller.abort(new A2AError('CANCELED')));
+      this.#exchange.onDisconnect(() => controller.abort(new A2AError('CANCELED')));
     }
     return this.#controller.signal;
   }

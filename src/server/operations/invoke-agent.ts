@@ -41,21 +41,23 @@ export function invokeUnary(asked: OperationCall, inOrigin?: (task: Task) => Dia
     case 'send':
       return agent.send(request as SendRequest, call).then((sent) => {
         const result = claimed(sent, asked);
-        asked.visit?.answeredWith(result);
+        asked.visit?.setResult(result);
         return dialect.texts ? dialect.texts.sent(result) : JSON.stringify(results.send.write(result));
       });
     case 'getTask':
       return agent
         .getTask(request as GetTaskRequest, call)
         .then((task) =>
-          inOrigin && task.origin
+          inOrigin && task.originVersion
             ? taskText(task, inOrigin(task), request as GetTaskRequest)
             : texts.ofTask(task),
         );
     case 'cancelTask':
       return agent
         .cancelTask(request as { id: string }, call)
-        .then((task) => (inOrigin && task.origin ? taskText(task, inOrigin(task), {}) : texts.ofTask(task)));
+        .then((task) =>
+          inOrigin && task.originVersion ? taskText(task, inOrigin(task), {}) : texts.ofTask(task),
+        );
     case 'deletePushConfig':
       return agent
         .deletePushConfig(request as never, call)
@@ -77,8 +79,8 @@ export function invokeUnary(asked: OperationCall, inOrigin?: (task: Task) => Dia
 
 /** A caller that named its task knows a direct answer by that name only. */
 function claimed<T extends Task | Message>(result: T, { request }: OperationCall): T {
-  const { claimedTaskId } = request as SendRequest;
-  return claimedTaskId === undefined || isTask(result) ? result : { ...result, taskId: claimedTaskId };
+  const { clientTaskId } = request as SendRequest;
+  return clientTaskId === undefined || isTask(result) ? result : { ...result, taskId: clientTaskId };
 }
 
 /** In 0.1 no history is sent unless it is asked for. */
@@ -114,7 +116,7 @@ async function openLater(events: AsyncIterator<StreamEvent>, asked: OperationCal
     return step.done ? { events, first: undefined } : openedWith(step.value, events, asked);
   } catch (error) {
     const isFinished = error instanceof A2AError && error.reason === 'UNSUPPORTED_OPERATION';
-    if (!isFinished || operation !== 'subscribe' || !dialect.followsFinished) throw error;
+    if (!isFinished || operation !== 'subscribe' || !dialect.allowsFinishedSubscribe) throw error;
     const task = await agent.getTask({ id: (request as SubscribeRequest).id }, call);
     if (!isTerminal(task.status.state)) throw error;
     return { events: nothing, first: { kind: 'task', task } };

@@ -16,13 +16,13 @@ export class RequestTelemetry {
   /** What was asked for, as far as anybody knows. */
   operation = 'none';
   version = '';
-  binding: TransportName | '' = '';
+  transport: TransportName | '' = '';
   /** Why it failed. */
   reason: string | undefined = undefined;
   taskId: string | undefined = undefined;
   contextId: string | undefined = undefined;
   /** Who asks, once that is known. */
-  caller = '';
+  client = '';
   readonly method: string;
   readonly path: string;
   readonly startedAt = performance.now();
@@ -35,36 +35,36 @@ export class RequestTelemetry {
     this.method = exchange.method;
     // The query may hold secrets.
     this.path = exchange.path.slice(0, 200);
-    this.caller = clientKey(exchange);
+    this.client = clientKey(exchange);
   }
 
   /** It is clear what is asked for. */
-  about({ operation, dialect, request }: OperationCall, exchange: HttpServerRequest): void {
-    this.caller = clientKey(exchange);
+  setOperation({ operation, dialect, request }: OperationCall, exchange: HttpServerRequest): void {
+    this.client = clientKey(exchange);
     this.operation = operation;
     this.version = dialect.version;
-    const { id, taskId, message, claimedTaskId } = request as {
+    const { id, taskId, message, clientTaskId } = request as {
       id?: string;
       taskId?: string;
-      claimedTaskId?: string;
+      clientTaskId?: string;
       message?: Message;
     };
     // A push configuration has an id of its own beside that of its task.
-    this.taskId = taskId ?? message?.taskId ?? claimedTaskId ?? id;
+    this.taskId = taskId ?? message?.taskId ?? clientTaskId ?? id;
     this.contextId = message?.contextId;
   }
 
   /** It is clear which task the answer is of. */
-  answeredWith(answer: Task | Message): void {
+  setResult(answer: Task | Message): void {
     this.taskId = isTask(answer) ? answer.id : (answer.taskId ?? this.taskId);
     this.contextId = answer.contextId ?? this.contextId;
   }
 
   /** A stream begins. */
-  begins(first: StreamEvent | undefined): void {
+  streamStarted(first: StreamEvent | undefined): void {
     if (first === undefined) return;
-    if (first.kind === 'task') this.answeredWith(first.task);
-    else if (first.kind === 'message') this.answeredWith(first.message);
+    if (first.kind === 'task') this.setResult(first.task);
+    else if (first.kind === 'message') this.setResult(first.message);
     else ({ taskId: this.taskId, contextId: this.contextId } = first);
   }
 
@@ -72,7 +72,7 @@ export class RequestTelemetry {
   failed(error: unknown): void {
     this.reason ??= A2AError.from(error).reason;
     const limit = error instanceof A2AError ? error.details.limit : undefined;
-    if (limit !== undefined) this.#watch.metrics?.limitHit(limit);
+    if (limit !== undefined) this.#watch.metrics?.countLimitHit(limit);
   }
 
   /** Does the work in a span of its own, if there are traces. */
@@ -85,10 +85,10 @@ export class RequestTelemetry {
       attributes: {
         'a2a.operation': this.operation,
         'a2a.version': this.version,
-        'a2a.binding': this.binding,
+        'a2a.binding': this.transport,
       },
     });
-    return this.#span ? this.#span.within(work) : work();
+    return this.#span ? this.#span.run(work) : work();
   }
 
   /**
@@ -101,6 +101,6 @@ export class RequestTelemetry {
     this.#isOver = true;
     this.#span?.set({ 'a2a.task.id': this.taskId, 'a2a.context.id': this.contextId });
     this.#span?.end(this.reason);
-    this.#watch.saw(this, status, performance.now() - this.startedAt, events);
+    this.#watch.recordRequest(this, status, performance.now() - this.startedAt, events);
   }
 }

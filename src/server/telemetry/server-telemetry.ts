@@ -22,14 +22,19 @@ export class ServerTelemetry {
   }
 
   /** A request is over. */
-  saw(visit: RequestTelemetry, status: number, milliseconds: number, events: number | undefined): void {
-    const { operation, version, binding, reason, taskId } = visit;
+  recordRequest(
+    visit: RequestTelemetry,
+    status: number,
+    milliseconds: number,
+    events: number | undefined,
+  ): void {
+    const { operation, version, transport: binding, reason, taskId } = visit;
     if (this.metrics) {
       this.metrics.requests.of(operation, version, binding, reason ?? 'OK').add();
       this.metrics.duration.of(operation, binding).observe(milliseconds / 1_000);
     }
     if (!this.#log) return;
-    const { method, path, caller } = visit;
+    const { method, path, client: caller } = visit;
     const known = { operation, version: version || undefined, binding: binding || undefined };
     const duration = Math.round(milliseconds * 1_000) / 1_000;
     try {

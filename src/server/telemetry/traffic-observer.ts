@@ -36,7 +36,7 @@ export function observeTraffic(
   } catch {
     return (reply) => reply;
   }
-  exchange.onGone(() => tell((hearing) => hearing.ended('gone')));
+  exchange.onDisconnect(() => tell((hearing) => hearing.ended('gone')));
   return (reply) => {
     tell((hearing) => hearing.replied(reply));
     if (reply.body instanceof SseStream)

@@ -230,7 +230,7 @@ function shareOf(log: SqliteTaskLog, changedAt: number): Share {
     touched: stored.touched,
     changedAt: log.isMoved ? changedAt : stored.changedAt,
     changes,
-    snapshot: isDue ? JSON.stringify(log.fold()) : undefined,
+    snapshot: isDue ? JSON.stringify(log.reducer()) : undefined,
   };
 }
 

@@ -42,7 +42,7 @@ describe('LogCache', () => {
     const dirty = newLog('dirty');
     dirty.isDirty = true;
     const followed = newLog('followed', 'working');
-    const follower = followed.follow(1);
+    const follower = followed.subscribe(1);
     const waiting = follower.next();
     for (const log of [dirty, followed]) cache.put(log);
     for (const id of ['a', 'b', 'c']) cache.put(newLog(id));

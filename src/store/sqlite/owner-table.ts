@@ -27,7 +27,7 @@ export class OwnerTable {
   }
 
   /** The number of an owner, which gets one if it has none. */
-  enrol(name: string): number {
+  insert(name: string): number {
     const found = this.find(name);
     if (found !== undefined) return found;
     this.#insert.run([encodeColumn(name)]);

@@ -56,7 +56,7 @@ export class SqliteTaskLog extends InMemoryTaskLog {
     return super.append(change, expected);
   }
 
-  /** See {@link InMemoryTaskLog.settled}. */
+  /** See {@link InMemoryTaskLog.whenPersisted}. */
   settling(): Promise<void> | undefined {
     if (!this.isDirty) return undefined;
     this.#settling ??= new Promise((resolve, reject) => {

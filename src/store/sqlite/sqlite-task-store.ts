@@ -68,7 +68,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     this.#checkOpen();
     // Whether it was lost a moment ago is asked by the commit.
     if (!this.#lease || this.#lease.fault) this.#checkHeld();
-    const ownerRow = this.#owners.enrol(owner);
+    const ownerRow = this.#owners.insert(owner);
     if (this.#cache.get(owner, task.id) || this.#reader.exists(ownerRow, task.id)) {
       throw new A2AError('CONFLICT', undefined, { details: { taskId: task.id } });
     }
@@ -104,7 +104,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     return log;
   }
 
-  find(owner: string, messageId: string): string | undefined {
+  findByMessageId(owner: string, messageId: string): string | undefined {
     this.#checkOpen();
     const waiting = this.#messages.size > 0 ? this.#messages.get(taskCacheKey(owner, messageId)) : undefined;
     if (waiting !== undefined) return waiting;
@@ -133,7 +133,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     };
   }
 
-  unfinished(): readonly UnfinishedTask[] {
+  listUnfinished(): readonly UnfinishedTask[] {
     this.#checkOpen();
     const rows = this.#database
       .prepare(
@@ -157,14 +157,14 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
 
   async putPushConfig(owner: string, config: PushConfig, delivered = 0): Promise<PushDeliveryState> {
     this.#checkHeld();
-    await this.#cache.get(owner, config.taskId)?.settled();
+    await this.#cache.get(owner, config.taskId)?.whenPersisted();
     const ownerRow = this.#owners.find(owner);
     const state = ownerRow === undefined ? undefined : this.#configs.put(ownerRow, config, delivered);
     if (!state) throw taskNotFound(config.taskId);
     return state;
   }
 
-  pushConfigs(owner: string, taskId: string): readonly PushConfig[] {
+  listPushConfigs(owner: string, taskId: string): readonly PushConfig[] {
     this.#checkOpen();
     const ownerRow = this.#owners.find(owner);
     return ownerRow === undefined ? [] : this.#configs.of(ownerRow, taskId);
@@ -183,7 +183,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     return ownerRow !== undefined && this.#configs.deliver(ownerRow, taskId, id, state);
   }
 
-  deliveries(): readonly PushDelivery[] {
+  listDeliveries(): readonly PushDelivery[] {
     this.#checkOpen();
     return this.#configs.unfinished();
   }
@@ -248,7 +248,7 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
       this.#cache.drop(log);
       return;
     }
-    if (log.kept > keptChanges * 2) log.trim(keptChanges);
+    if (log.retainedCount > keptChanges * 2) log.trim(keptChanges);
     this.#cache.put(log);
   }
 

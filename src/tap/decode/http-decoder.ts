@@ -60,15 +60,15 @@ export class HttpExchangeDecoder {
 
   request(text: string, isWhole: boolean): DecodedContent {
     const { method, url } = this.#head;
-    if (this.#isCard) return { operation: 'card', gist: summarizeRequest('card') };
+    if (this.#isCard) return { operation: 'card', summary: summarizeRequest('card') };
     const body = isWhole && text !== '' ? parseJsonOrUndefined(text) : undefined;
-    if (Array.isArray(body)) return { binding: 'JSONRPC', gist: `batch of ${body.length}` };
+    if (Array.isArray(body)) return { binding: 'JSONRPC', summary: `batch of ${body.length}` };
     const version = this.#versionText();
     this.#asked =
       identifyRpcOperation(body, parseVersionText(version), this.#path) ??
       identifyRestOperation({ method, url, version }, body);
     const asked = this.#asked;
-    if (!asked) return { gist: truncateSummary(`${method} ${this.#path}`, 100) };
+    if (!asked) return { summary: truncateSummary(`${method} ${this.#path}`, 100) };
     const losses: TranslationLoss[] = [];
     const known = this.#known();
     try {
@@ -78,25 +78,25 @@ export class HttpExchangeDecoder {
       return {
         ...known,
         ...findTaskReference(model),
-        gist: summarizeRequest(operation, model),
+        summary: summarizeRequest(operation, model),
         model,
         ...nonEmptyLosses(losses),
       };
     } catch (thrown) {
-      const gist = summarizeRequest(asked.operation);
+      const summary = summarizeRequest(asked.operation);
       // Whoever is refused before it is listened to said nothing that is wrong.
-      if (text === '') return { ...known, gist };
+      if (text === '') return { ...known, summary };
       return {
         ...known,
-        gist: truncateSummary(`${gist}, not readable: ${A2AError.from(thrown).message}`, 160),
+        summary: truncateSummary(`${summary}, not readable: ${A2AError.from(thrown).message}`, 160),
       };
     }
   }
 
   response({ status, isEvents, isWhole }: ResponseHead, text: string): DecodedContent {
-    if (isEvents && status < 300) return { ...this.#known(), gist: 'stream begins' };
+    if (isEvents && status < 300) return { ...this.#known(), summary: 'stream begins' };
     const isError = status >= 400;
-    const plain = { ...this.#known(), gist: `HTTP ${status}`, ...(isError && { isError }) };
+    const plain = { ...this.#known(), summary: `HTTP ${status}`, ...(isError && { isError }) };
     const body = isWhole && text !== '' ? parseJsonOrUndefined(text) : undefined;
     if (this.#isCard) return isError ? plain : this.#card(body, plain);
     const asked = this.#asked;
@@ -105,7 +105,7 @@ export class HttpExchangeDecoder {
       return this.#answer(asked, body, status) ?? plain;
     } catch (thrown) {
       const { message } = A2AError.from(thrown);
-      return { ...plain, gist: truncateSummary(`HTTP ${status}, not readable: ${message}`, 160) };
+      return { ...plain, summary: truncateSummary(`HTTP ${status}, not readable: ${message}`, 160) };
     }
   }
 
@@ -115,7 +115,7 @@ export class HttpExchangeDecoder {
     const { data, event, id } = parseSseFrame(text);
     const body = isWhole ? parseJsonOrUndefined(data) : undefined;
     if (!asked || body === undefined)
-      return { ...this.#known(), gist: truncateSummary(data.replaceAll(/\s+/g, ' '), 80) };
+      return { ...this.#known(), summary: truncateSummary(data.replaceAll(/\s+/g, ' '), 80) };
     const { dialect, binding } = asked;
     const losses: TranslationLoss[] = [];
     const wire = body as { error?: unknown; result?: unknown };
@@ -131,7 +131,7 @@ export class HttpExchangeDecoder {
       const { message } = A2AError.from(thrown);
       return {
         ...this.#known(),
-        gist: truncateSummary(`an event, not readable: ${message}`, 160),
+        summary: truncateSummary(`an event, not readable: ${message}`, 160),
         ...nonEmptyLosses(losses),
       };
     }
@@ -142,7 +142,7 @@ export class HttpExchangeDecoder {
     const findings = isClean ? (this.#linter?.end() ?? []) : [];
     return {
       ...this.#known(),
-      gist: truncateSummary(why, 160),
+      summary: truncateSummary(why, 160),
       ...found(findings),
       ...(!isClean && { isError: true }),
     };
@@ -168,7 +168,7 @@ export class HttpExchangeDecoder {
     const meaning = {
       ...this.#known(),
       ...findTaskReference(model),
-      gist: summarizeResult(operation, model),
+      summary: summarizeResult(operation, model),
       model,
     };
     if (operation === 'extendedCard') this.#learn(model as AgentCard);
@@ -183,9 +183,15 @@ export class HttpExchangeDecoder {
       const model = dialect.card.read(body, { lenient: true, losses });
       this.#learn(model);
       const spoken = version === 'unknown' ? {} : { version };
-      return { ...plain, ...spoken, gist: summarizeResult('card', model), model, ...nonEmptyLosses(losses) };
+      return {
+        ...plain,
+        ...spoken,
+        summary: summarizeResult('card', model),
+        model,
+        ...nonEmptyLosses(losses),
+      };
     } catch (thrown) {
-      return { ...plain, gist: truncateSummary(`no card: ${A2AError.from(thrown).message}`, 160) };
+      return { ...plain, summary: truncateSummary(`no card: ${A2AError.from(thrown).message}`, 160) };
     }
   }
 
@@ -202,14 +208,14 @@ export class HttpExchangeDecoder {
     if (last && id !== undefined && /^\d{1,15}$/.test(id)) last.sequence = Number(id);
     const findings = events.flatMap((each) => this.#linter?.check(each) ?? []);
     const about = findTaskReference(last);
-    const gist = last ? summarizeEvent(last) : 'an event that says nothing';
-    return { ...about, gist, model: events.length === 1 ? last : events, ...found(findings) };
+    const summary = last ? summarizeEvent(last) : 'an event that says nothing';
+    return { ...about, summary, model: events.length === 1 ? last : events, ...found(findings) };
   }
 
   #error(error: A2AError): DecodedContent {
     const { reason, message, details } = error;
     const model = { reason, message, ...(Object.keys(details).length > 0 && { details }) };
-    return { ...this.#known(), gist: summarizeError(error), model, isError: true };
+    return { ...this.#known(), summary: summarizeError(error), model, isError: true };
   }
 
   #isResumed(): boolean {
@@ -220,10 +226,10 @@ export class HttpExchangeDecoder {
     const message = { messageId: '', role: 'user' as const, parts: [] };
     const request = this.#request as { id?: string; message?: typeof message } | undefined;
     if (request?.message) return request as { message: typeof message };
-    return { message, ...(request?.id !== undefined && { claimedTaskId: request.id }) };
+    return { message, ...(request?.id !== undefined && { clientTaskId: request.id }) };
   }
 
-  #known(): Omit<DecodedContent, 'gist'> {
+  #known(): Omit<DecodedContent, 'summary'> {
     if (this.#isCard) return { operation: 'card' };
     if (!this.#asked) return {};
     const { version, binding, operation } = this.#asked;

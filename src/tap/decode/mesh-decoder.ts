@@ -35,17 +35,17 @@ export class MeshDecoder {
       const about = findTaskReference(model);
       // The id of a request is the id of its task where the request names none.
       const taskId = about.taskId ?? (typeof id === 'string' ? id : undefined);
-      const gist = summarizeRequest(operation, model);
+      const summary = summarizeRequest(operation, model);
       return {
         ...this.#known(),
         ...about,
         ...(taskId && { taskId }),
-        gist,
+        summary,
         model,
         ...nonEmptyLosses(losses),
       };
     } catch (thrown) {
-      return { ...this.#known(), gist: notReadable(summarizeRequest(asked.operation), thrown) };
+      return { ...this.#known(), summary: notReadable(summarizeRequest(asked.operation), thrown) };
     }
   }
 
@@ -60,32 +60,37 @@ export class MeshDecoder {
       if (body.error !== undefined) {
         const error = dialect.rpcError.read(body.error);
         const { reason, message } = error;
-        return { ...this.#known(), gist: summarizeError(error), model: { reason, message }, isError: true };
+        return {
+          ...this.#known(),
+          summary: summarizeError(error),
+          model: { reason, message },
+          isError: true,
+        };
       }
       if (isUpdate) {
         const request = this.#request as SendRequest | undefined;
         this.#reader ??= dialect.eventReader(request?.message ? streamOpenContext('stream', request) : {});
         const events = this.#reader.read(body.result, { lenient: true, losses });
         const last = events.at(-1);
-        const gist = last ? summarizeEvent(last) : 'an update that says nothing';
+        const summary = last ? summarizeEvent(last) : 'an update that says nothing';
         const model = events.length === 1 ? last : events;
-        return { ...this.#known(), ...findTaskReference(last), gist, model, ...nonEmptyLosses(losses) };
+        return { ...this.#known(), ...findTaskReference(last), summary, model, ...nonEmptyLosses(losses) };
       }
       const asking = operation === 'stream' || operation === 'subscribe' ? 'send' : operation;
       const model = dialect.results[asking].read(body.result, { lenient: true, losses });
       return {
         ...this.#known(),
         ...findTaskReference(model),
-        gist: summarizeResult(asking, model),
+        summary: summarizeResult(asking, model),
         model,
         ...nonEmptyLosses(losses),
       };
     } catch (thrown) {
-      return { ...this.#known(), gist: notReadable(isUpdate ? 'an update' : 'an answer', thrown) };
+      return { ...this.#known(), summary: notReadable(isUpdate ? 'an update' : 'an answer', thrown) };
     }
   }
 
-  #known(): Omit<DecodedContent, 'gist'> {
+  #known(): Omit<DecodedContent, 'summary'> {
     if (!this.#asked) return { binding: 'mesh' };
     const { version, operation } = this.#asked;
     return { version, binding: 'mesh', operation };
@@ -101,7 +106,7 @@ export function decodeAnnouncement(payload: string): DecodedContent {
       version,
       binding: 'mesh',
       operation: 'card',
-      gist: `announces the ${summarizeCard(card)}`,
+      summary: `announces the ${summarizeCard(card)}`,
       model: card,
     };
   } catch {
@@ -111,7 +116,7 @@ export function decodeAnnouncement(payload: string): DecodedContent {
 
 /** What a message means that nobody can read. */
 export function undecodableContent(payload: string): DecodedContent {
-  return { binding: 'mesh', gist: truncateSummary(payload.replaceAll(/\s+/g, ' ').trim(), 80) };
+  return { binding: 'mesh', summary: truncateSummary(payload.replaceAll(/\s+/g, ' ').trim(), 80) };
 }
 
 function notReadable(what: string, thrown: unknown): string {

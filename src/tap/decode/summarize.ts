@@ -48,7 +48,7 @@ export function summarizeResult(operation: Operation | 'card', result: unknown):
     case 'getTask':
     case 'cancelTask':
     case 'subscribe':
-      return gistOfAnswer(result as Task | Message);
+      return summarizeTaskOrMessage(result as Task | Message);
     case 'listTasks': {
       const { tasks, totalSize } = result as { tasks: unknown[]; totalSize: number };
       return totalSize > tasks.length
@@ -70,7 +70,7 @@ export function summarizeCard({ name, version }: AgentCard): string {
   return `card of ${truncateSummary(name, 60)}${version === '' ? '' : ` ${truncateSummary(version, 20)}`}`;
 }
 
-function gistOfAnswer(answer: Task | Message): string {
+function summarizeTaskOrMessage(answer: Task | Message): string {
   if (!isTask(answer)) return withWords('message', partsInWords(answer.parts));
   const { status, artifacts = [] } = answer;
   const words = partsInWords(status.message?.parts ?? artifacts.at(-1)?.parts ?? []);
@@ -81,9 +81,9 @@ function gistOfAnswer(answer: Task | Message): string {
 export function summarizeEvent(event: StreamEvent): string {
   switch (event.kind) {
     case 'task':
-      return gistOfAnswer(event.task);
+      return summarizeTaskOrMessage(event.task);
     case 'message':
-      return gistOfAnswer(event.message);
+      return summarizeTaskOrMessage(event.message);
     case 'status':
       return withWords(`status ${event.status.state}`, partsInWords(event.status.message?.parts ?? []));
     case 'artifact': {
@@ -107,8 +107,8 @@ export function summarizeError({ reason, message }: A2AError): string {
   return message.toLowerCase().replaceAll(/[^a-z ]/g, '') === said ? said : withWords(said, message);
 }
 
-function withWords(gist: string, words: string): string {
-  return words === '' ? gist : `${gist}: ${words}`;
+function withWords(summary: string, words: string): string {
+  return words === '' ? summary : `${summary}: ${words}`;
 }
 
 function partsInWords(parts: readonly Part[]): string {

@@ -13,7 +13,7 @@ interface Naming {
   readonly kind?: string;
   readonly id?: string;
   readonly taskId?: string;
-  readonly claimedTaskId?: string;
+  readonly clientTaskId?: string;
   readonly contextId?: string;
   readonly status?: { readonly state: TaskState };
   readonly message?: Naming;
@@ -22,11 +22,11 @@ interface Naming {
 
 /** Says which task something of the model is about: a request, an answer or an event. */
 export function findTaskReference(model: unknown): TaskReference {
-  const { kind, id, taskId, claimedTaskId, contextId, status, message, task } = (model ?? {}) as Naming;
+  const { kind, id, taskId, clientTaskId, contextId, status, message, task } = (model ?? {}) as Naming;
   if (kind === 'task') return findTaskReference(task);
   const inner = message && status === undefined ? message : undefined;
   // A push configuration has an id of its own beside that of its task.
-  const about = taskId ?? claimedTaskId ?? inner?.taskId ?? id;
+  const about = taskId ?? clientTaskId ?? inner?.taskId ?? id;
   const context = contextId ?? inner?.contextId;
   // The state that somebody asks for in a list is only a word.
   const state = typeof status === 'object' ? status.state : undefined;

@@ -13,7 +13,7 @@ import { proxyRequest } from './proxy-request.ts';
 export interface RunTapOptions extends TrafficRecorderOptions {
   /** Where the agent is. */
   readonly to: string;
-  readonly tape: TrafficLog;
+  readonly trafficLog: TrafficLog;
   /** @defaultValue 0, any free port */
   readonly port?: number;
   /** @defaultValue `127.0.0.1` */
@@ -45,7 +45,7 @@ const grpcWarnings = {
  */
 export async function runTap(options: RunTapOptions): Promise<RunningTap> {
   const target = targetOf(options.to);
-  const recorder = new TrafficRecorder(options.tape, options);
+  const recorder = new TrafficRecorder(options.trafficLog, options);
   const warned = new Set<string>();
   const warn = (warning: string): void => {
     if (warned.size > 100 || warned.has(warning)) return;
@@ -81,7 +81,7 @@ export async function runTap(options: RunTapOptions): Promise<RunningTap> {
         open.add(response);
         response.on('close', () => open.delete(response));
       },
-      faces: () => [],
+      contexts: () => [],
       metrics: undefined,
     },
     { port, host },

@@ -34,9 +34,9 @@ describe('what waits to be looked at', () => {
     });
     DecodeQueue.of(tape).drain();
     expect(isLost).toBe(true);
-    const [first, second] = tape.after();
-    expect(first).toMatchObject({ text: 'x'.repeat(256 * 1_024), cut: large.length - 256 * 1_024 });
-    expect(second).toMatchObject({ text: '', cut: 5 });
+    const [first, second] = tape.recordsAfter();
+    expect(first).toMatchObject({ text: 'x'.repeat(256 * 1_024), truncatedBy: large.length - 256 * 1_024 });
+    expect(second).toMatchObject({ text: '', truncatedBy: 5 });
     expect(DecodeQueue.of(tape).isFull).toBe(false);
   });
 });

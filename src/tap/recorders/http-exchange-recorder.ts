@@ -132,8 +132,8 @@ export class HttpExchangeRecorder {
       const meaning = this.#meaning.response({ status, isEvents, isWhole: isWhole(text) }, text.text);
       for (const { location, name } of this.#meaning.keys) {
         // A card says where its agent wants its keys.
-        if (location === 'query') this.#recorder.secrets.hideQuery(name);
-        else if (location === 'header') this.#recorder.secrets.hideHeader(name);
+        if (location === 'query') this.#recorder.secrets.addSecretQueryParameter(name);
+        else if (location === 'header') this.#recorder.secrets.addSecretHeader(name);
       }
       this.#add('response', at, text, meaning, this.#http({ status, headers }));
     });
@@ -152,8 +152,8 @@ export class HttpExchangeRecorder {
       this.#add(
         'frame',
         at,
-        { text: '', cut: maxDecodedLength * 4 },
-        { gist: 'an event too long to be looked at' },
+        { text: '', truncatedBy: maxDecodedLength * 4 },
+        { summary: 'an event too long to be looked at' },
       );
     }
   }
@@ -182,14 +182,14 @@ export class HttpExchangeRecorder {
     const isForth = kind === 'request';
     const passage: Omit<TrafficRecord, 'sequence'> = {
       at,
-      trip: this.#trip,
+      exchangeId: this.#trip,
       kind,
       from: isForth ? from : to(),
       to: isForth ? to() : from,
       ...(http && { http }),
-      ...this.#recorder.kept(clean.text, clean.cut),
-      ...(kind !== 'request' && { after: at - this.#began }),
-      ...(meaning && { meaning }),
+      ...this.#recorder.kept(clean.text, clean.truncatedBy),
+      ...(kind !== 'request' && { elapsed: at - this.#began }),
+      ...(meaning && { decoded: meaning }),
     };
     this.#recorder.add(passage);
   }
@@ -199,9 +199,9 @@ export class HttpExchangeRecorder {
     const secrets = this.#secretsOf();
     return {
       method,
-      url: secrets.url(url),
+      url: secrets.redactUrl(url),
       ...(answer && { status: answer.status }),
-      headers: secrets.headers(flat(answer ? answer.headers : headers)),
+      headers: secrets.redactHeaders(flat(answer ? answer.headers : headers)),
     };
   }
 
@@ -212,26 +212,26 @@ export class HttpExchangeRecorder {
     const text = decoded(body.bytes);
     if (text === undefined) return { text: `(${body.length} bytes${type === '' ? '' : ` of ${type}`})` };
     const seen = body.bytes.reduce((sum, each) => sum + each.length, 0);
-    return { ...this.#text(text), ...(body.length > seen && { cut: body.length - seen }) };
+    return { ...this.#text(text), ...(body.length > seen && { truncatedBy: body.length - seen }) };
   }
 
   #text(text: string): TruncatedText {
     const seen = text.length > maxDecodedLength ? text.slice(0, maxDecodedLength) : text;
-    const cut = text.length - seen.length;
-    return { text: this.#secretsOf().text(seen), ...(cut > 0 && { cut }) };
+    const truncatedBy = text.length - seen.length;
+    return { text: this.#secretsOf().redactText(seen), ...(truncatedBy > 0 && { truncatedBy }) };
   }
 
   #secretsOf(): Redactor {
     if (this.#secrets) return this.#secrets;
     const { secrets } = this.#recorder;
-    const proofs = Object.entries(flat(this.#head.headers)).filter(([name]) => secrets.isSecret(name));
-    this.#secrets = proofs.length === 0 ? secrets : secrets.knowing(Object.fromEntries(proofs));
+    const proofs = Object.entries(flat(this.#head.headers)).filter(([name]) => secrets.isSecretHeader(name));
+    this.#secrets = proofs.length === 0 ? secrets : secrets.withHeaders(Object.fromEntries(proofs));
     return this.#secrets;
   }
 }
 
-function isWhole({ cut }: TruncatedText): boolean {
-  return cut === undefined;
+function isWhole({ truncatedBy }: TruncatedText): boolean {
+  return truncatedBy === undefined;
 }
 
 function decoded(bytes: readonly Uint8Array[]): string | undefined {

@@ -29,19 +29,19 @@ export function recordLosses(
   const { operation, from, to, version, taskId } = occasion;
   recording.backlog.add(0, () => {
     const lines = losses.map(({ path, kind, note }) => `${path} ${kind}: ${note}`);
-    const text = recording.secrets.text(lines.join('\n'));
+    const text = recording.secrets.redactText(lines.join('\n'));
     recording.add({
       at,
-      trip: recording.nextTrip(),
+      exchangeId: recording.nextTrip(),
       kind: 'loss',
       from,
       to,
       ...recording.kept(text),
-      meaning: {
+      decoded: {
         operation,
         ...(version && { version }),
         ...(taskId !== undefined && { taskId }),
-        gist: truncateSummary(
+        summary: truncateSummary(
           `lost in ${operation}: ${text.split('\n', 1)[0]}${lines.length > 1 ? ` and ${lines.length - 1} more` : ''}`,
           160,
         ),

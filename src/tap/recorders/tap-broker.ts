@@ -96,25 +96,25 @@ function recorderOf(
     const at = recorder.now();
     const text = backlog.isFull ? '' : payload;
     backlog.add(text.length, () => {
-      const clean = recorder.secrets.text(text.slice(0, maxDecodedLength));
+      const clean = recorder.secrets.redactText(text.slice(0, maxDecodedLength));
       const told = tell({ topic, payload: clean, properties, at, isOut });
       const missing = payload.length - Math.min(text.length, maxDecodedLength);
       recorder.add({
         at,
         kind: 'message',
         ...told,
-        mesh: { topic, properties: recorder.secrets.everywhere({ ...properties }) },
+        mesh: { topic, properties: recorder.secrets.redactDeep({ ...properties }) },
         ...recorder.kept(clean, missing),
       });
     });
   };
 
   function tell({ topic, payload, properties, at, isOut }: Seen): {
-    trip: string;
+    exchangeId: string;
     from: string;
     to: string;
-    after?: number;
-    meaning: DecodedContent;
+    elapsed?: number;
+    decoded: DecodedContent;
   } {
     const { role, party = '' } = classifyTopic(topic);
     const between = (other: string) =>
@@ -124,18 +124,22 @@ function recorderOf(
       const asker = isOut ? options.name : (delegatingAgent ?? clientId ?? 'caller');
       const trip = { trip: recorder.nextTrip(), began: at, asker, asked: party, meaning: new MeshDecoder() };
       for (const each of [replyTo, statusTopic]) if (each !== undefined) keep(trips, each, trip);
-      return { trip: trip.trip, ...between(isOut ? party : asker), meaning: trip.meaning.request(payload) };
+      return {
+        exchangeId: trip.trip,
+        ...between(isOut ? party : asker),
+        decoded: trip.meaning.request(payload),
+      };
     }
     if (role === 'discovery')
-      return { trip: recorder.nextTrip(), ...between('mesh'), meaning: decodeAnnouncement(payload) };
+      return { exchangeId: recorder.nextTrip(), ...between('mesh'), decoded: decodeAnnouncement(payload) };
     const known = trips.get(topic);
     const meaning = known?.meaning ?? new MeshDecoder();
     const other = isOut ? party || (known?.asker ?? 'mesh') : (known?.asked ?? 'mesh');
     return {
-      trip: known?.trip ?? recorder.nextTrip(),
+      exchangeId: known?.trip ?? recorder.nextTrip(),
       ...between(other),
-      ...(known && { after: at - known.began }),
-      meaning:
+      ...(known && { elapsed: at - known.began }),
+      decoded:
         role === 'other' && !known ? undecodableContent(payload) : meaning.answer(payload, role === 'status'),
     };
   }

@@ -19,7 +19,7 @@ async function client(url: string) {
   const tape = new TrafficLog();
   const inner = undiciHttpClient({ connectTimeout: 1_000, maxConnections: 8 });
   const http = tapHttpClient(inner, tape, { from: 'me', to: () => 'Sample' });
-  const agent = connect(url, { http, memory: createEndpointCache(), retries: 0 });
+  const agent = connect(url, { http, endpointCache: createEndpointCache(), maxRetries: 0 });
   open.push(agent, http);
   return { tape, agent };
 }

@@ -49,11 +49,11 @@ describe('a server that is tapped', () => {
     });
     expect(passages[4]?.text).toMatch(/^id: \d+\ndata: \{"task":/);
     expect(passages.at(-1)).toMatchObject({ kind: 'end', text: 'The stream ended' });
-    expect(passages.flatMap(({ meaning }) => meaning?.findings ?? [])).toEqual([]);
+    expect(passages.flatMap(({ decoded: meaning }) => meaning?.findings ?? [])).toEqual([]);
   });
 
   it('knows who calls, and keeps none of what proved it', async () => {
-    const auth = { any: [bearerAuth({ tokens: new Map([['token-of-alice-1', 'alice']]) })] };
+    const auth = { authenticators: [bearerAuth({ tokens: new Map([['token-of-alice-1', 'alice']]) })] };
     await using server = await running({ auth });
     const { tape, url } = server;
     const proof = { authorization: 'Bearer token-of-alice-1', ...version };
@@ -72,7 +72,7 @@ describe('a server that is tapped', () => {
       'request caller → Sample 1.0 HTTP+JSON send',
       'response Sample → caller 1.0 HTTP+JSON unauthenticated: The credentials are not valid',
     ]);
-    expect(JSON.stringify(tape.after())).not.toMatch(/token-of-alice-1|wrong-token-1/);
+    expect(JSON.stringify(tape.recordsAfter())).not.toMatch(/token-of-alice-1|wrong-token-1/);
   });
 
   it('shows what was refused: no JSON, a batch, too much', async () => {
@@ -90,7 +90,10 @@ describe('a server that is tapped', () => {
     const { tape, url } = server;
     const leave = new AbortController();
     await httpOpen(`${url}/message:stream`, say('slow'), version, 'POST', leave.signal);
-    await waitForRecord(tape, ({ meaning }) => meaning?.gist === 'status working: This takes a while.');
+    await waitForRecord(
+      tape,
+      ({ decoded: meaning }) => meaning?.summary === 'status working: This takes a while.',
+    );
     leave.abort();
     expect(await waitForRecord(tape, ({ kind }) => kind === 'end')).toMatchObject({
       text: 'The caller hung up',
@@ -118,7 +121,7 @@ describe('a server that is tapped', () => {
   it('goes on when whoever watches fails', async () => {
     await using server = await running({});
     const failing = await serve(sampleAgent(), {
-      onWire: () => ({
+      onTraffic: () => ({
         replied: () => {
           throw new Error('no');
         },
@@ -133,6 +136,6 @@ describe('a server that is tapped', () => {
     const { text } = await httpPost(`${failing.url}/message:stream`, say('stream'), version);
     expect(text).toContain('TASK_STATE_COMPLETED');
     await failing.stop(0);
-    expect(server.tape.last).toBe(0);
+    expect(server.tape.lastSequence).toBe(0);
   });
 });

@@ -28,15 +28,15 @@ const reasons: { readonly [E in Exclude<TrafficEnd, 'whole'>]: string } = {
 };
 
 /** Records what a server is asked and what it answers; goes into the options of the server. */
-export function tapServer(tape: TrafficLog, options: TapServerOptions): Pick<ServerOptions, 'onWire'> {
+export function tapServer(tape: TrafficLog, options: TapServerOptions): Pick<ServerOptions, 'onTraffic'> {
   const recorder = new TrafficRecorder(tape, options);
   const { except = [] } = options;
   return {
-    onWire(exchange) {
+    onTraffic(exchange) {
       if (silent.test(exchange.path)) return undefined;
       const userAgent = singleHeader(exchange.headers, 'user-agent');
       if (userAgent !== undefined && except.includes(userAgent)) return undefined;
-      const from = clientName(exchange.caller?.principal.id, userAgent);
+      const from = clientName(exchange.authentication?.principal.id, userAgent);
       const { method, headers, body } = exchange;
       const to = (): string => options.name;
       const trip = new HttpExchangeRecorder(

@@ -16,7 +16,7 @@ export interface TrafficRecorderOptions {
 /** A text as it may be kept. */
 export interface TruncatedText {
   readonly text: string;
-  readonly cut?: number;
+  readonly truncatedBy?: number;
 }
 
 /** A text of which more than this is not looked at: what it means would cost more than it is worth. */
@@ -54,14 +54,14 @@ export class TrafficRecorder {
 
   /** As much of a clean text as is kept. */
   kept(text: string, missing = 0): TruncatedText {
-    const cut = Math.max(0, text.length - this.#keep) + missing;
-    return cut === 0 ? { text } : { text: text.slice(0, this.#keep), cut };
+    const truncatedBy = Math.max(0, text.length - this.#keep) + missing;
+    return truncatedBy === 0 ? { text } : { text: text.slice(0, this.#keep), truncatedBy };
   }
 
   add(passage: Omit<TrafficRecord, 'sequence'>): void {
-    const { meaning, cut = 0 } = passage;
+    const { decoded: meaning, truncatedBy = 0 } = passage;
     // The model of a text that is too long to be kept is too long as well.
-    if (cut === 0 || meaning?.model === undefined) this.tape.add(passage);
-    else this.tape.add({ ...passage, meaning: { ...meaning, model: undefined } });
+    if (truncatedBy === 0 || meaning?.model === undefined) this.tape.add(passage);
+    else this.tape.add({ ...passage, decoded: { ...meaning, model: undefined } });
   }
 }

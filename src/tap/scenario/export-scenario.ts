@@ -30,7 +30,7 @@ export function exportScenario(passages: readonly TrafficRecord[]): string {
   for (const talk of talks) {
     const came = toRecordedOutcome(talk.request, talk.answers);
     if (typeof came === 'string') {
-      text += `\n# Left out: "${oneLine(talk.request.meaning?.gist ?? '')}", because ${came}.\n`;
+      text += `\n# Left out: "${oneLine(talk.request.decoded?.summary ?? '')}", because ${came}.\n`;
       continue;
     }
     cases++;
@@ -52,13 +52,13 @@ export function exportScenario(passages: readonly TrafficRecord[]): string {
 function talksOf(passages: readonly TrafficRecord[]): Talk[] {
   const byTrip = new Map<string, TrafficRecord[]>();
   for (const each of passages) {
-    const trip = byTrip.get(each.trip);
+    const trip = byTrip.get(each.exchangeId);
     if (trip) trip.push(each);
-    else byTrip.set(each.trip, [each]);
+    else byTrip.set(each.exchangeId, [each]);
   }
   const talks: Talk[] = [];
   for (const [request, ...answers] of byTrip.values()) {
-    const { operation, model } = request?.meaning ?? {};
+    const { operation, model } = request?.decoded ?? {};
     const isSaying = operation === 'send' || operation === 'stream';
     if (
       request &&
@@ -78,13 +78,13 @@ function caseOf(
   came: RecordedOutcome,
   { passages, session, name }: { passages: readonly TrafficRecord[]; session: string; name: string },
 ): object {
-  const { meaning, to } = request;
+  const { decoded: meaning, to } = request;
   const said = meaning?.model as SendRequest | undefined;
   const url = addressOf(request, passages);
   const cancel = cancelOf(request, came, passages);
   return {
     test_case_id: name,
-    description: oneLine(meaning?.gist ?? ''),
+    description: oneLine(meaning?.summary ?? ''),
     ...(url !== undefined && {
       gateway: 'direct',
       downstream: { version: meaning?.version, transport: meaning?.binding },
@@ -125,7 +125,7 @@ function addressOf({ to, http }: TrafficRecord, passages: readonly TrafficRecord
     (each) =>
       each.kind === 'request' &&
       each.to === to &&
-      each.meaning?.operation === 'card' &&
+      each.decoded?.operation === 'card' &&
       each.http?.url.startsWith(origin),
   );
   const url = (card?.http ?? http).url.split(/[?#]/, 1)[0] ?? origin;
@@ -141,7 +141,7 @@ function cancelOf(
   passages: readonly TrafficRecord[],
 ): number | undefined {
   const asking = passages.find(
-    ({ kind, meaning }) =>
+    ({ kind, decoded: meaning }) =>
       (kind === 'request' || kind === 'message') &&
       meaning?.operation === 'cancelTask' &&
       taskId !== undefined &&
@@ -159,7 +159,7 @@ function sessionOf({ contextId }: RecordedOutcome, sessions: Map<string, string>
 }
 
 function nameFor({ request }: Talk, names: Set<string>): string {
-  const said = request.meaning?.gist.replace(/^\w+: /, '') ?? '';
+  const said = request.decoded?.summary.replace(/^\w+: /, '') ?? '';
   const words = `${request.to} ${said}`.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? ['case'];
   const name = words.slice(0, 8).join('-').slice(0, 60);
   let unique = name;

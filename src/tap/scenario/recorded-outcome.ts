@@ -20,13 +20,13 @@ export interface RecordedOutcome {
 
 /** Says what came of a message. @returns why that cannot be said again, where it cannot. */
 export function toRecordedOutcome(
-  { meaning, at }: TrafficRecord,
+  { decoded: meaning, at }: TrafficRecord,
   answers: readonly TrafficRecord[],
 ): RecordedOutcome | string {
   const request = meaning?.model as SendRequest;
   if (request.message.taskId !== undefined) return 'it goes on with a task, which will be another one';
   if (request.configuration?.returnImmediately) return 'its caller did not wait for the answer';
-  if (answers.some(({ cut, kind }) => cut !== undefined && kind !== 'end'))
+  if (answers.some(({ truncatedBy: cut, kind }) => cut !== undefined && kind !== 'end'))
     return 'an answer was too long to be kept';
   const outcome = new Outcome(request.message);
   for (const each of answers) outcome.take(each);
@@ -50,7 +50,7 @@ class Outcome {
     this.contextId = message.contextId;
   }
 
-  take({ kind, meaning }: TrafficRecord): void {
+  take({ kind, decoded: meaning }: TrafficRecord): void {
     if (this.isOver || kind === 'end' || kind === 'loss' || meaning?.model === undefined) return;
     if (meaning.taskId !== undefined) this.taskId ??= meaning.taskId;
     if (meaning.contextId !== undefined) this.contextId ??= meaning.contextId;

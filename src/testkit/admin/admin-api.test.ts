@@ -152,7 +152,7 @@ describe('the admin API', () => {
 
   it('resets', async () => {
     server.prime([{ kind: 'task', status: { state: 'completed' } }]);
-    server.httpError({ status: 500 });
+    server.injectHttpError({ status: 500 });
     expect((await admin('POST', '/reset')).body).toEqual({ status: 'ok' });
     expect(server.primed).toBe(0);
     expect(await send('hi')).toMatchObject({ status: { state: 'failed' } });

@@ -287,7 +287,7 @@ function json(text: string): unknown {
 
 function failure(thrown: unknown): Answer {
   if (thrown instanceof DocumentError) {
-    const { message, complaints } = thrown;
+    const { message, diagnostics: complaints } = thrown;
     return {
       status: 400,
       body: { error: { message, complaints, hint: 'The rules before are still in force.' } },

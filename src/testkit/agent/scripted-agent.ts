@@ -48,7 +48,7 @@ export interface ScriptedAgentOptions {
   readonly ledger?: TaskStore;
   readonly newId?: () => string;
   /** Leaves out the task that the engine begins a stream with, so that nothing is sent but what is played. */
-  readonly hidesOpening: boolean;
+  readonly hideInitialTask: boolean;
   /** Draws which faults of a plan strike. */
   readonly drawFaults: (plan: ResponsePlan) => readonly Fault[];
 }
@@ -102,10 +102,17 @@ export class ScriptedAgent implements Agent {
         name: 'Test agent',
         description: 'Does what a test says.',
         pushNotifications: true,
-        mayAnswerDirectly: true,
+        allowDirectReply: true,
         process: (context) => this.#process(context),
       },
-      { clock, ledger, newId, idleTimeout: 0, push: { egress: { allowLoopback: true } }, tracing: false },
+      {
+        clock,
+        taskStore: ledger,
+        generateId: newId,
+        idleTimeout: 0,
+        push: { egress: { allowLoopback: true } },
+        tracing: false,
+      },
     );
     const engine = this.#engine;
     if (engine.jwks) this.jwks = () => engine.jwks?.() ?? Promise.resolve({ keys: [] });
@@ -171,7 +178,7 @@ export class ScriptedAgent implements Agent {
     const events = this.#engine.stream(request, passing.call);
     const hidesOpening = (): boolean => {
       const first = passing.state.plan?.steps.slice(0, 1) ?? [];
-      return this.#options.hidesOpening || firstEventKind(first) === 'task';
+      return this.#options.hideInitialTask || firstEventKind(first) === 'task';
     };
     const shown = taskStream(events, this.#followedBy(passing.state.recording, passing.call, hidesOpening));
     const first = await shown.next();
@@ -227,7 +234,7 @@ export class ScriptedAgent implements Agent {
     // A caller in this process may use one call for many messages.
     const call: CallContext = recording ? given : { ...given };
     this.#described().entrance.check(request, given);
-    const id = request.message.taskId ?? request.claimedTaskId;
+    const id = request.message.taskId ?? request.clientTaskId;
     const before =
       id === undefined ? undefined : await this.#engine.getTask({ id }, call).catch(() => undefined);
     const state: Passing = { operation, recording, before, plan: undefined, faults: [], onHangUp: undefined };

@@ -41,9 +41,9 @@ export function createHttpPipeline(
     const recording = journal.begin(request, response);
     const isPublic =
       atRoot.test(path) || (path.startsWith(basePath) && atRoot.test(path.slice(basePath.length)));
-    const answer = isPublic ? undefined : door.answer(request.headers);
+    const answer = isPublic ? undefined : door.intercept(request.headers);
     if (answer) {
-      recording.answeredAtDoor(answer.by);
+      recording.markIntercepted(answer.by);
       response.writeHead(answer.status, {
         ...answer.headers,
         'Content-Length': Buffer.byteLength(answer.body),

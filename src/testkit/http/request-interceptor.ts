@@ -40,13 +40,13 @@ export class RequestInterceptor {
   #errors: InjectedHttpError[] = [];
 
   /** Sets which credentials are needed; undefined for none. */
-  validate(validation: AuthValidation | undefined): void {
+  requireAuth(validation: AuthValidation | undefined): void {
     this.#validation = validation;
     this.#hasFailed = false;
   }
 
   /** Answers the next request with an error. Errors wait in line. */
-  fail(error: InjectedHttpError): void {
+  enqueueError(error: InjectedHttpError): void {
     if (!Number.isInteger(error.status) || error.status < 200 || error.status > 599)
       throw invalidField('status', 'must be an HTTP status from 200 to 599');
     if (this.#errors.length === maxErrors)
@@ -61,12 +61,12 @@ export class RequestInterceptor {
 
   /** Forgets everything. */
   reset(): void {
-    this.validate(undefined);
+    this.requireAuth(undefined);
     this.clearErrors();
   }
 
   /** @returns undefined when the agent may answer. */
-  answer(headers: IncomingHttpHeaders): InterceptedResponse | undefined {
+  intercept(headers: IncomingHttpHeaders): InterceptedResponse | undefined {
     if (this.#refuses(headers)) {
       const challenge: Record<string, string> =
         this.#validation?.type === 'apikey' ? {} : { 'WWW-Authenticate': 'Bearer' };

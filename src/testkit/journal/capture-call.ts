@@ -10,10 +10,10 @@ export function captureCall(
   { version, principal }: CallContext,
   { isRpc }: ExchangeCapture,
 ): CapturedCall {
-  const { id, taskId, message, claimedTaskId, contextId } = request as {
+  const { id, taskId, message, clientTaskId, contextId } = request as {
     id?: string;
     taskId?: string;
-    claimedTaskId?: string;
+    clientTaskId?: string;
     contextId?: string;
     message?: Message;
   };
@@ -25,7 +25,7 @@ export function captureCall(
     message,
     messageId: message?.messageId,
     // A push configuration has an id of its own beside that of its task.
-    taskId: taskId ?? message?.taskId ?? claimedTaskId ?? id,
+    taskId: taskId ?? message?.taskId ?? clientTaskId ?? id,
     contextId: message?.contextId ?? contextId,
     principal,
   };

@@ -132,7 +132,7 @@ export class ExchangeCapture {
   }
 
   /** The door answered, not the agent. */
-  answeredAtDoor(by: ResponseOrigin): void {
+  markIntercepted(by: ResponseOrigin): void {
     this.#answeredBy = by;
   }
 
@@ -187,11 +187,11 @@ export class ExchangeCapture {
       time: new Date(this.#startedAt).toISOString(),
       request: this.request,
       call: this.#call,
-      answeredBy: this.#answeredBy,
+      responseOrigin: this.#answeredBy,
       origin: this.#origin,
       unmatched: this.#isUnmatched ? this.#nearMisses : undefined,
       nearMisses: this.#nearMisses,
-      answer: this.#answer,
+      response: this.#answer,
     };
   }
 

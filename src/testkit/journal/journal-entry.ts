@@ -65,7 +65,7 @@ export interface JournalEntry {
   readonly time: string;
   readonly request: CapturedRequest;
   readonly call: CapturedCall | undefined;
-  readonly answeredBy: ResponseOrigin;
+  readonly responseOrigin: ResponseOrigin;
   /** Where the plan that was played came from. */
   readonly origin: string | undefined;
   /** The rules that came closest, at most three, where nobody knew what to do. */
@@ -73,7 +73,7 @@ export interface JournalEntry {
   /** The same, also where no rule matched and `otherwise` was played. */
   readonly nearMisses: readonly NearMiss[] | undefined;
   /** Undefined until the answer has ended. */
-  readonly answer: CapturedResponse | undefined;
+  readonly response: CapturedResponse | undefined;
 }
 
 /** Which entries are wanted: all that is given must hold. */
@@ -95,7 +95,7 @@ export interface JournalFilter {
 
 /** Tells whether an entry is wanted. */
 export function matchesJournalFilter(entry: JournalEntry, filter: JournalFilter): boolean {
-  const { call, request, answer } = entry;
+  const { call, request, response: answer } = entry;
   return (
     holds(filter.operation, call?.operation) &&
     holds(filter.method, request.method) &&
@@ -105,7 +105,7 @@ export function matchesJournalFilter(entry: JournalEntry, filter: JournalFilter)
     holds(filter.messageId, call?.messageId) &&
     holds(filter.unmatched, entry.unmatched !== undefined) &&
     holds(filter.status, answer?.status) &&
-    holds(filter.answeredBy, entry.answeredBy) &&
+    holds(filter.answeredBy, entry.responseOrigin) &&
     (filter.where?.(entry) ?? true)
   );
 }

@@ -72,15 +72,15 @@ describe('the journal', () => {
     server.prime([completed]);
     await ask('message/stream');
     const [entry] = await server.waitFor({ operation: 'stream' }, { answered: true });
-    expect(entry?.answer?.frames).toMatchObject([
+    expect(entry?.response?.frames).toMatchObject([
       { id: 7, result: { kind: 'task', status: { state: 'completed' } } },
     ]);
-    expect(entry?.answer?.end).toBe('finished');
+    expect(entry?.response?.end).toBe('finished');
   });
 
   it('knows who called, and keeps the credentials that a gate took away', async () => {
     await server.stop();
-    await start({ auth: { any: [bearerAuth({ tokens: { secret: { id: 'alice' } } } as never)] } });
+    await start({ auth: { authenticators: [bearerAuth({ tokens: { secret: { id: 'alice' } } } as never)] } });
     server.prime([completed]);
     expect(await ask('message/send', 'hi')).toContain('error');
     await ask('message/send', 'hi', { Authorization: 'Bearer secret' });

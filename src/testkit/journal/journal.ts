@@ -113,7 +113,7 @@ export class Journal {
     const { count = 1, timeout = 5_000, answered = false } = options;
     return new Promise((resolve, reject) => {
       const found = (): JournalEntry[] =>
-        this.entries(filter).filter(({ answer }) => !answered || answer !== undefined);
+        this.entries(filter).filter(({ response: answer }) => !answered || answer !== undefined);
       const settled = (): void => {
         stop();
         this.#waiting.delete(waiting);
@@ -192,6 +192,6 @@ export class Journal {
   }
 }
 
-function told({ request, call, answer }: JournalEntry): string {
+function told({ request, call, response: answer }: JournalEntry): string {
   return `  ${request.method} ${request.path} ${call?.operation ?? '-'} → ${answer?.status ?? '…'}`;
 }

@@ -4,7 +4,7 @@ import { type MatcherResult, matcherResult } from './matcher-result.ts';
 /** Finds whether somebody asked a test agent to cancel a task; any at all when none is named. */
 export function matchCanceled(server: RequestCapture, taskId?: string): MatcherResult {
   const captured = toRequestCapture(server, 'toHaveBeenCanceled');
-  const { canceled } = captured;
+  const { canceledTaskIds: canceled } = captured;
   const what = taskId === undefined ? 'a task' : `task ${taskId}`;
   return matcherResult(taskId === undefined ? canceled.length > 0 : canceled.includes(taskId), {
     failed: () => [

@@ -21,7 +21,7 @@ export type ExpectedMessage =
 /** Finds whether a test agent has received a message; any at all when none is described. */
 export function matchReceivedMessage(server: RequestCapture, expected: ExpectedMessage = {}): MatcherResult {
   const captured = toRequestCapture(server, 'toHaveReceivedMessage');
-  const { received } = captured;
+  const { receivedMessages: received } = captured;
   const { count, ...wanted } =
     typeof expected === 'string' || expected instanceof RegExp ? { text: expected } : expected;
   const compared = received.map((entry) => findMismatches(wanted, facts(entry)));

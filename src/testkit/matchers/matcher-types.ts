@@ -16,5 +16,5 @@ export interface TestkitMatchers<Actual = unknown> {
   /** The task, or the events that tell of it, has an artifact of that name or id. */
   toProduceArtifact(name: string | RegExp, content?: ExpectedArtifactContent): AwaitedForStreams<Actual>;
   /** The events are a legal story of one task. */
-  toBeLegalStream(): AwaitedForStreams<Actual>;
+  toBeValidStream(): AwaitedForStreams<Actual>;
 }

@@ -4,7 +4,7 @@ import type { TestAgentServer } from '../test-agent-server.ts';
 import { formatValue } from './format-value.ts';
 
 /** What matchers look at: a test agent, or whatever captures as one does. */
-export type RequestCapture = Pick<TestAgentServer, 'journal' | 'received' | 'canceled'>;
+export type RequestCapture = Pick<TestAgentServer, 'journal' | 'receivedMessages' | 'canceledTaskIds'>;
 
 /** @throws A2AError when a test gave something else. */
 export function toRequestCapture(actual: unknown, matcher: string): RequestCapture {
@@ -33,7 +33,7 @@ export function formatTimeline({ journal }: RequestCapture): string[] {
 }
 
 function entryLines(
-  { time, request, call, origin, nearMisses, answer }: JournalEntry,
+  { time, request, call, origin, nearMisses, response: answer }: JournalEntry,
   first: string,
 ): string[] {
   const since = `${Date.parse(time) - Date.parse(first)} ms`.padStart(9);

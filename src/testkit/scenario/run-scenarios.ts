@@ -12,7 +12,7 @@ export interface ScenarioResult {
   readonly outcome: 'passed' | 'failed' | 'skipped';
   /** Why it was skipped, or what stopped it. */
   readonly reason?: string;
-  readonly differences: readonly ExpectationMismatch[];
+  readonly mismatches: readonly ExpectationMismatch[];
   readonly milliseconds: number;
   /** What was seen, where it ran. */
   readonly capture?: ScenarioCapture;
@@ -21,7 +21,7 @@ export interface ScenarioResult {
 /** How cases are run. */
 export interface RunScenariosOptions {
   /** Makes a rig; each worker has its own and keeps it for all its cases. */
-  readonly openRig: () => ScenarioHarness | Promise<ScenarioHarness>;
+  readonly openHarness: () => ScenarioHarness | Promise<ScenarioHarness>;
   /** How many cases run at once. @defaultValue twice the number of cores */
   readonly parallel?: number;
   /** Hears of each case as it ends. */
@@ -44,7 +44,7 @@ export async function runScenarios(
       for (let at = next++; at < scenarios.length; at = next++) {
         const scenario = scenarios[at] as Scenario;
         const skipped = options.signal?.aborted ? 'the run was stopped' : scenario.skipped;
-        rig ??= skipped === undefined ? await options.openRig() : undefined;
+        rig ??= skipped === undefined ? await options.openHarness() : undefined;
         const result =
           skipped === undefined && rig
             ? await runScenario(scenario, rig)
@@ -52,7 +52,7 @@ export async function runScenarios(
                 scenario,
                 outcome: 'skipped' as const,
                 reason: skipped ?? '',
-                differences: [],
+                mismatches: [],
                 milliseconds: 0,
               };
         results[at] = result;
@@ -69,14 +69,14 @@ export async function runScenarios(
 
 async function runScenario(scenario: Scenario, rig: ScenarioHarness): Promise<ScenarioResult> {
   const began = performance.now();
-  const seconds = scenario.words.expected_completion_timeout_seconds;
+  const seconds = scenario.spec.expected_completion_timeout_seconds;
   const timeout = AbortSignal.timeout(seconds * 1_000);
   let capture: ScenarioCapture | undefined;
-  const differences: ExpectationMismatch[] = [];
+  const mismatches: ExpectationMismatch[] = [];
   let reason: string | undefined;
   try {
     capture = await rig.run(scenario, timeout);
-    differences.push(
+    mismatches.push(
       ...outputMismatches(scenario, capture.events),
       ...(await fileMismatches(scenario, capture.files)),
       ...requestMismatches(scenario, capture),
@@ -89,9 +89,9 @@ async function runScenario(scenario: Scenario, rig: ScenarioHarness): Promise<Sc
   }
   return {
     scenario,
-    outcome: differences.length === 0 && reason === undefined ? 'passed' : 'failed',
+    outcome: mismatches.length === 0 && reason === undefined ? 'passed' : 'failed',
     ...(reason === undefined ? {} : { reason }),
-    differences,
+    mismatches,
     milliseconds: performance.now() - began,
     ...(capture ? { capture } : {}),
   };

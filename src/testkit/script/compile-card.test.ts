@@ -9,7 +9,7 @@ const head = (headers: AuthenticationInput['headers']): AuthenticationInput => (
   query: '',
   headers,
   isSecure: true,
-  onGone: () => {},
+  onDisconnect: () => {},
 });
 
 const callerOf = async (
@@ -104,7 +104,7 @@ agent:
       certificate: { type: 'mutualTLS' },
     });
     expect(script.card.securityRequirements).toHaveLength(6);
-    const { any = [], isOptional } = script.auth ?? {};
+    const { authenticators: any = [], allowAnonymous: isOptional } = script.auth ?? {};
     expect(isOptional).toBe(true);
     expect(any.map(({ schemes }) => Object.keys(schemes).join())).toEqual([
       'token',

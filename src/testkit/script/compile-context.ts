@@ -8,7 +8,7 @@ export type ValueFactory<Made> = (scope: TemplateScope) => Made;
 /** What is needed to make a script of what a file says. */
 export interface CompileContext {
   /** Takes everything that is wrong, with where it stands. */
-  complain(path: DocumentPath, message: string): void;
+  report(path: DocumentPath, message: string): void;
   /** Reads a file beside the script as base64; what it gives when it cannot is told to `complain`. */
   attach(file: string, path: DocumentPath): string;
   /** Whether there is a regular expression for `match` to speak of. */
@@ -56,5 +56,5 @@ export function compileObject(
 }
 
 function templateOf(text: string, path: DocumentPath, compiling: CompileContext): Template {
-  return Template.parse(text, compiling.hasMatch, (message) => compiling.complain(path, message));
+  return Template.parse(text, compiling.hasMatch, (message) => compiling.report(path, message));
 }

@@ -61,7 +61,7 @@ export function compileAuth(
     return scheme && callers.size > 0 ? [authenticatorOf(name, scheme, callers)] : [];
   });
   // Credentials are what such tests are about, so rules and captures may see them.
-  return { any, isOptional: form.optional ?? false, exposeCredentials: true };
+  return { authenticators: any, allowAnonymous: form.optional ?? false, exposeCredentials: true };
 }
 
 /** Passwords may be the same for two; their names are not. */

@@ -67,7 +67,7 @@ export class Script {
   /** @internal Use {@link openScript}. */
   constructor(form: ScriptSpec, file: string, reading: DocumentCompiler, options: ScriptOptions) {
     const { agent = {}, otherwise } = form;
-    const { complain } = reading.compiling;
+    const { report: complain } = reading.compiling;
     this.name = form.name ?? file;
     this.card = compileCard(agent, form.name ?? 'Test agent');
     this.auth = agent.security && compileAuth(agent.security, ['agent', 'security'], complain);

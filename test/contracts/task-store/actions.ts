@@ -46,7 +46,7 @@ export async function given(
 ): Promise<TaskLog> {
   const log = await ledger.create(as, newTask(id, more));
   for (const state of states) log.append(status(log, state));
-  await log.settled();
+  await log.whenPersisted();
   return log;
 }
 

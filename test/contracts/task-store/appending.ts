@@ -5,7 +5,11 @@ import { chunk, given, message, newTask, owner, status } from './actions.ts';
 export function describeWriting(bench: Bench): void {
   describe('writing', () => {
     it('keeps a task that is created, as its own event number 1', async () => {
-      const task = newTask('t', { history: [message('m')], metadata: { a: [1, null] }, origin: '0.1' });
+      const task = newTask('t', {
+        history: [message('m')],
+        metadata: { a: [1, null] },
+        originVersion: '0.1',
+      });
       const log = await bench.ledger.create(owner, task);
       expect(log).toMatchObject({
         owner,
@@ -14,7 +18,7 @@ export function describeWriting(bench: Bench): void {
         sequence: 1,
         state: 'submitted',
       });
-      await log.settled();
+      await log.whenPersisted();
       expect(log.task()).toEqual(task);
       const opened = await bench.ledger.open(owner, 't');
       expect(opened?.task()).toEqual(task);
@@ -25,7 +29,7 @@ export function describeWriting(bench: Bench): void {
       const log = await bench.ledger.create(owner, newTask('t'));
       const again = async () => bench.ledger.create(owner, newTask('t', { contextId: 'other' }));
       await expect(again()).rejects.toMatchObject({ reason: 'CONFLICT', details: { taskId: 't' } });
-      await log.settled();
+      await log.whenPersisted();
       await expect(again()).rejects.toMatchObject({ reason: 'CONFLICT' });
       expect((await bench.ledger.open(owner, 't'))?.contextId).toBe('context of t');
     });
@@ -38,8 +42,8 @@ export function describeWriting(bench: Bench): void {
       expect(log.append(last)).toBe(4);
       expect(last.sequence).toBe(4);
       expect(log).toMatchObject({ sequence: 4, state: 'completed' });
-      await log.settled();
-      expect(log.settled()).toBeUndefined();
+      await log.whenPersisted();
+      expect(log.whenPersisted()).toBeUndefined();
     });
 
     it('refuses to append after something the caller has not seen', async () => {
@@ -49,7 +53,7 @@ export function describeWriting(bench: Bench): void {
         expect.objectContaining({ reason: 'CONFLICT' }),
       );
       expect(log).toMatchObject({ sequence: 2, state: 'working' });
-      await log.settled();
+      await log.whenPersisted();
       expect(log.task().status.state).toBe('working');
     });
 
@@ -58,11 +62,11 @@ export function describeWriting(bench: Bench): void {
       log.append(status(log, 'working', 'on it'));
       log.append(chunk(log, 'one', false));
       log.append(chunk(log, 'two'));
-      await log.settled();
+      await log.whenPersisted();
       log.append(status(log, 'input-required', 'what?'));
       log.append({ kind: 'input', message: message('m2') });
       log.append(status(log, 'completed'));
-      await log.settled();
+      await log.whenPersisted();
       const expected = {
         ...newTask('t'),
         status: { state: 'completed' },
@@ -81,12 +85,12 @@ export function describeWriting(bench: Bench): void {
     it('never changes a task it gave out', async () => {
       const log = await given(bench.ledger, 't', ['working']);
       log.append(chunk(log, 'one', false));
-      await log.settled();
+      await log.whenPersisted();
       const before = log.task();
       const copy = structuredClone(before);
       log.append(chunk(log, 'two'));
       log.append({ kind: 'input', message: message('m') });
-      await log.settled();
+      await log.whenPersisted();
       expect(before).toEqual(copy);
       expect(log.task().artifacts?.[0]?.parts).toHaveLength(2);
     });
@@ -95,7 +99,7 @@ export function describeWriting(bench: Bench): void {
       const log = await given(bench.ledger, 't');
       const other = await bench.ledger.open(owner, 't');
       other?.append(status(other, 'working'));
-      await other?.settled();
+      await other?.whenPersisted();
       expect(log.sequence).toBe(2);
       expect(log.task().status.state).toBe('working');
     });
@@ -106,10 +110,10 @@ export function describeWriting(bench: Bench): void {
 
     it('finds the task that a message made, stored or not', async () => {
       const log = await bench.ledger.create(owner, newTask('t'), 'm1');
-      expect(await bench.ledger.find(owner, 'm1')).toBe('t');
-      await log.settled();
-      expect(await bench.ledger.find(owner, 'm1')).toBe('t');
-      expect(await bench.ledger.find(owner, 'm2')).toBeUndefined();
+      expect(await bench.ledger.findByMessageId(owner, 'm1')).toBe('t');
+      await log.whenPersisted();
+      expect(await bench.ledger.findByMessageId(owner, 'm1')).toBe('t');
+      expect(await bench.ledger.findByMessageId(owner, 'm2')).toBeUndefined();
     });
 
     it.each([
@@ -124,13 +128,13 @@ export function describeWriting(bench: Bench): void {
       '__proto__',
     ])('takes any text for an id: %j', async (id) => {
       const log = await bench.ledger.create(id, newTask(id, { contextId: id }), id);
-      await log.settled();
+      await log.whenPersisted();
       expect((await bench.ledger.open(id, id))?.id).toBe(id);
-      expect(await bench.ledger.find(id, id)).toBe(id);
+      expect(await bench.ledger.findByMessageId(id, id)).toBe(id);
       const { tasks, totalSize } = await bench.ledger.list(id, { contextId: id });
       expect(tasks.map((task) => task.id)).toEqual([id]);
       expect(totalSize).toBe(1);
-      expect(await bench.ledger.unfinished()).toEqual([{ owner: id, id }]);
+      expect(await bench.ledger.listUnfinished()).toEqual([{ owner: id, id }]);
     });
 
     it('keeps every kind of content as it was', async () => {
@@ -149,7 +153,7 @@ export function describeWriting(bench: Bench): void {
         artifact: { artifactId: 'a', name: 'n', parts, extensions: ['urn:x'], metadata: { k: [null] } },
       });
       log.append(status(log, 'completed'));
-      await log.settled();
+      await log.whenPersisted();
       const task = (await bench.ledger.open(owner, 't'))?.task();
       expect(task?.artifacts).toEqual([
         { artifactId: 'a', name: 'n', parts, extensions: ['urn:x'], metadata: { k: [null] } },
@@ -165,7 +169,7 @@ export function describeWriting(bench: Bench): void {
           return log;
         }),
       );
-      for (const log of logs) await log.settled();
+      for (const log of logs) await log.whenPersisted();
       for (const [n, log] of logs.entries()) {
         const opened = await bench.ledger.open(owner, `t${n}`);
         expect(opened?.sequence).toBe(log.sequence);

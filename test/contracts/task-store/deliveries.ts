@@ -18,7 +18,7 @@ export function describeDeliveries(bench: Bench): void {
       expect(await bench.ledger.putPushConfig(owner, config)).toEqual({ delivered: 0, attempts: 0 });
       const late = { ...config, id: 'late' };
       expect(await bench.ledger.putPushConfig(owner, late, 2)).toEqual({ delivered: 2, attempts: 0 });
-      expect(await bench.ledger.deliveries()).toEqual([
+      expect(await bench.ledger.listDeliveries()).toEqual([
         { owner, config, state: { delivered: 0, attempts: 0 }, sequence: 2 },
         { owner, config: late, state: { delivered: 2, attempts: 0 }, sequence: 2 },
       ]);
@@ -33,9 +33,9 @@ export function describeDeliveries(bench: Bench): void {
         { delivered: 2, attempts: 0 },
       ]) {
         expect(await bench.ledger.putDelivery(owner, 't', 'p', state)).toBe(true);
-        expect(await bench.ledger.deliveries()).toMatchObject([{ state }]);
+        expect(await bench.ledger.listDeliveries()).toMatchObject([{ state }]);
       }
-      expect((await bench.ledger.deliveries())[0]?.state).toEqual({ delivered: 2, attempts: 0 });
+      expect((await bench.ledger.listDeliveries())[0]?.state).toEqual({ delivered: 2, attempts: 0 });
     });
 
     it('go on from their place, without the trouble, when the configuration is replaced', async () => {
@@ -45,25 +45,25 @@ export function describeDeliveries(bench: Bench): void {
       await bench.ledger.putDelivery(owner, 't', 'p', { ...failing, deadSince: failing.retryAt });
       const moved = { ...config, url: 'https://example.org' };
       expect(await bench.ledger.putPushConfig(owner, moved, 2)).toEqual({ delivered: 1, attempts: 0 });
-      expect((await bench.ledger.deliveries()).map((each) => each.config.url)).toEqual([
+      expect((await bench.ledger.listDeliveries()).map((each) => each.config.url)).toEqual([
         moved.url,
         config.url,
       ]);
-      expect((await bench.ledger.deliveries())[0]?.state).toEqual({ delivered: 1, attempts: 0 });
+      expect((await bench.ledger.listDeliveries())[0]?.state).toEqual({ delivered: 1, attempts: 0 });
     });
 
     it('are over when all of a finished task has arrived, and not before', async () => {
       const log = await given(bench.ledger, 't', ['working']);
       await bench.ledger.putPushConfig(owner, config);
       await bench.ledger.putDelivery(owner, 't', 'p', { delivered: 2, attempts: 0 });
-      expect(await bench.ledger.deliveries()).toHaveLength(1);
+      expect(await bench.ledger.listDeliveries()).toHaveLength(1);
       log.append(status(log, 'completed'));
-      await log.settled();
-      expect(await bench.ledger.deliveries()).toMatchObject([{ state: { delivered: 2 }, sequence: 3 }]);
+      await log.whenPersisted();
+      expect(await bench.ledger.listDeliveries()).toMatchObject([{ state: { delivered: 2 }, sequence: 3 }]);
       await bench.ledger.putDelivery(owner, 't', 'p', { ...failing, delivered: 2, deadSince: 'x' });
-      expect(await bench.ledger.deliveries()).toHaveLength(1);
+      expect(await bench.ledger.listDeliveries()).toHaveLength(1);
       await bench.ledger.putDelivery(owner, 't', 'p', { delivered: 3, attempts: 0 });
-      expect(await bench.ledger.deliveries()).toEqual([]);
+      expect(await bench.ledger.listDeliveries()).toEqual([]);
     });
 
     it('end with their configuration, and belong to their owner', async () => {
@@ -74,10 +74,10 @@ export function describeDeliveries(bench: Bench): void {
       expect(await bench.ledger.putDelivery('bob', 't', 'p', state)).toBe(false);
       expect(await bench.ledger.putDelivery('eve', 't', 'p', state)).toBe(false);
       expect(await bench.ledger.putDelivery(owner, 't', 'q', state)).toBe(false);
-      expect(await bench.ledger.deliveries()).toMatchObject([{ owner, state: { delivered: 0 } }]);
+      expect(await bench.ledger.listDeliveries()).toMatchObject([{ owner, state: { delivered: 0 } }]);
       await bench.ledger.deletePushConfig(owner, 't', 'p');
       expect(await bench.ledger.putDelivery(owner, 't', 'p', state)).toBe(false);
-      expect(await bench.ledger.deliveries()).toEqual([]);
+      expect(await bench.ledger.listDeliveries()).toEqual([]);
     });
   });
 }

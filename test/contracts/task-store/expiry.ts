@@ -11,12 +11,12 @@ export function describeUpkeep(bench: Bench): void {
       const second = { taskId: 't', id: 'p2', url: 'https://example.com/2', version: '0.3' };
       await ledger.putPushConfig(owner, first);
       await ledger.putPushConfig(owner, second);
-      expect(await ledger.pushConfigs(owner, 't')).toEqual([first, second]);
+      expect(await ledger.listPushConfigs(owner, 't')).toEqual([first, second]);
       const changed = { ...second, authentication: { scheme: 'Bearer', credentials: 'y' } };
       await ledger.putPushConfig(owner, changed);
-      expect(await ledger.pushConfigs(owner, 't')).toEqual([first, changed]);
+      expect(await ledger.listPushConfigs(owner, 't')).toEqual([first, changed]);
       await ledger.deletePushConfig(owner, 't', 'p1');
-      expect(await ledger.pushConfigs(owner, 't')).toEqual([changed]);
+      expect(await ledger.listPushConfigs(owner, 't')).toEqual([changed]);
       await ledger.deletePushConfig(owner, 't', 'p1');
       await ledger.deletePushConfig(owner, 'nothing', 'p1');
     });
@@ -24,14 +24,14 @@ export function describeUpkeep(bench: Bench): void {
     it('takes one for a task that is not stored yet', async () => {
       await bench.ledger.create(owner, newTask('t'));
       await bench.ledger.putPushConfig(owner, { taskId: 't', id: 'p', url: 'https://example.com' });
-      expect(await bench.ledger.pushConfigs(owner, 't')).toHaveLength(1);
+      expect(await bench.ledger.listPushConfigs(owner, 't')).toHaveLength(1);
     });
 
     it('takes none for a task that does not exist', async () => {
       const put = async () =>
         bench.ledger.putPushConfig(owner, { taskId: 'nothing', id: 'p', url: 'https://example.com' });
       await expect(put()).rejects.toMatchObject({ reason: 'TASK_NOT_FOUND' });
-      expect(await bench.ledger.pushConfigs(owner, 'nothing')).toEqual([]);
+      expect(await bench.ledger.listPushConfigs(owner, 'nothing')).toEqual([]);
     });
   });
 
@@ -42,7 +42,7 @@ export function describeUpkeep(bench: Bench): void {
       await given(bench.ledger, 'c', ['working', 'input-required']);
       await given(bench.ledger, 'd', ['completed']);
       await given(bench.ledger, 'a', ['working'], {}, 'bob');
-      const unfinished = await bench.ledger.unfinished();
+      const unfinished = await bench.ledger.listUnfinished();
       expect([...unfinished].sort((a, b) => `${a.owner}${a.id}`.localeCompare(`${b.owner}${b.id}`))).toEqual([
         { owner, id: 'a' },
         { owner, id: 'b' },
@@ -54,7 +54,7 @@ export function describeUpkeep(bench: Bench): void {
       const { ledger } = bench;
       const old = await ledger.create(owner, newTask('old', { contextId: 'c' }), 'm');
       old.append(status(old, 'completed'));
-      await old.settled();
+      await old.whenPersisted();
       await ledger.putPushConfig(owner, { taskId: 'old', id: 'p', url: 'https://example.com' });
       await given(ledger, 'running', ['working'], { contextId: 'c' });
       await given(ledger, 'theirs', ['failed'], {}, 'bob');
@@ -66,8 +66,8 @@ export function describeUpkeep(bench: Bench): void {
       expect(await ledger.expire(moment)).toBe(0);
       expect(await ledger.open(owner, 'old')).toBeUndefined();
       expect(await ledger.open('bob', 'theirs')).toBeUndefined();
-      expect(await ledger.find(owner, 'm')).toBeUndefined();
-      expect(await ledger.pushConfigs(owner, 'old')).toEqual([]);
+      expect(await ledger.findByMessageId(owner, 'm')).toBeUndefined();
+      expect(await ledger.listPushConfigs(owner, 'old')).toEqual([]);
       const page = await ledger.list(owner, { contextId: 'c' });
       expect(page.tasks.map(({ id }) => id)).toEqual(['young', 'running']);
       expect((await ledger.list(owner, {})).totalSize).toBe(2);
@@ -78,13 +78,13 @@ export function describeUpkeep(bench: Bench): void {
       const { ledger } = bench;
       const old = await ledger.create(owner, newTask('t'), 'm');
       old.append(status(old, 'completed'));
-      await old.settled();
+      await old.whenPersisted();
       bench.now += 1_000;
       expect(await ledger.expire(new Date(bench.now))).toBe(1);
       const log = await ledger.create(owner, newTask('t'), 'm');
-      await log.settled();
+      await log.whenPersisted();
       expect(log.sequence).toBe(1);
-      expect(await ledger.find(owner, 'm')).toBe('t');
+      expect(await ledger.findByMessageId(owner, 'm')).toBe('t');
       expect((await ledger.open(owner, 't'))?.state).toBe('submitted');
     });
 
@@ -93,7 +93,7 @@ export function describeUpkeep(bench: Bench): void {
         Array.from({ length: 1_201 }, async (_, n) => bench.ledger.create(owner, newTask(`t${n}`))),
       );
       for (const log of logs) log.append(status(log, 'completed'));
-      for (const log of logs) await log.settled();
+      for (const log of logs) await log.whenPersisted();
       expect(await bench.ledger.expire(new Date(bench.now + 1))).toBe(1_201);
       expect((await bench.ledger.list(owner, {})).totalSize).toBe(0);
     });

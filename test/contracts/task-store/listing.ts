@@ -22,7 +22,7 @@ export function describeListing(bench: Bench): void {
       expect(await ids({})).toEqual(['d', 'c', 'b', 'a']);
       const log = await bench.ledger.open(owner, 'b');
       log?.append(status(log, 'completed'));
-      await log?.settled();
+      await log?.whenPersisted();
       expect(await ids({})).toEqual(['b', 'd', 'c', 'a']);
     });
 
@@ -30,7 +30,7 @@ export function describeListing(bench: Bench): void {
       const log = await bench.ledger.open(owner, 'b');
       log?.append(chunk(log, 'x', false));
       log?.append({ kind: 'input', message: message('m') });
-      await log?.settled();
+      await log?.whenPersisted();
       expect(await ids({})).toEqual(['d', 'c', 'b', 'a']);
       expect((await list({ includeArtifacts: true })).tasks[2]?.artifacts).toHaveLength(1);
     });
@@ -71,7 +71,7 @@ export function describeListing(bench: Bench): void {
     it('follows the state of a task from one filter to the other', async () => {
       const log = await bench.ledger.open(owner, 'c');
       log?.append(status(log, 'input-required'));
-      await log?.settled();
+      await log?.whenPersisted();
       expect(await ids({ status: 'working' })).toEqual(['b']);
       expect(await ids({ status: 'input-required' })).toEqual(['c']);
       expect((await list({ status: 'working' })).totalSize).toBe(1);
@@ -81,7 +81,7 @@ export function describeListing(bench: Bench): void {
     it('leaves artifacts out unless they are asked for', async () => {
       const log = await bench.ledger.open(owner, 'b');
       log?.append(chunk(log, 'x', false));
-      await log?.settled();
+      await log?.whenPersisted();
       const [plain] = (await list({ contextId: 'c1', status: 'working' })).tasks;
       expect(plain && 'artifacts' in plain).toBe(false);
       const [full] = (await list({ contextId: 'c1', status: 'working', includeArtifacts: true })).tasks;

@@ -9,10 +9,10 @@ export function describeOwners(bench: Bench): void {
     it('hides everything of one owner from the other', async () => {
       const { ledger } = bench;
       const log = await ledger.create(owner, newTask('t', { contextId: 'c' }), 'm');
-      await log.settled();
+      await log.whenPersisted();
       await ledger.putPushConfig(owner, { taskId: 't', id: 'p', url: 'https://example.com' });
       expect(await ledger.open(stranger, 't')).toBeUndefined();
-      expect(await ledger.find(stranger, 'm')).toBeUndefined();
+      expect(await ledger.findByMessageId(stranger, 'm')).toBeUndefined();
       for (const request of [{}, { contextId: 'c' }, { status: 'submitted' as const }]) {
         expect(await ledger.list(stranger, request)).toMatchObject({
           tasks: [],
@@ -20,9 +20,9 @@ export function describeOwners(bench: Bench): void {
           nextPageToken: '',
         });
       }
-      expect(await ledger.pushConfigs(stranger, 't')).toEqual([]);
+      expect(await ledger.listPushConfigs(stranger, 't')).toEqual([]);
       await ledger.deletePushConfig(stranger, 't', 'p');
-      expect(await ledger.pushConfigs(owner, 't')).toHaveLength(1);
+      expect(await ledger.listPushConfigs(owner, 't')).toHaveLength(1);
       const put = async () =>
         ledger.putPushConfig(stranger, { taskId: 't', id: 'q', url: 'https://example.org' });
       await expect(put()).rejects.toMatchObject({ reason: 'TASK_NOT_FOUND' });
@@ -33,15 +33,15 @@ export function describeOwners(bench: Bench): void {
       const mine = await ledger.create(owner, newTask('t', { contextId: 'c' }), 'm');
       const theirs = await ledger.create(stranger, newTask('t', { contextId: 'c' }), 'm');
       mine.append(status(mine, 'completed'));
-      await mine.settled();
-      await theirs.settled();
+      await mine.whenPersisted();
+      await theirs.whenPersisted();
       expect((await ledger.open(owner, 't'))?.state).toBe('completed');
       expect((await ledger.open(stranger, 't'))?.state).toBe('submitted');
       expect((await ledger.list(owner, { contextId: 'c' })).tasks[0]?.status.state).toBe('completed');
       expect((await ledger.list(stranger, { contextId: 'c' })).tasks[0]?.status.state).toBe('submitted');
       await ledger.putPushConfig(stranger, { taskId: 't', id: 'p', url: 'https://example.com' });
-      expect(await ledger.pushConfigs(owner, 't')).toEqual([]);
-      expect(await ledger.unfinished()).toEqual([{ owner: stranger, id: 't' }]);
+      expect(await ledger.listPushConfigs(owner, 't')).toEqual([]);
+      expect(await ledger.listUnfinished()).toEqual([{ owner: stranger, id: 't' }]);
     });
 
     it('counts only the tasks of the owner who asks', async () => {

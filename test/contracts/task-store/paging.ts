@@ -40,7 +40,7 @@ export function describePaging(bench: Bench): void {
         moved.add(id);
         const log = await bench.ledger.open(owner, id);
         log?.append(status(log, 'working'));
-        await log?.settled();
+        await log?.whenPersisted();
       });
       expect(new Set(seen).size).toBe(seen.length);
       const untouched = Array.from({ length: 30 }, (_, n) => `t${29 - n}`).filter((id) => !moved.has(id));
@@ -53,7 +53,7 @@ export function describePaging(bench: Bench): void {
       const seen = await walk({ pageSize: 1, status: 'working', contextId: 'c' }, async (page) => {
         const log = await bench.ledger.open(owner, `t${5 - page}`);
         log?.append(status(log, 'completed'));
-        await log?.settled();
+        await log?.whenPersisted();
       });
       expect(seen).toEqual(['t5', 't4', 't3', 't2', 't1', 't0']);
     });
@@ -70,7 +70,7 @@ export function describePaging(bench: Bench): void {
     it('shows fifty tasks when nobody says how many', async () => {
       for (let n = 0; n < 60; n++) await bench.ledger.create(owner, { ...(await makeTask(n)) });
       const log = await given(bench.ledger, 'last');
-      await log.settled();
+      await log.whenPersisted();
       const page = await bench.ledger.list(owner, {});
       expect(page.tasks).toHaveLength(50);
       expect(page.pageSize).toBe(50);

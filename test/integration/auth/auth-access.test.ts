@@ -15,7 +15,7 @@ describe.each(serverAdapters)('who got in through $name', ({ open }) => {
   const { calls, start, send } = serveObserved(open);
 
   it('gets the extended card if it is known, even where others may call', async () => {
-    const door = await start({ any: [bearerAuth({ tokens: testTokens })], isOptional: true });
+    const door = await start({ authenticators: [bearerAuth({ tokens: testTokens })], allowAnonymous: true });
     expect((await send(door, {})).status).toBe(200);
     expect(calls[0]?.principal).toBeUndefined();
     expect((await send(door, withToken('wrong'))).status).toBe(401);
@@ -56,7 +56,10 @@ describe.each(serverAdapters)('who got in through $name', ({ open }) => {
     ['skillId of the request', (skill: string) => ({ message: message1_0(), metadata: { skillId: skill } })],
     ['two of them', (skill: string) => ({ message: message1_0({ skillId: 'read' }), metadata: { skill } })],
   ])('needs what a skill needs that it names: %s', async (_where, params) => {
-    const door = await start({ any: [bearerAuth({ tokens: testTokens })], isOptional: true }, { skills });
+    const door = await start(
+      { authenticators: [bearerAuth({ tokens: testTokens })], allowAnonymous: true },
+      { skills },
+    );
     const ask = (skill: string, headers: Record<string, string>, stream = '') =>
       door.ask('/', {
         method: 'POST',
@@ -85,7 +88,7 @@ describe.each(serverAdapters)('who got in through $name', ({ open }) => {
   it('needs what the agent asks for on its card', async () => {
     const door = await start(
       {
-        any: [
+        authenticators: [
           bearerAuth({ tokens: testTokens }),
           apiKeyAuth({ in: 'header', name: 'X-Key', keys: { k: 'kay' } }),
         ],
@@ -108,8 +111,8 @@ describe.each(serverAdapters)('who got in through $name', ({ open }) => {
   it('may do what authorize allows', async () => {
     const asked: unknown[] = [];
     const door = await start({
-      any: [bearerAuth({ tokens: testTokens })],
-      isOptional: true,
+      authenticators: [bearerAuth({ tokens: testTokens })],
+      allowAnonymous: true,
       authorize: async (principal, { operation, skillId, tenant }) => {
         asked.push([principal?.id, operation, skillId, tenant]);
         return principal?.id === 'bob';

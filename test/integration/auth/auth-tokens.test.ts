@@ -23,8 +23,8 @@ describe.each(serverAdapters)('tokens at $name', ({ open }) => {
     const jwks = { keys: [honest.publicKey, second] };
     door = await open(agent, {
       auth: {
-        any: [jwtAuth({ issuer: honest.url, audience: 'agent', jwks, requiredScopes: ['talk'] })],
-        onRefuse: (error) => refused.push(error),
+        authenticators: [jwtAuth({ issuer: honest.url, audience: 'agent', jwks, requiredScopes: ['talk'] })],
+        onDenied: (error) => refused.push(error),
       },
       onError: (error) => faults.push(error),
     });

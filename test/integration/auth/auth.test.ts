@@ -17,7 +17,7 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
 
   it('finds every way in on the card, in the words of each version', async () => {
     const door = await start({
-      any: [
+      authenticators: [
         apiKeyAuth({ in: 'header', name: 'X-Key', keys: { k: 'a' }, description: 'Ask us' }),
         bearerAuth({ tokens: testTokens }),
         basicAuth({ users: { u: 'p' }, scheme: 'old' }),
@@ -54,7 +54,7 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
   });
 
   it('may always see card, health and readiness', async () => {
-    const door = await start({ any: [bearerAuth({ tokens: testTokens })] });
+    const door = await start({ authenticators: [bearerAuth({ tokens: testTokens })] });
     for (const path of ['/.well-known/agent-card.json', '/.well-known/agent.json', '/healthz', '/readyz']) {
       expect((await door.ask(path)).status).toBe(200);
       expect((await door.ask(path, { headers: { authorization: 'Bearer wrong' } })).status).toBe(200);
@@ -76,7 +76,7 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
   ];
   it.each(places)('is known by a key in $name', async (place) => {
     const door = await start({
-      any: [apiKeyAuth({ in: place.in, name: 'X-Key', keys: { 's3cret-key': 'alice' } })],
+      authenticators: [apiKeyAuth({ in: place.in, name: 'X-Key', keys: { 's3cret-key': 'alice' } })],
     });
     const [headers, query] = place.show('s3cret-key');
     expect((await send(door, headers, undefined, query)).status).toBe(200);
@@ -98,17 +98,17 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
 
   it('is not known by a key that came twice, or by a cookie of another page', async () => {
     const keys = { k: 'alice' };
-    const inQuery = await start({ any: [apiKeyAuth({ in: 'query', name: 'key', keys })] });
+    const inQuery = await start({ authenticators: [apiKeyAuth({ in: 'query', name: 'key', keys })] });
     expect((await send(inQuery, {}, undefined, '?key=k')).status).toBe(200);
     expect((await send(inQuery, {}, undefined, '?key=k&key=x')).status).toBe(401);
-    const inCookie = await start({ any: [apiKeyAuth({ in: 'cookie', name: 'key', keys })] });
+    const inCookie = await start({ authenticators: [apiKeyAuth({ in: 'cookie', name: 'key', keys })] });
     expect((await send(inCookie, { cookie: 'key=k' })).status).toBe(200);
     expect((await send(inCookie, { cookie: 'key=k', origin: 'https://evil.test' })).status).toBe(401);
     expect((await send(inCookie, { cookie: 'key=k', origin: 'null' })).status).toBe(401);
   });
 
   it('is known by name and password', async () => {
-    const door = await start({ any: [basicAuth({ users: { ann: 'pä:ss', nobody: '' } })] });
+    const door = await start({ authenticators: [basicAuth({ users: { ann: 'pä:ss', nobody: '' } })] });
     const show = (pair: string) => ({ authorization: `Basic ${Buffer.from(pair).toString('base64')}` });
     expect((await send(door, show('ann:pä:ss'))).status).toBe(200);
     expect(calls[0]?.principal).toEqual({ id: 'ann' });
@@ -122,7 +122,7 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
 
   it('may choose among the ways in, and is told of each', async () => {
     const door = await start({
-      any: [
+      authenticators: [
         bearerAuth({ tokens: testTokens }),
         apiKeyAuth({ in: 'header', name: 'X-Key', keys: { k: 'kay' } }),
         bearerAuth({ tokens: { late: 'leo' }, scheme: 'second' }),
@@ -218,7 +218,7 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
   it.each(refusals)(
     'is refused in the words of $name',
     async ({ path, method = 'POST', headers = {}, error }) => {
-      const door = await start({ any: [bearerAuth({ tokens: testTokens })] });
+      const door = await start({ authenticators: [bearerAuth({ tokens: testTokens })] });
       // Nothing of the body is read, however wrong it is.
       const body = method === 'GET' ? {} : { body: '{{{{' };
       const response = await door.ask(path, {
@@ -233,7 +233,11 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
   );
 
   it('is refused before a large body is taken', async () => {
-    const door = await start({ any: [bearerAuth({ tokens: testTokens })] }, {}, { maxBodyBytes: 1_000 });
+    const door = await start(
+      { authenticators: [bearerAuth({ tokens: testTokens })] },
+      {},
+      { maxBodyBytes: 1_000 },
+    );
     const body = 'x'.repeat(2_000);
     expect((await door.ask('/', { method: 'POST', body })).status).toBe(401);
     expect((await door.ask('/', { method: 'POST', body, headers: withToken('alice') })).status).toBe(413);
@@ -241,7 +245,7 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
 
   it('is refused at the page of metrics unless it reads', async () => {
     const door = await start(
-      { any: [bearerAuth({ tokens: testTokens })] },
+      { authenticators: [bearerAuth({ tokens: testTokens })] },
       {},
       { metrics: { allow: () => true } },
     );
@@ -251,7 +255,7 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
   });
 
   it('can tell a page of a browser why it was refused', async () => {
-    const door = await start({ any: [bearerAuth({ tokens: testTokens })] });
+    const door = await start({ authenticators: [bearerAuth({ tokens: testTokens })] });
     const response = await send(door, { origin: 'https://page.test' });
     expect(response.status).toBe(401);
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
@@ -265,13 +269,16 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
       'proxy-authorization': 'Basic eA==',
       'x-trace': 'kept',
     };
-    const door = await start({ any: [bearerAuth({ tokens: testTokens })] });
+    const door = await start({ authenticators: [bearerAuth({ tokens: testTokens })] });
     await send(door, headers);
     expect(calls[0]?.principal).toEqual({ id: 'bob', scopes: ['read', 'write'] });
     expect(calls[0]?.headers).toMatchObject({ 'x-trace': 'kept' });
     for (const name of ['authorization', 'cookie', 'proxy-authorization'])
       expect(calls[0]?.headers).not.toHaveProperty(name);
-    const open = await start({ any: [bearerAuth({ tokens: testTokens })], exposeCredentials: true });
+    const open = await start({
+      authenticators: [bearerAuth({ tokens: testTokens })],
+      exposeCredentials: true,
+    });
     await send(open, headers);
     expect(calls[0]?.headers).toMatchObject({ authorization: 'Bearer bob-token', cookie: 'a=b' });
   });
@@ -287,12 +294,12 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
       },
     });
     const withKey = apiKeyAuth({ in: 'query', name: 'key', keys: {} });
-    const door = await start({ any: [broken, withKey] }, {}, { onError });
+    const door = await start({ authenticators: [broken, withKey] }, {}, { onError });
     const response = await send(door, { authorization: 'Odd s3cret' }, undefined, '?key=s3cret');
     expect(response.status).toBe(500);
     expect(await response.text()).not.toContain('database');
     const failing = await start(
-      { any: [bearerAuth({ tokens: testTokens })] },
+      { authenticators: [bearerAuth({ tokens: testTokens })] },
       { extendedCard: () => Promise.reject(new Error('no')) },
       { onError },
     );
@@ -306,7 +313,7 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
   it('is asked to try again when nobody could say who it is', async () => {
     const authenticate = (): Promise<never> => Promise.reject(new A2AError('UNAVAILABLE'));
     const asleep = customAuth({ schemes: { slow: { type: 'http', scheme: 'bearer' } }, authenticate });
-    const door = await start({ any: [asleep, bearerAuth({ tokens: testTokens })] });
+    const door = await start({ authenticators: [asleep, bearerAuth({ tokens: testTokens })] });
     expect((await send(door, withToken('alice'))).status).toBe(200);
     expect((await send(door, withToken('nobody'))).status).toBe(503);
   });
@@ -316,15 +323,15 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
       schemes: { x: { type: 'http', scheme: 'x' } },
       authenticate: async () => ({ id: '' }),
     });
-    const door = await start({ any: [nameless] });
+    const door = await start({ authenticators: [nameless] });
     expect((await send(door, {})).status).toBe(500);
     expect(calls).toEqual([]);
   });
 
   it('does not get in because somebody who listens throws', async () => {
     const door = await start({
-      any: [bearerAuth({ tokens: testTokens })],
-      onRefuse: () => {
+      authenticators: [bearerAuth({ tokens: testTokens })],
+      onDenied: () => {
         throw new Error('no');
       },
     });
@@ -332,12 +339,12 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
   });
 
   it('cannot be let in by nobody, or in two ways of one name', async () => {
-    await expect(start({ any: [] })).rejects.toThrow(/auth\.any/);
+    await expect(start({ authenticators: [] })).rejects.toThrow(/auth\.any/);
     const twice = [
       apiKeyAuth({ in: 'header', name: 'a', keys: {} }),
       apiKeyAuth({ in: 'header', name: 'b', keys: {} }),
     ];
-    await expect(start({ any: twice })).rejects.toThrow(/apiKey/);
+    await expect(start({ authenticators: twice })).rejects.toThrow(/apiKey/);
     expect(() => bearerAuth({ tokens: { '': 'everybody' } })).toThrow(/tokens/);
   });
 });
@@ -357,7 +364,7 @@ describe('who leaves while it is asked who it is', () => {
         return { id: 'alice' };
       },
     });
-    const server = await serve(agent, { auth: { any: [slow] } });
+    const server = await serve(agent, { auth: { authenticators: [slow] } });
     try {
       const closed = new Promise((resolve) => {
         server.server.once('connection', (socket: Socket) => socket.once('close', resolve));

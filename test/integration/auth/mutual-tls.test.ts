@@ -36,7 +36,7 @@ describe.runIf(canMake)('certificates of callers', () => {
     });
     server = await serve(agent, {
       tls: { ...ours.server, ca: ours.ca, requestCert: true },
-      auth: { any: [mutualTlsAuth(), bearerAuth({ tokens: { t: 'tom' } })] },
+      auth: { authenticators: [mutualTlsAuth(), bearerAuth({ tokens: { t: 'tom' } })] },
     });
   });
   afterAll(async () => {
@@ -111,7 +111,7 @@ describe.runIf(canMake)('certificates of callers', () => {
   it('may be asked for before anything else, and be called as one likes', async () => {
     const strict = await serve(agent, {
       tls: { ...ours.server, ca: ours.ca, requestCert: true, rejectUnauthorized: true },
-      auth: { any: [mutualTlsAuth({ principal: ({ fingerprint256 }) => fingerprint256 })] },
+      auth: { authenticators: [mutualTlsAuth({ principal: ({ fingerprint256 }) => fingerprint256 })] },
     });
     try {
       await expect(ask('/.well-known/agent-card.json', {}, {}, strict)).rejects.toThrow();

@@ -110,7 +110,7 @@ describe('dragoman actions', () => {
 
   it('takes a token from the environment', async () => {
     const server = await serve(sampleAgent(), {
-      auth: { any: [bearerAuth({ tokens: { 'a-secret-of-some-length': 'alice' } })] },
+      auth: { authenticators: [bearerAuth({ tokens: { 'a-secret-of-some-length': 'alice' } })] },
     });
     closeAfterTest(() => server.stop(0));
     const args = [cliEntry, 'actions', 'invoke', 'sample/echo', 'x', '--agent', server.url];

@@ -53,7 +53,7 @@ describe.each([
   async function scene() {
     const { raw, ...rest } = await lingering();
     const clock = new ManualClock();
-    const remote = connect(raw.url, { retries: 0, resumes: 0 });
+    const remote = connect(raw.url, { maxRetries: 0, maxResumes: 0 });
     closeAfterTest(() => remote.close());
     const made = await bridge({ agentName: 'remote', agent: wrap(remote), clock });
     closeAfterTest(() => made.close());
@@ -122,7 +122,7 @@ describe('a call that is over before its agent is ready', () => {
     const clock = new ManualClock();
     const ready = createDeferred();
     const supervised = supervise({ url: raw.url, probe: () => ready.opened, clock });
-    const remote = connect(raw.url, { retries: 0 });
+    const remote = connect(raw.url, { maxRetries: 0 });
     closeAfterTest(() => remote.close());
     closeAfterTest(() => supervised.stop());
     const made = await bridge({

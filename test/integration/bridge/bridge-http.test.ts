@@ -187,7 +187,7 @@ describe('actions over HTTP', () => {
 
 describe('callers that prove who they are', () => {
   const keys = { 'key-of-alice-0123456789': { id: 'alice' }, 'key-of-bob-0123456789': { id: 'bob' } };
-  const auth = { any: [apiKeyAuth({ in: 'header', name: 'x-api-key', keys })] };
+  const auth = { authenticators: [apiKeyAuth({ in: 'header', name: 'x-api-key', keys })] };
 
   it('are asked to, and have follow-ups and contexts of their own', async () => {
     const url = await serving(await bridgeToServedAgent(sampleAgent()), { auth });

@@ -82,7 +82,7 @@ describe('an action', () => {
     const agent = defineAgent({
       name: 'Direct',
       description: 'Speaks at once',
-      mayAnswerDirectly: true,
+      allowDirectReply: true,
       process: () => ({ messageId: 'm', role: 'agent', parts: [{ text: 'hello' }] }),
     });
     expect(await (await bridgeToServedAgent(agent)).invoke('remote/default', { prompt: 'x' })).toMatchObject({

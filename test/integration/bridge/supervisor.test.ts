@@ -49,7 +49,7 @@ function supervised(options: SuperviseOptions): Supervised {
     minDelay: 20,
     maxDelay: 100,
     stopTimeout: 200,
-    guard: inBuilt('guard.js'),
+    reaperPath: inBuilt('guard.js'),
     ...options,
   });
   opened.push(made);
@@ -374,7 +374,7 @@ a2a_server_working_dir: ${folder}
 `;
     const [config] = readBridgeConfig(text, join(folder, 'bridge.yaml'), {});
     const opened = openAgent(config as BridgeAgentConfig, {
-      supervise: { guard: inBuilt('guard.js'), minDelay: 20, stopTimeout: 200 },
+      supervise: { reaperPath: inBuilt('guard.js'), minDelay: 20, stopTimeout: 200 },
     });
     // Nothing is ready yet; the bridge waits.
     const actions = await bridge({ ...opened.bridge });

@@ -13,7 +13,9 @@ export const settings: readonly Row[] = [
     'AUTH_001',
     'bearer tokens and keys go where the card says',
     async ({ fields, document, recording }) => {
-      const token = await recording({ auth: { any: [bearerAuth({ tokens: { 't0ken-1': 'alice' } })] } });
+      const token = await recording({
+        auth: { authenticators: [bearerAuth({ tokens: { 't0ken-1': 'alice' } })] },
+      });
       expect((await document(`send -a ${token.url} hi`, 4)).error).toMatchObject({
         code: 'A2ACLI_ERR_CREDENTIALS_MISSING',
         hint: expect.stringContaining('A2ACLI_BEARER'),
@@ -24,7 +26,7 @@ export const settings: readonly Row[] = [
       expect((await fields(`send -a ${token.url} hi --bearer t0ken-1`)).State).toBe('TASK_STATE_COMPLETED');
       for (const place of ['header', 'query', 'cookie'] as const) {
         const keyed = await recording({
-          auth: { any: [apiKeyAuth({ in: place, name: 'X-Key', keys: { 'k3y-1': 'alice' } })] },
+          auth: { authenticators: [apiKeyAuth({ in: place, name: 'X-Key', keys: { 'k3y-1': 'alice' } })] },
         });
         for (const transport of ['JSONRPC', 'HTTP+JSON'])
           expect(
@@ -44,7 +46,9 @@ export const settings: readonly Row[] = [
     'AUTH_002',
     'secrets may come from the environment; the help says why they should',
     async ({ run, fields, document, recording }) => {
-      const token = await recording({ auth: { any: [bearerAuth({ tokens: { 't0ken-2': 'alice' } })] } });
+      const token = await recording({
+        auth: { authenticators: [bearerAuth({ tokens: { 't0ken-2': 'alice' } })] },
+      });
       const env = { A2ACLI_BEARER: 't0ken-2' };
       expect((await fields(`send -a ${token.url} hi`, { env })).State).toBe('TASK_STATE_COMPLETED');
       expect((await document(`send -a ${token.url} hi --bearer other`, 4, { env })).error.code).toBe(
@@ -69,7 +73,7 @@ export const settings: readonly Row[] = [
   row('AUTH_004', 'no secret in what is logged', async ({ run, recording }) => {
     for (const place of ['header', 'query', 'cookie'] as const) {
       const keyed = await recording({
-        auth: { any: [apiKeyAuth({ in: place, name: 'X-Key', keys: { 'k3y-secret': 'alice' } })] },
+        auth: { authenticators: [apiKeyAuth({ in: place, name: 'X-Key', keys: { 'k3y-secret': 'alice' } })] },
       });
       const { code, stdout, stderr } = await run(
         `send -a ${keyed.url} hi --debug --verbose --api-key k3y-secret --bearer b3arer-secret --svc-param x-own:0wn-secret`,

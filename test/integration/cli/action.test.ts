@@ -72,7 +72,7 @@ let wrong: ServedAgent;
 
 beforeAll(async () => {
   right = await serveMutant();
-  guarded = await serveMutant({ isGuarded: true });
+  guarded = await serveMutant({ requiresAuthentication: true });
   wrong = await serveMutant({
     wire: () => ({
       answer(answer, { operation }) {

@@ -331,7 +331,7 @@ describe('stopping', () => {
   it('ends at once on the second signal', async () => {
     const agent = await serve(write('slow.mjs', slow));
     // A request that waits for its task holds the first signal up.
-    const waiting = connect(agent.url, { retries: 0 })
+    const waiting = connect(agent.url, { maxRetries: 0 })
       .send(say('x'))
       .then(
         () => 'answered',

@@ -27,7 +27,7 @@ beforeAll(async () => {
       },
     }),
   });
-  guarded = await serveMutant({ isGuarded: true });
+  guarded = await serveMutant({ requiresAuthentication: true });
 });
 
 afterAll(async () => {

@@ -31,7 +31,7 @@ let guarded: ServedAgent;
 
 beforeAll(async () => {
   right = await serveMutant();
-  guarded = await serveMutant({ isGuarded: true });
+  guarded = await serveMutant({ requiresAuthentication: true });
 });
 
 afterAll(async () => {
@@ -103,7 +103,7 @@ describe('dragoman conformance', () => {
     const only = [served.url, '--fixtures', 'fx', '--only', 'push.delivers', '--webhook-port', String(port)];
     relay.cut();
     expect((await rulesOf(...only, '--webhook-url', address)).get('push.delivers')?.verdict).toBe('fail');
-    relay.mend();
+    relay.restore();
     expect((await rulesOf(...only, '--webhook-url', address)).get('push.delivers')?.verdict).toBe('pass');
     expect(urls.every((url) => url.startsWith(`${address}/`))).toBe(true);
     await relay.remove();

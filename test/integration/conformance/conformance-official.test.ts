@@ -46,7 +46,7 @@ beforeAll(async () => {
   await Promise.all(
     sdks.map(async (sdk) => {
       const server: Started = await servers[sdk](fixtures);
-      outcomes.set(sdk, await testConformance(server.url, { ways: fixturePrompts, timeout: 8_000 }));
+      outcomes.set(sdk, await testConformance(server.url, { prompts: fixturePrompts, timeout: 8_000 }));
       await server.close();
     }),
   );

@@ -20,12 +20,12 @@ const shy = defineAgent({
 describe('an agent whose card names no version', () => {
   let old: RunningServer;
   beforeAll(async () => {
-    old = await serve(shy, { speaks: '0.1' });
+    old = await serve(shy, { onlyVersion: '0.1' });
   });
   afterAll(() => old.stop(0));
 
   it('is examined as what it speaks, and not accused of what it does not', async () => {
-    const { lanes, results } = await runChecks(old.url, {
+    const { variants: lanes, results } = await runChecks(old.url, {
       checks: allChecks,
       invariants: allInvariants,
     });
@@ -36,14 +36,14 @@ describe('an agent whose card names no version', () => {
 
   it('is examined as one of 0.3 where it knows those methods only', async () => {
     const unmarked = await startUnmarked(['message/send']);
-    const { lanes } = await runChecks(unmarked.url, { checks: [], invariants: [] });
+    const { variants: lanes } = await runChecks(unmarked.url, { checks: [], invariants: [] });
     expect(lanes.map(({ version }) => version)).toEqual(['0.3']);
     await unmarked.close();
   });
 
   it('is taken for what its card looks like where its answers do not tell', async () => {
     const unmarked = await startUnmarked(['message/send', 'tasks/send']);
-    const { lanes } = await runChecks(unmarked.url, { checks: [], invariants: [] });
+    const { variants: lanes } = await runChecks(unmarked.url, { checks: [], invariants: [] });
     expect(lanes.map(({ version }) => version)).toEqual(['0.3']);
     await unmarked.close();
   });

@@ -59,7 +59,7 @@ describe('dragoman console', () => {
     const file = join(folder, 'tasks.db');
     const ledger = await sqliteTaskStore({ file });
     const task = { id: 't', contextId: 'c', status: { state: 'completed' as const } };
-    await (await ledger.create('', task)).settled();
+    await (await ledger.create('', task)).whenPersisted();
     await ledger.putPushConfig('', { id: 'p', taskId: 't', url: 'https://hooks.example/x' });
     const deadSince = '2026-01-01T00:00:00.000Z';
     await ledger.putDelivery('', 't', 'p', { delivered: 0, attempts: 9, deadSince });

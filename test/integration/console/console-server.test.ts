@@ -36,10 +36,10 @@ const talker = defineAgent(
       yield `You said: ${text}`;
     },
   },
-  { ledger, metrics },
+  { taskStore: ledger, metrics },
 );
 const old = defineAgent({ name: 'Old', description: 'Old', process: async ({ text }) => `heard ${text}` });
-const tape = new TrafficLog({ maxPassages: 100 });
+const tape = new TrafficLog({ maxRecords: 100 });
 let served: RunningServer;
 let oldServed: RunningServer;
 let official: readonly Started[];
@@ -49,13 +49,13 @@ let id: string;
 
 beforeAll(async () => {
   served = await serve(talker, { metrics: { metrics } });
-  oldServed = await serve(old, { speaks: '0.1' });
+  oldServed = await serve(old, { onlyVersion: '0.1' });
   official = await Promise.all([start02(), start03(), start13()]);
   running = await serveConsole({
     agents: [{ url: served.url }, { url: oldServed.url }],
-    tape,
+    trafficLog: tape,
     metrics,
-    ledger,
+    taskStore: ledger,
   });
   page = new ConsolePage(running);
   [{ id }] = await page.call('agents');
@@ -328,7 +328,7 @@ describe('agents of others', () => {
 describe('credentials', () => {
   const users = { alice: 'open sesame' };
   const auth = {
-    any: [
+    authenticators: [
       bearerAuth({ tokens: { 'token-of-alice': 'alice' } }),
       basicAuth({ users }),
       apiKeyAuth({ in: 'header', name: 'X-Key', keys: { 'key-of-alice': 'alice' } }),

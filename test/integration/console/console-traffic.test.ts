@@ -12,14 +12,14 @@ const talker = defineAgent({
   description: 'Talks',
   process: async ({ text }) => `You said: ${text}`,
 });
-const tape = new TrafficLog({ maxPassages: 100 });
+const tape = new TrafficLog({ maxRecords: 100 });
 let served: RunningServer;
 let running: RunningConsole;
 let page: ConsolePage;
 
 beforeAll(async () => {
   served = await serve(talker);
-  running = await serveConsole({ tape });
+  running = await serveConsole({ trafficLog: tape });
   page = new ConsolePage(running);
 });
 afterAll(async () => {
@@ -30,7 +30,7 @@ afterAll(async () => {
 
 describe('the wire', () => {
   const passage = (text: string) =>
-    ({ at: 1, trip: 't', kind: 'request', from: 'a', to: 'b', text }) as const;
+    ({ at: 1, exchangeId: 't', kind: 'request', from: 'a', to: 'b', text }) as const;
 
   it('is played from a number on, then as it comes', async () => {
     tape.add(passage('one'));
@@ -44,12 +44,12 @@ describe('the wire', () => {
   });
 
   it('is played from its beginning to whoever has seen the tape of another console', async () => {
-    const [oldest] = tape.after();
-    const playing = page.follow(`wire?after=${tape.last + 1_000}&tape=another`);
+    const [oldest] = tape.recordsAfter();
+    const playing = page.follow(`wire?after=${tape.lastSequence + 1_000}&tape=another`);
     const { id: tapeId } = (await playing.next()).value;
     expect((await playing.next()).value).toEqual({ kind: 'passage', passage: oldest });
     await playing.return(undefined);
-    const again = page.follow(`wire?after=${tape.last}&tape=${tapeId}`);
+    const again = page.follow(`wire?after=${tape.lastSequence}&tape=${tapeId}`);
     await again.next();
     const next = again.next();
     const newest = tape.add(passage('newest'));
@@ -68,7 +68,7 @@ describe('the wire', () => {
   });
 
   it('tells a reader that is too slow how much it missed, and keeps nothing for it', async () => {
-    const before = tape.last;
+    const before = tape.lastSequence;
     const headers = { authorization: `Bearer ${running.token}` };
     const [slow] = (await once(
       askFor(`${running.origin}/api/wire?after=${before}`, { headers }),
@@ -96,7 +96,7 @@ describe('the wire', () => {
           received++;
         }
       }
-      if (last === tape.last) break;
+      if (last === tape.lastSequence) break;
     }
     slow.destroy();
     expect(missed).toBeGreaterThan(100);

@@ -33,7 +33,7 @@ async function served(agent = sampleAgent()): Promise<string> {
 }
 
 function at(url: string) {
-  const agent = connect(url, { memory: createEndpointCache() });
+  const agent = connect(url, { endpointCache: createEndpointCache() });
   open.push(agent);
   return agent;
 }

@@ -89,7 +89,7 @@ describe('many agents under one host', () => {
   );
   it.each(callers)('answer a caller of %s: %s', async (version, name) => {
     const url = `${running.url}/agents/${name}`;
-    const agent = connect(url, { versions: [version], memory: createEndpointCache() });
+    const agent = connect(url, { versions: [version], endpointCache: createEndpointCache() });
     open.push(agent);
     const answer = await agent.send(request('hello'));
     if (!isTask(answer)) throw new Error('no task');
@@ -104,7 +104,7 @@ describe('many agents under one host', () => {
   const longer = ['own', 'sdk-0.3', 'sdk-1.3'];
   it.each(longer)('ask back, and go on when they are answered, over REST: %s', async (name) => {
     const url = `${running.url}/agents/${name}`;
-    const agent = connect(url, { transports: ['HTTP+JSON'], memory: createEndpointCache() });
+    const agent = connect(url, { transports: ['HTTP+JSON'], endpointCache: createEndpointCache() });
     open.push(agent);
     const asked = await agent.send(request('ask'));
     if (!isTask(asked)) throw new Error('no task');
@@ -114,7 +114,7 @@ describe('many agents under one host', () => {
   });
 
   it.each(longer)('are canceled while they work: %s', async (name) => {
-    const agent = connect(`${running.url}/agents/${name}`, { memory: createEndpointCache() });
+    const agent = connect(`${running.url}/agents/${name}`, { endpointCache: createEndpointCache() });
     open.push(agent);
     const states: string[] = [];
     let isCanceled = false;
@@ -156,7 +156,7 @@ describe('many agents under one host', () => {
   });
 
   it('are counted by outcome', async () => {
-    const agent = connect(`${running.url}/agents/own`, { memory: createEndpointCache() });
+    const agent = connect(`${running.url}/agents/own`, { endpointCache: createEndpointCache() });
     open.push(agent);
     await expect(agent.getTask({ id: 'none' })).rejects.toMatchObject({ reason: 'TASK_NOT_FOUND' });
     const { samples } = parseExposition((await httpGet(`${running.url}/metrics`)).text);
@@ -328,8 +328,8 @@ describe('an upstream in trouble', () => {
       { clock },
     );
     const agent = connect(`${outer.url}/agents/a`, {
-      memory: createEndpointCache(),
-      retries: 0,
+      endpointCache: createEndpointCache(),
+      maxRetries: 0,
       versions: ['1.0'],
     });
     open.push(agent);

@@ -153,7 +153,12 @@ mesh: { url: "${broker.url}", namespace: test_namespace, card_interval_seconds: 
 agents:
   Counter: { url: "${url}", show: [mesh] }
 `);
-    const agent = meshAgent({ link, namespace: 'test_namespace', name: 'Counter', limits: { tasks: total } });
+    const agent = meshAgent({
+      broker: link,
+      namespace: 'test_namespace',
+      name: 'Counter',
+      limits: { tasks: total },
+    });
     open.push(agent);
     let answered = 0;
     const first = createDeferred();
@@ -230,9 +235,9 @@ agents:
     );
     open.push({ close: () => gateway.stop(0) });
     const client = connect(`${gateway.url}/agents/stuck`, {
-      memory: createEndpointCache(),
-      retries: 0,
-      resumes: 0,
+      endpointCache: createEndpointCache(),
+      maxRetries: 0,
+      maxResumes: 0,
     });
     open.push(client);
     const ask = async () =>

@@ -37,7 +37,7 @@ describe.skipIf(!isHere)('the scenario files of the mesh', () => {
     );
     expect(files).toHaveLength(9);
     const results = await runScenarios(scenarios, {
-      openRig: () => openHarness({ link: broker?.url ?? 'memory' }),
+      openHarness: () => openHarness({ broker: broker?.url ?? 'memory' }),
     });
     expect(results.filter(({ outcome }) => outcome !== 'passed').map((each) => formatFailure(each))).toEqual(
       [],

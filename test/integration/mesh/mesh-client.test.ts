@@ -57,9 +57,9 @@ async function thereAndBack(
   const link = connectMemoryBroker();
   const requests: MeshMessage[] = [];
   await link.subscribe('ns/a2a/v1/agent/request/*', (delivery) => void requests.push(delivery));
-  const remote = meshAgent({ link, namespace: 'ns/', name: 'Worker', ...source });
+  const remote = meshAgent({ broker: link, namespace: 'ns/', name: 'Worker', ...source });
   await remote.ready?.();
-  const shown = await serveOnMesh(agent, { link, namespace: 'ns', name: 'Worker', ...face });
+  const shown = await serveOnMesh(agent, { broker: link, namespace: 'ns', name: 'Worker', ...face });
   ends.push(
     () => link.close(),
     () => shown.close(),
@@ -157,7 +157,7 @@ describe('an agent that lives on the mesh', () => {
   it('is an error that says what to do, where nobody announces it', async () => {
     const clock = new ManualClock();
     const link = connectMemoryBroker();
-    const remote = meshAgent({ link, namespace: 'ns', name: 'Nobody', clock });
+    const remote = meshAgent({ broker: link, namespace: 'ns', name: 'Nobody', clock });
     ends.push(
       () => link.close(),
       () => remote.close(),

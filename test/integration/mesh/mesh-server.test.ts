@@ -34,7 +34,7 @@ async function shown(agent: Agent, options: Partial<MeshServerOptions> = {}) {
   const log: LogEntry[] = [];
   const caller = await MeshTestClient.join(link);
   const face = await serveOnMesh(agent, {
-    link,
+    broker: link,
     namespace: 'test_namespace/',
     name: 'Shown',
     log: (entry) => log.push(entry),
@@ -308,7 +308,11 @@ describe('an agent that is shown on the mesh', () => {
         ),
     };
     ends.push(() => inner.close());
-    const face = await serveOnMesh(echo(wait.opened), { link, namespace: 'test_namespace', name: 'Shown' });
+    const face = await serveOnMesh(echo(wait.opened), {
+      broker: link,
+      namespace: 'test_namespace',
+      name: 'Shown',
+    });
     const caller = await MeshTestClient.join(inner);
     await caller.say('Shown', 'a', request0_3('a', 'slow'));
     await caller.find(({ place }) => place === 'status');
@@ -363,7 +367,7 @@ describe('the card on the mesh', () => {
     });
     const log: LogEntry[] = [];
     const settings = {
-      link,
+      broker: link,
       namespace: 'ns/',
       name: 'Alias',
       clock,

@@ -194,7 +194,7 @@ describe.each(ways)('a caller that hangs up %s', (_way, makeServer) => {
   });
 
   async function expectNothingLeft(): Promise<void> {
-    await waitUntil(() => sockets.size === 0 && httpFace.face.openStreams === 0, 'every line is closed');
+    await waitUntil(() => sockets.size === 0 && httpFace.context.openStreams === 0, 'every line is closed');
     await waitUntil(
       async () => (await agent.listTasks({ status: 'working' })).totalSize === 0,
       'every task is done',
@@ -271,7 +271,7 @@ describe.each(ways)('a caller that hangs up %s', (_way, makeServer) => {
     );
     const line = new RawConnection(port);
     line.write(Buffer.concat(requests));
-    await waitUntil(() => httpFace.face.openStreams > 1, 'the streams begin');
+    await waitUntil(() => httpFace.context.openStreams > 1, 'the streams begin');
     line.destroy();
     await expectNothingLeft();
   });

@@ -74,9 +74,9 @@ async function agentWith(
   const { port } = new URL(home.url);
   const problems: ClientWarning[] = [];
   const agent = connect(`http://agent.example.com:${port}`, {
-    memory: createEndpointCache(),
+    endpointCache: createEndpointCache(),
     random: () => 0,
-    onProblem: (problem) => problems.push(problem),
+    onWarning: (problem) => problems.push(problem),
     ...options,
   });
   open.push(
@@ -263,7 +263,10 @@ describe('a card that leads elsewhere', () => {
       urls.push(url);
       return Promise.resolve(Response.json(init.method === 'GET' ? wireCardFixture('http://10.0.0.1') : {}));
     };
-    const agent = connect('https://agent.example.com', { fetch: spying, memory: createEndpointCache() });
+    const agent = connect('https://agent.example.com', {
+      fetch: spying,
+      endpointCache: createEndpointCache(),
+    });
     await expect(agent.send(request)).rejects.toMatchObject(refused);
     expect(urls).toEqual(['https://agent.example.com/.well-known/agent-card.json']);
   });
@@ -276,7 +279,7 @@ describe('what the user typed', () => {
       const home = await startRawServer((_asked, response) =>
         respondJson(response, wireCardFixture(`http://${to}:${target.port}`)),
       );
-      const agent = connect(home.url, { memory: createEndpointCache() });
+      const agent = connect(home.url, { endpointCache: createEndpointCache() });
       open.push(
         () => home.close(),
         () => agent.close(),
@@ -289,7 +292,7 @@ describe('what the user typed', () => {
     const home = await startRawServer((_asked, response) =>
       respondJson(response, wireCardFixture('http://10.0.0.1')),
     );
-    const agent = connect(home.url, { memory: createEndpointCache() });
+    const agent = connect(home.url, { endpointCache: createEndpointCache() });
     open.push(
       () => home.close(),
       () => agent.close(),
@@ -300,7 +303,7 @@ describe('what the user typed', () => {
   it('may be a whole card, or a place of the card at another origin', async () => {
     const target = await listener(done);
     const whole = wireCardFixture(`http://agent.example.com:${target.port}`);
-    const given = connect(whole, { memory: createEndpointCache() });
+    const given = connect(whole, { endpointCache: createEndpointCache() });
     open.push(() => given.close());
     expect(await given.send(request)).toMatchObject({ id: 't1' });
 
@@ -311,7 +314,7 @@ describe('what the user typed', () => {
     const cardPath = `http://agent.example.com:${new URL(cards.url).port}/card`;
     const placed = connect(`http://agent.example.com:${target.port}`, {
       cardPath,
-      memory: createEndpointCache(),
+      endpointCache: createEndpointCache(),
     });
     open.push(() => placed.close());
     expect(await placed.send(request)).toMatchObject({ id: 't1' });
@@ -324,7 +327,7 @@ describe('a redirect of the card', () => {
   async function agentOf(answer: Answer, options: ConnectOptions) {
     const home = await startRawServer(answer);
     const agent = connect(`http://agent.example.com:${new URL(home.url).port}`, {
-      memory: createEndpointCache(),
+      endpointCache: createEndpointCache(),
       ...options,
     });
     open.push(

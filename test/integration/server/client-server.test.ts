@@ -96,8 +96,8 @@ describe.each(ways)('our own client before our own server in %s', (_name, option
     const remote = connect(line.url, {
       ...options,
       random: () => 0,
-      memory: createEndpointCache(),
-      onProblem: (problem) => problems.push(problem),
+      endpointCache: createEndpointCache(),
+      onWarning: (problem) => problems.push(problem),
     });
     ends.push(() => remote.close());
     const events: StreamEvent[] = [];
@@ -114,8 +114,8 @@ describe.each(ways)('our own client before our own server in %s', (_name, option
   });
 
   it('is a link in a chain', async () => {
-    const first = connect(await shown(halves().agent), { ...options, memory: createEndpointCache() });
-    const second = connect(await shown({ ...first }), { ...options, memory: createEndpointCache() });
+    const first = connect(await shown(halves().agent), { ...options, endpointCache: createEndpointCache() });
+    const second = connect(await shown({ ...first }), { ...options, endpointCache: createEndpointCache() });
     ends.push(
       () => first.close(),
       () => second.close(),
@@ -135,13 +135,16 @@ describe.each(ways)(
   'a caller of 0.1 before a gateway before an agent that is asked in %s',
   (_name, options) => {
     it('keeps its own names', async () => {
-      const inner = connect(await shown(halves().agent), { ...options, memory: createEndpointCache() });
-      const outer = connect(await shown(inner), { versions: ['0.1'], memory: createEndpointCache() });
+      const inner = connect(await shown(halves().agent), {
+        ...options,
+        endpointCache: createEndpointCache(),
+      });
+      const outer = connect(await shown(inner), { versions: ['0.1'], endpointCache: createEndpointCache() });
       ends.push(
         () => inner.close(),
         () => outer.close(),
       );
-      const claimed = { ...say('hi'), claimedTaskId: 'mine' };
+      const claimed = { ...say('hi'), clientTaskId: 'mine' };
       const task = (await outer.send({
         ...claimed,
         message: { ...claimed.message, contextId: 'session' },

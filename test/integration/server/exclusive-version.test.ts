@@ -8,7 +8,8 @@ const agent = defineAgent({ name: 'Old', description: 'Old', process: async ({ t
 const servers = new Map<string, RunningServer>();
 
 beforeAll(async () => {
-  for (const speaks of ['0.1', '0.3'] as const) servers.set(speaks, await serve(agent, { speaks }));
+  for (const speaks of ['0.1', '0.3'] as const)
+    servers.set(speaks, await serve(agent, { onlyVersion: speaks }));
 });
 afterAll(async () => {
   for (const server of servers.values()) await server.stop();

@@ -27,7 +27,7 @@ async function open(options: ServeOptions) {
         yield text;
       },
     },
-    { newId: () => `id-${++drawn}`, push: { egress: { resolve: async () => [] } } },
+    { generateId: () => `id-${++drawn}`, push: { egress: { resolve: async () => [] } } },
   );
   const server = await serve(agent, options);
   opened.push({ server, agent });
@@ -53,7 +53,7 @@ describe('beside a server without the lane', () => {
   it('everything that was changed a little gets the same answer', { timeout: 120_000 }, async () => {
     const seed = Number(process.env.DRAGOMAN_SEED ?? Date.now() % 1_000_000);
     const options = { maxBodyBytes: 100_000 };
-    const twins = [await open(options), await open({ ...options, fastLane: false })] as const;
+    const twins = [await open(options), await open({ ...options, fastPath: false })] as const;
     const seeds = await Promise.all(
       twins.map(async ({ agent }) => seedRequests(expectTask(await agent.send(userRequest('hi'))).id)),
     );
@@ -76,7 +76,7 @@ describe('beside a server without the lane', () => {
           // What is not framed may be waited for until it is known that nothing follows.
           if (!mutants[twin]?.isFramed) line.socket.end();
           const reply = await line.next();
-          if (twin === 0) inLane += twins[0].lane.inLane.size;
+          if (twin === 0) inLane += twins[0].lane.fastPathConnections.size;
           line.destroy();
           return reply && comparable(reply);
         }),

@@ -41,7 +41,7 @@ async function open(options: ServeOptions = {}) {
   let drawn = 0;
   const agent = defineAgent(
     { name: 'Echo', description: 'Says it back', pushNotifications: true, process: echo },
-    { newId: () => `id-${++drawn}`, push: { egress: { resolve: async () => [] } } },
+    { generateId: () => `id-${++drawn}`, push: { egress: { resolve: async () => [] } } },
   );
   const server = await serve(agent, options);
   opened.push({ server, agent });
@@ -63,15 +63,15 @@ describe('a plain request', () => {
     for (let i = 0; i < 3; i++) {
       line.write(asked('SendMessage', 'hi', i));
       expect(idOf(await line.next())).toBe(i);
-      expect(lane.inLane.size).toBe(1);
+      expect(lane.fastPathConnections.size).toBe(1);
     }
     line.write(asked('SendStreamingMessage', 'stream', 4));
     expect((await line.next())?.headers.get('content-type')).toBe('text/event-stream');
     line.write(health);
     expect((await line.next())?.status).toBe(200);
-    expect(lane.inLane.size).toBe(1);
+    expect(lane.fastPathConnections.size).toBe(1);
     line.destroy();
-    await waitUntil(() => lane.inLane.size === 0, 'the lane is empty');
+    await waitUntil(() => lane.fastPathConnections.size === 0, 'the lane is empty');
   });
 
   it('is waited for once if its head came alone, as many clients send it', async () => {
@@ -80,7 +80,7 @@ describe('a plain request', () => {
     const line = new RawConnection(port);
     const body = request.indexOf('\r\n\r\n') + 4;
     line.write(request.subarray(0, body));
-    await waitUntil(() => lane.inLane.size === 1, 'it is connected');
+    await waitUntil(() => lane.fastPathConnections.size === 1, 'it is connected');
     await new Promise(setImmediate);
     line.write(request.subarray(body));
     expect((await line.next())?.status).toBe(200);
@@ -128,7 +128,7 @@ describe('a plain request', () => {
     expect((await line.next())?.body).toContain(' over');
     expect([idOf(await line.next()), idOf(await line.next())]).toEqual([2, 3]);
     // Those that came together were left to Node.
-    expect(lane.inLane.size).toBeLessThanOrEqual(1);
+    expect(lane.fastPathConnections.size).toBeLessThanOrEqual(1);
     line.destroy();
   });
 
@@ -216,14 +216,14 @@ describe('whoever wants to see requests at the server of Node', () => {
     const line = new RawConnection(port);
     line.write(health);
     expect((await line.next())?.status).toBe(200);
-    expect(lane.inLane.size).toBe(0);
+    expect(lane.fastPathConnections.size).toBe(0);
     line.destroy();
   });
 
   it('by asking for it has no lane at all', async () => {
-    const { port, lane } = await open({ fastLane: false });
+    const { port, lane } = await open({ fastPath: false });
     expect((await exchangeRaw(port, health))?.status).toBe(200);
-    expect(lane.inLane).toBeUndefined();
+    expect(lane.fastPathConnections).toBeUndefined();
   });
 });
 
@@ -247,14 +247,14 @@ describe('a connection', () => {
     const line = new RawConnection(port);
     line.socket.end(asked('SendMessage', 'half').subarray(0, -5));
     expect((await line.rest()).map(({ status }) => status)).toEqual([400]);
-    await waitUntil(() => lane.inLane.size === 0, 'the lane is empty');
+    await waitUntil(() => lane.fastPathConnections.size === 0, 'the lane is empty');
   });
 
   it('of a caller that does not read gets no second answer, and holds little', async () => {
     const { port, lane } = await open();
     let answers = 0;
     const big = 'x'.repeat(50_000);
-    const { answererAt } = lane;
+    const { handlerFor: answererAt } = lane;
     Object.assign(lane, {
       answererAt: (target: string) => {
         const answerer = answererAt(target);
@@ -290,7 +290,7 @@ describe('a connection', () => {
     line.write(asked('SendMessage', 'wait'));
     await agentWaits();
     line.destroy();
-    await waitUntil(() => lane.inLane.size === 0, 'the lane is empty');
+    await waitUntil(() => lane.fastPathConnections.size === 0, 'the lane is empty');
     release?.();
     await waitUntil(() => outcomes.length > 0, 'it is noted');
     expect(outcomes).toEqual([['send', 'OK']]);
@@ -350,7 +350,7 @@ describe('a connection', () => {
     const request = asked('SendMessage', 'half');
     const line = new RawConnection(port);
     line.write(request.subarray(0, -5));
-    await waitUntil(() => lane.inLane.size === 1, 'it is connected');
+    await waitUntil(() => lane.fastPathConnections.size === 1, 'it is connected');
     expect((await exchangeRaw(port, health))?.status).toBe(200);
     const stopped = server.stop(10_000);
     line.write(request.subarray(-5));
@@ -368,7 +368,7 @@ describe('a connection', () => {
     const busy = new RawConnection(port);
     busy.write(asked('SendMessage', 'wait'));
     await agentWaits();
-    expect(lane.inLane.size).toBe(2);
+    expect(lane.fastPathConnections.size).toBe(2);
     const stopped = server.stop(10_000);
     await idle.ended();
     expect(busy.isClosed).toBe(false);

@@ -31,7 +31,7 @@ beforeAll(async () => {
       process: ({ text }) => text || 'nothing',
     },
     {
-      ledger: memoryTaskStore({ maxTasks: 5_000, maxReplayable: 100 }),
+      taskStore: memoryTaskStore({ maxTasks: 5_000, maxReplayableEvents: 100 }),
       maxPushConfigs: 1_000_000,
       // Nothing here is meant to leave the machine.
       push: { egress: { resolve: async () => [] } },

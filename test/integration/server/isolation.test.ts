@@ -160,8 +160,10 @@ describe.each(ledgers)('tasks $kept', ({ make }) => {
 
   beforeAll(async () => {
     ledger = await make();
-    agent = sampleAgent({}, { ledger });
-    server = await serve(agent, { auth: { any: [trustingAuthenticator()], isOptional: true } });
+    agent = sampleAgent({}, { taskStore: ledger });
+    server = await serve(agent, {
+      auth: { authenticators: [trustingAuthenticator()], allowAnonymous: true },
+    });
     ({ url } = server);
   });
   afterAll(async () => {
@@ -175,7 +177,7 @@ describe.each(ledgers)('tasks $kept', ({ make }) => {
     const random = (): string => crypto.randomUUID();
     const begin = async (text: string, asker: TestIdentity, more: object = {}): Promise<any> => {
       const request = { message: userMessage(text), configuration: { returnImmediately: true }, ...more };
-      if (claims(line)) Object.assign(request, { claimedTaskId: random(), ...more });
+      if (claims(line)) Object.assign(request, { clientTaskId: random(), ...more });
       return line.get(url, asker, 'send', request);
     };
     const ask = (
@@ -248,14 +250,14 @@ describe.each(ledgers)('tasks $kept', ({ make }) => {
 
     it('who sends the same message gets a task of its own', async () => {
       const message = userMessage('the same');
-      const named = claims(line) ? { claimedTaskId: random() } : {};
+      const named = claims(line) ? { clientTaskId: random() } : {};
       const theirs = await line.get(url, owner, 'send', { message, ...named });
-      const again = claims(line) ? { claimedTaskId: random() } : {};
+      const again = claims(line) ? { clientTaskId: random() } : {};
       const fresh = userMessage('the same');
       const expected = masked(await ask(stranger, 'send', { message: fresh, ...again }), fresh.messageId);
       const mine = await ask(stranger, 'send', {
         message,
-        ...(claims(line) ? { claimedTaskId: random() } : {}),
+        ...(claims(line) ? { clientTaskId: random() } : {}),
       });
       expect(masked(mine, message.messageId)).toEqual(expected);
       expect(mine.text).not.toContain(theirs.id);
@@ -269,7 +271,7 @@ describe.each(ledgers)('tasks $kept', ({ make }) => {
       const send = (context: string, reference: string): Promise<TestResponse> =>
         ask(stranger, 'send', {
           message: userMessage('hello', { contextId: context, referenceTaskIds: [reference] }),
-          ...(claims(line) && { claimedTaskId: random() }),
+          ...(claims(line) && { clientTaskId: random() }),
         });
       const [absentContext, absent] = [random(), random()];
       const expected = masked(await send(absentContext, absent), absentContext, absent);
@@ -283,11 +285,11 @@ describe.each(ledgers)('tasks $kept', ({ make }) => {
         const shared = random();
         const theirs = await line.get(url, owner, 'send', {
           message: userMessage('theirs'),
-          claimedTaskId: shared,
+          clientTaskId: shared,
         });
-        const mine = await ask(stranger, operation, { message: userMessage('mine'), claimedTaskId: shared });
+        const mine = await ask(stranger, operation, { message: userMessage('mine'), clientTaskId: shared });
         const absent = random();
-        const fresh = await ask(stranger, operation, { message: userMessage('mine'), claimedTaskId: absent });
+        const fresh = await ask(stranger, operation, { message: userMessage('mine'), clientTaskId: absent });
         expect(masked(mine, shared)).toEqual(masked(fresh, absent));
         expect(mine.text).not.toContain('theirs');
         expect(mine.text).not.toContain(theirs.contextId);
@@ -314,11 +316,11 @@ async function beginBySubscribing(
   line: TestClient,
   owner: TestIdentity,
 ): Promise<{ id: string; contextId: string }> {
-  const claimedTaskId = crypto.randomUUID();
-  const response = await line.open(url, owner, 'stream', { message: userMessage('slow'), claimedTaskId });
+  const clientTaskId = crypto.randomUUID();
+  const response = await line.open(url, owner, 'stream', { message: userMessage('slow'), clientTaskId });
   await response.body?.cancel();
-  const { contextId } = await line.get(url, owner, 'getTask', { id: claimedTaskId });
-  return { id: claimedTaskId, contextId };
+  const { contextId } = await line.get(url, owner, 'getTask', { id: clientTaskId });
+  return { id: clientTaskId, contextId };
 }
 
 it('is tried in at least 200 combinations', () => {

@@ -103,7 +103,7 @@ describe('the rate of a caller', () => {
 describe('what a caller has open', () => {
   it('is a bounded number of streams, and one that ends makes room', async () => {
     const work = createDeferred();
-    const { url } = await start({ limits: { streamsPerCaller: 1 } }, async ({ text }) => {
+    const { url } = await start({ limits: { streamsPerClient: 1 } }, async ({ text }) => {
       await work.opened;
       return text;
     });
@@ -128,7 +128,7 @@ describe('what a caller has open', () => {
   });
 
   it('gives its place back when it could not be opened', async () => {
-    const { url } = await start({ limits: { streamsPerCaller: 1 } });
+    const { url } = await start({ limits: { streamsPerClient: 1 } });
     for (let each = 0; each < 3; each++) {
       const { json } = await httpPost(
         url,
@@ -142,7 +142,7 @@ describe('what a caller has open', () => {
   it('is a bounded number of requests that wait', async () => {
     const work = createDeferred();
     const begun = createDeferred();
-    const { url } = await start({ limits: { requestsPerCaller: 1 } }, async ({ text }) => {
+    const { url } = await start({ limits: { requestsPerClient: 1 } }, async ({ text }) => {
       begun.open();
       await work.opened;
       return text;
@@ -270,7 +270,7 @@ describe('time', () => {
 
   it('ends for an answer that takes too long, and the task goes on', async () => {
     const work = createDeferred();
-    const { url } = await start({ limits: { answerTimeout: 50 } }, async ({ text }) => {
+    const { url } = await start({ limits: { responseTimeout: 50 } }, async ({ text }) => {
       await work.opened;
       return text;
     });

@@ -235,7 +235,7 @@ describe('a thousand tasks with three webhooks each, of which three in ten answe
     const hooks = await Promise.all([webhook(fails), webhook(fails), webhook(fails)]);
     const ledger = memoryTaskStore();
     const push = { minDelay: 1, maxDelay: 20, maxAttempts: 1_000 };
-    const agent = agentOf(() => 'Done.', push, { ledger });
+    const agent = agentOf(() => 'Done.', push, { taskStore: ledger });
     const began = Date.now();
     const [first, ...others] = hooks.map(({ url }, n) => ({ url, id: `p${n}` }));
     const ids = await Promise.all(
@@ -253,7 +253,7 @@ describe('a thousand tasks with three webhooks each, of which three in ten answe
     );
     const last = (await ledger.open('', ids[0] ?? ''))?.sequence ?? 0;
     for (const hook of hooks) await hook.until(() => hook.taken.length >= 1_000 * last);
-    await waitUntilTrue(async () => (await ledger.deliveries()).length === 0);
+    await waitUntilTrue(async () => (await ledger.listDeliveries()).length === 0);
     expect(Date.now() - began).toBeLessThan(60_000);
     for (const [n, hook] of hooks.entries()) {
       const told = stories(hook.taken);
@@ -282,7 +282,7 @@ describe('a restart', () => {
     const hook = await webhook(() => (hook.taken.length >= 150 || random() < 0.3 ? 500 : 200));
     const push = { minDelay: 1, maxDelay: 20, maxAttempts: 1_000 };
     const first = await open();
-    const agent = agentOf(work, push, { ledger: first });
+    const agent = agentOf(work, push, { taskStore: first });
     const configuration = { pushConfig: { url: hook.url, id: 'p' } };
     const ids = await Promise.all(
       Array.from(
@@ -296,10 +296,10 @@ describe('a restart', () => {
     hook.manner = () => (random() < 0.3 ? 500 : 200);
 
     const ledger = await open();
-    expect((await ledger.deliveries()).length).toBeGreaterThan(50);
-    const next = agentOf(work, push, { ledger });
+    expect((await ledger.listDeliveries()).length).toBeGreaterThan(50);
+    const next = agentOf(work, push, { taskStore: ledger });
     await next.ready();
-    await waitUntilTrue(async () => (await ledger.deliveries()).length === 0);
+    await waitUntilTrue(async () => (await ledger.listDeliveries()).length === 0);
     const told = stories(hook.taken);
     for (const id of ids) {
       const last = (await ledger.open('', id))?.sequence ?? 0;
@@ -314,12 +314,12 @@ describe('a restart', () => {
     // Of this one nothing more is heard, as of a process that was killed.
     const dead = defineAgent(
       { name: 'T', description: 'T', pushNotifications: true, process: () => new Promise<void>(() => {}) },
-      { ledger, push: { egress: { allowLoopback: true, resolve: async () => [] } } },
+      { taskStore: ledger, push: { egress: { allowLoopback: true, resolve: async () => [] } } },
     );
     const configuration = { pushConfig: { url: 'https://hook.example', id: 'p' }, returnImmediately: true };
     const { id: taskId } = expectTask(await dead.send(userRequest('go', {}, { configuration })));
     await ledger.putPushConfig('', { taskId, id: 'p', url: hook.url });
-    await agentOf(work, {}, { ledger }).ready();
+    await agentOf(work, {}, { taskStore: ledger }).ready();
     await hook.until(() => hook.taken.at(-1)?.body.statusUpdate?.status.state === 'TASK_STATE_FAILED');
     expect(hook.taken[0]?.body.task.id).toBe(taskId);
   });
@@ -367,7 +367,7 @@ describe('a receiver', () => {
   });
 
   it('refuses what is too large without reading it', async () => {
-    const receiver = pushReceiver({ anybody: true });
+    const receiver = pushReceiver({ allowUnauthenticated: true });
     const server = createServer(pushListener(receiver, () => {}, { maxBytes: 1_000 }));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     ends.push(async () => {

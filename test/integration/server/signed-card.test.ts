@@ -159,7 +159,7 @@ describe('a client that wants verified cards', () => {
   const keys = () => ({ keys: { k1: pair.publicKey } });
   const reach = (url: string, options: Parameters<typeof connect>[1] = {}) => {
     const remote = connect(url, {
-      memory: createEndpointCache(),
+      endpointCache: createEndpointCache(),
       verifyCard: (card) => verifyCard(card, keys()),
       ...options,
     });
@@ -184,7 +184,7 @@ describe('a client that wants verified cards', () => {
     const problems: string[] = [];
     const remote = reach(server.url, {
       requireVerified: false,
-      onProblem: ({ kind }) => problems.push(kind),
+      onWarning: ({ kind }) => problems.push(kind),
     });
     expect(await remote.card()).toMatchObject({ name: 'Signed' });
     expect(await remote.describe()).toMatchObject({ verdict: { result: 'absent' } });

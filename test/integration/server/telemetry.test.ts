@@ -86,7 +86,7 @@ describe('the page of metrics', () => {
   });
 
   it('counts what was refused at the door', async () => {
-    const auth = { any: [bearerAuth({ tokens: { secret: 'alice' } })] };
+    const auth = { authenticators: [bearerAuth({ tokens: { secret: 'alice' } })] };
     const { url } = await start({ metrics: true, auth, maxBodyBytes: 100 });
     expect((await httpPost(url, rpc('GetTask', { id: '1' }), v1)).status).toBe(401);
     const large = { ...v1, authorization: 'Bearer secret' };
@@ -111,7 +111,7 @@ describe('the page of metrics', () => {
   it('is shown to whom it may be shown', async () => {
     const allow = ({ headers }: { headers: { authorization?: unknown } }) =>
       headers.authorization === 'Bearer scrape';
-    const auth = { any: [bearerAuth({ tokens: { secret: 'alice' } })] };
+    const auth = { authenticators: [bearerAuth({ tokens: { secret: 'alice' } })] };
     const { url } = await start({ auth, metrics: { allow } });
     expect((await httpGet(`${url}/metrics`)).status).toBe(403);
     expect((await httpGet(`${url}/metrics`, { authorization: 'Bearer secret' })).status).toBe(403);
@@ -174,7 +174,7 @@ describe('the log of requests', () => {
 
   it('holds no secrets, wherever they come', async () => {
     const auth = {
-      any: [
+      authenticators: [
         bearerAuth({ tokens: { 'secret-1': 'alice' } }),
         apiKeyAuth({ name: 'key', in: 'query', keys: { 'secret-2': 'bob' } }),
       ],

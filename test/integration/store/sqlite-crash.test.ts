@@ -108,7 +108,7 @@ it.each([
       const log = await ledger.open('ann', task);
       expect(log?.sequence).toBeGreaterThanOrEqual(sequence);
       const seen: (number | undefined)[] = [];
-      const follower = log?.follow(1, (event) => event.sequence === log.sequence);
+      const follower = log?.subscribe(1, (event) => event.sequence === log.sequence);
       if (log && log.sequence > 1) for await (const event of follower ?? []) seen.push(event.sequence);
       expect(seen).toEqual(Array.from({ length: (log?.sequence ?? 0) - 1 }, (_, n) => n + 2));
       const parts = log?.task().artifacts?.[0]?.parts.length ?? 0;

@@ -38,7 +38,7 @@ const newFile = (): string => join(folder, `${++files}.db`);
 async function start(file: string): Promise<RunningCommand & { agent: RemoteAgent }> {
   const running = await serveModule(module, ['--store', `sqlite:${file}`]);
   ends.push(() => running.stop('SIGKILL'));
-  const agent = connect(running.url, { retries: 0 });
+  const agent = connect(running.url, { maxRetries: 0 });
   ends.push(() => agent.close());
   return Object.assign(running, { agent });
 }
@@ -64,7 +64,7 @@ it('refuses a second process, lets the first go on, and is taken over when that 
   expect(second.code).toBe(2);
 
   await first.agent.send(userRequest('go'));
-  for await (const _event of first.agent.subscribe({ id, after: 0 }));
+  for await (const _event of first.agent.subscribe({ id, afterSequence: 0 }));
   const task = await first.agent.getTask({ id });
   expect(task.status.state).toBe('completed');
   expect(artifactTexts(task)).toEqual(['done']);

@@ -48,7 +48,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 async function start(): Promise<RunningCommand & { agent: RemoteAgent }> {
   const running = await serveModule(module);
   ends.push(() => running.stop('SIGKILL'));
-  const agent = connect(running.url, { retries: 0 });
+  const agent = connect(running.url, { maxRetries: 0 });
   ends.push(() => agent.close());
   return Object.assign(running, { agent });
 }

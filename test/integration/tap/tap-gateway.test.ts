@@ -24,18 +24,18 @@ async function served(options: Parameters<typeof serve>[1] = {}): Promise<string
 async function gateway(text: string): Promise<{ tape: TrafficLog; url: string }> {
   const tape = new TrafficLog();
   const settings = readGatewayConfig(text, join(tmpdir(), 'dragoman.yaml'), {});
-  const running = await runGateway(settings, { tape });
+  const running = await runGateway(settings, { trafficLog: tape });
   open.push({ close: () => running.stop(0) });
   return { tape, url: running.url ?? '' };
 }
 
 /** What is about messages, without cards. */
 const talk = (tape: TrafficLog): string[] =>
-  summarizeRecords(recordsIn(tape).filter(({ meaning }) => meaning?.operation !== 'card'));
+  summarizeRecords(recordsIn(tape).filter(({ decoded: meaning }) => meaning?.operation !== 'card'));
 
 describe('a gateway on tape', () => {
   it('shows both sides of a translation, who calls, and what was lost', async () => {
-    const old = await served({ speaks: '0.1' });
+    const old = await served({ onlyVersion: '0.1' });
     const { tape, url } = await gateway(`
 listen: 0
 auth: { bearer: [{ token: secret-of-alice-1, caller: alice }] }
@@ -62,7 +62,9 @@ agents: { oldie: { url: "${old}", a2a_version: "0.1" } }
     ]);
     const losses = recordsIn(tape).filter(({ kind }) => kind === 'loss');
     expect(losses.map(({ from, to }) => [from, to])).toContainEqual(['gateway', 'oldie']);
-    expect(losses.flatMap(({ meaning }) => meaning?.losses?.map(({ path }) => path) ?? [])).toContain('id');
+    expect(
+      losses.flatMap(({ decoded: meaning }) => meaning?.losses?.map(({ path }) => path) ?? []),
+    ).toContain('id');
     expect(JSON.stringify(recordsIn(tape))).not.toContain('secret-of-alice-1');
     await httpPost(`${url}/agents/oldie/message:send`, { message }, { 'a2a-version': '1.0' });
     expect(recordsIn(tape).at(-1)).toMatchObject({
@@ -90,10 +92,11 @@ agents: { sample: { url: "${await served()}" } }
     await caller.answer(task);
     await waitForRecord(
       tape,
-      ({ kind, meaning }) => kind === 'message' && meaning?.gist.startsWith('task completed') === true,
+      ({ kind, decoded: meaning }) =>
+        kind === 'message' && meaning?.summary.startsWith('task completed') === true,
     );
     const messages = recordsIn(tape).filter(
-      ({ kind, meaning }) => kind === 'message' && meaning?.operation !== 'card',
+      ({ kind, decoded: meaning }) => kind === 'message' && meaning?.operation !== 'card',
     );
     expect(summarizeRecords(messages)[0]).toBe('message gateway_1 → sample 0.3 mesh stream: hello');
     expect(summarizeRecords(messages).at(-1)).toMatch(

@@ -31,9 +31,9 @@ async function recorded(
   transport: 'JSONRPC' | 'HTTP+JSON',
 ): Promise<TrafficLog> {
   const tape = new TrafficLog();
-  const tap = await runTap({ to: url, tape });
+  const tap = await runTap({ to: url, trafficLog: tape });
   const agent = connect(tap.url, {
-    memory: createEndpointCache(),
+    endpointCache: createEndpointCache(),
     versions: [version],
     transports: [transport],
   });
@@ -49,7 +49,9 @@ async function recorded(
 }
 
 async function outcomes(yaml: string): Promise<string[]> {
-  const results = await runScenarios(readScenarios(yaml, 'recorded.yaml'), { openRig: () => openHarness() });
+  const results = await runScenarios(readScenarios(yaml, 'recorded.yaml'), {
+    openHarness: () => openHarness(),
+  });
   return results.map(({ outcome }) => outcome);
 }
 
@@ -77,8 +79,8 @@ describe('a scenario of what was recorded', () => {
 
   it('says why something is left out, and is none when nothing is left', async () => {
     const tape = new TrafficLog();
-    const tap = await runTap({ to: await served(), tape });
-    const agent = connect(tap.url, { memory: createEndpointCache() });
+    const tap = await runTap({ to: await served(), trafficLog: tape });
+    const agent = connect(tap.url, { endpointCache: createEndpointCache() });
     for await (const event of agent.stream(say('slow')))
       if (event.kind === 'status' && event.status.message) break;
     let asked = '';
@@ -92,7 +94,7 @@ describe('a scenario of what was recorded', () => {
       '# Left out: "send: this one", because it goes on with a task, which will be another one.',
     );
     expect(readScenarios(yaml, 'recorded.yaml').map(({ id }) => id)).toEqual(['sample-ask']);
-    const slow = recordsIn(tape).filter(({ trip }) => trip === recordsIn(tape)[2]?.trip);
+    const slow = recordsIn(tape).filter(({ exchangeId: trip }) => trip === recordsIn(tape)[2]?.exchangeId);
     expect(() => exportScenario(slow)).toThrow('Nothing in it can be said again');
     expect(() => exportScenario([])).toThrow('Nothing in it can be said again');
   });

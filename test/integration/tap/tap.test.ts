@@ -36,7 +36,7 @@ async function served(options: Parameters<typeof serve>[1] = {}): Promise<string
 
 async function tapped(to: string, options: Partial<RunTapOptions> = {}) {
   const tape = new TrafficLog();
-  const tap = await runTap({ to, tape, ...options });
+  const tap = await runTap({ to, trafficLog: tape, ...options });
   open.push({ close: () => tap.stop(0) });
   return { tape, tap, url: tap.url };
 }
@@ -58,10 +58,10 @@ const streamed = [
 /** What was said over the way that is meant, without cards. */
 function gistsOf(tape: TrafficLog, version: string, binding: string): string[] {
   return recordsIn(tape)
-    .filter(({ meaning }) => meaning?.operation !== 'card' && meaning?.operation !== 'extendedCard')
-    .map(({ meaning }) => {
+    .filter(({ decoded: meaning }) => meaning?.operation !== 'card' && meaning?.operation !== 'extendedCard')
+    .map(({ decoded: meaning }) => {
       expect({ version: meaning?.version, binding: meaning?.binding }).toEqual({ version, binding });
-      return meaning?.gist ?? '';
+      return meaning?.summary ?? '';
     });
 }
 
@@ -129,9 +129,9 @@ describe('a tap', () => {
   it('lets a task be canceled in the middle of its stream', async () => {
     const { tape, url } = await tapped(await served());
     const response = await ask(`${url}/message:stream`, slow, version);
-    const { meaning } = await waitForRecord(
+    const { decoded: meaning } = await waitForRecord(
       tape,
-      ({ meaning: said }) => said?.gist === 'status working: This takes a while.',
+      ({ decoded: said }) => said?.summary === 'status working: This takes a while.',
     );
     await httpPost(`${url}/tasks/${meaning?.taskId}:cancel`, undefined, version);
     expect(await response.text()).toContain('TASK_STATE_CANCELED');
@@ -188,7 +188,7 @@ describe('a tap', () => {
     await expect(response.text()).rejects.toThrow();
     const end = await waitForRecord(tape, ({ kind }) => kind === 'end');
     expect(end.text).toMatch(/^The agent broke off/);
-    expect(end.meaning?.findings).toBeUndefined();
+    expect(end.decoded?.findings).toBeUndefined();
   });
 
   it('finds what is not legal about a stream', async () => {
@@ -204,7 +204,7 @@ describe('a tap', () => {
     const { tape, url } = await tapped(raw.url);
     await httpPost(`${url}/message:stream`, slow, version);
     await waitForRecord(tape, ({ kind }) => kind === 'end');
-    const found = recordsIn(tape).flatMap(({ meaning }) => meaning?.findings ?? []);
+    const found = recordsIn(tape).flatMap(({ decoded: meaning }) => meaning?.findings ?? []);
     expect(found.map(({ rule }) => rule)).toContain('after-terminal');
   });
 
@@ -253,12 +253,12 @@ describe('a tap', () => {
     expect(json.task.artifacts[0].parts[0].text).toHaveLength(30_000);
     const [request] = recordsIn(tape);
     expect(request?.text).toHaveLength(1_000);
-    expect(request?.cut).toBeGreaterThan(29_000);
-    expect(request?.meaning).toMatchObject({
+    expect(request?.truncatedBy).toBeGreaterThan(29_000);
+    expect(request?.decoded).toMatchObject({
       operation: 'send',
       gist: expect.stringMatching(/^send: x{79}…$/),
     });
-    expect(request?.meaning?.model).toBeUndefined();
+    expect(request?.decoded?.model).toBeUndefined();
   });
 
   it('reads answers that are compressed, and passes them as they are', async () => {
@@ -290,7 +290,7 @@ describe('a tap', () => {
     ]);
     await httpPost(url, { jsonrpc: '2.0', id: 1, method: 'message/send', params: { message: 1 } });
     const requests = recordsIn(tape).filter(({ kind }) => kind === 'request');
-    expect(requests.map(({ meaning }) => [meaning?.operation, meaning?.gist])).toEqual([
+    expect(requests.map(({ decoded: meaning }) => [meaning?.operation, meaning?.summary])).toEqual([
       [undefined, 'POST /'],
       [undefined, 'GET /favicon.ico'],
       [undefined, 'batch of 2'],

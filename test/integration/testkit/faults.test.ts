@@ -29,9 +29,9 @@ function ours(server: FaultyServer, options: ConnectOptions = {}): Agent & { pro
   const agent = connect(server.url, {
     clock,
     random: () => 0.5,
-    memory: createEndpointCache(),
+    endpointCache: createEndpointCache(),
     limits: { frame: 100_000, body: 100_000 },
-    onProblem: (problem) => problems.push(problem),
+    onWarning: (problem) => problems.push(problem),
     ...options,
   });
   return Object.assign(agent, { problems });

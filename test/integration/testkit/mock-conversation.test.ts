@@ -189,7 +189,7 @@ describe.each(sources)(
       const second = await speak(goesOn, first.taskId);
       expect([first.words, second.words]).toEqual(conversation);
       expect(second.taskId).toBe(first.taskId);
-      const captured = server.received.filter(({ call }) => call?.taskId === first.taskId);
+      const captured = server.receivedMessages.filter(({ call }) => call?.taskId === first.taskId);
       expect(captured.map(({ origin }) => origin)).toEqual(origins(id));
     });
   },

@@ -45,7 +45,9 @@ it('500 conversations at once do not mix', async () => {
     ]);
   }
   expect(new Set(told.map(({ taskId }) => taskId)).size).toBe(500);
-  const captured = new Map(server.received.map(({ call, origin }) => [call?.messageId, { call, origin }]));
+  const captured = new Map(
+    server.receivedMessages.map(({ call, origin }) => [call?.messageId, { call, origin }]),
+  );
   expect(captured.size).toBe(1_000);
   for (const { name, taskId, contextId } of told) {
     for (const turn of [0, 1]) {
@@ -85,7 +87,7 @@ rules:
     ]);
   }
   expect(new Set(told.map(({ contextId }) => contextId)).size).toBe(500);
-  const captured = new Map(server.received.map(({ call }) => [call?.messageId, call]));
+  const captured = new Map(server.receivedMessages.map(({ call }) => [call?.messageId, call]));
   expect(captured.size).toBe(1_000);
   for (const { name, taskId, contextId } of told)
     for (const turn of [0, 1]) expect(captured.get(`${name}-${turn}`)).toMatchObject({ taskId, contextId });

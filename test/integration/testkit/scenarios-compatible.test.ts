@@ -29,15 +29,17 @@ describe.skipIf(!isHere)('the scenario files of the mesh', () => {
   });
 
   it('pass as they are', async () => {
-    const results = await runScenarios(files.flatMap(scenariosOf), { openRig: () => openHarness() });
+    const results = await runScenarios(files.flatMap(scenariosOf), { openHarness: () => openHarness() });
     expect(failuresOf(results)).toEqual([]);
   });
 
   it('fail where the JSON inside is broken, and say so', async () => {
     const text = readFileSync(`${folder}/${fromDesign}`, 'utf8');
-    const [result] = await runScenarios(readScenarios(text, fromDesign), { openRig: () => openHarness() });
+    const [result] = await runScenarios(readScenarios(text, fromDesign), {
+      openHarness: () => openHarness(),
+    });
     expect(result?.outcome).toBe('failed');
-    expect(result?.differences[0]).toMatchObject({
+    expect(result?.mismatches[0]).toMatchObject({
       path: 'expected_gateway_output[0].task_state',
       problem: expect.stringMatching(/Invalid \[responses_json\] directive: .*JSON/) as string,
       expected: 'completed',
@@ -46,7 +48,7 @@ describe.skipIf(!isHere)('the scenario files of the mesh', () => {
   });
 
   it('fail where words are in a place that the other runner does not look at, and say so', async () => {
-    const [result] = await runScenarios(scenariosOf(fromDesign), { openRig: () => openHarness() });
+    const [result] = await runScenarios(scenariosOf(fromDesign), { openHarness: () => openHarness() });
     expect(result).toMatchObject({
       outcome: 'failed',
       reason: expect.stringContaining('prompt is not looked at in the compatible mode') as string,
@@ -65,7 +67,7 @@ describe.skipIf(!existsSync(seed))('the example of the design', () => {
   }
 
   const run = (text: string) =>
-    runScenarios(readScenarios(text, 'design.yaml'), { openRig: () => openHarness() });
+    runScenarios(readScenarios(text, 'design.yaml'), { openHarness: () => openHarness() });
 
   it('passes as it was written', async () => {
     expect(example()).toContain('version: 1 #');
@@ -89,6 +91,6 @@ describe.skipIf(!existsSync(seed))('the example of the design', () => {
     ['generic_text_update', 'agent_progress_update', 'expected_gateway_output[0].event_purpose'],
   ])('fails with %j made %j', async (from, to, path) => {
     const [result] = await run(example().replace(from, to));
-    expect(result?.differences.map((each) => each.path)).toEqual([path]);
+    expect(result?.mismatches.map((each) => each.path)).toEqual([path]);
   });
 });

@@ -24,11 +24,11 @@ describe('the other ways to an agent', () => {
   it.each(['direct', 'http'] as const)('are taken by the option: %s', async (rig) => {
     await expectPassed(
       { ...words, assert_downstream_request: [{ params: { message: { parts: [{ text: 'hello' }] } } }] },
-      { rig },
+      { kind: rig },
     );
     await expectPassed(
       { ...words, input: { is_streaming: false }, expected_gateway_output: [expectCompleted('Done.')] },
-      { rig },
+      { kind: rig },
     );
     await expectPassed({ ...words, gateway: rig });
   });
@@ -97,7 +97,7 @@ describe('many cases at once', () => {
   it('do not touch each other', async () => {
     const cases = manyCases(1_000);
     const began = performance.now();
-    const results = await runScenarios(cases, { openRig: () => openHarness() });
+    const results = await runScenarios(cases, { openHarness: () => openHarness() });
     process.stdout.write(`1,000 scenario cases took ${Math.round(performance.now() - began)} ms\n`);
     expect(results.map(({ scenario }) => scenario.id)).toEqual(cases.map(({ id }) => id));
     const failed = results.flatMap(({ outcome }, index) => (outcome === 'passed' ? [] : [index]));
@@ -108,7 +108,7 @@ describe('many cases at once', () => {
   it('stop when they are told to', async () => {
     const stop = new AbortController();
     const results = await runScenarios(manyCases(20), {
-      openRig: () => openHarness(),
+      openHarness: () => openHarness(),
       parallel: 1,
       signal: stop.signal,
       onResult: () => stop.abort(),
@@ -119,7 +119,7 @@ describe('many cases at once', () => {
   it('open nothing for cases that are skipped', async () => {
     const scenario = { ...buildScenario({}), skipped: 'because' };
     const results = await runScenarios([scenario], {
-      openRig: () => {
+      openHarness: () => {
         throw new Error('opened');
       },
     });
@@ -149,7 +149,7 @@ describe.each([
           }),
         );
         const results = await runScenarios(cases, {
-          openRig: () => openHarness({ link: broker.url }),
+          openHarness: () => openHarness({ broker: broker.url }),
           parallel: 3,
         });
         expect(results.flatMap(({ outcome }, index) => (outcome === 'passed' ? [] : [index]))).toEqual([7]);

@@ -24,7 +24,7 @@ export async function bridgeToUrl(
   options: BridgeOptions & { agentName?: string } = {},
   connecting: ConnectOptions = {},
 ): Promise<Bridge> {
-  const agent = connect(url, { retries: 0, resumes: 0, ...connecting });
+  const agent = connect(url, { maxRetries: 0, maxResumes: 0, ...connecting });
   closeAfterTest(() => agent.close());
   const made = await bridge({ agentName: 'remote', agent, ...options });
   closeAfterTest(() => made.close());

@@ -39,7 +39,7 @@ export async function openScriptedPeer(
   });
   agent = connect(server.url, {
     random: () => 0,
-    onProblem: (problem) => clientWarnings.push(problem),
+    onWarning: (problem) => clientWarnings.push(problem),
     ...options,
   });
   return agent;

@@ -10,7 +10,7 @@ export function tckAgent(): LocalAgent {
     description: 'Obeys message ids',
     skills: [{ id: 'kit', name: 'Kit', description: 'Obeys message ids', tags: ['test'] }],
     defaultInputModes: ['text/plain', 'application/json'],
-    mayAnswerDirectly: true,
+    allowDirectReply: true,
     process: obey,
   });
 }

@@ -6,7 +6,7 @@ export interface TcpRelay {
   readonly port: number;
   /** Breaks what is connected, and lets nobody through until it is mended. */
   cut(): void;
-  mend(): void;
+  restore(): void;
   remove(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export async function startTcpRelay(target: number): Promise<TcpRelay> {
   return {
     port: (server.address() as AddressInfo).port,
     cut,
-    mend: () => {
+    restore: () => {
       isCut = false;
     },
     remove: async () => {

@@ -27,10 +27,10 @@ export async function startProxiedAgent(script: RawScript, setup: Setup = {}) {
   const link = connectMemoryBroker();
   const server = await startRawAgent(script);
   const clock = new ManualClock();
-  const agent = connect(server.url, { resumes: 0, retries: 0, ...setup.connect });
+  const agent = connect(server.url, { maxResumes: 0, maxRetries: 0, ...setup.connect });
   const caller = await MeshTestClient.join(link);
   const face = await serveOnMesh(setup.around?.(agent) ?? agent, {
-    link,
+    broker: link,
     namespace: 'test_namespace',
     name: 'Proxied',
     clock,

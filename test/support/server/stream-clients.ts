@@ -27,7 +27,7 @@ function voice(name: string, dialect: Dialect, isRest: boolean): StreamClient {
   const version: Record<string, string> = dialect.version === '1.0' ? { 'a2a-version': '1.0' } : {};
   const prefix = dialect.version === '1.0' ? '' : '/v1';
   const claim = (message: Message) =>
-    dialect.version === '0.1' ? { message, claimedTaskId: `claimed-${message.messageId}` } : { message };
+    dialect.version === '0.1' ? { message, clientTaskId: `claimed-${message.messageId}` } : { message };
   const ask = (operation: 'stream' | 'subscribe', params: unknown) => ({
     jsonrpc: '2.0',
     id: 7,

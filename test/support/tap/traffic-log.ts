@@ -5,7 +5,7 @@ import type { TrafficLog } from '../../../src/tap/traffic-log.ts';
 /** Everything on a tape, what still waits included. */
 export function recordsIn(tape: TrafficLog): readonly TrafficRecord[] {
   DecodeQueue.of(tape).drain();
-  return tape.after();
+  return tape.recordsAfter();
 }
 
 /** Waits for a passage, which may be there already. */
@@ -16,7 +16,7 @@ export function waitForRecord(
   const there = recordsIn(tape).find(isWanted);
   if (there) return Promise.resolve(there);
   return new Promise((resolve) => {
-    const stop = tape.watch((passage) => {
+    const stop = tape.subscribe((passage) => {
       if (!isWanted(passage)) return;
       stop();
       resolve(passage);
@@ -26,8 +26,8 @@ export function waitForRecord(
 
 /** Passages in short, such as `request caller → Sample 1.0 RPC send: hello`. */
 export function summarizeRecords(passages: readonly TrafficRecord[]): string[] {
-  return passages.map(({ kind, from, to, meaning }) => {
-    const { version = '-', binding = '-', gist = '' } = meaning ?? {};
+  return passages.map(({ kind, from, to, decoded: meaning }) => {
+    const { version = '-', binding = '-', summary: gist = '' } = meaning ?? {};
     return `${kind} ${from} → ${to} ${version} ${binding} ${gist}`;
   });
 }

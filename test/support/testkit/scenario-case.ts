@@ -54,7 +54,7 @@ export function buildScenario(words: Words): Scenario {
 /** Runs a case. */
 export async function runCase(words: Words, options: HarnessOptions = {}): Promise<ScenarioResult> {
   const [result] = await runScenarios([buildScenario(words)], {
-    openRig: () => openHarness(options),
+    openHarness: () => openHarness(options),
     parallel: 1,
   });
   if (!result) throw new Error('no result');
@@ -71,7 +71,7 @@ export async function expectPassed(words: Words, options: HarnessOptions = {}): 
 export async function failingPaths(words: Words): Promise<string[]> {
   const result = await runCase(words);
   expect(result.outcome).toBe('failed');
-  return result.differences.map(({ path }) => path);
+  return result.mismatches.map(({ path }) => path);
 }
 
 /** Where tokens come from. */

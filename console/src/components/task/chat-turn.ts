@@ -33,7 +33,7 @@ export interface ChatTurn {
   readonly growing: ReadonlySet<string>;
   /** Findings of no step: of artifacts, messages, and of the stream as a whole. */
   readonly findings: readonly LintFinding[];
-  readonly trouble?: { readonly reason: string; readonly message: string };
+  readonly error?: { readonly reason: string; readonly message: string };
   /** The question that this turn answers; told again with the task, it is not asked again. */
   readonly question?: TaskStatus;
   /** What the task is made with; never shown. */
@@ -143,7 +143,7 @@ function hearOne(turn: ChatTurn, heard: ChatEvent): ChatTurn {
       return { ...turn, isRunning: false, growing: new Set() };
     case 'error': {
       const { reason, message } = heard;
-      return { ...turn, isRunning: false, growing: new Set(), trouble: { reason, message } };
+      return { ...turn, isRunning: false, growing: new Set(), error: { reason, message } };
     }
     case 'answer':
       return hearAnswer(turn, heard.answer);

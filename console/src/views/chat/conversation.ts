@@ -19,7 +19,7 @@ export function withTurn(conversation: ChatConversation, turn: ChatTurn): ChatCo
   const turns = at < 0 ? [...conversation.turns, turn] : conversation.turns.with(at, turn);
   const contextId = turn.task?.contextId ?? turn.message?.contextId ?? conversation.contextId;
   const isLast = turns.at(-1) === turn;
-  const waits = turn.task && isInterrupted(turn.task.status.state) && !turn.trouble;
+  const waits = turn.task && isInterrupted(turn.task.status.state) && !turn.error;
   const { waiting: before, ...rest } = conversation;
   const waiting = isLast ? (waits ? turn.task : undefined) : before;
   return {

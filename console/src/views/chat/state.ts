@@ -136,7 +136,7 @@ export async function cancelTurn(conversation: ChatConversation, turn: ChatTurn)
     const { reason, message } = toDisplayError(error);
     update(conversation.id, (before) => {
       const now = before.turns.find(({ id }) => id === turn.id);
-      return now ? withTurn(before, { ...now, trouble: { reason, message } }) : before;
+      return now ? withTurn(before, { ...now, error: { reason, message } }) : before;
     });
   }
 }

@@ -38,7 +38,7 @@ const isSpoken = ({ state, parts }: StateChange): boolean =>
   parts !== undefined && parts.length > 0 && (isTerminal(state) || isInterrupted(state));
 
 function Answer({ conversation, turn }: TurnProps) {
-  const { steps, message, trouble, findings } = turn;
+  const { steps, message, error: trouble, findings } = turn;
   const spoken = steps.filter(isSpoken);
   return (
     <div class="chat-theirs">

@@ -19,7 +19,7 @@ export function ResultDetail({ result }: { result: ConformanceResult }) {
     ['To do', verdict === 'pass' ? undefined : result.remediation],
     ['Section', `A2A ${version}, ${section}`],
     ['Requirements', requirements.join(', ')],
-    ['Looked at', result.looked === 1 ? 'once' : `${result.looked} times`],
+    ['Looked at', result.observations === 1 ? 'once' : `${result.observations} times`],
   ];
   return (
     <section class="exam-detail" aria-label={`Result ${test}`} key={`${test} ${version} ${transport}`}>
@@ -48,11 +48,11 @@ export function ResultDetail({ result }: { result: ConformanceResult }) {
             </div>
           ))}
       </dl>
-      {result.also ? (
+      {result.otherViolations ? (
         <details>
-          <summary>{result.also.length} more of the kind</summary>
+          <summary>{result.otherViolations.length} more of the kind</summary>
           <ul class="exam-also">
-            {result.also.map((each, at) => (
+            {result.otherViolations.map((each, at) => (
               <li key={at}>{each}</li>
             ))}
           </ul>

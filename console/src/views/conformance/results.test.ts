@@ -18,7 +18,7 @@ function result(test: string, more: Partial<ConformanceResult> = {}): Conformanc
     requirements: ['CORE-1'],
     version: '1.0',
     transport: 'JSONRPC',
-    looked: 1,
+    observations: 1,
     remediation: 'Mend it.',
     ...more,
   };

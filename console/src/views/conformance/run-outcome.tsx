@@ -14,8 +14,16 @@ interface OutcomeProps {
 
 /** What an examination found, in one look. */
 export function RunOutcome({ report, html, onRead }: OutcomeProps) {
-  const { agentName, agentVersion, conformanceLevel, unreachable, lanes, testDate, provenance, warnings } =
-    report;
+  const {
+    agentName,
+    agentVersion,
+    conformanceLevel,
+    unreachable,
+    variants: lanes,
+    testDate,
+    provenance,
+    warnings,
+  } = report;
   const { tone, means } = levels[conformanceLevel];
   const name = `conformance-${agentName}`;
   return (

@@ -21,17 +21,17 @@ export interface TrafficFilter {
 }
 
 /** True for an answer that is an error, by its status or by what it says. */
-export function isError({ http, meaning }: TrafficRecord): boolean {
+export function isError({ http, decoded: meaning }: TrafficRecord): boolean {
   return meaning?.isError === true || (http?.status ?? 0) >= 400;
 }
 
 /** How much a translation could not carry over. */
-export function lossCount({ kind, meaning }: TrafficRecord): number {
+export function lossCount({ kind, decoded: meaning }: TrafficRecord): number {
   return meaning?.losses?.length ?? (kind === 'loss' ? 1 : 0);
 }
 
 /** How much is not legal. */
-export function findingCount({ meaning }: TrafficRecord): number {
+export function findingCount({ decoded: meaning }: TrafficRecord): number {
   return meaning?.findings?.length ?? 0;
 }
 
@@ -42,7 +42,7 @@ const holds: { readonly [mark in RecordMark]: (passage: TrafficRecord) => boolea
 };
 
 /** True for what parties do by themselves all the time: cards, and looks whether somebody is well. */
-export function isBackgroundTraffic({ meaning, http }: TrafficRecord): boolean {
+export function isBackgroundTraffic({ decoded: meaning, http }: TrafficRecord): boolean {
   if (meaning) return meaning.operation === 'card';
   return http?.method === 'GET' && /\/(?:healthz|readyz|metrics)$/.test(http.url);
 }
@@ -59,11 +59,11 @@ export function createMatcher(
 ): (passage: TrafficRecord) => boolean {
   const tests: ((passage: TrafficRecord) => boolean)[] = [];
   const { text, party, version, kind, marks, isWithoutCards, task, trip } = filter;
-  if (trip) tests.push((each) => each.trip === trip);
-  if (task) tests.push((each) => threads.isAbout(each.trip, task));
+  if (trip) tests.push((each) => each.exchangeId === trip);
+  if (task) tests.push((each) => threads.isAbout(each.exchangeId, task));
   if (kind) tests.push((each) => each.kind === kind);
   if (party) tests.push(({ from, to }) => from === party || to === party);
-  if (version) tests.push(({ meaning }) => meaning?.version === version);
+  if (version) tests.push(({ decoded: meaning }) => meaning?.version === version);
   if (isWithoutCards && !trip) tests.push((each) => !isBackgroundTraffic(each));
   if (marks?.size) tests.push((each) => [...marks].some((mark) => holds[mark](each)));
   if (text) tests.push(contains(text));
@@ -73,8 +73,16 @@ export function createMatcher(
 /** A pattern ignores case without making a copy of every text that it looks at. */
 function contains(text: string): (passage: TrafficRecord) => boolean {
   const pattern = new RegExp(text.replaceAll(/[.*+?^${}()|[\]\\/-]/g, String.raw`\$&`), 'i');
-  return ({ text, from, to, trip, http, mesh, meaning }) =>
-    [meaning?.gist, meaning?.operation, meaning?.taskId, from, to, trip, http?.url, mesh?.topic, text].some(
-      (each) => each !== undefined && pattern.test(each),
-    );
+  return ({ text, from, to, exchangeId: trip, http, mesh, decoded: meaning }) =>
+    [
+      meaning?.summary,
+      meaning?.operation,
+      meaning?.taskId,
+      from,
+      to,
+      trip,
+      http?.url,
+      mesh?.topic,
+      text,
+    ].some((each) => each !== undefined && pattern.test(each));
 }

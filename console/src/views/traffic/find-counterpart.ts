@@ -16,17 +16,18 @@ interface Kept {
  */
 export function findCounterpart(passage: TrafficRecord, kept: Kept): TrafficRecord | undefined {
   const { threads } = kept;
-  const taskId = threads.taskOf(passage.trip);
+  const taskId = threads.taskOf(passage.exchangeId);
   if (taskId === undefined) return undefined;
   const others = kept.passages(
     (each) =>
-      each.trip !== passage.trip &&
+      each.exchangeId !== passage.exchangeId &&
       isAlike(each, passage) &&
       (each.to === passage.from || each.from === passage.to) &&
-      threads.isAbout(each.trip, taskId),
+      threads.isAbout(each.exchangeId, taskId),
   );
   const distance = (each: TrafficRecord): number =>
-    Math.abs(each.sequence - passage.sequence) + (each.meaning?.gist === passage.meaning?.gist ? 0 : 1e9);
+    Math.abs(each.sequence - passage.sequence) +
+    (each.decoded?.summary === passage.decoded?.summary ? 0 : 1e9);
   return others.toSorted((a, b) => distance(a) - distance(b))[0];
 }
 

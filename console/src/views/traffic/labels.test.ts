@@ -7,7 +7,7 @@ import { recordSummary, accessibleLabel } from './labels.ts';
 const passage: TrafficRecord = {
   sequence: 1,
   at: new Date(2026, 0, 2, 3, 4, 5, 6).getTime(),
-  trip: 'a',
+  exchangeId: 'a',
   kind: 'response',
   from: 'agent',
   to: 'caller',
@@ -17,7 +17,7 @@ const passage: TrafficRecord = {
 
 describe('the words of a row', () => {
   it('tell the gist where there is one, and otherwise what can be seen', () => {
-    expect(recordSummary({ ...passage, meaning: { gist: 'task not found' } })).toBe('task not found');
+    expect(recordSummary({ ...passage, decoded: { summary: 'task not found' } })).toBe('task not found');
     expect(recordSummary(passage)).toBe('HTTP 404');
     expect(recordSummary({ ...passage, kind: 'request' })).toBe('POST /a');
     expect(recordSummary({ ...passage, kind: 'end', text: 'the reader left' })).toBe('the reader left');
@@ -25,9 +25,9 @@ describe('the words of a row', () => {
 
   it('make one sentence of everything that the row shows', () => {
     const losses = [{ path: 'a', kind: 'dropped' as const, note: 'b' }];
-    expect(accessibleLabel({ ...passage, meaning: { gist: 'task not found', version: '0.3', losses } })).toBe(
-      '03:04:05.006, agent to caller, answer task not found, version 0.3, status 404, error, 1 loss',
-    );
+    expect(
+      accessibleLabel({ ...passage, decoded: { summary: 'task not found', version: '0.3', losses } }),
+    ).toBe('03:04:05.006, agent to caller, answer task not found, version 0.3, status 404, error, 1 loss');
   });
 });
 

@@ -13,8 +13,8 @@ export const kindNames: { readonly [kind in TrafficRecordKind]: string } = {
 };
 
 /** What a passage says, in a few words. */
-export function recordSummary({ kind, meaning, http, mesh, text }: TrafficRecord): string {
-  if (meaning?.gist) return meaning.gist;
+export function recordSummary({ kind, decoded: meaning, http, mesh, text }: TrafficRecord): string {
+  if (meaning?.summary) return meaning.summary;
   if (kind === 'end') return text || 'end';
   if (kind === 'request' && http) return `${http.method} ${pathOf(http.url)}`;
   if (http?.status !== undefined) return `HTTP ${http.status}`;
@@ -39,7 +39,7 @@ export function formatCountedNoun(count: number, one: string, many: string): str
 
 /** One row in one sentence, for those who hear the timeline. */
 export function accessibleLabel(passage: TrafficRecord): string {
-  const { at, kind, from, to, http, meaning } = passage;
+  const { at, kind, from, to, http, decoded: meaning } = passage;
   const losses = lossCount(passage);
   const findings = findingCount(passage);
   return [

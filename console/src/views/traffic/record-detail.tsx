@@ -42,7 +42,7 @@ export function RecordDetail() {
 }
 
 function Title({ passage: shown }: { passage: TrafficRecord }) {
-  const { sequence, at, from, to, kind, after, http, meaning } = shown;
+  const { sequence, at, from, to, kind, elapsed: after, http, decoded: meaning } = shown;
   return (
     <header class="wire-title">
       <h2>
@@ -70,13 +70,13 @@ function Title({ passage: shown }: { passage: TrafficRecord }) {
 
 function Actions({ passage: shown }: { passage: TrafficRecord }) {
   const trouble = useSignal<DisplayError | undefined>(undefined);
-  const task = timeline.value.threads.taskOf(shown.trip);
+  const task = timeline.value.threads.taskOf(shown.exchangeId);
   const same = counterpartRecord.value;
   const curl = toCurl(shown);
   const save = () =>
     saveScenario(
-      timeline.value.passages((each) => each.trip === shown.trip),
-      `trip-${shown.trip}`,
+      timeline.value.passages((each) => each.exchangeId === shown.exchangeId),
+      `trip-${shown.exchangeId}`,
     ).catch((error: unknown) => {
       trouble.value = toDisplayError(error);
     });
@@ -86,11 +86,11 @@ function Actions({ passage: shown }: { passage: TrafficRecord }) {
         {same ? (
           <Button small onClick={() => select(same.sequence)}>
             Other side: {same.from} → {same.to}
-            {same.meaning?.version === undefined ? null : <VersionBadge version={same.meaning.version} />}
+            {same.decoded?.version === undefined ? null : <VersionBadge version={same.decoded.version} />}
           </Button>
         ) : null}
         {curl === undefined ? null : <CopyButton label="Copy as curl" text={curl} />}
-        <LinkButton small kind="quiet" href={routeHref('wire', { trip: shown.trip })}>
+        <LinkButton small kind="quiet" href={routeHref('wire', { trip: shown.exchangeId })}>
           Show trip
         </LinkButton>
         {task === undefined ? null : (
@@ -109,7 +109,7 @@ function Actions({ passage: shown }: { passage: TrafficRecord }) {
 
 const lossWords = { dropped: 'dropped', guessed: 'guessed', defaulted: 'filled in' } as const;
 
-function Remarks({ passage: { meaning } }: { passage: TrafficRecord }) {
+function Remarks({ passage: { decoded: meaning } }: { passage: TrafficRecord }) {
   const { losses = [], findings = [] } = meaning ?? {};
   if (losses.length + findings.length === 0) return null;
   return (
@@ -130,7 +130,7 @@ function Remarks({ passage: { meaning } }: { passage: TrafficRecord }) {
 
 function Raw({ passage: shown }: { passage: TrafficRecord }) {
   const isAsSent = useSignal(false);
-  const { http, mesh, text, cut, kind } = shown;
+  const { http, mesh, text, truncatedBy: cut, kind } = shown;
   const laid = prettyPrint(text);
   const properties = Object.entries(http?.headers ?? mesh?.properties ?? {});
   const lines = properties.map(
@@ -181,7 +181,7 @@ function Raw({ passage: shown }: { passage: TrafficRecord }) {
   );
 }
 
-function Decoded({ passage: { meaning } }: { passage: TrafficRecord }) {
+function Decoded({ passage: { decoded: meaning } }: { passage: TrafficRecord }) {
   return (
     <section class="wire-side" aria-label="Decoded">
       <div class="wire-side-bar">

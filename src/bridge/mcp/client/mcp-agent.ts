@@ -27,7 +27,7 @@ export interface McpAgentOptions extends McpServerAddress {
    * which call its question belongs to, so its tools are called one after the other then.
    * @defaultValue true
    */
-  asks?: boolean;
+  canElicit?: boolean;
   /** For how many milliseconds the server may take to introduce itself. @defaultValue 30,000 */
   connectTimeout?: number;
   /** Where tasks are kept, and how long they may take. */
@@ -55,7 +55,14 @@ const maxTools = 1_000;
  */
 export async function mcpAgent(given: McpAgentOptions): Promise<Agent> {
   const library = await loadClientLibrary();
-  const { name, description, asks = true, connectTimeout = 30_000, options = {}, ...address } = given;
+  const {
+    name,
+    description,
+    canElicit: asks = true,
+    connectTimeout = 30_000,
+    options = {},
+    ...address
+  } = given;
   let tools = new Map<string, Tool>();
   const connection = new McpConnection({
     library,
@@ -137,7 +144,7 @@ async function* run(
     .call({
       ...request,
       signal: context.signal,
-      onProgress: (text) => news.tell(text),
+      onProgress: (text) => news.push(text),
       // A note that is told late must not look as if the question were answered.
       ask: (form) => news.run(() => ask(context, form)),
     })

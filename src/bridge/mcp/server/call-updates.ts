@@ -11,7 +11,7 @@ export class CallUpdates implements AsyncIterable<string | DeferredWork> {
   #isOver = false;
   #wake: (() => void) | undefined;
 
-  tell(text: string): void {
+  push(text: string): void {
     this.#newest = text;
     this.#wake?.();
   }

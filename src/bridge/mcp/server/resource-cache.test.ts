@@ -20,7 +20,7 @@ describe('the shelf of resources', () => {
     const few = new ResourceCache({ maxResources: 2 });
     for (const name of ['a', 'b', 'c']) few.add(file(name, 1));
     expect(few.files.map(({ name }) => name)).toEqual(['b', 'c']);
-    const small = new ResourceCache({ maxShelfBytes: 300 });
+    const small = new ResourceCache({ maxCacheBytes: 300 });
     for (const name of ['a', 'b', 'c']) small.add(file(name, 100));
     expect(small.files.map(({ name }) => name)).toEqual(['b', 'c']);
   });

@@ -11,7 +11,7 @@ export interface ResourceLimits {
   /** Bytes of one file. @defaultValue 8 MiB */
   maxResourceBytes?: number;
   /** Bytes of all files that are kept here; those in a store do not count. @defaultValue 64 MiB */
-  maxShelfBytes?: number;
+  maxCacheBytes?: number;
 }
 
 /** A file that can be read as a resource. */
@@ -38,7 +38,7 @@ export class ResourceCache {
     this.#limits = {
       maxResources: limits.maxResources ?? 200,
       maxResourceBytes: limits.maxResourceBytes ?? 8 * 1_024 * 1_024,
-      maxShelfBytes: limits.maxShelfBytes ?? 64 * 1_024 * 1_024,
+      maxCacheBytes: limits.maxCacheBytes ?? 64 * 1_024 * 1_024,
     };
     this.#store = store;
   }
@@ -87,7 +87,7 @@ export class ResourceCache {
   }
 
   #makeRoom(): void {
-    const { maxResources, maxShelfBytes } = this.#limits;
+    const { maxResources, maxCacheBytes: maxShelfBytes } = this.#limits;
     for (const uri of this.#files.keys()) {
       if (this.#files.size <= maxResources && this.#bytes <= maxShelfBytes) return;
       this.#forget(uri);

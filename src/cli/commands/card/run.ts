@@ -15,7 +15,7 @@ export async function runCardGetCommand(
   await withAgent(command, async (session) => {
     const { out, flags, wireCard, description } = session;
     if (validate) await checkCard(wireCard);
-    const verdict = description.verdict?.result ?? 'absent';
+    const verdict = description.verification?.result ?? 'absent';
     if (extended) {
       const card = await extendedCard(session);
       if (out.isJson) out.json(v1_0.card.write(card));
@@ -30,7 +30,7 @@ export async function runCardGetCommand(
       return;
     }
     tellCard(session.card, session);
-    out.field('Signature', `${verdict} (${description.verdict?.reason ?? 'not looked at'})`);
+    out.field('Signature', `${verdict} (${description.verification?.reason ?? 'not looked at'})`);
     if (validate) out.field('Valid', 'yes');
   });
 }

@@ -49,7 +49,10 @@ export function formatReportSummary(report: ConformanceReport, output: Output): 
 }
 
 /** What changed between two reports. */
-export function formatReportDiff({ worse, mended, known, lost }: ReportDiff, output: Output): string {
+export function formatReportDiff(
+  { regressions: worse, fixed: mended, unchanged: known, nowInconclusive: lost }: ReportDiff,
+  output: Output,
+): string {
   const { red, green, dim } = createColors(output);
   const line = (word: string, each: ConformanceResult): string =>
     `${word}  ${each.test} on ${variantKey(each)}: ${clean(each.message ?? 'it holds now')}`;

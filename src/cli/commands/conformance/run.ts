@@ -95,7 +95,7 @@ export async function runConformanceCommand(
     ...(flags.limitedHeader.length > 0 ? { limitedHeaders } : {}),
     ...(flags.webhookUrl === undefined ? {} : { webhookUrl: flags.webhookUrl }),
     ...(flags.webhookPort === undefined ? {} : { webhookPort: flags.webhookPort }),
-    ways: waysOf(flags),
+    prompts: waysOf(flags),
     only: flags.only.flatMap((each) => each.split(',')),
     level: flags.level.toUpperCase() as RequirementLevel,
     timeout: flags.timeout,
@@ -131,7 +131,7 @@ export function runConformanceDiffCommand(
   process.stdout.write(
     o === 'json' ? `${JSON.stringify(difference)}\n` : formatReportDiff(difference, process.stdout),
   );
-  if (difference.worse.length > 0) process.exitCode = 1;
+  if (difference.regressions.length > 0) process.exitCode = 1;
 }
 
 /** Lets every agent speak to every other. */
@@ -142,7 +142,7 @@ export async function runConformanceMatrixCommand(
   for (const url of urls) expectUrl(url);
   const headers = parseHeaders(flags.header);
   const { timeout, insecure } = flags;
-  const found = new Redactor(headers).everywhere(
+  const found = new Redactor(headers).redactDeep(
     await runInteropMatrix(urls, { headers, timeout, insecure }),
   );
   if (flags.output !== undefined) writeFile(flags.output, formatMatrixPage(found.agents, found.meetings));
@@ -171,7 +171,7 @@ function exitCodeOf(
   if (baseline) {
     const difference = compareReports(baseline, report);
     process.stderr.write(formatReportDiff(difference, process.stderr));
-    return difference.worse.some(({ status }) => status === 'fail') ? 1 : 0;
+    return difference.regressions.some(({ status }) => status === 'fail') ? 1 : 0;
   }
   if (summary.failed > 0) return 1;
   if (strict && summary.inconclusive > 0) return 1;

@@ -21,7 +21,7 @@ export async function runSelfTestCommand({ only, o }: SelfTestFlags): Promise<vo
   const isWanted = (id: string): boolean =>
     only.length === 0 || only.some((each) => id === each || id.startsWith(`${each}.`));
   const rules = [...suite.checks, ...suite.invariants].filter(({ id }) => isWanted(id));
-  const agents = allMutants.filter(({ breaks }) => [breaks].flat().some(isWanted));
+  const agents = allMutants.filter(({ violates: breaks }) => [breaks].flat().some(isWanted));
   if (rules.length === 0) throw new UsageError('there is no such rule', 'Look at --only.');
   const caught: MutantResult[] = [];
   let next = 0;
@@ -37,20 +37,22 @@ export async function runSelfTestCommand({ only, o }: SelfTestFlags): Promise<vo
   // Rules that look at everything need everything to look at.
   const isPassive = suite.invariants.some(({ id }) => isWanted(id));
   const checks = isPassive ? suite.checks : suite.checks.filter(({ id }) => isWanted(id));
-  const alarms = (await findFalsePositives({ ...suite, checks }, [{}, { isGuarded: true }])).filter(
-    ({ rule }) => isWanted(rule.id),
+  const alarms = (
+    await findFalsePositives({ ...suite, checks }, [{}, { requiresAuthentication: true }])
+  ).filter(({ rule }) => isWanted(rule.id));
+  const unproven = rules.filter(
+    ({ id }) => !agents.some(({ violates: breaks }) => [breaks].flat().includes(id)),
   );
-  const unproven = rules.filter(({ id }) => !agents.some(({ breaks }) => [breaks].flat().includes(id)));
-  const missed = caught.filter(({ isCaught }) => !isCaught);
+  const missed = caught.filter(({ isKilled: isCaught }) => !isCaught);
   const areas = [...new Set(rules.map(({ id }) => ruleArea(id)))].map((area) => {
     const isOf = (id: string): boolean => ruleArea(id) === area;
-    const own = caught.filter(({ broken }) => isOf([broken.breaks].flat()[0] ?? ''));
+    const own = caught.filter(({ broken }) => isOf([broken.violates].flat()[0] ?? ''));
     return {
       area,
       rules: rules.filter(({ id }) => isOf(id)).length,
       broken: own.length,
-      caught: own.filter(({ isCaught }) => isCaught).length,
-      missed: own.filter(({ isCaught }) => !isCaught).length,
+      caught: own.filter(({ isKilled: isCaught }) => isCaught).length,
+      missed: own.filter(({ isKilled: isCaught }) => !isCaught).length,
       falseAlarms: alarms.filter(({ rule }) => isOf(rule.id)).length,
     };
   });

@@ -37,7 +37,7 @@ export async function runConsoleCommand(urls: readonly string[], flags: ConsoleF
     agents,
     log,
     ...(token !== undefined && { token }),
-    ...(store && { ledger: store.ledger }),
+    ...(store && { taskStore: store.ledger }),
   });
   const stop = async (): Promise<void> => {
     await running.stop();
@@ -53,7 +53,7 @@ export async function runConsoleCommand(urls: readonly string[], flags: ConsoleF
 
 /** Opens a ledger that others write to. One in memory would be empty for ever. */
 function openKept(where: string): Promise<OpenedStore> {
-  if (where !== 'memory') return openStore(where, { guest: true });
+  if (where !== 'memory') return openStore(where, { withoutLease: true });
   throw new UsageError('what is in memory is seen by its own process only', 'Say --store sqlite:FILE.');
 }
 

@@ -104,7 +104,7 @@ function demoAgent({ streaming, bearer: token }: DemoFlags): LocalAgent {
       ],
       streaming,
       pushNotifications: true,
-      mayAnswerDirectly: true,
+      allowDirectReply: true,
       // It is for callers that are known, and without a token nobody is.
       ...(token !== undefined && {
         extendedCard: { description: 'Does what the first word of a message says, and knows you' },
@@ -126,7 +126,7 @@ export async function runDemoServerCommand(flags: DemoFlags): Promise<void> {
   const server = await started(agent, flags, {
     host: flags.host,
     ...(flags.bearer !== undefined && {
-      auth: { any: [bearerAuth({ tokens: { [flags.bearer]: 'caller' } })] },
+      auth: { authenticators: [bearerAuth({ tokens: { [flags.bearer]: 'caller' } })] },
     }),
   });
   stopOnSignals(async () => {

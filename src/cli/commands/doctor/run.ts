@@ -19,7 +19,7 @@ export async function runDoctorCommand(
 ): Promise<void> {
   const headers = parseHeaders(header);
   const found = await diagnose(url, { headers, timeout, insecure, ...(text === undefined ? {} : { text }) });
-  const steps = new Redactor(headers).everywhere(found);
+  const steps = new Redactor(headers).redactDeep(found);
   process.stdout.write(o === 'json' ? `${JSON.stringify({ url, steps })}\n` : textOf(steps));
   if (steps.some(({ state }) => state === 'trouble')) process.exitCode = 1;
 }
@@ -27,7 +27,7 @@ export async function runDoctorCommand(
 function textOf(steps: readonly DiagnosisStep[]): string {
   const { green, red, dim, bold } = createColors(process.stdout);
   const signs = { ok: green('ok     '), trouble: red('trouble'), 'left-out': dim('-      ') };
-  const lines = steps.flatMap(({ name, state, what, fix }) => [
+  const lines = steps.flatMap(({ name, state, finding: what, fix }) => [
     `${signs[state]}  ${name.padEnd(7)}  ${what.replaceAll(/\s+/g, ' ').slice(0, 300)}`,
     ...(fix === undefined ? [] : [`         ${bold('to do')}    ${fix}`]),
   ]);

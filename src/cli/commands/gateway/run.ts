@@ -74,7 +74,7 @@ async function started(settings: GatewaySettings, logs: CliLogs): Promise<Runnin
 /** Goes over to what the file says now; what is wrong with it changes nothing. */
 async function reload(running: RunningGateway, flags: GatewayFlags, { agent: log }: CliLogs): Promise<void> {
   try {
-    const { added, removed, changed, later } = await running.reload(read(flags));
+    const { added, removed, changed, needsRestart: later } = await running.reload(read(flags));
     const told = [
       ...added.map((name) => `+${name}`),
       ...removed.map((name) => `-${name}`),
@@ -97,7 +97,10 @@ async function reload(running: RunningGateway, flags: GatewayFlags, { agent: log
   }
 }
 
-function whereOf({ name, onHttp, onMesh }: AgentSettings, url: string | undefined): string[] {
+function whereOf(
+  { name, exposeOnHttp: onHttp, exposeOnMesh: onMesh }: AgentSettings,
+  url: string | undefined,
+): string[] {
   const places: string[] = [];
   if (onHttp && url !== undefined) places.push(`${url}/agents/${name}`);
   if (onMesh) places.push(`${onMesh.url.replace(/\/\/[^@/]*@/, '//')} (${onMesh.namespace})`);

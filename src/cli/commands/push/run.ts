@@ -45,7 +45,7 @@ async function withLedger(store: string, use: (ledger: TaskStore) => Promise<voi
   if (file !== undefined && !existsSync(file)) {
     throw new UsageError(`there is no file ${file}`, 'Give the file that the agent is served with.');
   }
-  const { ledger } = await openStore(store, { guest: true });
+  const { ledger } = await openStore(store, { withoutLease: true });
   try {
     await use(ledger);
   } finally {

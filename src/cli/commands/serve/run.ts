@@ -35,7 +35,7 @@ export async function runServeCommand(module: string, flags: ServeFlags): Promis
   const loaded = await loadAgent(module);
   const logs = await openLogs(flags.log);
   const metrics = flags.metrics ? new Metrics() : undefined;
-  const store = flags.store === undefined ? undefined : await openStore(flags.store, { onLost: giveUp });
+  const store = flags.store === undefined ? undefined : await openStore(flags.store, { onLeaseLost: giveUp });
   const agent = isLocalAgent(loaded)
     ? rehouse(loaded, store, flags, { logs, metrics })
     : unlessStored(loaded, flags.store);
@@ -63,7 +63,7 @@ export async function runServeCommand(module: string, flags: ServeFlags): Promis
     process.stdout.write(`${formatServeJson(url)}\n`);
     return;
   }
-  const isInMemory = isLocalAgent(agent) && !agent.options.ledger;
+  const isInMemory = isLocalAgent(agent) && !agent.options.taskStore;
   const tasks = store?.place ?? (isInMemory ? 'in memory, until this stops' : undefined);
   process.stdout.write(`${formatServeText({ url, card: await cardOf(agent, logs), tasks })}\n`);
 }
@@ -120,7 +120,7 @@ function rehouse(
     push: flags.allowLoopbackWebhooks ? { ...push, egress: { ...push?.egress, allowLoopback: true } } : push,
     log: options.log ?? logs.agent,
     metrics: options.metrics ?? metrics,
-    ledger: store?.ledger ?? options.ledger,
+    taskStore: store?.ledger ?? options.taskStore,
   });
 }
 

@@ -54,13 +54,13 @@ export async function runTapCommand(flags: TapFlags): Promise<void> {
 
 async function run(to: string, flags: TapFlags, output: 'text' | 'json'): Promise<void> {
   const file = flags.file === undefined ? undefined : await openTrafficFile(flags.file);
-  const tape = new TrafficLog(flags.console ? remembered : { maxPassages: 1 });
+  const tape = new TrafficLog(flags.console ? remembered : { maxRecords: 1 });
   const warn = (warning: string): boolean =>
     process.stderr.write(`dragoman: ${sanitizeForTerminal(warning, 'line')}\n`);
   const running = await started(to, flags, tape, warn);
   const shown = flags.console
     ? await (await import('../../../console/serve-console.ts')).serveConsole({
-        tape,
+        trafficLog: tape,
         agents: [{ url: running.url }],
       })
     : undefined;
@@ -85,7 +85,7 @@ async function started(
   onWarning: (warning: string) => unknown,
 ): Promise<RunningTap> {
   try {
-    return await runTap({ to, port, host, tape, onWarning });
+    return await runTap({ to, port, host, trafficLog: tape, onWarning });
   } catch (cause) {
     if (cause instanceof A2AError && cause.reason === 'INVALID_PARAMS')
       throw new UsageError(
@@ -101,7 +101,7 @@ function watch(
   write: (passage: TrafficRecord) => void,
   file: TrafficFileWriter | undefined,
 ): void {
-  tape.watch((passage) => {
+  tape.subscribe((passage) => {
     file?.add(passage);
     write(passage);
   });

@@ -33,7 +33,7 @@ export class TrafficPrinter {
   }
 
   line(passage: TrafficRecord): string {
-    const { at, kind, from, to, after, meaning } = passage;
+    const { at, kind, from, to, elapsed: after, decoded: meaning } = passage;
     const { dim } = this.#colours;
     const isBack = kind === 'response' || kind === 'frame' || kind === 'end';
     const [left, right] = (isBack ? [to, from] : [from, to]).map(shortName) as [string, string];
@@ -53,7 +53,7 @@ export class TrafficPrinter {
     const [time = '', asker = '', arrow = '', asked = '', version = '', ms = ''] = head;
     const marks = marksOf(passage);
     const gist = fit(
-      sanitizeForTerminal(meaning?.gist ?? passage.text.slice(0, 200), 'line'),
+      sanitizeForTerminal(meaning?.summary ?? passage.text.slice(0, 200), 'line'),
       this.#width(),
       used + lengthOf(marks),
     );
@@ -63,7 +63,7 @@ export class TrafficPrinter {
     return `${dim(time)}  ${asker} ${this.#arrow(passage, arrow)} ${asked}  ${this.#badge(version)} ${dim(ms)}  ${said}`.trimEnd();
   }
 
-  #paint({ kind, meaning }: TrafficRecord, gist: string): string {
+  #paint({ kind, decoded: meaning }: TrafficRecord, gist: string): string {
     const { red, bold, yellow, dim } = this.#colours;
     if (meaning?.isError) return red(gist);
     if (kind === 'loss') return yellow(gist);
@@ -71,7 +71,7 @@ export class TrafficPrinter {
     return kind === 'end' ? dim(gist) : gist;
   }
 
-  #arrow({ kind, meaning }: TrafficRecord, arrow: string): string {
+  #arrow({ kind, decoded: meaning }: TrafficRecord, arrow: string): string {
     const { cyan, green, red, yellow, magenta, dim } = this.#colours;
     if (meaning?.isError) return red(arrow);
     if (kind === 'request') return cyan(arrow);
@@ -101,7 +101,11 @@ function badgeOf({ version, binding }: Partial<DecodedContent> = {}): string {
 }
 
 /** What is worth a second look. */
-function marksOf({ kind, meaning, cut }: TrafficRecord): [string, 'error' | 'warning'][] {
+function marksOf({
+  kind,
+  decoded: meaning,
+  truncatedBy: cut,
+}: TrafficRecord): [string, 'error' | 'warning'][] {
   const { losses = [], findings = [] } = meaning ?? {};
   const marks: [string, 'error' | 'warning'][] = [];
   for (const { rule, level } of findings.slice(0, 3)) marks.push([`✗ ${rule}`, level]);

@@ -46,7 +46,7 @@ export async function runTestCommand(patterns: readonly string[], flags: TestFla
   let results: ScenarioResult[];
   try {
     results = await runScenarios(scenarios, {
-      openRig: () => openHarness({ rig: flags.rig, link: flags.link }),
+      openHarness: () => openHarness({ kind: flags.rig, broker: flags.link }),
       onResult: progress.tell,
       signal: stop.signal,
       ...(flags.parallel === undefined ? {} : { parallel: flags.parallel }),
@@ -83,9 +83,9 @@ async function openSubject(where: string): Promise<Subject> {
 
 /** The same case with another agent at the end of it. */
 function sentTo(scenario: Scenario, url: string): Scenario {
-  const { words } = scenario;
+  const { spec: words } = scenario;
   const agentName = words.gateway_input?.target_agent_name ?? '';
-  return { ...scenario, words: { ...words, proxy_config_override: { agent_name: agentName, url } } };
+  return { ...scenario, spec: { ...words, proxy_config_override: { agent_name: agentName, url } } };
 }
 
 function readAll(patterns: readonly string[], { compatible }: TestFlags): Scenario[] {
@@ -125,7 +125,7 @@ function readAll(patterns: readonly string[], { compatible }: TestFlags): Scenar
   return scenarios;
 }
 
-function isWanted({ id, words }: Scenario, { filter, tag }: TestFlags): boolean {
+function isWanted({ id, spec: words }: Scenario, { filter, tag }: TestFlags): boolean {
   if (tag && !tag.some((each) => words.tags.includes(each))) return false;
   return filter === undefined || id.includes(filter) || (words.description ?? '').includes(filter);
 }

@@ -97,6 +97,6 @@ async function toldMistakes<Done>(work: () => Promise<Done>): Promise<Done> {
 /** The same agent with somebody who listens to its log, and with a ledger that the console can look into. */
 function settled(agent: Agent, log: LogSink): Agent {
   return isLocalAgent(agent)
-    ? defineAgent(agent.definition, { log, ledger: memoryTaskStore(), ...agent.options })
+    ? defineAgent(agent.definition, { log, taskStore: memoryTaskStore(), ...agent.options })
     : agent;
 }

@@ -29,11 +29,11 @@ function agentRows({ gateway, hosted }: RunningUp): AgentRow[] {
     const speaks = here?.settings.speaks;
     return {
       name: each.name,
-      url: each.onHttp && url !== undefined ? `${url}/agents/${each.name}` : undefined,
+      url: each.exposeOnHttp && url !== undefined ? `${url}/agents/${each.name}` : undefined,
       from: here?.url ?? placeOf(each),
       what: [kind, speaks && `only A2A ${speaks}`].filter(Boolean).join(', '),
       speaks,
-      isOnMesh: each.onMesh !== undefined,
+      isOnMesh: each.exposeOnMesh !== undefined,
     };
   });
 }
@@ -45,7 +45,7 @@ function placeOf({ source }: AgentSettings): string {
 
 /** The mesh on which agents are shown, without what logs in there. */
 function meshOf({ gateway }: RunningUp): { url: string; namespace: string } | undefined {
-  const mesh = gateway.settings.agents.find(({ onMesh }) => onMesh)?.onMesh;
+  const mesh = gateway.settings.agents.find(({ exposeOnMesh: onMesh }) => onMesh)?.exposeOnMesh;
   return mesh && { url: mesh.url.replace(/\/\/[^@/]*@/, '//'), namespace: mesh.namespace };
 }
 

@@ -42,7 +42,7 @@ export function watchUpConfig(running: RunningUp, config: string, { read, log }:
     return '';
   };
   const reload = async (): Promise<string> => {
-    const { added, removed, changed, later } = await running.reload(await read());
+    const { added, removed, changed, needsRestart: later } = await running.reload(await read());
     watchScripts();
     const told = [
       ...added.map((name) => `+${name}`),

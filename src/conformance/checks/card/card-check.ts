@@ -31,7 +31,7 @@ export function cardCheck(
 export function fetchCard1_0(probe: Probe, headers: Record<string, string> = {}): Promise<HttpExchange> {
   return probe.raw({
     method: 'GET',
-    url: probe.tools.cardUrl,
+    url: probe.context.cardUrl,
     headers: { accept: 'application/json', 'a2a-version': '1.0', ...headers },
   });
 }

@@ -26,14 +26,14 @@ function eachHeader(
     for (const [index, { header }] of readable(probe)) {
       const flaw = header && flawIn(header);
       if (flaw)
-        probe.complain(`signatures[${index}]: ${flaw}`, { actual: JSON.stringify(header), exchanges: [] });
+        probe.warn(`signatures[${index}]: ${flaw}`, { actual: JSON.stringify(header), exchanges: [] });
     }
   });
 }
 
 /** A check about a card that is signed. */
 function signed(...about: Parameters<typeof cardCheck>): Check {
-  return { ...cardCheck(...about), needs: ['signatures'] };
+  return { ...cardCheck(...about), preconditions: ['signatures'] };
 }
 
 function readable(probe: Probe): [number, CardSignatureParts][] {
@@ -47,8 +47,8 @@ function readable(probe: Probe): [number, CardSignatureParts][] {
 async function keyOf(probe: Probe, { header }: CardSignatureParts): Promise<PublicJwk | undefined> {
   const jku = asText(header?.jku);
   // Credentials are for the agent alone.
-  const nobody = probe.as({});
-  const places = jku === undefined ? [new URL('/.well-known/jwks.json', probe.tools.cardUrl).href] : [jku];
+  const nobody = probe.withCredentials({});
+  const places = jku === undefined ? [new URL('/.well-known/jwks.json', probe.context.cardUrl).href] : [jku];
   for (const url of places) {
     const { status, body } = await nobody.raw({
       method: 'GET',
@@ -77,7 +77,7 @@ export const cardSignatureChecks = defineChecks([
     (probe) => {
       for (const [index, raw] of (asList(probe.card.signatures) ?? []).entries()) {
         const read = parseSignature(raw);
-        if (typeof read === 'string') probe.complain(`signatures[${index}] ${read}`, { exchanges: [] });
+        if (typeof read === 'string') probe.warn(`signatures[${index}] ${read}`, { exchanges: [] });
       }
     },
   ),
@@ -134,7 +134,7 @@ export const cardSignatureChecks = defineChecks([
     async (probe) => {
       for (const [index, signature] of readable(probe))
         if (asText(signature.header?.jku) !== undefined && !(await keyOf(probe, signature)))
-          probe.complain(`signatures[${index}]: its key cannot be found at ${String(signature.header?.jku)}`);
+          probe.warn(`signatures[${index}]: its key cannot be found at ${String(signature.header?.jku)}`);
     },
   ),
   signed(
@@ -151,7 +151,7 @@ export const cardSignatureChecks = defineChecks([
         if (!key) continue;
         known++;
         const wrong = await signatureProblem(probe.card, signature, key);
-        if (wrong) probe.complain(`signatures[${index}] does not verify: ${wrong}`);
+        if (wrong) probe.warn(`signatures[${index}] does not verify: ${wrong}`);
       }
       if (known === 0)
         throw new InconclusiveError(

@@ -131,7 +131,7 @@ export const cardChecks = defineChecks([
   ...shapes.map(([tag, requirements, section, level, sentence, remedy]) =>
     cardCheck(`card.${tag}`, requirements, section, level, sentence, remedy, (probe) => {
       for (const flaw of cardSchemaErrors(probe.card))
-        if (flaw.tag === tag) probe.complain(flaw.message, { exchanges: [] });
+        if (flaw.tag === tag) probe.warn(flaw.message, { exchanges: [] });
     }),
   ),
   cardCheck(
@@ -142,7 +142,7 @@ export const cardChecks = defineChecks([
     'The card is at /.well-known/agent-card.json.',
     'Serve the card of 1.0 there, with status 200.',
     async (probe) => {
-      const { cardUrl } = probe.tools;
+      const { cardUrl } = probe.context;
       const isOld = cardUrl.endsWith('/.well-known/agent.json');
       const url = isOld ? cardUrl.replace(/agent\.json$/, 'agent-card.json') : cardUrl;
       const exchange = await probe.raw({
@@ -189,7 +189,7 @@ export const cardChecks = defineChecks([
     'The card can be read by anybody, because it says how to log in.',
     'Let requests for the card pass without credentials.',
     async (probe) => {
-      const { status } = await fetchCard1_0(probe.as({}));
+      const { status } = await fetchCard1_0(probe.withCredentials({}));
       probe.expect(status === 200, 'Nobody in particular cannot read the card', {
         expected: 'HTTP 200',
         actual: `HTTP ${status}`,
@@ -205,7 +205,7 @@ export const cardChecks = defineChecks([
     'Take passwords, keys and tokens out of the card, and replace them: they are known now.',
     (probe) => {
       const { signatures: _signatures, ...card } = probe.card;
-      for (const at of findSecrets(card)) probe.complain(`${at} looks like a secret`, { exchanges: [] });
+      for (const at of findSecrets(card)) probe.warn(`${at} looks like a secret`, { exchanges: [] });
     },
   ),
   cardCheck(
@@ -217,10 +217,10 @@ export const cardChecks = defineChecks([
     'Serve over https, and publish https addresses.',
     (probe) => {
       const urls = interfacesOf(probe).map(({ url }) => url);
-      const far = [...urls, probe.tools.cardUrl].filter((url) => !isLoopbackUrl(url));
+      const far = [...urls, probe.context.cardUrl].filter((url) => !isLoopbackUrl(url));
       if (far.length === 0) throw new NotApplicableError('Everything is on this machine.');
       for (const url of far)
-        if (url.startsWith('http:')) probe.complain(`${url} is not encrypted`, { exchanges: [] });
+        if (url.startsWith('http:')) probe.warn(`${url} is not encrypted`, { exchanges: [] });
     },
   ),
   cardCheck(
@@ -241,8 +241,8 @@ export const cardChecks = defineChecks([
           createDriver(spoken, binding, url, tenant),
           requiredExtensions(probe.card),
         );
-        const wrong = await lieOf(probe.over(speech));
-        if (wrong !== undefined) probe.complain(`${binding} ${version} at ${url}: ${wrong}`);
+        const wrong = await lieOf(probe.withDriver(speech));
+        if (wrong !== undefined) probe.warn(`${binding} ${version} at ${url}: ${wrong}`);
       }
     },
   ),
@@ -261,8 +261,8 @@ export const cardChecks = defineChecks([
       const undeclared = (['JSONRPC', 'HTTP+JSON'] as const).filter((each) => !declared.has(each));
       for (const transport of undeclared)
         for (const url of urls)
-          if (await works(probe.over(createDriver('1.0', transport, url))))
-            probe.complain(`${transport} works at ${url}, and the card does not say so`);
+          if (await works(probe.withDriver(createDriver('1.0', transport, url))))
+            probe.warn(`${transport} works at ${url}, and the card does not say so`);
     },
   ),
 ]);
@@ -288,13 +288,13 @@ async function lieOf(probe: Probe): Promise<string | undefined> {
   const unknown = await probe.ask('get', { id: crypto.randomUUID() });
   if (isGuarded(unknown.exchange)) return undefined;
   if (!unknown.fault) return `asked for an unknown task, it answered ${describeResponse(unknown)}`;
-  const wrong = errorMismatch(unknown.fault, 'TaskNotFound', probe.speech.transport);
+  const wrong = errorMismatch(unknown.fault, 'TaskNotFound', probe.driver.transport);
   if (wrong !== undefined) return `asked for an unknown task, it should answer with ${wrong}`;
   if (!isJsonObject(parseJsonOrUndefined(unknown.exchange.body)))
     return 'asked for an unknown task, it answered with no JSON of the protocol';
-  const heard = await probe.ask('send', { message: probe.tools.reach.any() });
+  const heard = await probe.ask('send', { message: probe.context.reach.anyPrompt() });
   const isAnswer =
-    probe.speech.taskOf(heard.result) !== undefined || probe.speech.messageOf(heard.result) !== undefined;
+    probe.driver.taskOf(heard.result) !== undefined || probe.driver.messageOf(heard.result) !== undefined;
   return isAnswer ? undefined : `a message was answered with ${describeResponse(heard)}`;
 }
 
@@ -305,7 +305,7 @@ function isGuarded({ status }: HttpExchange): boolean {
 /** True when an interface that nobody declared gives a task that there is. */
 async function works(probe: Probe): Promise<boolean> {
   const heard = await probe.ask('get', { id: crypto.randomUUID() });
-  return isTaskNotFound(heard.fault, probe.speech);
+  return isTaskNotFound(heard.fault, probe.driver);
 }
 
 function isTaskNotFound(

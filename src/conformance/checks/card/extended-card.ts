@@ -21,7 +21,7 @@ function about(
   transports?: readonly CheckedTransport[],
 ): Check {
   const rule = { id, requirements, section, level, category: 'agent-card' as const, sentence, remedy };
-  return { ...rule, versions: ['1.0'], needs, ...(transports ? { transports } : {}), run };
+  return { ...rule, versions: ['1.0'], preconditions: needs, ...(transports ? { transports } : {}), run };
 }
 
 function ask(probe: Probe): Promise<DecodedResponse> {
@@ -29,7 +29,7 @@ function ask(probe: Probe): Promise<DecodedResponse> {
 }
 
 /** True when the agent says that it has no such card, which it may. */
-function isNone({ fault }: DecodedResponse, { speech }: Probe): boolean {
+function isNone({ fault }: DecodedResponse, { driver: speech }: Probe): boolean {
   return (
     fault !== undefined &&
     errorMismatch(fault, 'ExtendedAgentCardNotConfigured', speech.transport) === undefined &&
@@ -88,7 +88,7 @@ export const extendedCardChecks = defineChecks([
       const flaws = cardSchemaErrors(await extended(probe)).filter(
         ({ tag }) => !['empty', 'unique', 'modes', 'patch'].includes(tag),
       );
-      for (const { message } of flaws) probe.complain(`The extended ${message}`);
+      for (const { message } of flaws) probe.warn(`The extended ${message}`);
     },
   ),
   about(
@@ -98,7 +98,7 @@ export const extendedCardChecks = defineChecks([
     'MUST',
     'The extended card is not for callers that nobody knows.',
     'Require authentication for GetExtendedAgentCard, even where nothing else needs it.',
-    (probe) => refusedFor(probe.as({}), 'anybody'),
+    (probe) => refusedFor(probe.withCredentials({}), 'anybody'),
   ),
   about(
     'extended-card.bad-credentials',
@@ -108,7 +108,10 @@ export const extendedCardChecks = defineChecks([
     'The extended card is not for callers with wrong credentials.',
     'Verify the credentials before the card is sent.',
     (probe) =>
-      refusedFor(probe.as(corruptCredentials(probe.tools.headers)), 'callers with wrong credentials'),
+      refusedFor(
+        probe.withCredentials(corruptCredentials(probe.context.headers)),
+        'callers with wrong credentials',
+      ),
   ),
   about(
     'extended-card.cache',
@@ -137,7 +140,7 @@ export const extendedCardChecks = defineChecks([
     'Take passwords, keys and tokens out of the card.',
     async (probe) => {
       const { signatures: _signatures, ...card } = await extended(probe);
-      for (const at of findSecrets(card)) probe.complain(`${at} looks like a secret`);
+      for (const at of findSecrets(card)) probe.warn(`${at} looks like a secret`);
     },
   ),
 ]);

@@ -14,7 +14,7 @@ export const cancelChecks = defineChecks([
     async run(probe) {
       const task = await probe.slow();
       const result = await probe.ok('cancel', { id: task.id ?? '' });
-      const answered = probe.speech.taskOf(result);
+      const answered = probe.driver.taskOf(result);
       probe.expect(answered !== undefined, 'cancel did not answer with a task');
       const after = await probe.poll(
         task.id ?? '',
@@ -107,7 +107,7 @@ export const cancelChecks = defineChecks([
       const again = await probe.ask('cancel', { id: task.id ?? '' });
       if (again.fault) probe.refusal(again, ['TaskNotCancelable', 'TaskNotFound'], 'The second cancellation');
       const after = await probe.ask('get', { id: task.id ?? '' });
-      const state = probe.speech.taskOf(after.result)?.state;
+      const state = probe.driver.taskOf(after.result)?.state;
       probe.expect(
         state === 'canceled' || after.fault !== undefined,
         'The second cancellation changed the task',

@@ -33,9 +33,9 @@ export const contextChecks = defineChecks([
     async run(probe) {
       const first = await probe.reach('completed');
       const heard = await probe.ask('send', {
-        message: { ...probe.tools.reach.to('completed'), contextId: first.contextId ?? '' },
+        message: { ...probe.context.reach.promptFor('completed'), contextId: first.contextId ?? '' },
       });
-      const task = probe.speech.taskOf(heard.result);
+      const task = probe.driver.taskOf(heard.result);
       probe.expect(
         task !== undefined,
         `A second task in a known context was refused: ${describeResponse(heard)}`,
@@ -59,7 +59,7 @@ export const contextChecks = defineChecks([
     async run(probe) {
       const task = await probe.reach('input-required');
       const result = await probe.ok('send', { message: { text: 'the first one', taskId: task.id ?? '' } });
-      const answered = probe.speech.taskOf(result);
+      const answered = probe.driver.taskOf(result);
       probe.expect(answered?.id === task.id, 'The answer went to another task', {
         expected: task.id ?? '',
         actual: answered?.id ?? 'none',

@@ -253,7 +253,7 @@ export const listChecks = defineChecks([
       const waiting = await probe.reach('input-required');
       const contextId = waiting.contextId ?? '';
       const done = await probe.completed({ message: { contextId } });
-      const { states } = probe.speech;
+      const { states } = probe.driver;
       const waitingOnes = await list(probe, { contextId, status: states['input-required'] ?? '' });
       probe.expect(idsOf(waitingOnes).join() === waiting.id, 'The filter by state gave other tasks', {
         expected: waiting.id ?? '',
@@ -329,8 +329,8 @@ export const listChecks = defineChecks([
       const page = await list(probe, { contextId: task.contextId ?? '' });
       const listed = page.tasks.find(({ id }) => id === task.id);
       const { state } = (isJsonObject(listed?.status) ? listed.status : {}) as { state?: string };
-      probe.expect(state === probe.speech.states.completed, 'The list shows another state', {
-        expected: probe.speech.states.completed ?? '',
+      probe.expect(state === probe.driver.states.completed, 'The list shows another state', {
+        expected: probe.driver.states.completed ?? '',
         actual: state ?? 'none',
       });
       probe.expect(listed?.contextId === task.contextId, 'The list shows another context', {

@@ -42,7 +42,7 @@ export const outputChecks = defineChecks([
     sentence: 'A part of a media type that the agent does not take opens no stream: ContentTypeNotSupported.',
     remedy: 'Compare the media types of parts with the input modes of the card before you stream.',
     versions: ['1.0'],
-    needs: ['streaming'],
+    preconditions: ['streaming'],
     async run(probe) {
       const skills = (asList(probe.card.skills) ?? []).filter(isJsonObject);
       const modes = [probe.card, ...skills]
@@ -72,13 +72,13 @@ export const outputChecks = defineChecks([
     remedy: 'Take a missing params for an empty one.',
     versions: ['1.0'],
     transports: ['JSONRPC'],
-    needs: ['extended-card'],
+    preconditions: ['extended-card'],
     async run(probe) {
       const call = { jsonrpc: '2.0', id: crypto.randomUUID(), method: 'GetExtendedAgentCard' };
-      const asked = probe.speech.say('extendedCard', {});
+      const asked = probe.driver.encode('extendedCard', {});
       if (!asked) throw new InconclusiveError('There is no such method.');
       const ask = async (body: object): Promise<DecodedResponse> =>
-        probe.speech.hear(await probe.raw({ ...asked, body: JSON.stringify(body) }));
+        probe.driver.decode(await probe.raw({ ...asked, body: JSON.stringify(body) }));
       const usual = await ask({ ...call, params: {} });
       if (!isJsonObject(usual.result))
         throw new InconclusiveError(`The extended card could not be had: ${describeResponse(usual)}`);
@@ -108,11 +108,11 @@ export const outputChecks = defineChecks([
       for (const { protocolBinding, url } of own) {
         const name = asText(protocolBinding) ?? '';
         if (!/^[a-z][\w+.-]*:\S/i.test(name))
-          probe.complain(`The binding ${JSON.stringify(name)} is no URI`, {
+          probe.warn(`The binding ${JSON.stringify(name)} is no URI`, {
             expected: 'JSONRPC, HTTP+JSON, GRPC or a URI',
           });
         if (!/^[a-z][\w+.-]*:\/\/\S/i.test(asText(url) ?? ''))
-          probe.complain(`The binding ${JSON.stringify(name)} has no whole address`, { actual: String(url) });
+          probe.warn(`The binding ${JSON.stringify(name)} has no whole address`, { actual: String(url) });
       }
     },
   },

@@ -41,8 +41,8 @@ export const responseModeChecks = defineChecks([
     remedy: 'Answer with the task in the state input-required.',
     versions: ['1.0'],
     async run(probe) {
-      const heard = await probe.ask('send', { message: probe.tools.reach.to('input-required') });
-      const task = probe.speech.taskOf(heard.result);
+      const heard = await probe.ask('send', { message: probe.context.reach.promptFor('input-required') });
+      const task = probe.driver.taskOf(heard.result);
       if (!task?.id) throw new InconclusiveError('No task could be made.');
       if (resting.has(task.state)) return;
       const rested = await probe.rest(task.id);
@@ -131,10 +131,10 @@ export const responseModeChecks = defineChecks([
     sentence: 'returnImmediately changes nothing about streams.',
     remedy: 'Ignore it for streams.',
     versions: ['1.0'],
-    needs: ['streaming'],
+    preconditions: ['streaming'],
     async run(probe) {
       const { events } = await probe.followed('stream', {
-        message: probe.tools.reach.to('completed'),
+        message: probe.context.reach.promptFor('completed'),
         returnImmediately: true,
       });
       const last = events.at(-1);
@@ -209,7 +209,11 @@ export const responseModeChecks = defineChecks([
     async run(probe) {
       const task = await probe.completed();
       await probe.refused('get', { id: task.id ?? '', historyLength: -1 }, 'InvalidParams');
-      await probe.refused('send', { message: probe.tools.reach.any(), historyLength: -1 }, 'InvalidParams');
+      await probe.refused(
+        'send',
+        { message: probe.context.reach.anyPrompt(), historyLength: -1 },
+        'InvalidParams',
+      );
     },
   },
 ]);

@@ -23,7 +23,7 @@ export const sendChecks = defineChecks([
     remedy: 'Answer every message that can be read.',
     versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
-      const heard = await probe.ask('send', { message: probe.tools.reach.any() });
+      const heard = await probe.ask('send', { message: probe.context.reach.anyPrompt() });
       probe.expect(
         heard.fault === undefined && heard.problem === undefined,
         `A plain message failed: ${describeResponse(heard)}`,
@@ -32,7 +32,7 @@ export const sendChecks = defineChecks([
           actual: describeResponse(heard),
         },
       );
-      const { speech } = probe;
+      const { driver: speech } = probe;
       const isOne = speech.taskOf(heard.result) !== undefined || speech.messageOf(heard.result) !== undefined;
       probe.expect(isOne, 'The answer holds neither a task nor a message', {
         actual: describeResponse(heard),
@@ -210,12 +210,12 @@ export const sendChecks = defineChecks([
       const texts = Array.from(
         { length: 6 },
         (_, index) =>
-          `${probe.tools.reach.to('echo').text ?? 'hello'} marker-${index}-${crypto.randomUUID()}`,
+          `${probe.context.reach.promptFor('echo').text ?? 'hello'} marker-${index}-${crypto.randomUUID()}`,
       );
       const answers = await Promise.all(
         texts.map((text) =>
           probe.ask('send', {
-            message: { ...probe.tools.reach.any(), text, messageId: crypto.randomUUID() },
+            message: { ...probe.context.reach.anyPrompt(), text, messageId: crypto.randomUUID() },
           }),
         ),
       );
@@ -241,9 +241,9 @@ export const sendChecks = defineChecks([
     versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
       const words = 'Grüße, 你好, مرحبا, 🌍 \\u0041 "quoted" <b>&amp;</b> \\ tab\\t end';
-      const draft = probe.tools.reach.to('echo');
+      const draft = probe.context.reach.promptFor('echo');
       const heard = await probe.ask('send', { message: { ...draft, text: `${draft.text ?? ''} ${words}` } });
-      const task = probe.speech.taskOf(heard.result);
+      const task = probe.driver.taskOf(heard.result);
       if (!task?.id) throw new InconclusiveError(`There is nothing to compare: ${describeResponse(heard)}`);
       const rested = await probe.rest(task.id);
       const all = (rested.artifacts ?? []).map((each) => textOfParts(each.parts)).join('');
@@ -263,7 +263,7 @@ export const sendChecks = defineChecks([
     remedy: 'Keep data as it is; test for the member, not for its truth.',
     versions: ['1.0'],
     async run(probe) {
-      const draft = probe.tools.reach.to('echo');
+      const draft = probe.context.reach.promptFor('echo');
       const values = [
         { nested: { list: [1, 2.5, true, null, 'x'] }, empty: {} },
         [1, 'two'],
@@ -274,7 +274,7 @@ export const sendChecks = defineChecks([
       ];
       const parts = [{ text: draft.text ?? '' }, ...values.map((data) => ({ data }))];
       const heard = await probe.ask('send', { message: { ...draft, parts } });
-      const task = probe.speech.taskOf(heard.result);
+      const task = probe.driver.taskOf(heard.result);
       if (!task?.id) throw new InconclusiveError(`There is nothing to compare: ${describeResponse(heard)}`);
       const { artifacts = [] } = await probe.rest(task.id);
       const back = artifacts
@@ -303,7 +303,7 @@ export const sendChecks = defineChecks([
     remedy: 'Encode bytes in standard base64 with padding, and keep filename and mediaType with them.',
     versions: ['1.0'],
     async run(probe) {
-      const draft = probe.tools.reach.to('echo');
+      const draft = probe.context.reach.promptFor('echo');
       // Every byte, and a length that needs padding.
       const raw = Buffer.from([...Array.from({ length: 256 }, (_, byte) => byte), 255, 254]).toString(
         'base64',
@@ -314,7 +314,7 @@ export const sendChecks = defineChecks([
       const file = { raw, filename: 'bytes.bin', mediaType: mediaType ?? 'application/octet-stream' };
       const message = { ...draft, parts: [{ text: draft.text ?? '' }, file] };
       const heard = await probe.ask('send', { message });
-      const task = probe.speech.taskOf(heard.result);
+      const task = probe.driver.taskOf(heard.result);
       if (!task?.id) throw new InconclusiveError(`There is nothing to compare: ${describeResponse(heard)}`);
       const { artifacts = [] } = await probe.rest(task.id);
       const back = artifacts
@@ -340,8 +340,10 @@ export const sendChecks = defineChecks([
     versions: ['1.0'],
     async run(probe) {
       const contextId = crypto.randomUUID();
-      const heard = await probe.ask('send', { message: { ...probe.tools.reach.to('message'), contextId } });
-      if (!probe.speech.messageOf(heard.result))
+      const heard = await probe.ask('send', {
+        message: { ...probe.context.reach.promptFor('message'), contextId },
+      });
+      if (!probe.driver.messageOf(heard.result))
         throw new InconclusiveError(`The answer is no direct message: ${describeResponse(heard)}`);
       const listed = await probe.ask('list', { contextId });
       const { tasks } = (listed.result ?? {}) as { tasks?: unknown[] };
@@ -360,8 +362,8 @@ export const sendChecks = defineChecks([
     remedy: 'Put contextId into every message of the agent.',
     versions: ['1.0'],
     async run(probe) {
-      const heard = await probe.ask('send', { message: probe.tools.reach.to('message') });
-      const answer = probe.speech.messageOf(heard.result);
+      const heard = await probe.ask('send', { message: probe.context.reach.promptFor('message') });
+      const answer = probe.driver.messageOf(heard.result);
       if (!answer) throw new InconclusiveError(`The answer is no direct message: ${describeResponse(heard)}`);
       const { contextId, role } = answer.raw as { contextId?: unknown; role?: unknown };
       probe.expect(typeof contextId === 'string' && contextId !== '', 'The message has no contextId');
@@ -381,7 +383,10 @@ export const sendChecks = defineChecks([
     remedy: 'Answer a repeated messageId with the same task, or with a new one.',
     versions: ['1.0'],
     async run(probe) {
-      const message = { ...probe.tools.reach.to('completed'), messageId: `again-${crypto.randomUUID()}` };
+      const message = {
+        ...probe.context.reach.promptFor('completed'),
+        messageId: `again-${crypto.randomUUID()}`,
+      };
       for (const time of ['first', 'second']) {
         const heard = await probe.ask('send', { message });
         probe.expect(

@@ -37,9 +37,11 @@ export const streamChecks = defineChecks([
     sentence: 'A message that is to be streamed opens a stream of events that goes to the end of the task.',
     remedy: 'Answer with text/event-stream, and send every event as it happens.',
     versions: ['1.0', '0.3', '0.1'],
-    needs: ['streaming'],
+    preconditions: ['streaming'],
     async run(probe) {
-      const followed = await probe.followed('stream', { message: probe.tools.reach.to('completed') });
+      const followed = await probe.followed('stream', {
+        message: probe.context.reach.promptFor('completed'),
+      });
       probe.expect(followed.exchange.status === 200, 'The stream has another status than 200');
       const states = followed.events.map(eventState).filter((state) => state !== '');
       const isMessage = followed.events.some(({ kind }) => kind === 'message');
@@ -61,9 +63,9 @@ export const streamChecks = defineChecks([
     sentence: 'A direct answer is a stream of one message, which is closed at once.',
     remedy: 'Send the message, and end the stream.',
     versions: ['1.0', '0.3'],
-    needs: ['streaming'],
+    preconditions: ['streaming'],
     async run(probe) {
-      const followed = await probe.followed('stream', { message: probe.tools.reach.to('message') });
+      const followed = await probe.followed('stream', { message: probe.context.reach.promptFor('message') });
       const kinds = followed.events.map(({ kind }) => kind);
       if (!kinds.includes('message'))
         throw new InconclusiveError(`No message came, but ${kinds.join(', ')}.`);
@@ -81,13 +83,13 @@ export const streamChecks = defineChecks([
       'A stream is closed when its task fails, is rejected or is canceled, not only when it is completed.',
     remedy: 'Close the stream with every status that ends a task.',
     versions: ['1.0', '0.3'],
-    needs: ['streaming'],
+    preconditions: ['streaming'],
     async run(probe) {
       for (const want of ['failed', 'rejected'] as const) {
-        if (!probe.tools.reach.knows(want)) continue;
+        if (!probe.context.reach.knows(want)) continue;
         const followed = await probe.followed(
           'stream',
-          { message: probe.tools.reach.to(want) },
+          { message: probe.context.reach.promptFor(want) },
           { deadline: 5_000 },
         );
         probe.expect(followed.isWhole, `The stream of a task that is ${want} was not closed`);
@@ -108,12 +110,12 @@ export const streamChecks = defineChecks([
     sentence: 'Whoever follows a task that is canceled hears so, and the stream is closed.',
     remedy: 'Send the status canceled to every stream of the task, and close them.',
     versions: ['1.0', '0.3', '0.1'],
-    needs: ['streaming'],
+    preconditions: ['streaming'],
     async run(probe) {
       let canceling: Promise<unknown> | undefined;
       const followed = await probe.followed(
         'stream',
-        { message: probe.tools.reach.to('slow') },
+        { message: probe.context.reach.promptFor('slow') },
         {
           until: (event) => {
             const id =
@@ -141,18 +143,20 @@ export const streamChecks = defineChecks([
     sentence: 'Events are sent when they happen, not all at the end.',
     remedy: 'Flush after each event, and let no proxy or compression hold them back.',
     versions: ['1.0', '0.3', '0.1'],
-    needs: ['streaming'],
+    preconditions: ['streaming'],
     async run(probe) {
-      const { exchange, events } = await probe.followed('stream', { message: probe.tools.reach.to('slow') });
+      const { exchange, events } = await probe.followed('stream', {
+        message: probe.context.reach.promptFor('slow'),
+      });
       const [first] = exchange.frames;
-      const spread = exchange.endAfter - (first?.at ?? 0);
-      if (exchange.endAfter < 800) throw new InconclusiveError('The task was too quick to tell.');
+      const spread = exchange.totalMs - (first?.at ?? 0);
+      if (exchange.totalMs < 800) throw new InconclusiveError('The task was too quick to tell.');
       probe.expect(events.length > 2, 'A task that takes its time told nothing on the way', {
         actual: String(events.length),
       });
       probe.expect(
-        spread > exchange.endAfter / 3,
-        `All events came at the end: the first after ${Math.round(first?.at ?? 0)} of ${Math.round(exchange.endAfter)} ms`,
+        spread > exchange.totalMs / 3,
+        `All events came at the end: the first after ${Math.round(first?.at ?? 0)} of ${Math.round(exchange.totalMs)} ms`,
       );
     },
   },
@@ -165,7 +169,7 @@ export const streamChecks = defineChecks([
     sentence: 'A message to a task that has ended opens no stream: UnsupportedOperation.',
     remedy: 'Answer -32004 before anything is streamed.',
     versions: ['1.0'],
-    needs: ['streaming'],
+    preconditions: ['streaming'],
     async run(probe) {
       const task = await probe.completed();
       const followed = await probe.follow('stream', { message: { text: 'go on', taskId: task.id ?? '' } });
@@ -185,7 +189,7 @@ export const streamChecks = defineChecks([
     sentence: 'A message to a task that does not exist opens no stream: TaskNotFound.',
     remedy: 'Answer -32001 before anything is streamed.',
     versions: ['1.0', '0.3'],
-    needs: ['streaming'],
+    preconditions: ['streaming'],
     async run(probe) {
       const followed = await probe.follow('stream', {
         message: { text: 'go on', taskId: crypto.randomUUID() },
@@ -208,9 +212,9 @@ export const streamChecks = defineChecks([
     remedy:
       'Store what you stream, send chunks in order and each once, and mark them with append and lastChunk.',
     versions: ['1.0', '0.3', '0.1'],
-    needs: ['streaming'],
+    preconditions: ['streaming'],
     async run(probe) {
-      const followed = await probe.followed('stream', { message: probe.tools.reach.to('chunks') });
+      const followed = await probe.followed('stream', { message: probe.context.reach.promptFor('chunks') });
       const streamed = assembled(followed.events);
       const updates = followed.events.filter(({ kind }) => kind === 'artifact');
       probe.expect(updates.length > 0, 'A task that makes chunks streamed none');
@@ -243,9 +247,9 @@ export const streamChecks = defineChecks([
     sentence: 'A task that was streamed can be asked for afterwards, and is what the stream said.',
     remedy: 'Store each event before it is sent.',
     versions: ['1.0', '0.3', '0.1'],
-    needs: ['streaming'],
+    preconditions: ['streaming'],
     async run(probe) {
-      const followed = await probe.followed('stream', { message: probe.tools.reach.to('artifact') });
+      const followed = await probe.followed('stream', { message: probe.context.reach.promptFor('artifact') });
       const last = followed.events.findLast((event) => eventState(event) !== '');
       if (!last) throw new InconclusiveError('The stream tells of no state.');
       const task = await probe.get(taskIdOf(followed));
@@ -264,11 +268,11 @@ export const streamChecks = defineChecks([
     sentence: 'A task goes on when the one who follows it hangs up.',
     remedy: 'Do not tie the work to the connection.',
     versions: ['1.0', '0.3', '0.1'],
-    needs: ['streaming'],
+    preconditions: ['streaming'],
     async run(probe) {
       const followed = await probe.followed(
         'stream',
-        { message: probe.tools.reach.to('slow') },
+        { message: probe.context.reach.promptFor('slow') },
         { until: () => true },
       );
       const id = taskIdOf(followed);
@@ -288,11 +292,11 @@ export const streamChecks = defineChecks([
     sentence: 'A stream shows that input is required, and the next message can be streamed too.',
     remedy: 'Send the status input-required, and take the next message of the task.',
     versions: ['1.0', '0.3'],
-    needs: ['streaming'],
+    preconditions: ['streaming'],
     async run(probe) {
       const followed = await probe.followed(
         'stream',
-        { message: probe.tools.reach.to('input-required') },
+        { message: probe.context.reach.promptFor('input-required') },
         { until: (event) => eventState(event) === 'input-required' },
       );
       const states = followed.events.map(eventState);
@@ -321,9 +325,9 @@ export const streamChecks = defineChecks([
     sentence: 'An agent that does not stream refuses to: UnsupportedOperation.',
     remedy: 'Answer -32004 to SendStreamingMessage and SubscribeToTask, or declare streaming.',
     versions: ['1.0'],
-    needs: ['no-streaming'],
+    preconditions: ['no-streaming'],
     async run(probe) {
-      const followed = await probe.follow('stream', { message: probe.tools.reach.any() });
+      const followed = await probe.follow('stream', { message: probe.context.reach.anyPrompt() });
       const heard = {
         exchange: followed.exchange,
         ...(followed.fault ? { fault: followed.fault } : { result: followed.events }),
@@ -333,7 +337,7 @@ export const streamChecks = defineChecks([
       const subscribed = await probe.follow('subscribe', { id: task.id ?? '' });
       if (!subscribed.fault)
         throw new RuleViolationError(
-          `A subscription was not refused: ${describeResponse(probe.speech.hear(subscribed.exchange))}`,
+          `A subscription was not refused: ${describeResponse(probe.driver.decode(subscribed.exchange))}`,
         );
     },
   },

@@ -26,7 +26,7 @@ export const subscribeChecks = defineChecks([
       'A task that runs can be followed: first as it stands, then to its end, and the stream is closed.',
     remedy: 'Send the task as it stands, then its events, and close with the last one.',
     versions: ['1.0'],
-    needs: ['streaming'],
+    preconditions: ['streaming'],
     async run(probe) {
       const task = await probe.slow();
       const followed = await probe.followed('subscribe', { id: task.id ?? '' });
@@ -51,11 +51,11 @@ export const subscribeChecks = defineChecks([
     sentence: 'A task that runs can be followed again.',
     remedy: 'Send the events of the task from now on, to its end.',
     versions: ['0.3', '0.1'],
-    needs: ['streaming'],
+    preconditions: ['streaming'],
     async run(probe) {
       const opened = await probe.followed(
         'stream',
-        { message: probe.tools.reach.to('slow') },
+        { message: probe.context.reach.promptFor('slow') },
         { until: (_event, index) => index >= 1 },
       );
       const id = opened.events
@@ -79,7 +79,7 @@ export const subscribeChecks = defineChecks([
     sentence: 'A task that has ended cannot be followed: UnsupportedOperation.',
     remedy: 'Answer -32004, and let callers ask for the task instead.',
     versions: ['1.0'],
-    needs: ['streaming'],
+    preconditions: ['streaming'],
     async run(probe) {
       const task = await probe.completed();
       probe.refusal(
@@ -98,7 +98,7 @@ export const subscribeChecks = defineChecks([
     sentence: 'A task that does not exist cannot be followed: TaskNotFound.',
     remedy: 'Answer -32001 (HTTP 404).',
     versions: ['1.0', '0.3', '0.1'],
-    needs: ['streaming'],
+    preconditions: ['streaming'],
     async run(probe) {
       probe.refusal(
         heardOf(await probe.follow('subscribe', { id: crypto.randomUUID() })),
@@ -116,7 +116,7 @@ export const subscribeChecks = defineChecks([
     sentence: 'All who follow a task see the same events in the same order.',
     remedy: 'Give each event to every stream of the task.',
     versions: ['1.0'],
-    needs: ['streaming'],
+    preconditions: ['streaming'],
     async run(probe) {
       const task = await probe.slow();
       const asking = { id: task.id ?? '' };
@@ -148,7 +148,7 @@ export const subscribeChecks = defineChecks([
     sentence: 'When one who follows leaves, the others go on.',
     remedy: 'End one stream only, and not the task.',
     versions: ['1.0'],
-    needs: ['streaming'],
+    preconditions: ['streaming'],
     async run(probe) {
       const task = await probe.slow();
       const asking = { id: task.id ?? '' };

@@ -18,7 +18,7 @@ function about(
   needs: readonly Precondition[] = ['extensions'],
 ): Check {
   const rule = { id, requirements, section, level, category: 'interop' as const, sentence, remedy };
-  return { ...rule, versions: ['1.0'], needs, run: async (probe) => run(probe) };
+  return { ...rule, versions: ['1.0'], preconditions: needs, run: async (probe) => run(probe) };
 }
 
 const asking = (uris: readonly string[]): RequestOverrides => ({
@@ -32,7 +32,7 @@ function declared(probe: Probe): string[] {
 }
 
 function send(probe: Probe, uris: readonly string[]): Promise<DecodedResponse> {
-  return probe.ask('send', { message: probe.tools.reach.any() }, asking(uris));
+  return probe.ask('send', { message: probe.context.reach.anyPrompt() }, asking(uris));
 }
 
 /** The extensions that an answer says are active. */
@@ -87,7 +87,7 @@ export const extensionChecks = defineChecks([
     'Look at A2A-Extensions before the stream is opened.',
     async (probe) => {
       required(probe);
-      const message = probe.tools.reach.any();
+      const message = probe.context.reach.anyPrompt();
       const { fault, exchange } = await probe.follow('stream', { message }, { manner: asking([]) });
       const heard = { exchange, ...(fault ? { fault } : {}) };
       probe.refusal(heard, 'ExtensionSupportRequired', 'A stream without extensions');
@@ -182,7 +182,7 @@ export const extensionChecks = defineChecks([
       (probe) => {
         for (const uri of declared(probe))
           if (!/(^|[/:@#?=._-])v?\d+(\.\d+)*(\/|$|#)/i.test(uri.replace(/^[a-z]+:\/\/[^/]+/i, '')))
-            probe.complain(`${uri} has no version`, { exchanges: [] });
+            probe.warn(`${uri} has no version`, { exchanges: [] });
       },
     ),
     about: 'card',

@@ -106,7 +106,7 @@ export const pre1_0Checks = defineChecks([
     sentence: 'The card can be read without credentials.',
     remedy: 'Leave the well-known path open; keep what is private for the extended card.',
     async run(probe) {
-      const exchange = await probe.tools.line.send({ method: 'GET', url: probe.tools.cardUrl });
+      const exchange = await probe.context.line.send({ method: 'GET', url: probe.context.cardUrl });
       probe.exchanges.push(exchange);
       probe.expect(exchange.status === 200, 'The card is not public', {
         expected: '200',
@@ -182,8 +182,8 @@ export const pre1_0Checks = defineChecks([
     sentence: 'Every interface that a card names answers in its transport.',
     remedy: 'List only what is served, and let preferredTransport be the transport of url.',
     async run(probe) {
-      for (const speech of [probe.speech, ...probe.tools.others])
-        await probe.over(speech).refused('get', { id: crypto.randomUUID() }, 'TaskNotFound');
+      for (const speech of [probe.driver, ...probe.context.others])
+        await probe.withDriver(speech).refused('get', { id: crypto.randomUUID() }, 'TaskNotFound');
     },
   },
   {
@@ -193,12 +193,14 @@ export const pre1_0Checks = defineChecks([
     level: 'MUST',
     category: 'streaming',
     versions: ['0.1'],
-    needs: ['streaming'],
+    preconditions: ['streaming'],
     sentence:
       'A stream begins with the status submitted or working, and ends with a final one that ends the task or asks.',
     remedy: 'Send a status before artifacts, and final: true with the last.',
     async run(probe) {
-      const { events } = await probe.followed('stream', { message: probe.tools.reach.to('completed') });
+      const { events } = await probe.followed('stream', {
+        message: probe.context.reach.promptFor('completed'),
+      });
       const [first] = events;
       const last = events.at(-1);
       probe.expect(
@@ -245,8 +247,10 @@ export const pre1_0Checks = defineChecks([
     remedy: 'Use the id of the request.',
     async run(probe) {
       const taskId = crypto.randomUUID();
-      const result = await probe.ok('send', { message: { ...probe.tools.reach.to('completed'), taskId } });
-      const task = probe.speech.taskOf(result);
+      const result = await probe.ok('send', {
+        message: { ...probe.context.reach.promptFor('completed'), taskId },
+      });
+      const task = probe.driver.taskOf(result);
       probe.expect(task?.id === taskId, 'The task has another id', {
         expected: taskId,
         actual: task?.id ?? 'none',
@@ -271,7 +275,7 @@ export const pre1_0Checks = defineChecks([
     async run(probe) {
       const task = await probe.reach('input-required');
       const message = { text: 'the first one', taskId: task.id ?? '', contextId: task.contextId ?? '' };
-      const answered = probe.speech.taskOf(await probe.ok('send', { message }));
+      const answered = probe.driver.taskOf(await probe.ok('send', { message }));
       probe.expect(answered?.id === task.id, 'The answer is another task', {
         expected: task.id ?? '',
         actual: answered?.id ?? 'none',
@@ -290,13 +294,13 @@ export const pre1_0Checks = defineChecks([
     level: 'SHOULD',
     category: 'streaming',
     versions: ['0.1'],
-    needs: ['streaming'],
+    preconditions: ['streaming'],
     sentence: 'Streams are also opened at /subscribe below the url.',
     remedy: 'Take tasks/sendSubscribe at /subscribe as well, where the first clients look for it.',
     async run(probe) {
-      const said = probe.speech.say('stream', { message: probe.tools.reach.to('completed') });
+      const said = probe.driver.encode('stream', { message: probe.context.reach.promptFor('completed') });
       if (!said) throw new InconclusiveError('Streams have no name.');
-      const exchange = await probe.raw({ ...said, url: `${probe.speech.url.replace(/\/+$/, '')}/subscribe` });
+      const exchange = await probe.raw({ ...said, url: `${probe.driver.url.replace(/\/+$/, '')}/subscribe` });
       const type = exchange.headers['content-type'] ?? '';
       probe.expect(type.startsWith('text/event-stream'), '/subscribe gives no stream', {
         expected: 'text/event-stream',
@@ -311,11 +315,11 @@ export const pre1_0Checks = defineChecks([
     level: 'MUST',
     category: 'error-handling',
     versions: ['0.1', '0.3'],
-    needs: ['credentials'],
+    preconditions: ['credentials'],
     sentence: 'Whoever has no credentials is refused with 401.',
     remedy: 'Check credentials before you look at the request.',
     async run(probe) {
-      const heard = await probe.as({}).ask('get', { id: 'x' });
+      const heard = await probe.withCredentials({}).ask('get', { id: 'x' });
       probe.expect(heard.exchange.status === 401, 'A request without credentials was answered', {
         expected: '401',
         actual: String(heard.exchange.status),

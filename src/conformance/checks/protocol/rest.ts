@@ -14,9 +14,9 @@ function call(
 ): Promise<HttpExchange> {
   return probe.raw({
     method,
-    url: `${probe.speech.url.replace(/\/+$/, '')}${path}`,
+    url: `${probe.driver.url.replace(/\/+$/, '')}${path}`,
     headers: {
-      ...probe.speech.headers,
+      ...probe.driver.headers,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },
@@ -233,7 +233,7 @@ export const restChecks = defineChecks([
     category: 'streaming',
     sentence: 'A task is followed with POST or with GET.',
     remedy: 'Serve both verbs: the texts of the specification differ.',
-    needs: ['streaming'],
+    preconditions: ['streaming'],
     async run(probe) {
       const id = crypto.randomUUID();
       const answers = [
@@ -266,7 +266,7 @@ export const restChecks = defineChecks([
         actual: type,
       });
       for (const sent of ['application/json', 'application/a2a+json']) {
-        const said = probe.speech.say('send', { message: probe.tools.reach.any() });
+        const said = probe.driver.encode('send', { message: probe.context.reach.anyPrompt() });
         const answer = await call(probe, 'POST', '/message:send', String(said?.body), {
           'content-type': sent,
         });
@@ -310,9 +310,9 @@ export const restChecks = defineChecks([
     remedy: 'Undo the percent encoding of every value, once, as UTF-8.',
     async run(probe) {
       const contextId = `a b&c=d/e+f%20-ü-${crypto.randomUUID()}`;
-      const message = { ...probe.tools.reach.to('completed'), contextId };
+      const message = { ...probe.context.reach.promptFor('completed'), contextId };
       const heard = await probe.ask('send', { message });
-      const task = probe.speech.taskOf(heard.result);
+      const task = probe.driver.taskOf(heard.result);
       if (!task?.id)
         throw new InconclusiveError(
           `The agent takes no context of the caller's own: ${describeResponse(heard)}`,
@@ -336,13 +336,15 @@ export const restChecks = defineChecks([
     sentence: 'Answers and events of REST have no envelope of JSON-RPC.',
     remedy: 'Send the bare object.',
     async run(probe) {
-      const heard = await probe.ask('send', { message: probe.tools.reach.any() });
+      const heard = await probe.ask('send', { message: probe.context.reach.anyPrompt() });
       probe.expect(
         isJsonObject(heard.result) && !('jsonrpc' in heard.result),
         'The answer has an envelope of JSON-RPC',
       );
       if (probe.capabilities.streaming !== true) return;
-      const { exchange } = await probe.followed('stream', { message: probe.tools.reach.to('completed') });
+      const { exchange } = await probe.followed('stream', {
+        message: probe.context.reach.promptFor('completed'),
+      });
       const isBare = exchange.frames.every(({ data }) => data === undefined || !/"jsonrpc"/.test(data));
       probe.expect(isBare, 'Events have an envelope of JSON-RPC');
     },

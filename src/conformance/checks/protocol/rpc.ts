@@ -12,8 +12,8 @@ async function post(
 ): Promise<JsonObject> {
   const exchange = await probe.raw({
     method: 'POST',
-    url: probe.speech.url,
-    headers: { 'content-type': 'application/json', ...probe.speech.headers, ...headers },
+    url: probe.driver.url,
+    headers: { 'content-type': 'application/json', ...probe.driver.headers, ...headers },
     body,
   });
   const answer = parseJsonOrUndefined(exchange.body);
@@ -112,8 +112,8 @@ export const rpcChecks = defineChecks([
       const request = { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: crypto.randomUUID() } };
       const exchange = await probe.raw({
         method: 'POST',
-        url: probe.speech.url,
-        headers: { 'content-type': 'application/json', ...probe.speech.headers },
+        url: probe.driver.url,
+        headers: { 'content-type': 'application/json', ...probe.driver.headers },
         body: JSON.stringify([request]),
       });
       const answer = parseJsonOrUndefined(exchange.body);
@@ -215,10 +215,10 @@ export const rpcChecks = defineChecks([
     sentence: 'Parameters of the wrong kind are refused with -32602.',
     remedy: 'Check every parameter before you use it, and name the wrong one.',
     async run(probe) {
-      const { speech } = probe;
+      const { driver: speech } = probe;
       const wrong = [{ id: 17 }, { id: {} }, { id: null }, {}];
       for (const params of wrong) {
-        const said = speech.say('get', { id: 'x' }, { alter: () => params });
+        const said = speech.encode('get', { id: 'x' }, { alter: () => params });
         const answer = await post(probe, String(said?.body));
         expectError(probe, answer, -32602, `get with ${JSON.stringify(params)}`);
       }
@@ -228,7 +228,7 @@ export const rpcChecks = defineChecks([
         { message: {} },
         { message: { role: 'x', parts: 'y' } },
       ]) {
-        const said = speech.say('send', { message: {} }, { alter: () => params });
+        const said = speech.encode('send', { message: {} }, { alter: () => params });
         expectError(
           probe,
           await post(probe, String(said?.body)),
@@ -328,11 +328,11 @@ export const rpcChecks = defineChecks([
     sentence: 'A request that does not say that it is JSON is refused.',
     remedy: 'Take application/json only.',
     async run(probe) {
-      const said = probe.speech.say('get', { id: crypto.randomUUID() });
+      const said = probe.driver.encode('get', { id: crypto.randomUUID() });
       const exchange = await probe.raw({
         method: 'POST',
-        url: probe.speech.url,
-        headers: { ...probe.speech.headers, 'content-type': 'text/plain' },
+        url: probe.driver.url,
+        headers: { ...probe.driver.headers, 'content-type': 'text/plain' },
         body: String(said?.body),
       });
       const answer = parseJsonOrUndefined(exchange.body);
@@ -359,8 +359,8 @@ export const rpcChecks = defineChecks([
     async run(probe) {
       const exchange = await probe.raw({
         method: 'GET',
-        url: probe.speech.url,
-        headers: probe.speech.headers,
+        url: probe.driver.url,
+        headers: probe.driver.headers,
       });
       probe.expect(exchange.status >= 400, `GET was answered with ${exchange.status}`);
       probe.expect(!/<html/i.test(exchange.body), 'GET was answered with a page', {

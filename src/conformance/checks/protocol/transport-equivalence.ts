@@ -6,9 +6,9 @@ import type { NormalizedTask } from '../../drivers/normalized-views.ts';
 
 /** The same agent over its other transport. */
 function other(probe: Probe): Probe {
-  const [speech] = probe.tools.others;
+  const [speech] = probe.context.others;
   if (!speech) throw new NotApplicableError('The agent has one transport only.');
-  return probe.over(speech);
+  return probe.withDriver(speech);
 }
 
 function gist({ id, contextId, state, artifacts = [] }: NormalizedTask): string {
@@ -31,7 +31,7 @@ export const transportEquivalenceChecks = defineChecks([
     sentence: 'A task that was made over one transport is the same over the other.',
     remedy: 'Let all transports share one store.',
     async run(probe) {
-      const made = await probe.completed({ message: probe.tools.reach.to('artifact') });
+      const made = await probe.completed({ message: probe.context.reach.promptFor('artifact') });
       const here = await probe.get(made.id ?? '');
       const there = await other(probe).get(made.id ?? '');
       probe.expect(gist(here) === gist(there), 'The task differs between transports', {

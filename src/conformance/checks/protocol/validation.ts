@@ -19,7 +19,7 @@ async function refusedWith(
     },
   );
   if (!heard.fault)
-    probe.complain(`${what} was taken`, {
+    probe.warn(`${what} was taken`, {
       expected: 'InvalidParams',
       actual: describeResponse(heard),
       exchanges: [heard.exchange],
@@ -129,7 +129,7 @@ export const validationChecks = defineChecks([
     async run(probe) {
       const heard = await probe.ask(
         'send',
-        { message: probe.tools.reach.any() },
+        { message: probe.context.reach.anyPrompt() },
         {
           alter: (wire) => ({
             ...wire,
@@ -171,7 +171,7 @@ export const validationChecks = defineChecks([
     async run(probe) {
       const contextId = crypto.randomUUID();
       const heard = await probe.ask('send', {
-        message: { ...probe.tools.reach.any(), contextId },
+        message: { ...probe.context.reach.anyPrompt(), contextId },
         historyLength: -5,
       });
       if (!heard.fault) throw new InconclusiveError('The message was not refused.');
@@ -189,7 +189,7 @@ export const validationChecks = defineChecks([
     remedy: 'Limit the depth, and answer with an error.',
     async run(probe) {
       const deep = `${'['.repeat(1_000)}${']'.repeat(1_000)}`;
-      const said = probe.speech.say('send', { message: { text: 'hello' } });
+      const said = probe.driver.encode('send', { message: { text: 'hello' } });
       const body = String(said?.body).replace('"hello"', `"hello","metadata":{"deep":${deep}}`);
       const exchange = await probe.raw({
         ...said,
@@ -212,7 +212,7 @@ export const validationChecks = defineChecks([
     sentence: 'A body of many megabytes is refused, and the server lives.',
     remedy: 'Limit the size of bodies, and answer 413 or -32600.',
     async run(probe) {
-      const said = probe.speech.say('send', { message: { text: 'hello' } });
+      const said = probe.driver.encode('send', { message: { text: 'hello' } });
       const [before = '', after = ''] = String(said?.body).split('hello');
       // As bytes, which do not count as memory of the program.
       const body = Buffer.concat([
@@ -233,6 +233,6 @@ export const validationChecks = defineChecks([
       );
       await probe.refused('get', { id: crypto.randomUUID() }, 'TaskNotFound');
     },
-    alone: true,
+    runsExclusively: true,
   },
 ]);

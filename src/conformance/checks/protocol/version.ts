@@ -58,7 +58,7 @@ function isNew({ result }: DecodedResponse): boolean {
 }
 
 /** The versions that are spoken at the same address, and that address. */
-function versionsAt({ card, speech }: Probe): Map<string, string> {
+function versionsAt({ card, driver: speech }: Probe): Map<string, string> {
   const same = (asList(card.supportedInterfaces) ?? [])
     .filter(isJsonObject)
     .filter((each) => each.protocolBinding === speech.transport && sameAddress(asText(each.url), speech.url));
@@ -136,7 +136,7 @@ export const versionChecks = defineChecks([
       const { id = '' } = await probe.completed();
       const operations: [DriverOperation, OperationInput][] = [
         ['get', { id }],
-        ['send', { message: probe.tools.reach.any() }],
+        ['send', { message: probe.context.reach.anyPrompt() }],
         ['list', {}],
         ['cancel', { id }],
       ];
@@ -158,13 +158,13 @@ export const versionChecks = defineChecks([
       async (probe) => {
         const { fault, exchange } = await probe.follow(
           'stream',
-          { message: probe.tools.reach.any() },
+          { message: probe.context.reach.anyPrompt() },
           { manner: asking('9.9') },
         );
         probe.refusal({ exchange, ...(fault ? { fault } : {}) }, 'VersionNotSupported', 'A stream in 9.9');
       },
     ),
-    needs: ['streaming'],
+    preconditions: ['streaming'],
   },
   about(
     'version.missing',
@@ -176,7 +176,7 @@ export const versionChecks = defineChecks([
     async (probe) => {
       const speaksOld = versionsAt(probe).has('0.3');
       // There, REST of both versions may be told apart by its paths, and looks the same.
-      if (speaksOld && probe.speech.transport === 'HTTP+JSON')
+      if (speaksOld && probe.driver.transport === 'HTTP+JSON')
         throw new NotApplicableError('REST of 0.3 is spoken at this address as well.');
       const { id = '' } = await probe.completed();
       for (const [manner, how] of [
@@ -202,10 +202,10 @@ export const versionChecks = defineChecks([
     'Choose methods and shapes by the version of the request: 1.0 has no tasks/get.',
     async (probe) => {
       const { id = '' } = await probe.completed();
-      const older = createDriver('0.3', 'JSONRPC', probe.speech.url);
-      const request = older.say('get', { id }, { headers: { 'a2a-version': '1.0' } });
+      const older = createDriver('0.3', 'JSONRPC', probe.driver.url);
+      const request = older.encode('get', { id }, { headers: { 'a2a-version': '1.0' } });
       if (!request) throw new NotApplicableError('0.3 has no such method.');
-      const heard = probe.speech.hear(await probe.raw(request));
+      const heard = probe.driver.decode(await probe.raw(request));
       probe.expect(heard.result === undefined, 'A method of 0.3 is served to a caller of 1.0', {
         expected: 'MethodNotFound',
         actual: describeResponse(heard),
@@ -223,11 +223,11 @@ export const versionChecks = defineChecks([
     async (probe) => {
       const url = versionsAt(probe).get('0.3');
       if (url === undefined) throw new NotApplicableError('0.3 is not spoken at this address.');
-      const speech = createDriver('0.3', probe.speech.transport, url);
-      const older = probe.over(withDeclaredExtensions(speech, requiredExtensions(probe.card)));
+      const speech = createDriver('0.3', probe.driver.transport, url);
+      const older = probe.withDriver(withDeclaredExtensions(speech, requiredExtensions(probe.card)));
       for (const version of ['0.3', '0.3.0', '']) {
-        const heard = await older.ask('send', { message: probe.tools.reach.any() }, asking(version));
-        const found = older.speech.taskOf(heard.result) ?? older.speech.messageOf(heard.result);
+        const heard = await older.ask('send', { message: probe.context.reach.anyPrompt() }, asking(version));
+        const found = older.driver.taskOf(heard.result) ?? older.driver.messageOf(heard.result);
         probe.expect(
           found !== undefined,
           `A message of 0.3 with A2A-Version "${version}" is not understood`,

@@ -18,7 +18,18 @@ export function definePushCheck(
   needs: readonly Precondition[] = ['push'],
 ): Check {
   const category: ReportCategory = /unknown|url|unsupported/.test(id) ? 'error-handling' : 'lifecycle';
-  return { id, requirements, section, level, category, sentence, remedy, versions: ['1.0'], needs, run };
+  return {
+    id,
+    requirements,
+    section,
+    level,
+    category,
+    sentence,
+    remedy,
+    versions: ['1.0'],
+    preconditions: needs,
+    run,
+  };
 }
 
 /** An address that nobody is asked at, because no task of it goes on. */
@@ -26,7 +37,7 @@ const unused = 'https://webhook.example.com/a2a';
 
 /** A task that waits, and so has no news for webhooks. */
 async function waiting(probe: Probe): Promise<string> {
-  const { reach } = probe.tools;
+  const { reach } = probe.context;
   const task = reach.knows('input-required')
     ? await probe.reach('input-required')
     : await probe.slow().catch(() => probe.completed());
@@ -39,7 +50,7 @@ async function registered(
   taskId: string,
   more: { scheme?: string; credentials?: string } = {},
 ) {
-  const hook = await probe.tools.receiver.hook();
+  const hook = await probe.context.receiver.hook();
   return { url: hook.url, config: await registerWebhook(probe, taskId, { url: hook.url, ...more }) };
 }
 
@@ -281,11 +292,11 @@ export const pushConfigChecks = defineChecks([
     'A webhook that was registered over one binding is there over the others.',
     'Let all bindings use one store.',
     async (probe) => {
-      const [other] = probe.tools.others;
+      const [other] = probe.context.others;
       if (!other) throw new InconclusiveError('The agent has one binding only.');
       const taskId = await waiting(probe);
       const { url, config } = await registered(probe, taskId);
-      const got = await probe.over(other).ok('getPush', { taskId, id: pushConfigId(config) });
+      const got = await probe.withDriver(other).ok('getPush', { taskId, id: pushConfigId(config) });
       probe.expect(isJsonObject(got) && got.url === url, `Over ${other.transport} it is another webhook`);
     },
   ),
@@ -309,11 +320,11 @@ export const pushConfigChecks = defineChecks([
       if (taken.length === 0) return;
       // A machine that tests itself may take private addresses, but has no use for the metadata of a cloud.
       const metadata = taken.find((url) => url.includes('169.254.169.254'));
-      if (metadata === undefined && isLoopbackUrl(probe.speech.url))
+      if (metadata === undefined && isLoopbackUrl(probe.driver.url))
         throw new InconclusiveError(
           `${taken.join(', ')} are taken, which may be meant for a machine that tests itself. Try the agent where it is deployed.`,
         );
-      probe.complain(`Webhooks at ${taken.join(', ')} are taken`);
+      probe.warn(`Webhooks at ${taken.join(', ')} are taken`);
     },
   ),
   definePushCheck(

@@ -18,7 +18,7 @@ const some = (received: readonly WebhookDelivery[]): boolean => received.length 
 /** Waits until a webhook was told that its task has ended, or something that nobody understands: that is another rule's. */
 function heardTheEnd(probe: Probe, hook: WebhookEndpoint): Promise<boolean> {
   const isEnd = ({ body }: WebhookDelivery): boolean => {
-    const event = probe.speech.eventOf(parseJsonOrUndefined(body));
+    const event = probe.driver.eventOf(parseJsonOrUndefined(body));
     return event.kind === 'unknown' || terminalStates.has(notificationState(event) ?? '');
   };
   return hook.arrived((received) => received.some(isEnd), notificationTimeout(probe));
@@ -38,7 +38,7 @@ export const pushDeliveryChecks = defineChecks([
     'Post each update of the task to its webhooks, the last one included.',
     async (probe) => {
       const { id: taskId = '' } = await probe.slow();
-      const hook = await probe.tools.receiver.hook();
+      const hook = await probe.context.receiver.hook();
       await registerWebhook(probe, taskId, { url: hook.url });
       const isTold = await hook.arrived(some, notificationTimeout(probe));
       await probe.ask('cancel', { id: taskId });
@@ -62,7 +62,7 @@ export const pushDeliveryChecks = defineChecks([
     'A webhook that comes with a message is told what becomes of its task.',
     'Register configuration.taskPushNotificationConfig for the task that the message makes.',
     async (probe) => {
-      const hook = await probe.tools.receiver.hook();
+      const hook = await probe.context.receiver.hook();
       const task = await probe.completed({ webhook: { url: hook.url } });
       const isTold = await heardTheEnd(probe, hook);
       receivedNotifications(probe, hook, task.id ?? '');
@@ -82,7 +82,7 @@ export const pushDeliveryChecks = defineChecks([
     'Keep configurations while a task waits.',
     async (probe) => {
       const { id: taskId = '' } = await probe.reach('input-required');
-      const hook = await probe.tools.receiver.hook();
+      const hook = await probe.context.receiver.hook();
       const config = await registerWebhook(probe, taskId, { url: hook.url });
       await probe.ok('getPush', { taskId, id: pushConfigId(config) });
       await probe.ask('send', { message: { text: 'this one', taskId } });
@@ -106,7 +106,7 @@ export const pushDeliveryChecks = defineChecks([
       const { id: taskId = '' } = await probe.slow();
       const hooks: WebhookEndpoint[] = [];
       for (const [index, scheme] of schemes.entries()) {
-        const hook = await probe.tools.receiver.hook();
+        const hook = await probe.context.receiver.hook();
         await registerWebhook(probe, taskId, { url: hook.url, scheme, credentials: secrets[index] ?? '' });
         hooks.push(hook);
       }
@@ -136,7 +136,7 @@ export const pushDeliveryChecks = defineChecks([
     'Every webhook of a task is told, and one that fails does not keep the others from it.',
     'Deliver to each webhook by itself.',
     async (probe) => {
-      const { receiver } = probe.tools;
+      const { receiver } = probe.context;
       const { id: taskId = '' } = await probe.slow();
       const hooks = [await receiver.hook(() => 500), await receiver.hook(), await receiver.hook()];
       for (const hook of hooks) await registerWebhook(probe, taskId, { url: hook.url });
@@ -159,7 +159,7 @@ export const pushDeliveryChecks = defineChecks([
     'Look up the webhooks of a task whenever there is news, and drop what waits for a deleted one.',
     async (probe) => {
       const { id: taskId = '' } = await probe.slow();
-      const [goes, stays] = [await probe.tools.receiver.hook(), await probe.tools.receiver.hook()];
+      const [goes, stays] = [await probe.context.receiver.hook(), await probe.context.receiver.hook()];
       const config = await registerWebhook(probe, taskId, { url: goes.url });
       await registerWebhook(probe, taskId, { url: stays.url });
       await goes.arrived(some, notificationTimeout(probe));
@@ -187,7 +187,7 @@ export const pushDeliveryChecks = defineChecks([
     'Try again with growing pauses when a webhook answers 5xx or not at all.',
     async (probe) => {
       const refused = new Set<string>();
-      const hook = await probe.tools.receiver.hook(({ body }) => {
+      const hook = await probe.context.receiver.hook(({ body }) => {
         // Whatever comes is refused once.
         if (refused.has(body)) return 200;
         refused.add(body);
@@ -214,17 +214,17 @@ export const pushDeliveryChecks = defineChecks([
     'A webhook that does not answer does not hold up its task.',
     'Deliver beside the work, and give up on an answer after 10 to 30 seconds.',
     async (probe) => {
-      const hook = await probe.tools.receiver.hook(() => 'hang');
+      const hook = await probe.context.receiver.hook(() => 'hang');
       const began = performance.now();
       const heard = await probe.ask('send', {
-        message: probe.tools.reach.to('completed'),
+        message: probe.context.reach.promptFor('completed'),
         webhook: { url: hook.url },
       });
-      if (probe.speech.messageOf(heard.result))
+      if (probe.driver.messageOf(heard.result))
         throw new InconclusiveError(
           'The agent answers with a message and makes no task, so nothing can be held up.',
         );
-      const id = probe.speech.taskOf(heard.result)?.id;
+      const id = probe.driver.taskOf(heard.result)?.id;
       // A task that waits for its caller is not held up by its webhook.
       if (id !== undefined) await probe.rest(id);
       hook.release();

@@ -25,7 +25,7 @@ function before(
     category: 'lifecycle',
     versions,
     transports: ['JSONRPC'],
-    needs: ['push'],
+    preconditions: ['push'],
     ...rule,
     run,
   };
@@ -33,7 +33,7 @@ function before(
 
 /** A task that will not move while its webhooks are looked at. */
 async function waiting(probe: Probe): Promise<string> {
-  const task = probe.tools.reach.knows('input-required')
+  const task = probe.context.reach.knows('input-required')
     ? await probe.reach('input-required')
     : await probe.completed();
   return task.id ?? '';
@@ -42,11 +42,11 @@ async function waiting(probe: Probe): Promise<string> {
 /** Ends a task that has a webhook. */
 async function ended(probe: Probe, token?: string): Promise<{ taskId: string; hook: WebhookEndpoint }> {
   // One that waits does not end by itself before its webhook is there.
-  const isWaiting = probe.tools.reach.knows('input-required');
+  const isWaiting = probe.context.reach.knows('input-required');
   const { id: taskId = '', contextId = '' } = isWaiting
     ? await probe.reach('input-required')
     : await probe.slow();
-  const hook = await probe.tools.receiver.hook();
+  const hook = await probe.context.receiver.hook();
   await registerWebhook(probe, taskId, { url: hook.url, ...(token === undefined ? {} : { token }) });
   const heard = isWaiting
     ? await probe.ask('send', {
@@ -65,7 +65,7 @@ function webhookIn(result: unknown): JsonObject {
 }
 
 async function registered(probe: Probe, taskId: string): Promise<{ url: string; config: JsonObject }> {
-  const { url } = await probe.tools.receiver.hook();
+  const { url } = await probe.context.receiver.hook();
   return { url, config: webhookIn(await registerWebhook(probe, taskId, { url })) };
 }
 
@@ -104,7 +104,7 @@ export const pushPre1_0Checks = defineChecks([
       remedy: 'Look for the task first, and answer -32001.',
     },
     async (probe) => {
-      const { url } = await probe.tools.receiver.hook();
+      const { url } = await probe.context.receiver.hook();
       await probe.refused('createPush', { taskId: crypto.randomUUID(), webhook: { url } }, 'TaskNotFound');
       await probe.refused('getPush', { taskId: crypto.randomUUID() }, 'TaskNotFound');
     },
@@ -212,7 +212,7 @@ export const pushPre1_0Checks = defineChecks([
       category: 'error-handling',
       sentence: 'An agent without webhooks says so.',
       remedy: 'Answer -32003.',
-      needs: ['no-push'],
+      preconditions: ['no-push'],
     },
     async (probe) => {
       const task = await probe.completed();
@@ -224,7 +224,7 @@ export const pushPre1_0Checks = defineChecks([
 
 /** Notifications of these versions are a task, or an event in any of their forms. */
 function stateIn(probe: Probe, body: unknown): string | undefined {
-  return probe.speech.taskOf(body)?.state ?? notificationState(probe.speech.eventOf(body));
+  return probe.driver.taskOf(body)?.state ?? notificationState(probe.driver.eventOf(body));
 }
 
 function idIn(body: unknown): unknown {

@@ -14,7 +14,7 @@ import { isLoopbackUrl } from './loopback.ts';
 
 /** For how many milliseconds a notification is waited for. */
 export function notificationTimeout(probe: Probe): number {
-  return Math.min(probe.tools.deadline, 10_000);
+  return Math.min(probe.context.deadline, 10_000);
 }
 
 /** Registers a webhook for a task, which must succeed. */
@@ -63,7 +63,7 @@ export function receivedNotifications(
   hook: WebhookEndpoint,
   taskId: string,
 ): NormalizedEvent[] {
-  const { speech, tools } = probe;
+  const { driver: speech, context: tools } = probe;
   return hook.received.map((notification) => {
     const exchange = exchangeOf(hook, notification);
     const body = parseJsonOrUndefined(notification.body);
@@ -98,8 +98,8 @@ function exchangeOf(hook: WebhookEndpoint, { method, headers, body }: WebhookDel
     isBroken: false,
     frames: [],
     end: 'complete',
-    trouble: undefined,
-    headAfter: 0,
-    endAfter: 0,
+    transportError: undefined,
+    headersMs: 0,
+    totalMs: 0,
   };
 }

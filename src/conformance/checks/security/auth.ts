@@ -18,21 +18,21 @@ function about(
   needs: readonly Precondition[] = ['security'],
 ): Check {
   const rule = { id, requirements, section, level, category: 'error-handling' as const, sentence, remedy };
-  return { ...rule, versions: ['1.0'], needs, run };
+  return { ...rule, versions: ['1.0'], preconditions: needs, run };
 }
 
 /** Sends a message as somebody who may not. */
 function limited(probe: Probe): Promise<DecodedResponse> {
-  const { limitedHeaders = {}, reach } = probe.tools;
-  return probe.as(limitedHeaders).ask('send', { message: reach.any() });
+  const { limitedHeaders = {}, reach } = probe.context;
+  return probe.withCredentials(limitedHeaders).ask('send', { message: reach.anyPrompt() });
 }
 
 /** Everything that the agent offers, with what makes sense to ask: a task that is there where the caller could make one. */
 async function offered(probe: Probe): Promise<[DriverOperation, OperationInput][]> {
-  const hasCredentials = Object.keys(probe.tools.headers).length > 0;
+  const hasCredentials = Object.keys(probe.context.headers).length > 0;
   const task = hasCredentials ? await probe.completed().catch(() => undefined) : undefined;
   const id = task?.id ?? crypto.randomUUID();
-  const message = (): OperationInput => ({ message: probe.tools.reach.any() });
+  const message = (): OperationInput => ({ message: probe.context.reach.anyPrompt() });
   const { streaming, pushNotifications, extendedAgentCard } = probe.capabilities;
   return [
     ['send', message()],
@@ -71,7 +71,7 @@ async function allRefused(probe: Probe, as: Probe, who: string): Promise<void> {
   for (const [operation, asking] of await offered(probe)) {
     const heard = await asked(as, operation, asking);
     if (!isAuthRejection(heard))
-      probe.complain(`${operation} is not refused ${who}: ${describeResponse(heard)}`, {
+      probe.warn(`${operation} is not refused ${who}: ${describeResponse(heard)}`, {
         expected: 'HTTP 401',
         actual: describeResponse(heard),
         exchanges: [heard.exchange],
@@ -92,7 +92,7 @@ function schemesOf({ card }: Probe): string[] {
 }
 
 async function anonymously(probe: Probe): Promise<DecodedResponse> {
-  const heard = await probe.as({}).ask('get', { id: crypto.randomUUID() });
+  const heard = await probe.withCredentials({}).ask('get', { id: crypto.randomUUID() });
   if (!isAuthRejection(heard))
     throw new InconclusiveError(`Nobody in particular is not refused: ${describeResponse(heard)}`);
   return heard;
@@ -107,7 +107,7 @@ export const authChecks = defineChecks([
     'MUST',
     'Where the card requires security, no operation is for callers without credentials.',
     'Authenticate every request before it is looked at, whatever it asks for.',
-    (probe) => allRefused(probe, probe.as({}), 'without credentials'),
+    (probe) => allRefused(probe, probe.withCredentials({}), 'without credentials'),
   ),
   about(
     'auth.bad-credentials',
@@ -116,7 +116,12 @@ export const authChecks = defineChecks([
     'MUST',
     'Where the card requires security, no operation is for callers with wrong credentials.',
     'Verify credentials, and do not only look whether there are any.',
-    (probe) => allRefused(probe, probe.as(corruptCredentials(probe.tools.headers)), 'with wrong credentials'),
+    (probe) =>
+      allRefused(
+        probe,
+        probe.withCredentials(corruptCredentials(probe.context.headers)),
+        'with wrong credentials',
+      ),
   ),
   about(
     'auth.status',
@@ -126,7 +131,10 @@ export const authChecks = defineChecks([
     'Who is not known is refused with HTTP 401.',
     'Answer with 401, over JSON-RPC as well.',
     async (probe) => {
-      for (const as of [probe.as({}), probe.as(corruptCredentials(probe.tools.headers))]) {
+      for (const as of [
+        probe.withCredentials({}),
+        probe.withCredentials(corruptCredentials(probe.context.headers)),
+      ]) {
         const heard = await as.ask('get', { id: crypto.randomUUID() });
         probe.expect(heard.exchange.status === 401, 'The refusal has another status', {
           expected: 'HTTP 401',
@@ -179,7 +187,7 @@ export const authChecks = defineChecks([
     async (probe) => {
       const secret = `wrong-${crypto.randomUUID()}`;
       const { exchange } = await probe
-        .as(corruptCredentials(probe.tools.headers, secret))
+        .withCredentials(corruptCredentials(probe.context.headers, secret))
         .ask('get', { id: crypto.randomUUID() });
       const answer = exchange.body + JSON.stringify(exchange.headers);
       probe.expect(!answer.includes(secret), 'The answer repeats the credentials that it refuses', {
@@ -199,7 +207,7 @@ export const authChecks = defineChecks([
       const { status } = heard.exchange;
       // Over JSON-RPC some say it with HTTP 200 and a code of their own.
       const isSaid =
-        status === 403 || (probe.speech.transport === 'JSONRPC' && isAuthRejection(heard) && status === 200);
+        status === 403 || (probe.driver.transport === 'JSONRPC' && isAuthRejection(heard) && status === 200);
       probe.expect(isSaid, 'A caller who may not send messages was not told so', {
         expected: 'HTTP 403',
         actual: `HTTP ${status}, ${describeResponse(heard)}`,
@@ -235,8 +243,8 @@ export const authChecks = defineChecks([
     'An agent that needs authorization for a task says so with a task in the state for it.',
     'Keep the task, and set its state to TASK_STATE_AUTH_REQUIRED.',
     async (probe) => {
-      const heard = await probe.ask('send', { message: probe.tools.reach.to('auth-required') });
-      const task = probe.speech.taskOf(heard.result);
+      const heard = await probe.ask('send', { message: probe.context.reach.promptFor('auth-required') });
+      const task = probe.driver.taskOf(heard.result);
       probe.expect(task?.id, 'The need for authorization is answered with no task', {
         expected: 'a task in TASK_STATE_AUTH_REQUIRED',
         actual: describeResponse(heard),

@@ -71,8 +71,8 @@ const published = {
 function signs(breaks: string, how: string, what: string, manner: Signing): MutantAgent {
   return {
     id: `${breaks}:${how}`,
-    breaks,
-    what,
+    violates: breaks,
+    description: what,
     versions: ['1.0'],
     transports: ['JSONRPC'],
     wire: () => signing(manner),
@@ -82,7 +82,7 @@ function signs(breaks: string, how: string, what: string, manner: Signing): Muta
 /** The correct agent with a card that is signed by the signer of this project, and with one that is full of empty values. */
 export const signedVariants: Readonly<Record<string, Partial<MutantAgent>>> = {
   'with a signed card': {
-    server: { signCard: (card) => signCard(card, { key: privateKey, kid: 'key-1', divergent: 'spec' }) },
+    server: { signCard: (card) => signCard(card, { key: privateKey, kid: 'key-1', onDivergence: 'spec' }) },
     wire: () => ({
       request: ({ path }) => (path.endsWith('/.well-known/jwks.json') ? published : undefined),
     }),

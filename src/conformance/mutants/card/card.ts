@@ -20,8 +20,8 @@ export function mutateCard1_0(bend: (card: MutableJson) => void): WireMutation {
 function bent(breaks: string, how: string, what: string, bend: (card: MutableJson) => void): MutantAgent {
   return {
     id: `${breaks}:${how}`,
-    breaks,
-    what,
+    violates: breaks,
+    description: what,
     versions: ['1.0'],
     transports: ['JSONRPC'],
     wire: () => mutateCard1_0(bend),
@@ -32,8 +32,8 @@ function bent(breaks: string, how: string, what: string, bend: (card: MutableJso
 function served(breaks: string, how: string, what: string, wire: WireMutation): MutantAgent {
   return {
     id: `${breaks}:${how}`,
-    breaks,
-    what,
+    violates: breaks,
+    description: what,
     versions: ['1.0'],
     transports: ['JSONRPC'],
     wire: () => wire,
@@ -329,7 +329,7 @@ export const cardMutants = defineMutants([
         };
       },
     }),
-    isGuarded: true,
+    requiresAuthentication: true,
   },
   served(
     'cache.control',

@@ -10,10 +10,10 @@ const operation = /^GetExtendedAgentCard|GET .*\/extendedAgentCard/;
 function wired(breaks: string, how: string, what: string, wire: WireMutation): MutantAgent {
   return {
     id: `${breaks}:${how}`,
-    breaks,
-    what,
+    violates: breaks,
+    description: what,
     versions: ['1.0'],
-    isGuarded: true,
+    requiresAuthentication: true,
     definition: { extendedCard: { description: 'More of it' } },
     wire: () => wire,
   };
@@ -25,8 +25,8 @@ const bent = (bend: (card: MutableJson) => unknown): WireMutation => mutateResul
 export const extendedCardMutants = defineMutants([
   {
     id: 'extended-card.unsupported:not-configured',
-    breaks: 'extended-card.unsupported',
-    what: 'An extended card that is not declared is said not to be configured.',
+    violates: 'extended-card.unsupported',
+    description: 'An extended card that is not declared is said not to be configured.',
     versions: ['1.0'],
     agent: (agent: Agent) =>
       overrideAgent(agent, {
@@ -40,8 +40,8 @@ export const extendedCardMutants = defineMutants([
   },
   {
     id: 'extended-card.unsupported:public',
-    breaks: 'extended-card.unsupported',
-    what: 'Where there is no extended card, the public one is shown.',
+    violates: 'extended-card.unsupported',
+    description: 'Where there is no extended card, the public one is shown.',
     versions: ['1.0'],
     agent: (agent: Agent) => overrideAgent(agent, { extendedCard: (call) => agent.card(call) }),
   },

@@ -31,7 +31,7 @@ export function fixtureAgent({ definition, step = 400, ...options }: FixtureOpti
         },
       ],
       defaultInputModes: ['text/plain', 'application/json'],
-      mayAnswerDirectly: true,
+      allowDirectReply: true,
       pushNotifications: true,
       process: (context) => play(context, step),
       ...definition,

@@ -57,9 +57,9 @@ export interface MutantAgent {
   /** Such as `send.terminal-task:accepts`: the rule that it breaks, and how. */
   readonly id: string;
   /** The ids of the rules that notice it, each by itself. */
-  readonly breaks: string | readonly string[];
+  readonly violates: string | readonly string[];
   /** What is wrong with it, in one sentence. */
-  readonly what: string;
+  readonly description: string;
   readonly versions: readonly CheckedVersion[];
   readonly transports?: readonly CheckedTransport[];
   readonly wire?: () => WireMutation;
@@ -67,7 +67,7 @@ export interface MutantAgent {
   readonly definition?: Partial<AgentDefinition>;
   readonly server?: ServerOptions;
   /** Needs two callers that are told apart. */
-  readonly isGuarded?: boolean;
+  readonly requiresAuthentication?: boolean;
 }
 
 /** Declares broken agents, so that their types are looked at where they are written. */

@@ -20,8 +20,8 @@ export function operationMutant(
   const [first = ''] = [breaks].flat();
   return {
     id: `${first}:${id}`,
-    breaks,
-    what,
+    violates: breaks,
+    description: what,
     versions,
     agent: (agent) => overrideAgent(agent, others(agent)),
   };

@@ -29,8 +29,10 @@ export async function serveMutant(broken: Partial<MutantAgent> = {}): Promise<Se
   const agent = broken.agent ? broken.agent(correct) : correct;
   const server = await serve(agent, {
     publicUrl: wire.url,
-    limits: { requestsPerCaller: Number.POSITIVE_INFINITY, streamsPerCaller: Number.POSITIVE_INFINITY },
-    ...(broken.isGuarded ? { auth: { any: [{ ...bearerAuth({ tokens: holders }), scopes }] } } : {}),
+    limits: { requestsPerClient: Number.POSITIVE_INFINITY, streamsPerClient: Number.POSITIVE_INFINITY },
+    ...(broken.requiresAuthentication
+      ? { auth: { authenticators: [{ ...bearerAuth({ tokens: holders }), scopes }] } }
+      : {}),
     ...broken.server,
   });
   wire.to(server.url);

@@ -8,8 +8,8 @@ import { allVersions, operationMutant, versionsSince0_3 } from '../harness/opera
 export const contextMutants = defineMutants([
   {
     id: 'context.made:one',
-    breaks: 'context.made',
-    what: 'All conversations are in one context.',
+    violates: 'context.made',
+    description: 'All conversations are in one context.',
     versions: versionsSince0_3,
     wire: () =>
       mutateResult(/SendMessage|message[:/]send/, (result) => {

@@ -33,8 +33,8 @@ export const getMutants = defineMutants([
   ),
   {
     id: 'get.unknown:empty',
-    breaks: 'get.unknown',
-    what: 'A task that does not exist is answered as if it were there.',
+    violates: 'get.unknown',
+    description: 'A task that does not exist is answered as if it were there.',
     versions: ['1.0', '0.3'],
     transports: ['JSONRPC'],
     wire: () => ({

@@ -10,8 +10,8 @@ const paged = (
   bend: (page: MutableJson, path: string) => unknown,
 ): MutantAgent => ({
   id: `${breaks}:${id}`,
-  breaks,
-  what,
+  violates: breaks,
+  description: what,
   versions: ['1.0'],
   wire: () => mutateResult(list, (page, { path, json }) => bend(page, path + JSON.stringify(json ?? ''))),
 });
@@ -75,8 +75,8 @@ export const listMutants = defineMutants([
   })),
   {
     id: 'list.page-size:clamps',
-    breaks: 'list.page-size',
-    what: 'A pageSize that is too large is cut down.',
+    violates: 'list.page-size',
+    description: 'A pageSize that is too large is cut down.',
     versions: ['1.0'],
     wire: () => ({
       request(request) {

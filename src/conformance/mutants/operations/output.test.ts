@@ -12,6 +12,6 @@ describe('rules about what an agent gives', () => {
 
   it('have nothing against the correct agent', async () => {
     const definition = { extendedCard: { description: 'More of it' } };
-    expect(await findFalsePositives(suite, [{}, { isGuarded: true, definition }])).toEqual([]);
+    expect(await findFalsePositives(suite, [{}, { requiresAuthentication: true, definition }])).toEqual([]);
   });
 });

@@ -17,8 +17,8 @@ const withInterface = (protocolBinding: string, url: string): WireMutation => ({
 export const outputMutants = defineMutants([
   {
     id: 'output.artifact:in-message',
-    breaks: 'output.artifact',
-    what: 'Results come in the message of the status.',
+    violates: 'output.artifact',
+    description: 'Results come in the message of the status.',
     versions: ['1.0'],
     wire: () =>
       mutateResult(/GetTask|GET .*\/tasks\//, (task) => {
@@ -32,8 +32,8 @@ export const outputMutants = defineMutants([
   },
   {
     id: 'stream.media-type:takes',
-    breaks: 'stream.media-type',
-    what: 'A stream takes every media type although the card names two.',
+    violates: 'stream.media-type',
+    description: 'A stream takes every media type although the card names two.',
     versions: ['1.0'],
     agent: (agent) =>
       overrideAgent(agent, {
@@ -45,11 +45,11 @@ export const outputMutants = defineMutants([
   },
   {
     id: 'rpc.no-params:wanted',
-    breaks: 'rpc.no-params',
-    what: 'GetExtendedAgentCard wants params.',
+    violates: 'rpc.no-params',
+    description: 'GetExtendedAgentCard wants params.',
     versions: ['1.0'],
     transports: ['JSONRPC'],
-    isGuarded: true,
+    requiresAuthentication: true,
     definition: { extendedCard: { description: 'More of it' } },
     wire: () => ({
       request({ operation, json }) {
@@ -64,15 +64,15 @@ export const outputMutants = defineMutants([
   },
   {
     id: 'card.custom-binding:name',
-    breaks: 'card.custom-binding',
-    what: 'A binding of its own has a plain name.',
+    violates: 'card.custom-binding',
+    description: 'A binding of its own has a plain name.',
     versions: ['1.0'],
     wire: () => withInterface('WEBSOCKET', 'wss://agent.example/a2a'),
   },
   {
     id: 'card.custom-binding:path',
-    breaks: 'card.custom-binding',
-    what: 'A binding of its own has a path instead of an address.',
+    violates: 'card.custom-binding',
+    description: 'A binding of its own has a path instead of an address.',
     versions: ['1.0'],
     wire: () => withInterface('https://agent.example/bindings/ws', '/ws'),
   },

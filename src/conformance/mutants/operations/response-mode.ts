@@ -78,8 +78,8 @@ export const responseModeMutants = defineMutants([
   ),
   {
     id: 'history.negative:takes',
-    breaks: 'history.negative',
-    what: 'A negative historyLength is taken.',
+    violates: 'history.negative',
+    description: 'A negative historyLength is taken.',
     versions: ['1.0'],
     wire: () => ({
       request(request) {

@@ -61,7 +61,7 @@ export const sendMutants = defineMutants([
         const { taskId, ...message } = request.message;
         return agent.send(request, call).catch((error: unknown) => {
           if (taskId === undefined || (error as A2AError).reason !== 'TASK_NOT_FOUND') throw error;
-          return agent.send({ ...request, message, claimedTaskId: taskId }, call);
+          return agent.send({ ...request, message, clientTaskId: taskId }, call);
         });
       },
     }),
@@ -76,8 +76,8 @@ export const sendMutants = defineMutants([
   ),
   {
     id: 'send.media-type:takes',
-    breaks: 'send.media-type',
-    what: 'Every media type is taken although the card names two.',
+    violates: 'send.media-type',
+    description: 'Every media type is taken although the card names two.',
     versions: ['1.0'],
     agent: (agent) =>
       overrideAgent(agent, {
@@ -102,8 +102,8 @@ export const sendMutants = defineMutants([
   ),
   {
     id: 'send.several:one-id',
-    breaks: 'send.several',
-    what: 'All tasks have the same id.',
+    violates: 'send.several',
+    description: 'All tasks have the same id.',
     versions: versionsSince0_3,
     wire: () =>
       mutateResult(/SendMessage|message[:/]send/, (result) => {
@@ -200,8 +200,8 @@ export const sendMutants = defineMutants([
   }),
   {
     id: 'send.bytes:base64url',
-    breaks: ['send.bytes', 'model.raw'],
-    what: 'Bytes are in the alphabet for addresses, without padding.',
+    violates: ['send.bytes', 'model.raw'],
+    description: 'Bytes are in the alphabet for addresses, without padding.',
     versions: ['1.0'],
     wire: () =>
       mutateEvery('part', (part) => {
@@ -211,8 +211,8 @@ export const sendMutants = defineMutants([
   },
   {
     id: 'send.bytes:as-text',
-    breaks: 'send.bytes',
-    what: 'Bytes are taken for text on the way.',
+    violates: 'send.bytes',
+    description: 'Bytes are taken for text on the way.',
     versions: ['1.0'],
     wire: () =>
       mutateEvery('part', (part) => {
@@ -222,8 +222,8 @@ export const sendMutants = defineMutants([
   },
   {
     id: 'send.bytes:no-name',
-    breaks: 'send.bytes',
-    what: 'Files lose their names.',
+    violates: 'send.bytes',
+    description: 'Files lose their names.',
     versions: ['1.0'],
     wire: () => mutateEvery('part', dropMember('filename')),
   },

@@ -21,7 +21,7 @@ function bent(
   versions: readonly CheckedVersion[] = ['1.0'],
 ): MutantAgent {
   const [first = ''] = [breaks].flat();
-  return { id: `${first}:${id}`, breaks, what, versions, wire };
+  return { id: `${first}:${id}`, violates: breaks, description: what, versions, wire };
 }
 
 /** Both ways to a stream, with its events replaced. */
@@ -356,8 +356,8 @@ export const streamMutants = defineMutants([
   ),
   {
     id: 'capability.no-streaming:streams',
-    breaks: 'capability.no-streaming',
-    what: 'It streams although the card says that it does not.',
+    violates: 'capability.no-streaming',
+    description: 'It streams although the card says that it does not.',
     versions: ['1.0'],
     wire: () => ({
       answer(answer, { path }) {

@@ -93,8 +93,8 @@ export const taskMutants = defineMutants([
   ),
   {
     id: 'task.agent-role:status',
-    breaks: 'task.agent-role',
-    what: 'The message of a status is said by the user.',
+    violates: 'task.agent-role',
+    description: 'The message of a status is said by the user.',
     versions: allVersions,
     wire: () =>
       mutateEvery('status', ({ message, state }) => {

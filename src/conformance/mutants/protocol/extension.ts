@@ -13,8 +13,8 @@ const extensions = [{ uri: needed, required: true }, { uri: optional }];
 function wired(breaks: string, how: string, what: string, wire: WireMutation): MutantAgent {
   return {
     id: `${breaks}:${how}`,
-    breaks,
-    what,
+    violates: breaks,
+    description: what,
     versions: ['1.0'],
     definition: { extensions },
     wire: () => wire,

@@ -7,8 +7,8 @@ import { overrideAgent } from '../harness/override-agent.ts';
 export const httpMutants = defineMutants([
   {
     id: 'rpc.envelope:text-id',
-    breaks: 'rpc.envelope',
-    what: 'The id of a request comes back as null.',
+    violates: 'rpc.envelope',
+    description: 'The id of a request comes back as null.',
     versions: allVersions,
     transports: ['JSONRPC'],
     wire: () => ({
@@ -20,8 +20,8 @@ export const httpMutants = defineMutants([
   },
   {
     id: 'rpc.envelope:no-mark',
-    breaks: 'rpc.envelope',
-    what: 'jsonrpc is missing.',
+    violates: 'rpc.envelope',
+    description: 'jsonrpc is missing.',
     versions: allVersions,
     transports: ['JSONRPC'],
     wire: () => ({
@@ -33,8 +33,8 @@ export const httpMutants = defineMutants([
   },
   {
     id: 'rpc.envelope:both',
-    breaks: 'rpc.envelope',
-    what: 'There are both a result and an error.',
+    violates: 'rpc.envelope',
+    description: 'There are both a result and an error.',
     versions: allVersions,
     transports: ['JSONRPC'],
     wire: () =>
@@ -44,8 +44,8 @@ export const httpMutants = defineMutants([
   },
   {
     id: 'http.json:html',
-    breaks: 'http.json',
-    what: 'Errors are pages of HTML.',
+    violates: 'http.json',
+    description: 'Errors are pages of HTML.',
     versions: allVersions,
     wire: () =>
       mutateError((_error, answer) => {
@@ -56,8 +56,8 @@ export const httpMutants = defineMutants([
   },
   {
     id: 'http.json:plain',
-    breaks: 'http.json',
-    what: 'Answers say that they are plain text.',
+    violates: 'http.json',
+    description: 'Answers say that they are plain text.',
     versions: allVersions,
     wire: () => ({
       answer(answer) {
@@ -67,8 +67,8 @@ export const httpMutants = defineMutants([
   },
   {
     id: 'http.rpc-type:a2a',
-    breaks: 'http.rpc-type',
-    what: 'Answers of JSON-RPC have the type of REST.',
+    violates: 'http.rpc-type',
+    description: 'Answers of JSON-RPC have the type of REST.',
     versions: ['1.0'],
     transports: ['JSONRPC'],
     wire: () => ({
@@ -79,16 +79,16 @@ export const httpMutants = defineMutants([
   },
   {
     id: 'http.no-5xx:breaks',
-    breaks: 'http.no-5xx',
-    what: 'An unknown task breaks the server.',
+    violates: 'http.no-5xx',
+    description: 'An unknown task breaks the server.',
     versions: allVersions,
     agent: (agent) =>
       overrideAgent(agent, replaceErrors('getTask', 'TASK_NOT_FOUND', 'INTERNAL_ERROR')(agent)),
   },
   {
     id: 'http.no-leak:stack',
-    breaks: 'http.no-leak',
-    what: 'Errors show the stack.',
+    violates: 'http.no-leak',
+    description: 'Errors show the stack.',
     versions: allVersions,
     wire: () =>
       mutateError((error) => {
@@ -97,8 +97,8 @@ export const httpMutants = defineMutants([
   },
   {
     id: 'http.utf8:latin',
-    breaks: 'http.utf8',
-    what: 'Answers are in Latin-1.',
+    violates: 'http.utf8',
+    description: 'Answers are in Latin-1.',
     versions: allVersions,
     wire: () => ({
       answer(answer, { path }) {

@@ -13,7 +13,13 @@ import { type MutantAgent, defineMutants } from '../harness/mutant-agent.ts';
 
 /** A broken agent in one line: how, which rule, what, of which things, and the bend. */
 function bent(id: string, breaks: string, what: string, kind: WireKind, bend: Mutation): MutantAgent {
-  return { id: `${breaks}:${id}`, breaks, what, versions: ['1.0'], wire: () => mutateEvery(kind, bend) };
+  return {
+    id: `${breaks}:${id}`,
+    violates: breaks,
+    description: what,
+    versions: ['1.0'],
+    wire: () => mutateEvery(kind, bend),
+  };
 }
 
 const rename =
@@ -177,8 +183,8 @@ export const modelMutants = defineMutants([
   ),
   {
     id: 'model.payload:two',
-    breaks: 'model.payload',
-    what: 'An event has two payloads.',
+    violates: 'model.payload',
+    description: 'An event has two payloads.',
     versions: ['1.0'],
     wire: () => ({
       frame(data) {
@@ -192,8 +198,8 @@ export const modelMutants = defineMutants([
   },
   {
     id: 'model.payload:bare',
-    breaks: 'model.payload',
-    what: 'An event is not wrapped.',
+    violates: 'model.payload',
+    description: 'An event is not wrapped.',
     versions: ['1.0'],
     wire: () => ({
       frame(data) {
@@ -206,15 +212,15 @@ export const modelMutants = defineMutants([
   },
   {
     id: 'model.sent:bare',
-    breaks: 'model.sent',
-    what: 'The answer to a send is a bare task.',
+    violates: 'model.sent',
+    description: 'The answer to a send is a bare task.',
     versions: ['1.0'],
     wire: () => mutateResult(sendOnly, ({ task, message }) => task ?? message),
   },
   {
     id: 'model.sent:both',
-    breaks: 'model.sent',
-    what: 'The answer to a send has a task and a message.',
+    violates: 'model.sent',
+    description: 'The answer to a send has a task and a message.',
     versions: ['1.0'],
     wire: () =>
       mutateResult(sendOnly, (result) => ({
@@ -224,15 +230,15 @@ export const modelMutants = defineMutants([
   },
   {
     id: 'model.sent:empty',
-    breaks: 'model.sent',
-    what: 'The answer to a send is empty.',
+    violates: 'model.sent',
+    description: 'The answer to a send is empty.',
     versions: ['1.0'],
     wire: () => mutateResult(sendOnly, () => ({})),
   },
   {
     id: 'model.task:wrapped',
-    breaks: 'model.task',
-    what: 'The answer to a get is wrapped.',
+    violates: 'model.task',
+    description: 'The answer to a get is wrapped.',
     versions: ['1.0'],
     wire: () => mutateResult(/^GetTask$|^GET \/tasks\/\{id\}$/, (task) => ({ task })),
   },
@@ -351,8 +357,8 @@ export const modelMutants = defineMutants([
   ),
   {
     id: 'model.push-config:nested',
-    breaks: 'model.push-config',
-    what: 'A push configuration is nested, as in 0.3.',
+    violates: 'model.push-config',
+    description: 'A push configuration is nested, as in 0.3.',
     versions: ['1.0'],
     wire: () =>
       mutateResult(

@@ -29,8 +29,8 @@ function bent(
 ): MutantAgent {
   return {
     id: `${version}.${tag}:${id}`,
-    breaks: `${version}.${tag}`,
-    what,
+    violates: `${version}.${tag}`,
+    description: what,
     versions: [version],
     transports: ['JSONRPC'],
     wire: () => mutateEvery(kind, bend),
@@ -45,7 +45,13 @@ function card(
   what: string,
   bend: (shown: MutableJson) => unknown,
 ): MutantAgent {
-  return { id: `${breaks}:${id}`, breaks, what, versions: [version], wire: () => mutateCard(bend) };
+  return {
+    id: `${breaks}:${id}`,
+    violates: breaks,
+    description: what,
+    versions: [version],
+    wire: () => mutateCard(bend),
+  };
 }
 
 /** An agent of an older version whose events are bent; nothing is sent for those that are left out. */
@@ -61,7 +67,14 @@ function event(
       const other = bend(framePayload(data), index);
       return other === 'same' ? undefined : other === undefined ? [] : [withFramePayload(data, other)];
     });
-  return { id: `${breaks}:${id}`, breaks, what, versions: [version], transports: ['JSONRPC'], wire };
+  return {
+    id: `${breaks}:${id}`,
+    violates: breaks,
+    description: what,
+    versions: [version],
+    transports: ['JSONRPC'],
+    wire,
+  };
 }
 
 const without = (shown: MutableJson, name: string): MutableJson =>
@@ -197,8 +210,8 @@ export const pre1_0Mutants = defineMutants([
   ),
   {
     id: 'card-0.3.transports:lies',
-    breaks: 'card-0.3.transports',
-    what: 'The card names a transport that is not served.',
+    violates: 'card-0.3.transports',
+    description: 'The card names a transport that is not served.',
     versions: ['0.3'],
     wire: () => ({
       request: ({ path }) =>
@@ -222,10 +235,10 @@ export const pre1_0Mutants = defineMutants([
   })),
   {
     id: 'card-before.public:guarded',
-    breaks: 'card-before.public',
-    what: 'The card needs credentials.',
+    violates: 'card-before.public',
+    description: 'The card needs credentials.',
     versions: ['0.3'],
-    isGuarded: true,
+    requiresAuthentication: true,
     wire: () => ({
       request: ({ path, headers }) =>
         path.includes('well-known') && headers.authorization === undefined
@@ -309,8 +322,8 @@ export const pre1_0Mutants = defineMutants([
   ),
   {
     id: 'history.transitions:none',
-    breaks: 'history.transitions',
-    what: 'History is promised and not given.',
+    violates: 'history.transitions',
+    description: 'History is promised and not given.',
     versions: ['0.1', '0.3'],
     wire: () => ({
       ...mutateCard((shown) => ({
@@ -321,8 +334,8 @@ export const pre1_0Mutants = defineMutants([
   },
   {
     id: 'send.same-id:own',
-    breaks: 'send.same-id',
-    what: 'The agent makes ids of its own.',
+    violates: 'send.same-id',
+    description: 'The agent makes ids of its own.',
     versions: ['0.1'],
     wire: () =>
       mutateEvery('task', (task) => {
@@ -336,15 +349,15 @@ export const pre1_0Mutants = defineMutants([
     (agent) => ({
       send: (request, call) =>
         JSON.stringify(request.message.parts).includes('the first one')
-          ? agent.getTask({ id: request.claimedTaskId ?? '' }, call)
+          ? agent.getTask({ id: request.clientTaskId ?? '' }, call)
           : agent.send(request, call),
     }),
     ['0.1'],
   ),
   {
     id: 'stream.subscribe-path:none',
-    breaks: 'stream.subscribe-path',
-    what: 'There is nothing at /subscribe.',
+    violates: 'stream.subscribe-path',
+    description: 'There is nothing at /subscribe.',
     versions: ['0.1'],
     wire: () => ({
       request: ({ path }) =>
@@ -355,10 +368,10 @@ export const pre1_0Mutants = defineMutants([
   },
   {
     id: 'auth.required:open',
-    breaks: 'auth.required',
-    what: 'Nobody needs credentials.',
+    violates: 'auth.required',
+    description: 'Nobody needs credentials.',
     versions: ['0.1', '0.3'],
-    isGuarded: true,
+    requiresAuthentication: true,
     wire: () => ({
       request: ({ headers }) => {
         headers.authorization ??= 'Bearer token-of-ann';

@@ -16,8 +16,8 @@ const at = { versions: ['0.3'], transports: ['HTTP+JSON'] } as const;
 function bent(tag: string, id: string, what: string, kind: WireKind, bend: Mutation): MutantAgent {
   return {
     id: `0.3.${tag}:rest-${id}`,
-    breaks: `0.3.${tag}`,
-    what,
+    violates: `0.3.${tag}`,
+    description: what,
     ...at,
     wire: () => mutateEvery(kind, bend),
   };
@@ -27,15 +27,15 @@ function bent(tag: string, id: string, what: string, kind: WireKind, bend: Mutat
 export const rest0_3Mutants = defineMutants([
   {
     id: '0.3.wrapped:bare-task',
-    breaks: '0.3.wrapped',
-    what: 'The answer to a message is a task by itself.',
+    violates: '0.3.wrapped',
+    description: 'The answer to a message is a task by itself.',
     ...at,
     wire: () => mutateResult(/message:send$/, ({ task }) => task),
   },
   {
     id: '0.3.wrapped:bare-events',
-    breaks: '0.3.wrapped',
-    what: 'Events are not wrapped.',
+    violates: '0.3.wrapped',
+    description: 'Events are not wrapped.',
     ...at,
     wire: () => mutateStream((event) => [Object.values(event)[0] as MutableJson]),
   },

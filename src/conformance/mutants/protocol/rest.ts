@@ -10,7 +10,14 @@ import {
 import { overrideAgent } from '../harness/override-agent.ts';
 
 function bent(id: string, breaks: string, what: string, wire: () => WireMutation): MutantAgent {
-  return { id: `${breaks}:${id}`, breaks, what, versions: ['1.0'], transports: ['HTTP+JSON'], wire };
+  return {
+    id: `${breaks}:${id}`,
+    violates: breaks,
+    description: what,
+    versions: ['1.0'],
+    transports: ['HTTP+JSON'],
+    wire,
+  };
 }
 
 const details = (each: MutableJson): MutableJson[] =>
@@ -56,8 +63,8 @@ const mended = (
   mend: (message: MutableJson) => void,
 ): MutantAgent => ({
   id: `${breaks}:${id}`,
-  breaks,
-  what,
+  violates: breaks,
+  description: what,
   versions: ['1.0'],
   wire: mends(mend),
 });
@@ -180,8 +187,8 @@ export const restMutants = defineMutants([
   }),
   {
     id: 'validation.unknown-fields:refuses',
-    breaks: 'validation.unknown-fields',
-    what: 'Unknown fields are refused.',
+    violates: 'validation.unknown-fields',
+    description: 'Unknown fields are refused.',
     versions: ['1.0'],
     wire: () => ({
       request: ({ body, json }) =>
@@ -200,8 +207,8 @@ export const restMutants = defineMutants([
   },
   {
     id: 'validation.names-field:silent',
-    breaks: 'validation.names-field',
-    what: 'An error does not say which field is wrong.',
+    violates: 'validation.names-field',
+    description: 'An error does not say which field is wrong.',
     versions: ['1.0'],
     wire: () =>
       mutateError((each) => {
@@ -212,8 +219,8 @@ export const restMutants = defineMutants([
   },
   {
     id: 'validation.no-side-effect:makes',
-    breaks: 'validation.no-side-effect',
-    what: 'A message that is refused makes a task all the same.',
+    violates: 'validation.no-side-effect',
+    description: 'A message that is refused makes a task all the same.',
     versions: ['1.0'],
     agent: (agent) =>
       overrideAgent(agent, {
@@ -233,15 +240,15 @@ export const restMutants = defineMutants([
   },
   {
     id: 'validation.deep:breaks',
-    breaks: 'validation.deep',
-    what: 'Deep JSON breaks the server.',
+    violates: 'validation.deep',
+    description: 'Deep JSON breaks the server.',
     versions: ['1.0'],
     wire: () => ({ request: ({ body }) => (body.includes('[[[[[[') ? page(500) : undefined) }),
   },
   {
     id: 'validation.large:takes',
-    breaks: 'validation.large',
-    what: 'A body of any size is taken.',
+    violates: 'validation.large',
+    description: 'A body of any size is taken.',
     versions: ['1.0'],
     wire: () => ({
       request: ({ body }) =>
@@ -253,15 +260,15 @@ export const restMutants = defineMutants([
 
   {
     id: 'binding.same-task:other-store',
-    breaks: 'binding.same-task',
-    what: 'Each transport has a store of its own.',
+    violates: 'binding.same-task',
+    description: 'Each transport has a store of its own.',
     versions: ['1.0'],
     wire: () => separated(/^GetTask$|^GET \/tasks\/\{id\}$/),
   },
   {
     id: 'binding.same-list:other-store',
-    breaks: 'binding.same-list',
-    what: 'Each transport lists its own tasks.',
+    violates: 'binding.same-list',
+    description: 'Each transport lists its own tasks.',
     versions: ['1.0'],
     wire: () => ({
       answer(answer, { operation }) {
@@ -272,15 +279,15 @@ export const restMutants = defineMutants([
   },
   {
     id: 'binding.same-cancel:other-store',
-    breaks: 'binding.same-cancel',
-    what: 'Each transport cancels its own tasks.',
+    violates: 'binding.same-cancel',
+    description: 'Each transport cancels its own tasks.',
     versions: ['1.0'],
     wire: () => separated(/^CancelTask$|^POST \/tasks\/\{id\}:cancel$/),
   },
   {
     id: 'binding.same-errors:differ',
-    breaks: 'binding.same-errors',
-    what: 'REST has another error for a finished task.',
+    violates: 'binding.same-errors',
+    description: 'REST has another error for a finished task.',
     versions: ['1.0'],
     wire: () =>
       mutateError((_error, answer) => {

@@ -28,8 +28,8 @@ function answers(
 ): MutantAgent {
   return {
     id: `${breaks}:${id}`,
-    breaks,
-    what,
+    violates: breaks,
+    description: what,
     versions,
     transports: ['JSONRPC'],
     wire: () => ({
@@ -49,8 +49,8 @@ function code(
 ): MutantAgent {
   return {
     id: `${breaks}:${id}`,
-    breaks,
-    what,
+    violates: breaks,
+    description: what,
     versions,
     transports: ['JSONRPC'],
     wire: () =>
@@ -157,8 +157,8 @@ export const rpcMutants = defineMutants([
   ),
   {
     id: 'rpc.ids:as-text',
-    breaks: 'rpc.ids',
-    what: 'Ids come back as texts.',
+    violates: 'rpc.ids',
+    description: 'Ids come back as texts.',
     versions: allVersions,
     transports: ['JSONRPC'],
     wire: () => ({
@@ -170,8 +170,8 @@ export const rpcMutants = defineMutants([
   },
   {
     id: 'rpc.status:text-code',
-    breaks: 'rpc.status',
-    what: 'The code of an error is a text.',
+    violates: 'rpc.status',
+    description: 'The code of an error is a text.',
     versions: allVersions,
     transports: ['JSONRPC'],
     wire: () =>
@@ -181,8 +181,8 @@ export const rpcMutants = defineMutants([
   },
   {
     id: 'rpc.status:no-message',
-    breaks: 'rpc.status',
-    what: 'An error has no message.',
+    violates: 'rpc.status',
+    description: 'An error has no message.',
     versions: allVersions,
     transports: ['JSONRPC'],
     wire: () =>
@@ -192,8 +192,8 @@ export const rpcMutants = defineMutants([
   },
   {
     id: 'rpc.details:object',
-    breaks: 'rpc.details',
-    what: 'The data of an error is an object.',
+    violates: 'rpc.details',
+    description: 'The data of an error is an object.',
     versions: ['1.0'],
     transports: ['JSONRPC'],
     wire: () =>
@@ -203,8 +203,8 @@ export const rpcMutants = defineMutants([
   },
   {
     id: 'rpc.details:untyped',
-    breaks: 'rpc.details',
-    what: 'Details do not say their type.',
+    violates: 'rpc.details',
+    description: 'Details do not say their type.',
     versions: ['1.0'],
     transports: ['JSONRPC'],
     wire: () =>
@@ -214,8 +214,8 @@ export const rpcMutants = defineMutants([
   },
   {
     id: 'rpc.error-info:none',
-    breaks: 'rpc.error-info',
-    what: 'Errors have no details.',
+    violates: 'rpc.error-info',
+    description: 'Errors have no details.',
     versions: ['1.0'],
     transports: ['JSONRPC'],
     wire: () =>
@@ -225,8 +225,8 @@ export const rpcMutants = defineMutants([
   },
   {
     id: 'rpc.error-info:reason',
-    breaks: 'rpc.error-info',
-    what: 'The reason is the name of a class.',
+    violates: 'rpc.error-info',
+    description: 'The reason is the name of a class.',
     versions: ['1.0'],
     transports: ['JSONRPC'],
     wire: () =>
@@ -238,8 +238,8 @@ export const rpcMutants = defineMutants([
   },
   {
     id: 'rpc.error-info:domain',
-    breaks: 'rpc.error-info',
-    what: 'The domain is another one.',
+    violates: 'rpc.error-info',
+    description: 'The domain is another one.',
     versions: ['1.0'],
     transports: ['JSONRPC'],
     wire: () =>
@@ -251,8 +251,8 @@ export const rpcMutants = defineMutants([
   },
   {
     id: 'rpc.content-type:takes',
-    breaks: 'rpc.content-type',
-    what: 'Requests of every type are taken.',
+    violates: 'rpc.content-type',
+    description: 'Requests of every type are taken.',
     versions: ['1.0'],
     transports: ['JSONRPC'],
     wire: () => ({
@@ -263,8 +263,8 @@ export const rpcMutants = defineMutants([
   },
   {
     id: 'rpc.get-verb:page',
-    breaks: 'rpc.get-verb',
-    what: 'A GET is answered with a page.',
+    violates: 'rpc.get-verb',
+    description: 'A GET is answered with a page.',
     versions: ['1.0'],
     transports: ['JSONRPC'],
     wire: () => ({
@@ -281,8 +281,8 @@ export const rpcMutants = defineMutants([
   },
   {
     id: 'rpc.parse:no-id',
-    breaks: 'rpc.parse',
-    what: 'What is no JSON is answered without an id.',
+    violates: 'rpc.parse',
+    description: 'What is no JSON is answered without an id.',
     versions: allVersions,
     transports: ['JSONRPC'],
     wire: () => ({
@@ -300,8 +300,8 @@ export const rpcMutants = defineMutants([
   },
   {
     id: 'rpc.envelope:error-null',
-    breaks: 'rpc.envelope',
-    what: 'A result comes with an error that is null.',
+    violates: 'rpc.envelope',
+    description: 'A result comes with an error that is null.',
     versions: ['1.0', '0.3'],
     transports: ['JSONRPC'],
     wire: () => ({

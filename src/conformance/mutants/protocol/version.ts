@@ -17,8 +17,8 @@ function wired(
 ): MutantAgent {
   return {
     id: `${breaks}:${how}`,
-    breaks,
-    what,
+    violates: breaks,
+    description: what,
     versions: ['1.0'],
     ...(transports ? { transports } : {}),
     wire,

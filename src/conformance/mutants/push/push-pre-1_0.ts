@@ -15,7 +15,14 @@ function broken(
   how: { wire?: () => WireMutation; agent?: (agent: Agent) => Agent; definition?: MutantAgent['definition'] },
   versions: readonly CheckedVersion[] = both,
 ): MutantAgent {
-  return { id: `${breaks}:${id}`, breaks, what, versions, transports: ['JSONRPC'], ...how };
+  return {
+    id: `${breaks}:${id}`,
+    violates: breaks,
+    description: what,
+    versions,
+    transports: ['JSONRPC'],
+    ...how,
+  };
 }
 
 const set = /pushNotification(Config)?\/set$/;

@@ -12,7 +12,7 @@ import { replaceError, overrideAgent } from '../harness/override-agent.ts';
 
 /** A broken agent in one line: the rule, how, what, and its wire. */
 function wired(breaks: string, how: string, what: string, wire: () => WireMutation): MutantAgent {
-  return { id: `${breaks}:${how}`, breaks, what, versions: ['1.0'], wire };
+  return { id: `${breaks}:${how}`, violates: breaks, description: what, versions: ['1.0'], wire };
 }
 
 /** A broken agent in one line: the rule, how, what, and what it does otherwise. */
@@ -24,8 +24,8 @@ function does(
 ): MutantAgent {
   return {
     id: `${breaks}:${how}`,
-    breaks,
-    what,
+    violates: breaks,
+    description: what,
     versions: ['1.0'],
     agent: (agent) => overrideAgent(agent, others(agent)),
   };

@@ -10,7 +10,14 @@ import { testPrincipals } from '../harness/serve-mutant.ts';
 
 /** A broken agent that asks who calls, in one line: the rule, how, what, and its wire. */
 function wired(breaks: string, how: string, what: string, wire: WireMutation): MutantAgent {
-  return { id: `${breaks}:${how}`, breaks, what, versions: ['1.0'], isGuarded: true, wire: () => wire };
+  return {
+    id: `${breaks}:${how}`,
+    violates: breaks,
+    description: what,
+    versions: ['1.0'],
+    requiresAuthentication: true,
+    wire: () => wire,
+  };
 }
 
 const operations: Readonly<Record<string, RegExp>> = {
@@ -145,8 +152,8 @@ export const authMutants = defineMutants([
   ),
   {
     id: 'in-task-auth.state:input',
-    breaks: 'in-task-auth.state',
-    what: 'A task that needs authorization says that it needs input.',
+    violates: 'in-task-auth.state',
+    description: 'A task that needs authorization says that it needs input.',
     versions: ['1.0'],
     wire: () =>
       mutateEvery('status', (status) => {
@@ -155,8 +162,8 @@ export const authMutants = defineMutants([
   },
   {
     id: 'in-task-auth.state:message',
-    breaks: 'in-task-auth.state',
-    what: 'The need for authorization is a message and no task.',
+    violates: 'in-task-auth.state',
+    description: 'The need for authorization is a message and no task.',
     versions: ['1.0'],
     wire: () => ({
       answer(answer) {
@@ -169,8 +176,8 @@ export const authMutants = defineMutants([
   },
   {
     id: 'in-task-auth.message:none',
-    breaks: 'in-task-auth.message',
-    what: 'A task that needs authorization does not say which.',
+    violates: 'in-task-auth.message',
+    description: 'A task that needs authorization does not say which.',
     versions: ['1.0'],
     wire: () =>
       mutateEvery('status', (status) => {
@@ -179,8 +186,8 @@ export const authMutants = defineMutants([
   },
   {
     id: 'in-task-auth.follow-up:refused',
-    breaks: 'in-task-auth.follow-up',
-    what: 'A task that needs authorization takes no message.',
+    violates: 'in-task-auth.follow-up',
+    description: 'A task that needs authorization takes no message.',
     versions: ['1.0'],
     wire: () => ({
       request(request) {

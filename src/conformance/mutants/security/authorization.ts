@@ -10,7 +10,14 @@ import { testPrincipals } from '../harness/serve-mutant.ts';
 
 /** A broken agent with two callers in one line: the rule, how, what, and its wire. */
 function wired(breaks: string, how: string, what: string, wire: () => WireMutation): MutantAgent {
-  return { id: `${breaks}:${how}`, breaks, what, versions: ['1.0'], isGuarded: true, wire };
+  return {
+    id: `${breaks}:${how}`,
+    violates: breaks,
+    description: what,
+    versions: ['1.0'],
+    requiresAuthentication: true,
+    wire,
+  };
 }
 
 const isBen = ({ headers }: WireRequest): boolean => headers.authorization === `Bearer ${testPrincipals.ben}`;

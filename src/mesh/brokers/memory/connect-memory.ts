@@ -87,7 +87,7 @@ export class MemoryBrokerConnection implements BrokerConnection {
   }
 
   /** Is gone without a word, as a process that was killed: what was not acknowledged is delivered to others. */
-  vanish(): void {
+  simulateCrash(): void {
     if (!this.#states.set('closed')) return;
     for (const member of this.#members) member.vanish();
     this.#members.clear();

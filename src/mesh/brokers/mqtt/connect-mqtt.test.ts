@@ -95,7 +95,7 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
 
   it('does not hold back what is for others when one queue is full', async () => {
     const broker = await start();
-    const link = await open(broker, { window: 1 });
+    const link = await open(broker, { maxUnacknowledged: 1 });
     await (await link.subscribe('a', () => {}, { queue: 'q' })).close();
     await link.publish('a', '1');
     const waiting = expect(link.publish('a', '2')).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
@@ -109,7 +109,7 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
 
   it('lets publishers go on when a subscriber without a queue has left', async () => {
     const broker = await start();
-    const [one, two] = [await open(broker, { window: 2 }), await open(broker)];
+    const [one, two] = [await open(broker, { maxUnacknowledged: 2 }), await open(broker)];
     const gate = new Latch();
     const begun = new Collector();
     const work = async (delivery: MeshMessage): Promise<void> => {
@@ -183,7 +183,7 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
 
   it('takes over what waits in a queue that is for something else now', async () => {
     const broker = await start();
-    const [one, two] = [await open(broker, { window: 4 }), await open(broker)];
+    const [one, two] = [await open(broker, { maxUnacknowledged: 4 }), await open(broker)];
     await (await two.subscribe(['a/>', 'b'], () => {}, { queue: 'q' })).close();
     for (const topic of ['a/1', 'b', 'a/2']) await one.publish(topic, topic);
     const got = new Collector();

@@ -91,8 +91,8 @@ class MqttLink implements BrokerConnection {
       id: this.#id,
       control: this.#control,
       clock,
-      window: options.window ?? 256,
-      windowBytes: options.windowBytes ?? 16_777_216,
+      window: options.maxUnacknowledged ?? 256,
+      windowBytes: options.maxUnacknowledgedCharacters ?? 16_777_216,
       maxQueues,
     });
     this.#connection = new MqttConnection(
@@ -222,7 +222,7 @@ class MqttLink implements BrokerConnection {
       member: newId(),
       patterns: list,
       concurrency,
-      remembered: this.#options.remembered ?? 10_000,
+      remembered: this.#options.dedupWindow ?? 10_000,
       work,
       ended: () => this.#shares.delete(share),
     });
@@ -287,7 +287,7 @@ class MqttLink implements BrokerConnection {
       ...options,
       formerPatterns: this.#publisher.patternsOf(options.key),
       expiry: options.isNamed ? (this.#options.queueExpiry ?? 86_400) : outage,
-      remembered: this.#options.remembered ?? 10_000,
+      remembered: this.#options.dedupWindow ?? 10_000,
       control: this.#control,
       newId,
       failed: (error) => this.#options.onError?.(error),

@@ -26,13 +26,13 @@ export interface MqttOptions {
   /** How many messages are on the way to the broker at once. @defaultValue 64 */
   inFlight?: number;
   /** How many messages of ours a queue may be behind before `publish` waits. @defaultValue 256 */
-  window?: number;
+  maxUnacknowledged?: number;
   /** The same in characters, because these are kept in memory. @defaultValue 16777216 */
-  windowBytes?: number;
+  maxUnacknowledgedCharacters?: number;
   /** The largest message that is taken, in bytes. @defaultValue 33554432 */
   maxMessageBytes?: number;
   /** How many ids of finished messages each subscription remembers. @defaultValue 10000 */
-  remembered?: number;
+  dedupWindow?: number;
   /** The topics that links use among themselves begin with this. @defaultValue 'dragoman/link' */
   control?: string;
   /** How long `close` waits for what is being published, in milliseconds. @defaultValue 5000 */

@@ -45,7 +45,7 @@ export interface NatsOptions {
   /** How many messages are on the way to the server at once. @defaultValue 256 */
   inFlight?: number;
   /** How many ids of finished messages each subscription remembers. @defaultValue 10000 */
-  remembered?: number;
+  dedupWindow?: number;
   /** How long `close` waits for what is being published, in milliseconds. @defaultValue 5000 */
   closeTimeout?: number;
   /** Called with what the work on a message threw. The message counts as done. */
@@ -185,7 +185,7 @@ class NatsLink implements BrokerConnection {
         isNamed: name !== undefined,
         patterns: list,
         concurrency,
-        remembered: this.#options.remembered ?? 10_000,
+        remembered: this.#options.dedupWindow ?? 10_000,
         ackWait: this.#options.ackWait ?? 30_000,
         work,
         failed: (error) => this.#options.onError?.(error),

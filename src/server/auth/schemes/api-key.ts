@@ -25,7 +25,7 @@ export function apiKeyAuth(options: ApiKeyAuthOptions): Authenticator {
   const find = finderOf(location, name);
   return {
     schemes: singleScheme(options, 'apiKey', { type: 'apiKey', location, name }),
-    secrets:
+    credentialLocations:
       location === 'header'
         ? { headers: [name.toLowerCase()] }
         : location === 'query'

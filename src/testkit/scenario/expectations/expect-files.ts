@@ -16,7 +16,7 @@ export async function fileMismatches(
   scenario: Scenario,
   files: CaseFiles | undefined,
 ): Promise<ExpectationMismatch[]> {
-  const { words } = scenario;
+  const { spec: words } = scenario;
   const expectedOfEvents = words.expected_gateway_output.flatMap((output, index) =>
     (output.assert_artifact_state ?? []).map((state, place) => ({
       state,

@@ -12,7 +12,7 @@ type StatusUpdate = Extract<GatewayEvent, { type: 'status_update' }>;
  * case lets them pass.
  */
 export function outputMismatches(
-  { words, versionsFrom }: Pick<Scenario, 'words' | 'versionsFrom'>,
+  { spec: words, versionsFrom }: Pick<Scenario, 'spec' | 'versionsFrom'>,
   events: readonly GatewayEvent[],
 ): ExpectationMismatch[] {
   const found: ExpectationMismatch[] = [];

@@ -12,7 +12,7 @@ type ExpectedHeader = NonNullable<ScenarioCase['assert_downstream_auth'][number]
 
 /** Compares what the test agent and the token endpoint were asked with what is expected. */
 export function requestMismatches(
-  { words }: Pick<Scenario, 'words'>,
+  { spec: words }: Pick<Scenario, 'spec'>,
   capture: ScenarioCapture,
 ): ExpectationMismatch[] {
   return [

@@ -28,7 +28,7 @@ const first = (text: string, mode?: ScenarioMode) => {
 
 describe('a scenario file', () => {
   it('has defaults for what it does not say', () => {
-    const { id, user, session, parts, versionsFrom, convertsProgress, skipped, words } = first(small);
+    const { id, user, session, parts, versionsFrom, convertsProgress, skipped, spec: words } = first(small);
     expect({ id, user, session, parts, versionsFrom, convertsProgress, skipped }).toEqual({
       id: 'a',
       user: 'default_test_user@example.com',
@@ -154,7 +154,7 @@ expected_artifacts:
 `;
 
   it('leaves out what the other runner does not look at', () => {
-    const { words, parts } = first(theirs, 'compatible');
+    const { spec: words, parts } = first(theirs, 'compatible');
     expect(words.gateway).toBeUndefined();
     expect(words).not.toHaveProperty('surprise');
     expect(words.gateway_input).not.toHaveProperty('prompt');

@@ -20,7 +20,7 @@ export interface Scenario {
   readonly file: string;
   readonly line: number;
   readonly mode: ScenarioMode;
-  readonly words: ScenarioCase;
+  readonly spec: ScenarioCase;
   /** Whose words these are. */
   readonly user: string;
   /** The conversation. */
@@ -64,7 +64,7 @@ export function readScenarios(text: string, file: string, mode: ScenarioMode = '
   const scenarios = cases.map((words, index) => {
     const at = isList ? [index] : [];
     for (const { path, message } of mistakesOf(words))
-      complaints.push(document.complaint([...at, ...path], message));
+      complaints.push(document.diagnostic([...at, ...path], message));
     return scenarioOf(words, { file, mode, line: document.locate([...at, 'test_case_id']).line });
   });
   if (complaints.length > 0) throw new DocumentError(file, complaints);
@@ -82,7 +82,7 @@ function scenarioOf(
   return {
     ...place,
     id: words.test_case_id,
-    words,
+    spec: words,
     user,
     session: input?.external_context?.a2a_session_id ?? `setup_session_for_${user}`,
     parts: input?.a2a_parts ?? input?.parts ?? input?.prompt?.parts ?? [],
@@ -114,7 +114,7 @@ function mistakesOf(words: ScenarioCase): { path: (string | number)[]; message: 
       openScript(JSON.stringify(words.downstream_script), 'downstream_script');
     } catch (thrown) {
       if (!(thrown instanceof DocumentError)) throw thrown;
-      for (const { path, message } of thrown.complaints)
+      for (const { path, message } of thrown.diagnostics)
         found.push({ path: ['downstream_script'], message: path === '' ? message : `${path}: ${message}` });
     }
   }

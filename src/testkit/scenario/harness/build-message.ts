@@ -31,7 +31,7 @@ function partOf(given: ScenarioPart): Part {
 
 /** The message that a case sends. */
 export function buildScenarioMessage(scenario: Scenario, parts: Part[], more: Metadata = {}): Message {
-  const { invoked_with_artifacts: files, test_event_id: event } = scenario.words.gateway_input ?? {};
+  const { invoked_with_artifacts: files, test_event_id: event } = scenario.spec.gateway_input ?? {};
   const metadata: Metadata = { ...more };
   if (files) metadata.invoked_with_artifacts = files;
   if (event !== undefined) metadata.test_event_id = event;

@@ -47,7 +47,7 @@ export class CaseEnvironments {
 
   /** Sets everything up for a case; nothing of the one before is left. */
   async begin(scenario: Scenario, timeline: CaseTimeline): Promise<CaseEnvironment> {
-    const { words } = scenario;
+    const { spec: words } = scenario;
     // A script says who the agent is, too, so that it needs one of its own.
     const script = words.downstream_script && JSON.stringify(words.downstream_script);
     const agent = script === undefined ? await this.#shared() : await start({ script });
@@ -55,15 +55,18 @@ export class CaseEnvironments {
     agent.prime(words.downstream_a2a_agent_responses);
     const { downstream_agent_auth: auth, downstream_http_error: error } = words;
     if (auth)
-      agent.authValidation({
+      agent.requireAuth({
         enabled: auth.enabled,
         type: auth.type,
         expectedValue: auth.expected_value,
         failOnce: auth.should_fail_once,
       });
-    if (error) agent.httpError({ status: error.status_code, body: error.error_body });
+    if (error) agent.injectHttpError({ status: error.status_code, body: error.error_body });
     const tokens = new FakeTokenEndpoint(this.#http, words.mock_oauth_server, timeline.now);
-    const upstream = createUpstream(configOf(scenario, agent.url), { http: tokens, memory: this.#memory });
+    const upstream = createUpstream(configOf(scenario, agent.url), {
+      http: tokens,
+      endpointCache: this.#memory,
+    });
     return {
       upstream,
       agent,
@@ -94,7 +97,7 @@ function start(options: { card?: CardDraft; script?: string }): Promise<TestAgen
 }
 
 /** The entry of a file by which the proxy knows the agent: what was asked for is an alias of the one that is there. */
-function configOf({ words }: Scenario, url: string): ProxiedAgent {
+function configOf({ spec: words }: Scenario, url: string): ProxiedAgent {
   const name = words.gateway_input?.target_agent_name ?? '';
   const { proxy_auth_config: auth, proxy_config_override: override, downstream } = words;
   return {
@@ -115,7 +118,10 @@ function configOf({ words }: Scenario, url: string): ProxiedAgent {
 }
 
 /** What is known of a request: those that the door answered brought credentials, but nobody looked at their body. */
-function requestOf({ time, request, answeredBy }: JournalEntry, beganAt: number): DownstreamRequest {
+function requestOf(
+  { time, request, responseOrigin: answeredBy }: JournalEntry,
+  beganAt: number,
+): DownstreamRequest {
   const header = (name: string): string | undefined => [request.headers[name]].flat()[0];
   return {
     at: Date.parse(time) - beganAt,

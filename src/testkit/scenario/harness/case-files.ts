@@ -9,7 +9,7 @@ import type { CaseFiles } from './harness-types.ts';
 export const sharedApp = 'test_namespace';
 
 /** A place for files of one case, with those in it that are there before. */
-export async function createCaseFiles({ words, user, session }: Scenario): Promise<CaseFiles> {
+export async function createCaseFiles({ spec: words, user, session }: Scenario): Promise<CaseFiles> {
   const store = memoryArtifactStore();
   for (const each of words.setup_artifacts) {
     const key = { app: sharedApp, user, session, filename: each.filename };
@@ -42,7 +42,7 @@ export async function uploadRawParts(
     }
     const { raw, ...labels } = part;
     const filename = part.filename ?? `upload-${index}`;
-    const { user, session, words } = scenario;
+    const { user, session, spec: words } = scenario;
     const key = { user, session, filename };
     const saved = await saveWithMetadata(files.store, { ...key, app: files.app }, bytesOf({ raw }), {
       ...(part.mediaType === undefined ? {} : { mimeType: part.mediaType }),

@@ -47,7 +47,7 @@ export class DirectScenarioClient implements ScenarioClient {
     const call = { signal: this.#stop.signal, owner: this.#scenario.user };
     void this.#timeline.over.then(() => this.#stop.abort());
     try {
-      if (this.#scenario.words.gateway_input?.is_streaming === false) {
+      if (this.#scenario.spec.gateway_input?.is_streaming === false) {
         const answer = await this.#agent.send(request, call);
         await this.#finish(isTask(answer) ? answer : wrapped(answer, this.#scenario));
         return;

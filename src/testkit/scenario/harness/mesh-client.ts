@@ -48,7 +48,7 @@ export class MeshScenarioClient {
   constructor(parts: MeshScenarioClientParts, scenario: Scenario) {
     this.#parts = parts;
     this.#scenario = scenario;
-    this.#dialect = dialectOf(scenario.words.caller?.version);
+    this.#dialect = dialectOf(scenario.spec.caller?.version);
   }
 
   /** Sends what the case sends and waits for the end. */
@@ -77,7 +77,7 @@ export class MeshScenarioClient {
 
   async #send(): Promise<void> {
     const { link, files } = this.#parts;
-    const { words } = this.#scenario;
+    const { spec: words } = this.#scenario;
     const sent = await uploadRawParts(partsToSend(this.#scenario), this.#scenario, files);
     const arrival = { text: `Request received by gateway at: ${new Date().toISOString()}` };
     const target = words.gateway_input?.target_agent_name ?? '';
@@ -88,7 +88,7 @@ export class MeshScenarioClient {
     const params = this.#dialect.requests[operation].write({
       message,
       // In the first version the caller names its task; later ones know it by the id of the request.
-      ...(isFirst ? { claimedTaskId: this.#taskId } : {}),
+      ...(isFirst ? { clientTaskId: this.#taskId } : {}),
     });
     const payload = writeRequest(
       isFirst ? hexId() : this.#taskId,
@@ -104,7 +104,7 @@ export class MeshScenarioClient {
   }
 
   #requestTopic(): string {
-    return this.#parts.topics.request(this.#scenario.words.gateway_input?.target_agent_name ?? '');
+    return this.#parts.topics.request(this.#scenario.spec.gateway_input?.target_agent_name ?? '');
   }
 
   #properties(): MessageProperties {

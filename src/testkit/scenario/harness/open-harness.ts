@@ -23,9 +23,9 @@ export type HarnessKind = 'mesh' | 'http' | 'direct';
 /** How cases are driven. */
 export interface HarnessOptions {
   /** For cases that do not say. @defaultValue `mesh` */
-  readonly rig?: HarnessKind;
+  readonly kind?: HarnessKind;
   /** The broker of the mesh: `memory`, or its URL. @defaultValue `memory` */
-  readonly link?: string;
+  readonly broker?: string;
 }
 
 /** What a case needs beside its act, and what takes it down again. */
@@ -45,7 +45,7 @@ const gatewayId = 'TestHarnessGateway_01';
 
 /** Opens what drives cases, one after the other. */
 export async function openHarness(options: HarnessOptions = {}): Promise<ScenarioHarness> {
-  const { rig = 'mesh', link = 'memory' } = options;
+  const { kind: rig = 'mesh', broker: link = 'memory' } = options;
   const stage = new CaseEnvironments();
   const broker = link === 'memory' ? connectMemoryBroker() : await connectBroker(link);
   // Several may run at one broker, each in a namespace of its own.
@@ -54,7 +54,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Scenari
   async function onMesh({ scenario, timeline, files, act, cleanUp }: CaseSetup): Promise<ScenarioClient> {
     const name = act.upstream.name;
     const face = await serveOnMesh(withFiles(act.upstream.agent, name, files), {
-      link: broker,
+      broker: broker,
       namespace: topics.namespace,
       name,
       card: { interval: 0 },
@@ -70,7 +70,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Scenari
     const { scenario, files, act, cleanUp } = scene;
     const server = await serve(withFiles(act.upstream.agent, act.upstream.name, files, scenario.user));
     cleanUp.push(() => server.stop(0));
-    const { version = '0.3', transport = 'JSONRPC' } = scenario.words.caller ?? {};
+    const { version = '0.3', transport = 'JSONRPC' } = scenario.spec.caller ?? {};
     const client = connect(server.url, { versions: [version], transports: [transport] });
     cleanUp.push(() => client.close());
     return new DirectScenarioClient(client, scene);
@@ -88,14 +88,14 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Scenari
     const act = await stage.begin(scenario, timeline);
     const cleanUp: (() => Promise<unknown>)[] = [() => act.end()];
     try {
-      const name = scenario.words.gateway ?? rig;
+      const name = scenario.spec.gateway ?? rig;
       const caller = await callers[name]({ scenario, timeline, files, act, cleanUp });
       const [sent] = await Promise.all([acted(scenario, caller, timeline), caller.drive()]);
       return {
         events: timeline.events,
         requests: act.requests(),
         tokenRequests: act.tokens.requests,
-        cancellation: { sent, received: act.agent.canceled },
+        cancellation: { sent, received: act.agent.canceledTaskIds },
         files: name === 'direct' ? undefined : files,
       };
     } finally {
@@ -111,7 +111,11 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Scenari
 }
 
 /** Does what the caller does after it has sent. @returns whether it asked for an end. */
-async function acted({ words }: Scenario, caller: ScenarioClient, timeline: CaseTimeline): Promise<boolean> {
+async function acted(
+  { spec: words }: Scenario,
+  caller: ScenarioClient,
+  timeline: CaseTimeline,
+): Promise<boolean> {
   let sent = false;
   for (const { delay_seconds: seconds } of words.gateway_actions_after_input) {
     await timeline.pause(seconds * 1_000);

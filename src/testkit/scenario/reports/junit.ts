@@ -28,7 +28,7 @@ function countsOf(results: readonly ScenarioResult[]): string {
 }
 
 function caseOf(result: ScenarioResult): string {
-  const { scenario, outcome, reason = '', differences, milliseconds } = result;
+  const { scenario, outcome, reason = '', mismatches: differences, milliseconds } = result;
   const head = `    <testcase name="${escaped(scenario.id)}" classname="${escaped(scenario.file)}" time="${secondsOf(milliseconds)}"`;
   if (outcome === 'passed') return `${head}/>`;
   if (outcome === 'skipped') return `${head}><skipped message="${escaped(reason)}"/></testcase>`;

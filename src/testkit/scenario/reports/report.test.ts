@@ -37,18 +37,18 @@ const capture: ScenarioCapture = {
 };
 
 const results: ScenarioResult[] = [
-  { scenario: scenarioNamed('fine'), outcome: 'passed', differences: [], milliseconds: 12 },
+  { scenario: scenarioNamed('fine'), outcome: 'passed', mismatches: [], milliseconds: 12 },
   {
     scenario: scenarioNamed('not here'),
     outcome: 'skipped',
     reason: 'no "model"',
-    differences: [],
+    mismatches: [],
     milliseconds: 0,
   },
   {
     scenario: scenarioNamed('wrong'),
     outcome: 'failed',
-    differences: [
+    mismatches: [
       {
         path: 'expected_gateway_output[0].task_state',
         problem: 'is not the same',

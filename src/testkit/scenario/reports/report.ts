@@ -70,12 +70,11 @@ export function formatSummaryLine(
 
 /** Everything that a person needs to know about a case that failed: what differs, what happened, what was asked. */
 export function formatFailure(result: ScenarioResult, paint = unpainted): string {
-  const { scenario, reason, differences, capture } = result;
+  const { scenario, reason, mismatches: differences, capture } = result;
   const lines = [
     `${paint.red('failed')} ${paint.bold(scenario.id)} ${paint.dim(`${scenario.file}:${scenario.line}`)}`,
   ];
-  if (scenario.words.description !== undefined)
-    lines.push(`  ${paint.dim(scenario.words.description.trim())}`);
+  if (scenario.spec.description !== undefined) lines.push(`  ${paint.dim(scenario.spec.description.trim())}`);
   if (reason !== undefined) lines.push(`  ${reason}`);
   for (const difference of differences) lines.push(...differenceLines(difference, paint));
   if (capture) {
@@ -158,8 +157,15 @@ export function scenarioJsonReport(results: readonly ScenarioResult[]): string {
   return `${JSON.stringify({ summary: summarizeResults(results), cases: results.map(entryOf) }, undefined, 2)}\n`;
 }
 
-function entryOf({ scenario, outcome, reason, differences, milliseconds, capture }: ScenarioResult): object {
-  const { id, file, line, words } = scenario;
+function entryOf({
+  scenario,
+  outcome,
+  reason,
+  mismatches: differences,
+  milliseconds,
+  capture,
+}: ScenarioResult): object {
+  const { id, file, line, spec: words } = scenario;
   const entry = {
     id,
     file,

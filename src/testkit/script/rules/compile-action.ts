@@ -53,7 +53,7 @@ export function compileAction(
   const keys = Object.keys(action) as (keyof ActionSpec)[];
   const [key] = keys;
   if (key === undefined || keys.length > 1) {
-    compiling.complain(
+    compiling.report(
       path,
       `has to be one thing to do, is ${keys.join(' and ') || 'none'}; begin each with a dash`,
     );
@@ -83,7 +83,7 @@ export function compileAction(
       return [wireEvent(action.event ?? {}, at, compiling)];
     case 'message': {
       const say = speech();
-      if (!say) compiling.complain(at, 'has to say something');
+      if (!say) compiling.report(at, 'has to say something');
       return say ? [played('message', (scope) => ({ kind: 'message', message: say(scope) }), true)] : [];
     }
     default: {
@@ -154,7 +154,7 @@ function wireEvent(
   } catch (thrown) {
     if (!(thrown instanceof A2AError)) throw thrown;
     const { field = '', description = thrown.message } = thrown.violations[0] ?? {};
-    compiling.complain([...path, ...(parseDataPath(field) ?? [])], description);
+    compiling.report([...path, ...(parseDataPath(field) ?? [])], description);
   }
   return {
     kind: 'event',

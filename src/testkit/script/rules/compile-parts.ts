@@ -50,7 +50,7 @@ export function compileArtifact(
 ): ValueFactory<Artifact> {
   const { id, name, description, parts: several, metadata, ...content } = form;
   if (several && partContentKeys(content).length > 0)
-    compiling.complain(path, 'has either parts or one content of its own, not both');
+    compiling.report(path, 'has either parts or one content of its own, not both');
   const labels = labelsMaker({ name, description }, path, compiling);
   const parts = several
     ? compileParts(several, [...path, 'parts'], compiling)
@@ -92,7 +92,7 @@ function partMaker(
 function contentMaker(form: PartSpec, path: DocumentPath, compiling: CompileContext): ValueFactory<Part> {
   const [kind, ...more] = partContentKeys(form);
   if (kind === undefined || more.length > 0) {
-    compiling.complain(path, 'has to have exactly one of text, data, url, base64 and file');
+    compiling.report(path, 'has to have exactly one of text, data, url, base64 and file');
     return () => ({ text: '' });
   }
   const at = [...path, kind];
@@ -108,7 +108,7 @@ function contentMaker(form: PartSpec, path: DocumentPath, compiling: CompileCont
   const text = compileText(written, at, compiling);
   if (kind === 'text') return (scope) => ({ text: text(scope) });
   if (kind === 'url') return (scope) => ({ url: text(scope) });
-  if (!written.includes('{{') && !isBase64(written)) compiling.complain(at, 'is no base64');
+  if (!written.includes('{{') && !isBase64(written)) compiling.report(at, 'is no base64');
   return (scope) => {
     const raw = text(scope);
     return { raw: isBase64(raw) ? raw : '' };

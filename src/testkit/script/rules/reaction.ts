@@ -47,7 +47,7 @@ export class Reaction {
         kind: 'event',
         of: event.of,
         make: (moment) => {
-          visit.arrive(moment);
+          visit.setPlaybackContext(moment);
           for (const { values } of before) visit.remember(values);
           const made = event.make(visit.scope);
           for (const { values } of after) visit.remember(values);
@@ -99,12 +99,12 @@ function complainAboutOrder(
   for (const [index, each] of deeds.entries()) {
     const at = [...path, index];
     if (over >= 0 && index > over && each.some(({ kind }) => kind !== 'set'))
-      compiling.complain(at, 'comes after the end; only `set` may (a fault makes events after the end)');
+      compiling.report(at, 'comes after the end; only `set` may (a fault makes events after the end)');
     if (events.length > 1 && each.some((deed) => deed.kind === 'event' && deed.of === 'message'))
-      compiling.complain(at, 'a message is an answer without a task, so no other event can stand beside it');
+      compiling.report(at, 'a message is an answer without a task, so no other event can stand beside it');
   }
   if (events.length === 0 && flat.some(({ kind }) => kind === 'hang-up'))
     for (const [index, each] of deeds.entries())
       if (each.some(({ kind }) => kind === 'set'))
-        compiling.complain([...path, index], 'is never done, because nothing is said before hanging up');
+        compiling.report([...path, index], 'is never done, because nothing is said before hanging up');
 }

@@ -48,7 +48,7 @@ export class RuleContext {
   }
 
   /** Takes in what became known: a new conversation has its id now. */
-  arrive(moment: PlaybackContext): void {
+  setPlaybackContext(moment: PlaybackContext): void {
     this.#moment = moment;
     const key = conversationKey(this.incoming, moment.contextId);
     // Another message of the same conversation may have been quicker.

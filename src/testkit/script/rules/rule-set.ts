@@ -16,7 +16,7 @@ export class DocumentCompiler {
   constructor(document: Document, folder: string | undefined, maxBytes: number) {
     this.#document = document;
     const complain = (path: DocumentPath, message: string): void => {
-      this.#complaints.push(document.complaint(path, message));
+      this.#complaints.push(document.diagnostic(path, message));
     };
     const attach = (file: string, path: DocumentPath): string => {
       try {
@@ -27,7 +27,7 @@ export class DocumentCompiler {
         return '';
       }
     };
-    this.compiling = { complain, attach };
+    this.compiling = { report: complain, attach };
   }
 
   /** Where something stands, such as `travel.yaml:12`. */
@@ -58,8 +58,7 @@ export class RuleSet {
 
   /** Puts the rules of a file in. */
   load(forms: readonly RuleSpec[], reading: DocumentCompiler): void {
-    if (forms.length > this.#max)
-      reading.compiling.complain(['rules'], `a script may have ${this.#max} rules`);
+    if (forms.length > this.#max) reading.compiling.report(['rules'], `a script may have ${this.#max} rules`);
     for (const [index, form] of forms.entries())
       this.#rules = [...this.#rules, this.#ruleOf(form, ['rules', index], reading)];
   }
@@ -108,7 +107,7 @@ export class RuleSet {
   #ruleOf(form: RuleSpec, path: DocumentPath, reading: DocumentCompiler, replaced?: string): ScriptRule {
     const name = form.name ?? this.#nextName();
     if (name !== replaced && this.#indexOf(name) >= 0)
-      reading.compiling.complain([...path, 'name'], `there is another rule ${name}`);
+      reading.compiling.report([...path, 'name'], `there is another rule ${name}`);
     return new ScriptRule(form, name, reading.place(path), path, reading.compiling);
   }
 

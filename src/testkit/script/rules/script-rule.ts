@@ -31,7 +31,7 @@ export class ScriptRule {
     this.form = form;
     this.#origin = `rule ${name} (${place})`;
     const { when = {}, sequence, fault } = form;
-    const complain = compiling.complain.bind(compiling);
+    const complain = compiling.report.bind(compiling);
     this.#conditions = compileConditions(when, [...path, 'when'], complain);
     // Complaints about it were made above.
     this.#text = when.text === undefined ? undefined : new TextMatcher(when.text, [], () => {});

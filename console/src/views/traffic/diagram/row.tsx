@@ -41,7 +41,7 @@ export function DiagramRow(props: RowProps) {
       class={names.join(' ')}
       role="option"
       data-sequence={passage.sequence}
-      data-trip={passage.trip}
+      data-trip={passage.exchangeId}
       aria-label={accessibleLabel(passage)}
       aria-selected={isSelected}
       aria-posinset={index + 1}
@@ -78,7 +78,7 @@ function Drawn({ passage, arrow }: { passage: TrafficRecord; arrow: Arrow }) {
 }
 
 function Marks({ passage }: { passage: TrafficRecord }) {
-  const { meaning, http, kind } = passage;
+  const { decoded: meaning, http, kind } = passage;
   const losses = lossCount(passage);
   const findings = findingCount(passage);
   return (
@@ -103,7 +103,7 @@ function Marks({ passage }: { passage: TrafficRecord }) {
 }
 
 /** How long it took, and over what. */
-function howOf({ kind, after, meaning }: TrafficRecord): string {
+function howOf({ kind, elapsed: after, decoded: meaning }: TrafficRecord): string {
   const took = kind === 'request' || after === undefined ? [] : [formatDuration(after)];
   const over = meaning?.binding === undefined ? [] : [transportName(meaning.binding)];
   return [...took, ...over].join(' ');

@@ -90,7 +90,7 @@ export function SequenceDiagram() {
   const columns = visibleColumns(scroll.value.left, size.value.width, column, parties.names.length);
   // A row that goes out of sight lends what it is made of to one that comes in: making elements costs most.
   const slots = end - first + 1;
-  const chosen = selectedRecord.value?.trip;
+  const chosen = selectedRecord.value?.exchangeId;
 
   return (
     <div class="wire-diagram" ref={frame} onScroll={onScroll}>
@@ -144,9 +144,9 @@ export function SequenceDiagram() {
                     }
                   : undefined
               }
-              hue={threads.hueOf(each.trip, hues)}
+              hue={threads.hueOf(each.exchangeId, hues)}
               isSelected={each.sequence === selectedSequence.value}
-              isRelated={each.trip === chosen || each.trip === hoveredExchange.value}
+              isRelated={each.exchangeId === chosen || each.exchangeId === hoveredExchange.value}
               isOther={each === counterpartRecord.value}
             />
           ))}

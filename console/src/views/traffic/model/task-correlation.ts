@@ -21,7 +21,7 @@ export class TaskCorrelation {
   #seen = 0;
 
   /** Takes note of a passage. @returns whether its trip turned out to be about another task. */
-  add({ trip: id, meaning }: TrafficRecord): boolean {
+  add({ exchangeId: id, decoded: meaning }: TrafficRecord): boolean {
     let trip = this.#trips.get(id);
     if (!trip) this.#trips.set(id, (trip = { passages: 0, tasks: new Set() }));
     trip.passages++;
@@ -35,7 +35,7 @@ export class TaskCorrelation {
   }
 
   /** Forgets a passage, and with the last one of a trip the trip. */
-  remove({ trip: id }: TrafficRecord): void {
+  remove({ exchangeId: id }: TrafficRecord): void {
     const trip = this.#trips.get(id);
     if (!trip || --trip.passages > 0) return;
     this.#trips.delete(id);

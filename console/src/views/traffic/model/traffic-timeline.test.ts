@@ -13,13 +13,13 @@ function seen(
   return {
     sequence: ++sequence,
     at: sequence,
-    trip: 't1',
+    exchangeId: 't1',
     kind: 'request',
     from: 'caller',
     to: 'gateway',
     text: '{}',
     ...rest,
-    ...(meaning ? { meaning: { gist: 'send', ...meaning } } : {}),
+    ...(meaning ? { decoded: { summary: 'send', ...meaning } } : {}),
   };
 }
 
@@ -96,19 +96,19 @@ describe('a timeline', () => {
   it('shows of a task the whole of its trips, also what came before the task had a name', () => {
     const timeline = new TrafficTimeline();
     timeline.filter({ task: 'task-1' });
-    const request = seen({ trip: 'a' });
-    timeline.add([request, seen({ trip: 'b' })]);
+    const request = seen({ exchangeId: 'a' });
+    timeline.add([request, seen({ exchangeId: 'b' })]);
     expect(timeline.shown.length).toBe(0);
-    const answer = seen({ trip: 'a', kind: 'response', meaning: { taskId: 'task-1' } });
+    const answer = seen({ exchangeId: 'a', kind: 'response', meaning: { taskId: 'task-1' } });
     timeline.add([answer]);
     expect(timeline.shown.slice()).toEqual([request, answer]);
   });
 
   it('forgets what it knew of a task with the last passage of its trips', () => {
     const timeline = new TrafficTimeline({ maxPassages: 1 });
-    timeline.add([seen({ trip: 'a', meaning: { taskId: 'task-1' } })]);
+    timeline.add([seen({ exchangeId: 'a', meaning: { taskId: 'task-1' } })]);
     expect(timeline.threads.taskOf('a')).toBe('task-1');
-    timeline.add([seen({ trip: 'b' })]);
+    timeline.add([seen({ exchangeId: 'b' })]);
     expect(timeline.threads.taskOf('a')).toBeUndefined();
     expect(timeline.threads.hueOf('a', 6)).toBeUndefined();
   });
@@ -116,9 +116,9 @@ describe('a timeline', () => {
   it('gives the trips of one task one colour, and the next task another', () => {
     const timeline = new TrafficTimeline();
     timeline.add([
-      seen({ trip: 'a', meaning: { taskId: 'task-1' } }),
-      seen({ trip: 'b', meaning: { taskId: 'task-1' } }),
-      seen({ trip: 'c', meaning: { taskId: 'task-2' } }),
+      seen({ exchangeId: 'a', meaning: { taskId: 'task-1' } }),
+      seen({ exchangeId: 'b', meaning: { taskId: 'task-1' } }),
+      seen({ exchangeId: 'c', meaning: { taskId: 'task-2' } }),
     ]);
     const [a, b, c] = ['a', 'b', 'c'].map((each) => timeline.threads.hueOf(each, 6));
     expect([a === b, a === c]).toEqual([true, false]);
@@ -183,7 +183,7 @@ describe('a filter', () => {
     expect(timeline.shown.slice()).toEqual([plain]);
     expect([timeline.length, timeline.housekeeping]).toEqual([3, 2]);
     // Whoever asks for one of them by its trip sees it.
-    timeline.filter({ isWithoutCards: true, trip: looked.trip });
+    timeline.filter({ isWithoutCards: true, trip: looked.exchangeId });
     expect(timeline.shown.slice()).toContain(looked);
     timeline.clear();
     expect(timeline.housekeeping).toBe(0);
@@ -200,24 +200,24 @@ describe('the other side', () => {
   it('is the passage of the same task that means the same beyond the gateway', () => {
     const timeline = new TrafficTimeline();
     const about = { taskId: 'task-1', gist: 'status working' };
-    const asked = seen({ trip: 'out' });
-    const passedOn = seen({ trip: 'in', from: 'gateway', to: 'agent' });
+    const asked = seen({ exchangeId: 'out' });
+    const passedOn = seen({ exchangeId: 'in', from: 'gateway', to: 'agent' });
     const first = seen({
-      trip: 'in',
+      exchangeId: 'in',
       kind: 'frame',
       from: 'agent',
       to: 'gateway',
-      meaning: { ...about, gist: 'task' },
+      meaning: { ...about, summary: 'task' },
     });
-    const upstream = seen({ trip: 'in', kind: 'frame', from: 'agent', to: 'gateway', meaning: about });
+    const upstream = seen({ exchangeId: 'in', kind: 'frame', from: 'agent', to: 'gateway', meaning: about });
     const other = seen({
-      trip: 'x',
+      exchangeId: 'x',
       kind: 'frame',
       from: 'agent',
       to: 'gateway',
       meaning: { ...about, taskId: 'task-2' },
     });
-    const shown = seen({ trip: 'out', kind: 'frame', from: 'gateway', to: 'caller', meaning: about });
+    const shown = seen({ exchangeId: 'out', kind: 'frame', from: 'gateway', to: 'caller', meaning: about });
     timeline.add([asked, passedOn, first, upstream, other, shown]);
     expect(findCounterpart(shown, timeline)).toBe(upstream);
     expect(findCounterpart(upstream, timeline)).toBe(shown);

@@ -73,7 +73,7 @@ export class TrafficTimeline {
       if (isBackgroundTraffic(passage)) this.#housekeeping++;
       const learned = this.#threads.add(passage);
       // What a trip is about comes to light after its first rows were passed over.
-      isLate ||= learned && passage.meaning?.taskId === this.#filter.task;
+      isLate ||= learned && passage.decoded?.taskId === this.#filter.task;
       for (const old of this.#all.push(passage)) this.#forget(old);
       if (this.#matches(passage)) this.#show(passage);
     }
