@@ -5,17 +5,17 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that take longest, the longest first: whatever of them began last would leave the other cores without work. */
 const longest = [
-  'src/conformance/broken/self-test.test.ts',
-  'src/conformance/broken/variants.test.ts',
-  'test/integration/broker-kill.test.ts',
+  'src/conformance/mutants/self-test.test.ts',
+  'src/conformance/mutants/correct-variants.test.ts',
+  'test/integration/mesh/broker-kill.test.ts',
   'test/integration/cli-compliance/core-messages.test.ts',
   'test/integration/cli-compliance/standard.test.ts',
   'test/integration/cli-compliance/core-settings.test.ts',
-  'test/integration/supervisor.test.ts',
-  'test/integration/report-page.test.ts',
-  'test/integration/mutator.test.ts',
-  'test/integration/conformance-command.test.ts',
-  'test/integration/cli.test.ts',
+  'test/integration/bridge/supervisor.test.ts',
+  'test/integration/conformance/report-page.test.ts',
+  'test/integration/server/fuzzing.test.ts',
+  'test/integration/conformance/conformance-command.test.ts',
+  'test/integration/cli/cli.test.ts',
   'test/guides.test.ts',
   'test/console/console.test.ts',
 ].map((file) => resolve(import.meta.dirname, file));

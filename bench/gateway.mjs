@@ -22,7 +22,7 @@ export async function gateway({ rounds, seconds, warmup }) {
       ],
       ([, server]) => measure(server, 'agents/echo', seconds, warmup),
     );
-    const trips = await child('lib/mesh-trips.mjs', [String(seconds)]);
+    const trips = await child('lib/mesh-round-trips.mjs', [String(seconds)]);
     rows.push({ round, direct, through, trips, file: await largeFile(100) });
     console.error(`   ${JSON.stringify(rows.at(-1))}`);
   }

@@ -3,7 +3,13 @@
 // Runs what was built: npm run build comes first.
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { failureText, openRig, readScenarios, runScenarios, summaryOf } from '../dist/testkit/index.js';
+import {
+  formatFailure,
+  openHarness,
+  readScenarios,
+  runScenarios,
+  summarizeResults,
+} from '../dist/testkit/index.js';
 
 const [cases = 1_000, parallel = 2 * availableParallelism()] = process.argv.slice(2).map(Number);
 const names = ['streaming', 'input-required', 'files', 'oauth', 'directives'];
@@ -18,12 +24,12 @@ const scenarios = Array.from({ length: cases }, (_, index) => {
 
 const began = performance.now();
 const { user: userBefore, system: systemBefore } = process.cpuUsage();
-const results = await runScenarios(scenarios, { openRig: () => openRig(), parallel });
+const results = await runScenarios(scenarios, { openHarness: () => openHarness(), parallel });
 const seconds = (performance.now() - began) / 1_000;
 const { user, system } = process.cpuUsage();
-const { passed, failed, skipped } = summaryOf(results);
+const { passed, failed, skipped } = summarizeResults(results);
 for (const result of results.filter(({ outcome }) => outcome === 'failed').slice(0, 3))
-  console.log(failureText(result));
+  console.log(formatFailure(result));
 console.log(
   `${cases} cases of ${kinds.length} kinds, ${parallel} at once: ${seconds.toFixed(1)} s, ` +
     `${(cases / seconds).toFixed(0)} a second, ` +

@@ -1,10 +1,10 @@
 // Writes which requirement is looked after by which rule, out of what was built, to docs/reference/.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { coverageOf, coveragePage } from '../dist/conformance/catalogue.js';
+import { computeCoverage, formatCoveragePage } from '../dist/conformance/coverage/requirement-coverage.js';
 import { allChecks } from '../dist/conformance/checks/index.js';
 import { allInvariants } from '../dist/conformance/invariants/index.js';
-import { waivers } from '../dist/conformance/waivers.js';
+import { waivers } from '../dist/conformance/coverage/waivers.js';
 
 const requirements = JSON.parse(readFileSync('requirements/a2a-1.0.1.json', 'utf8'));
-const coverage = coverageOf(requirements, [...allChecks, ...allInvariants], waivers);
-writeFileSync('docs/reference/conformance-coverage.md', coveragePage(coverage));
+const coverage = computeCoverage(requirements, [...allChecks, ...allInvariants], waivers);
+writeFileSync('docs/reference/conformance-coverage.md', formatCoveragePage(coverage));

@@ -201,7 +201,7 @@ function memberRow(member, module) {
   if (doc.text === '') doc.text = ts.displayPartsToString(symbol?.getDocumentationComment(checker)).trim();
   const isFunction =
     ts.isMethodSignature(member) || ts.isMethodDeclaration(member) || ts.isGetAccessor(member);
-  const isOptional = member.questionToken !== undefined;
+  const allowAnonymous = member.questionToken !== undefined;
   const modifiers = ts.getCombinedModifierFlags(member);
   const prefix = modifiers & ts.ModifierFlags.Static ? 'static ' : '';
   const type = ts.isGetAccessor(member)
@@ -216,7 +216,7 @@ function memberRow(member, module) {
     ...doc.throws.map((each) => `Throws ${prose(each, module, ' ')}`),
     doc.defaultValue && `Default: ${prose(doc.defaultValue, module, ' ')}`,
   ].filter(Boolean);
-  const name = `${prefix}${member.name.getText()}${isOptional ? '?' : ''}`;
+  const name = `${prefix}${member.name.getText()}${allowAnonymous ? '?' : ''}`;
   return `| \`${name}\` | ${linkedType(flat(withoutComments(type)), member, module)} | ${told.map(inCell).join('<br>')} |`;
 }
 

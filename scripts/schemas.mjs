@@ -1,9 +1,9 @@
 // Writes the JSON Schemas of the files that people write, out of what was built, to schemas/.
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { bridgeJsonSchema } from '../dist/bridge/config.js';
-import { schemas } from '../dist/testkit/schemas.js';
-import { upJsonSchema } from '../dist/up/config-schema.js';
+import { bridgeJsonSchema } from '../dist/bridge/bridge-config.js';
+import { jsonSchemas } from '../dist/testkit/json-schemas.js';
+import { upJsonSchema } from '../dist/up/up-config-schema.js';
 
 mkdirSync('schemas', { recursive: true });
-for (const [name, schema] of Object.entries({ ...schemas, bridge: bridgeJsonSchema, up: upJsonSchema }))
+for (const [name, schema] of Object.entries({ ...jsonSchemas, bridge: bridgeJsonSchema, up: upJsonSchema }))
   writeFileSync(`schemas/${name}.schema.json`, `${JSON.stringify(schema(), undefined, 2)}\n`);

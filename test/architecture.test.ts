@@ -9,16 +9,20 @@ interface Source {
   text: string;
 }
 
-/** Which folder of `src/` may import which. A folder may import itself. */
+/**
+ * Which folder of `src/` may import which. A folder may import itself and `primitives`; folders that only run in Node
+ * may import `primitives/node`.
+ */
 const may: { readonly [folder: string]: readonly string[] } = {
+  primitives: [],
   protocol: [],
   dialects: ['protocol'],
-  ledger: ['protocol'],
+  store: ['protocol'],
   egress: ['protocol'],
   metrics: ['protocol'],
   tracing: ['protocol'],
-  push: ['protocol', 'dialects', 'ledger', 'egress', 'metrics', 'tracing'],
-  engine: ['protocol', 'ledger', 'push', 'metrics', 'tracing'],
+  push: ['protocol', 'dialects', 'store', 'egress', 'metrics', 'tracing'],
+  engine: ['protocol', 'store', 'push', 'metrics', 'tracing'],
   server: ['protocol', 'dialects', 'metrics', 'tracing'],
   client: ['protocol', 'dialects', 'egress', 'tracing'],
   signing: ['protocol', 'dialects'],
@@ -47,7 +51,7 @@ const may: { readonly [folder: string]: readonly string[] } = {
     'client',
     'engine',
     'gateway',
-    'ledger',
+    'store',
     'mesh',
     'metrics',
     'server',
@@ -60,7 +64,7 @@ const may: { readonly [folder: string]: readonly string[] } = {
     'documents',
     'client',
     'conformance',
-    'ledger',
+    'store',
     'metrics',
     'push',
     'server',
@@ -76,7 +80,7 @@ const may: { readonly [folder: string]: readonly string[] } = {
     'console',
     'engine',
     'gateway',
-    'ledger',
+    'store',
     'server',
     'tap',
     'testkit',
@@ -88,7 +92,7 @@ const may: { readonly [folder: string]: readonly string[] } = {
     'protocol',
     'dialects',
     'documents',
-    'ledger',
+    'store',
     'metrics',
     'push',
     'engine',
@@ -100,33 +104,33 @@ const may: { readonly [folder: string]: readonly string[] } = {
     'testkit',
     'bridge',
     'conformance',
-    'conformance/broken',
+    'conformance/mutants',
     'egress',
     'signing',
   ],
   // An MCP server becomes an agent that the engine runs.
-  bridge: ['protocol', 'client', 'artifacts', 'documents', 'egress', 'engine', 'ledger', 'server', 'metrics'],
+  bridge: ['protocol', 'client', 'artifacts', 'documents', 'egress', 'engine', 'store', 'server', 'metrics'],
   // Raw wire only: what is checked with our own client or server would be forgiven their faults.
   conformance: ['protocol', 'documents'],
   // Agents that are wrong in one thing are made of the ones that are right.
-  'conformance/broken': [
+  'conformance/mutants': [
     'protocol',
     'conformance',
     'engine',
     'server',
-    'ledger',
+    'store',
     'push',
     'dialects',
     'signing',
   ],
   // The root of the package shows what is inside and is imported by nobody.
-  '': ['protocol', 'dialects', 'ledger', 'metrics', 'engine', 'server', 'client'],
+  '': ['protocol', 'dialects', 'store', 'metrics', 'engine', 'server', 'client'],
 };
 
 /** The one folder that knows a library; tokens and signed cards are signed with the same one. */
 const homes: { readonly [library: string]: string | readonly string[] } = {
   undici: 'client',
-  libsql: 'ledger',
+  libsql: 'store',
   'ipaddr.js': 'egress',
   jose: ['signing', 'push', 'server', 'conformance'],
   canonicalize: ['signing', 'conformance'],
@@ -147,7 +151,7 @@ const homes: { readonly [library: string]: string | readonly string[] } = {
 };
 
 /** Folders that run in a browser and a worker as well. */
-const portable = ['protocol', 'dialects'];
+const portable = ['primitives', 'protocol', 'dialects'];
 
 /** The package that a specifier names, without the subpath. */
 const libraryOf = (specifier: string): string =>
@@ -177,7 +181,8 @@ function violations({ path, text }: Source): string[] {
   for (const specifier of importsOf(text)) {
     if (specifier.startsWith('.')) {
       const target = folderOf(normalize(join(dirname(path), specifier)).replaceAll('\\', '/'));
-      if (target !== folder && !allowed.includes(target)) found.push(`${path} imports ${specifier}`);
+      if (target !== folder && target !== 'primitives' && !allowed.includes(target))
+        found.push(`${path} imports ${specifier}`);
     } else if (specifier.startsWith('node:')) {
       if (portable.includes(folder)) found.push(`${path} needs Node: ${specifier}`);
     } else if (![homes[libraryOf(specifier)]].flat().includes(folder)) {
@@ -195,7 +200,7 @@ function violations({ path, text }: Source): string[] {
 }
 
 /** What of `src/` the page runs in a browser; types are gone by then. */
-const browsed = /\/src\/(?:protocol\/|tap\/curl\.ts$)/;
+const browsed = /\/src\/(?:primitives\/|protocol\/|tap\/to-curl\.ts$)/;
 
 /** What a file of the page brings into the browser that is not for it. */
 function strangersIn({ path, text }: Source): string[] {

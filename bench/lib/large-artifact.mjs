@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { readGatewayConfig, runGateway } from '../../dist/gateway/index.js';
 import { meshAgent } from '../../dist/mesh/index.js';
-import { openLink } from '../../dist/mesh/open-link.js';
+import { connectBroker } from '../../dist/mesh/brokers/connect-broker.js';
 
 const megabytes = Number(process.argv[2] ?? 100);
 const folder = mkdtempSync(path.join(tmpdir(), 'dragoman-bench-'));
@@ -17,8 +17,8 @@ agents:
   Large: { url: "${process.env.AGENT_URL}", show: [mesh] }
 `;
 const gateway = await runGateway(readGatewayConfig(file, path.join(folder, 'bench.yaml'), {}));
-const link = await openLink('memory:bench');
-const agent = meshAgent({ link, namespace: 'bench', name: 'Large' });
+const broker = await connectBroker('memory:bench');
+const agent = meshAgent({ broker, namespace: 'bench', name: 'Large' });
 
 async function fetched(size) {
   let seen = '';
@@ -54,7 +54,7 @@ clearInterval(looking);
 const seconds = (performance.now() - began) / 1_000;
 console.log(JSON.stringify({ megabytes, stored, seconds, extra: peak - before }));
 await agent.close();
-await link.close();
+await broker.close();
 await gateway.stop(0);
 rmSync(folder, { recursive: true, force: true });
 process.exit(0);

@@ -1,18 +1,18 @@
 // The agent of the bench contract on Dragoman. STORE=sqlite:FILE keeps its tasks in SQLite.
 import { chunk, defineAgent } from '../../dist/engine/index.js';
-import { memoryLedger } from '../../dist/ledger/index.js';
+import { memoryTaskStore } from '../../dist/store/index.js';
 import { serve } from '../../dist/server/index.js';
 
 const command = /^(stream|tick|hang|fan)(?::(\d+))?(?::(\d+))?/;
 const turn = () => new Promise(setImmediate);
 
-async function* bench({ text, newId = crypto.randomUUID.bind(crypto) }) {
+async function* bench({ text, generateId = crypto.randomUUID.bind(crypto) }) {
   const [, name = 'stream', count = '3', wait = '0'] = command.exec(text) ?? [];
   if (name === 'hang') await new Promise(() => {});
   if (+wait > 0) await new Promise((resolve) => setTimeout(resolve, +wait));
   // "working" and "completed" come from the engine.
   const total = name === 'fan' ? +count : +count - 2;
-  const artifactId = newId();
+  const artifactId = generateId();
   for (let i = 0; i < total; i++) {
     if (name !== 'stream') await turn();
     const parts = [{ text }];
@@ -22,9 +22,11 @@ async function* bench({ text, newId = crypto.randomUUID.bind(crypto) }) {
 }
 
 const store = process.env.STORE;
-const ledger = store?.startsWith('sqlite:')
-  ? await (await import('../../dist/ledger/sqlite.js')).sqliteLedger({ file: store.slice('sqlite:'.length) })
-  : memoryLedger({ maxTasks: 2_000_000 });
+const taskStore = store?.startsWith('sqlite:')
+  ? await (await import('../../dist/store/sqlite.js')).sqliteTaskStore({
+      file: store.slice('sqlite:'.length),
+    })
+  : memoryTaskStore({ maxTasks: 2_000_000 });
 const agent = defineAgent(
   {
     name: 'Echo',
@@ -33,10 +35,10 @@ const agent = defineAgent(
     skills: [{ id: 'echo', name: 'Echo', description: 'Echo the text', tags: ['echo'], examples: ['hi'] }],
     process: bench,
   },
-  { ledger },
+  { taskStore },
 );
 // One generator stands for many callers, so what one caller may have is not limited here.
 await serve(agent, {
   port: Number(process.env.PORT),
-  limits: { streamsPerCaller: Infinity, requestsPerCaller: Infinity },
+  limits: { streamsPerClient: Infinity, requestsPerClient: Infinity },
 });

@@ -20,7 +20,7 @@ const test = agentTest.extend({ agentOptions: { script } });
 
 test('a connection that broke is taken up where it was', async ({ agent }) => {
   const problems = [];
-  const client = connect(agent.url, { onProblem: ({ kind }) => problems.push(kind) });
+  const client = connect(agent.url, { onWarning: ({ kind }) => problems.push(kind) });
   onTestFinished(() => client.close());
 
   await expect(client.stream(say('shaky'))).toHaveStreamed([

@@ -20,7 +20,7 @@ async function tokenEndpoint() {
 }
 
 agentTest('a token that is refused is replaced', async ({ agent }) => {
-  agent.authValidation({ type: 'bearer', expectedValue: 'token-2' });
+  agent.requireAuth({ type: 'bearer', expectedValue: 'token-2' });
   agent.prime([{ kind: 'task', status: { state: 'completed' } }]);
   const { tokenUrl, given } = await tokenEndpoint();
   const auth = clientCredentials({ tokenUrl, clientId: 'desk', clientSecret: 'secret' });
@@ -35,6 +35,6 @@ agentTest('a token that is refused is replaced', async ({ agent }) => {
     headers: { authorization: 'Bearer token-2' },
     count: 1,
   });
-  const refused = agent.requests({ answeredBy: 'auth-validation' });
+  const refused = agent.requests({ responseOrigin: 'auth-validation' });
   expect(refused.map(({ headers }) => headers.authorization)).toEqual(['Bearer token-1']);
 });

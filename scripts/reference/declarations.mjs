@@ -67,12 +67,12 @@ function parametersOf(declaration, space, checker) {
   const parameters = declaration.parameters.map((parameter) => {
     // What is taken apart in the list of parameters is one value to the caller.
     const name = ts.isIdentifier(parameter.name) ? parameter.name.text : 'options';
-    const isOptional = parameter.questionToken || parameter.initializer;
+    const allowAnonymous = parameter.questionToken || parameter.initializer;
     const rest = parameter.dotDotDotToken ? '...' : '';
     const type = parameter.type
       ? flat(withoutComments(parameter.type.getText()))
       : checker.typeToString(checker.getTypeAtLocation(parameter), parameter);
-    return `${rest}${name}${isOptional ? '?' : ''}: ${type}`;
+    return `${rest}${name}${allowAnonymous ? '?' : ''}: ${type}`;
   });
   const line = `(${parameters.join(', ')})`;
   return space === '\n' && line.length > 70 ? `(\n  ${parameters.join(',\n  ')},\n)` : line;

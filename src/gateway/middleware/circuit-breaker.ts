@@ -95,7 +95,7 @@ export class CircuitBreaker implements CallInterceptor {
   }
 
   #open(error: A2AError): void {
-    const { clock, openFor, maxOpenFor: maxOpenFor } = this.#options;
+    const { clock, openFor, maxOpenFor } = this.#options;
     this.#until = clock.now() + Math.min(maxOpenFor, openFor * 2 ** this.#opened++);
     this.#become('open', error);
   }

@@ -1,24 +1,24 @@
 // Round trips of sends in one process: straight to an agent, and to the same agent over a mesh. Prints JSON.
 import { defineAgent } from '../../dist/engine/index.js';
-import { memoryLedger } from '../../dist/ledger/index.js';
-import { memoryLink, meshAgent, showOnMesh } from '../../dist/mesh/index.js';
+import { memoryTaskStore } from '../../dist/store/index.js';
+import { connectMemoryBroker, meshAgent, serveOnMesh } from '../../dist/mesh/index.js';
 
 const seconds = Number(process.argv[2] ?? 3);
 const atOnce = 16;
 const agent = defineAgent(
   { name: 'Echo', description: 'Echoes text', process: ({ text }) => text },
-  { ledger: memoryLedger({ maxTasks: 10_000 }) },
+  { taskStore: memoryTaskStore({ maxTasks: 10_000 }) },
 );
-const link = memoryLink();
-const face = await showOnMesh(agent, {
-  link,
+const broker = connectMemoryBroker();
+const face = await serveOnMesh(agent, {
+  broker,
   namespace: 'bench',
   name: 'Echo',
   limits: { tasks: 1_000 },
   // Whoever comes later waits for the next announcement.
   card: { interval: 200 },
 });
-const remote = meshAgent({ link, namespace: 'bench', name: 'Echo', limits: { tasks: 1_000 } });
+const remote = meshAgent({ broker, namespace: 'bench', name: 'Echo', limits: { tasks: 1_000 } });
 let number = 0;
 const request = () => ({
   message: { messageId: `m-${++number}`, role: 'user', parts: [{ text: 'hello from the bench' }] },
@@ -48,5 +48,5 @@ const mesh = await rate(remote, seconds);
 console.log(JSON.stringify({ direct, mesh }));
 await remote.close();
 await face.close();
-await link.close();
+await broker.close();
 process.exit(0);
