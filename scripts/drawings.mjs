@@ -212,5 +212,5 @@ function taskStates() {
 }
 
 mkdirSync(folder, { recursive: true });
-writeFileSync(join(folder, 'life-cycle.svg'), lifeCycle());
+writeFileSync(join(folder, 'request-lifecycle.svg'), lifeCycle());
 writeFileSync(join(folder, 'task-states.svg'), taskStates());

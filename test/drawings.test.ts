@@ -16,7 +16,7 @@ describe('the drawings', () => {
       expect(stderr).toBe('');
       expect(code).toBe(0);
       const drawn = readdirSync(folder);
-      expect(drawn).toEqual(['life-cycle.svg', 'task-states.svg']);
+      expect(drawn).toEqual(['request-lifecycle.svg', 'task-states.svg']);
       for (const name of drawn)
         expect(readFileSync(join(folder, name), 'utf8'), 'run node scripts/drawings.mjs').toBe(drawing(name));
     } finally {
@@ -25,12 +25,12 @@ describe('the drawings', () => {
   });
 
   it('tell those who cannot see them what is in them', () => {
-    for (const name of ['life-cycle.svg', 'task-states.svg'])
+    for (const name of ['request-lifecycle.svg', 'task-states.svg'])
       expect(drawing(name)).toMatch(/role="img"[^]*<title id="title">\w[^]*<desc id="description">\w/);
   });
 
   it('name sources that are there', () => {
-    const named = [...drawing('life-cycle.svg').matchAll(/[a-z]+\/(?:vX\/)?[\w-]*(?:\.ts)?(?=[ <])/g)];
+    const named = [...drawing('request-lifecycle.svg').matchAll(/[a-z]+\/(?:vX\/)?[\w-]*(?:\.ts)?(?=[ <])/g)];
     const paths = named.map(([path]) => path.replace('vX', 'v1_0'));
     const sources = paths.filter((path) => /^(server|dialects|engine|ledger|protocol)\//.test(path));
     expect(sources.length).toBeGreaterThan(12);

@@ -8,7 +8,7 @@ import { type DocCodeBlock, codeBlocksOf, documentationPages, readPage } from '.
 import { findFreePort } from './support/http/free-port.ts';
 
 /** The pages that are run from the first line to the last; the code of all others is type-checked or run elsewhere. */
-const guides = documentationPages().filter((page) => dirname(page) === join('docs', 'for'));
+const guides = documentationPages().filter((page) => dirname(page) === join('docs', 'getting-started'));
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 if (!hasCurl) console.log('skipped: curl is not installed, so that its lines in the guides are not run');
