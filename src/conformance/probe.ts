@@ -131,7 +131,15 @@ export class Probe {
     const askedAt = performance.now();
     const exchange = await this.raw(request);
     const heard = this.driver.decode(exchange);
-    this.context.see({ kind: 'answer', speech: this.driver, exchange, operation, asking, manner, heard });
+    this.context.see({
+      kind: 'response',
+      driver: this.driver,
+      exchange,
+      operation,
+      input: asking,
+      overrides: manner,
+      response: heard,
+    });
     const isTaskAnswer = operation === 'send' || operation === 'get' || operation === 'cancel';
     const task = isTaskAnswer ? this.driver.taskOf(heard.result) : undefined;
     if (task) this.#seeTask(task, operation, exchange, askedAt);
@@ -219,13 +227,13 @@ export class Probe {
           ? { kind: 'unknown', why: heard.problem, raw: frame.data }
           : this.driver.eventOf(heard.event);
         const index = events.push(event) - 1;
-        this.context.shadows.follow(event);
+        this.context.shadows.recordEvent(event);
         seen.push({
           kind: 'event',
-          speech: this.driver,
+          driver: this.driver,
           exchange: empty,
           operation,
-          asking,
+          input: asking,
           frame,
           event,
           index,
@@ -238,11 +246,27 @@ export class Probe {
     const isStream = isEventStream(exchange);
     const isWhole = exchange.end === 'complete';
     if (isStream)
-      this.context.see({ kind: 'stream', speech: this.driver, exchange, operation, asking, events, isWhole });
+      this.context.see({
+        kind: 'stream',
+        driver: this.driver,
+        exchange,
+        operation,
+        input: asking,
+        events,
+        isComplete: isWhole,
+      });
     else {
       const heard = this.driver.decode(exchange);
       fault ??= heard.fault;
-      this.context.see({ kind: 'answer', speech: this.driver, exchange, operation, asking, manner, heard });
+      this.context.see({
+        kind: 'response',
+        driver: this.driver,
+        exchange,
+        operation,
+        input: asking,
+        overrides: manner,
+        response: heard,
+      });
     }
     return { exchange, events, fault, isStream, isWhole };
   }
@@ -382,11 +406,11 @@ export class Probe {
 
   #seeTask(task: NormalizedTask, from: DriverOperation, exchange: HttpExchange, askedAt: number): void {
     const { shadows, see } = this.context;
-    const known = shadows.of(task.id);
+    const known = shadows.get(task.id);
     // What was under way before we learned of the end may tell of the time before it.
     const shadow = known?.endedAt !== undefined && known.endedAt > askedAt ? undefined : known;
-    see({ kind: 'task', speech: this.driver, exchange, task, from, shadow });
-    shadows.see(task);
+    see({ kind: 'task', driver: this.driver, exchange, task, from, trackedTask: shadow });
+    shadows.recordTask(task);
   }
 
   #seeEvent(sighting: Observation & { kind: 'event' }, askedAt: number): void {

@@ -158,7 +158,7 @@ class CheckRun {
 
   async #unreachable(cards: readonly PublishedCard[]): Promise<string> {
     if (cards.length > 0) return 'The card names no JSON-RPC or REST interface that could be tried.';
-    const { first } = this.#line;
+    const { firstExchange: first } = this.#line;
     const seen = first && first.status > 0 ? `HTTP ${first.status}` : (first?.transportError ?? 'no answer');
     return `There is no agent card at ${this.#url} (${seen}).`;
   }
@@ -286,7 +286,7 @@ class CheckRun {
       warnings: this.#warnings(lanes),
       unreachable,
       messages: this.#messages,
-      requests: this.#line.count,
+      requests: this.#line.requestCount,
       milliseconds: Date.now() - this.#began.getTime(),
       began: this.#began.toISOString(),
     };
@@ -295,7 +295,7 @@ class CheckRun {
   /** What makes a green report meaningless is said first. */
   #warnings(lanes: readonly ProtocolDriver[]): string[] {
     const warnings: string[] = [];
-    const { count, refused } = this.#line;
+    const { requestCount: count, authRejections: refused } = this.#line;
     if (refused * 2 > count)
       warnings.push(`${refused} of ${count} requests were refused with 401 or 403: give credentials.`);
     for (const { version, transport } of lanes) {

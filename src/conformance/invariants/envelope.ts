@@ -17,16 +17,16 @@ export const envelopeInvariants = defineInvariants([
       'Copy the id of the request as it is (a number stays a number), and never send result and error together.',
     versions: ['1.0', '0.3', '0.1'],
     transports: ['JSONRPC'],
-    check(sighting) {
-      if (sighting.kind === 'event') return faultsOf(sighting, sighting.frame.data ?? '');
-      if (sighting.kind !== 'answer' || sighting.exchange.status !== 200) return undefined;
-      if (isEventStream(sighting.exchange)) return undefined;
-      return faultsOf(sighting, sighting.exchange.body);
+    check(observation) {
+      if (observation.kind === 'event') return faultsOf(observation, observation.frame.data ?? '');
+      if (observation.kind !== 'response' || observation.exchange.status !== 200) return undefined;
+      if (isEventStream(observation.exchange)) return undefined;
+      return faultsOf(observation, observation.exchange.body);
     },
   },
 ]);
 
-function faultsOf({ speech, exchange }: Observation, text: string): string[] {
+function faultsOf({ driver: speech, exchange }: Observation, text: string): string[] {
   const answer = parseJsonOrUndefined(text);
   if (!isJsonObject(answer)) return [`The answer is no JSON object: ${text.slice(0, 80)}`];
   const faults: string[] = [];

@@ -14,9 +14,9 @@ export const httpInvariants = defineInvariants([
     sentence: 'An answer is JSON and says so; no HTML, no plain text.',
     remedy: 'Answer with Content-Type application/json (REST: application/a2a+json), errors included.',
     versions: ['1.0', '0.3', '0.1'],
-    check(sighting) {
-      if (sighting.kind !== 'answer') return undefined;
-      const { exchange } = sighting;
+    check(observation) {
+      if (observation.kind !== 'response') return undefined;
+      const { exchange } = observation;
       if (exchange.status === 0 || exchange.status === 204 || isEventStream(exchange)) return undefined;
       // Who is not let in is told so by whatever stands in front of the agent.
       if (exchange.status === 401 || exchange.status === 403 || exchange.body === '') return undefined;
@@ -40,7 +40,7 @@ export const httpInvariants = defineInvariants([
     versions: ['1.0'],
     transports: ['JSONRPC'],
     check({ exchange, kind }) {
-      if (kind !== 'answer' || exchange.status !== 200 || isEventStream(exchange)) return undefined;
+      if (kind !== 'response' || exchange.status !== 200 || isEventStream(exchange)) return undefined;
       const type = exchange.headers['content-type'] ?? '';
       return /^application\/json\b/i.test(type)
         ? []
@@ -57,8 +57,8 @@ export const httpInvariants = defineInvariants([
     remedy: 'Encode every answer in UTF-8, without a byte order mark.',
     versions: ['1.0', '0.3', '0.1'],
     check({ exchange, kind }) {
-      if ((kind !== 'answer' && kind !== 'stream') || exchange.body === '') return undefined;
-      return exchange.isBroken ? ['The answer is not UTF-8'] : [];
+      if ((kind !== 'response' && kind !== 'stream') || exchange.body === '') return undefined;
+      return exchange.hasInvalidUtf8 ? ['The answer is not UTF-8'] : [];
     },
   },
   {
@@ -70,12 +70,12 @@ export const httpInvariants = defineInvariants([
     sentence: 'Nothing that a caller sends breaks the server: no 5xx, and no internal error.',
     remedy: 'Check what comes in, and refuse what is wrong with the error that fits.',
     versions: ['1.0', '0.3', '0.1'],
-    check({ exchange, kind, ...sighting }) {
-      if (kind !== 'answer' || exchange.status === 0) return undefined;
-      const { heard } = sighting as { heard?: { fault?: { code?: number; message: string } } };
+    check(observation) {
+      if (observation.kind !== 'response' || observation.exchange.status === 0) return undefined;
+      const { exchange, response } = observation;
       if (exchange.status >= 500 && exchange.status !== 501 && exchange.status !== 503)
         return [`HTTP ${exchange.status}: ${exchange.body.slice(0, 80)}`];
-      if (heard?.fault?.code === -32603) return [`Internal error: ${heard.fault.message.slice(0, 80)}`];
+      if (response.fault?.code === -32603) return [`Internal error: ${response.fault.message.slice(0, 80)}`];
       return [];
     },
   },
@@ -89,7 +89,7 @@ export const httpInvariants = defineInvariants([
     remedy: 'Log the cause, and send a sentence of your own.',
     versions: ['1.0', '0.3', '0.1'],
     check({ exchange, kind }) {
-      if (kind !== 'answer' || exchange.status === 0) return undefined;
+      if (kind !== 'response' || exchange.status === 0) return undefined;
       const body = parseJsonOrUndefined(exchange.body);
       if (exchange.status < 400 && !(isJsonObject(body) && isJsonObject(body.error))) return undefined;
       const leak =

@@ -13,19 +13,19 @@ import {
 /** Flaws are looked for once, whichever rules ask. */
 const known = new WeakMap<Observation, readonly SchemaError[] | undefined>();
 
-/** Everything that is wrong with the shape of what was seen; undefined where it has none to look at. */
-function flawsOf(sighting: Observation): readonly SchemaError[] | undefined {
-  if (known.has(sighting)) return known.get(sighting);
-  const looked = check(sighting);
-  known.set(sighting, looked);
+/** Everything that is wrong with the schema of what was seen; undefined where it has none to look at. */
+function flawsOf(observation: Observation): readonly SchemaError[] | undefined {
+  if (known.has(observation)) return known.get(observation);
+  const looked = check(observation);
+  known.set(observation, looked);
   return looked;
 }
 
-function check(sighting: Observation): readonly SchemaError[] | undefined {
-  if (sighting.kind === 'event') return flawsIn(event1_0, sighting.event.raw, 'event');
-  if (sighting.kind === 'push') return flawsIn(event1_0, sighting.body, 'notification');
-  if (sighting.kind !== 'answer' || sighting.heard.result === undefined) return undefined;
-  const shapes: Partial<Record<typeof sighting.operation, Schema>> = {
+function check(observation: Observation): readonly SchemaError[] | undefined {
+  if (observation.kind === 'event') return flawsIn(event1_0, observation.event.raw, 'event');
+  if (observation.kind === 'push') return flawsIn(event1_0, observation.body, 'notification');
+  if (observation.kind !== 'response' || observation.response.result === undefined) return undefined;
+  const schemas: Partial<Record<typeof observation.operation, Schema>> = {
     send: sendResult1_0,
     get: task1_0,
     cancel: task1_0,
@@ -34,17 +34,17 @@ function check(sighting: Observation): readonly SchemaError[] | undefined {
     getPush: pushConfig1_0,
     listPush: pushConfigPage1_0,
   };
-  const shape = shapes[sighting.operation];
-  return shape && flawsIn(shape, sighting.heard.result, 'result');
+  const schema = schemas[observation.operation];
+  return schema && flawsIn(schema, observation.response.result, 'result');
 }
 
-function flawsIn(shape: Schema, value: unknown, at: string): SchemaError[] {
-  const flaws: SchemaError[] = [];
-  shape(value, at, flaws);
-  return flaws;
+function flawsIn(schema: Schema, value: unknown, at: string): SchemaError[] {
+  const errors: SchemaError[] = [];
+  schema(value, at, errors);
+  return errors;
 }
 
-/** What the flaws of one name mean: id, requirements, section, level, sentence, remedy. */
+/** What the errors of one name mean: id, requirements, section, level, sentence, remedy. */
 type Row = readonly [
   tag: string,
   requirements: readonly string[],
@@ -238,7 +238,7 @@ const rows: readonly Row[] = [
     'A.2',
     'SHOULD',
     'Words of older versions (kind, final, file) are not sent to callers of 1.0.',
-    'Send 1.0 shapes only to those who ask for 1.0.',
+    'Send 1.0 schemas only to those who ask for 1.0.',
   ],
 ];
 
@@ -253,9 +253,9 @@ export const modelInvariants = defineInvariants(
     sentence,
     remedy,
     versions: ['1.0' as const],
-    check: (sighting: Observation) =>
-      flawsOf(sighting)
-        ?.filter((flaw) => flaw.tag === tag)
-        .map((flaw) => flaw.message),
+    check: (observation: Observation) =>
+      flawsOf(observation)
+        ?.filter((error) => error.tag === tag)
+        .map((error) => error.message),
   })),
 );

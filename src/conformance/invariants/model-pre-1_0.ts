@@ -7,7 +7,7 @@ import { taggedByKind0_3, pushConfig0_3, task0_3 } from './schemas-0_3.ts';
 
 const known = new WeakMap<Observation, readonly SchemaError[] | undefined>();
 
-/** The shapes of one version over one transport; undefined where no text says what they are. */
+/** The schemas of one version over one transport; undefined where no text says what they are. */
 interface Shapes {
   readonly event: Schema;
   readonly sent: Schema;
@@ -15,19 +15,19 @@ interface Shapes {
   readonly push?: Schema;
 }
 
-const shapes: { readonly [lane: string]: Shapes } = {
+const schemas: { readonly [lane: string]: Shapes } = {
   '0.3 JSONRPC': { event: taggedByKind0_3, sent: taggedByKind0_3, task: task0_3, push: pushConfig0_3 },
   '0.3 HTTP+JSON': { event: wrapped0_3Rest, sent: wrapped0_3Rest, task: task0_3Rest },
   '0.1 JSONRPC': { event: event0_1, sent: task0_1, task: task0_1, push: pushConfig0_1 },
 };
 
-function shapeFor(sighting: Observation): { shape: Schema; value: unknown } | undefined {
-  const { version, transport } = sighting.speech;
-  const known = shapes[`${version} ${transport}`];
+function shapeFor(observation: Observation): { schema: Schema; value: unknown } | undefined {
+  const { version, transport } = observation.driver;
+  const known = schemas[`${version} ${transport}`];
   if (!known) return undefined;
-  if (sighting.kind === 'event') return { shape: known.event, value: sighting.event.raw };
-  if (sighting.kind !== 'answer' || sighting.heard.result === undefined) return undefined;
-  const { operation, heard } = sighting;
+  if (observation.kind === 'event') return { schema: known.event, value: observation.event.raw };
+  if (observation.kind !== 'response' || observation.response.result === undefined) return undefined;
+  const { operation, response } = observation;
   const ofOperation: Partial<Record<typeof operation, Schema | undefined>> = {
     send: known.sent,
     get: known.task,
@@ -36,17 +36,17 @@ function shapeFor(sighting: Observation): { shape: Schema; value: unknown } | un
     getPush: known.push,
     listPush: known.push && listSchema('push-config', known.push),
   };
-  const shape = ofOperation[operation];
-  return shape && { shape, value: heard.result };
+  const schema = ofOperation[operation];
+  return schema && { schema, value: response.result };
 }
 
-function flawsOf(sighting: Observation): readonly SchemaError[] | undefined {
-  if (known.has(sighting)) return known.get(sighting);
-  const found = shapeFor(sighting);
-  let flaws: SchemaError[] | undefined;
-  if (found) found.shape(found.value, 'result', (flaws = []));
-  known.set(sighting, flaws);
-  return flaws;
+function flawsOf(observation: Observation): readonly SchemaError[] | undefined {
+  if (known.has(observation)) return known.get(observation);
+  const found = shapeFor(observation);
+  let errors: SchemaError[] | undefined;
+  if (found) found.schema(found.value, 'result', (errors = []));
+  known.set(observation, errors);
+  return errors;
 }
 
 type Row = readonly [tag: string, section: string, sentence: string, remedy: string];
@@ -154,9 +154,9 @@ function invariantsOf(version: Exclude<CheckedVersion, '1.0'>): Invariant[] {
     remedy,
     versions: [version],
     ...(only[tag] ? { transports: [only[tag]] } : {}),
-    check: (sighting) =>
-      flawsOf(sighting)
-        ?.filter((flaw) => flaw.tag === tag)
+    check: (observation) =>
+      flawsOf(observation)
+        ?.filter((error) => error.tag === tag)
         .map(({ message }) => message),
   }));
 }
@@ -174,9 +174,10 @@ export const modelPre1_0Invariants = defineInvariants([
     sentence: 'The last event of a stream is a status with final true, and no other event has it.',
     remedy: 'Mark the status that ends the stream, and that one alone.',
     versions: ['0.3', '0.1'],
-    check(sighting) {
-      if (sighting.kind !== 'stream' || sighting.events.length === 0 || !sighting.isWhole) return undefined;
-      const { events } = sighting;
+    check(observation) {
+      if (observation.kind !== 'stream' || observation.events.length === 0 || !observation.isComplete)
+        return undefined;
+      const { events } = observation;
       if (events.some(({ kind }) => kind === 'message')) return undefined;
       const marks = events.map((event) => event.kind === 'status' && event.final === true);
       const last = events.at(-1);

@@ -14,9 +14,9 @@ function every(
     section: '4.3.3',
     category: 'lifecycle' as const,
     versions: ['1.0' as const],
-    check: (sighting: Observation) => {
-      if (sighting.kind !== 'push') return undefined;
-      const wrong = wrongWith(sighting);
+    check: (observation: Observation) => {
+      if (observation.kind !== 'push') return undefined;
+      const wrong = wrongWith(observation);
       return wrong === undefined ? [] : [wrong];
     },
   };

@@ -15,78 +15,78 @@ import {
 const states = ['submitted', 'working', 'input-required', 'completed', 'canceled', 'failed', 'unknown'];
 const id = (tag: string): Schema => textSchema(tag, { mayBeEmpty: false });
 
-const part: Schema = (value, at, flaws) => {
+const part: Schema = (value, at, errors) => {
   if (!isJsonObject(value)) {
-    flaws.push({ tag: 'part', message: `${at} must be an object, not ${shortValue(value)}` });
+    errors.push({ tag: 'part', message: `${at} must be an object, not ${shortValue(value)}` });
     return;
   }
-  const shapes: Readonly<Record<string, Schema>> = {
+  const schemas: Readonly<Record<string, Schema>> = {
     text: textSchema('part'),
     file: anyObjectSchema('part'),
     data: anyObjectSchema('part'),
   };
   // The first schema let the type be guessed.
-  const guessed = Object.keys(shapes).find((name) => value[name] !== undefined) ?? '';
+  const guessed = Object.keys(schemas).find((name) => value[name] !== undefined) ?? '';
   const type = value.type === undefined || value.type === null ? guessed : value.type;
-  const shape = typeof type === 'string' ? shapes[type] : undefined;
-  if (!shape || typeof type !== 'string')
-    flaws.push({ tag: 'part', message: `${at}.type is ${shortValue(type)}; it may be text, file, data` });
-  else shape(value[type], `${at}.${type}`, flaws);
+  const schema = typeof type === 'string' ? schemas[type] : undefined;
+  if (!schema || typeof type !== 'string')
+    errors.push({ tag: 'part', message: `${at}.type is ${shortValue(type)}; it may be text, file, data` });
+  else schema(value[type], `${at}.${type}`, errors);
 };
 
 const message: Schema = objectSchema('message', {
-  role: { shape: enumSchema('message', ['user', 'agent']), required: 'message' },
-  parts: { shape: listSchema('message', part), required: 'message' },
-  metadata: { shape: anyObjectSchema('metadata') },
+  role: { schema: enumSchema('message', ['user', 'agent']), required: 'message' },
+  parts: { schema: listSchema('message', part), required: 'message' },
+  metadata: { schema: anyObjectSchema('metadata') },
 });
 
-const timestamp: Schema = (value, at, flaws) => {
+const timestamp: Schema = (value, at, errors) => {
   if (typeof value !== 'string' || Number.isNaN(Date.parse(value)))
-    flaws.push({
+    errors.push({
       tag: 'timestamp',
       message: `${at} is ${shortValue(value)}, which is no moment of ISO 8601`,
     });
 };
 
 const status: Schema = objectSchema('status', {
-  state: { shape: enumSchema('status', states), required: 'status' },
-  message: { shape: message },
-  timestamp: { shape: timestamp },
+  state: { schema: enumSchema('status', states), required: 'status' },
+  message: { schema: message },
+  timestamp: { schema: timestamp },
 });
 
 const artifact: Schema = objectSchema('artifact', {
-  parts: { shape: listSchema('artifact', part), required: 'artifact' },
-  append: { shape: booleanSchema('artifact') },
-  lastChunk: { shape: booleanSchema('artifact') },
+  parts: { schema: listSchema('artifact', part), required: 'artifact' },
+  append: { schema: booleanSchema('artifact') },
+  lastChunk: { schema: booleanSchema('artifact') },
 });
 
 /** A task of 0.1. */
 export const task0_1: Schema = objectSchema('task', {
-  id: { shape: id('task'), required: 'task' },
-  sessionId: { shape: textSchema('task') },
-  status: { shape: status, required: 'task' },
-  artifacts: { shape: uniqueListSchema('artifact', artifact, 'index') },
-  history: { shape: listSchema('task', message) },
-  metadata: { shape: anyObjectSchema('metadata') },
+  id: { schema: id('task'), required: 'task' },
+  sessionId: { schema: textSchema('task') },
+  status: { schema: status, required: 'task' },
+  artifacts: { schema: uniqueListSchema('artifact', artifact, 'index') },
+  history: { schema: listSchema('task', message) },
+  metadata: { schema: anyObjectSchema('metadata') },
 });
 
 /** A webhook of a task of 0.1. */
 export const pushConfig0_1: Schema = objectSchema('push-config', {
-  id: { shape: id('push-config'), required: 'push-config' },
-  pushNotificationConfig: { shape: webhook0_3, required: 'push-config' },
+  id: { schema: id('push-config'), required: 'push-config' },
+  pushNotificationConfig: { schema: webhook0_3, required: 'push-config' },
 });
 
 /** An event of 0.1: a status or an artifact, told by its members. */
-export const event0_1: Schema = (value, at, flaws) => {
+export const event0_1: Schema = (value, at, errors) => {
   const isArtifact = isJsonObject(value) && value.artifact !== undefined && value.artifact !== null;
   objectSchema(
     'event',
     isArtifact
-      ? { id: { shape: id('event'), required: 'event' }, artifact: { shape: artifact, required: 'event' } }
+      ? { id: { schema: id('event'), required: 'event' }, artifact: { schema: artifact, required: 'event' } }
       : {
-          id: { shape: id('event'), required: 'event' },
-          status: { shape: status, required: 'event' },
-          final: { shape: booleanSchema('event') },
+          id: { schema: id('event'), required: 'event' },
+          status: { schema: status, required: 'event' },
+          final: { schema: booleanSchema('event') },
         },
-  )(value, at, flaws);
+  )(value, at, errors);
 };

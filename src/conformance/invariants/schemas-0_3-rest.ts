@@ -23,71 +23,71 @@ const states = [
 const id = (tag: string): Schema => textSchema(tag, { mayBeEmpty: false });
 const contents = ['text', 'file', 'data'];
 
-const part: Schema = (value, at, flaws) => {
+const part: Schema = (value, at, errors) => {
   const there = isJsonObject(value)
     ? contents.filter((name) => value[name] !== undefined && value[name] !== null)
     : [];
   if (there.length !== 1)
-    flaws.push({
+    errors.push({
       tag: 'part',
       message: `${at} has ${there.join(' and ') || 'none'} of text, file and data; it must have one`,
     });
 };
 
 const members = objectSchema('message', {
-  messageId: { shape: id('message'), required: 'message' },
-  role: { shape: enumSchema('message', ['user', 'agent', 'ROLE_USER', 'ROLE_AGENT']), required: 'message' },
+  messageId: { schema: id('message'), required: 'message' },
+  role: { schema: enumSchema('message', ['user', 'agent', 'ROLE_USER', 'ROLE_AGENT']), required: 'message' },
 });
 
-const message: Schema = (value, at, flaws) => {
-  members(value, at, flaws);
+const message: Schema = (value, at, errors) => {
+  members(value, at, errors);
   if (!isJsonObject(value)) return;
   const name = value.content === undefined ? 'parts' : 'content';
-  if (value[name] === undefined) flaws.push({ tag: 'message', message: `${at}.content is missing` });
-  else listSchema('message', part)(value[name], `${at}.${name}`, flaws);
+  if (value[name] === undefined) errors.push({ tag: 'message', message: `${at}.content is missing` });
+  else listSchema('message', part)(value[name], `${at}.${name}`, errors);
 };
 
 const status = objectSchema('status', {
-  state: { shape: enumSchema('status', states), required: 'status' },
-  message: { shape: message },
-  update: { shape: message },
+  state: { schema: enumSchema('status', states), required: 'status' },
+  message: { schema: message },
+  update: { schema: message },
 });
 
 const artifact = objectSchema('artifact', {
-  artifactId: { shape: id('artifact'), required: 'artifact' },
-  parts: { shape: listSchema('artifact', part), required: 'artifact' },
+  artifactId: { schema: id('artifact'), required: 'artifact' },
+  parts: { schema: listSchema('artifact', part), required: 'artifact' },
 });
 
 /** A task. */
 export const task0_3Rest: Schema = objectSchema('task', {
-  id: { shape: id('task'), required: 'task' },
-  contextId: { shape: id('task'), required: 'task' },
-  status: { shape: status, required: 'task' },
-  artifacts: { shape: uniqueListSchema('artifact', artifact, 'artifactId') },
-  history: { shape: listSchema('task', message) },
-  metadata: { shape: anyObjectSchema('metadata') },
+  id: { schema: id('task'), required: 'task' },
+  contextId: { schema: id('task'), required: 'task' },
+  status: { schema: status, required: 'task' },
+  artifacts: { schema: uniqueListSchema('artifact', artifact, 'artifactId') },
+  history: { schema: listSchema('task', message) },
+  metadata: { schema: anyObjectSchema('metadata') },
 });
 
 const ids = {
-  taskId: { shape: id('event'), required: 'event' },
-  contextId: { shape: id('event'), required: 'event' },
+  taskId: { schema: id('event'), required: 'event' },
+  contextId: { schema: id('event'), required: 'event' },
 };
 
 const payloads: Readonly<Record<string, Schema>> = {
   task: task0_3Rest,
   message,
   msg: message,
-  statusUpdate: objectSchema('event', { ...ids, status: { shape: status, required: 'event' } }),
-  artifactUpdate: objectSchema('event', { ...ids, artifact: { shape: artifact, required: 'event' } }),
+  statusUpdate: objectSchema('event', { ...ids, status: { schema: status, required: 'event' } }),
+  artifactUpdate: objectSchema('event', { ...ids, artifact: { schema: artifact, required: 'event' } }),
 };
 
 /** What is sent and streamed: exactly one thing, under its name. */
-export const wrapped0_3Rest: Schema = (value, at, flaws) => {
+export const wrapped0_3Rest: Schema = (value, at, errors) => {
   const there = isJsonObject(value) ? Object.keys(payloads).filter((name) => isJsonObject(value[name])) : [];
   if (there.length !== 1)
-    flaws.push({
+    errors.push({
       tag: 'wrapped',
       message: `${at} has ${there.join(' and ') || 'none'} of ${Object.keys(payloads).join(', ')}: ${shortValue(value)}`,
     });
-  for (const name of there) payloads[name]?.((value as Record<string, unknown>)[name], name, flaws);
+  for (const name of there) payloads[name]?.((value as Record<string, unknown>)[name], name, errors);
 };

@@ -25,39 +25,39 @@ const states = [
 ];
 
 const id = (tag: string): Schema => textSchema(tag, { mayBeEmpty: false });
-const metadata = { shape: anyObjectSchema('metadata') };
-const extensions = { shape: listSchema('extensions', textSchema('extensions')) };
+const metadata = { schema: anyObjectSchema('metadata') };
+const extensions = { schema: listSchema('extensions', textSchema('extensions')) };
 
 /** A moment: ISO 8601 in UTC. */
-const timestamp: Schema = (value, at, flaws) => {
+const timestamp: Schema = (value, at, errors) => {
   if (
     typeof value !== 'string' ||
     !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:?\d\d)?$/.test(value)
   )
-    flaws.push({
+    errors.push({
       tag: 'timestamp',
       message: `${at} is ${shortValue(value)}, which is no moment of ISO 8601`,
     });
   else if (Number.isNaN(Date.parse(value)))
-    flaws.push({ tag: 'timestamp', message: `${at} is ${shortValue(value)}, which is no moment at all` });
+    errors.push({ tag: 'timestamp', message: `${at} is ${shortValue(value)}, which is no moment at all` });
   else if (!value.endsWith('Z'))
-    flaws.push({ tag: 'utc', message: `${at} is ${shortValue(value)}; moments are in UTC and end with Z` });
+    errors.push({ tag: 'utc', message: `${at} is ${shortValue(value)}; moments are in UTC and end with Z` });
   else if (!/\.\d{3}/.test(value))
-    flaws.push({ tag: 'milliseconds', message: `${at} is ${shortValue(value)}, without milliseconds` });
+    errors.push({ tag: 'milliseconds', message: `${at} is ${shortValue(value)}, without milliseconds` });
 };
 
 const contents = ['text', 'raw', 'url', 'data'];
 
 const labels = objectSchema(
   'part',
-  { filename: { shape: textSchema('part') }, mediaType: { shape: textSchema('part') }, metadata },
+  { filename: { schema: textSchema('part') }, mediaType: { schema: textSchema('part') }, metadata },
   'camel',
 );
 
 /** One piece of content. */
-const part: Schema = (value, at, flaws) => {
+const part: Schema = (value, at, errors) => {
   if (!isJsonObject(value)) {
-    flaws.push({ tag: 'part', message: `${at} must be an object, not ${shortValue(value)}` });
+    errors.push({ tag: 'part', message: `${at} must be an object, not ${shortValue(value)}` });
     return;
   }
   // A null is content as data, and absence as anything else.
@@ -65,32 +65,32 @@ const part: Schema = (value, at, flaws) => {
     name === 'data' ? name in value : value[name] !== undefined && value[name] !== null,
   );
   if (there.length !== 1)
-    flaws.push({
+    errors.push({
       tag: 'part',
       message: `${at} has ${there.length === 0 ? 'none' : there.join(' and ')} of text, raw, url and data; it must have one`,
     });
   const { text: words, raw, url } = value;
-  if (words !== undefined && words !== null) textSchema('part')(words, `${at}.text`, flaws);
-  if (url !== undefined && url !== null) textSchema('part')(url, `${at}.url`, flaws);
+  if (words !== undefined && words !== null) textSchema('part')(words, `${at}.text`, errors);
+  if (url !== undefined && url !== null) textSchema('part')(url, `${at}.url`, errors);
   if (raw !== undefined && raw !== null && !isBase64(raw))
-    flaws.push({ tag: 'raw', message: `${at}.raw is ${shortValue(raw)}, which is no base64` });
+    errors.push({ tag: 'raw', message: `${at}.raw is ${shortValue(raw)}, which is no base64` });
   if ('kind' in value || 'type' in value || 'file' in value)
-    flaws.push({
+    errors.push({
       tag: 'foreign',
       message: `${at} has the words of an older version: ${Object.keys(value).join(', ')}`,
     });
-  labels(value, at, flaws);
+  labels(value, at, errors);
 };
 
 function isBase64(value: unknown): boolean {
   return typeof value === 'string' && value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value);
 }
 
-const role: Schema = (value, at, flaws) => {
+const role: Schema = (value, at, errors) => {
   enumSchema(value === 'user' || value === 'agent' ? 'enum' : 'role', ['ROLE_USER', 'ROLE_AGENT'])(
     value,
     at,
-    flaws,
+    errors,
   );
 };
 
@@ -99,12 +99,12 @@ const message: Schema = withoutKind(
   objectSchema(
     'message',
     {
-      messageId: { shape: id('message'), required: 'message' },
-      role: { shape: role, required: 'message' },
-      parts: { shape: listSchema('message', part, { min: 1, minTag: 'empty' }), required: 'message' },
-      contextId: { shape: textSchema('message') },
-      taskId: { shape: textSchema('message') },
-      referenceTaskIds: { shape: listSchema('message', textSchema('message')) },
+      messageId: { schema: id('message'), required: 'message' },
+      role: { schema: role, required: 'message' },
+      parts: { schema: listSchema('message', part, { min: 1, minTag: 'empty' }), required: 'message' },
+      contextId: { schema: textSchema('message') },
+      taskId: { schema: textSchema('message') },
+      referenceTaskIds: { schema: listSchema('message', textSchema('message')) },
       extensions,
       metadata,
     },
@@ -112,22 +112,22 @@ const message: Schema = withoutKind(
   ),
 );
 
-const state: Schema = (value, at, flaws) => {
+const state: Schema = (value, at, errors) => {
   if (typeof value === 'number' || /^[a-z-]+$/.test(String(value)))
-    flaws.push({
+    errors.push({
       tag: 'enum',
       message: `${at} is ${shortValue(value)}; states are written such as TASK_STATE_WORKING`,
     });
-  else enumSchema('status', states)(value, at, flaws);
+  else enumSchema('status', states)(value, at, errors);
 };
 
 /** A status. */
 const status: Schema = objectSchema(
   'status',
   {
-    state: { shape: state, required: 'status' },
-    message: { shape: message },
-    timestamp: { shape: timestamp },
+    state: { schema: state, required: 'status' },
+    message: { schema: message },
+    timestamp: { schema: timestamp },
   },
   'camel',
 );
@@ -136,10 +136,10 @@ const status: Schema = objectSchema(
 const artifact: Schema = objectSchema(
   'artifact',
   {
-    artifactId: { shape: id('artifact'), required: 'artifact' },
-    name: { shape: textSchema('artifact') },
-    description: { shape: textSchema('artifact') },
-    parts: { shape: listSchema('artifact', part, { min: 1, minTag: 'empty' }), required: 'artifact' },
+    artifactId: { schema: id('artifact'), required: 'artifact' },
+    name: { schema: textSchema('artifact') },
+    description: { schema: textSchema('artifact') },
+    parts: { schema: listSchema('artifact', part, { min: 1, minTag: 'empty' }), required: 'artifact' },
     extensions,
     metadata,
   },
@@ -151,11 +151,11 @@ export const task1_0: Schema = withoutKind(
   objectSchema(
     'task',
     {
-      id: { shape: id('task'), required: 'task' },
-      contextId: { shape: id('task-context'), required: 'task-context' },
-      status: { shape: status, required: 'task' },
-      artifacts: { shape: uniqueListSchema('artifact', artifact, 'artifactId') },
-      history: { shape: listSchema('task', message) },
+      id: { schema: id('task'), required: 'task' },
+      contextId: { schema: id('task-context'), required: 'task-context' },
+      status: { schema: status, required: 'task' },
+      artifacts: { schema: uniqueListSchema('artifact', artifact, 'artifactId') },
+      history: { schema: listSchema('task', message) },
       metadata,
     },
     'camel',
@@ -163,27 +163,27 @@ export const task1_0: Schema = withoutKind(
 );
 
 /** Older versions mark everything with its kind; 1.0 marks nothing. */
-function withoutKind(shape: Schema): Schema {
-  return (value, at, flaws) => {
-    shape(value, at, flaws);
+function withoutKind(schema: Schema): Schema {
+  return (value, at, errors) => {
+    schema(value, at, errors);
     if (isJsonObject(value) && 'kind' in value)
-      flaws.push({ tag: 'foreign', message: `${at}.kind is a word of an older version` });
+      errors.push({ tag: 'foreign', message: `${at}.kind is a word of an older version` });
   };
 }
 
 const ids = (tag: string) => ({
-  taskId: { shape: id(tag), required: tag },
-  contextId: { shape: id(tag), required: tag },
+  taskId: { schema: id(tag), required: tag },
+  contextId: { schema: id(tag), required: tag },
 });
 
-const statusUpdate = withoutKind((value, at, flaws) => {
+const statusUpdate = withoutKind((value, at, errors) => {
   objectSchema(
     'status-event',
-    { ...ids('status-event'), status: { shape: status, required: 'status-event' }, metadata },
+    { ...ids('status-event'), status: { schema: status, required: 'status-event' }, metadata },
     'camel',
-  )(value, at, flaws);
+  )(value, at, errors);
   if (isJsonObject(value) && 'final' in value)
-    flaws.push({ tag: 'foreign', message: `${at}.final is a word of an older version` });
+    errors.push({ tag: 'foreign', message: `${at}.final is a word of an older version` });
 });
 
 const artifactUpdate = withoutKind(
@@ -191,9 +191,9 @@ const artifactUpdate = withoutKind(
     'artifact-event',
     {
       ...ids('artifact-event'),
-      artifact: { shape: artifact, required: 'artifact-event' },
-      append: { shape: booleanSchema('artifact-event') },
-      lastChunk: { shape: booleanSchema('artifact-event') },
+      artifact: { schema: artifact, required: 'artifact-event' },
+      append: { schema: booleanSchema('artifact-event') },
+      lastChunk: { schema: booleanSchema('artifact-event') },
       metadata,
     },
     'camel',
@@ -203,67 +203,67 @@ const artifactUpdate = withoutKind(
 const payloads: Readonly<Record<string, Schema>> = { task: task1_0, message, statusUpdate, artifactUpdate };
 const payloadNames = objectSchema(
   'payload',
-  Object.fromEntries(Object.keys(payloads).map((name) => [name, { shape: anySchema }])),
+  Object.fromEntries(Object.keys(payloads).map((name) => [name, { schema: anySchema }])),
   'camel',
 );
 
 /** What a stream and a webhook carry: exactly one of four. */
-export const event1_0: Schema = (value, at, flaws) => {
-  payloadNames(value, at, flaws);
+export const event1_0: Schema = (value, at, errors) => {
+  payloadNames(value, at, errors);
   if (!isJsonObject(value)) return;
   const there = Object.keys(payloads).filter((name) => value[name] !== undefined && value[name] !== null);
   if (there.length !== 1)
-    flaws.push({
+    errors.push({
       tag: 'payload',
       message: `${at} has ${there.length === 0 ? 'none' : there.join(' and ')} of ${Object.keys(payloads).join(', ')}; it must have one`,
     });
-  for (const name of there) payloads[name]?.(value[name], name, flaws);
+  for (const name of there) payloads[name]?.(value[name], name, errors);
 };
 
 /** The answer to a send: exactly one of two. */
-export const sendResult1_0: Schema = (value, at, flaws) => {
+export const sendResult1_0: Schema = (value, at, errors) => {
   const there = isJsonObject(value)
     ? ['task', 'message'].filter((name) => value[name] !== undefined && value[name] !== null)
     : [];
   if (there.length !== 1) {
-    flaws.push({
+    errors.push({
       tag: 'sent',
       message: `${at} has ${there.join(' and ') || 'none'} of task and message; it must have one`,
     });
     return;
   }
-  for (const name of there) payloads[name]?.((value as Record<string, unknown>)[name], name, flaws);
+  for (const name of there) payloads[name]?.((value as Record<string, unknown>)[name], name, errors);
 };
 
 /** The answer to a list. */
 export const taskPage1_0: Schema = objectSchema(
   'page',
   {
-    tasks: { shape: listSchema('page', task1_0), required: 'page' },
-    nextPageToken: { shape: textSchema('page-token'), required: 'page-token' },
-    pageSize: { shape: count, required: 'page' },
-    totalSize: { shape: count, required: 'page' },
+    tasks: { schema: listSchema('page', task1_0), required: 'page' },
+    nextPageToken: { schema: textSchema('page-token'), required: 'page-token' },
+    pageSize: { schema: count, required: 'page' },
+    totalSize: { schema: count, required: 'page' },
   },
   'camel',
 );
 
-function count(value: unknown, at: string, flaws: SchemaError[]): void {
+function count(value: unknown, at: string, errors: SchemaError[]): void {
   if (!Number.isInteger(value) || (value as number) < 0)
-    flaws.push({ tag: 'page', message: `${at} must be a number from 0 up, not ${shortValue(value)}` });
+    errors.push({ tag: 'page', message: `${at} must be a number from 0 up, not ${shortValue(value)}` });
 }
 
 /** A push configuration. */
 export const pushConfig1_0: Schema = objectSchema(
   'push-config',
   {
-    id: { shape: id('push-config'), required: 'push-config' },
-    taskId: { shape: textSchema('push-config') },
-    url: { shape: id('push-config'), required: 'push-config' },
-    token: { shape: textSchema('push-config') },
+    id: { schema: id('push-config'), required: 'push-config' },
+    taskId: { schema: textSchema('push-config') },
+    url: { schema: id('push-config'), required: 'push-config' },
+    token: { schema: textSchema('push-config') },
     authentication: {
-      shape: objectSchema('push-config', {
-        scheme: { shape: id('push-config'), required: 'push-config' },
-        credentials: { shape: textSchema('push-config') },
+      schema: objectSchema('push-config', {
+        scheme: { schema: id('push-config'), required: 'push-config' },
+        credentials: { schema: textSchema('push-config') },
       }),
     },
   },
@@ -273,6 +273,6 @@ export const pushConfig1_0: Schema = objectSchema(
 /** The answer to a list of push configurations. */
 export const pushConfigPage1_0: Schema = objectSchema(
   'push-config',
-  { configs: { shape: listSchema('push-config', pushConfig1_0) } },
+  { configs: { schema: listSchema('push-config', pushConfig1_0) } },
   'camel',
 );

@@ -28,9 +28,9 @@ export const streamInvariants = defineInvariants([
     sentence: 'A stream begins with the whole task, or consists of one message.',
     remedy: remedies.first,
     versions: ['1.0'],
-    check(sighting) {
-      if (sighting.kind !== 'stream' || sighting.events.length === 0) return undefined;
-      const [first] = sighting.events;
+    check(observation) {
+      if (observation.kind !== 'stream' || observation.events.length === 0) return undefined;
+      const [first] = observation.events;
       return first?.kind === 'task' || first?.kind === 'message'
         ? []
         : [`The first event is a ${first?.kind}`];
@@ -45,11 +45,11 @@ export const streamInvariants = defineInvariants([
     sentence: 'A stream is one message, or the life of a task, and never both.',
     remedy: 'End the stream after a direct message; put what an agent says about a task into its status.',
     versions: ['1.0', '0.3'],
-    check(sighting) {
-      if (sighting.kind !== 'stream' || sighting.events.length === 0) return undefined;
-      const messages = sighting.events.filter(({ kind }) => kind === 'message').length;
-      if (messages === 0 || sighting.events.length === 1) return [];
-      return [`${messages} messages among ${sighting.events.length} events`];
+    check(observation) {
+      if (observation.kind !== 'stream' || observation.events.length === 0) return undefined;
+      const messages = observation.events.filter(({ kind }) => kind === 'message').length;
+      if (messages === 0 || observation.events.length === 1) return [];
+      return [`${messages} messages among ${observation.events.length} events`];
     },
   },
   {
@@ -61,15 +61,15 @@ export const streamInvariants = defineInvariants([
     sentence: 'Nothing follows the event that ends a task.',
     remedy: 'Send artifacts before the last status, and close.',
     versions: ['1.0', '0.3', '0.1'],
-    check(sighting) {
-      if (sighting.kind !== 'stream' || sighting.events.length === 0) return undefined;
-      const at = sighting.events.findIndex((event) => terminalStates.has(eventState(event)));
+    check(observation) {
+      if (observation.kind !== 'stream' || observation.events.length === 0) return undefined;
+      const at = observation.events.findIndex((event) => terminalStates.has(eventState(event)));
       if (at < 0) return [];
       // A task as it stands at last may close the stream.
-      const rest = sighting.events.slice(at + 1).filter(({ kind }) => kind !== 'task');
+      const rest = observation.events.slice(at + 1).filter(({ kind }) => kind !== 'task');
       return rest.length === 0
         ? []
-        : [`A ${rest[0]?.kind} came after the status ${eventState(sighting.events[at])}`];
+        : [`A ${rest[0]?.kind} came after the status ${eventState(observation.events[at])}`];
     },
   },
   {
@@ -81,14 +81,16 @@ export const streamInvariants = defineInvariants([
     sentence: 'A stream is closed once its task has ended, and not before it has ended or waits.',
     remedy: remedies.close,
     versions: ['1.0', '0.3', '0.1'],
-    check({ exchange, ...sighting }) {
-      if (sighting.kind !== 'stream' || sighting.events.length === 0) return undefined;
-      const states = sighting.events.map(eventState).filter((state) => state !== '');
+    check({ exchange, ...observation }) {
+      if (observation.kind !== 'stream' || observation.events.length === 0) return undefined;
+      const states = observation.events.map(eventState).filter((state) => state !== '');
       const last = states.at(-1) ?? '';
       if (exchange.end === 'timeout' && states.some((state) => terminalStates.has(state)))
         return [`The task was ${last}, but the stream stayed open`];
-      if (exchange.end === 'cut') return [`The connection was cut after ${sighting.events.length} events`];
-      if (!sighting.isWhole || sighting.events.some(({ kind }) => kind === 'message')) return undefined;
+      if (exchange.end === 'truncated')
+        return [`The connection was cut after ${observation.events.length} events`];
+      if (!observation.isComplete || observation.events.some(({ kind }) => kind === 'message'))
+        return undefined;
       if (terminalStates.has(last) || interruptedStates.has(last)) return [];
       return [`The stream ended while the task was ${last === '' ? 'in no state at all' : last}`];
     },
@@ -102,10 +104,10 @@ export const streamInvariants = defineInvariants([
     sentence: 'All events of a stream name one task and one context.',
     remedy: 'Copy taskId and contextId from the task into each of its events.',
     versions: ['1.0', '0.3', '0.1'],
-    check(sighting) {
-      if (sighting.kind !== 'stream' || sighting.events.length === 0) return undefined;
-      const tasks = new Set(sighting.events.map(taskIdIn).filter((id) => id !== undefined));
-      const contexts = new Set(sighting.events.map(contextIdIn).filter((id) => id !== undefined));
+    check(observation) {
+      if (observation.kind !== 'stream' || observation.events.length === 0) return undefined;
+      const tasks = new Set(observation.events.map(taskIdIn).filter((id) => id !== undefined));
+      const contexts = new Set(observation.events.map(contextIdIn).filter((id) => id !== undefined));
       const wrong: string[] = [];
       if (tasks.size > 1) wrong.push(`Events of ${tasks.size} tasks: ${[...tasks].join(', ')}`);
       if (contexts.size > 1) wrong.push(`Events of ${contexts.size} contexts: ${[...contexts].join(', ')}`);
@@ -121,10 +123,10 @@ export const streamInvariants = defineInvariants([
     sentence: 'States do not go backwards: a task that works is not submitted again.',
     remedy: 'Send events in the order in which they happened.',
     versions: ['1.0', '0.3', '0.1'],
-    check(sighting) {
-      if (sighting.kind !== 'stream' || sighting.events.length === 0) return undefined;
+    check(observation) {
+      if (observation.kind !== 'stream' || observation.events.length === 0) return undefined;
       let hasBegun = false;
-      for (const event of sighting.events) {
+      for (const event of observation.events) {
         const state = eventState(event);
         if (state === '') continue;
         if (state === 'submitted' && hasBegun) return ['A task that had begun was submitted again'];
@@ -142,9 +144,9 @@ export const streamInvariants = defineInvariants([
     sentence: 'The moments of the statuses of a stream do not go backwards.',
     remedy: 'Send events in the order in which they happened.',
     versions: ['1.0', '0.3'],
-    check(sighting) {
-      if (sighting.kind !== 'stream') return undefined;
-      const times = sighting.events
+    check(observation) {
+      if (observation.kind !== 'stream') return undefined;
+      const times = observation.events
         .map((event) =>
           event.kind === 'status'
             ? event.timestamp
@@ -168,13 +170,13 @@ export const streamInvariants = defineInvariants([
     sentence: 'What is appended belongs to an artifact that was begun, and nothing follows its last chunk.',
     remedy: 'Send the first chunk with append false, and lastChunk true with the last one only.',
     versions: ['1.0', '0.3', '0.1'],
-    check(sighting) {
-      if (sighting.kind !== 'stream' || sighting.operation !== 'stream') return undefined;
+    check(observation) {
+      if (observation.kind !== 'stream' || observation.operation !== 'stream') return undefined;
       const begun = new Set<string>();
       const closed = new Set<string>();
       const wrong: string[] = [];
       let hasAny = false;
-      for (const event of sighting.events) {
+      for (const event of observation.events) {
         if (event.kind === 'task') for (const { id } of event.task.artifacts ?? []) begun.add(id);
         if (event.kind !== 'artifact' || !event.artifact) continue;
         hasAny = true;
@@ -196,17 +198,19 @@ export const streamInvariants = defineInvariants([
     sentence: 'Every frame of a stream carries one JSON object that is an event.',
     remedy: 'Write each event as one data field with JSON in it, and a blank line after it.',
     versions: ['1.0', '0.3', '0.1'],
-    check(sighting) {
-      if (sighting.kind === 'event')
-        return sighting.event.kind === 'unknown' ? [`Event ${sighting.index}: ${sighting.event.why}`] : [];
-      if (sighting.kind !== 'stream') return undefined;
+    check(observation) {
+      if (observation.kind === 'event')
+        return observation.event.kind === 'unknown'
+          ? [`Event ${observation.index}: ${observation.event.why}`]
+          : [];
+      if (observation.kind !== 'stream') return undefined;
       const names = new Set(['data', 'id', 'event', 'retry', '']);
-      const odd = sighting.exchange.frames
+      const odd = observation.exchange.frames
         .flatMap(({ fields }) => fields.map(([name]) => name))
         .find((name) => !names.has(name));
       if (odd !== undefined)
         return [`A line begins with ${JSON.stringify(odd)}, which is no field of an event`];
-      return sighting.exchange.isBroken ? ['The stream is not UTF-8'] : [];
+      return observation.exchange.hasInvalidUtf8 ? ['The stream is not UTF-8'] : [];
     },
   },
 ]);

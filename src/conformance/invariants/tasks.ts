@@ -13,12 +13,16 @@ export const taskInvariants = defineInvariants([
     sentence: 'A task that has ended stays as it ended.',
     remedy: 'Let nothing change the status of a task that is completed, failed, canceled or rejected.',
     versions: ['1.0', '0.3', '0.1'],
-    check(sighting) {
-      if (sighting.kind !== 'task' || !sighting.shadow || !terminalStates.has(sighting.shadow.state))
+    check(observation) {
+      if (
+        observation.kind !== 'task' ||
+        !observation.trackedTask ||
+        !terminalStates.has(observation.trackedTask.state)
+      )
         return undefined;
-      const { task, shadow, from } = sighting;
-      if (task.state === shadow.state) return [];
-      return [`Task ${task.id} had ended as ${shadow.state}, and ${from} shows it as ${task.state}`];
+      const { task, trackedTask, from } = observation;
+      if (task.state === trackedTask.state) return [];
+      return [`Task ${task.id} had ended as ${trackedTask.state}, and ${from} shows it as ${task.state}`];
     },
   },
   {
@@ -30,11 +34,11 @@ export const taskInvariants = defineInvariants([
     sentence: 'A task keeps its context.',
     remedy: 'Store the context with the task, and show it everywhere.',
     versions: ['1.0', '0.3', '0.1'],
-    check(sighting) {
-      if (sighting.kind !== 'task' || sighting.shadow?.contextId === undefined) return undefined;
-      const { task, shadow } = sighting;
-      if (task.contextId === undefined || task.contextId === shadow.contextId) return [];
-      return [`Task ${task.id} was in context ${shadow.contextId} and is in ${task.contextId} now`];
+    check(observation) {
+      if (observation.kind !== 'task' || observation.trackedTask?.contextId === undefined) return undefined;
+      const { task, trackedTask } = observation;
+      if (task.contextId === undefined || task.contextId === trackedTask.contextId) return [];
+      return [`Task ${task.id} was in context ${trackedTask.contextId} and is in ${task.contextId} now`];
     },
   },
   {
@@ -46,11 +50,11 @@ export const taskInvariants = defineInvariants([
     sentence: 'A message with a context is answered in that context, or refused.',
     remedy: 'Use the contextId of the message; refuse it if you cannot.',
     versions: ['1.0', '0.3', '0.1'],
-    check(sighting) {
-      if (sighting.kind !== 'answer' || sighting.operation !== 'send') return undefined;
-      const asked = sighting.asking.message?.contextId;
-      const task = sighting.speech.taskOf(sighting.heard.result);
-      if (asked === undefined || !task || sighting.manner?.alter) return undefined;
+    check(observation) {
+      if (observation.kind !== 'response' || observation.operation !== 'send') return undefined;
+      const asked = observation.input.message?.contextId;
+      const task = observation.driver.taskOf(observation.response.result);
+      if (asked === undefined || !task || observation.overrides?.alter) return undefined;
       return task.contextId === asked
         ? []
         : [`The message was in context ${asked}, the task is in ${task.contextId}`];
@@ -65,12 +69,15 @@ export const taskInvariants = defineInvariants([
     sentence: 'Whoever asks for a task gets that task.',
     remedy: 'Look the task up by the id of the request.',
     versions: ['1.0', '0.3', '0.1'],
-    check(sighting) {
-      if (sighting.kind !== 'answer' || (sighting.operation !== 'get' && sighting.operation !== 'cancel'))
+    check(observation) {
+      if (
+        observation.kind !== 'response' ||
+        (observation.operation !== 'get' && observation.operation !== 'cancel')
+      )
         return undefined;
-      const task = sighting.speech.taskOf(sighting.heard.result);
-      if (!task || sighting.asking.id === undefined || sighting.manner?.alter) return undefined;
-      return task.id === sighting.asking.id ? [] : [`Asked for ${sighting.asking.id}, got ${task.id}`];
+      const task = observation.driver.taskOf(observation.response.result);
+      if (!task || observation.input.id === undefined || observation.overrides?.alter) return undefined;
+      return task.id === observation.input.id ? [] : [`Asked for ${observation.input.id}, got ${task.id}`];
     },
   },
   {
@@ -82,14 +89,18 @@ export const taskInvariants = defineInvariants([
     sentence: 'What a task has made is there, and the same, whenever the task is looked at after its end.',
     remedy: 'Store artifacts with the task before its end is told.',
     versions: ['1.0', '0.3', '0.1'],
-    check(sighting) {
-      if (sighting.kind !== 'task' || !sighting.shadow || !terminalStates.has(sighting.shadow.state))
+    check(observation) {
+      if (
+        observation.kind !== 'task' ||
+        !observation.trackedTask ||
+        !terminalStates.has(observation.trackedTask.state)
+      )
         return undefined;
-      const { task, shadow } = sighting;
-      if (shadow.artifacts.size === 0) return undefined;
+      const { task, trackedTask } = observation;
+      if (trackedTask.artifacts.size === 0) return undefined;
       const now = new Map((task.artifacts ?? []).map((each) => [each.id, artifactContent(each)]));
       const wrong: string[] = [];
-      for (const [id, content] of shadow.artifacts) {
+      for (const [id, content] of trackedTask.artifacts) {
         const found = now.get(id);
         if (found === undefined) wrong.push(`Artifact ${id} of task ${task.id} is gone`);
         else if (found !== content) wrong.push(`Artifact ${id} of task ${task.id} has changed`);
@@ -106,11 +117,11 @@ export const taskInvariants = defineInvariants([
     sentence: 'A task never has more history than was asked for.',
     remedy: 'Give the newest historyLength messages, or fewer.',
     versions: ['1.0', '0.3', '0.1'],
-    check(sighting) {
-      if (sighting.kind !== 'answer') return undefined;
-      const { historyLength } = sighting.asking;
+    check(observation) {
+      if (observation.kind !== 'response') return undefined;
+      const { historyLength } = observation.input;
       if (historyLength === undefined || historyLength < 1) return undefined;
-      const task = sighting.speech.taskOf(sighting.heard.result);
+      const task = observation.driver.taskOf(observation.response.result);
       if (!task) return undefined;
       const length = task.history?.length ?? 0;
       return length <= historyLength ? [] : [`${length} messages although ${historyLength} were asked for`];
@@ -125,17 +136,17 @@ export const taskInvariants = defineInvariants([
     sentence: 'What an agent says names its context, and its task where there is one.',
     remedy: 'Put contextId and taskId into every message of the agent.',
     versions: ['1.0'],
-    check(sighting) {
-      if (sighting.kind !== 'task') return undefined;
-      const { status } = sighting.task.raw as {
+    check(observation) {
+      if (observation.kind !== 'task') return undefined;
+      const { status } = observation.task.raw as {
         status?: { message?: { contextId?: unknown; taskId?: unknown } };
       };
       const message = status?.message;
       if (!message) return undefined;
       const wrong: string[] = [];
-      if (message.contextId !== sighting.task.contextId)
+      if (message.contextId !== observation.task.contextId)
         wrong.push(`The message of the status has the context ${JSON.stringify(message.contextId)}`);
-      if (message.taskId !== sighting.task.id)
+      if (message.taskId !== observation.task.id)
         wrong.push(`The message of the status has the task ${JSON.stringify(message.taskId)}`);
       return wrong;
     },
@@ -149,8 +160,8 @@ export const taskInvariants = defineInvariants([
     sentence: 'What an agent says has the role of the agent: in a status, and as an answer.',
     remedy: 'Send ROLE_AGENT (agent, before 1.0) with every message that the agent wrote.',
     versions: ['1.0', '0.3', '0.1'],
-    check(sighting) {
-      const message = spokenIn(sighting);
+    check(observation) {
+      const message = spokenIn(observation);
       if (!isJsonObject(message) || typeof message.role !== 'string') return undefined;
       // Whatever else is wrong with the role is a matter of the model.
       return /^(role_)?user$/i.test(message.role)
@@ -161,12 +172,14 @@ export const taskInvariants = defineInvariants([
 ]);
 
 /** The message of the agent itself; what is in the history may be anybody's. */
-function spokenIn(sighting: Observation): unknown {
-  if (sighting.kind === 'task') return messageIn(sighting.task.raw);
-  if (sighting.kind === 'answer')
-    return sighting.operation === 'send' ? sighting.speech.messageOf(sighting.heard.result)?.raw : undefined;
-  if (sighting.kind !== 'event' || !isJsonObject(sighting.event.raw)) return undefined;
-  const { raw, kind } = sighting.event;
+function spokenIn(observation: Observation): unknown {
+  if (observation.kind === 'task') return messageIn(observation.task.raw);
+  if (observation.kind === 'response')
+    return observation.operation === 'send'
+      ? observation.driver.messageOf(observation.response.result)?.raw
+      : undefined;
+  if (observation.kind !== 'event' || !isJsonObject(observation.event.raw)) return undefined;
+  const { raw, kind } = observation.event;
   if (kind === 'message') return isJsonObject(raw.message) ? raw.message : raw;
   return kind === 'status' ? messageIn(isJsonObject(raw.statusUpdate) ? raw.statusUpdate : raw) : undefined;
 }

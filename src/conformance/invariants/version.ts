@@ -11,9 +11,9 @@ export const versionInvariants = defineInvariants([
     sentence: 'An answer that names its version names no patch number, and the version that was asked for.',
     remedy: 'Send A2A-Version: 1.0, or leave it out.',
     versions: ['1.0'],
-    check(sighting) {
-      if (sighting.kind !== 'answer' && sighting.kind !== 'stream') return undefined;
-      const said = sighting.exchange.headers['a2a-version'];
+    check(observation) {
+      if (observation.kind !== 'response' && observation.kind !== 'stream') return undefined;
+      const said = observation.exchange.headers['a2a-version'];
       if (said === undefined) return [];
       if (/^\d+\.\d+$/.test(said)) return [];
       return [`The answer has A2A-Version: ${said}`];

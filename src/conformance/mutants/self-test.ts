@@ -8,13 +8,13 @@ import { testPrincipals, serveMutant } from './harness/serve-mutant.ts';
 
 /** What the suite made of one broken agent. */
 export interface MutantResult {
-  readonly broken: MutantAgent;
+  readonly mutant: MutantAgent;
   /** True when every rule that must notice it did, on every version and transport that it is broken on. */
   readonly isKilled: boolean;
   /** Where it was not noticed, such as `send.one-of on 1.0 JSONRPC`. */
   readonly missed: readonly string[];
   /** Rules that were broken according to the suite although they should not be. */
-  readonly others: readonly RuleResult[];
+  readonly unexpectedViolations: readonly RuleResult[];
 }
 
 /** The rules that a suite consists of. */
@@ -102,7 +102,7 @@ function verdictOn(
         );
   }
   const others = results.filter((each) => isBroken(each) && !ids.includes(each.rule.id));
-  return { broken, isKilled: missed.length === 0, missed, others };
+  return { mutant: broken, isKilled: missed.length === 0, missed, unexpectedViolations: others };
 }
 
 /** Runs the whole suite against the correct agent, open and guarded. @returns what it complains about. */

@@ -32,7 +32,7 @@ export class InvariantMonitor {
   }
 
   observe(sighting: Observation): void {
-    const { version, transport } = sighting.speech;
+    const { version, transport } = sighting.driver;
     for (const invariant of this.#invariants) {
       if (!invariant.versions.includes(version)) continue;
       if (invariant.transports && !invariant.transports.includes(transport)) continue;

@@ -11,20 +11,20 @@ import type { NormalizedEvent, NormalizedTask } from '../drivers/normalized-view
 import type { HttpExchange, RawFrame } from '../wire/http-exchange.ts';
 
 /** Something that came over the wire, whatever check it was for. */
-export type Observation = { readonly speech: ProtocolDriver; readonly exchange: HttpExchange } & (
+export type Observation = { readonly driver: ProtocolDriver; readonly exchange: HttpExchange } & (
   | {
       /** An answer that is all there. */
-      readonly kind: 'answer';
+      readonly kind: 'response';
       readonly operation: DriverOperation;
-      readonly asking: OperationInput;
-      readonly manner: RequestOverrides | undefined;
-      readonly heard: DecodedResponse;
+      readonly input: OperationInput;
+      readonly overrides: RequestOverrides | undefined;
+      readonly response: DecodedResponse;
     }
   | {
       /** One event of a stream. */
       readonly kind: 'event';
       readonly operation: 'stream' | 'subscribe';
-      readonly asking: OperationInput;
+      readonly input: OperationInput;
       readonly frame: RawFrame;
       readonly event: NormalizedEvent;
       /** Its place in the stream, from 0. */
@@ -34,10 +34,10 @@ export type Observation = { readonly speech: ProtocolDriver; readonly exchange: 
       /** A stream, once it is over. */
       readonly kind: 'stream';
       readonly operation: 'stream' | 'subscribe';
-      readonly asking: OperationInput;
+      readonly input: OperationInput;
       readonly events: readonly NormalizedEvent[];
       /** True when we did not leave it before its end. */
-      readonly isWhole: boolean;
+      readonly isComplete: boolean;
     }
   | {
       /** A task, wherever it was. */
@@ -45,7 +45,7 @@ export type Observation = { readonly speech: ProtocolDriver; readonly exchange: 
       readonly task: NormalizedTask;
       readonly from: DriverOperation | 'push';
       /** What was known of it when it was asked for, if anything: answers overtake each other. */
-      readonly shadow: TrackedTask | undefined;
+      readonly trackedTask: TrackedTask | undefined;
     }
   | {
       /** A notification that arrived at our webhook. */

@@ -25,11 +25,11 @@ export interface TrackedTask {
   state: TaskStateName;
   timestamp: string | undefined;
   /** Every state, as it was first seen. */
-  readonly seen: TaskStateName[];
+  readonly states: TaskStateName[];
   /** The text of each artifact once it was complete, by id. */
   readonly artifacts: Map<string, string>;
   /** How many messages we sent to it. */
-  sent: number;
+  sentMessages: number;
   /** When we learned that it had ended, by the clock of `performance`. */
   endedAt: number | undefined;
 }
@@ -38,7 +38,7 @@ export interface TrackedTask {
 export class TaskTracker {
   readonly #tasks = new Map<string, TrackedTask>();
 
-  of(id: string | undefined): TrackedTask | undefined {
+  get(id: string | undefined): TrackedTask | undefined {
     return id === undefined ? undefined : this.#tasks.get(id);
   }
 
@@ -47,7 +47,7 @@ export class TaskTracker {
   }
 
   /** Notes a task that was seen. Older news than what is known do not count, because answers overtake each other. */
-  see(task: NormalizedTask): void {
+  recordTask(task: NormalizedTask): void {
     if (task.id === undefined) return;
     const shadow = this.#shadow(task.id, task.contextId, task.state);
     this.#note(shadow, task.state, task.timestamp);
@@ -57,16 +57,16 @@ export class TaskTracker {
   }
 
   /** Notes an event that was seen. */
-  follow(event: NormalizedEvent): void {
-    if (event.kind === 'task') this.see(event.task);
+  recordEvent(event: NormalizedEvent): void {
+    if (event.kind === 'task') this.recordTask(event.task);
     if (event.kind === 'status' && event.taskId !== undefined)
       this.#note(this.#shadow(event.taskId, event.contextId, event.state), event.state, event.timestamp);
   }
 
   /** Notes that a message was sent to a task. */
-  sent(id: string | undefined): void {
-    const shadow = this.of(id);
-    if (shadow) shadow.sent++;
+  recordSentMessage(id: string | undefined): void {
+    const shadow = this.get(id);
+    if (shadow) shadow.sentMessages++;
   }
 
   #shadow(id: string, contextId: string | undefined, state: TaskStateName): TrackedTask {
@@ -77,9 +77,9 @@ export class TaskTracker {
         contextId,
         state,
         timestamp: undefined,
-        seen: [],
+        states: [],
         artifacts: new Map(),
-        sent: 1,
+        sentMessages: 1,
         endedAt: undefined,
       };
       this.#tasks.set(id, shadow);
@@ -89,7 +89,7 @@ export class TaskTracker {
   }
 
   #note(shadow: TrackedTask, state: TaskStateName, timestamp: string | undefined): void {
-    if (!shadow.seen.includes(state)) shadow.seen.push(state);
+    if (!shadow.states.includes(state)) shadow.states.push(state);
     if (terminalStates.has(shadow.state)) return;
     shadow.state = state;
     if (terminalStates.has(state)) shadow.endedAt = performance.now();

@@ -29,7 +29,7 @@ const exchange: HttpExchange = {
   status: 200,
   headers: { 'set-cookie': 'sid=999999', 'content-type': 'application/json' },
   body: JSON.stringify({ result: { said: nasty, accessToken: 'at-123', note: 'p4ssw0rd-of-them' } }),
-  isBroken: false,
+  hasInvalidUtf8: false,
   frames: [],
   end: 'complete',
   transportError: undefined,
@@ -91,7 +91,7 @@ const outcome: RunChecksOutcome = {
 const about = {
   suite: 'dragoman 0.1.0',
   command: `dragoman conformance --header 'Authorization: Bearer ${secret}'`,
-  secrets: new Redactor(headers),
+  redactor: new Redactor(headers),
 };
 const report = buildReport(outcome, about);
 
@@ -348,12 +348,12 @@ describe('two reports', () => {
     buildReport({ ...outcome, results: [result('send.answers', verdict)] }, about);
 
   it.each([
-    ['pass', 'fail', { worse: 1, mended: 0, known: 0, lost: 0 }],
-    ['fail', 'pass', { worse: 0, mended: 1, known: 0, lost: 0 }],
-    ['fail', 'fail', { worse: 0, mended: 0, known: 1, lost: 0 }],
-    ['pass', 'inconclusive', { worse: 0, mended: 0, known: 0, lost: 1 }],
-    ['fail', 'inconclusive', { worse: 0, mended: 0, known: 0, lost: 1 }],
-    ['pass', 'warn', { worse: 1, mended: 0, known: 0, lost: 0 }],
+    ['pass', 'fail', { regressions: 1, fixed: 0, unchanged: 0, nowInconclusive: 0 }],
+    ['fail', 'pass', { regressions: 0, fixed: 1, unchanged: 0, nowInconclusive: 0 }],
+    ['fail', 'fail', { regressions: 0, fixed: 0, unchanged: 1, nowInconclusive: 0 }],
+    ['pass', 'inconclusive', { regressions: 0, fixed: 0, unchanged: 0, nowInconclusive: 1 }],
+    ['fail', 'inconclusive', { regressions: 0, fixed: 0, unchanged: 0, nowInconclusive: 1 }],
+    ['pass', 'warn', { regressions: 1, fixed: 0, unchanged: 0, nowInconclusive: 0 }],
   ] as const)('from %s to %s', (before, after, counts) => {
     const found = compareReports(change(before), change(after));
     expect(Object.fromEntries(Object.entries(found).map(([name, list]) => [name, list.length]))).toEqual(

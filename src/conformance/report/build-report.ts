@@ -101,7 +101,7 @@ export interface ReportInfo {
   /** Such as `dragoman 0.1.0`. */
   readonly suite: string;
   readonly command: string;
-  readonly secrets: Redactor;
+  readonly redactor: Redactor;
 }
 
 const chapters: { readonly [category in ReportCategory]: keyof ConformanceReport['categories'] } = {
@@ -124,7 +124,7 @@ const statuses: { readonly [verdict in RuleVerdict]: ConformanceResult['status']
 
 /** The report of a run. No secret is in it. */
 export function buildReport(outcome: RunChecksOutcome, about: ReportInfo): ConformanceReport {
-  const { secrets } = about;
+  const { redactor: secrets } = about;
   const results = outcome.results.map((each) => resultOf(each, secrets));
   const categories: { -readonly [chapter in keyof ConformanceReport['categories']]: ConformanceResult[] } = {
     agentCard: [],

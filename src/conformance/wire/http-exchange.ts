@@ -11,7 +11,7 @@ export interface RawFrame {
 }
 
 /** How an answer ended. */
-export type ResponseEnd = 'complete' | 'cut' | 'timeout' | 'too-large' | 'left' | 'refused';
+export type ResponseEnd = 'complete' | 'truncated' | 'timeout' | 'too-large' | 'aborted' | 'failed';
 
 /** One request and what came back, as it was on the wire. */
 export interface HttpExchange {
@@ -28,7 +28,7 @@ export interface HttpExchange {
   /** The answer as text; of a stream, what was read of it. */
   readonly body: string;
   /** The answer was not UTF-8. */
-  readonly isBroken: boolean;
+  readonly hasInvalidUtf8: boolean;
   /** The frames, where the answer was a stream of events. */
   readonly frames: readonly RawFrame[];
   readonly end: ResponseEnd;

@@ -50,9 +50,9 @@ const mute = 12;
  */
 export class RawHttpClient {
   /** The first exchange, for those who want to know why nothing came of it. */
-  first: HttpExchange | undefined;
+  firstExchange: HttpExchange | undefined;
   /** How many requests were refused with 401 or 403. */
-  refused = 0;
+  authRejections = 0;
   readonly #options: Required<RawHttpClientOptions>;
   readonly #http = new HttpAgent({ keepAlive: true, maxSockets: 32 });
   readonly #https: HttpsAgent;
@@ -75,7 +75,7 @@ export class RawHttpClient {
   }
 
   /** How many requests were sent. */
-  get count(): number {
+  get requestCount(): number {
     return this.#count;
   }
 
@@ -85,8 +85,8 @@ export class RawHttpClient {
     return new Promise((resolve) => {
       const done = (exchange: HttpExchange): void => {
         this.#silent = exchange.status === 0 && exchange.end === 'timeout' ? this.#silent + 1 : 0;
-        this.first ??= toEvidence(exchange);
-        if (exchange.status === 401 || exchange.status === 403) this.refused++;
+        this.firstExchange ??= toEvidence(exchange);
+        if (exchange.status === 401 || exchange.status === 403) this.authRejections++;
         resolve(exchange);
       };
       const { deadline } = this.#options;
@@ -143,7 +143,7 @@ class Reading {
   /** Sends the request. */
   begin(agent: HttpAgent | HttpsAgent): void {
     const raw = this.#raw;
-    raw.signal?.addEventListener('abort', () => this.#end('left'), { once: true });
+    raw.signal?.addEventListener('abort', () => this.#end('aborted'), { once: true });
     try {
       const open = raw.url.startsWith('https:') ? httpsRequest : httpRequest;
       const headers = { ...raw.headers };
@@ -155,12 +155,12 @@ class Reading {
         if (!this.#response && !this.#isOver && !this.#isAgain && this.#request?.reusedSocket) {
           this.#isAgain = true;
           this.begin(agent);
-        } else this.#end(this.#response ? 'cut' : 'refused', error.message);
+        } else this.#end(this.#response ? 'truncated' : 'failed', error.message);
       });
       this.#request.end(raw.body);
     } catch (error) {
       // An address that is none.
-      queueMicrotask(() => this.#end('refused', (error as Error).message));
+      queueMicrotask(() => this.#end('failed', (error as Error).message));
     }
   }
 
@@ -170,9 +170,11 @@ class Reading {
     if (isEventStream({ headers: headersOf(response) }))
       this.#reader = new RawFrameReader(() => performance.now() - this.#began);
     response.on('data', (chunk: Buffer) => this.#read(chunk));
-    response.on('end', () => this.#end(response.complete ? 'complete' : 'cut'));
-    response.on('error', (error) => this.#end('cut', error.message));
-    response.on('close', () => this.#end('cut', 'The connection was closed in the middle of the answer'));
+    response.on('end', () => this.#end(response.complete ? 'complete' : 'truncated'));
+    response.on('error', (error) => this.#end('truncated', error.message));
+    response.on('close', () =>
+      this.#end('truncated', 'The connection was closed in the middle of the answer'),
+    );
   }
 
   #read(chunk: Buffer): void {
@@ -191,7 +193,7 @@ class Reading {
         return;
       }
       if (this.#raw.onFrame?.(frame) === true) {
-        this.#end('left');
+        this.#end('aborted');
         return;
       }
     }
@@ -219,7 +221,7 @@ class Reading {
       status: this.#response?.statusCode ?? 0,
       headers: this.#response ? headersOf(this.#response) : {},
       body: this.#body,
-      isBroken: this.#isBroken,
+      hasInvalidUtf8: this.#isBroken,
       frames: this.#frames,
       end,
       transportError: trouble,

@@ -19,7 +19,7 @@ export interface WebhookEndpoint {
   readonly url: string;
   readonly received: WebhookDelivery[];
   /** Waits until enough arrived. @returns false when they did not within the deadline. */
-  arrived(enough: (received: readonly WebhookDelivery[]) => boolean, deadline: number): Promise<boolean>;
+  waitFor(enough: (received: readonly WebhookDelivery[]) => boolean, deadline: number): Promise<boolean>;
   /** Answers whoever was left hanging: careful agents send little to a host that hangs, and all hooks are at one. */
   release(): void;
 }
@@ -51,7 +51,7 @@ export class WebhookReceiver {
   }
 
   /** Opens an address. */
-  async hook(answer: HookResponse = () => 200): Promise<WebhookEndpoint> {
+  async openEndpoint(answer: HookResponse = () => 200): Promise<WebhookEndpoint> {
     const port = await (this.#opening ??= this.#open());
     const path = `/hook/${crypto.randomUUID()}`;
     const received: WebhookDelivery[] = [];
@@ -59,7 +59,7 @@ export class WebhookReceiver {
     const hook: WebhookEndpoint = {
       url: `${this.#publicUrl?.replace(/\/+$/, '') ?? `http://127.0.0.1:${port}`}${path}`,
       received,
-      arrived: (enough, deadline) =>
+      waitFor: (enough, deadline) =>
         new Promise((resolve) => {
           const look = (): void => {
             if (enough(received)) finish(true);

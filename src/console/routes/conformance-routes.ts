@@ -79,7 +79,7 @@ async function run(
   const report = buildReport(outcome, {
     suite: `dragoman ${version}`,
     command: `dragoman conformance ${url}${fixtures ? ` --fixtures ${fixtures}` : ''}`,
-    secrets: new Redactor(headers),
+    redactor: new Redactor(headers),
   });
   tell({ kind: 'report', report, html: writeReport(report, 'html') });
   await sending;

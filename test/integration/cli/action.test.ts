@@ -75,7 +75,7 @@ beforeAll(async () => {
   guarded = await serveMutant({ requiresAuthentication: true });
   wrong = await serveMutant({
     wire: () => ({
-      answer(answer, { operation }) {
+      response(answer, { operation }) {
         if (operation === 'GetTask') answer.json = { jsonrpc: '2.0', id: 1, result: {} };
       },
     }),

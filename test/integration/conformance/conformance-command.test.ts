@@ -21,7 +21,7 @@ beforeAll(async () => {
   right = await serveMutant();
   wrong = await serveMutant({
     wire: () => ({
-      answer(answer, { operation }) {
+      response(answer, { operation }) {
         if (operation === 'GetTask' && answer.json !== undefined)
           answer.json = { jsonrpc: '2.0', id: 1, result: {} };
       },

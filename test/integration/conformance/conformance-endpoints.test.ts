@@ -44,7 +44,7 @@ async function examined(behave: Behaviour, isCardWell = true): Promise<RunChecks
 }
 
 function expectReport(outcome: RunChecksOutcome): void {
-  const report = buildReport(outcome, { suite: 'dragoman 0', command: 'test', secrets: new Redactor() });
+  const report = buildReport(outcome, { suite: 'dragoman 0', command: 'test', redactor: new Redactor() });
   for (const form of reportFormats) expect(writeReport(report, form).length).toBeGreaterThan(100);
   expect(report.conformanceLevel).toBe('non-conformant');
 }

@@ -157,7 +157,7 @@ describe('dragoman conformance', () => {
   it('fails with --baseline only when something got worse', async () => {
     const wrong = await serveMutant({
       wire: () => ({
-        answer(answer, { operation }) {
+        response(answer, { operation }) {
           if (operation === 'GetTask') answer.json = { jsonrpc: '2.0', id: 1, result: {} };
         },
       }),

@@ -40,7 +40,7 @@ describe.runIf(browser)('a page', () => {
     } as const;
     const outcome = await testConformance(served.url, options);
     await served.close();
-    report = buildReport(outcome, { suite: 'dragoman 0.0.0', command: 'test', secrets: new Redactor({}) });
+    report = buildReport(outcome, { suite: 'dragoman 0.0.0', command: 'test', redactor: new Redactor({}) });
     writeFileSync(files.report, writeReport(report, 'html'));
     const agents = ['one', hostile, 'three', 'four'].map((name, index) => ({
       name,

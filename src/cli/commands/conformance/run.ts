@@ -113,7 +113,7 @@ export async function runConformanceCommand(
   const report = buildReport(outcome, {
     suite: `dragoman ${packageVersion()}`,
     command: `dragoman ${process.argv.slice(2).map(quoted).join(' ')}`,
-    secrets: new Redactor(headers, otherHeaders, limitedHeaders, secondHeaders),
+    redactor: new Redactor(headers, otherHeaders, limitedHeaders, secondHeaders),
   });
   const isWritten = writeAll(report, targets);
   const isOnOutput = targets.some(({ file }) => file === undefined) || !isWritten;

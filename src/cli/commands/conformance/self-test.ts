@@ -46,7 +46,7 @@ export async function runSelfTestCommand({ only, o }: SelfTestFlags): Promise<vo
   const missed = caught.filter(({ isKilled: isCaught }) => !isCaught);
   const areas = [...new Set(rules.map(({ id }) => ruleArea(id)))].map((area) => {
     const isOf = (id: string): boolean => ruleArea(id) === area;
-    const own = caught.filter(({ broken }) => isOf([broken.violates].flat()[0] ?? ''));
+    const own = caught.filter(({ mutant: broken }) => isOf([broken.violates].flat()[0] ?? ''));
     return {
       area,
       rules: rules.filter(({ id }) => isOf(id)).length,
@@ -70,7 +70,7 @@ export async function runSelfTestCommand({ only, o }: SelfTestFlags): Promise<vo
     areas,
     total,
     versions: { '1.0': ofVersion('1.0'), '0.3': ofVersion('0.3'), '0.1': ofVersion('0.1') },
-    missed: missed.flatMap(({ broken, missed: why }) => why.map((each) => `${broken.id}: ${each}`)),
+    missed: missed.flatMap(({ mutant: broken, missed: why }) => why.map((each) => `${broken.id}: ${each}`)),
     falseAlarms: alarms.map(
       ({ rule, version, transport, message }) =>
         `${rule.id} on ${version} ${transport ?? 'card'}: ${message}`,

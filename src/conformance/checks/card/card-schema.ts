@@ -14,8 +14,8 @@ import {
 import { isJsonObject, type JsonObject, asList, asText } from '../../drivers/normalized-views.ts';
 
 const word = (tag: string): Schema => textSchema(tag, { mayBeEmpty: false });
-const must = (tag: string, shape: Schema): SchemaMember => ({ shape, required: tag });
-const may = (shape: Schema): SchemaMember => ({ shape });
+const must = (tag: string, schema: Schema): SchemaMember => ({ schema, required: tag });
+const may = (schema: Schema): SchemaMember => ({ schema });
 
 /** An absolute address. */
 function address(tag: string): Schema {
@@ -25,12 +25,12 @@ function address(tag: string): Schema {
   };
 }
 
-/** An object whose values all have one shape. */
-function each(tag: string, shape: Schema): Schema {
+/** An object whose values all have one schema. */
+function each(tag: string, schema: Schema): Schema {
   return (value, at, flaws) => {
     if (!isJsonObject(value))
       flaws.push({ tag, message: `${at} must be an object by name, not ${shortValue(value)}` });
-    else for (const [name, inner] of Object.entries(value)) shape(inner, `${at}.${name}`, flaws);
+    else for (const [name, inner] of Object.entries(value)) schema(inner, `${at}.${name}`, flaws);
   };
 }
 

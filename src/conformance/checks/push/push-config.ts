@@ -50,7 +50,7 @@ async function registered(
   taskId: string,
   more: { scheme?: string; credentials?: string } = {},
 ) {
-  const hook = await probe.context.receiver.hook();
+  const hook = await probe.context.receiver.openEndpoint();
   return { url: hook.url, config: await registerWebhook(probe, taskId, { url: hook.url, ...more }) };
 }
 

@@ -21,7 +21,7 @@ function heardTheEnd(probe: Probe, hook: WebhookEndpoint): Promise<boolean> {
     const event = probe.driver.eventOf(parseJsonOrUndefined(body));
     return event.kind === 'unknown' || terminalStates.has(notificationState(event) ?? '');
   };
-  return hook.arrived((received) => received.some(isEnd), notificationTimeout(probe));
+  return hook.waitFor((received) => received.some(isEnd), notificationTimeout(probe));
 }
 
 const pause = (milliseconds: number): Promise<void> =>
@@ -38,9 +38,9 @@ export const pushDeliveryChecks = defineChecks([
     'Post each update of the task to its webhooks, the last one included.',
     async (probe) => {
       const { id: taskId = '' } = await probe.slow();
-      const hook = await probe.context.receiver.hook();
+      const hook = await probe.context.receiver.openEndpoint();
       await registerWebhook(probe, taskId, { url: hook.url });
-      const isTold = await hook.arrived(some, notificationTimeout(probe));
+      const isTold = await hook.waitFor(some, notificationTimeout(probe));
       await probe.ask('cancel', { id: taskId });
       const isAll = isTold && (await heardTheEnd(probe, hook));
       receivedNotifications(probe, hook, taskId);
@@ -62,7 +62,7 @@ export const pushDeliveryChecks = defineChecks([
     'A webhook that comes with a message is told what becomes of its task.',
     'Register configuration.taskPushNotificationConfig for the task that the message makes.',
     async (probe) => {
-      const hook = await probe.context.receiver.hook();
+      const hook = await probe.context.receiver.openEndpoint();
       const task = await probe.completed({ webhook: { url: hook.url } });
       const isTold = await heardTheEnd(probe, hook);
       receivedNotifications(probe, hook, task.id ?? '');
@@ -82,7 +82,7 @@ export const pushDeliveryChecks = defineChecks([
     'Keep configurations while a task waits.',
     async (probe) => {
       const { id: taskId = '' } = await probe.reach('input-required');
-      const hook = await probe.context.receiver.hook();
+      const hook = await probe.context.receiver.openEndpoint();
       const config = await registerWebhook(probe, taskId, { url: hook.url });
       await probe.ok('getPush', { taskId, id: pushConfigId(config) });
       await probe.ask('send', { message: { text: 'this one', taskId } });
@@ -106,11 +106,11 @@ export const pushDeliveryChecks = defineChecks([
       const { id: taskId = '' } = await probe.slow();
       const hooks: WebhookEndpoint[] = [];
       for (const [index, scheme] of schemes.entries()) {
-        const hook = await probe.context.receiver.hook();
+        const hook = await probe.context.receiver.openEndpoint();
         await registerWebhook(probe, taskId, { url: hook.url, scheme, credentials: secrets[index] ?? '' });
         hooks.push(hook);
       }
-      await Promise.all(hooks.map((hook) => hook.arrived(some, notificationTimeout(probe))));
+      await Promise.all(hooks.map((hook) => hook.waitFor(some, notificationTimeout(probe))));
       await probe.ask('cancel', { id: taskId });
       for (const [index, hook] of hooks.entries()) {
         receivedNotifications(probe, hook, taskId);
@@ -138,9 +138,13 @@ export const pushDeliveryChecks = defineChecks([
     async (probe) => {
       const { receiver } = probe.context;
       const { id: taskId = '' } = await probe.slow();
-      const hooks = [await receiver.hook(() => 500), await receiver.hook(), await receiver.hook()];
+      const hooks = [
+        await receiver.openEndpoint(() => 500),
+        await receiver.openEndpoint(),
+        await receiver.openEndpoint(),
+      ];
       for (const hook of hooks) await registerWebhook(probe, taskId, { url: hook.url });
-      const all = hooks.map((hook) => hook.arrived(some, notificationTimeout(probe)));
+      const all = hooks.map((hook) => hook.waitFor(some, notificationTimeout(probe)));
       const told = await Promise.all(all);
       await probe.ask('cancel', { id: taskId });
       for (const hook of hooks) receivedNotifications(probe, hook, taskId);
@@ -159,10 +163,13 @@ export const pushDeliveryChecks = defineChecks([
     'Look up the webhooks of a task whenever there is news, and drop what waits for a deleted one.',
     async (probe) => {
       const { id: taskId = '' } = await probe.slow();
-      const [goes, stays] = [await probe.context.receiver.hook(), await probe.context.receiver.hook()];
+      const [goes, stays] = [
+        await probe.context.receiver.openEndpoint(),
+        await probe.context.receiver.openEndpoint(),
+      ];
       const config = await registerWebhook(probe, taskId, { url: goes.url });
       await registerWebhook(probe, taskId, { url: stays.url });
-      await goes.arrived(some, notificationTimeout(probe));
+      await goes.waitFor(some, notificationTimeout(probe));
       await probe.ok('deletePush', { taskId, id: pushConfigId(config) });
       // What was on its way may arrive.
       await pause(150);
@@ -187,14 +194,14 @@ export const pushDeliveryChecks = defineChecks([
     'Try again with growing pauses when a webhook answers 5xx or not at all.',
     async (probe) => {
       const refused = new Set<string>();
-      const hook = await probe.context.receiver.hook(({ body }) => {
+      const hook = await probe.context.receiver.openEndpoint(({ body }) => {
         // Whatever comes is refused once.
         if (refused.has(body)) return 200;
         refused.add(body);
         return 503;
       });
       const task = await probe.completed({ webhook: { url: hook.url } });
-      const isAgain = await hook.arrived(
+      const isAgain = await hook.waitFor(
         (received) =>
           received.some(({ body }, index) => received.some((each, i) => i < index && each.body === body)),
         notificationTimeout(probe),
@@ -214,7 +221,7 @@ export const pushDeliveryChecks = defineChecks([
     'A webhook that does not answer does not hold up its task.',
     'Deliver beside the work, and give up on an answer after 10 to 30 seconds.',
     async (probe) => {
-      const hook = await probe.context.receiver.hook(() => 'hang');
+      const hook = await probe.context.receiver.openEndpoint(() => 'hang');
       const began = performance.now();
       const heard = await probe.ask('send', {
         message: probe.context.reach.promptFor('completed'),

@@ -46,7 +46,7 @@ async function ended(probe: Probe, token?: string): Promise<{ taskId: string; ho
   const { id: taskId = '', contextId = '' } = isWaiting
     ? await probe.reach('input-required')
     : await probe.slow();
-  const hook = await probe.context.receiver.hook();
+  const hook = await probe.context.receiver.openEndpoint();
   await registerWebhook(probe, taskId, { url: hook.url, ...(token === undefined ? {} : { token }) });
   const heard = isWaiting
     ? await probe.ask('send', {
@@ -65,7 +65,7 @@ function webhookIn(result: unknown): JsonObject {
 }
 
 async function registered(probe: Probe, taskId: string): Promise<{ url: string; config: JsonObject }> {
-  const { url } = await probe.context.receiver.hook();
+  const { url } = await probe.context.receiver.openEndpoint();
   return { url, config: webhookIn(await registerWebhook(probe, taskId, { url })) };
 }
 
@@ -104,7 +104,7 @@ export const pushPre1_0Checks = defineChecks([
       remedy: 'Look for the task first, and answer -32001.',
     },
     async (probe) => {
-      const { url } = await probe.context.receiver.hook();
+      const { url } = await probe.context.receiver.openEndpoint();
       await probe.refused('createPush', { taskId: crypto.randomUUID(), webhook: { url } }, 'TaskNotFound');
       await probe.refused('getPush', { taskId: crypto.randomUUID() }, 'TaskNotFound');
     },
@@ -163,7 +163,7 @@ export const pushPre1_0Checks = defineChecks([
       const { taskId, hook } = await ended(probe);
       const isEnd = ({ body }: WebhookDelivery): boolean =>
         terminalStates.has(stateIn(probe, parseJsonOrUndefined(body)) ?? '');
-      const isTold = await hook.arrived((received) => received.some(isEnd), notificationTimeout(probe));
+      const isTold = await hook.waitFor((received) => received.some(isEnd), notificationTimeout(probe));
       receivedNotifications(probe, hook, taskId);
       probe.expect(hook.received.length > 0, 'No notification arrived', {
         expected: `a POST to ${hook.url}; where the agent cannot reach it, give --webhook-url`,
@@ -193,7 +193,7 @@ export const pushPre1_0Checks = defineChecks([
     async (probe) => {
       const token = crypto.randomUUID();
       const { hook } = await ended(probe, token);
-      const isTold = await hook.arrived((received) => received.length > 0, notificationTimeout(probe));
+      const isTold = await hook.waitFor((received) => received.length > 0, notificationTimeout(probe));
       probe.expect(isTold, 'No notification arrived');
       const sent = hook.received.map(({ headers }) => headers['x-a2a-notification-token']);
       probe.expect(

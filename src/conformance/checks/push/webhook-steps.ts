@@ -68,9 +68,16 @@ export function receivedNotifications(
     const exchange = exchangeOf(hook, notification);
     const body = parseJsonOrUndefined(notification.body);
     const event = speech.eventOf(body);
-    tools.see({ kind: 'push', speech, exchange, body, event, taskId });
+    tools.see({ kind: 'push', driver: speech, exchange, body, event, taskId });
     if (event.kind === 'task')
-      tools.see({ kind: 'task', speech, exchange, task: event.task, from: 'push', shadow: undefined });
+      tools.see({
+        kind: 'task',
+        driver: speech,
+        exchange,
+        task: event.task,
+        from: 'push',
+        trackedTask: undefined,
+      });
     return event;
   });
 }
@@ -95,7 +102,7 @@ function exchangeOf(hook: WebhookEndpoint, { method, headers, body }: WebhookDel
     status: 200,
     headers: {},
     body: '',
-    isBroken: false,
+    hasInvalidUtf8: false,
     frames: [],
     end: 'complete',
     transportError: undefined,

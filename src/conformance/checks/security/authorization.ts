@@ -194,7 +194,7 @@ export const authorizationChecks = defineChecks([
     'Look the task up by owner and id before its webhooks.',
     async (probe, other) => {
       const { id: taskId = '' } = await probe.reach('input-required');
-      const hook = await probe.context.receiver.hook();
+      const hook = await probe.context.receiver.openEndpoint();
       const id = pushConfigId(await registerWebhook(probe, taskId, { url: hook.url }));
       kept(probe, await other.ask('getPush', { taskId, id }), 'read a webhook');
       const listed = await other.ask('listPush', { taskId });
@@ -217,7 +217,7 @@ export const authorizationChecks = defineChecks([
     async (probe, other) => {
       const waiting = await probe.reach('input-required').catch(() => undefined);
       const tasks = [waiting, await probe.completed()].flatMap((task) => task?.id ?? []);
-      const webhook = { url: (await probe.context.receiver.hook()).url };
+      const webhook = { url: (await probe.context.receiver.openEndpoint()).url };
       const made =
         probe.capabilities.pushNotifications === true
           ? await probe.ask('createPush', { taskId: tasks[0] ?? '', webhook })

@@ -9,7 +9,7 @@ import {
 /** A wire that bends the card of 1.0, and leaves the others. */
 export function mutateCard1_0(bend: (card: MutableJson) => void): WireMutation {
   return {
-    answer({ json }, { path, headers }) {
+    response({ json }, { path, headers }) {
       if (!path.includes('/.well-known/') || headers['a2a-version'] !== '1.0') return;
       if (isMutableJson(json) && 'supportedInterfaces' in json) bend(json);
     },
@@ -94,7 +94,7 @@ function lies(how: string, what: string, binding: string, answer: () => WireResp
 
 const isCard = (path: string): boolean => path.includes('/.well-known/agent-card.json');
 const header = (change: (headers: Record<string, string>) => void): WireMutation => ({
-  answer({ headers }, { path }) {
+  response({ headers }, { path }) {
     if (isCard(path)) change(headers);
   },
 });

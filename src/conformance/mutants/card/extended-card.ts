@@ -84,12 +84,12 @@ export const extendedCardMutants = defineMutants([
     },
   }),
   wired('extended-card.cache', 'public', 'Anybody may keep the extended card.', {
-    answer({ headers }, request) {
+    response({ headers }, request) {
       if (operation.test(request.operation)) headers['cache-control'] = 'public, max-age=300';
     },
   }),
   wired('extended-card.cache', 'none', 'Nothing is said about keeping the extended card.', {
-    answer({ headers }) {
+    response({ headers }) {
       delete headers['cache-control'];
     },
   }),

@@ -41,7 +41,7 @@ export interface WireMutation {
   /** Changes a request, or answers it instead of the agent. */
   request?(request: WireRequest): WireResponse | undefined | void;
   /** Changes an answer that is all there, cards included. */
-  answer?(answer: WireResponse, request: WireRequest): void;
+  response?(answer: WireResponse, request: WireRequest): void;
   /** Gives the frames that are sent instead of one: JSON as data, or text as it is. @returns undefined to leave it. */
   frame?(data: unknown, index: number, request: WireRequest): readonly (object | string)[] | undefined;
   /** What is sent after the last frame, before the end; `hang` never ends the stream. */

@@ -40,7 +40,7 @@ export async function startMutatingProxy(fault: WireMutation): Promise<MutatingP
   if (fault.notification) {
     const behind = new MutatingWebhooks(url, fault);
     webhooks = behind;
-    bent = { ...fault, answer: (answer, request) => answerAs(behind, fault, answer, request) };
+    bent = { ...fault, response: (answer, request) => answerAs(behind, fault, answer, request) };
   }
   return {
     url,
@@ -63,7 +63,7 @@ function answerAs(
 ): void {
   if (answer.json !== undefined)
     answer.json = parseJsonOrUndefined(webhooks.inward(JSON.stringify(answer.json)));
-  fault.answer?.(answer, request);
+  fault.response?.(answer, request);
 }
 
 function pass(
@@ -136,7 +136,7 @@ async function passAnswer(
     json: text === '' ? undefined : parseJsonOrUndefined(text),
   };
   const before = JSON.stringify(answer.json);
-  fault.answer?.(answer, request);
+  fault.response?.(answer, request);
   if (answer.json !== undefined && JSON.stringify(answer.json) !== before)
     answer.text = JSON.stringify(answer.json);
   send(response, answer);

@@ -52,7 +52,7 @@ export function mutateEvery(kind: WireKind, bend: Mutation): WireMutation {
       if (found === kind) bend(thing, request);
     });
   return {
-    answer(answer, request) {
+    response(answer, request) {
       if (!request.path.includes('/.well-known/')) bent(answer.json, request);
     },
     frame(data, _index, request) {
@@ -68,7 +68,7 @@ export function mutateResult(
   bend: (result: MutableJson, request: WireRequest) => unknown,
 ): WireMutation {
   return {
-    answer(answer, request) {
+    response(answer, request) {
       if (!operations.test(request.operation) || !isMutableJson(answer.json) || answer.status >= 400) return;
       const isRpc = 'jsonrpc' in answer.json;
       const result = isRpc ? answer.json.result : answer.json;
@@ -84,7 +84,7 @@ export function mutateResult(
 /** A wire that bends the card. */
 export function mutateCard(bend: (card: MutableJson) => unknown): WireMutation {
   return {
-    answer(answer, request) {
+    response(answer, request) {
       if (!request.path.includes('/.well-known/') || !isMutableJson(answer.json)) return;
       const bent = bend(answer.json);
       if (bent !== undefined) answer.json = bent;
@@ -122,7 +122,7 @@ export function mutateError(
   ) => void,
 ): WireMutation {
   return {
-    answer(answer, request) {
+    response(answer, request) {
       if (!isMutableJson(answer.json)) return;
       // REST of 0.3 sends the error by itself.
       const error = answer.json.error ?? (answer.status >= 400 ? answer.json : undefined);

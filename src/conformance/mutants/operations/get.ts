@@ -38,7 +38,7 @@ export const getMutants = defineMutants([
     versions: ['1.0', '0.3'],
     transports: ['JSONRPC'],
     wire: () => ({
-      answer(answer, { operation }) {
+      response(answer, { operation }) {
         const { error, ...envelope } = (answer.json ?? {}) as { error?: unknown };
         if (!error || !/GetTask|tasks\/get/.test(operation)) return;
         answer.json = {

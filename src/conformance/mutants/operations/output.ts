@@ -5,7 +5,7 @@ import { overrideAgent } from '../harness/override-agent.ts';
 
 /** A card with one more interface. */
 const withInterface = (protocolBinding: string, url: string): WireMutation => ({
-  answer(answer, { path }) {
+  response(answer, { path }) {
     if (!path.includes('/.well-known/') || !isMutableJson(answer.json)) return;
     const { supportedInterfaces } = answer.json;
     if (Array.isArray(supportedInterfaces))

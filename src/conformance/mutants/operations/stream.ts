@@ -360,7 +360,7 @@ export const streamMutants = defineMutants([
     description: 'It streams although the card says that it does not.',
     versions: ['1.0'],
     wire: () => ({
-      answer(answer, { path }) {
+      response(answer, { path }) {
         const { capabilities } = (answer.json ?? {}) as { capabilities?: MutableJson };
         if (path.includes('/.well-known/') && capabilities) capabilities.streaming = false;
       },

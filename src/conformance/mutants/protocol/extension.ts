@@ -28,7 +28,7 @@ const takes = (isTaken: (request: WireRequest) => boolean): WireMutation => ({
   },
 });
 const says = (say: (request: WireRequest) => string | undefined): WireMutation => ({
-  answer({ headers }, request) {
+  response({ headers }, request) {
     const said = say(request);
     if (said === undefined) delete headers['a2a-extensions'];
     else headers['a2a-extensions'] = said;
@@ -44,7 +44,7 @@ export const extensionMutants = defineMutants([
     takes(() => true),
   ),
   wired('extension.required', 'other-error', 'A missing extension is an unsupported operation.', {
-    answer(answer) {
+    response(answer) {
       const text = JSON.stringify(answer.json ?? '');
       if (!text.includes('EXTENSION_SUPPORT_REQUIRED')) return;
       answer.json = JSON.parse(

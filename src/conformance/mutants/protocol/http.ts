@@ -12,7 +12,7 @@ export const httpMutants = defineMutants([
     versions: allVersions,
     transports: ['JSONRPC'],
     wire: () => ({
-      answer(answer) {
+      response(answer) {
         if ((answer.json as MutableJson | undefined)?.jsonrpc)
           answer.json = { ...(answer.json as MutableJson), id: null };
       },
@@ -25,7 +25,7 @@ export const httpMutants = defineMutants([
     versions: allVersions,
     transports: ['JSONRPC'],
     wire: () => ({
-      answer(answer) {
+      response(answer) {
         const { jsonrpc, ...others } = (answer.json ?? {}) as MutableJson;
         if (jsonrpc) answer.json = others;
       },
@@ -60,7 +60,7 @@ export const httpMutants = defineMutants([
     description: 'Answers say that they are plain text.',
     versions: allVersions,
     wire: () => ({
-      answer(answer) {
+      response(answer) {
         answer.headers['content-type'] = 'text/plain';
       },
     }),
@@ -72,7 +72,7 @@ export const httpMutants = defineMutants([
     versions: ['1.0'],
     transports: ['JSONRPC'],
     wire: () => ({
-      answer(answer) {
+      response(answer) {
         answer.headers['content-type'] = 'application/a2a+json';
       },
     }),
@@ -101,7 +101,7 @@ export const httpMutants = defineMutants([
     description: 'Answers are in Latin-1.',
     versions: allVersions,
     wire: () => ({
-      answer(answer, { path }) {
+      response(answer, { path }) {
         if (path.includes('/.well-known/')) return;
         answer.text = answer.text.replaceAll('"text":"', '"text":"\u00ff');
         answer.json = undefined;

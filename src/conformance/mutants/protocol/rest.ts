@@ -29,7 +29,7 @@ const page = (status: number): WireResponse => ({
   json: undefined,
 });
 const status = (from: number, to: number): WireMutation => ({
-  answer(answer) {
+  response(answer) {
     if (answer.status === from) answer.status = to;
   },
 });
@@ -76,7 +76,7 @@ export const restMutants = defineMutants([
   ),
   bent('twice', 'rest.encoding', 'A contextId in the query is decoded twice.', () => bendContext('%25', '%')),
   bent('bare', 'rest.error-body', 'An error is not wrapped.', () => ({
-    answer(answer) {
+    response(answer) {
       if (isMutableJson(answer.json) && isMutableJson(answer.json.error)) answer.json = answer.json.error;
     },
   })),
@@ -92,7 +92,7 @@ export const restMutants = defineMutants([
   ),
   bent('as-200', 'rest.error-body', 'Errors have the status 200.', () => status(404, 200)),
   bent('problem', 'rest.error-body', 'Errors are problem details.', () => ({
-    answer(answer) {
+    response(answer) {
       if (isMutableJson(answer.json) && isMutableJson(answer.json.error))
         answer.json = { type: 'about:blank', title: 'Not found', status: 404 };
     },
@@ -123,7 +123,7 @@ export const restMutants = defineMutants([
     }),
   ),
   bent('as-500', 'rest.parse', 'What is no JSON breaks the server.', () => ({
-    answer(answer, { json, body }) {
+    response(answer, { json, body }) {
       if (json === undefined && body !== '') answer.status = 500;
     },
   })),
@@ -145,7 +145,7 @@ export const restMutants = defineMutants([
     request: ({ path }) => (path.includes(':subscribe') ? page(405) : undefined),
   })),
   bent('json', 'rest.types', 'Answers have the type application/json.', () => ({
-    answer(answer) {
+    response(answer) {
       if (answer.status === 200) answer.headers['content-type'] = 'application/json';
     },
   })),
@@ -163,7 +163,7 @@ export const restMutants = defineMutants([
     },
   })),
   bent('envelope', 'rest.no-envelope', 'Answers have an envelope of JSON-RPC.', () => ({
-    answer(answer, { operation }) {
+    response(answer, { operation }) {
       if (operation === 'POST /message:send' && answer.status === 200)
         answer.json = { jsonrpc: '2.0', id: 1, ...(answer.json as object) };
     },
@@ -271,7 +271,7 @@ export const restMutants = defineMutants([
     description: 'Each transport lists its own tasks.',
     versions: ['1.0'],
     wire: () => ({
-      answer(answer, { operation }) {
+      response(answer, { operation }) {
         if (operation === 'GET /tasks' && isMutableJson(answer.json))
           answer.json = { ...answer.json, tasks: [] };
       },
@@ -300,7 +300,7 @@ export const restMutants = defineMutants([
 function separated(operations: RegExp): WireMutation {
   const made = new Map<string, boolean>();
   return {
-    answer(answer, { operation, path, json }) {
+    response(answer, { operation, path, json }) {
       const isRpc = isMutableJson(json) && 'jsonrpc' in json;
       if (!isMutableJson(answer.json)) return;
       const result = isRpc ? answer.json.result : answer.json;

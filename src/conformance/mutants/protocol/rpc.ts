@@ -162,7 +162,7 @@ export const rpcMutants = defineMutants([
     versions: allVersions,
     transports: ['JSONRPC'],
     wire: () => ({
-      answer(answer) {
+      response(answer) {
         if (isMutableJson(answer.json) && 'jsonrpc' in answer.json)
           answer.json = { ...answer.json, id: String(answer.json.id) };
       },
@@ -286,7 +286,7 @@ export const rpcMutants = defineMutants([
     versions: allVersions,
     transports: ['JSONRPC'],
     wire: () => ({
-      answer(answer) {
+      response(answer) {
         if (
           !isMutableJson(answer.json) ||
           !isMutableJson(answer.json.error) ||
@@ -305,7 +305,7 @@ export const rpcMutants = defineMutants([
     versions: ['1.0', '0.3'],
     transports: ['JSONRPC'],
     wire: () => ({
-      answer(answer) {
+      response(answer) {
         if (isMutableJson(answer.json) && 'result' in answer.json)
           answer.json = { ...answer.json, error: null };
       },

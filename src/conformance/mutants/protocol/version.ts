@@ -172,7 +172,7 @@ export const versionMutants = defineMutants([
     reads((version) => (version?.startsWith('0.3') ? '9.9' : version)),
   ),
   wired('version.no-patch', 'answers', 'Answers name the version with its patch number.', () => ({
-    answer({ headers }) {
+    response({ headers }) {
       headers['a2a-version'] = '1.0.1';
     },
   })),

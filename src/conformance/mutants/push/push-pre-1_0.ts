@@ -60,7 +60,7 @@ export const pushPre1_0Mutants = defineMutants([
   }),
   broken('push-before.unknown', 'get-empty', 'The webhook of a task that nobody knows is null.', {
     wire: () => ({
-      answer(answer, request) {
+      response(answer, request) {
         if (get.test(request.operation) && isMutableJson(answer.json) && isMutableJson(answer.json.error))
           answer.json = { jsonrpc: '2.0', id: answer.json.id, result: null };
       },
@@ -157,7 +157,7 @@ export const pushPre1_0Mutants = defineMutants([
   broken('push-before.unsupported', 'taken', 'An agent without webhooks says that the task is not there.', {
     definition: { pushNotifications: false },
     wire: () => ({
-      answer(answer, request) {
+      response(answer, request) {
         if (set.test(request.operation) && isMutableJson(answer.json) && isMutableJson(answer.json.error))
           answer.json.error.code = -32001;
       },

@@ -230,7 +230,7 @@ export const pushMutants = defineMutants([
   wired('push.everywhere', 'apart', 'Each binding has webhooks of its own.', () => {
     const made = new Map<string, boolean>();
     return {
-      answer(answer, { operation, path }) {
+      response(answer, { operation, path }) {
         const isRpc = path === '/';
         const [, task = ''] = /"taskId":"([\w-]+)"/.exec(JSON.stringify(answer.json ?? '')) ?? [];
         if (create.test(operation)) made.set(task, isRpc);
@@ -253,7 +253,7 @@ export const pushMutants = defineMutants([
   ),
   {
     ...wired('push.unsupported', 'hidden', 'Push notifications work, and the card does not say so.', () => ({
-      answer({ json }, { path }) {
+      response({ json }, { path }) {
         if (path.includes('/.well-known/') && isMutableJson(json) && isMutableJson(json.capabilities))
           delete json.capabilities.pushNotifications;
       },
@@ -321,7 +321,7 @@ export const pushMutants = defineMutants([
   },
   notifies('push.retries', 'never', 'What failed is not sent again.', () => () => 'blind'),
   wired('push.hangs', 'waits', 'A send waits for its webhook.', () => ({
-    answer(_answer, { json }) {
+    response(_answer, { json }) {
       if (/taskPushNotificationConfig/.test(JSON.stringify(json ?? '')) && isMutableJson(_answer.json))
         _answer.json = {};
     },

@@ -47,7 +47,7 @@ function trusts(isTrusted: (request: WireRequest) => boolean): WireMutation {
 }
 
 const refusal = (change: (answer: WireResponse, request: WireRequest) => void): WireMutation => ({
-  answer(answer, request) {
+  response(answer, request) {
     if (answer.status === 401) change(answer, request);
   },
 });
@@ -55,12 +55,12 @@ const refusal = (change: (answer: WireResponse, request: WireRequest) => void): 
 /** Agents that do not look who calls, or say so wrongly. */
 export const authMutants = defineMutants([
   wired('auth.forbidden', 'as-unknown', 'Who may not do something is told that it is not known.', {
-    answer(answer) {
+    response(answer) {
       if (answer.status === 403) answer.status = 401;
     },
   }),
   wired('auth.forbidden', 'as-invalid', 'Who may not do something is told that the request is wrong.', {
-    answer(answer, { json }) {
+    response(answer, { json }) {
       if (answer.status !== 403) return;
       const isRpc = isMutableJson(json) && 'jsonrpc' in json;
       answer.status = isRpc ? 200 : 400;
@@ -76,7 +76,7 @@ export const authMutants = defineMutants([
     },
   }),
   wired('auth.forbidden-hint', 'mute', 'Who may not do something is not told what is missing.', {
-    answer(answer) {
+    response(answer) {
       if (answer.status !== 403 || !isMutableJson(answer.json)) return;
       delete answer.headers['www-authenticate'];
       const error = answer.json.error as Record<string, unknown>;
@@ -166,7 +166,7 @@ export const authMutants = defineMutants([
     description: 'The need for authorization is a message and no task.',
     versions: ['1.0'],
     wire: () => ({
-      answer(answer) {
+      response(answer) {
         const text = JSON.stringify(answer.json ?? '');
         if (!text.includes('AUTH_REQUIRED') || !isMutableJson(answer.json)) return;
         const message = { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'Please log in' }] };

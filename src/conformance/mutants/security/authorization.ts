@@ -55,7 +55,7 @@ function tells(change: (json: object) => unknown, status?: number): () => WireMu
   return () => {
     const { note, isForeign } = owned();
     return {
-      answer(answer, request) {
+      response(answer, request) {
         note(JSON.stringify(answer.json ?? ''), request);
         if (!isForeign(request) || !isMutableJson(answer.json) || !('error' in answer.json)) return;
         answer.json = change(structuredClone(answer.json));
