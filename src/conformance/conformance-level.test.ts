@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ruleArea, type ProtocolVariant, computeLevel } from './conformance-level.ts';
 import type { ConformanceRule, RuleResult } from './rule-model.ts';
 
-const lanes: ProtocolVariant[] = [
+const variants: ProtocolVariant[] = [
   { version: '1.0', transport: 'JSONRPC' },
   { version: '1.0', transport: 'HTTP+JSON' },
 ];
@@ -36,12 +36,12 @@ describe('the level', () => {
     ['non-conformant', 'sending is broken', [result('send.answers', 'fail')]],
     ['non-conformant', 'getting is broken', [result('get.known', 'fail')]],
   ])('is %s when %s', (level, _what, more) => {
-    expect(computeLevel([...fine, ...more], lanes)).toBe(level);
+    expect(computeLevel([...fine, ...more], variants)).toBe(level);
   });
 
   it('is non-conformant when nothing was ever seen to hold', () => {
     expect(computeLevel([], [])).toBe('non-conformant');
-    expect(computeLevel([result('send.answers', 'inconclusive')], lanes)).toBe('non-conformant');
+    expect(computeLevel([result('send.answers', 'inconclusive')], variants)).toBe('non-conformant');
   });
 
   it('knows a rule of an older version by its family', () => {

@@ -42,10 +42,10 @@ export function ruleArea(id: string): string {
  */
 export function computeLevel(
   results: readonly RuleResult[],
-  lanes: readonly ProtocolVariant[],
+  variants: readonly ProtocolVariant[],
 ): ConformanceLevel {
   const musts = results.filter(({ rule }) => rule.level === 'MUST');
-  const [first] = lanes;
+  const [first] = variants;
   const isBroken = ({ verdict }: RuleResult): boolean => verdict === 'fail';
   const isCore = (result: RuleResult): boolean => {
     const { rule, version, transport } = result;

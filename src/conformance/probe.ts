@@ -27,16 +27,16 @@ export interface ObservedStream {
   readonly exchange: HttpExchange;
   readonly events: readonly NormalizedEvent[];
   /** An error that came instead of a stream, or in it. */
-  readonly fault: ErrorResponse | undefined;
+  readonly error: ErrorResponse | undefined;
   /** True when it opened as a stream of events. */
   readonly isStream: boolean;
   /** True when the agent ended it, and not we or the deadline. */
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
 }
 
 /** How to read a stream. */
 export interface StreamReadOptions {
-  readonly manner?: RequestOverrides;
+  readonly overrides?: RequestOverrides;
   /** True ends the reading with this event. */
   readonly until?: (event: NormalizedEvent, index: number) => boolean;
   readonly deadline?: number;
@@ -45,26 +45,26 @@ export interface StreamReadOptions {
 
 /** What a run gives its probes. */
 export interface ProbeContext {
-  readonly line: RawHttpClient;
-  readonly speech: ProtocolDriver;
+  readonly http: RawHttpClient;
+  readonly driver: ProtocolDriver;
   /** Everything that is sent beside what the version wants: credentials. */
   readonly headers: Readonly<Record<string, string>>;
   /** The credentials of somebody else, if there are any. */
-  readonly otherHeaders?: Readonly<Record<string, string>>;
+  readonly otherUserHeaders?: Readonly<Record<string, string>>;
   /** The credentials of somebody who is known and may not send messages, if there are any. */
-  readonly limitedHeaders?: Readonly<Record<string, string>>;
+  readonly restrictedUserHeaders?: Readonly<Record<string, string>>;
   readonly card: JsonObject;
   readonly cardUrl: string;
-  readonly reach: PromptCatalog;
-  readonly shadows: TaskTracker;
+  readonly prompts: PromptCatalog;
+  readonly taskTracker: TaskTracker;
   readonly receiver: WebhookReceiver;
   /** Other transports of the same version, to compare with. */
-  readonly others: readonly ProtocolDriver[];
+  readonly siblings: readonly ProtocolDriver[];
   /** Milliseconds for one answer and for one task to end. */
   readonly deadline: number;
   /** Asks leave for one more message; throws `Inconclusive` when there were too many. */
-  readonly spend: () => void;
-  readonly see: (sighting: Observation) => void;
+  readonly countMessage: () => void;
+  readonly observe: (observation: Observation) => void;
 }
 
 /** What a check has to work with: one version over one transport. Whatever passes through it is looked at by all invariants. */
@@ -73,14 +73,14 @@ export class Probe {
   /** The exchanges of this check, for its evidence. */
   readonly exchanges: HttpExchange[] = [];
   /** What was wrong without being all wrong. */
-  readonly complaints: { message: string; evidence: Evidence }[] = [];
+  readonly warnings: { message: string; evidence: Evidence }[] = [];
 
-  constructor(tools: ProbeContext) {
-    this.context = tools;
+  constructor(context: ProbeContext) {
+    this.context = context;
   }
 
   get driver(): ProtocolDriver {
-    return this.context.speech;
+    return this.context.driver;
   }
 
   get card(): JsonObject {
@@ -92,8 +92,8 @@ export class Probe {
   }
 
   /** The same, over another transport of the version. */
-  withDriver(speech: ProtocolDriver): Probe {
-    return this.#beside({ ...this.context, speech });
+  withDriver(driver: ProtocolDriver): Probe {
+    return this.#beside({ ...this.context, driver });
   }
 
   /** The same, as somebody else; an empty object is nobody. */
@@ -101,15 +101,15 @@ export class Probe {
     return this.#beside({ ...this.context, headers });
   }
 
-  #beside(tools: ProbeContext): Probe {
-    const other = new Probe(tools);
+  #beside(context: ProbeContext): Probe {
+    const other = new Probe(context);
     (other as { exchanges: HttpExchange[] }).exchanges = this.exchanges;
     return other;
   }
 
   /** Sends anything and looks at nothing. */
-  async raw(request: RawRequest): Promise<HttpExchange> {
-    const exchange = await this.context.line.send({
+  async sendRaw(request: RawRequest): Promise<HttpExchange> {
+    const exchange = await this.context.http.send({
       ...request,
       headers: { ...this.context.headers, ...request.headers },
     });
@@ -121,119 +121,123 @@ export class Probe {
   }
 
   /** Asks for an operation, and gives what was answered, be it an error. */
-  async ask(
+  async call(
     operation: DriverOperation,
-    asking: OperationInput,
-    manner?: RequestOverrides,
+    input: OperationInput,
+    overrides?: RequestOverrides,
   ): Promise<DecodedResponse> {
-    if (operation === 'send' || operation === 'stream') this.context.spend();
-    const request = this.#said(operation, asking, manner);
+    if (operation === 'send' || operation === 'stream') this.context.countMessage();
+    const request = this.#said(operation, input, overrides);
     const askedAt = performance.now();
-    const exchange = await this.raw(request);
-    const heard = this.driver.decode(exchange);
-    this.context.see({
+    const exchange = await this.sendRaw(request);
+    const response = this.driver.decode(exchange);
+    this.context.observe({
       kind: 'response',
       driver: this.driver,
       exchange,
       operation,
-      input: asking,
-      overrides: manner,
-      response: heard,
+      input,
+      overrides,
+      response,
     });
     const isTaskAnswer = operation === 'send' || operation === 'get' || operation === 'cancel';
-    const task = isTaskAnswer ? this.driver.taskOf(heard.result) : undefined;
+    const task = isTaskAnswer ? this.driver.decodeTask(response.result) : undefined;
     if (task) this.#seeTask(task, operation, exchange, askedAt);
-    return heard;
+    return response;
   }
 
   /** Asks for an operation that must succeed. */
-  async ok(operation: DriverOperation, asking: OperationInput, manner?: RequestOverrides): Promise<unknown> {
-    const heard = await this.ask(operation, asking, manner);
-    if (heard.fault || heard.problem !== undefined)
-      throw new RuleViolationError(`${operation} failed: ${describeResponse(heard)}`, {
+  async expectResult(
+    operation: DriverOperation,
+    input: OperationInput,
+    overrides?: RequestOverrides,
+  ): Promise<unknown> {
+    const response = await this.call(operation, input, overrides);
+    if (response.error || response.decodeError !== undefined)
+      throw new RuleViolationError(`${operation} failed: ${describeResponse(response)}`, {
         expected: 'a result',
-        actual: describeResponse(heard),
-        exchanges: [heard.exchange],
+        actual: describeResponse(response),
+        exchanges: [response.exchange],
       });
-    return heard.result;
+    return response.result;
   }
 
   /** Asks for an operation that must be refused with one of these errors. */
-  async refused(
+  async expectError(
     operation: DriverOperation,
-    asking: OperationInput,
+    input: OperationInput,
     names: ProtocolErrorName | readonly ProtocolErrorName[],
-    manner?: RequestOverrides,
+    overrides?: RequestOverrides,
   ): Promise<ErrorResponse> {
-    const heard = await this.ask(operation, asking, manner);
-    return this.refusal(heard, names, operation);
+    const response = await this.call(operation, input, overrides);
+    return this.assertError(response, names, operation);
   }
 
   /** Expects an answer to be one of these errors. */
-  refusal(
-    heard: DecodedResponse,
+  assertError(
+    response: DecodedResponse,
     names: ProtocolErrorName | readonly ProtocolErrorName[],
     what: string,
   ): ErrorResponse {
     const list = [names].flat();
-    const evidence = { expected: list.join(' or '), exchanges: [heard.exchange] };
-    if (!heard.fault)
-      throw new RuleViolationError(`${what} was not refused: ${describeResponse(heard)}`, {
+    const evidence = { expected: list.join(' or '), exchanges: [response.exchange] };
+    if (!response.error)
+      throw new RuleViolationError(`${what} was not refused: ${describeResponse(response)}`, {
         ...evidence,
-        actual: describeResponse(heard),
+        actual: describeResponse(response),
       });
-    const { fault } = heard;
-    if (!isJsonObject(fault.raw))
+    const { error } = response;
+    if (!isJsonObject(error.raw))
       throw new RuleViolationError(
-        `${what} was refused with something that is no JSON object: ${describeResponse(heard)}`,
+        `${what} was refused with something that is no JSON object: ${describeResponse(response)}`,
         {
           ...evidence,
-          actual: heard.exchange.body.slice(0, 120),
+          actual: response.exchange.body.slice(0, 120),
         },
       );
-    const wrong = list.map((name) => errorMismatch(fault, name, this.driver.transport));
+    const wrong = list.map((name) => errorMismatch(error, name, this.driver.transport));
     if (wrong.every((each) => each !== undefined))
       throw new RuleViolationError(`${what} was refused with the wrong error: expected ${wrong[0]}`, {
         ...evidence,
-        actual: describeResponse(heard),
+        actual: describeResponse(response),
       });
-    return fault;
+    return error;
   }
 
   /** Sends a message and follows what comes of it, or follows a task. */
-  async follow(
+  async openStream(
     operation: 'stream' | 'subscribe',
-    asking: OperationInput,
+    input: OperationInput,
     following: StreamReadOptions = {},
   ): Promise<ObservedStream> {
-    if (operation === 'stream') this.context.spend();
+    if (operation === 'stream') this.context.countMessage();
     const events: NormalizedEvent[] = [];
-    let fault: ErrorResponse | undefined;
-    const { until, manner, deadline, signal } = following;
-    const request = this.#said(operation, asking, manner);
+    let error: ErrorResponse | undefined;
+    const { until, overrides, deadline, signal } = following;
+    const request = this.#said(operation, input, overrides);
     const seen: Observation[] = [];
     const askedAt = performance.now();
-    const exchange = await this.raw({
+    const exchange = await this.sendRaw({
       ...request,
       headers: { accept: 'text/event-stream', ...request.headers },
       ...(deadline === undefined ? {} : { deadline }),
       ...(signal ? { signal } : {}),
       onFrame: (frame) => {
         if (frame.data === undefined) return false;
-        const heard = this.driver.decodeFrame(frame, { frames: [] });
-        fault ??= heard.fault;
-        if (heard.fault) return false;
-        const event: NormalizedEvent = heard.problem
-          ? { kind: 'unknown', why: heard.problem, raw: frame.data }
-          : this.driver.eventOf(heard.event);
+        const response = this.driver.decodeFrame(frame, { frames: [] });
+        error ??= response.error;
+        if (response.error) return false;
+        const event: NormalizedEvent = response.problem
+          ? { kind: 'unknown', why: response.problem, raw: frame.data }
+          : this.driver.decodeEvent(response.event);
         const index = events.push(event) - 1;
-        this.context.shadows.recordEvent(event);
+        this.context.taskTracker.recordEvent(event);
         seen.push({
           kind: 'event',
           driver: this.driver,
           exchange: empty,
           operation,
-          input: asking,
+          input,
           frame,
           event,
           index,
@@ -241,47 +245,47 @@ export class Probe {
         return until?.(event, index) ?? false;
       },
     });
-    for (const sighting of seen)
-      this.#seeEvent({ ...sighting, exchange } as Observation & { kind: 'event' }, askedAt);
+    for (const observation of seen)
+      this.#seeEvent({ ...observation, exchange } as Observation & { kind: 'event' }, askedAt);
     const isStream = isEventStream(exchange);
-    const isWhole = exchange.end === 'complete';
+    const isComplete = exchange.end === 'complete';
     if (isStream)
-      this.context.see({
+      this.context.observe({
         kind: 'stream',
         driver: this.driver,
         exchange,
         operation,
-        input: asking,
+        input,
         events,
-        isComplete: isWhole,
+        isComplete,
       });
     else {
-      const heard = this.driver.decode(exchange);
-      fault ??= heard.fault;
-      this.context.see({
+      const response = this.driver.decode(exchange);
+      error ??= response.error;
+      this.context.observe({
         kind: 'response',
         driver: this.driver,
         exchange,
         operation,
-        input: asking,
-        overrides: manner,
-        response: heard,
+        input,
+        overrides,
+        response,
       });
     }
-    return { exchange, events, fault, isStream, isWhole };
+    return { exchange, events, error, isStream, isComplete };
   }
 
   /** Follows something that must be a stream. */
-  async followed(
+  async expectStream(
     operation: 'stream' | 'subscribe',
-    asking: OperationInput,
+    input: OperationInput,
     following?: StreamReadOptions,
   ): Promise<ObservedStream> {
-    const followed = await this.follow(operation, asking, following);
-    const { exchange, fault, isStream } = followed;
+    const followed = await this.openStream(operation, input, following);
+    const { exchange, error, isStream } = followed;
     if (!isStream || followed.events.length === 0) {
-      const actual = fault
-        ? faultText(fault)
+      const actual = error
+        ? faultText(error)
         : `HTTP ${exchange.status}, ${exchange.headers['content-type'] ?? 'no type'}`;
       throw new RuleViolationError(`${operation} gave no stream of events: ${actual}`, {
         expected: 'text/event-stream with events',
@@ -297,19 +301,19 @@ export class Probe {
    *
    * @throws Inconclusive when it leads elsewhere: then nothing can be said about the rule.
    */
-  async reach(
+  async sendPrompt(
     want: TargetOutcome,
-    asking: Omit<OperationInput, 'message'> & { message?: MessageDraft } = {},
+    input: Omit<OperationInput, 'message'> & { message?: MessageDraft } = {},
   ): Promise<NormalizedTask> {
-    const draft = { ...this.context.reach.promptFor(want), ...asking.message };
-    const heard = await this.ask('send', { ...asking, message: draft });
-    const task = this.driver.taskOf(heard.result);
+    const draft = { ...this.context.prompts.promptFor(want), ...input.message };
+    const response = await this.call('send', { ...input, message: draft });
+    const task = this.driver.decodeTask(response.result);
     if (!task?.id) {
-      const isMessage = this.driver.messageOf(heard.result) !== undefined;
+      const isMessage = this.driver.decodeMessage(response.result) !== undefined;
       throw new InconclusiveError(
         isMessage
           ? `The agent answers "${draft.text ?? draft.messageId}" with a message and makes no task; name a text that makes one in a scenario file.`
-          : `No task could be made: ${describeResponse(heard)}`,
+          : `No task could be made: ${describeResponse(response)}`,
       );
     }
     const goals: Partial<Record<TargetOutcome, string>> = {
@@ -319,9 +323,11 @@ export class Probe {
       rejected: 'rejected',
     };
     const goal = goals[want];
-    if (goal === undefined || asking.returnImmediately) return task;
+    if (goal === undefined || input.returnImmediately) return task;
     const rested =
-      terminalStates.has(task.state) || interruptedStates.has(task.state) ? task : await this.rest(task.id);
+      terminalStates.has(task.state) || interruptedStates.has(task.state)
+        ? task
+        : await this.waitUntilTerminalOrInterrupted(task.id);
     if (rested.state !== goal)
       throw new InconclusiveError(
         `The message for "${want}" led to "${rested.state}", so this could not be tried.`,
@@ -330,31 +336,37 @@ export class Probe {
   }
 
   /** A task that is at work and will be for a while. */
-  async slow(asking: Omit<OperationInput, 'message'> = {}): Promise<NormalizedTask> {
-    if (this.driver.version !== '0.1') return this.reach('slow', { returnImmediately: true, ...asking });
+  async startSlowTask(input: Omit<OperationInput, 'message'> = {}): Promise<NormalizedTask> {
+    if (this.driver.version !== '0.1') return this.sendPrompt('slow', { returnImmediately: true, ...input });
     // In 0.1 every send waits, so the task is begun with a stream that is left.
     if (this.capabilities.streaming !== true)
       throw new InconclusiveError('In 0.1 a task at work is seen in streams only, and this agent has none.');
-    const message = { ...this.context.reach.promptFor('slow'), taskId: crypto.randomUUID() };
-    await this.followed('stream', { ...asking, message }, { until: () => true });
-    return this.get(message.taskId);
+    const message = { ...this.context.prompts.promptFor('slow'), taskId: crypto.randomUUID() };
+    await this.expectStream('stream', { ...input, message }, { until: () => true });
+    return this.getTask(message.taskId);
   }
 
   /** A task that has ended well. */
-  async completed(
-    asking: Omit<OperationInput, 'message'> & { message?: MessageDraft } = {},
+  async completeTask(
+    input: Omit<OperationInput, 'message'> & { message?: MessageDraft } = {},
   ): Promise<NormalizedTask> {
-    const task = await this.reach('completed', asking);
-    const rested = terminalStates.has(task.state) || task.id === undefined ? task : await this.rest(task.id);
+    const task = await this.sendPrompt('completed', input);
+    const rested =
+      terminalStates.has(task.state) || task.id === undefined
+        ? task
+        : await this.waitUntilTerminalOrInterrupted(task.id);
     if (rested.state !== 'completed')
       throw new InconclusiveError(`No task could be completed: "${rested.state}" was the best.`);
     return rested;
   }
 
   /** Asks for a task that must be there. */
-  async get(id: string, historyLength?: number): Promise<NormalizedTask> {
-    const result = await this.ok('get', historyLength === undefined ? { id } : { id, historyLength });
-    const task = this.driver.taskOf(result);
+  async getTask(id: string, historyLength?: number): Promise<NormalizedTask> {
+    const result = await this.expectResult(
+      'get',
+      historyLength === undefined ? { id } : { id, historyLength },
+    );
+    const task = this.driver.decodeTask(result);
     if (!task)
       throw new RuleViolationError('get gave something that is no task', {
         exchanges: this.exchanges.slice(-1),
@@ -363,10 +375,10 @@ export class Probe {
   }
 
   /** Asks for a task again and again until it is as wanted. */
-  async poll(id: string, isThere: (task: NormalizedTask) => boolean): Promise<NormalizedTask> {
+  async pollTask(id: string, isThere: (task: NormalizedTask) => boolean): Promise<NormalizedTask> {
     const until = performance.now() + this.context.deadline;
     for (let wait = 20; ; wait = Math.min(wait * 1.6, 1_000)) {
-      const task = await this.get(id);
+      const task = await this.getTask(id);
       if (isThere(task)) return task;
       if (performance.now() + wait > until)
         throw new RuleViolationError(
@@ -380,8 +392,8 @@ export class Probe {
   }
 
   /** Waits until a task has ended or waits for its caller. */
-  rest(id: string): Promise<NormalizedTask> {
-    return this.poll(id, ({ state }) => terminalStates.has(state) || interruptedStates.has(state));
+  waitUntilTerminalOrInterrupted(id: string): Promise<NormalizedTask> {
+    return this.pollTask(id, ({ state }) => terminalStates.has(state) || interruptedStates.has(state));
   }
 
   /** Says that a rule is broken unless something holds. */
@@ -391,31 +403,31 @@ export class Probe {
 
   /** Notes what is wrong and goes on. */
   warn(message: string, evidence: Evidence = {}): void {
-    this.complaints.push({ message, evidence: { exchanges: this.exchanges.slice(-1), ...evidence } });
+    this.warnings.push({ message, evidence: { exchanges: this.exchanges.slice(-1), ...evidence } });
   }
 
   #said(
     operation: DriverOperation,
-    asking: OperationInput,
-    manner: RequestOverrides | undefined,
+    input: OperationInput,
+    overrides: RequestOverrides | undefined,
   ): RawRequest {
-    const request = this.driver.encode(operation, asking, manner);
+    const request = this.driver.encode(operation, input, overrides);
     if (!request) throw new InconclusiveError(`${this.driver.version} has no word for ${operation}.`);
     return request;
   }
 
   #seeTask(task: NormalizedTask, from: DriverOperation, exchange: HttpExchange, askedAt: number): void {
-    const { shadows, see } = this.context;
-    const known = shadows.get(task.id);
+    const { taskTracker, observe } = this.context;
+    const known = taskTracker.get(task.id);
     // What was under way before we learned of the end may tell of the time before it.
-    const shadow = known?.endedAt !== undefined && known.endedAt > askedAt ? undefined : known;
-    see({ kind: 'task', driver: this.driver, exchange, task, from, trackedTask: shadow });
-    shadows.recordTask(task);
+    const trackedTask = known?.endedAt !== undefined && known.endedAt > askedAt ? undefined : known;
+    observe({ kind: 'task', driver: this.driver, exchange, task, from, trackedTask });
+    taskTracker.recordTask(task);
   }
 
-  #seeEvent(sighting: Observation & { kind: 'event' }, askedAt: number): void {
-    this.context.see(sighting);
-    const { event, exchange, operation } = sighting;
+  #seeEvent(observation: Observation & { kind: 'event' }, askedAt: number): void {
+    this.context.observe(observation);
+    const { event, exchange, operation } = observation;
     if (event.kind === 'task') this.#seeTask(event.task, operation, exchange, askedAt);
   }
 }
@@ -428,8 +440,8 @@ export function verdictForLevel(level: RequirementLevel): 'fail' | 'warn' {
 const empty = {} as HttpExchange;
 
 /** An answer in a few words. */
-export function describeResponse({ fault, problem, result }: DecodedResponse): string {
-  if (fault) return faultText(fault);
+export function describeResponse({ error, decodeError: problem, result }: DecodedResponse): string {
+  if (error) return faultText(error);
   if (problem !== undefined) return problem;
   return JSON.stringify(result)?.slice(0, 200) ?? 'nothing';
 }

@@ -29,9 +29,9 @@ export interface RunChecksOptions {
   /** Sent with every request: credentials. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The credentials of somebody else, for checks of isolation. */
-  readonly otherHeaders?: Readonly<Record<string, string>>;
+  readonly otherUserHeaders?: Readonly<Record<string, string>>;
   /** The credentials of somebody who is known to the agent and may not send messages. */
-  readonly limitedHeaders?: Readonly<Record<string, string>>;
+  readonly restrictedUserHeaders?: Readonly<Record<string, string>>;
   /** Messages that lead to states. */
   readonly prompts?: OutcomePrompts;
   readonly versions?: readonly CheckedVersion[];
@@ -78,7 +78,7 @@ export interface RunChecksOutcome {
 /** A check that is run on a lane. */
 interface ScheduledCheck {
   readonly check: Check;
-  readonly tools: ProbeContext;
+  readonly context: ProbeContext;
 }
 
 /** How many checks are under way at once, on all lanes together. */
@@ -93,9 +93,9 @@ class CheckRun {
   readonly #url: string;
   readonly #options: RunChecksOptions;
   readonly #timeout: number;
-  readonly #line: RawHttpClient;
+  readonly #http: RawHttpClient;
   readonly #receiver: WebhookReceiver;
-  readonly #watch: InvariantMonitor;
+  readonly #monitor: InvariantMonitor;
   readonly #results: RuleResult[] = [];
   readonly #began = new Date();
   readonly #ends: number;
@@ -108,121 +108,130 @@ class CheckRun {
     this.#timeout = options.timeout ?? 60_000;
     this.#ends = performance.now() + (options.maxTime ?? 600_000);
     const insecure = options.insecure ?? false;
-    this.#line = new RawHttpClient({ deadline: Math.min(this.#timeout, 30_000), insecure });
+    this.#http = new RawHttpClient({ deadline: Math.min(this.#timeout, 30_000), insecure });
     this.#receiver = new WebhookReceiver(options.webhookUrl, options.webhookPort);
-    this.#watch = new InvariantMonitor(options.invariants.filter((each) => this.#isWanted(each)));
+    this.#monitor = new InvariantMonitor(options.invariants.filter((each) => this.#isWanted(each)));
   }
 
   async run(): Promise<RunChecksOutcome> {
     try {
-      const cards = await findCards(this.#line, this.#url, this.#options.headers ?? {});
-      const lanes = await this.#lanes(cards);
-      if (lanes.length === 0) return this.#outcome(cards, [], await this.#unreachable(cards));
-      const byVersion = groupBy(lanes, ({ version }) => version);
+      const cards = await findCards(this.#http, this.#url, this.#options.headers ?? {});
+      const variants = await this.#lanes(cards);
+      if (variants.length === 0) return this.#outcome(cards, [], await this.#unreachable(cards));
+      const byVersion = groupBy(variants, ({ version }) => version);
       const checks = this.#options.checks.filter((each) => this.#isWanted(each));
-      const trials: ScheduledCheck[] = [];
-      for (const lane of lanes) {
-        const tools = this.#toolsFor(lane, cards, byVersion.get(lane.version) ?? []);
-        if (this.#options.warmUp) await this.#warmUp(tools);
-        trials.push(...checks.filter((each) => isFor(each, lane, lanes)).map((check) => ({ check, tools })));
+      const scheduled: ScheduledCheck[] = [];
+      for (const variant of variants) {
+        const context = this.#toolsFor(variant, cards, byVersion.get(variant.version) ?? []);
+        if (this.#options.warmUp) await this.#warmUp(context);
+        scheduled.push(
+          ...checks.filter((each) => isFor(each, variant, variants)).map((check) => ({ check, context })),
+        );
       }
-      this.#total = trials.length;
-      await this.#runAll(trials);
-      this.#results.push(...this.#watch.results(lanes));
-      return this.#outcome(cards, lanes, undefined);
+      this.#total = scheduled.length;
+      await this.#runAll(scheduled);
+      this.#results.push(...this.#monitor.results(variants));
+      return this.#outcome(cards, variants, undefined);
     } finally {
       this.#receiver.close();
-      this.#line.close();
+      this.#http.close();
     }
   }
 
   async #lanes(cards: readonly PublishedCard[]): Promise<ProtocolDriver[]> {
     const { versions, transports } = this.#options;
-    const lanes: ProtocolDriver[] = [];
-    for (const shown of cards) {
-      for (const lane of cardVariants(shown)) {
-        if (versions && !versions.includes(lane.version)) continue;
-        if (transports && !transports.includes(lane.transport)) continue;
-        if (!lanes.some((each) => each.version === lane.version && each.transport === lane.transport))
-          lanes.push(lane);
+    const variants: ProtocolDriver[] = [];
+    for (const published of cards) {
+      for (const variant of cardVariants(published)) {
+        if (versions && !versions.includes(variant.version)) continue;
+        if (transports && !transports.includes(variant.transport)) continue;
+        if (
+          !variants.some((each) => each.version === variant.version && each.transport === variant.transport)
+        )
+          variants.push(variant);
       }
     }
     // Whoever names a version wants it tried, whatever the card says.
     for (const version of versions ?? []) {
-      if (lanes.some((lane) => lane.version === version)) continue;
+      if (variants.some((variant) => variant.version === version)) continue;
       const at = asText(cards[0]?.card.url) ?? this.#url;
-      lanes.push(createDriver(version, transports?.[0] ?? 'JSONRPC', at));
+      variants.push(createDriver(version, transports?.[0] ?? 'JSONRPC', at));
     }
-    return lanes;
+    return variants;
   }
 
   async #unreachable(cards: readonly PublishedCard[]): Promise<string> {
     if (cards.length > 0) return 'The card names no JSON-RPC or REST interface that could be tried.';
-    const { firstExchange: first } = this.#line;
-    const seen = first && first.status > 0 ? `HTTP ${first.status}` : (first?.transportError ?? 'no answer');
+    const { firstExchange } = this.#http;
+    const seen =
+      firstExchange && firstExchange.status > 0
+        ? `HTTP ${firstExchange.status}`
+        : (firstExchange?.transportError ?? 'no answer');
     return `There is no agent card at ${this.#url} (${seen}).`;
   }
 
   #toolsFor(
-    speech: ProtocolDriver,
+    driver: ProtocolDriver,
     cards: readonly PublishedCard[],
     siblings: readonly ProtocolDriver[],
   ): ProbeContext {
-    const shown = cards.find(({ version }) => version === speech.version) ?? cards[0];
-    const card: JsonObject = shown?.card ?? {};
+    const published = cards.find(({ version }) => version === driver.version) ?? cards[0];
+    const card: JsonObject = published?.card ?? {};
     return {
-      line: this.#line,
-      speech,
+      http: this.#http,
+      driver,
       headers: this.#options.headers ?? {},
-      ...(this.#options.otherHeaders ? { otherHeaders: this.#options.otherHeaders } : {}),
-      ...(this.#options.limitedHeaders ? { limitedHeaders: this.#options.limitedHeaders } : {}),
+      ...(this.#options.otherUserHeaders ? { otherUserHeaders: this.#options.otherUserHeaders } : {}),
+      ...(this.#options.restrictedUserHeaders
+        ? { restrictedUserHeaders: this.#options.restrictedUserHeaders }
+        : {}),
       card,
-      cardUrl: shown?.url ?? this.#url,
-      reach: new PromptCatalog(this.#options.prompts ?? {}, cardExamples(card, this.#options.skills)),
-      shadows: new TaskTracker(),
+      cardUrl: published?.url ?? this.#url,
+      prompts: new PromptCatalog(this.#options.prompts ?? {}, cardExamples(card, this.#options.skills)),
+      taskTracker: new TaskTracker(),
       receiver: this.#receiver,
-      others: siblings.filter((each) => each !== speech),
+      siblings: siblings.filter((each) => each !== driver),
       deadline: this.#timeout,
-      spend: () => this.#spend(),
-      see: (sighting) => this.#watch.observe(sighting),
+      countMessage: () => this.#spend(),
+      observe: (observation) => this.#monitor.observe(observation),
     };
   }
 
   /** Lane after lane, but no lane waits for the slow checks of the one before: most of their time is the agent's. */
-  async #runAll(trials: readonly ScheduledCheck[]): Promise<void> {
-    const together = trials.filter(({ check }) => !check.runsExclusively);
+  async #runAll(scheduled: readonly ScheduledCheck[]): Promise<void> {
+    const together = scheduled.filter(({ check }) => !check.runsExclusively);
     let next = 0;
     const work = async (): Promise<void> => {
       for (let each = together[next++]; each; each = together[next++]) await this.#try(each);
     };
     await Promise.all(Array.from({ length: width }, work));
-    for (const each of trials.filter(({ check }) => check.runsExclusively)) await this.#try(each);
+    for (const each of scheduled.filter(({ check }) => check.runsExclusively)) await this.#try(each);
   }
 
   /** Says something that the agent says it understands, and notes where that leads. */
-  async #warmUp({ speech, reach, headers, line }: ProbeContext): Promise<void> {
+  async #warmUp({ driver, prompts: reach, headers, http }: ProbeContext): Promise<void> {
     const draft = reach.anyPrompt();
-    const request = speech.encode('send', { message: draft });
+    const request = driver.encode('send', { message: draft });
     if (!request) return;
     this.#spend();
-    const exchange = await line.send({ ...request, headers: { ...headers, ...request.headers } });
-    const { result } = speech.decode(exchange);
+    const exchange = await http.send({ ...request, headers: { ...headers, ...request.headers } });
+    const { result } = driver.decode(exchange);
     const { messageId: _fresh, ...way } = draft;
-    const task = speech.taskOf(result);
-    if (speech.messageOf(result)) reach.learn('message', way);
+    const task = driver.decodeTask(result);
+    if (driver.decodeMessage(result)) reach.learn('message', way);
     if (task?.state === 'completed' && (task.artifacts ?? []).length > 0) reach.learn('artifact', way);
     if (task?.state === 'input-required') reach.learn('input-required', way);
   }
 
-  async #try({ check, tools }: ScheduledCheck): Promise<void> {
-    const probe = new Probe(tools);
+  async #try({ check, context }: ScheduledCheck): Promise<void> {
+    const probe = new Probe(context);
     const began = performance.now();
-    const { version, transport } = tools.speech;
+    const { version, transport } = context.driver;
     const where = { version, transport: check.about === 'card' ? undefined : transport };
     const told = (verdict: RuleVerdict, message: string, error?: RuleViolationError): RuleResult => {
       const broken = [
         ...(error ? [{ message: error.message, evidence: error.evidence }] : []),
-        ...probe.complaints,
+        ...probe.warnings,
       ];
       const violations = broken.map(({ message: text, evidence }) => ({
         message: text,
@@ -240,7 +249,7 @@ class CheckRun {
       const left = this.#ends - performance.now();
       if (left <= 0) throw new InconclusiveError('The time for the whole run was over; raise --max-time.');
       await withDeadline(() => check.run(probe), Math.min(this.#timeout * 2, left), this.#options.signal);
-      const first = probe.complaints[0];
+      const first = probe.warnings[0];
       result = first ? told(verdictForLevel(check.level), first.message) : told('pass', '');
     } catch (error) {
       if (error instanceof NotApplicableError) result = told('not-applicable', error.message);
@@ -275,30 +284,32 @@ class CheckRun {
 
   #outcome(
     cards: readonly PublishedCard[],
-    lanes: readonly ProtocolDriver[],
+    variants: readonly ProtocolDriver[],
     unreachable: string | undefined,
   ): RunChecksOutcome {
     return {
       url: this.#url,
       cards,
-      variants: lanes.map(({ version, transport, url }) => ({ version, transport, url })),
+      variants: variants.map(({ version, transport, url }) => ({ version, transport, url })),
       results: this.#results,
-      warnings: this.#warnings(lanes),
+      warnings: this.#warnings(variants),
       unreachable,
       messages: this.#messages,
-      requests: this.#line.requestCount,
+      requests: this.#http.requestCount,
       milliseconds: Date.now() - this.#began.getTime(),
       began: this.#began.toISOString(),
     };
   }
 
   /** What makes a green report meaningless is said first. */
-  #warnings(lanes: readonly ProtocolDriver[]): string[] {
+  #warnings(variants: readonly ProtocolDriver[]): string[] {
     const warnings: string[] = [];
-    const { requestCount: count, authRejections: refused } = this.#line;
-    if (refused * 2 > count)
-      warnings.push(`${refused} of ${count} requests were refused with 401 or 403: give credentials.`);
-    for (const { version, transport } of lanes) {
+    const { requestCount, authRejections } = this.#http;
+    if (authRejections * 2 > requestCount)
+      warnings.push(
+        `${authRejections} of ${requestCount} requests were refused with 401 or 403: give credentials.`,
+      );
+    for (const { version, transport } of variants) {
       const own = this.#results.filter((each) => each.version === version && each.transport === transport);
       if (
         own.length > 0 &&
@@ -311,10 +322,10 @@ class CheckRun {
 }
 
 /** A check about the card runs once for each version, on its first lane. */
-function isFor(check: Check, lane: ProtocolDriver, lanes: readonly ProtocolDriver[]): boolean {
-  if (!check.versions.includes(lane.version)) return false;
-  if (check.about === 'card') return lanes.find(({ version }) => version === lane.version) === lane;
-  return check.transports?.includes(lane.transport) ?? true;
+function isFor(check: Check, variant: ProtocolDriver, variants: readonly ProtocolDriver[]): boolean {
+  if (!check.versions.includes(variant.version)) return false;
+  if (check.about === 'card') return variants.find(({ version }) => version === variant.version) === variant;
+  return check.transports?.includes(variant.transport) ?? true;
 }
 
 function missingNeed(
@@ -322,7 +333,7 @@ function missingNeed(
   probe: Probe,
   options: RunChecksOptions,
 ): Error | undefined {
-  const { capabilities, card, driver: speech } = probe;
+  const { capabilities, card, driver } = probe;
   const has: Readonly<Record<Precondition, boolean>> = {
     streaming: capabilities.streaming === true,
     'no-streaming': capabilities.streaming !== true,
@@ -334,8 +345,8 @@ function missingNeed(
       capabilities.extendedAgentCard !== true && card.supportsAuthenticatedExtendedCard !== true,
     security: asksForCredentials(card),
     credentials: Object.keys(options.headers ?? {}).length > 0,
-    'second-identity': options.otherHeaders !== undefined,
-    'limited-identity': options.limitedHeaders !== undefined,
+    'second-identity': options.otherUserHeaders !== undefined,
+    'limited-identity': options.restrictedUserHeaders !== undefined,
     signatures: (asList(card.signatures) ?? []).length > 0,
     extensions: (asList(capabilities.extensions) ?? []).length > 0,
     tenant: (asList(card.supportedInterfaces) ?? []).some(
@@ -345,7 +356,7 @@ function missingNeed(
   for (const need of needs) {
     if (has[need]) continue;
     const isOpen = !has.security && /^credentials$|-identity$/.test(need);
-    if (isOpen) return new NotApplicableError(`The card of ${speech.version} asks for no credentials.`);
+    if (isOpen) return new NotApplicableError(`The card of ${driver.version} asks for no credentials.`);
     if (need === 'credentials')
       return new InconclusiveError('Give credentials with --header to have this tried.');
     if (need === 'second-identity')
@@ -357,7 +368,7 @@ function missingNeed(
         'Nobody is named who may not send messages; give the credentials of such a caller with --limited-header to have this tried.',
       );
     return new NotApplicableError(
-      `The card of ${speech.version} says that there is ${need.replace('-', ' ')}: no.`,
+      `The card of ${driver.version} says that there is ${need.replace('-', ' ')}: no.`,
     );
   }
   return undefined;

@@ -7,7 +7,7 @@ import { type RunChecksOptions, type RunChecksOutcome, runChecks } from './run-c
 /** How an agent is examined. */
 export interface TestConformanceOptions extends TestPairOptions {
   /** Another agent, to see whether the two get on. */
-  readonly second?: string;
+  readonly peer?: string;
 }
 
 /** Examines an agent by every rule: waits until it is awake, runs every check, and tries it with another agent. */
@@ -15,7 +15,7 @@ export async function testConformance(
   url: string,
   options: TestConformanceOptions = {},
 ): Promise<RunChecksOutcome> {
-  const { second, timeout = 60_000, headers, insecure } = options;
+  const { peer: second, timeout = 60_000, headers, insecure } = options;
   const began = new Date();
   const told = { ...(headers ? { headers } : {}), ...(insecure ? { insecure } : {}) };
   const silence = await waitUntilReachable(url, { ...told, timeout: Math.min(timeout, 10_000) });

@@ -32,26 +32,26 @@ export function detectCardVersion(card: JsonObject): { version: CheckedVersion; 
 
 /** Every way in which a card says that its agent can be spoken to, each once, the preferred one first. */
 export function cardVariants({ card, url, version }: PublishedCard): ProtocolDriver[] {
-  const lanes: ProtocolDriver[] = [];
+  const variants: ProtocolDriver[] = [];
   const extensions = requiredExtensions(card);
   const add = (spoken: CheckedVersion | undefined, binding: unknown, at: unknown, tenant?: unknown): void => {
     const where = absolute(asText(at), url);
     const transport = transportOf(binding);
     if (spoken === undefined || transport === undefined || where === undefined) return;
-    if (lanes.some((lane) => lane.version === spoken && lane.transport === transport)) return;
-    lanes.push(withDeclaredExtensions(createDriver(spoken, transport, where, asText(tenant)), extensions));
+    if (variants.some((variant) => variant.version === spoken && variant.transport === transport)) return;
+    variants.push(withDeclaredExtensions(createDriver(spoken, transport, where, asText(tenant)), extensions));
   };
   if (version === '1.0') {
     for (const each of asList(card.supportedInterfaces) ?? []) {
       if (!isJsonObject(each)) continue;
       add(parseVersionName(each.protocolVersion) ?? '1.0', each.protocolBinding, each.url, each.tenant);
     }
-    return lanes;
+    return variants;
   }
   add(version, card.preferredTransport ?? 'JSONRPC', card.url);
   for (const each of asList(card.additionalInterfaces) ?? [])
     if (isJsonObject(each)) add(version, each.transport, each.url);
-  return lanes;
+  return variants;
 }
 
 /** Speaks a version over a transport, for a tenant if the interface names one. */
@@ -70,14 +70,14 @@ export function createDriver(
 function speakFor(tenant: string, transport: CheckedTransport, url: string): ProtocolDriver {
   if (transport === 'HTTP+JSON')
     return createDriver1_0(transport, `${url.replace(/\/+$/, '')}/${encodeURIComponent(tenant)}`);
-  const speech = createDriver1_0(transport, url);
-  const within = ({ alter = (wire) => wire, ...manner }: RequestOverrides = {}): RequestOverrides => ({
-    ...manner,
-    alter: (wire) => alter({ tenant, ...wire }),
+  const driver = createDriver1_0(transport, url);
+  const within = ({ transform = (wire) => wire, ...overrides }: RequestOverrides = {}): RequestOverrides => ({
+    ...overrides,
+    transform: (wire) => transform({ tenant, ...wire }),
   });
   return {
-    ...speech,
-    encode: (operation, asking, manner) => speech.encode(operation, asking, within(manner)),
+    ...driver,
+    encode: (operation, input, overrides) => driver.encode(operation, input, within(overrides)),
   };
 }
 
@@ -91,17 +91,17 @@ export function requiredExtensions(card: JsonObject): string[] {
 }
 
 /** Declares with every request that we know what the agent requires; a check may say otherwise. */
-export function withDeclaredExtensions(speech: ProtocolDriver, uris: readonly string[]): ProtocolDriver {
-  if (uris.length === 0) return speech;
-  const name = speech.version === '1.0' ? 'a2a-extensions' : 'x-a2a-extensions';
-  const declaring = ({ headers, ...manner }: RequestOverrides = {}): RequestOverrides => ({
-    ...manner,
+export function withDeclaredExtensions(driver: ProtocolDriver, uris: readonly string[]): ProtocolDriver {
+  if (uris.length === 0) return driver;
+  const name = driver.version === '1.0' ? 'a2a-extensions' : 'x-a2a-extensions';
+  const declaring = ({ headers, ...overrides }: RequestOverrides = {}): RequestOverrides => ({
+    ...overrides,
     headers: { [name]: uris.join(','), ...headers },
   });
   return {
-    ...speech,
-    headers: { ...speech.headers, [name]: uris.join(',') },
-    encode: (operation, asking, manner) => speech.encode(operation, asking, declaring(manner)),
+    ...driver,
+    headers: { ...driver.headers, [name]: uris.join(',') },
+    encode: (operation, input, overrides) => driver.encode(operation, input, declaring(overrides)),
   };
 }
 

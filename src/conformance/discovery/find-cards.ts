@@ -15,12 +15,12 @@ export function cardLocations(url: string): string[] {
 
 /** Asks for the card at a place, as a caller of a version; callers of 0.1 name none. */
 export function requestCard(
-  line: RawHttpClient,
+  http: RawHttpClient,
   place: string,
   version: '1.0' | '0.3' | undefined,
   headers: Readonly<Record<string, string>>,
 ): Promise<HttpExchange> {
-  return line.send({
+  return http.send({
     method: 'GET',
     url: place,
     headers: {
@@ -41,14 +41,14 @@ interface FoundCard {
 
 /** The cards at both well-known places, asked for as every version would; the one of the newest version first. */
 export async function findCards(
-  line: RawHttpClient,
+  http: RawHttpClient,
   url: string,
   headers: Readonly<Record<string, string>>,
 ): Promise<PublishedCard[]> {
   const found: FoundCard[] = [];
   for (const place of cardLocations(url)) {
     for (const asked of ['1.0', '0.3', undefined] as const) {
-      const exchange = await requestCard(line, place, asked, headers);
+      const exchange = await requestCard(http, place, asked, headers);
       const card = exchange.status === 200 ? parseJsonOrUndefined(exchange.body) : undefined;
       if (isJsonObject(card)) found.push({ place, asked, card });
     }
@@ -56,7 +56,7 @@ export async function findCards(
   const cards: PublishedCard[] = [];
   for (const { place, card } of distinct(found)) {
     const { version: looks, isCertain } = detectCardVersion(card);
-    const shape = isCertain ? looks : ((await spokenAt(line, card, place, headers)) ?? looks);
+    const shape = isCertain ? looks : ((await spokenAt(http, card, place, headers)) ?? looks);
     if (!cards.some(({ version }) => version === shape)) cards.push({ url: place, card, version: shape });
   }
   // One card may have the words of several versions; each is then looked at as its own readers find it.
@@ -78,7 +78,7 @@ function distinct(found: readonly FoundCard[]): FoundCard[] {
 
 /** The version that an agent speaks at the address of its card, if its answers tell. */
 async function spokenAt(
-  line: RawHttpClient,
+  http: RawHttpClient,
   card: JsonObject,
   place: string,
   given: Readonly<Record<string, string>>,
@@ -87,7 +87,7 @@ async function spokenAt(
   if (at === undefined || !URL.canParse(at, place)) return undefined;
   const url = new URL(at, place).href;
   const headers = { 'content-type': 'application/json', accept: 'application/json', ...given };
-  return probeVersion(async (body) => (await line.send({ method: 'POST', url, headers, body })).body);
+  return probeVersion(async (body) => (await http.send({ method: 'POST', url, headers, body })).body);
 }
 
 function isFor({ place, asked, card }: FoundCard, version: '0.3' | '0.1'): boolean {

@@ -19,12 +19,12 @@ export async function waitUntilReachable(
   options: ReachabilityOptions,
 ): Promise<string | undefined> {
   const { timeout: patience, headers = {}, insecure = false } = options;
-  const line = new RawHttpClient({ deadline: patience, insecure });
+  const http = new RawHttpClient({ deadline: patience, insecure });
   const [place = url] = cardLocations(url);
   const until = performance.now() + patience;
   try {
     for (let wait = 100; ; wait *= 2) {
-      const exchange = await requestCard(line, place, '1.0', headers);
+      const exchange = await requestCard(http, place, '1.0', headers);
       const { status, end, transportError: trouble } = exchange;
       const isStarting = status === 0 || status === 502 || status === 503;
       if (!isStarting) return undefined;
@@ -35,6 +35,6 @@ export async function waitUntilReachable(
       await new Promise((resolve) => setTimeout(resolve, wait));
     }
   } finally {
-    line.close();
+    http.close();
   }
 }

@@ -80,10 +80,11 @@ class Diagnosis {
         'Start the agent, and look at port, firewall and proxy.',
       );
     const cards = await findCards(this.#line, this.#url, headers);
-    const [shown] = cards;
-    if (shown?.url === older && older !== undefined)
+    const [published] = cards;
+    if (published?.url === older && older !== undefined)
       return ok(`found at ${older}, which is the old place; callers of 1.0 look at ${place}`);
-    if (shown) return ok(`${shown.url}, HTTP 200, ${JSON.stringify(shown.card.name ?? 'no name')}`);
+    if (published)
+      return ok(`${published.url}, HTTP 200, ${JSON.stringify(published.card.name ?? 'no name')}`);
     if (status === 401 || status === 403)
       return wrong(`HTTP ${status} for the card`, 'Let everybody read the card; guard only what follows.');
     if (status === 200)
@@ -96,29 +97,29 @@ class Diagnosis {
 
   async #version(): Promise<Finding> {
     const cards = await findCards(this.#line, this.#url, this.#options.headers ?? {});
-    const lanes = cards.flatMap((each) => cardVariants(each));
-    if (lanes.length === 0)
+    const variants = cards.flatMap((each) => cardVariants(each));
+    if (variants.length === 0)
       return wrong(
         'the card names no JSON-RPC or REST address',
         'List them in supportedInterfaces (1.0), or in url and preferredTransport (0.3).',
       );
-    const lost = lanes.find(({ url }) => isLoopbackUrl(url) && !isLoopbackUrl(this.#url));
+    const lost = variants.find(({ url }) => isLoopbackUrl(url) && !isLoopbackUrl(this.#url));
     if (lost)
       return wrong(
         `the card sends callers to ${lost.url}, which is their own machine`,
         'Give the card the public address of the agent.',
       );
-    const told = new Set(lanes.map(({ version, transport }) => `${version} ${transport}`));
-    return ok(`${[...told].join(', ')} at ${[...new Set(lanes.map(({ url }) => url))].join(', ')}`);
+    const told = new Set(variants.map(({ version, transport }) => `${version} ${transport}`));
+    return ok(`${[...told].join(', ')} at ${[...new Set(variants.map(({ url }) => url))].join(', ')}`);
   }
 
   async #talk(): Promise<void> {
     const { headers = {}, text } = this.#options;
-    const company = { line: this.#line, receiver: this.#receiver, deadline: this.#timeout };
+    const context = { http: this.#line, receiver: this.#receiver, deadline: this.#timeout };
     const ways = text === undefined ? {} : { completed: { text } };
-    const { probe, shown } = await openPeer(this.#url, company, { headers, prompts: ways });
-    if (!probe || !shown) return;
-    const isIn = await this.#step('auth', () => askToBeLetIn(probe, shown, headers));
+    const { probe, published } = await openPeer(this.#url, context, { headers, prompts: ways });
+    if (!probe || !published) return;
+    const isIn = await this.#step('auth', () => askToBeLetIn(probe, published, headers));
     if (!isIn) return;
     await this.#step('message', () => sayHello(probe, this.#timeout));
     await this.#step('stream', () => listen(probe));
@@ -167,13 +168,13 @@ async function askToBeLetIn(
   { card }: PublishedCard,
   headers: Readonly<Record<string, string>>,
 ): Promise<Finding> {
-  const heard = await probe.ask('get', { id: crypto.randomUUID() });
-  const { status } = heard.exchange;
+  const response = await probe.call('get', { id: crypto.randomUUID() });
+  const { status } = response.exchange;
   const schemes = isJsonObject(card.securitySchemes) ? Object.keys(card.securitySchemes) : [];
   const wants = schemes.length > 0 ? `the card wants ${schemes.join(' or ')}` : 'the card names no scheme';
   if (status === 0)
     return wrong(
-      `no answer at ${probe.driver.url}: ${heard.exchange.transportError ?? heard.exchange.end}`,
+      `no answer at ${probe.driver.url}: ${response.exchange.transportError ?? response.exchange.end}`,
       'The card gives an address that cannot be reached from here; mend the address in the card.',
     );
   if (status !== 401 && status !== 403)
@@ -187,13 +188,13 @@ async function askToBeLetIn(
 }
 
 async function sayHello(probe: Probe, timeout: number): Promise<Finding> {
-  const draft = probe.context.reach.anyPrompt();
+  const draft = probe.context.prompts.anyPrompt();
   const began = performance.now();
-  const heard = await probe.ask('send', { message: draft });
+  const response = await probe.call('send', { message: draft });
   const took = `${Math.round(performance.now() - began)} ms`;
   const said = JSON.stringify(draft.text ?? '');
-  if (heard.fault || heard.problem !== undefined) {
-    const { end, headers, status } = heard.exchange;
+  if (response.error || response.decodeError !== undefined) {
+    const { end, headers, status } = response.exchange;
     if (end === 'timeout')
       return wrong(
         `${said} was not answered in ${timeout} ms`,
@@ -201,17 +202,18 @@ async function sayHello(probe: Probe, timeout: number): Promise<Finding> {
       );
     const isPage = headers['content-type']?.includes('html') ?? false;
     return wrong(
-      isPage ? `${said} got a page of HTML, HTTP ${status}` : `${said} failed: ${describeResponse(heard)}`,
+      isPage ? `${said} got a page of HTML, HTTP ${status}` : `${said} failed: ${describeResponse(response)}`,
       isPage
         ? 'The address in the card leads to a web server, not to the agent; mend it, or the proxy.'
         : 'Look at the log of the agent; run `dragoman conformance` for the rule that is broken.',
     );
   }
-  const task = probe.driver.taskOf(heard.result);
+  const task = probe.driver.decodeTask(response.result);
   if (task) return ok(`${said} became a task, "${task.state}" in ${took}`);
-  if (probe.driver.messageOf(heard.result)) return ok(`${said} was answered with a message in ${took}`);
+  if (probe.driver.decodeMessage(response.result))
+    return ok(`${said} was answered with a message in ${took}`);
   return wrong(
-    `${said} got neither a task nor a message: ${describeResponse(heard)}`,
+    `${said} got neither a task nor a message: ${describeResponse(response)}`,
     `Answer as ${probe.driver.version} says: the version of the card and of the answer must be the same.`,
   );
 }
@@ -220,8 +222,8 @@ async function listen(probe: Probe): Promise<Finding> {
   const capabilities: JsonObject = probe.capabilities;
   if (capabilities.streaming !== true)
     return { state: 'left-out', finding: 'the card says that it does not stream' };
-  const { exchange, events, isStream, isWhole } = await probe.follow('stream', {
-    message: probe.context.reach.anyPrompt(),
+  const { exchange, events, isStream, isComplete } = await probe.openStream('stream', {
+    message: probe.context.prompts.anyPrompt(),
   });
   const type = exchange.headers['content-type'] ?? 'no type';
   if (!isStream)
@@ -236,7 +238,7 @@ async function listen(probe: Probe): Promise<Finding> {
       'Flush after every event; turn off buffering in the proxy.',
     );
   const told = `${events.length} events, the first after ${Math.round(first.at)} ms`;
-  return isWhole
+  return isComplete
     ? ok(`${told}, closed after ${Math.round(exchange.totalMs)} ms`)
     : wrong(`${told}, and it did not end (${exchange.end})`, 'Close the stream once the task has ended.');
 }

@@ -1,5 +1,5 @@
 /** The errors of the protocol, by name. */
-export const protocolErrorNames = {
+export const protocolErrors = {
   ParseError: { code: -32700, http: [400], reason: undefined },
   InvalidRequest: { code: -32600, http: [400], reason: undefined },
   MethodNotFound: { code: -32601, http: [404, 405, 501], reason: undefined },
@@ -21,7 +21,7 @@ export const protocolErrorNames = {
 } as const;
 
 /** The name of an error. */
-export type ProtocolErrorName = keyof typeof protocolErrorNames;
+export type ProtocolErrorName = keyof typeof protocolErrors;
 
 /** An error that an agent answered with. */
 export interface ErrorResponse {
@@ -46,16 +46,16 @@ export function errorInfoReason(details: unknown): string | undefined {
 
 /** Says how an error is not the one that was expected; undefined when it is. */
 export function errorMismatch(
-  fault: ErrorResponse,
+  error: ErrorResponse,
   name: ProtocolErrorName,
   transport: 'JSONRPC' | 'HTTP+JSON',
 ): string | undefined {
-  const { code, http, reason } = protocolErrorNames[name];
+  const { code, http, reason } = protocolErrors[name];
   if (transport === 'JSONRPC')
-    return fault.code === code ? undefined : `code ${code} (${name}), not ${fault.code}`;
-  if (!(http as readonly number[]).includes(fault.httpStatus))
-    return `HTTP ${http.join(' or ')} (${name}), not ${fault.httpStatus}`;
-  if (reason !== undefined && fault.reason !== undefined && fault.reason !== reason)
-    return `the reason ${reason}, not ${fault.reason}`;
+    return error.code === code ? undefined : `code ${code} (${name}), not ${error.code}`;
+  if (!(http as readonly number[]).includes(error.httpStatus))
+    return `HTTP ${http.join(' or ')} (${name}), not ${error.httpStatus}`;
+  if (reason !== undefined && error.reason !== undefined && error.reason !== reason)
+    return `the reason ${reason}, not ${error.reason}`;
   return undefined;
 }

@@ -17,7 +17,7 @@ export interface NormalizedTask {
   readonly state: TaskStateName;
   readonly timestamp: string | undefined;
   /** The parts of the message in the status. */
-  readonly said: readonly unknown[] | undefined;
+  readonly statusParts: readonly unknown[] | undefined;
   readonly artifacts: readonly NormalizedArtifact[] | undefined;
   readonly history: readonly unknown[] | undefined;
   readonly raw: object;
@@ -67,7 +67,7 @@ export function asList(value: unknown): readonly unknown[] | undefined {
 }
 
 /** The text of the parts of any version, joined. */
-export function textOfParts(parts: readonly unknown[]): string {
+export function partsToText(parts: readonly unknown[]): string {
   return parts.map((part) => (isJsonObject(part) ? (asText(part.text) ?? '') : '')).join('');
 }
 
@@ -87,7 +87,7 @@ export function normalizeTask(
     contextId: asText(raw[names.context]),
     state: shortState(status.state),
     timestamp: asText(status.timestamp),
-    said,
+    statusParts: said,
     artifacts: asList(raw.artifacts)?.map((each) => normalizeArtifact(each, names.artifactId)),
     history: asList(raw.history),
     raw,

@@ -63,7 +63,7 @@ export interface RequestOverrides {
   /** Headers beside those of the version; an empty text removes one. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Changes the JSON that is sent: on JSON-RPC its `params`, on REST its body. */
-  readonly alter?: (wire: Record<string, unknown>) => unknown;
+  readonly transform?: (wire: Record<string, unknown>) => unknown;
   /** Added to the query. */
   readonly query?: string;
 }
@@ -73,9 +73,9 @@ export interface DecodedResponse {
   readonly exchange: HttpExchange;
   /** What the version has for a success; undefined when it failed or could not be read. */
   readonly result?: unknown;
-  readonly fault?: ErrorResponse;
+  readonly error?: ErrorResponse;
   /** Why there is neither. */
-  readonly problem?: string;
+  readonly decodeError?: string;
 }
 
 /** One version over one transport, as it is spoken on the wire. It knows only what the specification says. */
@@ -89,20 +89,20 @@ export interface ProtocolDriver {
   /** @returns undefined when the version has no such operation. */
   encode(
     operation: DriverOperation,
-    asking: OperationInput,
-    manner?: RequestOverrides,
+    input: OperationInput,
+    overrides?: RequestOverrides,
   ): RawRequest | undefined;
   decode(exchange: HttpExchange): DecodedResponse;
   /** What a frame of a stream says. */
   decodeFrame(
     frame: RawFrame,
     exchange: Pick<HttpExchange, 'frames'>,
-  ): { event?: unknown; fault?: ErrorResponse; problem?: string };
+  ): { event?: unknown; error?: ErrorResponse; problem?: string };
   /** The task that an answer holds, however it is wrapped. */
-  taskOf(result: unknown): NormalizedTask | undefined;
+  decodeTask(result: unknown): NormalizedTask | undefined;
   /** The direct message that an answer holds. */
-  messageOf(result: unknown): { parts: readonly unknown[]; raw: object } | undefined;
-  eventOf(event: unknown): NormalizedEvent;
+  decodeMessage(result: unknown): { parts: readonly unknown[]; raw: object } | undefined;
+  decodeEvent(event: unknown): NormalizedEvent;
   /** The states by their short names, as they are on the wire. */
-  readonly states: Readonly<Record<string, string>>;
+  readonly wireStates: Readonly<Record<string, string>>;
 }

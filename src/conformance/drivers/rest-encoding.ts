@@ -8,7 +8,7 @@ import { isJsonObject, asText } from './normalized-views.ts';
 
 /** A REST request before it is sent. */
 export interface RestRequestParts {
-  readonly verb: string;
+  readonly method: string;
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly body?: Record<string, unknown>;
@@ -18,19 +18,19 @@ export interface RestRequestParts {
 export function encodeRestRequest(
   url: string,
   headers: Readonly<Record<string, string>>,
-  { verb, path, query = {}, body }: RestRequestParts,
-  manner: RequestOverrides = {},
+  { method: verb, path, query = {}, body }: RestRequestParts,
+  overrides: RequestOverrides = {},
 ): RawRequest {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
-  const asked = [search.toString(), manner.query ?? ''].filter((each) => each !== '').join('&');
-  const altered = body && manner.alter ? manner.alter(body) : body;
+  const asked = [search.toString(), overrides.query ?? ''].filter((each) => each !== '').join('&');
+  const altered = body && overrides.transform ? overrides.transform(body) : body;
   return {
     method: verb,
     url: `${url.replace(/\/+$/, '')}${path}${asked === '' ? '' : `?${asked}`}`,
     headers: mergeHeaders(
       body ? { 'content-type': 'application/json', ...headers } : headers,
-      manner.headers,
+      overrides.headers,
     ),
     ...(altered === undefined ? {} : { body: JSON.stringify(altered) }),
   };
@@ -39,26 +39,26 @@ export function encodeRestRequest(
 /** Tells success from failure on REST. */
 export function decodeRestResponse(exchange: HttpExchange): DecodedResponse {
   if (exchange.status === 0)
-    return { exchange, problem: exchange.transportError ?? `There was no answer (${exchange.end})` };
+    return { exchange, decodeError: exchange.transportError ?? `There was no answer (${exchange.end})` };
   if (exchange.status === 204) return { exchange, result: {} };
   const read = parseJsonOrUndefined(exchange.body);
-  if (exchange.status >= 400) return { exchange, fault: restFault(read, exchange.status) };
+  if (exchange.status >= 400) return { exchange, error: restFault(read, exchange.status) };
   if (read === undefined && exchange.body.trim() === '') return { exchange, result: {} };
   if (read === undefined)
-    return { exchange, problem: `HTTP ${exchange.status} without JSON: ${exchange.body.slice(0, 120)}` };
+    return { exchange, decodeError: `HTTP ${exchange.status} without JSON: ${exchange.body.slice(0, 120)}` };
   return { exchange, result: read };
 }
 
 /** Reads what one frame carries; an error is a frame with an `error` and no payload. */
 export function decodeRestFrame(frame: RawFrame): {
   event?: unknown;
-  fault?: ErrorResponse;
+  error?: ErrorResponse;
   problem?: string;
 } {
   const read = parseJsonOrUndefined(frame.data ?? '');
   if (!isJsonObject(read))
     return { problem: `A frame without a JSON object: ${(frame.data ?? '').slice(0, 120)}` };
-  if (isJsonObject(read.error)) return { fault: restFault(read, 200) };
+  if (isJsonObject(read.error)) return { error: restFault(read, 200) };
   return { event: read };
 }
 

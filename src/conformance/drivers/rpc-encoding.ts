@@ -13,15 +13,15 @@ export function encodeRpcRequest(
   headers: Readonly<Record<string, string>>,
   method: string,
   params: Record<string, unknown> | undefined,
-  manner: RequestOverrides = {},
+  overrides: RequestOverrides = {},
 ): RawRequest {
-  const altered = manner.alter ? manner.alter(params ?? {}) : params;
-  const id = manner.rpcId === undefined ? `check-${++count}` : manner.rpcId;
+  const altered = overrides.transform ? overrides.transform(params ?? {}) : params;
+  const id = overrides.rpcId === undefined ? `check-${++count}` : overrides.rpcId;
   const body = JSON.stringify({ jsonrpc: '2.0', id, method, params: altered });
   return {
     method: 'POST',
-    url: manner.query ? `${url}${url.includes('?') ? '&' : '?'}${manner.query}` : url,
-    headers: mergeHeaders({ 'content-type': 'application/json', ...headers }, manner.headers),
+    url: overrides.query ? `${url}${url.includes('?') ? '&' : '?'}${overrides.query}` : url,
+    headers: mergeHeaders({ 'content-type': 'application/json', ...headers }, overrides.headers),
     body,
   };
 }
@@ -37,28 +37,28 @@ export function mergeHeaders(
 /** Takes the envelope of JSON-RPC off. */
 export function decodeRpcResponse(exchange: HttpExchange): DecodedResponse {
   if (exchange.status === 0)
-    return { exchange, problem: exchange.transportError ?? `There was no answer (${exchange.end})` };
+    return { exchange, decodeError: exchange.transportError ?? `There was no answer (${exchange.end})` };
   const read = parseJsonOrUndefined(exchange.body);
   if (!isJsonObject(read))
     return {
       exchange,
-      problem: `HTTP ${exchange.status} without a JSON object: ${exchange.body.slice(0, 120)}`,
+      decodeError: `HTTP ${exchange.status} without a JSON object: ${exchange.body.slice(0, 120)}`,
     };
-  if (isJsonObject(read.error)) return { exchange, fault: rpcFault(read.error, exchange.status) };
+  if (isJsonObject(read.error)) return { exchange, error: rpcFault(read.error, exchange.status) };
   if ('result' in read) return { exchange, result: read.result };
-  return { exchange, problem: `HTTP ${exchange.status} with neither a result nor an error` };
+  return { exchange, decodeError: `HTTP ${exchange.status} with neither a result nor an error` };
 }
 
 /** Takes the envelope off what one frame carries. */
 export function decodeRpcFrame(frame: RawFrame): {
   event?: unknown;
-  fault?: ErrorResponse;
+  error?: ErrorResponse;
   problem?: string;
 } {
   const read = parseJsonOrUndefined(frame.data ?? '');
   if (!isJsonObject(read))
     return { problem: `A frame without a JSON object: ${(frame.data ?? '').slice(0, 120)}` };
-  if (isJsonObject(read.error)) return { fault: rpcFault(read.error, 200) };
+  if (isJsonObject(read.error)) return { error: rpcFault(read.error, 200) };
   if ('result' in read) return { event: read.result };
   return { problem: 'A frame with neither a result nor an error' };
 }

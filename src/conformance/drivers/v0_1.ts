@@ -33,8 +33,8 @@ function messageOf({ text = 'hello', parts, metadata }: MessageDraft): JsonObjec
   return { role: 'user', parts: parts ?? [{ type: 'text', text }], ...(metadata ? { metadata } : {}) };
 }
 
-function params(operation: DriverOperation, asking: OperationInput): Record<string, unknown> {
-  const { id, taskId, historyLength, webhook, message = {} } = asking;
+function params(operation: DriverOperation, input: OperationInput): Record<string, unknown> {
+  const { id, taskId, historyLength, webhook, message = {} } = input;
   const config = webhook && {
     url: webhook.url,
     ...(webhook.token === undefined ? {} : { token: webhook.token }),
@@ -95,17 +95,18 @@ export function createDriver0_1(url: string): ProtocolDriver {
     transport: 'JSONRPC',
     url,
     headers: {},
-    states,
-    encode(operation, asking, manner) {
+    wireStates: states,
+    encode(operation, input, overrides) {
       const method = methods[operation];
       return method === undefined
         ? undefined
-        : encodeRpcRequest(url, {}, method, params(operation, asking), manner);
+        : encodeRpcRequest(url, {}, method, params(operation, input), overrides);
     },
     decode: decodeRpcResponse,
     decodeFrame: decodeRpcFrame,
-    taskOf: (result) => (isJsonObject(result) && isJsonObject(result.status) ? viewOf(result) : undefined),
-    messageOf: () => undefined,
-    eventOf,
+    decodeTask: (result) =>
+      isJsonObject(result) && isJsonObject(result.status) ? viewOf(result) : undefined,
+    decodeMessage: () => undefined,
+    decodeEvent: eventOf,
   };
 }

@@ -95,8 +95,8 @@ function webhookOf({ id, url, token, scheme, credentials }: WebhookDraft): JsonO
   return { url, ...withoutUndefined({ id, token, authentication }) };
 }
 
-function configuration(asking: OperationInput, pushName: string): Record<string, unknown> {
-  const { historyLength, returnImmediately, acceptedOutputModes, webhook } = asking;
+function configuration(input: OperationInput, pushName: string): Record<string, unknown> {
+  const { historyLength, returnImmediately, acceptedOutputModes, webhook } = input;
   return withoutUndefined({
     // Whoever leaves it out is waited for by some servers and not by others.
     blocking: returnImmediately !== true,
@@ -106,14 +106,14 @@ function configuration(asking: OperationInput, pushName: string): Record<string,
   });
 }
 
-function params(operation: DriverOperation, asking: OperationInput): Record<string, unknown> | undefined {
-  const { id, taskId, historyLength, webhook, message = {} } = asking;
+function params(operation: DriverOperation, input: OperationInput): Record<string, unknown> | undefined {
+  const { id, taskId, historyLength, webhook, message = {} } = input;
   switch (operation) {
     case 'send':
     case 'stream':
       return {
         message: rpcMessage(message),
-        configuration: configuration(asking, 'pushNotificationConfig'),
+        configuration: configuration(input, 'pushNotificationConfig'),
       };
     case 'get':
       return withoutUndefined({ id, historyLength });
@@ -133,35 +133,35 @@ function params(operation: DriverOperation, asking: OperationInput): Record<stri
   }
 }
 
-function rest(operation: DriverOperation, asking: OperationInput): RestRequestParts | undefined {
-  const { historyLength, webhook, message = {} } = asking;
-  const id = encodeURIComponent(asking.id ?? '');
-  const configs = `/v1/tasks/${encodeURIComponent(asking.taskId ?? '')}/pushNotificationConfigs`;
+function rest(operation: DriverOperation, input: OperationInput): RestRequestParts | undefined {
+  const { historyLength, webhook, message = {} } = input;
+  const id = encodeURIComponent(input.id ?? '');
+  const configs = `/v1/tasks/${encodeURIComponent(input.taskId ?? '')}/pushNotificationConfigs`;
   switch (operation) {
     case 'send':
     case 'stream': {
       const body = {
         message: restMessage(message),
-        configuration: configuration(asking, 'pushNotification'),
+        configuration: configuration(input, 'pushNotification'),
       };
-      return { verb: 'POST', path: `/v1/message:${operation}`, body };
+      return { method: 'POST', path: `/v1/message:${operation}`, body };
     }
     case 'get':
-      return { verb: 'GET', path: `/v1/tasks/${id}`, query: { historyLength } };
+      return { method: 'GET', path: `/v1/tasks/${id}`, query: { historyLength } };
     case 'cancel':
-      return { verb: 'POST', path: `/v1/tasks/${id}:cancel`, body: {} };
+      return { method: 'POST', path: `/v1/tasks/${id}:cancel`, body: {} };
     case 'subscribe':
-      return { verb: 'POST', path: `/v1/tasks/${id}:subscribe`, body: {} };
+      return { method: 'POST', path: `/v1/tasks/${id}:subscribe`, body: {} };
     case 'createPush':
-      return { verb: 'POST', path: configs, body: webhook ? { ...webhookOf(webhook) } : {} };
+      return { method: 'POST', path: configs, body: webhook ? { ...webhookOf(webhook) } : {} };
     case 'getPush':
-      return { verb: 'GET', path: `${configs}/${id}` };
+      return { method: 'GET', path: `${configs}/${id}` };
     case 'listPush':
-      return { verb: 'GET', path: configs };
+      return { method: 'GET', path: configs };
     case 'deletePush':
-      return { verb: 'DELETE', path: `${configs}/${id}` };
+      return { method: 'DELETE', path: `${configs}/${id}` };
     case 'extendedCard':
-      return { verb: 'GET', path: '/v1/card' };
+      return { method: 'GET', path: '/v1/card' };
     case 'list':
       return undefined;
   }
@@ -220,31 +220,31 @@ export function createDriver0_3(transport: CheckedTransport, url: string): Proto
     transport,
     url,
     headers: {},
-    states,
-    encode(operation, asking, manner) {
+    wireStates: states,
+    encode(operation, input, overrides) {
       if (isRpc) {
         const method = methods[operation];
         return method === undefined
           ? undefined
-          : encodeRpcRequest(url, {}, method, params(operation, asking), manner);
+          : encodeRpcRequest(url, {}, method, params(operation, input), overrides);
       }
-      const saying = rest(operation, asking);
-      return saying && encodeRestRequest(url.replace(/\/v1\/?$/, ''), {}, saying, manner);
+      const saying = rest(operation, input);
+      return saying && encodeRestRequest(url.replace(/\/v1\/?$/, ''), {}, saying, overrides);
     },
     decode: isRpc ? decodeRpcResponse : decodeRestResponse,
     decodeFrame: isRpc ? decodeRpcFrame : decodeRestFrame,
-    taskOf(result) {
+    decodeTask(result) {
       if (!isJsonObject(result)) return undefined;
       if (isJsonObject(result.task)) return viewOf(result.task);
       return isJsonObject(result.status) ? viewOf(result) : undefined;
     },
-    messageOf(result) {
+    decodeMessage(result) {
       if (!isJsonObject(result)) return undefined;
       const { body, kind } = kindOf(result);
       return kind === 'message'
         ? { parts: asList(body.parts) ?? asList(body.content) ?? [], raw: body }
         : undefined;
     },
-    eventOf: (event) => eventOf(event, isRpc),
+    decodeEvent: (event) => eventOf(event, isRpc),
   };
 }

@@ -97,24 +97,24 @@ function sending({
   };
 }
 
-function params(operation: DriverOperation, asking: OperationInput): Record<string, unknown> | undefined {
-  const { id, taskId, historyLength, contextId, status, pageSize, pageToken } = asking;
+function params(operation: DriverOperation, input: OperationInput): Record<string, unknown> | undefined {
+  const { id, taskId, historyLength, contextId, status, pageSize, pageToken } = input;
   switch (operation) {
     case 'send':
     case 'stream':
-      return { ...sending(asking) };
+      return { ...sending(input) };
     case 'get':
       return withoutUndefined({ id, historyLength });
     case 'cancel':
     case 'subscribe':
       return withoutUndefined({ id });
     case 'list': {
-      const { statusTimestampAfter, includeArtifacts } = asking;
+      const { statusTimestampAfter, includeArtifacts } = input;
       const filters = { contextId, status, pageSize, pageToken, historyLength };
       return withoutUndefined({ ...filters, statusTimestampAfter, includeArtifacts });
     }
     case 'createPush':
-      return { ...withoutUndefined({ taskId }), ...(asking.webhook && webhookOf(asking.webhook)) };
+      return { ...withoutUndefined({ taskId }), ...(input.webhook && webhookOf(input.webhook)) };
     case 'getPush':
     case 'deletePush':
       return withoutUndefined({ taskId, id });
@@ -125,34 +125,34 @@ function params(operation: DriverOperation, asking: OperationInput): Record<stri
   }
 }
 
-function rest(operation: DriverOperation, asking: OperationInput): RestRequestParts {
-  const all = (params(operation, asking) ?? {}) as Record<string, string | number | boolean | undefined>;
+function rest(operation: DriverOperation, input: OperationInput): RestRequestParts {
+  const all = (params(operation, input) ?? {}) as Record<string, string | number | boolean | undefined>;
   const { id: _id, taskId: _taskId, ...others } = all;
-  const id = encodeURIComponent(asking.id ?? '');
-  const configs = `/tasks/${encodeURIComponent(asking.taskId ?? '')}/pushNotificationConfigs`;
+  const id = encodeURIComponent(input.id ?? '');
+  const configs = `/tasks/${encodeURIComponent(input.taskId ?? '')}/pushNotificationConfigs`;
   switch (operation) {
     case 'send':
-      return { verb: 'POST', path: '/message:send', body: all };
+      return { method: 'POST', path: '/message:send', body: all };
     case 'stream':
-      return { verb: 'POST', path: '/message:stream', body: all };
+      return { method: 'POST', path: '/message:stream', body: all };
     case 'get':
-      return { verb: 'GET', path: `/tasks/${id}`, query: others };
+      return { method: 'GET', path: `/tasks/${id}`, query: others };
     case 'list':
-      return { verb: 'GET', path: '/tasks', query: others };
+      return { method: 'GET', path: '/tasks', query: others };
     case 'cancel':
-      return { verb: 'POST', path: `/tasks/${id}:cancel`, body: {} };
+      return { method: 'POST', path: `/tasks/${id}:cancel`, body: {} };
     case 'subscribe':
-      return { verb: 'POST', path: `/tasks/${id}:subscribe`, body: {} };
+      return { method: 'POST', path: `/tasks/${id}:subscribe`, body: {} };
     case 'createPush':
-      return { verb: 'POST', path: configs, body: { ...(asking.webhook && webhookOf(asking.webhook)) } };
+      return { method: 'POST', path: configs, body: { ...(input.webhook && webhookOf(input.webhook)) } };
     case 'getPush':
-      return { verb: 'GET', path: `${configs}/${id}` };
+      return { method: 'GET', path: `${configs}/${id}` };
     case 'listPush':
-      return { verb: 'GET', path: configs, query: others };
+      return { method: 'GET', path: configs, query: others };
     case 'deletePush':
-      return { verb: 'DELETE', path: `${configs}/${id}` };
+      return { method: 'DELETE', path: `${configs}/${id}` };
     case 'extendedCard':
-      return { verb: 'GET', path: '/extendedAgentCard' };
+      return { method: 'GET', path: '/extendedAgentCard' };
   }
 }
 
@@ -199,22 +199,22 @@ export function createDriver1_0(transport: CheckedTransport, url: string): Proto
     transport,
     url,
     headers,
-    states,
-    encode: (operation, asking, manner?: RequestOverrides) =>
+    wireStates: states,
+    encode: (operation, input, overrides?: RequestOverrides) =>
       isRpc
-        ? encodeRpcRequest(url, headers, methods[operation], params(operation, asking), manner)
-        : encodeRestRequest(url, headers, rest(operation, asking), manner),
+        ? encodeRpcRequest(url, headers, methods[operation], params(operation, input), overrides)
+        : encodeRestRequest(url, headers, rest(operation, input), overrides),
     decode: isRpc ? decodeRpcResponse : decodeRestResponse,
     decodeFrame: isRpc ? decodeRpcFrame : decodeRestFrame,
-    taskOf(result) {
+    decodeTask(result) {
       if (!isJsonObject(result)) return undefined;
       if (isJsonObject(result.task)) return viewOf(result.task);
       return isJsonObject(result.status) ? viewOf(result) : undefined;
     },
-    messageOf(result) {
+    decodeMessage(result) {
       const message = isJsonObject(result) ? result.message : undefined;
       return isJsonObject(message) ? { parts: asList(message.parts) ?? [], raw: message } : undefined;
     },
-    eventOf,
+    decodeEvent: eventOf,
   };
 }

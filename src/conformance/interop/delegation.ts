@@ -138,12 +138,12 @@ function wordsOf(
 
 /** How an agent is asked to ask another; undefined where nobody says that it can. */
 function mayWordsOf(
-  { shown }: InteropPeer,
+  { published }: InteropPeer,
   wanted: string | undefined,
   who: 'as-told' | 'only-if-declared',
 ): string | undefined {
   const template = wanted?.includes('{text}') ? wanted : undefined;
-  const skill = (asList(shown?.card.skills) ?? [])
+  const skill = (asList(published?.card.skills) ?? [])
     .filter(isJsonObject)
     .find((each) => each.id === wanted || isTagged(each));
   if (!skill) return who === 'as-told' ? template : undefined;

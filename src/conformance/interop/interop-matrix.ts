@@ -19,7 +19,7 @@ export interface InteropResult {
 
 /** Who got on with whom. */
 export interface InteropMatrix {
-  readonly agents: readonly { readonly name: string; readonly url: string; readonly lanes: string }[];
+  readonly agents: readonly { readonly name: string; readonly url: string; readonly variants: string }[];
   readonly meetings: readonly InteropResult[];
 }
 
@@ -28,17 +28,17 @@ export async function runInteropMatrix(
   urls: readonly string[],
   options: Partial<RunChecksOptions> = {},
 ): Promise<InteropMatrix> {
-  const company = openInteropContext(options);
+  const context = openInteropContext(options);
   try {
     const partners: InteropPeer[] = [];
-    for (const url of urls) partners.push(await openPeer(url, company, options));
+    for (const url of urls) partners.push(await openPeer(url, context, options));
     const meetings: InteropResult[] = [];
     for (const [from, one] of partners.entries())
       for (const [to, other] of partners.entries())
         meetings.push({ from, to, common: commonVariants(one, other), ...(await tryPair(one, other)) });
     return { agents: partners.map(told), meetings };
   } finally {
-    company.close();
+    context.close();
   }
 }
 
@@ -64,6 +64,10 @@ async function tryPair(
   }
 }
 
-function told({ name, url, lanes }: InteropPeer): InteropMatrix['agents'][number] {
-  return { name, url, lanes: lanes.map(({ version, transport }) => `${version} ${transport}`).join(', ') };
+function told({ name, url, variants }: InteropPeer): InteropMatrix['agents'][number] {
+  return {
+    name,
+    url,
+    variants: variants.map(({ version, transport }) => `${version} ${transport}`).join(', '),
+  };
 }

@@ -6,7 +6,7 @@ import { cardExamples, PromptCatalog } from '../prompts/prompt-catalog.ts';
 import type { RunChecksOptions } from '../run-checks.ts';
 import { TaskTracker, terminalStates } from '../observation/task-tracker.ts';
 import type { ProtocolDriver } from '../drivers/protocol-driver.ts';
-import { type TaskStateName, type NormalizedTask, asText, textOfParts } from '../drivers/normalized-views.ts';
+import { type TaskStateName, type NormalizedTask, asText, partsToText } from '../drivers/normalized-views.ts';
 import type { HttpExchange } from '../wire/http-exchange.ts';
 import { RawHttpClient } from '../wire/raw-http-client.ts';
 import { WebhookReceiver } from '../wire/webhook-receiver.ts';
@@ -15,15 +15,15 @@ import { WebhookReceiver } from '../wire/webhook-receiver.ts';
 export interface InteropPeer {
   readonly url: string;
   readonly name: string;
-  readonly shown: PublishedCard | undefined;
-  readonly lanes: readonly ProtocolDriver[];
+  readonly published: PublishedCard | undefined;
+  readonly variants: readonly ProtocolDriver[];
   /** Undefined where it names no way to be spoken to. */
   readonly probe: Probe | undefined;
 }
 
 /** Everything that a partner is asked with. */
 export interface InteropContext {
-  readonly line: RawHttpClient;
+  readonly http: RawHttpClient;
   readonly receiver: WebhookReceiver;
   readonly deadline: number;
 }
@@ -35,41 +35,41 @@ export function openInteropContext({
 }: Partial<RunChecksOptions>): InteropContext & {
   close: () => void;
 } {
-  const line = new RawHttpClient({ deadline: Math.min(timeout, 30_000), insecure });
+  const http = new RawHttpClient({ deadline: Math.min(timeout, 30_000), insecure });
   const receiver = new WebhookReceiver();
   const close = (): void => {
-    line.close();
+    http.close();
     receiver.close();
   };
-  return { line, receiver, deadline: timeout, close };
+  return { http, receiver, deadline: timeout, close };
 }
 
 /** Looks an agent up. */
 export async function openPeer(
   url: string,
-  company: InteropContext,
+  context: InteropContext,
   options: Partial<RunChecksOptions>,
 ): Promise<InteropPeer> {
   const { headers = {}, prompts: ways = {}, skills } = options;
-  const [shown] = await findCards(company.line, url, headers);
-  const lanes = shown ? cardVariants(shown) : [];
-  const [speech] = lanes;
-  const card = shown?.card ?? {};
-  const probe = speech
+  const [published] = await findCards(context.http, url, headers);
+  const variants = published ? cardVariants(published) : [];
+  const [driver] = variants;
+  const card = published?.card ?? {};
+  const probe = driver
     ? new Probe({
-        ...company,
-        speech,
+        ...context,
+        driver,
         headers,
         card,
-        cardUrl: shown?.url ?? url,
-        reach: new PromptCatalog(ways, cardExamples(card, skills)),
-        shadows: new TaskTracker(),
-        others: lanes.slice(1),
-        spend: () => undefined,
-        see: () => undefined,
+        cardUrl: published?.url ?? url,
+        prompts: new PromptCatalog(ways, cardExamples(card, skills)),
+        taskTracker: new TaskTracker(),
+        siblings: variants.slice(1),
+        countMessage: () => undefined,
+        observe: () => undefined,
       })
     : undefined;
-  return { url, name: asText(card.name) ?? url, shown, lanes, probe };
+  return { url, name: asText(card.name) ?? url, published, variants, probe };
 }
 
 /** What an agent answered. */
@@ -86,25 +86,27 @@ export async function askPeer(partner: InteropPeer, text: string): Promise<PeerA
   // Each question has its own, so that the evidence of questions at the same time stays apart.
   const probe = new Probe(requireProbe(partner).context);
   const { exchanges } = probe;
-  const heard = await probe.ask('send', { message: { text, messageId: crypto.randomUUID() } });
-  const message = probe.driver.messageOf(heard.result);
-  if (message) return { text: textOfParts(message.parts), state: undefined, exchanges };
-  const task = probe.driver.taskOf(heard.result);
+  const response = await probe.call('send', { message: { text, messageId: crypto.randomUUID() } });
+  const message = probe.driver.decodeMessage(response.result);
+  if (message) return { text: partsToText(message.parts), state: undefined, exchanges };
+  const task = probe.driver.decodeTask(response.result);
   if (!task?.id)
-    throw new RuleViolationError(`${partner.name} did not answer: ${describeResponse(heard)}`, { exchanges });
-  const rested = terminalStates.has(task.state) ? task : await probe.rest(task.id);
+    throw new RuleViolationError(`${partner.name} did not answer: ${describeResponse(response)}`, {
+      exchanges,
+    });
+  const rested = terminalStates.has(task.state) ? task : await probe.waitUntilTerminalOrInterrupted(task.id);
   return { text: textOfTask(rested), state: rested.state, exchanges };
 }
 
 /** What an agent says that it understands. */
 export function promptFor(partner: InteropPeer): string {
-  return requireProbe(partner).context.reach.anyPrompt().text ?? 'hello';
+  return requireProbe(partner).context.prompts.anyPrompt().text ?? 'hello';
 }
 
-function textOfTask({ artifacts = [], said = [] }: NormalizedTask): string {
-  const words = artifacts.map(({ parts }) => textOfParts(parts)).filter((each) => each !== '');
+function textOfTask({ artifacts = [], statusParts: said = [] }: NormalizedTask): string {
+  const words = artifacts.map(({ parts }) => partsToText(parts)).filter((each) => each !== '');
   // Some agents answer in their last status and give nothing else.
-  return words.length > 0 ? words.join('\n') : textOfParts(said);
+  return words.length > 0 ? words.join('\n') : partsToText(said);
 }
 
 /** What an agent is asked with. @throws Inconclusive where its card names no way. */

@@ -85,12 +85,12 @@ export async function testPair(
   options: TestPairOptions,
 ): Promise<RuleResult[]> {
   const { delegate: words, secondHeaders = {} } = options;
-  const company = openInteropContext(options);
+  const context = openInteropContext(options);
   try {
-    const first = await openPeer(firstUrl, company, options);
+    const first = await openPeer(firstUrl, context, options);
     // Credentials are for the agent that they were given for.
     const { skills: _ofTheFirst, ...others } = options;
-    const second = await openPeer(secondUrl, company, { ...others, headers: secondHeaders });
+    const second = await openPeer(secondUrl, context, { ...others, headers: secondHeaders });
     return [
       await judge(rules.discovers, second, () => expectFound(second)),
       await judge(rules.language, second, () => expectCommon(first, second)),
@@ -103,7 +103,7 @@ export async function testPair(
       await judge(rules.concurrentDirectly, first, () => testConcurrentDelegation(first, second, words)),
     ];
   } finally {
-    company.close();
+    context.close();
   }
 }
 
@@ -123,21 +123,21 @@ async function tryAtOnce(partners: readonly InteropPeer[]): Promise<void> {
     marks.map(async ({ partner, mark }) => {
       const probe = requireProbe(partner);
       const text = `${promptFor(partner)} ${mark}`;
-      const heard = await probe.ask('send', { message: { text, messageId: crypto.randomUUID() } });
-      if (heard.fault || heard.problem !== undefined)
+      const response = await probe.call('send', { message: { text, messageId: crypto.randomUUID() } });
+      if (response.error || response.decodeError !== undefined)
         throw new RuleViolationError(
-          `${partner.name} did not answer while others were asked: ${describeResponse(heard)}`,
+          `${partner.name} did not answer while others were asked: ${describeResponse(response)}`,
           {
-            exchanges: [heard.exchange],
+            exchanges: [response.exchange],
           },
         );
-      const id = probe.driver.taskOf(heard.result)?.id;
-      return { partner, mark, id, heard, answer: JSON.stringify(heard.result) };
+      const id = probe.driver.decodeTask(response.result)?.id;
+      return { partner, mark, id, response, answer: JSON.stringify(response.result) };
     }),
   );
-  for (const { partner, mark, answer, id, heard } of seen) {
+  for (const { partner, mark, answer, id, response } of seen) {
     const strange = marks.find((other) => other.mark !== mark && answer.includes(other.mark));
-    const evidence = { exchanges: [heard.exchange] };
+    const evidence = { exchanges: [response.exchange] };
     if (strange)
       throw new RuleViolationError(
         `${partner.name} answered "${mark}" with words of "${strange.mark}"`,
@@ -149,23 +149,23 @@ async function tryAtOnce(partners: readonly InteropPeer[]): Promise<void> {
   }
 }
 
-function expectFound({ url, shown, lanes }: InteropPeer): void {
-  if (!shown) throw new RuleViolationError(`There is no agent card at ${url}`);
-  if (lanes.length === 0)
-    throw new RuleViolationError(`The card at ${shown.url} names no way to speak to the agent`);
+function expectFound({ url, published, variants }: InteropPeer): void {
+  if (!published) throw new RuleViolationError(`There is no agent card at ${url}`);
+  if (variants.length === 0)
+    throw new RuleViolationError(`The card at ${published.url} names no way to speak to the agent`);
 }
 
 /** The ways in which both can be spoken to. */
 export function commonVariants(first: InteropPeer, second: InteropPeer): string[] {
   const named = (each: ProtocolDriver): string => `${each.version} ${each.transport}`;
-  const theirs = new Set(second.lanes.map(named));
-  return first.lanes.map(named).filter((each) => theirs.has(each));
+  const theirs = new Set(second.variants.map(named));
+  return first.variants.map(named).filter((each) => theirs.has(each));
 }
 
 function expectCommon(first: InteropPeer, second: InteropPeer): void {
   if (commonVariants(first, second).length > 0) return;
-  const named = ({ lanes }: InteropPeer): string =>
-    lanes.map(({ version, transport }) => `${version} ${transport}`).join(', ') || 'nothing';
+  const named = ({ variants }: InteropPeer): string =>
+    variants.map(({ version, transport }) => `${version} ${transport}`).join(', ') || 'nothing';
   throw new RuleViolationError('The two have no version and transport in common', {
     expected: named(first),
     actual: named(second),
@@ -174,7 +174,7 @@ function expectCommon(first: InteropPeer, second: InteropPeer): void {
 
 async function judge(rule: ConformanceRule, partner: InteropPeer, work: () => unknown): Promise<RuleResult> {
   const began = performance.now();
-  const { version = '1.0', transport } = partner.lanes[0] ?? {};
+  const { version = '1.0', transport } = partner.variants[0] ?? {};
   const where = { version, transport };
   try {
     await work();

@@ -75,7 +75,7 @@ export const httpInvariants = defineInvariants([
       const { exchange, response } = observation;
       if (exchange.status >= 500 && exchange.status !== 501 && exchange.status !== 503)
         return [`HTTP ${exchange.status}: ${exchange.body.slice(0, 80)}`];
-      if (response.fault?.code === -32603) return [`Internal error: ${response.fault.message.slice(0, 80)}`];
+      if (response.error?.code === -32603) return [`Internal error: ${response.error.message.slice(0, 80)}`];
       return [];
     },
   },

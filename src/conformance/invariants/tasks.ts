@@ -53,8 +53,8 @@ export const taskInvariants = defineInvariants([
     check(observation) {
       if (observation.kind !== 'response' || observation.operation !== 'send') return undefined;
       const asked = observation.input.message?.contextId;
-      const task = observation.driver.taskOf(observation.response.result);
-      if (asked === undefined || !task || observation.overrides?.alter) return undefined;
+      const task = observation.driver.decodeTask(observation.response.result);
+      if (asked === undefined || !task || observation.overrides?.transform) return undefined;
       return task.contextId === asked
         ? []
         : [`The message was in context ${asked}, the task is in ${task.contextId}`];
@@ -75,8 +75,8 @@ export const taskInvariants = defineInvariants([
         (observation.operation !== 'get' && observation.operation !== 'cancel')
       )
         return undefined;
-      const task = observation.driver.taskOf(observation.response.result);
-      if (!task || observation.input.id === undefined || observation.overrides?.alter) return undefined;
+      const task = observation.driver.decodeTask(observation.response.result);
+      if (!task || observation.input.id === undefined || observation.overrides?.transform) return undefined;
       return task.id === observation.input.id ? [] : [`Asked for ${observation.input.id}, got ${task.id}`];
     },
   },
@@ -121,7 +121,7 @@ export const taskInvariants = defineInvariants([
       if (observation.kind !== 'response') return undefined;
       const { historyLength } = observation.input;
       if (historyLength === undefined || historyLength < 1) return undefined;
-      const task = observation.driver.taskOf(observation.response.result);
+      const task = observation.driver.decodeTask(observation.response.result);
       if (!task) return undefined;
       const length = task.history?.length ?? 0;
       return length <= historyLength ? [] : [`${length} messages although ${historyLength} were asked for`];
@@ -176,7 +176,7 @@ function spokenIn(observation: Observation): unknown {
   if (observation.kind === 'task') return messageIn(observation.task.raw);
   if (observation.kind === 'response')
     return observation.operation === 'send'
-      ? observation.driver.messageOf(observation.response.result)?.raw
+      ? observation.driver.decodeMessage(observation.response.result)?.raw
       : undefined;
   if (observation.kind !== 'event' || !isJsonObject(observation.event.raw)) return undefined;
   const { raw, kind } = observation.event;

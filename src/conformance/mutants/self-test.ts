@@ -35,8 +35,8 @@ function fixtureRun(suite: RuleSuite, broken: Partial<MutantAgent>): RunChecksOp
     ...(broken.requiresAuthentication
       ? {
           headers: headers(testPrincipals.ann),
-          otherHeaders: headers(testPrincipals.ben),
-          limitedHeaders: headers(testPrincipals.cat),
+          otherUserHeaders: headers(testPrincipals.ben),
+          restrictedUserHeaders: headers(testPrincipals.cat),
         }
       : {}),
   };

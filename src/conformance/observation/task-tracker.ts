@@ -4,7 +4,7 @@ import type {
   TaskStateName,
   NormalizedTask,
 } from '../drivers/normalized-views.ts';
-import { textOfParts } from '../drivers/normalized-views.ts';
+import { partsToText } from '../drivers/normalized-views.ts';
 
 /** States that nothing follows. */
 export const terminalStates: ReadonlySet<TaskStateName> = new Set([
@@ -99,6 +99,6 @@ export class TaskTracker {
 
 /** What an artifact holds, as one text to compare. */
 export function artifactContent({ parts }: NormalizedArtifact): string {
-  const text = textOfParts(parts);
+  const text = partsToText(parts);
   return text === '' ? JSON.stringify(parts) : text;
 }

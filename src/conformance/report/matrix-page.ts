@@ -6,7 +6,7 @@ const signs = { pass: '✓', fail: '✗', open: '?' } as const;
 
 /** Who gets on with whom, as one page. */
 export function formatMatrixPage(
-  agents: readonly { name: string; url: string; lanes: string }[],
+  agents: readonly { name: string; url: string; variants: string }[],
   meetings: readonly InteropResult[],
 ): string {
   const heads = agents.map(({ name }) => `<th scope="col">${e(name)}</th>`).join('');
@@ -20,7 +20,7 @@ export function formatMatrixPage(
         : '';
       return `<td class="cell ${met.verdict}" title="${e(met.message)}">${signs[met.verdict]} ${met.verdict}${directly}<div class="dim">${e(words)}</div></td>`;
     });
-    return `<tr><th scope="row">${e(from.name)}<div class="dim"><code>${e(from.url)}</code><br>${e(from.lanes)}</div></th>${cells.join('')}</tr>`;
+    return `<tr><th scope="row">${e(from.name)}<div class="dim"><code>${e(from.url)}</code><br>${e(from.variants)}</div></th>${cells.join('')}</tr>`;
   });
   const isGood = ({ verdict, direct }: InteropResult): boolean =>
     verdict === 'pass' && direct?.verdict !== 'fail';

@@ -45,7 +45,7 @@ describe.runIf(browser)('a page', () => {
     const agents = ['one', hostile, 'three', 'four'].map((name, index) => ({
       name,
       url: `https://agents.example.com/with/a/rather/long/path/${index}`,
-      lanes: '1.0 JSONRPC, 1.0 HTTP+JSON, 0.3 JSONRPC, 0.3 HTTP+JSON',
+      variants: '1.0 JSONRPC, 1.0 HTTP+JSON, 0.3 JSONRPC, 0.3 HTTP+JSON',
     }));
     const meetings = agents.flatMap((_from, from) =>
       agents.map((_to, to) => ({

@@ -86,13 +86,13 @@ export async function runConformanceCommand(
   const progress = createProgressDisplay(process.stderr, flags.o === 'text');
   const outcome = await testConformance(url, {
     headers,
-    ...(flags.otherHeader.length > 0 ? { otherHeaders } : {}),
-    ...(flags.second === undefined ? {} : { second: flags.second, secondHeaders }),
+    ...(flags.otherHeader.length > 0 ? { otherUserHeaders: otherHeaders } : {}),
+    ...(flags.second === undefined ? {} : { peer: flags.second, secondHeaders }),
     ...(flags.delegate === undefined ? {} : { delegate: flags.delegate }),
     ...(flags.skill.length > 0 ? { skills: flags.skill } : {}),
     ...(flags.transport.length > 0 ? { transports: flags.transport } : {}),
     ...(flags.a2aVersion.length > 0 ? { versions: flags.a2aVersion } : {}),
-    ...(flags.limitedHeader.length > 0 ? { limitedHeaders } : {}),
+    ...(flags.limitedHeader.length > 0 ? { restrictedUserHeaders: limitedHeaders } : {}),
     ...(flags.webhookUrl === undefined ? {} : { webhookUrl: flags.webhookUrl }),
     ...(flags.webhookPort === undefined ? {} : { webhookPort: flags.webhookPort }),
     prompts: waysOf(flags),

@@ -29,7 +29,7 @@ export function cardCheck(
 
 /** Fetches the card as a caller of 1.0. */
 export function fetchCard1_0(probe: Probe, headers: Record<string, string> = {}): Promise<HttpExchange> {
-  return probe.raw({
+  return probe.sendRaw({
     method: 'GET',
     url: probe.context.cardUrl,
     headers: { accept: 'application/json', 'a2a-version': '1.0', ...headers },

@@ -50,7 +50,7 @@ async function keyOf(probe: Probe, { header }: CardSignatureParts): Promise<Publ
   const nobody = probe.withCredentials({});
   const places = jku === undefined ? [new URL('/.well-known/jwks.json', probe.context.cardUrl).href] : [jku];
   for (const url of places) {
-    const { status, body } = await nobody.raw({
+    const { status, body } = await nobody.sendRaw({
       method: 'GET',
       url,
       headers: { accept: 'application/json' },

@@ -145,7 +145,7 @@ export const cardChecks = defineChecks([
       const { cardUrl } = probe.context;
       const isOld = cardUrl.endsWith('/.well-known/agent.json');
       const url = isOld ? cardUrl.replace(/agent\.json$/, 'agent-card.json') : cardUrl;
-      const exchange = await probe.raw({
+      const exchange = await probe.sendRaw({
         method: 'GET',
         url,
         headers: { accept: 'application/json', 'a2a-version': '1.0' },
@@ -237,11 +237,11 @@ export const cardChecks = defineChecks([
         const isKnown = binding === 'JSONRPC' || binding === 'HTTP+JSON';
         if (!isKnown || spoken === undefined || tried.has(`${url} ${binding} ${spoken}`)) continue;
         tried.add(`${url} ${binding} ${spoken}`);
-        const speech = withDeclaredExtensions(
+        const driver = withDeclaredExtensions(
           createDriver(spoken, binding, url, tenant),
           requiredExtensions(probe.card),
         );
-        const wrong = await lieOf(probe.withDriver(speech));
+        const wrong = await lieOf(probe.withDriver(driver));
         if (wrong !== undefined) probe.warn(`${binding} ${version} at ${url}: ${wrong}`);
       }
     },
@@ -285,17 +285,18 @@ function interfacesOf(probe: Probe): Declared[] {
 
 /** Says how an interface does not speak as it is declared; undefined when it does. */
 async function lieOf(probe: Probe): Promise<string | undefined> {
-  const unknown = await probe.ask('get', { id: crypto.randomUUID() });
+  const unknown = await probe.call('get', { id: crypto.randomUUID() });
   if (isGuarded(unknown.exchange)) return undefined;
-  if (!unknown.fault) return `asked for an unknown task, it answered ${describeResponse(unknown)}`;
-  const wrong = errorMismatch(unknown.fault, 'TaskNotFound', probe.driver.transport);
+  if (!unknown.error) return `asked for an unknown task, it answered ${describeResponse(unknown)}`;
+  const wrong = errorMismatch(unknown.error, 'TaskNotFound', probe.driver.transport);
   if (wrong !== undefined) return `asked for an unknown task, it should answer with ${wrong}`;
   if (!isJsonObject(parseJsonOrUndefined(unknown.exchange.body)))
     return 'asked for an unknown task, it answered with no JSON of the protocol';
-  const heard = await probe.ask('send', { message: probe.context.reach.anyPrompt() });
+  const response = await probe.call('send', { message: probe.context.prompts.anyPrompt() });
   const isAnswer =
-    probe.driver.taskOf(heard.result) !== undefined || probe.driver.messageOf(heard.result) !== undefined;
-  return isAnswer ? undefined : `a message was answered with ${describeResponse(heard)}`;
+    probe.driver.decodeTask(response.result) !== undefined ||
+    probe.driver.decodeMessage(response.result) !== undefined;
+  return isAnswer ? undefined : `a message was answered with ${describeResponse(response)}`;
 }
 
 function isGuarded({ status }: HttpExchange): boolean {
@@ -304,14 +305,14 @@ function isGuarded({ status }: HttpExchange): boolean {
 
 /** True when an interface that nobody declared gives a task that there is. */
 async function works(probe: Probe): Promise<boolean> {
-  const heard = await probe.ask('get', { id: crypto.randomUUID() });
-  return isTaskNotFound(heard.fault, probe.driver);
+  const response = await probe.call('get', { id: crypto.randomUUID() });
+  return isTaskNotFound(response.error, probe.driver);
 }
 
 function isTaskNotFound(
-  fault: Parameters<typeof errorMismatch>[0] | undefined,
+  error: Parameters<typeof errorMismatch>[0] | undefined,
   { transport }: ProtocolDriver,
 ): boolean {
-  if (!fault || errorMismatch(fault, 'TaskNotFound', transport) !== undefined) return false;
-  return transport === 'JSONRPC' || fault.reason === 'TASK_NOT_FOUND';
+  if (!error || errorMismatch(error, 'TaskNotFound', transport) !== undefined) return false;
+  return transport === 'JSONRPC' || error.reason === 'TASK_NOT_FOUND';
 }

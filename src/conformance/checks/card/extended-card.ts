@@ -25,41 +25,41 @@ function about(
 }
 
 function ask(probe: Probe): Promise<DecodedResponse> {
-  return probe.ask('extendedCard', {});
+  return probe.call('extendedCard', {});
 }
 
 /** True when the agent says that it has no such card, which it may. */
-function isNone({ fault }: DecodedResponse, { driver: speech }: Probe): boolean {
+function isNone({ error }: DecodedResponse, { driver }: Probe): boolean {
   return (
-    fault !== undefined &&
-    errorMismatch(fault, 'ExtendedAgentCardNotConfigured', speech.transport) === undefined &&
-    (speech.transport === 'JSONRPC' || fault.reason === 'EXTENDED_AGENT_CARD_NOT_CONFIGURED')
+    error !== undefined &&
+    errorMismatch(error, 'ExtendedAgentCardNotConfigured', driver.transport) === undefined &&
+    (driver.transport === 'JSONRPC' || error.reason === 'EXTENDED_AGENT_CARD_NOT_CONFIGURED')
   );
 }
 
 /** The extended card as the caller of the run sees it. */
 async function extended(probe: Probe): Promise<JsonObject> {
-  const heard = await ask(probe);
-  if (isNone(heard, probe))
+  const response = await ask(probe);
+  if (isNone(response, probe))
     throw new InconclusiveError('The agent says that no extended card is configured.');
-  const { status } = heard.exchange;
+  const { status } = response.exchange;
   if (status === 401 || status === 403)
     throw new InconclusiveError(
       `The extended card is not for this caller (HTTP ${status}): give credentials.`,
     );
-  probe.expect(isJsonObject(heard.result), 'The extended card is no card', {
+  probe.expect(isJsonObject(response.result), 'The extended card is no card', {
     expected: 'a card, or ExtendedAgentCardNotConfigured',
-    actual: describeResponse(heard),
+    actual: describeResponse(response),
   });
-  return heard.result as JsonObject;
+  return response.result as JsonObject;
 }
 
 async function refusedFor(probe: Probe, who: string): Promise<void> {
-  const heard = await ask(probe);
-  if (isNone(heard, probe)) return;
-  probe.expect(isAuthRejection(heard), `The extended card is shown to ${who}`, {
+  const response = await ask(probe);
+  if (isNone(response, probe)) return;
+  probe.expect(isAuthRejection(response), `The extended card is shown to ${who}`, {
     expected: 'HTTP 401',
-    actual: describeResponse(heard),
+    actual: describeResponse(response),
   });
 }
 
@@ -73,7 +73,7 @@ export const extendedCardChecks = defineChecks([
     'Without the capability in the card, the extended card is refused with UnsupportedOperation.',
     'Answer -32004, or declare capabilities.extendedAgentCard.',
     async (probe) => {
-      probe.refusal(await ask(probe), 'UnsupportedOperation', 'The extended card');
+      probe.assertError(await ask(probe), 'UnsupportedOperation', 'The extended card');
     },
     ['no-extended-card'],
   ),

@@ -12,11 +12,11 @@ export const cancelChecks = defineChecks([
     remedy: 'Stop the work, set the status, and answer with the task.',
     versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
-      const task = await probe.slow();
-      const result = await probe.ok('cancel', { id: task.id ?? '' });
-      const answered = probe.driver.taskOf(result);
+      const task = await probe.startSlowTask();
+      const result = await probe.expectResult('cancel', { id: task.id ?? '' });
+      const answered = probe.driver.decodeTask(result);
       probe.expect(answered !== undefined, 'cancel did not answer with a task');
-      const after = await probe.poll(
+      const after = await probe.pollTask(
         task.id ?? '',
         ({ state }) => state !== 'working' && state !== 'submitted',
       );
@@ -40,9 +40,9 @@ export const cancelChecks = defineChecks([
     remedy: 'Answer -32002, and leave the task as it is.',
     versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
-      const task = await probe.completed();
-      await probe.refused('cancel', { id: task.id ?? '' }, 'TaskNotCancelable');
-      const after = await probe.get(task.id ?? '');
+      const task = await probe.completeTask();
+      await probe.expectError('cancel', { id: task.id ?? '' }, 'TaskNotCancelable');
+      const after = await probe.getTask(task.id ?? '');
       probe.expect(after.state === 'completed', 'The refused cancellation changed the task', {
         expected: 'completed',
         actual: after.state,
@@ -59,8 +59,8 @@ export const cancelChecks = defineChecks([
     remedy: 'Answer -32002, and leave the task as it is.',
     versions: ['1.0'],
     async run(probe) {
-      const task = await probe.reach('failed');
-      await probe.refused('cancel', { id: task.id ?? '' }, 'TaskNotCancelable');
+      const task = await probe.sendPrompt('failed');
+      await probe.expectError('cancel', { id: task.id ?? '' }, 'TaskNotCancelable');
     },
   },
   {
@@ -73,8 +73,8 @@ export const cancelChecks = defineChecks([
     remedy: 'Answer -32002, and leave the task as it is.',
     versions: ['1.0'],
     async run(probe) {
-      const task = await probe.reach('rejected');
-      await probe.refused('cancel', { id: task.id ?? '' }, 'TaskNotCancelable');
+      const task = await probe.sendPrompt('rejected');
+      await probe.expectError('cancel', { id: task.id ?? '' }, 'TaskNotCancelable');
     },
   },
   {
@@ -87,7 +87,7 @@ export const cancelChecks = defineChecks([
     remedy: 'Answer -32001 (HTTP 404).',
     versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
-      await probe.refused('cancel', { id: crypto.randomUUID() }, 'TaskNotFound');
+      await probe.expectError('cancel', { id: crypto.randomUUID() }, 'TaskNotFound');
     },
   },
   {
@@ -101,15 +101,16 @@ export const cancelChecks = defineChecks([
       'Answer the second time with the canceled task, or with TaskNotCancelable or TaskNotFound; change nothing.',
     versions: ['1.0', '0.3'],
     async run(probe) {
-      const task = await probe.slow();
-      await probe.ok('cancel', { id: task.id ?? '' });
-      await probe.rest(task.id ?? '');
-      const again = await probe.ask('cancel', { id: task.id ?? '' });
-      if (again.fault) probe.refusal(again, ['TaskNotCancelable', 'TaskNotFound'], 'The second cancellation');
-      const after = await probe.ask('get', { id: task.id ?? '' });
-      const state = probe.driver.taskOf(after.result)?.state;
+      const task = await probe.startSlowTask();
+      await probe.expectResult('cancel', { id: task.id ?? '' });
+      await probe.waitUntilTerminalOrInterrupted(task.id ?? '');
+      const again = await probe.call('cancel', { id: task.id ?? '' });
+      if (again.error)
+        probe.assertError(again, ['TaskNotCancelable', 'TaskNotFound'], 'The second cancellation');
+      const after = await probe.call('get', { id: task.id ?? '' });
+      const state = probe.driver.decodeTask(after.result)?.state;
       probe.expect(
-        state === 'canceled' || after.fault !== undefined,
+        state === 'canceled' || after.error !== undefined,
         'The second cancellation changed the task',
         { expected: 'canceled', actual: state ?? '' },
       );
@@ -125,9 +126,9 @@ export const cancelChecks = defineChecks([
     remedy: 'Let callers leave a conversation: set the status to canceled.',
     versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
-      const task = await probe.reach('input-required');
-      await probe.ok('cancel', { id: task.id ?? '' });
-      const after = await probe.rest(task.id ?? '');
+      const task = await probe.sendPrompt('input-required');
+      await probe.expectResult('cancel', { id: task.id ?? '' });
+      const after = await probe.waitUntilTerminalOrInterrupted(task.id ?? '');
       probe.expect(after.state === 'canceled', 'The waiting task was not canceled', {
         expected: 'canceled',
         actual: after.state,
@@ -144,11 +145,11 @@ export const cancelChecks = defineChecks([
     remedy: 'Let the work stop, and ignore what it still gives.',
     versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
-      const task = await probe.slow();
-      await probe.ok('cancel', { id: task.id ?? '' });
-      const first = await probe.rest(task.id ?? '');
+      const task = await probe.startSlowTask();
+      await probe.expectResult('cancel', { id: task.id ?? '' });
+      const first = await probe.waitUntilTerminalOrInterrupted(task.id ?? '');
       await new Promise((resolve) => setTimeout(resolve, 600));
-      const later = await probe.get(task.id ?? '');
+      const later = await probe.getTask(task.id ?? '');
       probe.expect(later.state === first.state, 'The task went on after it was canceled', {
         expected: first.state,
         actual: later.state,

@@ -13,9 +13,9 @@ export const contextChecks = defineChecks([
     remedy: 'Make a contextId, and put it into the task.',
     versions: ['1.0', '0.3'],
     async run(probe) {
-      const task = await probe.reach('completed');
+      const task = await probe.sendPrompt('completed');
       probe.expect(typeof task.contextId === 'string' && task.contextId !== '', 'The task names no context');
-      const other = await probe.reach('completed');
+      const other = await probe.sendPrompt('completed');
       probe.expect(task.contextId !== other.contextId, 'Two conversations got the same context', {
         actual: task.contextId ?? '',
       });
@@ -31,14 +31,14 @@ export const contextChecks = defineChecks([
     remedy: 'Use the contextId of the message; refuse it with an error if you cannot.',
     versions: ['1.0', '0.3'],
     async run(probe) {
-      const first = await probe.reach('completed');
-      const heard = await probe.ask('send', {
-        message: { ...probe.context.reach.promptFor('completed'), contextId: first.contextId ?? '' },
+      const first = await probe.sendPrompt('completed');
+      const response = await probe.call('send', {
+        message: { ...probe.context.prompts.promptFor('completed'), contextId: first.contextId ?? '' },
       });
-      const task = probe.driver.taskOf(heard.result);
+      const task = probe.driver.decodeTask(response.result);
       probe.expect(
         task !== undefined,
-        `A second task in a known context was refused: ${describeResponse(heard)}`,
+        `A second task in a known context was refused: ${describeResponse(response)}`,
       );
       probe.expect(task?.contextId === first.contextId, 'The context of the message was replaced', {
         expected: first.contextId ?? '',
@@ -57,9 +57,11 @@ export const contextChecks = defineChecks([
     remedy: 'Find the context by the task.',
     versions: ['1.0', '0.3'],
     async run(probe) {
-      const task = await probe.reach('input-required');
-      const result = await probe.ok('send', { message: { text: 'the first one', taskId: task.id ?? '' } });
-      const answered = probe.driver.taskOf(result);
+      const task = await probe.sendPrompt('input-required');
+      const result = await probe.expectResult('send', {
+        message: { text: 'the first one', taskId: task.id ?? '' },
+      });
+      const answered = probe.driver.decodeTask(result);
       probe.expect(answered?.id === task.id, 'The answer went to another task', {
         expected: task.id ?? '',
         actual: answered?.id ?? 'none',
@@ -68,7 +70,7 @@ export const contextChecks = defineChecks([
         expected: task.contextId ?? '',
         actual: answered?.contextId ?? '',
       });
-      const rested = await probe.rest(task.id ?? '');
+      const rested = await probe.waitUntilTerminalOrInterrupted(task.id ?? '');
       probe.expect(rested.state !== 'failed', 'The task failed although it got what it asked for', {
         actual: rested.state,
       });
@@ -84,8 +86,8 @@ export const contextChecks = defineChecks([
     remedy: 'Put the question into the message of the status.',
     versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
-      const task = await probe.reach('input-required');
-      probe.expect((task.said ?? []).length > 0, 'The status has no message');
+      const task = await probe.sendPrompt('input-required');
+      probe.expect((task.statusParts ?? []).length > 0, 'The status has no message');
     },
   },
   {
@@ -98,14 +100,14 @@ export const contextChecks = defineChecks([
     remedy: 'Answer -32602 (HTTP 400), and leave the task alone.',
     versions: ['1.0'],
     async run(probe) {
-      const task = await probe.reach('input-required');
+      const task = await probe.sendPrompt('input-required');
       const message = { text: 'go on', taskId: task.id ?? '', contextId: crypto.randomUUID() };
-      const heard = await probe.ask('send', { message });
-      probe.expect(heard.fault !== undefined, 'A message with the wrong context was taken', {
+      const response = await probe.call('send', { message });
+      probe.expect(response.error !== undefined, 'A message with the wrong context was taken', {
         expected: 'an error',
-        actual: describeResponse(heard),
+        actual: describeResponse(response),
       });
-      const after = await probe.get(task.id ?? '');
+      const after = await probe.getTask(task.id ?? '');
       probe.expect(after.state === 'input-required', 'The refused message changed the task', {
         actual: after.state,
       });
@@ -121,11 +123,11 @@ export const contextChecks = defineChecks([
     remedy: 'Keep messages once, in the order in which they came.',
     versions: ['1.0', '0.3'],
     async run(probe) {
-      const task = await probe.reach('input-required');
-      await probe.ok('send', {
+      const task = await probe.sendPrompt('input-required');
+      await probe.expectResult('send', {
         message: { text: 'the answer', messageId: crypto.randomUUID(), taskId: task.id ?? '' },
       });
-      const { history = [] } = await probe.rest(task.id ?? '');
+      const { history = [] } = await probe.waitUntilTerminalOrInterrupted(task.id ?? '');
       const ids = history
         .map((each) => (each as { messageId?: string }).messageId)
         .filter((id) => id !== undefined);

@@ -12,8 +12,8 @@ export const getChecks = defineChecks([
     remedy: 'Store the task before the answer is sent, and give it back whole.',
     versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
-      const made = await probe.completed();
-      const task = await probe.get(made.id ?? '');
+      const made = await probe.completeTask();
+      const task = await probe.getTask(made.id ?? '');
       probe.expect(task.id === made.id, 'get gave another task', {
         expected: made.id ?? '',
         actual: task.id ?? 'none',
@@ -34,7 +34,7 @@ export const getChecks = defineChecks([
     remedy: 'Answer -32001 (HTTP 404) when the task is not there or not for this caller.',
     versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
-      await probe.refused('get', { id: crypto.randomUUID() }, 'TaskNotFound');
+      await probe.expectError('get', { id: crypto.randomUUID() }, 'TaskNotFound');
     },
   },
 ]);

@@ -13,8 +13,8 @@ interface Page {
   readonly raw: JsonObject;
 }
 
-async function list(probe: Probe, asking: OperationInput): Promise<Page> {
-  const raw = await probe.ok('list', asking);
+async function list(probe: Probe, input: OperationInput): Promise<Page> {
+  const raw = await probe.expectResult('list', input);
   if (!isJsonObject(raw))
     throw new RuleViolationError('list gave something that is no page', {
       exchanges: probe.exchanges.slice(-1),
@@ -25,10 +25,10 @@ async function list(probe: Probe, asking: OperationInput): Promise<Page> {
 
 /** Some tasks in a context of their own, the oldest first. */
 async function several(probe: Probe, count: number): Promise<{ contextId: string; ids: string[] }> {
-  const first = await probe.completed();
+  const first = await probe.completeTask();
   const contextId = first.contextId ?? '';
   const ids = [first.id ?? ''];
-  for (let i = 1; i < count; i++) ids.push((await probe.completed({ message: { contextId } })).id ?? '');
+  for (let i = 1; i < count; i++) ids.push((await probe.completeTask({ message: { contextId } })).id ?? '');
   if (new Set(ids).size !== count)
     throw new InconclusiveError('The messages did not each make a task of their own.');
   return { contextId, ids };
@@ -41,11 +41,11 @@ const timeOf = (task: JsonObject): number => {
 };
 
 /** Walks all pages, with a guard against walks that never end. */
-async function walk(probe: Probe, asking: OperationInput, most: number): Promise<Page[]> {
+async function walk(probe: Probe, input: OperationInput, most: number): Promise<Page[]> {
   const pages: Page[] = [];
   let pageToken: string | undefined;
   do {
-    const page = await list(probe, pageToken === undefined ? asking : { ...asking, pageToken });
+    const page = await list(probe, pageToken === undefined ? input : { ...input, pageToken });
     pages.push(page);
     pageToken =
       typeof page.nextPageToken === 'string' && page.nextPageToken !== '' ? page.nextPageToken : undefined;
@@ -69,7 +69,7 @@ export const listChecks = defineChecks([
     remedy: 'Filter by contextId.',
     async run(probe) {
       const { contextId, ids } = await several(probe, 3);
-      await probe.completed();
+      await probe.completeTask();
       const page = await list(probe, { contextId });
       const found = idsOf(page).toSorted();
       probe.expect(
@@ -89,10 +89,10 @@ export const listChecks = defineChecks([
     sentence: 'Unless they are asked for, listed tasks have no artifacts member at all.',
     remedy: 'Leave artifacts out when includeArtifacts is not true.',
     async run(probe) {
-      const task = await probe.reach('artifact');
-      await probe.rest(task.id ?? '');
-      for (const asking of [{}, { includeArtifacts: false }]) {
-        const page = await list(probe, { contextId: task.contextId ?? '', ...asking });
+      const task = await probe.sendPrompt('artifact');
+      await probe.waitUntilTerminalOrInterrupted(task.id ?? '');
+      for (const input of [{}, { includeArtifacts: false }]) {
+        const page = await list(probe, { contextId: task.contextId ?? '', ...input });
         probe.expect(page.tasks.length > 0, 'The task is not listed');
         probe.expect(
           page.tasks.every((each) => !('artifacts' in each)),
@@ -109,8 +109,8 @@ export const listChecks = defineChecks([
     sentence: 'Where they are asked for, listed tasks have their artifacts.',
     remedy: 'Add artifacts when includeArtifacts is true.',
     async run(probe) {
-      const task = await probe.reach('artifact');
-      const rested = await probe.rest(task.id ?? '');
+      const task = await probe.sendPrompt('artifact');
+      const rested = await probe.waitUntilTerminalOrInterrupted(task.id ?? '');
       if ((rested.artifacts ?? []).length === 0) throw new InconclusiveError('The task made no artifact.');
       const page = await list(probe, { contextId: task.contextId ?? '', includeArtifacts: true });
       const listed = page.tasks.find(({ id }) => id === task.id);
@@ -129,9 +129,9 @@ export const listChecks = defineChecks([
     sentence: 'nextPageToken is always there, and empty on the last page.',
     remedy: 'Send nextPageToken: "" on the last page.',
     async run(probe) {
-      const task = await probe.completed();
-      for (const asking of [{ contextId: task.contextId ?? '' }, { contextId: crypto.randomUUID() }]) {
-        const page = await list(probe, asking);
+      const task = await probe.completeTask();
+      for (const input of [{ contextId: task.contextId ?? '' }, { contextId: crypto.randomUUID() }]) {
+        const page = await list(probe, input);
         probe.expect('nextPageToken' in page.raw, 'nextPageToken is missing');
         probe.expect(page.nextPageToken === '', 'The last page has a token', {
           expected: '""',
@@ -156,7 +156,7 @@ export const listChecks = defineChecks([
         actual: found.toSorted().join(', '),
       });
       const first = await list(probe, { contextId, pageSize: 2 });
-      await probe.completed({ message: { contextId } });
+      await probe.completeTask({ message: { contextId } });
       const pageToken = String(first.nextPageToken);
       const second = await list(probe, { contextId, pageSize: 2, pageToken });
       const both = [...idsOf(first), ...idsOf(second)];
@@ -178,11 +178,11 @@ export const listChecks = defineChecks([
     sentence: 'Tasks are listed by the time of their status, the newest first.',
     remedy: 'Sort by status.timestamp, descending.',
     async run(probe) {
-      const waiting = await probe.reach('input-required');
+      const waiting = await probe.sendPrompt('input-required');
       const contextId = waiting.contextId ?? '';
-      for (let i = 0; i < 2; i++) await probe.completed({ message: { contextId } });
-      await probe.ok('send', { message: { text: 'the first one', taskId: waiting.id ?? '' } });
-      await probe.rest(waiting.id ?? '');
+      for (let i = 0; i < 2; i++) await probe.completeTask({ message: { contextId } });
+      await probe.expectResult('send', { message: { text: 'the first one', taskId: waiting.id ?? '' } });
+      await probe.waitUntilTerminalOrInterrupted(waiting.id ?? '');
       const { tasks } = await list(probe, { contextId });
       const times = tasks.map(timeOf);
       const isSorted = times.every((time, index) => index === 0 || time <= (times[index - 1] ?? 0));
@@ -224,7 +224,7 @@ export const listChecks = defineChecks([
     sentence: 'A page has 1 to 100 tasks; whoever asks for another number is refused.',
     remedy: 'Answer -32602 (HTTP 400) to a pageSize outside 1 to 100.',
     async run(probe) {
-      for (const pageSize of [0, -1, 101]) await probe.refused('list', { pageSize }, 'InvalidParams');
+      for (const pageSize of [0, -1, 101]) await probe.expectError('list', { pageSize }, 'InvalidParams');
       const page = await list(probe, {});
       probe.expect(page.tasks.length <= 50, 'A page has more than 50 tasks although no size was asked for', {
         actual: String(page.tasks.length),
@@ -240,7 +240,7 @@ export const listChecks = defineChecks([
     sentence: 'A page token that is none is refused.',
     remedy: 'Answer -32602 (HTTP 400).',
     async run(probe) {
-      await probe.refused('list', { pageToken: 'this-is-no-token' }, 'InvalidParams');
+      await probe.expectError('list', { pageToken: 'this-is-no-token' }, 'InvalidParams');
     },
   },
   {
@@ -250,10 +250,10 @@ export const listChecks = defineChecks([
     sentence: 'Tasks are listed by their state.',
     remedy: 'Filter by status.',
     async run(probe) {
-      const waiting = await probe.reach('input-required');
+      const waiting = await probe.sendPrompt('input-required');
       const contextId = waiting.contextId ?? '';
-      const done = await probe.completed({ message: { contextId } });
-      const { states } = probe.driver;
+      const done = await probe.completeTask({ message: { contextId } });
+      const { wireStates: states } = probe.driver;
       const waitingOnes = await list(probe, { contextId, status: states['input-required'] ?? '' });
       probe.expect(idsOf(waitingOnes).join() === waiting.id, 'The filter by state gave other tasks', {
         expected: waiting.id ?? '',
@@ -308,7 +308,7 @@ export const listChecks = defineChecks([
     sentence: 'Listed tasks have no more history than was asked for.',
     remedy: 'Cut the history of each listed task.',
     async run(probe) {
-      const task = await probe.completed();
+      const task = await probe.completeTask();
       const page = await list(probe, { contextId: task.contextId ?? '', historyLength: 0 });
       const lengths = page.tasks.map(({ history }) => asList(history)?.length ?? 0);
       probe.expect(
@@ -325,12 +325,12 @@ export const listChecks = defineChecks([
     sentence: 'A listed task is in the state in which it is.',
     remedy: 'List from where tasks are stored.',
     async run(probe) {
-      const task = await probe.completed();
+      const task = await probe.completeTask();
       const page = await list(probe, { contextId: task.contextId ?? '' });
       const listed = page.tasks.find(({ id }) => id === task.id);
       const { state } = (isJsonObject(listed?.status) ? listed.status : {}) as { state?: string };
-      probe.expect(state === probe.driver.states.completed, 'The list shows another state', {
-        expected: probe.driver.states.completed ?? '',
+      probe.expect(state === probe.driver.wireStates.completed, 'The list shows another state', {
+        expected: probe.driver.wireStates.completed ?? '',
         actual: state ?? 'none',
       });
       probe.expect(listed?.contextId === task.contextId, 'The list shows another context', {

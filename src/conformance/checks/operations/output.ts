@@ -18,8 +18,8 @@ export const outputChecks = defineChecks([
     remedy: 'Put the result into an artifact; messages are for talking about the task.',
     versions: ['1.0'],
     async run(probe) {
-      const { id = '' } = await probe.completed();
-      const task = await probe.get(id);
+      const { id = '' } = await probe.completeTask();
+      const task = await probe.getTask(id);
       if ((task.artifacts ?? []).length > 0) return;
       const { status } = task.raw as { status?: unknown };
       const message = isJsonObject(status) && isJsonObject(status.message) ? status.message : {};
@@ -54,12 +54,12 @@ export const outputChecks = defineChecks([
       )
         throw new NotApplicableError('The card does not say that any type is not taken.');
       const parts = [{ raw: 'AAEC', mediaType: 'application/x-a2a-probe', filename: 'probe.bin' }];
-      const { exchange, fault } = await probe.follow('stream', { message: { parts } });
-      if (!fault)
+      const { exchange, error } = await probe.openStream('stream', { message: { parts } });
+      if (!error)
         throw new RuleViolationError('A part of an unknown type was taken', {
           expected: 'ContentTypeNotSupported',
         });
-      probe.refusal({ exchange, fault }, 'ContentTypeNotSupported', 'The part');
+      probe.assertError({ exchange, error }, 'ContentTypeNotSupported', 'The part');
     },
   },
   {
@@ -78,7 +78,7 @@ export const outputChecks = defineChecks([
       const asked = probe.driver.encode('extendedCard', {});
       if (!asked) throw new InconclusiveError('There is no such method.');
       const ask = async (body: object): Promise<DecodedResponse> =>
-        probe.driver.decode(await probe.raw({ ...asked, body: JSON.stringify(body) }));
+        probe.driver.decode(await probe.sendRaw({ ...asked, body: JSON.stringify(body) }));
       const usual = await ask({ ...call, params: {} });
       if (!isJsonObject(usual.result))
         throw new InconclusiveError(`The extended card could not be had: ${describeResponse(usual)}`);

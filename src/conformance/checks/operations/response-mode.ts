@@ -23,7 +23,7 @@ export const responseModeChecks = defineChecks([
     versions: ['1.0'],
     async run(probe) {
       const began = performance.now();
-      const task = await probe.reach('slow');
+      const task = await probe.sendPrompt('slow');
       probe.expect(
         resting.has(task.state),
         `The answer came while the task was ${task.state}, after ${Math.round(performance.now() - began)} ms`,
@@ -41,11 +41,13 @@ export const responseModeChecks = defineChecks([
     remedy: 'Answer with the task in the state input-required.',
     versions: ['1.0'],
     async run(probe) {
-      const heard = await probe.ask('send', { message: probe.context.reach.promptFor('input-required') });
-      const task = probe.driver.taskOf(heard.result);
+      const response = await probe.call('send', {
+        message: probe.context.prompts.promptFor('input-required'),
+      });
+      const task = probe.driver.decodeTask(response.result);
       if (!task?.id) throw new InconclusiveError('No task could be made.');
       if (resting.has(task.state)) return;
-      const rested = await probe.rest(task.id);
+      const rested = await probe.waitUntilTerminalOrInterrupted(task.id);
       probe.expect(
         rested.state !== 'input-required',
         `The answer came while the task was ${task.state}, before it asked`,
@@ -66,10 +68,10 @@ export const responseModeChecks = defineChecks([
     remedy: 'Read the task again before you answer.',
     versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
-      const task = await probe.reach('artifact');
+      const task = await probe.sendPrompt('artifact');
       if (task.state !== 'completed')
         throw new InconclusiveError(`The task was ${task.state}, so nothing can be compared.`);
-      const later = await probe.get(task.id ?? '');
+      const later = await probe.getTask(task.id ?? '');
       const [now, then] = [contents(task), contents(later)];
       probe.expect(now === then, 'The task has other artifacts when it is asked for', {
         expected: then,
@@ -92,16 +94,16 @@ export const responseModeChecks = defineChecks([
     versions: ['1.0', '0.3'],
     async run(probe) {
       const began = performance.now();
-      const task = await probe.slow();
+      const task = await probe.startSlowTask();
       const took = performance.now() - began;
       probe.expect(
         !terminalStates.has(task.state),
         `The task had ended when the answer came, after ${Math.round(took)} ms`,
         { expected: 'a task at work', actual: task.state },
       );
-      const later = await probe.poll(task.id ?? '', ({ state }) => state !== 'submitted');
+      const later = await probe.pollTask(task.id ?? '', ({ state }) => state !== 'submitted');
       probe.expect(later.state !== 'submitted', 'The work never began');
-      await probe.ask('cancel', { id: task.id ?? '' });
+      await probe.call('cancel', { id: task.id ?? '' });
     },
   },
   {
@@ -114,8 +116,8 @@ export const responseModeChecks = defineChecks([
     remedy: 'Do not tie the work to the request that began it.',
     versions: ['1.0', '0.3'],
     async run(probe) {
-      const task = await probe.slow();
-      const rested = await probe.rest(task.id ?? '');
+      const task = await probe.startSlowTask();
+      const rested = await probe.waitUntilTerminalOrInterrupted(task.id ?? '');
       probe.expect(rested.state === 'completed', 'The task was never completed', {
         expected: 'completed',
         actual: rested.state,
@@ -133,8 +135,8 @@ export const responseModeChecks = defineChecks([
     versions: ['1.0'],
     preconditions: ['streaming'],
     async run(probe) {
-      const { events } = await probe.followed('stream', {
-        message: probe.context.reach.promptFor('completed'),
+      const { events } = await probe.expectStream('stream', {
+        message: probe.context.prompts.promptFor('completed'),
         returnImmediately: true,
       });
       const last = events.at(-1);
@@ -152,8 +154,8 @@ export const responseModeChecks = defineChecks([
     remedy: 'Leave the member out.',
     versions: ['1.0'],
     async run(probe) {
-      const task = await probe.completed();
-      const asked = await probe.get(task.id ?? '', 0);
+      const task = await probe.completeTask();
+      const asked = await probe.getTask(task.id ?? '', 0);
       probe.expect(
         !('history' in asked.raw) || (asked.history ?? []).length > 0,
         'There is an empty history instead of none',
@@ -161,7 +163,7 @@ export const responseModeChecks = defineChecks([
       probe.expect((asked.history ?? []).length === 0, 'There is history although none was asked for', {
         actual: String(asked.history?.length),
       });
-      const sent = await probe.reach('completed', { historyLength: 0 });
+      const sent = await probe.sendPrompt('completed', { historyLength: 0 });
       probe.expect(
         (sent.history ?? []).length === 0,
         'The answer to a send has history although none was asked for',
@@ -179,16 +181,16 @@ export const responseModeChecks = defineChecks([
     remedy: 'Cut the history at its old end.',
     versions: ['1.0', '0.3'],
     async run(probe) {
-      const task = await probe.reach('input-required');
+      const task = await probe.sendPrompt('input-required');
       const reply = { text: 'the newest words', messageId: crypto.randomUUID(), taskId: task.id ?? '' };
-      await probe.ok('send', { message: reply });
-      await probe.rest(task.id ?? '');
-      const { history = [] } = await probe.get(task.id ?? '', 1);
+      await probe.expectResult('send', { message: reply });
+      await probe.waitUntilTerminalOrInterrupted(task.id ?? '');
+      const { history = [] } = await probe.getTask(task.id ?? '', 1);
       probe.expect(history.length <= 1, 'There is more history than was asked for', {
         expected: '1',
         actual: String(history.length),
       });
-      const whole = (await probe.get(task.id ?? '')).history ?? [];
+      const whole = (await probe.getTask(task.id ?? '')).history ?? [];
       const newest = whole.at(-1);
       if (history.length === 1 && newest !== undefined)
         probe.expect(JSON.stringify(history[0]) === JSON.stringify(newest), 'The history is not the newest', {
@@ -207,11 +209,11 @@ export const responseModeChecks = defineChecks([
     remedy: 'Answer -32602 (HTTP 400).',
     versions: ['1.0'],
     async run(probe) {
-      const task = await probe.completed();
-      await probe.refused('get', { id: task.id ?? '', historyLength: -1 }, 'InvalidParams');
-      await probe.refused(
+      const task = await probe.completeTask();
+      await probe.expectError('get', { id: task.id ?? '', historyLength: -1 }, 'InvalidParams');
+      await probe.expectError(
         'send',
-        { message: probe.context.reach.anyPrompt(), historyLength: -1 },
+        { message: probe.context.prompts.anyPrompt(), historyLength: -1 },
         'InvalidParams',
       );
     },

@@ -1,7 +1,7 @@
 import { defineChecks } from '../../check.ts';
 import { RuleViolationError, InconclusiveError, NotApplicableError } from '../../check-errors.ts';
 import { describeResponse, type Probe } from '../../probe.ts';
-import { isJsonObject, asList, asText, textOfParts } from '../../drivers/normalized-views.ts';
+import { isJsonObject, asList, asText, partsToText } from '../../drivers/normalized-views.ts';
 
 /** The media types that the card says are taken. */
 function inputModes({ card }: Probe): string[] {
@@ -23,19 +23,21 @@ export const sendChecks = defineChecks([
     remedy: 'Answer every message that can be read.',
     versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
-      const heard = await probe.ask('send', { message: probe.context.reach.anyPrompt() });
+      const response = await probe.call('send', { message: probe.context.prompts.anyPrompt() });
       probe.expect(
-        heard.fault === undefined && heard.problem === undefined,
-        `A plain message failed: ${describeResponse(heard)}`,
+        response.error === undefined && response.decodeError === undefined,
+        `A plain message failed: ${describeResponse(response)}`,
         {
           expected: 'a task or a message',
-          actual: describeResponse(heard),
+          actual: describeResponse(response),
         },
       );
-      const { driver: speech } = probe;
-      const isOne = speech.taskOf(heard.result) !== undefined || speech.messageOf(heard.result) !== undefined;
+      const { driver } = probe;
+      const isOne =
+        driver.decodeTask(response.result) !== undefined ||
+        driver.decodeMessage(response.result) !== undefined;
       probe.expect(isOne, 'The answer holds neither a task nor a message', {
-        actual: describeResponse(heard),
+        actual: describeResponse(response),
       });
     },
   },
@@ -49,10 +51,10 @@ export const sendChecks = defineChecks([
     remedy: 'Refuse messages to tasks that have ended: -32004, HTTP 400.',
     versions: ['1.0'],
     async run(probe) {
-      const task = await probe.completed();
+      const task = await probe.completeTask();
       const message = { text: 'go on', taskId: task.id ?? '' };
-      await probe.refused('send', { message }, 'UnsupportedOperation');
-      const after = await probe.get(task.id ?? '');
+      await probe.expectError('send', { message }, 'UnsupportedOperation');
+      const after = await probe.getTask(task.id ?? '');
       probe.expect(after.state === 'completed', 'The refused message changed the task', {
         expected: 'completed',
         actual: after.state,
@@ -69,10 +71,10 @@ export const sendChecks = defineChecks([
     remedy: 'Refuse messages to tasks that have ended: -32004, HTTP 400.',
     versions: ['1.0'],
     async run(probe) {
-      const task = await probe.reach('failed');
+      const task = await probe.sendPrompt('failed');
       const message = { text: 'go on', taskId: task.id ?? '' };
-      await probe.refused('send', { message }, 'UnsupportedOperation');
-      const after = await probe.get(task.id ?? '');
+      await probe.expectError('send', { message }, 'UnsupportedOperation');
+      const after = await probe.getTask(task.id ?? '');
       probe.expect(after.state === 'failed', 'The refused message changed the task', {
         expected: 'failed',
         actual: after.state,
@@ -89,10 +91,10 @@ export const sendChecks = defineChecks([
     remedy: 'Refuse messages to tasks that have ended: -32004, HTTP 400.',
     versions: ['1.0'],
     async run(probe) {
-      const task = await probe.reach('rejected');
+      const task = await probe.sendPrompt('rejected');
       const message = { text: 'go on', taskId: task.id ?? '' };
-      await probe.refused('send', { message }, 'UnsupportedOperation');
-      const after = await probe.get(task.id ?? '');
+      await probe.expectError('send', { message }, 'UnsupportedOperation');
+      const after = await probe.getTask(task.id ?? '');
       probe.expect(after.state === 'rejected', 'The refused message changed the task', {
         expected: 'rejected',
         actual: after.state,
@@ -109,10 +111,10 @@ export const sendChecks = defineChecks([
     remedy: 'Refuse messages to tasks that have ended: -32004, HTTP 400.',
     versions: ['1.0'],
     async run(probe) {
-      const task = await probe.slow();
-      await probe.ok('cancel', { id: task.id ?? '' });
-      await probe.rest(task.id ?? '');
-      await probe.refused(
+      const task = await probe.startSlowTask();
+      await probe.expectResult('cancel', { id: task.id ?? '' });
+      await probe.waitUntilTerminalOrInterrupted(task.id ?? '');
+      await probe.expectError(
         'send',
         { message: { text: 'go on', taskId: task.id ?? '' } },
         'UnsupportedOperation',
@@ -129,11 +131,11 @@ export const sendChecks = defineChecks([
     remedy: 'Answer with an error: tasks that have ended do not go on.',
     versions: ['0.3'],
     async run(probe) {
-      const task = await probe.completed();
-      const heard = await probe.ask('send', { message: { text: 'go on', taskId: task.id ?? '' } });
-      probe.expect(heard.fault !== undefined, 'A message to a finished task was taken', {
+      const task = await probe.completeTask();
+      const response = await probe.call('send', { message: { text: 'go on', taskId: task.id ?? '' } });
+      probe.expect(response.error !== undefined, 'A message to a finished task was taken', {
         expected: 'an error',
-        actual: describeResponse(heard),
+        actual: describeResponse(response),
       });
     },
   },
@@ -149,8 +151,8 @@ export const sendChecks = defineChecks([
     versions: ['1.0', '0.3'],
     async run(probe) {
       const taskId = crypto.randomUUID();
-      await probe.refused('send', { message: { text: 'go on', taskId } }, 'TaskNotFound');
-      await probe.refused('get', { id: taskId }, 'TaskNotFound');
+      await probe.expectError('send', { message: { text: 'go on', taskId } }, 'TaskNotFound');
+      await probe.expectError('get', { id: taskId }, 'TaskNotFound');
     },
   },
   {
@@ -170,14 +172,14 @@ export const sendChecks = defineChecks([
       )
         throw new NotApplicableError('The card does not say that any type is not taken.');
       const parts = [{ raw: 'AAEC', mediaType: 'application/x-a2a-probe', filename: 'probe.bin' }];
-      const heard = await probe.ask('send', { message: { parts } });
-      if (!heard.fault)
+      const response = await probe.call('send', { message: { parts } });
+      if (!response.error)
         throw new RuleViolationError('A part of an unknown type was taken', {
           expected: 'ContentTypeNotSupported',
-          actual: describeResponse(heard),
-          exchanges: [heard.exchange],
+          actual: describeResponse(response),
+          exchanges: [response.exchange],
         });
-      probe.refusal(heard, 'ContentTypeNotSupported', 'The part');
+      probe.assertError(response, 'ContentTypeNotSupported', 'The part');
     },
   },
   {
@@ -190,7 +192,7 @@ export const sendChecks = defineChecks([
     remedy: 'Make a new id for each task, such as a UUID.',
     versions: ['1.0', '0.3'],
     async run(probe) {
-      const tasks = await Promise.all([1, 2, 3, 4].map(() => probe.reach('completed')));
+      const tasks = await Promise.all([1, 2, 3, 4].map(() => probe.sendPrompt('completed')));
       const ids = new Set(tasks.map(({ id }) => id));
       probe.expect(ids.size === tasks.length, 'Two messages got a task of the same id', {
         actual: [...ids].join(', '),
@@ -210,22 +212,22 @@ export const sendChecks = defineChecks([
       const texts = Array.from(
         { length: 6 },
         (_, index) =>
-          `${probe.context.reach.promptFor('echo').text ?? 'hello'} marker-${index}-${crypto.randomUUID()}`,
+          `${probe.context.prompts.promptFor('echo').text ?? 'hello'} marker-${index}-${crypto.randomUUID()}`,
       );
       const answers = await Promise.all(
         texts.map((text) =>
-          probe.ask('send', {
-            message: { ...probe.context.reach.anyPrompt(), text, messageId: crypto.randomUUID() },
+          probe.call('send', {
+            message: { ...probe.context.prompts.anyPrompt(), text, messageId: crypto.randomUUID() },
           }),
         ),
       );
-      for (const [index, heard] of answers.entries()) {
-        const answer = JSON.stringify(heard.result ?? heard.fault?.raw ?? '');
+      for (const [index, response] of answers.entries()) {
+        const answer = JSON.stringify(response.result ?? response.error?.raw ?? '');
         const foreign = texts.find(
           (text, other) => other !== index && answer.includes(text.split(' ').at(-1) ?? '-'),
         );
         probe.expect(foreign === undefined, 'An answer holds the text of another message', {
-          exchanges: [heard.exchange],
+          exchanges: [response.exchange],
         });
       }
     },
@@ -241,12 +243,15 @@ export const sendChecks = defineChecks([
     versions: ['1.0', '0.3', '0.1'],
     async run(probe) {
       const words = 'Grüße, 你好, مرحبا, 🌍 \\u0041 "quoted" <b>&amp;</b> \\ tab\\t end';
-      const draft = probe.context.reach.promptFor('echo');
-      const heard = await probe.ask('send', { message: { ...draft, text: `${draft.text ?? ''} ${words}` } });
-      const task = probe.driver.taskOf(heard.result);
-      if (!task?.id) throw new InconclusiveError(`There is nothing to compare: ${describeResponse(heard)}`);
-      const rested = await probe.rest(task.id);
-      const all = (rested.artifacts ?? []).map((each) => textOfParts(each.parts)).join('');
+      const draft = probe.context.prompts.promptFor('echo');
+      const response = await probe.call('send', {
+        message: { ...draft, text: `${draft.text ?? ''} ${words}` },
+      });
+      const task = probe.driver.decodeTask(response.result);
+      if (!task?.id)
+        throw new InconclusiveError(`There is nothing to compare: ${describeResponse(response)}`);
+      const rested = await probe.waitUntilTerminalOrInterrupted(task.id);
+      const all = (rested.artifacts ?? []).map((each) => partsToText(each.parts)).join('');
       probe.expect(all.includes(words), 'The text came back changed', {
         expected: words,
         actual: all.slice(0, 200),
@@ -263,7 +268,7 @@ export const sendChecks = defineChecks([
     remedy: 'Keep data as it is; test for the member, not for its truth.',
     versions: ['1.0'],
     async run(probe) {
-      const draft = probe.context.reach.promptFor('echo');
+      const draft = probe.context.prompts.promptFor('echo');
       const values = [
         { nested: { list: [1, 2.5, true, null, 'x'] }, empty: {} },
         [1, 'two'],
@@ -273,10 +278,11 @@ export const sendChecks = defineChecks([
         '',
       ];
       const parts = [{ text: draft.text ?? '' }, ...values.map((data) => ({ data }))];
-      const heard = await probe.ask('send', { message: { ...draft, parts } });
-      const task = probe.driver.taskOf(heard.result);
-      if (!task?.id) throw new InconclusiveError(`There is nothing to compare: ${describeResponse(heard)}`);
-      const { artifacts = [] } = await probe.rest(task.id);
+      const response = await probe.call('send', { message: { ...draft, parts } });
+      const task = probe.driver.decodeTask(response.result);
+      if (!task?.id)
+        throw new InconclusiveError(`There is nothing to compare: ${describeResponse(response)}`);
+      const { artifacts = [] } = await probe.waitUntilTerminalOrInterrupted(task.id);
       const back = artifacts
         .flatMap((each) => each.parts)
         .filter((part) => isJsonObject(part) && 'data' in part);
@@ -303,7 +309,7 @@ export const sendChecks = defineChecks([
     remedy: 'Encode bytes in standard base64 with padding, and keep filename and mediaType with them.',
     versions: ['1.0'],
     async run(probe) {
-      const draft = probe.context.reach.promptFor('echo');
+      const draft = probe.context.prompts.promptFor('echo');
       // Every byte, and a length that needs padding.
       const raw = Buffer.from([...Array.from({ length: 256 }, (_, byte) => byte), 255, 254]).toString(
         'base64',
@@ -313,10 +319,11 @@ export const sendChecks = defineChecks([
       const mediaType = modes.map(asText).find((mode) => mode?.includes('/') && !mode.includes('*'));
       const file = { raw, filename: 'bytes.bin', mediaType: mediaType ?? 'application/octet-stream' };
       const message = { ...draft, parts: [{ text: draft.text ?? '' }, file] };
-      const heard = await probe.ask('send', { message });
-      const task = probe.driver.taskOf(heard.result);
-      if (!task?.id) throw new InconclusiveError(`There is nothing to compare: ${describeResponse(heard)}`);
-      const { artifacts = [] } = await probe.rest(task.id);
+      const response = await probe.call('send', { message });
+      const task = probe.driver.decodeTask(response.result);
+      if (!task?.id)
+        throw new InconclusiveError(`There is nothing to compare: ${describeResponse(response)}`);
+      const { artifacts = [] } = await probe.waitUntilTerminalOrInterrupted(task.id);
       const back = artifacts
         .flatMap((each) => each.parts)
         .find((part) => isJsonObject(part) && 'raw' in part);
@@ -340,12 +347,12 @@ export const sendChecks = defineChecks([
     versions: ['1.0'],
     async run(probe) {
       const contextId = crypto.randomUUID();
-      const heard = await probe.ask('send', {
-        message: { ...probe.context.reach.promptFor('message'), contextId },
+      const response = await probe.call('send', {
+        message: { ...probe.context.prompts.promptFor('message'), contextId },
       });
-      if (!probe.driver.messageOf(heard.result))
-        throw new InconclusiveError(`The answer is no direct message: ${describeResponse(heard)}`);
-      const listed = await probe.ask('list', { contextId });
+      if (!probe.driver.decodeMessage(response.result))
+        throw new InconclusiveError(`The answer is no direct message: ${describeResponse(response)}`);
+      const listed = await probe.call('list', { contextId });
       const { tasks } = (listed.result ?? {}) as { tasks?: unknown[] };
       probe.expect((tasks ?? []).length === 0, 'There is a task for a direct message', {
         actual: String(tasks?.length),
@@ -362,9 +369,10 @@ export const sendChecks = defineChecks([
     remedy: 'Put contextId into every message of the agent.',
     versions: ['1.0'],
     async run(probe) {
-      const heard = await probe.ask('send', { message: probe.context.reach.promptFor('message') });
-      const answer = probe.driver.messageOf(heard.result);
-      if (!answer) throw new InconclusiveError(`The answer is no direct message: ${describeResponse(heard)}`);
+      const response = await probe.call('send', { message: probe.context.prompts.promptFor('message') });
+      const answer = probe.driver.decodeMessage(response.result);
+      if (!answer)
+        throw new InconclusiveError(`The answer is no direct message: ${describeResponse(response)}`);
       const { contextId, role } = answer.raw as { contextId?: unknown; role?: unknown };
       probe.expect(typeof contextId === 'string' && contextId !== '', 'The message has no contextId');
       probe.expect(role === 'ROLE_AGENT', "The message is not the agent's", {
@@ -384,14 +392,14 @@ export const sendChecks = defineChecks([
     versions: ['1.0'],
     async run(probe) {
       const message = {
-        ...probe.context.reach.promptFor('completed'),
+        ...probe.context.prompts.promptFor('completed'),
         messageId: `again-${crypto.randomUUID()}`,
       };
       for (const time of ['first', 'second']) {
-        const heard = await probe.ask('send', { message });
+        const response = await probe.call('send', { message });
         probe.expect(
-          heard.result !== undefined,
-          `The ${time} of two equal messages failed: ${describeResponse(heard)}`,
+          response.result !== undefined,
+          `The ${time} of two equal messages failed: ${describeResponse(response)}`,
         );
       }
     },

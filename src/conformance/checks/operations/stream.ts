@@ -2,17 +2,17 @@ import { defineChecks } from '../../check.ts';
 import { RuleViolationError, InconclusiveError } from '../../check-errors.ts';
 import { describeResponse, type ObservedStream } from '../../probe.ts';
 import { interruptedStates, terminalStates } from '../../observation/task-tracker.ts';
-import { type NormalizedEvent, eventState, textOfParts } from '../../drivers/normalized-views.ts';
+import { type NormalizedEvent, eventState, partsToText } from '../../drivers/normalized-views.ts';
 
 /** What the artifact events of a stream amount to, by artifact. */
 function assembled(events: readonly NormalizedEvent[]): Map<string, string> {
   const texts = new Map<string, string>();
   for (const event of events) {
     if (event.kind === 'task')
-      for (const { id, parts } of event.task.artifacts ?? []) texts.set(id, textOfParts(parts));
+      for (const { id, parts } of event.task.artifacts ?? []) texts.set(id, partsToText(parts));
     if (event.kind !== 'artifact' || !event.artifact) continue;
     const { id, parts } = event.artifact;
-    texts.set(id, (event.append ? (texts.get(id) ?? '') : '') + textOfParts(parts));
+    texts.set(id, (event.append ? (texts.get(id) ?? '') : '') + partsToText(parts));
   }
   return texts;
 }
@@ -39,8 +39,8 @@ export const streamChecks = defineChecks([
     versions: ['1.0', '0.3', '0.1'],
     preconditions: ['streaming'],
     async run(probe) {
-      const followed = await probe.followed('stream', {
-        message: probe.context.reach.promptFor('completed'),
+      const followed = await probe.expectStream('stream', {
+        message: probe.context.prompts.promptFor('completed'),
       });
       probe.expect(followed.exchange.status === 200, 'The stream has another status than 200');
       const states = followed.events.map(eventState).filter((state) => state !== '');
@@ -65,12 +65,14 @@ export const streamChecks = defineChecks([
     versions: ['1.0', '0.3'],
     preconditions: ['streaming'],
     async run(probe) {
-      const followed = await probe.followed('stream', { message: probe.context.reach.promptFor('message') });
+      const followed = await probe.expectStream('stream', {
+        message: probe.context.prompts.promptFor('message'),
+      });
       const kinds = followed.events.map(({ kind }) => kind);
       if (!kinds.includes('message'))
         throw new InconclusiveError(`No message came, but ${kinds.join(', ')}.`);
       probe.expect(kinds.length === 1, 'There is more than the message', { actual: kinds.join(', ') });
-      probe.expect(followed.isWhole, 'The stream was not closed after the message');
+      probe.expect(followed.isComplete, 'The stream was not closed after the message');
     },
   },
   {
@@ -86,13 +88,13 @@ export const streamChecks = defineChecks([
     preconditions: ['streaming'],
     async run(probe) {
       for (const want of ['failed', 'rejected'] as const) {
-        if (!probe.context.reach.knows(want)) continue;
-        const followed = await probe.followed(
+        if (!probe.context.prompts.knows(want)) continue;
+        const followed = await probe.expectStream(
           'stream',
-          { message: probe.context.reach.promptFor(want) },
+          { message: probe.context.prompts.promptFor(want) },
           { deadline: 5_000 },
         );
-        probe.expect(followed.isWhole, `The stream of a task that is ${want} was not closed`);
+        probe.expect(followed.isComplete, `The stream of a task that is ${want} was not closed`);
         const last = eventState(followed.events.at(-1));
         probe.expect(last === want, 'The last event is not the end of the task', {
           expected: want,
@@ -113,14 +115,14 @@ export const streamChecks = defineChecks([
     preconditions: ['streaming'],
     async run(probe) {
       let canceling: Promise<unknown> | undefined;
-      const followed = await probe.followed(
+      const followed = await probe.expectStream(
         'stream',
-        { message: probe.context.reach.promptFor('slow') },
+        { message: probe.context.prompts.promptFor('slow') },
         {
           until: (event) => {
             const id =
               event.kind === 'task' ? event.task.id : event.kind === 'status' ? event.taskId : undefined;
-            if (id !== undefined) canceling ??= probe.ask('cancel', { id });
+            if (id !== undefined) canceling ??= probe.call('cancel', { id });
             return false;
           },
         },
@@ -131,7 +133,7 @@ export const streamChecks = defineChecks([
         expected: 'canceled',
         actual: last,
       });
-      probe.expect(followed.isWhole, 'The stream was not closed');
+      probe.expect(followed.isComplete, 'The stream was not closed');
     },
   },
   {
@@ -145,8 +147,8 @@ export const streamChecks = defineChecks([
     versions: ['1.0', '0.3', '0.1'],
     preconditions: ['streaming'],
     async run(probe) {
-      const { exchange, events } = await probe.followed('stream', {
-        message: probe.context.reach.promptFor('slow'),
+      const { exchange, events } = await probe.expectStream('stream', {
+        message: probe.context.prompts.promptFor('slow'),
       });
       const [first] = exchange.frames;
       const spread = exchange.totalMs - (first?.at ?? 0);
@@ -171,13 +173,15 @@ export const streamChecks = defineChecks([
     versions: ['1.0'],
     preconditions: ['streaming'],
     async run(probe) {
-      const task = await probe.completed();
-      const followed = await probe.follow('stream', { message: { text: 'go on', taskId: task.id ?? '' } });
-      const heard = {
+      const task = await probe.completeTask();
+      const followed = await probe.openStream('stream', {
+        message: { text: 'go on', taskId: task.id ?? '' },
+      });
+      const response = {
         exchange: followed.exchange,
-        ...(followed.fault ? { fault: followed.fault } : { result: followed.events }),
+        ...(followed.error ? { error: followed.error } : { result: followed.events }),
       };
-      probe.refusal(heard, 'UnsupportedOperation', 'A stream to a finished task');
+      probe.assertError(response, 'UnsupportedOperation', 'A stream to a finished task');
     },
   },
   {
@@ -191,14 +195,14 @@ export const streamChecks = defineChecks([
     versions: ['1.0', '0.3'],
     preconditions: ['streaming'],
     async run(probe) {
-      const followed = await probe.follow('stream', {
+      const followed = await probe.openStream('stream', {
         message: { text: 'go on', taskId: crypto.randomUUID() },
       });
-      const heard = {
+      const response = {
         exchange: followed.exchange,
-        ...(followed.fault ? { fault: followed.fault } : { result: followed.events }),
+        ...(followed.error ? { error: followed.error } : { result: followed.events }),
       };
-      probe.refusal(heard, 'TaskNotFound', 'A stream to an unknown task');
+      probe.assertError(response, 'TaskNotFound', 'A stream to an unknown task');
     },
   },
   {
@@ -214,12 +218,14 @@ export const streamChecks = defineChecks([
     versions: ['1.0', '0.3', '0.1'],
     preconditions: ['streaming'],
     async run(probe) {
-      const followed = await probe.followed('stream', { message: probe.context.reach.promptFor('chunks') });
+      const followed = await probe.expectStream('stream', {
+        message: probe.context.prompts.promptFor('chunks'),
+      });
       const streamed = assembled(followed.events);
       const updates = followed.events.filter(({ kind }) => kind === 'artifact');
       probe.expect(updates.length > 0, 'A task that makes chunks streamed none');
-      const task = await probe.rest(taskIdOf(followed));
-      const stored = new Map((task.artifacts ?? []).map(({ id, parts }) => [id, textOfParts(parts)]));
+      const task = await probe.waitUntilTerminalOrInterrupted(taskIdOf(followed));
+      const stored = new Map((task.artifacts ?? []).map(({ id, parts }) => [id, partsToText(parts)]));
       for (const [id, text] of streamed)
         probe.expect(stored.get(id) === text, `Artifact ${id} is stored otherwise than it was streamed`, {
           expected: text.slice(0, 300),
@@ -249,10 +255,12 @@ export const streamChecks = defineChecks([
     versions: ['1.0', '0.3', '0.1'],
     preconditions: ['streaming'],
     async run(probe) {
-      const followed = await probe.followed('stream', { message: probe.context.reach.promptFor('artifact') });
+      const followed = await probe.expectStream('stream', {
+        message: probe.context.prompts.promptFor('artifact'),
+      });
       const last = followed.events.findLast((event) => eventState(event) !== '');
       if (!last) throw new InconclusiveError('The stream tells of no state.');
-      const task = await probe.get(taskIdOf(followed));
+      const task = await probe.getTask(taskIdOf(followed));
       probe.expect(task.state === eventState(last), 'The task is in another state than the stream said', {
         expected: eventState(last),
         actual: task.state,
@@ -270,13 +278,13 @@ export const streamChecks = defineChecks([
     versions: ['1.0', '0.3', '0.1'],
     preconditions: ['streaming'],
     async run(probe) {
-      const followed = await probe.followed(
+      const followed = await probe.expectStream(
         'stream',
-        { message: probe.context.reach.promptFor('slow') },
+        { message: probe.context.prompts.promptFor('slow') },
         { until: () => true },
       );
       const id = taskIdOf(followed);
-      const task = await probe.rest(id);
+      const task = await probe.waitUntilTerminalOrInterrupted(id);
       probe.expect(task.state === 'completed', 'The task did not go on after its reader was gone', {
         expected: 'completed',
         actual: task.state,
@@ -294,16 +302,16 @@ export const streamChecks = defineChecks([
     versions: ['1.0', '0.3'],
     preconditions: ['streaming'],
     async run(probe) {
-      const followed = await probe.followed(
+      const followed = await probe.expectStream(
         'stream',
-        { message: probe.context.reach.promptFor('input-required') },
+        { message: probe.context.prompts.promptFor('input-required') },
         { until: (event) => eventState(event) === 'input-required' },
       );
       const states = followed.events.map(eventState);
       if (!states.includes('input-required'))
         throw new InconclusiveError(`The task never asked: ${states.join(', ')}.`);
       const taskId = taskIdOf(followed);
-      const next = await probe.followed('stream', { message: { text: 'the first one', taskId } });
+      const next = await probe.expectStream('stream', { message: { text: 'the first one', taskId } });
       const end = eventState(next.events.findLast((event) => eventState(event) !== ''));
       probe.expect(
         terminalStates.has(end) || end === 'input-required',
@@ -327,15 +335,15 @@ export const streamChecks = defineChecks([
     versions: ['1.0'],
     preconditions: ['no-streaming'],
     async run(probe) {
-      const followed = await probe.follow('stream', { message: probe.context.reach.anyPrompt() });
-      const heard = {
+      const followed = await probe.openStream('stream', { message: probe.context.prompts.anyPrompt() });
+      const response = {
         exchange: followed.exchange,
-        ...(followed.fault ? { fault: followed.fault } : { result: followed.events }),
+        ...(followed.error ? { error: followed.error } : { result: followed.events }),
       };
-      probe.refusal(heard, 'UnsupportedOperation', 'A stream that the card does not offer');
-      const task = await probe.completed();
-      const subscribed = await probe.follow('subscribe', { id: task.id ?? '' });
-      if (!subscribed.fault)
+      probe.assertError(response, 'UnsupportedOperation', 'A stream that the card does not offer');
+      const task = await probe.completeTask();
+      const subscribed = await probe.openStream('subscribe', { id: task.id ?? '' });
+      if (!subscribed.error)
         throw new RuleViolationError(
           `A subscription was not refused: ${describeResponse(probe.driver.decode(subscribed.exchange))}`,
         );

@@ -4,8 +4,8 @@ import { terminalStates } from '../../observation/task-tracker.ts';
 import type { DecodedResponse } from '../../drivers/protocol-driver.ts';
 import { type NormalizedEvent, eventState } from '../../drivers/normalized-views.ts';
 
-function heardOf({ exchange, fault, events }: ObservedStream): DecodedResponse {
-  return fault ? { exchange, fault } : { exchange, result: events };
+function heardOf({ exchange, error, events }: ObservedStream): DecodedResponse {
+  return error ? { exchange, error } : { exchange, result: events };
 }
 
 /** An event without what may differ between two readers. */
@@ -28,8 +28,8 @@ export const subscribeChecks = defineChecks([
     versions: ['1.0'],
     preconditions: ['streaming'],
     async run(probe) {
-      const task = await probe.slow();
-      const followed = await probe.followed('subscribe', { id: task.id ?? '' });
+      const task = await probe.startSlowTask();
+      const followed = await probe.expectStream('subscribe', { id: task.id ?? '' });
       const [first] = followed.events;
       probe.expect(first?.kind === 'task', 'The first event is not the task', {
         actual: first?.kind ?? 'none',
@@ -39,7 +39,7 @@ export const subscribeChecks = defineChecks([
       probe.expect(terminalStates.has(last), 'The stream does not come to the end of the task', {
         actual: last,
       });
-      probe.expect(followed.isWhole, 'The stream was not closed after the end of the task');
+      probe.expect(followed.isComplete, 'The stream was not closed after the end of the task');
     },
   },
   {
@@ -53,9 +53,9 @@ export const subscribeChecks = defineChecks([
     versions: ['0.3', '0.1'],
     preconditions: ['streaming'],
     async run(probe) {
-      const opened = await probe.followed(
+      const opened = await probe.expectStream(
         'stream',
-        { message: probe.context.reach.promptFor('slow') },
+        { message: probe.context.prompts.promptFor('slow') },
         { until: (_event, index) => index >= 1 },
       );
       const id = opened.events
@@ -63,7 +63,7 @@ export const subscribeChecks = defineChecks([
           event.kind === 'task' ? event.task.id : event.kind === 'status' ? event.taskId : undefined,
         )
         .find((each) => each !== undefined);
-      const followed = await probe.followed('subscribe', { id: id ?? '' });
+      const followed = await probe.expectStream('subscribe', { id: id ?? '' });
       const last = eventState(followed.events.at(-1));
       probe.expect(terminalStates.has(last), 'The stream does not come to the end of the task', {
         actual: last,
@@ -81,9 +81,9 @@ export const subscribeChecks = defineChecks([
     versions: ['1.0'],
     preconditions: ['streaming'],
     async run(probe) {
-      const task = await probe.completed();
-      probe.refusal(
-        heardOf(await probe.follow('subscribe', { id: task.id ?? '' })),
+      const task = await probe.completeTask();
+      probe.assertError(
+        heardOf(await probe.openStream('subscribe', { id: task.id ?? '' })),
         'UnsupportedOperation',
         'Following a finished task',
       );
@@ -100,8 +100,8 @@ export const subscribeChecks = defineChecks([
     versions: ['1.0', '0.3', '0.1'],
     preconditions: ['streaming'],
     async run(probe) {
-      probe.refusal(
-        heardOf(await probe.follow('subscribe', { id: crypto.randomUUID() })),
+      probe.assertError(
+        heardOf(await probe.openStream('subscribe', { id: crypto.randomUUID() })),
         'TaskNotFound',
         'Following an unknown task',
       );
@@ -118,11 +118,11 @@ export const subscribeChecks = defineChecks([
     versions: ['1.0'],
     preconditions: ['streaming'],
     async run(probe) {
-      const task = await probe.slow();
-      const asking = { id: task.id ?? '' };
+      const task = await probe.startSlowTask();
+      const input = { id: task.id ?? '' };
       const [one, two] = await Promise.all([
-        probe.followed('subscribe', asking),
-        probe.followed('subscribe', asking),
+        probe.expectStream('subscribe', input),
+        probe.expectStream('subscribe', input),
       ]);
       const gists = [one, two].map(({ events }) => events.slice(1).map(gist));
       const [shorter = [], longer = []] = gists.toSorted((a, b) => a.length - b.length);
@@ -150,11 +150,11 @@ export const subscribeChecks = defineChecks([
     versions: ['1.0'],
     preconditions: ['streaming'],
     async run(probe) {
-      const task = await probe.slow();
-      const asking = { id: task.id ?? '' };
+      const task = await probe.startSlowTask();
+      const input = { id: task.id ?? '' };
       const [stays] = await Promise.all([
-        probe.followed('subscribe', asking),
-        probe.followed('subscribe', asking, { until: () => true }),
+        probe.expectStream('subscribe', input),
+        probe.expectStream('subscribe', input, { until: () => true }),
       ]);
       const last = eventState(stays.events.at(-1));
       probe.expect(

@@ -21,7 +21,7 @@ function about(
   return { ...rule, versions: ['1.0'], preconditions: needs, run: async (probe) => run(probe) };
 }
 
-const asking = (uris: readonly string[]): RequestOverrides => ({
+const input = (uris: readonly string[]): RequestOverrides => ({
   headers: { 'a2a-extensions': uris.join(', ') },
 });
 
@@ -32,7 +32,7 @@ function declared(probe: Probe): string[] {
 }
 
 function send(probe: Probe, uris: readonly string[]): Promise<DecodedResponse> {
-  return probe.ask('send', { message: probe.context.reach.anyPrompt() }, asking(uris));
+  return probe.call('send', { message: probe.context.prompts.anyPrompt() }, input(uris));
 }
 
 /** The extensions that an answer says are active. */
@@ -65,17 +65,21 @@ export const extensionChecks = defineChecks([
     async (probe) => {
       const uris = required(probe);
       for (const missing of uris) {
-        const heard = await send(
+        const response = await send(
           probe,
           uris.filter((uri) => uri !== missing),
         );
-        probe.refusal(heard, 'ExtensionSupportRequired', `A message without ${missing}`);
+        probe.assertError(response, 'ExtensionSupportRequired', `A message without ${missing}`);
       }
-      const heard = await send(probe, uris);
-      probe.expect(!heard.fault && heard.problem === undefined, 'A message with all extensions failed', {
-        expected: 'a result',
-        actual: describeResponse(heard),
-      });
+      const response = await send(probe, uris);
+      probe.expect(
+        !response.error && response.decodeError === undefined,
+        'A message with all extensions failed',
+        {
+          expected: 'a result',
+          actual: describeResponse(response),
+        },
+      );
     },
   ),
   about(
@@ -87,10 +91,10 @@ export const extensionChecks = defineChecks([
     'Look at A2A-Extensions before the stream is opened.',
     async (probe) => {
       required(probe);
-      const message = probe.context.reach.anyPrompt();
-      const { fault, exchange } = await probe.follow('stream', { message }, { manner: asking([]) });
-      const heard = { exchange, ...(fault ? { fault } : {}) };
-      probe.refusal(heard, 'ExtensionSupportRequired', 'A stream without extensions');
+      const message = probe.context.prompts.anyPrompt();
+      const { error, exchange } = await probe.openStream('stream', { message }, { overrides: input([]) });
+      const response = { exchange, ...(error ? { error } : {}) };
+      probe.assertError(response, 'ExtensionSupportRequired', 'A stream without extensions');
     },
     ['extensions', 'streaming'],
   ),
@@ -102,8 +106,12 @@ export const extensionChecks = defineChecks([
     'Another version of a required extension is not the extension: the request is refused.',
     'Compare the whole URI.',
     async (probe) => {
-      const heard = await send(probe, required(probe).map(otherVersion));
-      probe.refusal(heard, 'ExtensionSupportRequired', 'A message with another version of what is required');
+      const response = await send(probe, required(probe).map(otherVersion));
+      probe.assertError(
+        response,
+        'ExtensionSupportRequired',
+        'A message with another version of what is required',
+      );
     },
   ),
   about(
@@ -115,17 +123,17 @@ export const extensionChecks = defineChecks([
     'Go on without it, and leave it out of A2A-Extensions.',
     async (probe) => {
       const unknown = 'https://example.com/extensions/of-nobody/v1';
-      const heard = await send(probe, [...requiredExtensions(probe.card), unknown]);
+      const response = await send(probe, [...requiredExtensions(probe.card), unknown]);
       probe.expect(
-        !heard.fault && heard.problem === undefined,
+        !response.error && response.decodeError === undefined,
         'A message with an unknown extension failed',
         {
           expected: 'a result',
-          actual: describeResponse(heard),
+          actual: describeResponse(response),
         },
       );
-      probe.expect(!active(heard).includes(unknown), 'An unknown extension is said to be active', {
-        actual: active(heard).join(', '),
+      probe.expect(!active(response).includes(unknown), 'An unknown extension is said to be active', {
+        actual: active(response).join(', '),
       });
     },
     [],
@@ -141,8 +149,8 @@ export const extensionChecks = defineChecks([
       const needed = requiredExtensions(probe.card);
       const wanted = declared(probe).filter((uri) => !needed.includes(uri));
       if (wanted.length === 0) throw new NotApplicableError('Every extension of the card is required.');
-      const heard = await send(probe, [...needed, ...wanted.map(otherVersion)]);
-      const taken = active(heard).filter((uri) => wanted.includes(uri));
+      const response = await send(probe, [...needed, ...wanted.map(otherVersion)]);
+      const taken = active(response).filter((uri) => wanted.includes(uri));
       probe.expect(taken.length === 0, 'Another version of an extension was activated', {
         expected: `${needed.join(', ') || 'nothing'} active`,
         actual: taken.join(', '),

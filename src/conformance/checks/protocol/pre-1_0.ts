@@ -106,7 +106,7 @@ export const pre1_0Checks = defineChecks([
     sentence: 'The card can be read without credentials.',
     remedy: 'Leave the well-known path open; keep what is private for the extended card.',
     async run(probe) {
-      const exchange = await probe.context.line.send({ method: 'GET', url: probe.context.cardUrl });
+      const exchange = await probe.context.http.send({ method: 'GET', url: probe.context.cardUrl });
       probe.exchanges.push(exchange);
       probe.expect(exchange.status === 200, 'The card is not public', {
         expected: '200',
@@ -182,8 +182,8 @@ export const pre1_0Checks = defineChecks([
     sentence: 'Every interface that a card names answers in its transport.',
     remedy: 'List only what is served, and let preferredTransport be the transport of url.',
     async run(probe) {
-      for (const speech of [probe.driver, ...probe.context.others])
-        await probe.withDriver(speech).refused('get', { id: crypto.randomUUID() }, 'TaskNotFound');
+      for (const driver of [probe.driver, ...probe.context.siblings])
+        await probe.withDriver(driver).expectError('get', { id: crypto.randomUUID() }, 'TaskNotFound');
     },
   },
   {
@@ -198,8 +198,8 @@ export const pre1_0Checks = defineChecks([
       'A stream begins with the status submitted or working, and ends with a final one that ends the task or asks.',
     remedy: 'Send a status before artifacts, and final: true with the last.',
     async run(probe) {
-      const { events } = await probe.followed('stream', {
-        message: probe.context.reach.promptFor('completed'),
+      const { events } = await probe.expectStream('stream', {
+        message: probe.context.prompts.promptFor('completed'),
       });
       const [first] = events;
       const last = events.at(-1);
@@ -229,8 +229,8 @@ export const pre1_0Checks = defineChecks([
     async run(probe) {
       if (probe.capabilities.stateTransitionHistory !== true)
         throw new NotApplicableError('The card does not promise stateTransitionHistory.');
-      const task = await probe.completed();
-      const { history } = await probe.get(task.id ?? '', 100);
+      const task = await probe.completeTask();
+      const { history } = await probe.getTask(task.id ?? '', 100);
       probe.expect((history ?? []).length >= 2, 'The history has fewer than two entries', {
         actual: String(history?.length ?? 0),
       });
@@ -247,10 +247,10 @@ export const pre1_0Checks = defineChecks([
     remedy: 'Use the id of the request.',
     async run(probe) {
       const taskId = crypto.randomUUID();
-      const result = await probe.ok('send', {
-        message: { ...probe.context.reach.promptFor('completed'), taskId },
+      const result = await probe.expectResult('send', {
+        message: { ...probe.context.prompts.promptFor('completed'), taskId },
       });
-      const task = probe.driver.taskOf(result);
+      const task = probe.driver.decodeTask(result);
       probe.expect(task?.id === taskId, 'The task has another id', {
         expected: taskId,
         actual: task?.id ?? 'none',
@@ -273,9 +273,9 @@ export const pre1_0Checks = defineChecks([
     sentence: 'A task that waits for input goes on with the next message under its id.',
     remedy: 'Take the next message of the task.',
     async run(probe) {
-      const task = await probe.reach('input-required');
+      const task = await probe.sendPrompt('input-required');
       const message = { text: 'the first one', taskId: task.id ?? '', contextId: task.contextId ?? '' };
-      const answered = probe.driver.taskOf(await probe.ok('send', { message }));
+      const answered = probe.driver.decodeTask(await probe.expectResult('send', { message }));
       probe.expect(answered?.id === task.id, 'The answer is another task', {
         expected: task.id ?? '',
         actual: answered?.id ?? 'none',
@@ -298,9 +298,12 @@ export const pre1_0Checks = defineChecks([
     sentence: 'Streams are also opened at /subscribe below the url.',
     remedy: 'Take tasks/sendSubscribe at /subscribe as well, where the first clients look for it.',
     async run(probe) {
-      const said = probe.driver.encode('stream', { message: probe.context.reach.promptFor('completed') });
+      const said = probe.driver.encode('stream', { message: probe.context.prompts.promptFor('completed') });
       if (!said) throw new InconclusiveError('Streams have no name.');
-      const exchange = await probe.raw({ ...said, url: `${probe.driver.url.replace(/\/+$/, '')}/subscribe` });
+      const exchange = await probe.sendRaw({
+        ...said,
+        url: `${probe.driver.url.replace(/\/+$/, '')}/subscribe`,
+      });
       const type = exchange.headers['content-type'] ?? '';
       probe.expect(type.startsWith('text/event-stream'), '/subscribe gives no stream', {
         expected: 'text/event-stream',
@@ -319,10 +322,10 @@ export const pre1_0Checks = defineChecks([
     sentence: 'Whoever has no credentials is refused with 401.',
     remedy: 'Check credentials before you look at the request.',
     async run(probe) {
-      const heard = await probe.withCredentials({}).ask('get', { id: 'x' });
-      probe.expect(heard.exchange.status === 401, 'A request without credentials was answered', {
+      const response = await probe.withCredentials({}).call('get', { id: 'x' });
+      probe.expect(response.exchange.status === 401, 'A request without credentials was answered', {
         expected: '401',
-        actual: String(heard.exchange.status),
+        actual: String(response.exchange.status),
       });
     },
   },

@@ -12,7 +12,7 @@ function call(
   body?: string | Uint8Array,
   headers: Record<string, string> = {},
 ): Promise<HttpExchange> {
-  return probe.raw({
+  return probe.sendRaw({
     method,
     url: `${probe.driver.url.replace(/\/+$/, '')}${path}`,
     headers: {
@@ -258,7 +258,7 @@ export const restChecks = defineChecks([
     sentence: 'Answers have the type application/a2a+json, and requests of both types are taken.',
     remedy: 'Answer with application/a2a+json, and take application/json too.',
     async run(probe) {
-      const task = await probe.completed();
+      const task = await probe.completeTask();
       const exchange = await call(probe, 'GET', `/tasks/${task.id}`);
       const type = exchange.headers['content-type'] ?? '';
       probe.expect(type.startsWith('application/a2a+json'), 'The answer has another type', {
@@ -266,7 +266,7 @@ export const restChecks = defineChecks([
         actual: type,
       });
       for (const sent of ['application/json', 'application/a2a+json']) {
-        const said = probe.driver.encode('send', { message: probe.context.reach.anyPrompt() });
+        const said = probe.driver.encode('send', { message: probe.context.prompts.anyPrompt() });
         const answer = await call(probe, 'POST', '/message:send', String(said?.body), {
           'content-type': sent,
         });
@@ -285,8 +285,8 @@ export const restChecks = defineChecks([
     sentence: 'Parameters of the query are understood by their names in camelCase.',
     remedy: 'Read contextId, pageSize, pageToken, historyLength, statusTimestampAfter and includeArtifacts.',
     async run(probe) {
-      const task = await probe.reach('artifact');
-      await probe.rest(task.id ?? '');
+      const task = await probe.sendPrompt('artifact');
+      await probe.waitUntilTerminalOrInterrupted(task.id ?? '');
       const path = `/tasks?contextId=${encodeURIComponent(task.contextId ?? '')}&pageSize=1&includeArtifacts=true&historyLength=0`;
       const page = parseJsonOrUndefined((await call(probe, 'GET', path)).body);
       const tasks = (isJsonObject(page) ? (asList(page.tasks) ?? []) : []) as JsonObject[];
@@ -310,15 +310,15 @@ export const restChecks = defineChecks([
     remedy: 'Undo the percent encoding of every value, once, as UTF-8.',
     async run(probe) {
       const contextId = `a b&c=d/e+f%20-ü-${crypto.randomUUID()}`;
-      const message = { ...probe.context.reach.promptFor('completed'), contextId };
-      const heard = await probe.ask('send', { message });
-      const task = probe.driver.taskOf(heard.result);
+      const message = { ...probe.context.prompts.promptFor('completed'), contextId };
+      const response = await probe.call('send', { message });
+      const task = probe.driver.decodeTask(response.result);
       if (!task?.id)
         throw new InconclusiveError(
-          `The agent takes no context of the caller's own: ${describeResponse(heard)}`,
+          `The agent takes no context of the caller's own: ${describeResponse(response)}`,
         );
       if (task.contextId !== contextId) throw new InconclusiveError('The agent has another context for it.');
-      const { exchange, result } = await probe.ask('list', { contextId });
+      const { exchange, result } = await probe.call('list', { contextId });
       const found = isJsonObject(result) ? (asList(result.tasks) ?? []) : [];
       probe.expect(
         found.some((each) => isJsonObject(each) && each.id === task.id),
@@ -336,14 +336,14 @@ export const restChecks = defineChecks([
     sentence: 'Answers and events of REST have no envelope of JSON-RPC.',
     remedy: 'Send the bare object.',
     async run(probe) {
-      const heard = await probe.ask('send', { message: probe.context.reach.anyPrompt() });
+      const response = await probe.call('send', { message: probe.context.prompts.anyPrompt() });
       probe.expect(
-        isJsonObject(heard.result) && !('jsonrpc' in heard.result),
+        isJsonObject(response.result) && !('jsonrpc' in response.result),
         'The answer has an envelope of JSON-RPC',
       );
       if (probe.capabilities.streaming !== true) return;
-      const { exchange } = await probe.followed('stream', {
-        message: probe.context.reach.promptFor('completed'),
+      const { exchange } = await probe.expectStream('stream', {
+        message: probe.context.prompts.promptFor('completed'),
       });
       const isBare = exchange.frames.every(({ data }) => data === undefined || !/"jsonrpc"/.test(data));
       probe.expect(isBare, 'Events have an envelope of JSON-RPC');

@@ -10,7 +10,7 @@ async function post(
   body: string | Uint8Array,
   headers: Record<string, string> = {},
 ): Promise<JsonObject> {
-  const exchange = await probe.raw({
+  const exchange = await probe.sendRaw({
     method: 'POST',
     url: probe.driver.url,
     headers: { 'content-type': 'application/json', ...probe.driver.headers, ...headers },
@@ -110,7 +110,7 @@ export const rpcChecks = defineChecks([
     remedy: 'Refuse lists with -32600 if you do not take batches.',
     async run(probe) {
       const request = { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: crypto.randomUUID() } };
-      const exchange = await probe.raw({
+      const exchange = await probe.sendRaw({
         method: 'POST',
         url: probe.driver.url,
         headers: { 'content-type': 'application/json', ...probe.driver.headers },
@@ -195,15 +195,15 @@ export const rpcChecks = defineChecks([
         'extendedCard',
       ] as const;
       for (const operation of asked) {
-        const heard = await probe.ask(operation, {
+        const response = await probe.call(operation, {
           id,
           taskId: id,
           webhook: { url: 'https://example.com/hook' },
         });
-        probe.expect(heard.fault?.code !== -32601, `${operation} does not exist`, {
+        probe.expect(response.error?.code !== -32601, `${operation} does not exist`, {
           expected: 'another answer than -32601',
           actual: '-32601',
-          exchanges: [heard.exchange],
+          exchanges: [response.exchange],
         });
       }
     },
@@ -215,10 +215,10 @@ export const rpcChecks = defineChecks([
     sentence: 'Parameters of the wrong kind are refused with -32602.',
     remedy: 'Check every parameter before you use it, and name the wrong one.',
     async run(probe) {
-      const { driver: speech } = probe;
+      const { driver } = probe;
       const wrong = [{ id: 17 }, { id: {} }, { id: null }, {}];
       for (const params of wrong) {
-        const said = speech.encode('get', { id: 'x' }, { alter: () => params });
+        const said = driver.encode('get', { id: 'x' }, { transform: () => params });
         const answer = await post(probe, String(said?.body));
         expectError(probe, answer, -32602, `get with ${JSON.stringify(params)}`);
       }
@@ -228,7 +228,7 @@ export const rpcChecks = defineChecks([
         { message: {} },
         { message: { role: 'x', parts: 'y' } },
       ]) {
-        const said = speech.encode('send', { message: {} }, { alter: () => params });
+        const said = driver.encode('send', { message: {} }, { transform: () => params });
         expectError(
           probe,
           await post(probe, String(said?.body)),
@@ -248,8 +248,8 @@ export const rpcChecks = defineChecks([
     async run(probe) {
       const task = crypto.randomUUID();
       for (const rpcId of ['a text', 17, 0, '17', 'ü✓', Number.MAX_SAFE_INTEGER]) {
-        const heard = await probe.ask('get', { id: task }, { rpcId });
-        const answer = parseJsonOrUndefined(heard.exchange.body);
+        const response = await probe.call('get', { id: task }, { rpcId });
+        const answer = parseJsonOrUndefined(response.exchange.body);
         const id = isJsonObject(answer) ? answer.id : undefined;
         probe.expect(id === rpcId, 'The id came back changed', {
           expected: JSON.stringify(rpcId),
@@ -266,8 +266,8 @@ export const rpcChecks = defineChecks([
     sentence: 'An error has a number as its code and a text as its message.',
     remedy: 'Send code and message with every error.',
     async run(probe) {
-      const heard = await probe.ask('get', { id: crypto.randomUUID() });
-      const { code, message } = (heard.fault?.raw ?? {}) as { code?: unknown; message?: unknown };
+      const response = await probe.call('get', { id: crypto.randomUUID() });
+      const { code, message } = (response.error?.raw ?? {}) as { code?: unknown; message?: unknown };
       probe.expect(Number.isInteger(code), 'The code is no number', { actual: JSON.stringify(code) });
       probe.expect(typeof message === 'string' && message !== '', 'There is no message', {
         actual: JSON.stringify(message),
@@ -282,8 +282,8 @@ export const rpcChecks = defineChecks([
     sentence: 'The data of an error is a list of objects that each say their type.',
     remedy: 'Send data as a list, and give each object its @type.',
     async run(probe) {
-      const heard = await probe.ask('get', { id: crypto.randomUUID() });
-      const details = heard.fault?.details;
+      const response = await probe.call('get', { id: crypto.randomUUID() });
+      const details = response.error?.details;
       if (details === undefined || details === null) return;
       probe.expect(Array.isArray(details), 'The data is no list', {
         actual: JSON.stringify(details).slice(0, 120),
@@ -304,8 +304,8 @@ export const rpcChecks = defineChecks([
     remedy:
       'Add {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_FOUND", "domain": "a2a-protocol.org"}.',
     async run(probe) {
-      const heard = await probe.ask('get', { id: crypto.randomUUID() });
-      const info = ((heard.fault?.details ?? []) as JsonObject[]).find((each) =>
+      const response = await probe.call('get', { id: crypto.randomUUID() });
+      const info = ((response.error?.details ?? []) as JsonObject[]).find((each) =>
         String(each['@type']).endsWith('ErrorInfo'),
       );
       probe.expect(info !== undefined, 'There is no ErrorInfo');
@@ -329,7 +329,7 @@ export const rpcChecks = defineChecks([
     remedy: 'Take application/json only.',
     async run(probe) {
       const said = probe.driver.encode('get', { id: crypto.randomUUID() });
-      const exchange = await probe.raw({
+      const exchange = await probe.sendRaw({
         method: 'POST',
         url: probe.driver.url,
         headers: { ...probe.driver.headers, 'content-type': 'text/plain' },
@@ -357,7 +357,7 @@ export const rpcChecks = defineChecks([
     sentence: 'The endpoint of JSON-RPC answers a GET with an error, and not with a page.',
     remedy: 'Answer 405 in JSON.',
     async run(probe) {
-      const exchange = await probe.raw({
+      const exchange = await probe.sendRaw({
         method: 'GET',
         url: probe.driver.url,
         headers: probe.driver.headers,

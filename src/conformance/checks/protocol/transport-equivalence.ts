@@ -6,9 +6,9 @@ import type { NormalizedTask } from '../../drivers/normalized-views.ts';
 
 /** The same agent over its other transport. */
 function other(probe: Probe): Probe {
-  const [speech] = probe.context.others;
-  if (!speech) throw new NotApplicableError('The agent has one transport only.');
-  return probe.withDriver(speech);
+  const [driver] = probe.context.siblings;
+  if (!driver) throw new NotApplicableError('The agent has one transport only.');
+  return probe.withDriver(driver);
 }
 
 function gist({ id, contextId, state, artifacts = [] }: NormalizedTask): string {
@@ -31,9 +31,9 @@ export const transportEquivalenceChecks = defineChecks([
     sentence: 'A task that was made over one transport is the same over the other.',
     remedy: 'Let all transports share one store.',
     async run(probe) {
-      const made = await probe.completed({ message: probe.context.reach.promptFor('artifact') });
-      const here = await probe.get(made.id ?? '');
-      const there = await other(probe).get(made.id ?? '');
+      const made = await probe.completeTask({ message: probe.context.prompts.promptFor('artifact') });
+      const here = await probe.getTask(made.id ?? '');
+      const there = await other(probe).getTask(made.id ?? '');
       probe.expect(gist(here) === gist(there), 'The task differs between transports', {
         expected: gist(here).slice(0, 300),
         actual: gist(there).slice(0, 300),
@@ -48,11 +48,13 @@ export const transportEquivalenceChecks = defineChecks([
     sentence: 'A list is the same over both transports.',
     remedy: 'Let all transports share one store.',
     async run(probe) {
-      const { contextId } = await probe.completed();
+      const { contextId } = await probe.completeTask();
       const beside = other(probe);
-      await beside.completed({ message: { contextId: contextId ?? '' } });
+      await beside.completeTask({ message: { contextId: contextId ?? '' } });
       const ids = async (side: Probe): Promise<string> => {
-        const page = (await side.ok('list', { contextId: contextId ?? '' })) as { tasks?: { id?: string }[] };
+        const page = (await side.expectResult('list', { contextId: contextId ?? '' })) as {
+          tasks?: { id?: string }[];
+        };
         return (page.tasks ?? []).map(({ id }) => id).join();
       };
       const [here, there] = [await ids(probe), await ids(beside)];
@@ -66,9 +68,9 @@ export const transportEquivalenceChecks = defineChecks([
     sentence: 'A task of one transport can be canceled over the other.',
     remedy: 'Let all transports share one store.',
     async run(probe) {
-      const task = await probe.slow();
-      await other(probe).ok('cancel', { id: task.id ?? '' });
-      const after = await probe.rest(task.id ?? '');
+      const task = await probe.startSlowTask();
+      await other(probe).expectResult('cancel', { id: task.id ?? '' });
+      const after = await probe.waitUntilTerminalOrInterrupted(task.id ?? '');
       probe.expect(after.state === 'canceled', 'The cancellation did not reach the task', {
         expected: 'canceled',
         actual: after.state,
@@ -84,16 +86,16 @@ export const transportEquivalenceChecks = defineChecks([
     remedy: 'Map errors in one place.',
     async run(probe) {
       const beside = other(probe);
-      const done = await probe.completed();
+      const done = await probe.completeTask();
       for (const side of [probe, beside]) {
-        await side.refused('get', { id: crypto.randomUUID() }, 'TaskNotFound');
-        await side.refused('cancel', { id: done.id ?? '' }, 'TaskNotCancelable');
-        await side.refused(
+        await side.expectError('get', { id: crypto.randomUUID() }, 'TaskNotFound');
+        await side.expectError('cancel', { id: done.id ?? '' }, 'TaskNotCancelable');
+        await side.expectError(
           'send',
           { message: { text: 'go on', taskId: done.id ?? '' } },
           'UnsupportedOperation',
         );
-        await side.refused('list', { pageSize: 101 }, 'InvalidParams');
+        await side.expectError('list', { pageSize: 101 }, 'InvalidParams');
       }
     },
   },

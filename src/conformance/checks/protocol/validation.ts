@@ -8,23 +8,23 @@ async function refusedWith(
   change: (message: Record<string, unknown>) => void,
   what: string,
 ): Promise<void> {
-  const heard = await probe.ask(
+  const response = await probe.call(
     'send',
     { message: { text: 'hello' } },
     {
-      alter(wire) {
+      transform(wire) {
         change(wire.message as Record<string, unknown>);
         return wire;
       },
     },
   );
-  if (!heard.fault)
+  if (!response.error)
     probe.warn(`${what} was taken`, {
       expected: 'InvalidParams',
-      actual: describeResponse(heard),
-      exchanges: [heard.exchange],
+      actual: describeResponse(response),
+      exchanges: [response.exchange],
     });
-  else probe.refusal(heard, 'InvalidParams', what);
+  else probe.assertError(response, 'InvalidParams', what);
 }
 
 const rule = { section: '5.7', level: 'SHOULD', category: 'error-handling', versions: ['1.0'] } as const;
@@ -127,11 +127,11 @@ export const validationChecks = defineChecks([
     sentence: 'Fields that nobody knows are ignored.',
     remedy: 'Let unknown members pass: newer callers send them.',
     async run(probe) {
-      const heard = await probe.ask(
+      const response = await probe.call(
         'send',
-        { message: probe.context.reach.anyPrompt() },
+        { message: probe.context.prompts.anyPrompt() },
         {
-          alter: (wire) => ({
+          transform: (wire) => ({
             ...wire,
             fromTheFuture: { a: [1] },
             message: { ...(wire.message as object), alsoNew: true },
@@ -139,8 +139,8 @@ export const validationChecks = defineChecks([
         },
       );
       probe.expect(
-        !heard.fault && heard.problem === undefined,
-        `A message with unknown fields was refused: ${describeResponse(heard)}`,
+        !response.error && response.decodeError === undefined,
+        `A message with unknown fields was refused: ${describeResponse(response)}`,
       );
     },
   },
@@ -152,11 +152,11 @@ export const validationChecks = defineChecks([
     sentence: 'An error about a parameter says which one.',
     remedy: 'Name the field in the message, and in a BadRequest.',
     async run(probe) {
-      const heard = await probe.ask('list', { pageSize: 101 });
-      if (!heard.fault) throw new InconclusiveError('A page size that is too large was not refused.');
-      const all = `${heard.fault.message} ${JSON.stringify(heard.fault.details ?? '')}`;
+      const response = await probe.call('list', { pageSize: 101 });
+      if (!response.error) throw new InconclusiveError('A page size that is too large was not refused.');
+      const all = `${response.error.message} ${JSON.stringify(response.error.details ?? '')}`;
       probe.expect(/page_?size/i.test(all), 'The error does not name pageSize', {
-        actual: heard.fault.message,
+        actual: response.error.message,
       });
     },
   },
@@ -170,12 +170,12 @@ export const validationChecks = defineChecks([
     remedy: 'Check everything before you begin.',
     async run(probe) {
       const contextId = crypto.randomUUID();
-      const heard = await probe.ask('send', {
-        message: { ...probe.context.reach.anyPrompt(), contextId },
+      const response = await probe.call('send', {
+        message: { ...probe.context.prompts.anyPrompt(), contextId },
         historyLength: -5,
       });
-      if (!heard.fault) throw new InconclusiveError('The message was not refused.');
-      const listed = await probe.ask('list', { contextId });
+      if (!response.error) throw new InconclusiveError('The message was not refused.');
+      const listed = await probe.call('list', { contextId });
       const { tasks = [] } = (listed.result ?? {}) as { tasks?: unknown[] };
       probe.expect(tasks.length === 0, 'A refused message made a task', { actual: String(tasks.length) });
     },
@@ -191,7 +191,7 @@ export const validationChecks = defineChecks([
       const deep = `${'['.repeat(1_000)}${']'.repeat(1_000)}`;
       const said = probe.driver.encode('send', { message: { text: 'hello' } });
       const body = String(said?.body).replace('"hello"', `"hello","metadata":{"deep":${deep}}`);
-      const exchange = await probe.raw({
+      const exchange = await probe.sendRaw({
         ...said,
         method: said?.method ?? 'POST',
         url: said?.url ?? '',
@@ -201,7 +201,7 @@ export const validationChecks = defineChecks([
         exchange.status > 0 && exchange.status < 500,
         `Deep JSON was answered with ${exchange.status === 0 ? exchange.end : exchange.status}`,
       );
-      await probe.refused('get', { id: crypto.randomUUID() }, 'TaskNotFound');
+      await probe.expectError('get', { id: crypto.randomUUID() }, 'TaskNotFound');
     },
   },
   {
@@ -220,7 +220,7 @@ export const validationChecks = defineChecks([
         Buffer.alloc(64 * 1_024 * 1_024, 'x'),
         Buffer.from(after),
       ]);
-      const exchange = await probe.raw({
+      const exchange = await probe.sendRaw({
         ...said,
         method: said?.method ?? 'POST',
         url: said?.url ?? '',
@@ -231,7 +231,7 @@ export const validationChecks = defineChecks([
         status === 0 || (status >= 400 && status < 500) || /"error"/.test(exchange.body.slice(0, 2_000)),
         `64 MiB were answered with ${status}`,
       );
-      await probe.refused('get', { id: crypto.randomUUID() }, 'TaskNotFound');
+      await probe.expectError('get', { id: crypto.randomUUID() }, 'TaskNotFound');
     },
     runsExclusively: true,
   },

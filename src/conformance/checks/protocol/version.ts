@@ -41,10 +41,10 @@ function about(
   };
 }
 
-const asking = (version: string): RequestOverrides => ({ headers: { 'a2a-version': version } });
+const input = (version: string): RequestOverrides => ({ headers: { 'a2a-version': version } });
 
 /** Without the header, which an empty text removes. */
-const silent: RequestOverrides = asking('');
+const silent: RequestOverrides = input('');
 
 /** True for an answer that holds a task in the words of 1.0. */
 function isNew({ result }: DecodedResponse): boolean {
@@ -58,10 +58,10 @@ function isNew({ result }: DecodedResponse): boolean {
 }
 
 /** The versions that are spoken at the same address, and that address. */
-function versionsAt({ card, driver: speech }: Probe): Map<string, string> {
+function versionsAt({ card, driver }: Probe): Map<string, string> {
   const same = (asList(card.supportedInterfaces) ?? [])
     .filter(isJsonObject)
-    .filter((each) => each.protocolBinding === speech.transport && sameAddress(asText(each.url), speech.url));
+    .filter((each) => each.protocolBinding === driver.transport && sameAddress(asText(each.url), driver.url));
   return new Map(
     same.flatMap(({ protocolVersion, url }) => {
       const named = parseVersionName(protocolVersion);
@@ -76,11 +76,11 @@ function sameAddress(a = '', b = ''): boolean {
   return inner.startsWith(outer);
 }
 
-async function likeNew(probe: Probe, id: string, manner: RequestOverrides, how: string): Promise<void> {
-  const heard = await probe.ask('get', { id }, manner);
-  probe.expect(isNew(heard), `${how} is not served as 1.0`, {
+async function likeNew(probe: Probe, id: string, overrides: RequestOverrides, how: string): Promise<void> {
+  const response = await probe.call('get', { id }, overrides);
+  probe.expect(isNew(response), `${how} is not served as 1.0`, {
     expected: 'the task, in the words of 1.0',
-    actual: describeResponse(heard),
+    actual: describeResponse(response),
   });
 }
 
@@ -94,9 +94,9 @@ export const versionChecks = defineChecks([
     'The patch number of a version plays no part.',
     'Compare Major.Minor only: 1.0.0, 1.0.1 and 1.0 are the same.',
     async (probe) => {
-      const { id = '' } = await probe.completed();
+      const { id = '' } = await probe.completeTask();
       for (const version of ['1.0', '1.0.0', '1.0.1', '1.0.27'])
-        await likeNew(probe, id, asking(version), `A2A-Version: ${version}`);
+        await likeNew(probe, id, input(version), `A2A-Version: ${version}`);
     },
   ),
   about(
@@ -107,7 +107,7 @@ export const versionChecks = defineChecks([
     'The version may come as a parameter of the request instead of as a header.',
     'Read A2A-Version from the query where there is no header.',
     async (probe) => {
-      const { id = '' } = await probe.completed();
+      const { id = '' } = await probe.completeTask();
       await likeNew(probe, id, { ...silent, query: 'A2A-Version=1.0' }, '?A2A-Version=1.0');
     },
     ['HTTP+JSON'],
@@ -120,7 +120,7 @@ export const versionChecks = defineChecks([
     'The version may come as a parameter of the address, for JSON-RPC as well.',
     'Read A2A-Version from the query where there is no header.',
     async (probe) => {
-      const { id = '' } = await probe.completed();
+      const { id = '' } = await probe.completeTask();
       await likeNew(probe, id, { ...silent, query: 'A2A-Version=1.0' }, '?A2A-Version=1.0');
     },
     ['JSONRPC'],
@@ -133,18 +133,18 @@ export const versionChecks = defineChecks([
     'A version that the interface does not speak is refused with VersionNotSupported.',
     'Answer -32009 with the reason VERSION_NOT_SUPPORTED before anything is done.',
     async (probe) => {
-      const { id = '' } = await probe.completed();
+      const { id = '' } = await probe.completeTask();
       const operations: [DriverOperation, OperationInput][] = [
         ['get', { id }],
-        ['send', { message: probe.context.reach.anyPrompt() }],
+        ['send', { message: probe.context.prompts.anyPrompt() }],
         ['list', {}],
         ['cancel', { id }],
       ];
       for (const [operation, what] of operations)
-        await probe.refused(operation, what, 'VersionNotSupported', asking('9.9'));
+        await probe.expectError(operation, what, 'VersionNotSupported', input('9.9'));
       // 10.0 begins like 1.0 to those who do not read on.
       for (const version of ['2.0', '10.0'])
-        await probe.refused('get', { id }, 'VersionNotSupported', asking(version));
+        await probe.expectError('get', { id }, 'VersionNotSupported', input(version));
     },
   ),
   {
@@ -156,12 +156,16 @@ export const versionChecks = defineChecks([
       'No stream is opened in a version that the interface does not speak.',
       'Look at the version before the stream is opened.',
       async (probe) => {
-        const { fault, exchange } = await probe.follow(
+        const { error, exchange } = await probe.openStream(
           'stream',
-          { message: probe.context.reach.anyPrompt() },
-          { manner: asking('9.9') },
+          { message: probe.context.prompts.anyPrompt() },
+          { overrides: input('9.9') },
         );
-        probe.refusal({ exchange, ...(fault ? { fault } : {}) }, 'VersionNotSupported', 'A stream in 9.9');
+        probe.assertError(
+          { exchange, ...(error ? { error } : {}) },
+          'VersionNotSupported',
+          'A stream in 9.9',
+        );
       },
     ),
     preconditions: ['streaming'],
@@ -178,18 +182,18 @@ export const versionChecks = defineChecks([
       // There, REST of both versions may be told apart by its paths, and looks the same.
       if (speaksOld && probe.driver.transport === 'HTTP+JSON')
         throw new NotApplicableError('REST of 0.3 is spoken at this address as well.');
-      const { id = '' } = await probe.completed();
-      for (const [manner, how] of [
+      const { id = '' } = await probe.completeTask();
+      for (const [overrides, how] of [
         [silent, 'without A2A-Version'],
-        [asking(' '), 'with an empty A2A-Version'],
+        [input(' '), 'with an empty A2A-Version'],
       ] as const) {
-        const heard = await probe.ask('get', { id }, manner);
-        probe.expect(!isNew(heard), `A request ${how} is served as 1.0`, {
+        const response = await probe.call('get', { id }, overrides);
+        probe.expect(!isNew(response), `A request ${how} is served as 1.0`, {
           expected: speaksOld ? 'an answer as in 0.3, or an error' : 'VersionNotSupported',
-          actual: describeResponse(heard),
+          actual: describeResponse(response),
         });
         // Where 0.3 is spoken there is no such method or path; where it is not, there is one error only.
-        if (!speaksOld) probe.refusal(heard, 'VersionNotSupported', `A request ${how}`);
+        if (!speaksOld) probe.assertError(response, 'VersionNotSupported', `A request ${how}`);
       }
     },
   ),
@@ -201,14 +205,14 @@ export const versionChecks = defineChecks([
     'A request of 1.0 is understood as one of 1.0, whatever else the agent speaks.',
     'Choose methods and shapes by the version of the request: 1.0 has no tasks/get.',
     async (probe) => {
-      const { id = '' } = await probe.completed();
+      const { id = '' } = await probe.completeTask();
       const older = createDriver('0.3', 'JSONRPC', probe.driver.url);
       const request = older.encode('get', { id }, { headers: { 'a2a-version': '1.0' } });
       if (!request) throw new NotApplicableError('0.3 has no such method.');
-      const heard = probe.driver.decode(await probe.raw(request));
-      probe.expect(heard.result === undefined, 'A method of 0.3 is served to a caller of 1.0', {
+      const response = probe.driver.decode(await probe.sendRaw(request));
+      probe.expect(response.result === undefined, 'A method of 0.3 is served to a caller of 1.0', {
         expected: 'MethodNotFound',
-        actual: describeResponse(heard),
+        actual: describeResponse(response),
       });
     },
     ['JSONRPC'],
@@ -223,17 +227,21 @@ export const versionChecks = defineChecks([
     async (probe) => {
       const url = versionsAt(probe).get('0.3');
       if (url === undefined) throw new NotApplicableError('0.3 is not spoken at this address.');
-      const speech = createDriver('0.3', probe.driver.transport, url);
-      const older = probe.withDriver(withDeclaredExtensions(speech, requiredExtensions(probe.card)));
+      const driver = createDriver('0.3', probe.driver.transport, url);
+      const older = probe.withDriver(withDeclaredExtensions(driver, requiredExtensions(probe.card)));
       for (const version of ['0.3', '0.3.0', '']) {
-        const heard = await older.ask('send', { message: probe.context.reach.anyPrompt() }, asking(version));
-        const found = older.driver.taskOf(heard.result) ?? older.driver.messageOf(heard.result);
+        const response = await older.call(
+          'send',
+          { message: probe.context.prompts.anyPrompt() },
+          input(version),
+        );
+        const found = older.driver.decodeTask(response.result) ?? older.driver.decodeMessage(response.result);
         probe.expect(
           found !== undefined,
           `A message of 0.3 with A2A-Version "${version}" is not understood`,
           {
             expected: 'a task or a message in the words of 0.3',
-            actual: describeResponse(heard),
+            actual: describeResponse(response),
           },
         );
       }

@@ -37,10 +37,10 @@ const unused = 'https://webhook.example.com/a2a';
 
 /** A task that waits, and so has no news for webhooks. */
 async function waiting(probe: Probe): Promise<string> {
-  const { reach } = probe.context;
+  const { prompts: reach } = probe.context;
   const task = reach.knows('input-required')
-    ? await probe.reach('input-required')
-    : await probe.slow().catch(() => probe.completed());
+    ? await probe.sendPrompt('input-required')
+    : await probe.startSlowTask().catch(() => probe.completeTask());
   return task.id ?? '';
 }
 
@@ -79,7 +79,7 @@ export const pushConfigChecks = defineChecks([
         expected: taskId,
         actual: String(config.taskId),
       });
-      await probe.ok('getPush', { taskId, id });
+      await probe.expectResult('getPush', { taskId, id });
     },
   ),
   definePushCheck(
@@ -91,7 +91,7 @@ export const pushConfigChecks = defineChecks([
     'Look for the task before the configuration is stored.',
     async (probe) => {
       const taskId = crypto.randomUUID();
-      await probe.refused('createPush', { taskId, webhook: { url: unused } }, 'TaskNotFound');
+      await probe.expectError('createPush', { taskId, webhook: { url: unused } }, 'TaskNotFound');
     },
   ),
   definePushCheck(
@@ -103,13 +103,13 @@ export const pushConfigChecks = defineChecks([
     'Require url, and parse it.',
     async (probe) => {
       const taskId = await waiting(probe);
-      const manner = (url: unknown) => ({
-        alter: (wire: Record<string, unknown>) => ({ ...wire, url }),
+      const overrides = (url: unknown) => ({
+        transform: (wire: Record<string, unknown>) => ({ ...wire, url }),
       });
       for (const url of [undefined, '', 'not an address', 17]) {
-        const heard = await probe.ask('createPush', { taskId, webhook: { url: unused } }, manner(url));
-        probe.refusal(
-          heard,
+        const response = await probe.call('createPush', { taskId, webhook: { url: unused } }, overrides(url));
+        probe.assertError(
+          response,
           ['InvalidParams', 'InvalidRequest'],
           `A webhook with the url ${JSON.stringify(url)}`,
         );
@@ -131,7 +131,7 @@ export const pushConfigChecks = defineChecks([
       ];
       for (const { url, config } of [one, two]) {
         const id = pushConfigId(config);
-        const got = await probe.ok('getPush', { taskId, id });
+        const got = await probe.expectResult('getPush', { taskId, id });
         probe.expect(isJsonObject(got) && got.url === url, 'The configuration has another url', {
           expected: url,
           actual: isJsonObject(got) ? String(got.url) : '',
@@ -140,7 +140,7 @@ export const pushConfigChecks = defineChecks([
           expected: id,
         });
       }
-      const got = await probe.ok('getPush', { taskId, id: pushConfigId(one.config) });
+      const got = await probe.expectResult('getPush', { taskId, id: pushConfigId(one.config) });
       const { scheme } = isJsonObject(got) && isJsonObject(got.authentication) ? got.authentication : {};
       probe.expect(asText(scheme)?.toLowerCase() === 'bearer', 'The configuration lost its authentication', {
         expected: 'authentication.scheme Bearer',
@@ -158,9 +158,9 @@ export const pushConfigChecks = defineChecks([
     async (probe) => {
       const taskId = await waiting(probe);
       const { config } = await registered(probe, taskId);
-      await probe.refused('getPush', { taskId, id: crypto.randomUUID() }, 'TaskNotFound');
+      await probe.expectError('getPush', { taskId, id: crypto.randomUUID() }, 'TaskNotFound');
       const nowhere = { taskId: crypto.randomUUID(), id: pushConfigId(config) };
-      await probe.refused('getPush', nowhere, 'TaskNotFound');
+      await probe.expectError('getPush', nowhere, 'TaskNotFound');
     },
   ),
   definePushCheck(
@@ -199,7 +199,7 @@ export const pushConfigChecks = defineChecks([
     'A task without webhooks has an empty list of them.',
     'Answer with no configurations, which is no error.',
     async (probe) => {
-      const result = await probe.ok('listPush', { taskId: await waiting(probe) });
+      const result = await probe.expectResult('listPush', { taskId: await waiting(probe) });
       probe.expect(listed(result).length === 0, 'There are configurations that nobody made');
     },
   ),
@@ -211,7 +211,7 @@ export const pushConfigChecks = defineChecks([
     'The webhooks of a task that does not exist are refused with TaskNotFound.',
     'Look for the task first.',
     async (probe) => {
-      await probe.refused('listPush', { taskId: crypto.randomUUID() }, 'TaskNotFound');
+      await probe.expectError('listPush', { taskId: crypto.randomUUID() }, 'TaskNotFound');
     },
   ),
   definePushCheck(
@@ -246,11 +246,11 @@ export const pushConfigChecks = defineChecks([
     async (probe) => {
       const taskId = await waiting(probe);
       const [goes, stays] = [await registered(probe, taskId), await registered(probe, taskId)];
-      await probe.ok('deletePush', { taskId, id: pushConfigId(goes.config) });
+      await probe.expectResult('deletePush', { taskId, id: pushConfigId(goes.config) });
       const ids = (await every(probe, taskId)).map(({ id }) => id);
       probe.expect(!ids.includes(goes.config.id), 'The deleted configuration is still in the list');
       probe.expect(ids.includes(stays.config.id), 'Another configuration was deleted as well');
-      await probe.refused('getPush', { taskId, id: pushConfigId(goes.config) }, 'TaskNotFound');
+      await probe.expectError('getPush', { taskId, id: pushConfigId(goes.config) }, 'TaskNotFound');
     },
   ),
   definePushCheck(
@@ -263,10 +263,10 @@ export const pushConfigChecks = defineChecks([
     async (probe) => {
       const taskId = await waiting(probe);
       const { config } = await registered(probe, taskId);
-      const asking = { taskId, id: pushConfigId(config) };
-      await probe.ok('deletePush', asking);
-      const again = await probe.ask('deletePush', asking);
-      probe.expect(!again.fault && again.problem === undefined, 'The second deletion failed', {
+      const input = { taskId, id: pushConfigId(config) };
+      await probe.expectResult('deletePush', input);
+      const again = await probe.call('deletePush', input);
+      probe.expect(!again.error && again.decodeError === undefined, 'The second deletion failed', {
         expected: 'the same as the first time',
         actual: describeResponse(again),
       });
@@ -280,8 +280,8 @@ export const pushConfigChecks = defineChecks([
     'Deleting a webhook of a task that does not exist is refused with TaskNotFound.',
     'Look for the task first.',
     async (probe) => {
-      const asking = { taskId: crypto.randomUUID(), id: crypto.randomUUID() };
-      await probe.refused('deletePush', asking, 'TaskNotFound');
+      const input = { taskId: crypto.randomUUID(), id: crypto.randomUUID() };
+      await probe.expectError('deletePush', input, 'TaskNotFound');
     },
   ),
   definePushCheck(
@@ -292,11 +292,11 @@ export const pushConfigChecks = defineChecks([
     'A webhook that was registered over one binding is there over the others.',
     'Let all bindings use one store.',
     async (probe) => {
-      const [other] = probe.context.others;
+      const [other] = probe.context.siblings;
       if (!other) throw new InconclusiveError('The agent has one binding only.');
       const taskId = await waiting(probe);
       const { url, config } = await registered(probe, taskId);
-      const got = await probe.withDriver(other).ok('getPush', { taskId, id: pushConfigId(config) });
+      const got = await probe.withDriver(other).expectResult('getPush', { taskId, id: pushConfigId(config) });
       probe.expect(isJsonObject(got) && got.url === url, `Over ${other.transport} it is another webhook`);
     },
   ),
@@ -312,10 +312,10 @@ export const pushConfigChecks = defineChecks([
       const taken: string[] = [];
       for (const host of ['10.0.0.1', '172.16.0.1', '192.168.0.1', '169.254.169.254', '[fd00::1]']) {
         const url = `http://${host}/a2a`;
-        const { result } = await probe.ask('createPush', { taskId, webhook: { url } });
+        const { result } = await probe.call('createPush', { taskId, webhook: { url } });
         if (!isJsonObject(result)) continue;
         taken.push(url);
-        await probe.ask('deletePush', { taskId, id: asText(result.id) ?? '' });
+        await probe.call('deletePush', { taskId, id: asText(result.id) ?? '' });
       }
       if (taken.length === 0) return;
       // A machine that tests itself may take private addresses, but has no use for the metadata of a cloud.
@@ -338,10 +338,10 @@ export const pushConfigChecks = defineChecks([
       const taskId = await waiting(probe);
       const id = crypto.randomUUID();
       const wrong = 'PushNotificationNotSupported';
-      await probe.refused('createPush', { taskId, webhook: { url: unused } }, wrong);
-      await probe.refused('getPush', { taskId, id }, wrong);
-      await probe.refused('listPush', { taskId }, wrong);
-      await probe.refused('deletePush', { taskId, id }, wrong);
+      await probe.expectError('createPush', { taskId, webhook: { url: unused } }, wrong);
+      await probe.expectError('getPush', { taskId, id }, wrong);
+      await probe.expectError('listPush', { taskId }, wrong);
+      await probe.expectError('deletePush', { taskId, id }, wrong);
     },
     ['no-push'],
   ),
@@ -352,12 +352,12 @@ async function every(probe: Probe, taskId: string, pageSize?: number): Promise<J
   const found: JsonObject[] = [];
   let pageToken: string | undefined;
   for (let page = 0; page < 20; page++) {
-    const asking = {
+    const input = {
       taskId,
       ...(pageSize === undefined ? {} : { pageSize }),
       ...(pageToken === undefined ? {} : { pageToken }),
     };
-    const result = await probe.ok('listPush', asking);
+    const result = await probe.expectResult('listPush', input);
     found.push(...listed(result));
     pageToken = isJsonObject(result) ? asText(result.nextPageToken) : undefined;
     if (!pageToken) return found;

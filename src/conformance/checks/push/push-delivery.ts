@@ -18,7 +18,7 @@ const some = (received: readonly WebhookDelivery[]): boolean => received.length 
 /** Waits until a webhook was told that its task has ended, or something that nobody understands: that is another rule's. */
 function heardTheEnd(probe: Probe, hook: WebhookEndpoint): Promise<boolean> {
   const isEnd = ({ body }: WebhookDelivery): boolean => {
-    const event = probe.driver.eventOf(parseJsonOrUndefined(body));
+    const event = probe.driver.decodeEvent(parseJsonOrUndefined(body));
     return event.kind === 'unknown' || terminalStates.has(notificationState(event) ?? '');
   };
   return hook.waitFor((received) => received.some(isEnd), notificationTimeout(probe));
@@ -37,11 +37,11 @@ export const pushDeliveryChecks = defineChecks([
     'A webhook that is registered for a running task is told what becomes of it.',
     'Post each update of the task to its webhooks, the last one included.',
     async (probe) => {
-      const { id: taskId = '' } = await probe.slow();
+      const { id: taskId = '' } = await probe.startSlowTask();
       const hook = await probe.context.receiver.openEndpoint();
       await registerWebhook(probe, taskId, { url: hook.url });
       const isTold = await hook.waitFor(some, notificationTimeout(probe));
-      await probe.ask('cancel', { id: taskId });
+      await probe.call('cancel', { id: taskId });
       const isAll = isTold && (await heardTheEnd(probe, hook));
       receivedNotifications(probe, hook, taskId);
       probe.expect(isTold, 'No notification arrived', {
@@ -63,7 +63,7 @@ export const pushDeliveryChecks = defineChecks([
     'Register configuration.taskPushNotificationConfig for the task that the message makes.',
     async (probe) => {
       const hook = await probe.context.receiver.openEndpoint();
-      const task = await probe.completed({ webhook: { url: hook.url } });
+      const task = await probe.completeTask({ webhook: { url: hook.url } });
       const isTold = await heardTheEnd(probe, hook);
       receivedNotifications(probe, hook, task.id ?? '');
       probe.expect(some(hook.received), 'No notification arrived', {
@@ -81,11 +81,11 @@ export const pushDeliveryChecks = defineChecks([
     'A webhook lives until its task has ended, through every turn of the conversation.',
     'Keep configurations while a task waits.',
     async (probe) => {
-      const { id: taskId = '' } = await probe.reach('input-required');
+      const { id: taskId = '' } = await probe.sendPrompt('input-required');
       const hook = await probe.context.receiver.openEndpoint();
       const config = await registerWebhook(probe, taskId, { url: hook.url });
-      await probe.ok('getPush', { taskId, id: pushConfigId(config) });
-      await probe.ask('send', { message: { text: 'this one', taskId } });
+      await probe.expectResult('getPush', { taskId, id: pushConfigId(config) });
+      await probe.call('send', { message: { text: 'this one', taskId } });
       const isTold = await heardTheEnd(probe, hook);
       receivedNotifications(probe, hook, taskId);
       probe.expect(isTold, 'The webhook of a task that waited was not told of its end', {
@@ -103,7 +103,7 @@ export const pushDeliveryChecks = defineChecks([
     async (probe) => {
       const secrets = [crypto.randomUUID(), Buffer.from(`me:${crypto.randomUUID()}`).toString('base64')];
       const schemes = ['Bearer', 'Basic'];
-      const { id: taskId = '' } = await probe.slow();
+      const { id: taskId = '' } = await probe.startSlowTask();
       const hooks: WebhookEndpoint[] = [];
       for (const [index, scheme] of schemes.entries()) {
         const hook = await probe.context.receiver.openEndpoint();
@@ -111,7 +111,7 @@ export const pushDeliveryChecks = defineChecks([
         hooks.push(hook);
       }
       await Promise.all(hooks.map((hook) => hook.waitFor(some, notificationTimeout(probe))));
-      await probe.ask('cancel', { id: taskId });
+      await probe.call('cancel', { id: taskId });
       for (const [index, hook] of hooks.entries()) {
         receivedNotifications(probe, hook, taskId);
         probe.expect(some(hook.received), 'No notification arrived at a webhook with credentials');
@@ -137,7 +137,7 @@ export const pushDeliveryChecks = defineChecks([
     'Deliver to each webhook by itself.',
     async (probe) => {
       const { receiver } = probe.context;
-      const { id: taskId = '' } = await probe.slow();
+      const { id: taskId = '' } = await probe.startSlowTask();
       const hooks = [
         await receiver.openEndpoint(() => 500),
         await receiver.openEndpoint(),
@@ -146,7 +146,7 @@ export const pushDeliveryChecks = defineChecks([
       for (const hook of hooks) await registerWebhook(probe, taskId, { url: hook.url });
       const all = hooks.map((hook) => hook.waitFor(some, notificationTimeout(probe)));
       const told = await Promise.all(all);
-      await probe.ask('cancel', { id: taskId });
+      await probe.call('cancel', { id: taskId });
       for (const hook of hooks) receivedNotifications(probe, hook, taskId);
       probe.expect(told.every(Boolean), 'Not every webhook of a task was told', {
         expected: `${hooks.length} webhooks`,
@@ -162,7 +162,7 @@ export const pushDeliveryChecks = defineChecks([
     'A webhook that was deleted is told nothing more.',
     'Look up the webhooks of a task whenever there is news, and drop what waits for a deleted one.',
     async (probe) => {
-      const { id: taskId = '' } = await probe.slow();
+      const { id: taskId = '' } = await probe.startSlowTask();
       const [goes, stays] = [
         await probe.context.receiver.openEndpoint(),
         await probe.context.receiver.openEndpoint(),
@@ -170,11 +170,11 @@ export const pushDeliveryChecks = defineChecks([
       const config = await registerWebhook(probe, taskId, { url: goes.url });
       await registerWebhook(probe, taskId, { url: stays.url });
       await goes.waitFor(some, notificationTimeout(probe));
-      await probe.ok('deletePush', { taskId, id: pushConfigId(config) });
+      await probe.expectResult('deletePush', { taskId, id: pushConfigId(config) });
       // What was on its way may arrive.
       await pause(150);
       const before = goes.received.length;
-      await probe.ask('cancel', { id: taskId });
+      await probe.call('cancel', { id: taskId });
       const isTold = await heardTheEnd(probe, stays);
       await pause(250);
       for (const hook of [goes, stays]) receivedNotifications(probe, hook, taskId);
@@ -200,7 +200,7 @@ export const pushDeliveryChecks = defineChecks([
         refused.add(body);
         return 503;
       });
-      const task = await probe.completed({ webhook: { url: hook.url } });
+      const task = await probe.completeTask({ webhook: { url: hook.url } });
       const isAgain = await hook.waitFor(
         (received) =>
           received.some(({ body }, index) => received.some((each, i) => i < index && each.body === body)),
@@ -223,21 +223,21 @@ export const pushDeliveryChecks = defineChecks([
     async (probe) => {
       const hook = await probe.context.receiver.openEndpoint(() => 'hang');
       const began = performance.now();
-      const heard = await probe.ask('send', {
-        message: probe.context.reach.promptFor('completed'),
+      const response = await probe.call('send', {
+        message: probe.context.prompts.promptFor('completed'),
         webhook: { url: hook.url },
       });
-      if (probe.driver.messageOf(heard.result))
+      if (probe.driver.decodeMessage(response.result))
         throw new InconclusiveError(
           'The agent answers with a message and makes no task, so nothing can be held up.',
         );
-      const id = probe.driver.taskOf(heard.result)?.id;
+      const id = probe.driver.decodeTask(response.result)?.id;
       // A task that waits for its caller is not held up by its webhook.
-      if (id !== undefined) await probe.rest(id);
+      if (id !== undefined) await probe.waitUntilTerminalOrInterrupted(id);
       hook.release();
       receivedNotifications(probe, hook, id ?? '');
       probe.expect(id !== undefined, 'No task was made while its webhook hung', {
-        actual: `${heard.problem ?? 'no answer'} after ${Math.round(performance.now() - began)} ms`,
+        actual: `${response.decodeError ?? 'no answer'} after ${Math.round(performance.now() - began)} ms`,
       });
     },
   ),

@@ -33,28 +33,28 @@ function before(
 
 /** A task that will not move while its webhooks are looked at. */
 async function waiting(probe: Probe): Promise<string> {
-  const task = probe.context.reach.knows('input-required')
-    ? await probe.reach('input-required')
-    : await probe.completed();
+  const task = probe.context.prompts.knows('input-required')
+    ? await probe.sendPrompt('input-required')
+    : await probe.completeTask();
   return task.id ?? '';
 }
 
 /** Ends a task that has a webhook. */
 async function ended(probe: Probe, token?: string): Promise<{ taskId: string; hook: WebhookEndpoint }> {
   // One that waits does not end by itself before its webhook is there.
-  const isWaiting = probe.context.reach.knows('input-required');
+  const isWaiting = probe.context.prompts.knows('input-required');
   const { id: taskId = '', contextId = '' } = isWaiting
-    ? await probe.reach('input-required')
-    : await probe.slow();
+    ? await probe.sendPrompt('input-required')
+    : await probe.startSlowTask();
   const hook = await probe.context.receiver.openEndpoint();
   await registerWebhook(probe, taskId, { url: hook.url, ...(token === undefined ? {} : { token }) });
-  const heard = isWaiting
-    ? await probe.ask('send', {
+  const response = isWaiting
+    ? await probe.call('send', {
         message: { text: 'go on', messageId: crypto.randomUUID(), taskId, contextId },
       })
-    : await probe.ask('cancel', { id: taskId });
-  if (heard.fault || heard.problem !== undefined)
-    throw new InconclusiveError(`The task could not be ended: ${describeResponse(heard)}`);
+    : await probe.call('cancel', { id: taskId });
+  if (response.error || response.decodeError !== undefined)
+    throw new InconclusiveError(`The task could not be ended: ${describeResponse(response)}`);
   return { taskId, hook };
 }
 
@@ -87,7 +87,9 @@ export const pushPre1_0Checks = defineChecks([
         actual: String(config.url),
       });
       const id = asText(config.id);
-      const got = webhookIn(await probe.ok('getPush', { taskId, ...(id === undefined ? {} : { id }) }));
+      const got = webhookIn(
+        await probe.expectResult('getPush', { taskId, ...(id === undefined ? {} : { id }) }),
+      );
       probe.expect(got.url === url, 'Another url is given back when it is asked for', {
         expected: url,
         actual: String(got.url),
@@ -105,8 +107,12 @@ export const pushPre1_0Checks = defineChecks([
     },
     async (probe) => {
       const { url } = await probe.context.receiver.openEndpoint();
-      await probe.refused('createPush', { taskId: crypto.randomUUID(), webhook: { url } }, 'TaskNotFound');
-      await probe.refused('getPush', { taskId: crypto.randomUUID() }, 'TaskNotFound');
+      await probe.expectError(
+        'createPush',
+        { taskId: crypto.randomUUID(), webhook: { url } },
+        'TaskNotFound',
+      );
+      await probe.expectError('getPush', { taskId: crypto.randomUUID() }, 'TaskNotFound');
     },
   ),
   before(
@@ -121,7 +127,7 @@ export const pushPre1_0Checks = defineChecks([
       const [taskId, other] = [await waiting(probe), await waiting(probe)];
       const { url } = await registered(probe, taskId);
       await registered(probe, other);
-      const configs = asList(await probe.ok('listPush', { taskId }));
+      const configs = asList(await probe.expectResult('listPush', { taskId }));
       const urls = (configs ?? []).map((each) => webhookIn(each).url);
       probe.expect(urls.length === 1 && urls[0] === url, 'The list is not that of the task', {
         expected: url,
@@ -142,8 +148,8 @@ export const pushPre1_0Checks = defineChecks([
       const taskId = await waiting(probe);
       const { url, config } = await registered(probe, taskId);
       // Whoever gives no id names the webhook after its task.
-      await probe.ok('deletePush', { taskId, id: asText(config.id) ?? taskId });
-      const left = asList(await probe.ok('listPush', { taskId })) ?? [];
+      await probe.expectResult('deletePush', { taskId, id: asText(config.id) ?? taskId });
+      const left = asList(await probe.expectResult('listPush', { taskId })) ?? [];
       probe.expect(
         left.every((each) => webhookIn(each).url !== url),
         'The webhook is still listed',
@@ -215,16 +221,16 @@ export const pushPre1_0Checks = defineChecks([
       preconditions: ['no-push'],
     },
     async (probe) => {
-      const task = await probe.completed();
-      const asking = { taskId: task.id ?? '', webhook: { url: 'https://webhook.example.com/a2a' } };
-      await probe.refused('createPush', asking, ['PushNotificationNotSupported', 'MethodNotFound']);
+      const task = await probe.completeTask();
+      const input = { taskId: task.id ?? '', webhook: { url: 'https://webhook.example.com/a2a' } };
+      await probe.expectError('createPush', input, ['PushNotificationNotSupported', 'MethodNotFound']);
     },
   ),
 ]);
 
 /** Notifications of these versions are a task, or an event in any of their forms. */
 function stateIn(probe: Probe, body: unknown): string | undefined {
-  return probe.driver.taskOf(body)?.state ?? notificationState(probe.driver.eventOf(body));
+  return probe.driver.decodeTask(body)?.state ?? notificationState(probe.driver.decodeEvent(body));
 }
 
 function idIn(body: unknown): unknown {

@@ -23,22 +23,22 @@ export async function registerWebhook(
   taskId: string,
   webhook: WebhookDraft,
 ): Promise<JsonObject> {
-  const heard = await probe.ask('createPush', { taskId, webhook });
+  const response = await probe.call('createPush', { taskId, webhook });
   if (
-    heard.fault &&
+    response.error &&
     isLoopbackUrl(webhook.url) &&
-    isAboutAddress(heard.fault.message + JSON.stringify(heard.fault.details ?? ''))
+    isAboutAddress(response.error.message + JSON.stringify(response.error.details ?? ''))
   )
     throw new InconclusiveError(
-      `The agent takes no webhook on this machine (${describeResponse(heard)}). Give an address that it reaches with --webhook-url.`,
+      `The agent takes no webhook on this machine (${describeResponse(response)}). Give an address that it reaches with --webhook-url.`,
     );
-  if (!isJsonObject(heard.result))
-    throw new RuleViolationError(`A webhook could not be registered: ${describeResponse(heard)}`, {
+  if (!isJsonObject(response.result))
+    throw new RuleViolationError(`A webhook could not be registered: ${describeResponse(response)}`, {
       expected: 'the configuration with its id',
-      actual: describeResponse(heard),
-      exchanges: [heard.exchange],
+      actual: describeResponse(response),
+      exchanges: [response.exchange],
     });
-  return heard.result;
+  return response.result;
 }
 
 function isAboutAddress(text: string): boolean {
@@ -63,16 +63,16 @@ export function receivedNotifications(
   hook: WebhookEndpoint,
   taskId: string,
 ): NormalizedEvent[] {
-  const { driver: speech, context: tools } = probe;
+  const { driver, context } = probe;
   return hook.received.map((notification) => {
     const exchange = exchangeOf(hook, notification);
     const body = parseJsonOrUndefined(notification.body);
-    const event = speech.eventOf(body);
-    tools.see({ kind: 'push', driver: speech, exchange, body, event, taskId });
+    const event = driver.decodeEvent(body);
+    context.observe({ kind: 'push', driver, exchange, body, event, taskId });
     if (event.kind === 'task')
-      tools.see({
+      context.observe({
         kind: 'task',
-        driver: speech,
+        driver,
         exchange,
         task: event.task,
         from: 'push',

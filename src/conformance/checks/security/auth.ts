@@ -23,16 +23,16 @@ function about(
 
 /** Sends a message as somebody who may not. */
 function limited(probe: Probe): Promise<DecodedResponse> {
-  const { limitedHeaders = {}, reach } = probe.context;
-  return probe.withCredentials(limitedHeaders).ask('send', { message: reach.anyPrompt() });
+  const { restrictedUserHeaders: limitedHeaders = {}, prompts: reach } = probe.context;
+  return probe.withCredentials(limitedHeaders).call('send', { message: reach.anyPrompt() });
 }
 
 /** Everything that the agent offers, with what makes sense to ask: a task that is there where the caller could make one. */
 async function offered(probe: Probe): Promise<[DriverOperation, OperationInput][]> {
   const hasCredentials = Object.keys(probe.context.headers).length > 0;
-  const task = hasCredentials ? await probe.completed().catch(() => undefined) : undefined;
+  const task = hasCredentials ? await probe.completeTask().catch(() => undefined) : undefined;
   const id = task?.id ?? crypto.randomUUID();
-  const message = (): OperationInput => ({ message: probe.context.reach.anyPrompt() });
+  const message = (): OperationInput => ({ message: probe.context.prompts.anyPrompt() });
   const { streaming, pushNotifications, extendedAgentCard } = probe.capabilities;
   return [
     ['send', message()],
@@ -60,21 +60,21 @@ async function offered(probe: Probe): Promise<[DriverOperation, OperationInput][
 async function asked(
   probe: Probe,
   operation: DriverOperation,
-  asking: OperationInput,
+  input: OperationInput,
 ): Promise<DecodedResponse> {
-  if (operation !== 'stream' && operation !== 'subscribe') return probe.ask(operation, asking);
-  const { exchange, fault, events } = await probe.follow(operation, asking, { until: () => true });
-  return { exchange, ...(fault ? { fault } : { result: events[0]?.raw }) };
+  if (operation !== 'stream' && operation !== 'subscribe') return probe.call(operation, input);
+  const { exchange, error, events } = await probe.openStream(operation, input, { until: () => true });
+  return { exchange, ...(error ? { error } : { result: events[0]?.raw }) };
 }
 
 async function allRefused(probe: Probe, as: Probe, who: string): Promise<void> {
-  for (const [operation, asking] of await offered(probe)) {
-    const heard = await asked(as, operation, asking);
-    if (!isAuthRejection(heard))
-      probe.warn(`${operation} is not refused ${who}: ${describeResponse(heard)}`, {
+  for (const [operation, input] of await offered(probe)) {
+    const response = await asked(as, operation, input);
+    if (!isAuthRejection(response))
+      probe.warn(`${operation} is not refused ${who}: ${describeResponse(response)}`, {
         expected: 'HTTP 401',
-        actual: describeResponse(heard),
-        exchanges: [heard.exchange],
+        actual: describeResponse(response),
+        exchanges: [response.exchange],
       });
   }
 }
@@ -92,10 +92,10 @@ function schemesOf({ card }: Probe): string[] {
 }
 
 async function anonymously(probe: Probe): Promise<DecodedResponse> {
-  const heard = await probe.withCredentials({}).ask('get', { id: crypto.randomUUID() });
-  if (!isAuthRejection(heard))
-    throw new InconclusiveError(`Nobody in particular is not refused: ${describeResponse(heard)}`);
-  return heard;
+  const response = await probe.withCredentials({}).call('get', { id: crypto.randomUUID() });
+  if (!isAuthRejection(response))
+    throw new InconclusiveError(`Nobody in particular is not refused: ${describeResponse(response)}`);
+  return response;
 }
 
 /** Authentication: sections 3.3.2, 7.4 and 14.1.1, and authorization within a task: section 7.6. */
@@ -135,10 +135,10 @@ export const authChecks = defineChecks([
         probe.withCredentials({}),
         probe.withCredentials(corruptCredentials(probe.context.headers)),
       ]) {
-        const heard = await as.ask('get', { id: crypto.randomUUID() });
-        probe.expect(heard.exchange.status === 401, 'The refusal has another status', {
+        const response = await as.call('get', { id: crypto.randomUUID() });
+        probe.expect(response.exchange.status === 401, 'The refusal has another status', {
           expected: 'HTTP 401',
-          actual: `HTTP ${heard.exchange.status}`,
+          actual: `HTTP ${response.exchange.status}`,
         });
       }
     },
@@ -188,7 +188,7 @@ export const authChecks = defineChecks([
       const secret = `wrong-${crypto.randomUUID()}`;
       const { exchange } = await probe
         .withCredentials(corruptCredentials(probe.context.headers, secret))
-        .ask('get', { id: crypto.randomUUID() });
+        .call('get', { id: crypto.randomUUID() });
       const answer = exchange.body + JSON.stringify(exchange.headers);
       probe.expect(!answer.includes(secret), 'The answer repeats the credentials that it refuses', {
         exchanges: [exchange],
@@ -203,14 +203,15 @@ export const authChecks = defineChecks([
     'A caller who is known and may not do something is told that it may not.',
     'Answer 403: 401 says that the caller is not known, and anything else that the request was wrong.',
     async (probe) => {
-      const heard = await limited(probe);
-      const { status } = heard.exchange;
+      const response = await limited(probe);
+      const { status } = response.exchange;
       // Over JSON-RPC some say it with HTTP 200 and a code of their own.
       const isSaid =
-        status === 403 || (probe.driver.transport === 'JSONRPC' && isAuthRejection(heard) && status === 200);
+        status === 403 ||
+        (probe.driver.transport === 'JSONRPC' && isAuthRejection(response) && status === 200);
       probe.expect(isSaid, 'A caller who may not send messages was not told so', {
         expected: 'HTTP 403',
-        actual: `HTTP ${status}, ${describeResponse(heard)}`,
+        actual: `HTTP ${status}, ${describeResponse(response)}`,
       });
     },
     ['security', 'limited-identity'],
@@ -223,8 +224,8 @@ export const authChecks = defineChecks([
     'Who may not do something is told what would be enough.',
     'Name the scope: WWW-Authenticate with error="insufficient_scope" and scope, or in the message.',
     async (probe) => {
-      const { exchange, fault } = await limited(probe);
-      const told = `${exchange.headers['www-authenticate'] ?? ''} ${fault?.message ?? ''} ${JSON.stringify(fault?.details ?? '')}`;
+      const { exchange, error } = await limited(probe);
+      const told = `${exchange.headers['www-authenticate'] ?? ''} ${error?.message ?? ''} ${JSON.stringify(error?.details ?? '')}`;
       probe.expect(
         /scope|role|permission (?:to|for)|requires|without/i.test(told),
         'Nothing is said about what is missing',
@@ -243,13 +244,15 @@ export const authChecks = defineChecks([
     'An agent that needs authorization for a task says so with a task in the state for it.',
     'Keep the task, and set its state to TASK_STATE_AUTH_REQUIRED.',
     async (probe) => {
-      const heard = await probe.ask('send', { message: probe.context.reach.promptFor('auth-required') });
-      const task = probe.driver.taskOf(heard.result);
+      const response = await probe.call('send', {
+        message: probe.context.prompts.promptFor('auth-required'),
+      });
+      const task = probe.driver.decodeTask(response.result);
       probe.expect(task?.id, 'The need for authorization is answered with no task', {
         expected: 'a task in TASK_STATE_AUTH_REQUIRED',
-        actual: describeResponse(heard),
+        actual: describeResponse(response),
       });
-      const rested = await probe.rest(task?.id ?? '');
+      const rested = await probe.waitUntilTerminalOrInterrupted(task?.id ?? '');
       probe.expect(rested.state === 'auth-required', 'The task is in another state', {
         expected: 'auth-required',
         actual: rested.state,
@@ -265,8 +268,8 @@ export const authChecks = defineChecks([
     'A task that needs authorization explains which one.',
     'Put a message with parts into the status.',
     async (probe) => {
-      const task = await probe.reach('auth-required');
-      const { said } = await probe.get(task.id ?? '');
+      const task = await probe.sendPrompt('auth-required');
+      const { statusParts: said } = await probe.getTask(task.id ?? '');
       probe.expect((said ?? []).length > 0, 'The status has no message that explains it', {
         expected: 'status.message with parts',
         actual: 'none',
@@ -282,12 +285,16 @@ export const authChecks = defineChecks([
     'A task that needs authorization takes messages.',
     'Let callers negotiate, correct or refuse.',
     async (probe) => {
-      const { id: taskId = '' } = await probe.reach('auth-required');
-      const heard = await probe.ask('send', { message: { text: 'I have logged in', taskId } });
-      probe.expect(!heard.fault && heard.problem === undefined, 'A message to the task was refused', {
-        expected: 'a result',
-        actual: describeResponse(heard),
-      });
+      const { id: taskId = '' } = await probe.sendPrompt('auth-required');
+      const response = await probe.call('send', { message: { text: 'I have logged in', taskId } });
+      probe.expect(
+        !response.error && response.decodeError === undefined,
+        'A message to the task was refused',
+        {
+          expected: 'a result',
+          actual: describeResponse(response),
+        },
+      );
     },
     [],
   ),

@@ -23,12 +23,12 @@ function between(
     versions: ['1.0'],
     preconditions: ['credentials', 'second-identity', ...needs],
     async run(probe) {
-      const other = probe.withCredentials(probe.context.otherHeaders ?? {});
+      const other = probe.withCredentials(probe.context.otherUserHeaders ?? {});
       // Who may do nothing at all proves nothing.
-      const heard = await other.ask('send', { message: probe.context.reach.anyPrompt() });
-      if (heard.fault || heard.problem !== undefined)
+      const response = await other.call('send', { message: probe.context.prompts.anyPrompt() });
+      if (response.error || response.decodeError !== undefined)
         throw new InconclusiveError(
-          `The other caller cannot even send a message: ${describeResponse(heard)}`,
+          `The other caller cannot even send a message: ${describeResponse(response)}`,
         );
       await run(probe, other);
     },
@@ -38,24 +38,24 @@ function between(
 async function asked(
   probe: Probe,
   operation: DriverOperation,
-  asking: OperationInput,
+  input: OperationInput,
 ): Promise<DecodedResponse> {
-  if (operation !== 'stream' && operation !== 'subscribe') return probe.ask(operation, asking);
-  const { exchange, fault, events } = await probe.follow(operation, asking, { until: () => true });
-  return { exchange, ...(fault ? { fault } : { result: events[0]?.raw }) };
+  if (operation !== 'stream' && operation !== 'subscribe') return probe.call(operation, input);
+  const { exchange, error, events } = await probe.openStream(operation, input, { until: () => true });
+  return { exchange, ...(error ? { error } : { result: events[0]?.raw }) };
 }
 
 /** Expects that somebody else gets nothing. */
-function kept(probe: Probe, heard: DecodedResponse, what: string): void {
-  probe.expect(heard.fault !== undefined || heard.exchange.status >= 400, `Somebody else can ${what}`, {
+function kept(probe: Probe, response: DecodedResponse, what: string): void {
+  probe.expect(response.error !== undefined || response.exchange.status >= 400, `Somebody else can ${what}`, {
     expected: 'TaskNotFound',
-    actual: describeResponse(heard),
-    exchanges: [heard.exchange],
+    actual: describeResponse(response),
+    exchanges: [response.exchange],
   });
 }
 
 async function unchanged(probe: Probe, before: NormalizedTask, what: string): Promise<void> {
-  const after = await probe.get(before.id ?? '');
+  const after = await probe.getTask(before.id ?? '');
   probe.expect(
     after.state === before.state || (before.state !== 'canceled' && after.state === 'completed'),
     `Somebody else changed the task with ${what}`,
@@ -64,8 +64,8 @@ async function unchanged(probe: Probe, before: NormalizedTask, what: string): Pr
 }
 
 /** An answer without what must differ: the ids that were asked with, and moments. */
-function gist({ exchange, fault, result }: DecodedResponse, ids: readonly string[]): string {
-  const known = { status: exchange.status, fault: fault?.raw, result };
+function gist({ exchange, error, result }: DecodedResponse, ids: readonly string[]): string {
+  const known = { status: exchange.status, error: error?.raw, result };
   const text = ids.reduce((all, id) => all.replaceAll(id, '{id}'), JSON.stringify(known));
   return text
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z?/g, '{moment}')
@@ -111,8 +111,8 @@ export const authorizationChecks = defineChecks([
     'A task cannot be read by somebody else.',
     'Look tasks up by owner and id.',
     async (probe, other) => {
-      const { id = '' } = await probe.completed();
-      kept(probe, await other.ask('get', { id }), 'read the task');
+      const { id = '' } = await probe.completeTask();
+      kept(probe, await other.call('get', { id }), 'read the task');
     },
   ),
   between(
@@ -123,14 +123,14 @@ export const authorizationChecks = defineChecks([
     'The tasks of somebody else are not listed, with a filter or without one, and not counted.',
     'Filter by owner before everything else.',
     async (probe, other) => {
-      const { id, contextId } = await probe.completed();
-      const all = await other.ok('list', { pageSize: 100 });
+      const { id, contextId } = await probe.completeTask();
+      const all = await other.expectResult('list', { pageSize: 100 });
       probe.expect(!idsIn(all).includes(id), 'The list of somebody else has the task');
       if (contextId === undefined) return;
-      const heard = await other.ask('list', { contextId });
-      if (heard.fault) return;
-      probe.expect(idsIn(heard.result).length === 0, 'Somebody else can list the tasks of a context');
-      const total = isJsonObject(heard.result) ? heard.result.totalSize : undefined;
+      const response = await other.call('list', { contextId });
+      if (response.error) return;
+      probe.expect(idsIn(response.result).length === 0, 'Somebody else can list the tasks of a context');
+      const total = isJsonObject(response.result) ? response.result.totalSize : undefined;
       probe.expect(total === undefined || total === 0, 'Somebody else learns how many tasks a context has', {
         expected: '0',
         actual: String(total),
@@ -145,12 +145,12 @@ export const authorizationChecks = defineChecks([
     'A task cannot be canceled by somebody else.',
     'Look tasks up by owner and id.',
     async (probe, other) => {
-      const task = await probe.slow();
+      const task = await probe.startSlowTask();
       const id = task.id ?? '';
-      const heard = await other.ask('cancel', { id });
-      const after = await probe.get(id);
-      await probe.ask('cancel', { id });
-      kept(probe, heard, 'cancel the task');
+      const response = await other.call('cancel', { id });
+      const after = await probe.getTask(id);
+      await probe.call('cancel', { id });
+      kept(probe, response, 'cancel the task');
       probe.expect(after.state !== 'canceled', 'Somebody else canceled the task, although it was refused');
     },
   ),
@@ -162,9 +162,9 @@ export const authorizationChecks = defineChecks([
     'Nobody else can go on with a task.',
     'Look the task of a message up by owner and id.',
     async (probe, other) => {
-      const task = await probe.reach('input-required');
+      const task = await probe.sendPrompt('input-required');
       const message = { text: 'a word of somebody else', taskId: task.id ?? '' };
-      kept(probe, await other.ask('send', { message }), 'send a message to the task');
+      kept(probe, await other.call('send', { message }), 'send a message to the task');
       await unchanged(probe, task, 'a message');
     },
   ),
@@ -176,7 +176,7 @@ export const authorizationChecks = defineChecks([
     'Nobody else can follow a task, or go on with it in a stream.',
     'Look the task up by owner and id before the stream is opened.',
     async (probe, other) => {
-      const task = await probe.reach('input-required');
+      const task = await probe.sendPrompt('input-required');
       const taskId = task.id ?? '';
       const message = { text: 'a word of somebody else', taskId };
       kept(probe, await asked(other, 'subscribe', { id: taskId }), 'follow the task');
@@ -193,16 +193,16 @@ export const authorizationChecks = defineChecks([
     'Nobody else can see, make or delete the webhooks of a task.',
     'Look the task up by owner and id before its webhooks.',
     async (probe, other) => {
-      const { id: taskId = '' } = await probe.reach('input-required');
+      const { id: taskId = '' } = await probe.sendPrompt('input-required');
       const hook = await probe.context.receiver.openEndpoint();
       const id = pushConfigId(await registerWebhook(probe, taskId, { url: hook.url }));
-      kept(probe, await other.ask('getPush', { taskId, id }), 'read a webhook');
-      const listed = await other.ask('listPush', { taskId });
+      kept(probe, await other.call('getPush', { taskId, id }), 'read a webhook');
+      const listed = await other.call('listPush', { taskId });
       kept(probe, listed, 'list the webhooks');
       const webhook = { url: hook.url };
-      kept(probe, await other.ask('createPush', { taskId, webhook }), 'add a webhook');
-      const gone = await other.ask('deletePush', { taskId, id });
-      await probe.ok('getPush', { taskId, id });
+      kept(probe, await other.call('createPush', { taskId, webhook }), 'add a webhook');
+      const gone = await other.call('deletePush', { taskId, id });
+      await probe.expectResult('getPush', { taskId, id });
       kept(probe, gone, 'delete a webhook');
     },
     ['push'],
@@ -215,19 +215,19 @@ export const authorizationChecks = defineChecks([
     'What belongs to somebody else looks exactly like what does not exist.',
     'Answer TaskNotFound for both, with the same status, code and words, before anything else is looked at.',
     async (probe, other) => {
-      const waiting = await probe.reach('input-required').catch(() => undefined);
-      const tasks = [waiting, await probe.completed()].flatMap((task) => task?.id ?? []);
+      const waiting = await probe.sendPrompt('input-required').catch(() => undefined);
+      const tasks = [waiting, await probe.completeTask()].flatMap((task) => task?.id ?? []);
       const webhook = { url: (await probe.context.receiver.openEndpoint()).url };
       const made =
         probe.capabilities.pushNotifications === true
-          ? await probe.ask('createPush', { taskId: tasks[0] ?? '', webhook })
+          ? await probe.call('createPush', { taskId: tasks[0] ?? '', webhook })
           : undefined;
       const config = isJsonObject(made?.result) ? String(made.result.id) : crypto.randomUUID();
       for (const id of tasks) {
         const nowhere = crypto.randomUUID();
         const none = operations(probe, nowhere, config);
-        for (const [index, [operation, asking]] of operations(probe, id, config).entries()) {
-          const foreign = await asked(other, operation, asking);
+        for (const [index, [operation, input]] of operations(probe, id, config).entries()) {
+          const foreign = await asked(other, operation, input);
           const unknown = await asked(other, operation, none[index]?.[1] ?? {});
           const [a, b] = [gist(foreign, [id, config]), gist(unknown, [nowhere, config])];
           if (a !== b)

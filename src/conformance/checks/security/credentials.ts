@@ -1,4 +1,4 @@
-import { protocolErrorNames } from '../../drivers/error-response.ts';
+import { protocolErrors } from '../../drivers/error-response.ts';
 import type { DecodedResponse } from '../../drivers/protocol-driver.ts';
 
 /** Credentials that look like those that are given and are worth nothing. */
@@ -18,11 +18,11 @@ export function corruptCredentials(
   );
 }
 
-const ours: ReadonlySet<number> = new Set(Object.values(protocolErrorNames).map(({ code }) => code));
+const ours: ReadonlySet<number> = new Set(Object.values(protocolErrors).map(({ code }) => code));
 
 /** True when a caller was turned away for what it is, and not for what it asked. */
-export function isAuthRejection({ exchange: { status }, fault }: DecodedResponse): boolean {
+export function isAuthRejection({ exchange: { status }, error }: DecodedResponse): boolean {
   if (status === 401 || status === 403) return true;
   // Errors of JSON-RPC with HTTP 200 have codes that the protocol does not define.
-  return fault?.code !== undefined && !ours.has(fault.code) && fault.code !== -32603;
+  return error?.code !== undefined && !ours.has(error.code) && error.code !== -32603;
 }
