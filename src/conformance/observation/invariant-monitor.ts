@@ -10,90 +10,85 @@ import { verdictForLevel } from '../probe.ts';
 import type { Invariant, Observation } from './observation.ts';
 import { toEvidence } from '../wire/http-exchange.ts';
 
-/** How many violations of one rule are kept with their evidence. */
-const kept = 5;
+/** Violations of one rule that are stored with their evidence. */
+const maxViolations = 5;
 
-interface Watched {
-  readonly invariant: Invariant;
-  readonly version: CheckedVersion;
-  readonly transport: CheckedTransport;
-  looked: number;
-  broken: number;
+interface InvariantState {
+  observations: number;
+  failures: number;
   readonly violations: Violation[];
 }
 
-/** Looks at everything that comes over the wire with the eyes of every invariant. */
+/** Evaluates all invariants on every observation of a run. */
 export class InvariantMonitor {
   readonly #invariants: readonly Invariant[];
-  readonly #watched = new Map<string, Watched>();
+  readonly #states = new Map<string, InvariantState>();
 
   constructor(invariants: readonly Invariant[]) {
     this.#invariants = invariants;
   }
 
-  observe(sighting: Observation): void {
-    const { version, transport } = sighting.driver;
+  observe(observation: Observation): void {
+    const { version, transport } = observation.driver;
     for (const invariant of this.#invariants) {
-      if (!invariant.versions.includes(version)) continue;
-      if (invariant.transports && !invariant.transports.includes(transport)) continue;
-      const wrong = invariant.check(sighting);
-      if (wrong === undefined) continue;
-      const watched = this.#of(invariant, version, transport);
-      watched.looked++;
-      if (wrong.length > 0) watched.broken++;
-      for (const message of wrong) {
-        if (watched.violations.length >= kept) break;
-        if (watched.violations.some((each) => each.message === message)) continue;
-        watched.violations.push({ message, exchanges: [toEvidence(sighting.exchange)] });
+      if (!appliesTo(invariant, version, transport)) continue;
+      const messages = invariant.check(observation);
+      if (messages === undefined) continue;
+      const state = this.#stateOf(invariant, version, transport);
+      state.observations++;
+      if (messages.length > 0) state.failures++;
+      for (const message of messages) {
+        if (state.violations.length >= maxViolations) break;
+        if (state.violations.some((each) => each.message === message)) continue;
+        state.violations.push({ message, exchanges: [toEvidence(observation.exchange)] });
       }
     }
   }
 
-  /** What became of every invariant, those of which nothing was ever seen included. */
-  results(lanes: readonly { version: CheckedVersion; transport: CheckedTransport }[]): RuleResult[] {
-    return lanes.flatMap(({ version, transport }) =>
+  /** Returns a result for every invariant of the variants, including those without observations. */
+  results(variants: readonly { version: CheckedVersion; transport: CheckedTransport }[]): RuleResult[] {
+    return variants.flatMap(({ version, transport }) =>
       this.#invariants
-        .filter((each) => each.versions.includes(version) && (each.transports?.includes(transport) ?? true))
-        .map((invariant) => {
-          const { looked, broken, violations } = this.#of(invariant, version, transport);
+        .filter((each) => appliesTo(each, version, transport))
+        .map((rule) => {
+          const { observations, failures, violations } = this.#stateOf(rule, version, transport);
           const verdict: RuleVerdict =
-            looked === 0 ? 'inconclusive' : broken > 0 ? verdictForLevel(invariant.level) : 'pass';
+            observations === 0 ? 'inconclusive' : failures > 0 ? verdictForLevel(rule.level) : 'pass';
           const message =
-            looked === 0
-              ? 'Nothing came over the wire that this could be seen at.'
-              : broken > 0
-                ? `${violations[0]?.message ?? ''} (${broken} of ${looked})`
+            observations === 0
+              ? 'The run produced no traffic to which this rule applies.'
+              : failures > 0
+                ? `${violations[0]?.message ?? ''} (${failures} of ${observations})`
                 : '';
-          return {
-            rule: invariant,
-            version,
-            transport,
-            verdict,
-            message,
-            violations,
-            observations: looked,
-            milliseconds: 0,
-          };
+          return { rule, version, transport, verdict, message, violations, observations, milliseconds: 0 };
         }),
     );
   }
 
-  #of(invariant: Invariant, version: CheckedVersion, transport: CheckedTransport): Watched {
-    const key = `${invariant.id} ${version} ${transport}`;
-    let watched = this.#watched.get(key);
-    if (!watched) {
-      watched = { invariant, version, transport, looked: 0, broken: 0, violations: [] };
-      this.#watched.set(key, watched);
+  #stateOf({ id }: Invariant, version: CheckedVersion, transport: CheckedTransport): InvariantState {
+    const key = `${id} ${version} ${transport}`;
+    let state = this.#states.get(key);
+    if (!state) {
+      state = { observations: 0, failures: 0, violations: [] };
+      this.#states.set(key, state);
     }
-    return watched;
+    return state;
   }
 }
 
-/** A result of a rule for which nothing more is to be said. */
+function appliesTo(
+  { versions, transports }: Invariant,
+  version: CheckedVersion,
+  transport: CheckedTransport,
+): boolean {
+  return versions.includes(version) && (transports?.includes(transport) ?? true);
+}
+
+/** Builds a rule result without violations; `outcome` overrides any field. */
 export function buildRuleResult(
   rule: ConformanceRule,
-  where: { version: CheckedVersion; transport: CheckedTransport | undefined },
+  variant: { version: CheckedVersion; transport: CheckedTransport | undefined },
   outcome: Pick<RuleResult, 'verdict' | 'message'> & Partial<RuleResult>,
 ): RuleResult {
-  return { rule, ...where, violations: [], observations: 1, milliseconds: 0, ...outcome };
+  return { rule, ...variant, violations: [], observations: 1, milliseconds: 0, ...outcome };
 }

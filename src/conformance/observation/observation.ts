@@ -10,10 +10,10 @@ import type {
 import type { NormalizedEvent, NormalizedTask } from '../drivers/normalized-views.ts';
 import type { HttpExchange, RawFrame } from '../wire/http-exchange.ts';
 
-/** Something that came over the wire, whatever check it was for. */
+/** One response, event, stream, task or notification that the suite received, regardless of the running check. */
 export type Observation = { readonly driver: ProtocolDriver; readonly exchange: HttpExchange } & (
   | {
-      /** An answer that is all there. */
+      /** A complete response. */
       readonly kind: 'response';
       readonly operation: DriverOperation;
       readonly input: OperationInput;
@@ -27,45 +27,45 @@ export type Observation = { readonly driver: ProtocolDriver; readonly exchange: 
       readonly input: OperationInput;
       readonly frame: RawFrame;
       readonly event: NormalizedEvent;
-      /** Its place in the stream, from 0. */
+      /** Zero-based position in the stream. */
       readonly index: number;
     }
   | {
-      /** A stream, once it is over. */
+      /** A finished stream. */
       readonly kind: 'stream';
       readonly operation: 'stream' | 'subscribe';
       readonly input: OperationInput;
       readonly events: readonly NormalizedEvent[];
-      /** True when we did not leave it before its end. */
+      /** True if the server ended the stream, false if the suite aborted it or it broke. */
       readonly isComplete: boolean;
     }
   | {
-      /** A task, wherever it was. */
+      /** A task in any response, event or notification. */
       readonly kind: 'task';
       readonly task: NormalizedTask;
       readonly from: DriverOperation | 'push';
-      /** What was known of it when it was asked for, if anything: answers overtake each other. */
+      /** State of the task when the request was sent, because responses can arrive out of order. */
       readonly trackedTask: TrackedTask | undefined;
     }
   | {
-      /** A notification that arrived at our webhook. */
+      /** A notification that a webhook of the suite received. */
       readonly kind: 'push';
       readonly body: unknown;
       readonly event: NormalizedEvent;
-      /** The task that the webhook was registered for. */
+      /** The task for which the webhook was registered. */
       readonly taskId: string;
     }
 );
 
-/** A rule that every sighting must keep, whatever it was for. */
+/** A rule that is evaluated on every observation. */
 export interface Invariant extends ConformanceRule {
   readonly versions: readonly CheckedVersion[];
   readonly transports?: readonly CheckedTransport[];
-  /** @returns what is wrong, nothing when it holds, undefined when the rule is not about such a thing. */
-  check(sighting: Observation): readonly string[] | undefined;
+  /** @returns the violations, an empty list if the rule holds, undefined if it does not apply to the observation. */
+  check(observation: Observation): readonly string[] | undefined;
 }
 
-/** Declares invariants, so that their types are looked at where they are written. */
+/** Type-checks invariants at the place of definition. */
 export function defineInvariants(invariants: readonly Invariant[]): readonly Invariant[] {
   return invariants;
 }

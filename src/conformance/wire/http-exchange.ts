@@ -1,8 +1,10 @@
-/** A frame of a server-sent event stream, as it came. */
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** One frame of an SSE stream, as received. */
 export interface RawFrame {
-  /** The fields in order, such as `['data', '{…}']`; comments have the name `''`. */
+  /** Fields in order, such as `['data', '{…}']`; comments have the name `''`. */
   readonly fields: readonly (readonly [name: string, value: string])[];
-  /** The `data` lines, joined; undefined for a frame without one. */
+  /** The joined `data` lines; undefined if the frame has none. */
   readonly data: string | undefined;
   readonly id: string | undefined;
   readonly event: string | undefined;
@@ -10,72 +12,80 @@ export interface RawFrame {
   readonly at: number;
 }
 
-/** How an answer ended. */
+/** How a response ended. `truncated`: by the server or network; `aborted`: by the suite; `failed`: no connection. */
 export type ResponseEnd = 'complete' | 'truncated' | 'timeout' | 'too-large' | 'aborted' | 'failed';
 
-/** One request and what came back, as it was on the wire. */
+/** One HTTP request with its response, as on the wire. */
 export interface HttpExchange {
   readonly number: number;
   readonly method: string;
   readonly url: string;
-  /** What was sent, with credentials. Reports remove them. */
+  /** Includes credentials; reports redact them. */
   readonly requestHeaders: Readonly<Record<string, string>>;
   readonly requestBody: string | undefined;
-  /** Zero when no answer came. */
+  /** 0 if no response was received. */
   readonly status: number;
-  /** Lower case. */
+  /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The answer as text; of a stream, what was read of it. */
+  /** The response text; for a stream, the first 256 KiB. */
   readonly body: string;
-  /** The answer was not UTF-8. */
+  /** True if the response is not valid UTF-8. */
   readonly hasInvalidUtf8: boolean;
-  /** The frames, where the answer was a stream of events. */
+  /** Frames of an SSE response. */
   readonly frames: readonly RawFrame[];
   readonly end: ResponseEnd;
-  /** Why no answer came, or why it ended early. */
+  /** Reason for a missing or incomplete response. */
   readonly transportError: string | undefined;
-  /** Milliseconds until the head and until the end. */
+  /** Milliseconds until the response headers. */
   readonly headersMs: number;
+  /** Milliseconds until the end of the response. */
   readonly totalMs: number;
 }
 
-/** True when the answer says that it is a stream of events. */
+/** Returns true if the Content-Type is `text/event-stream`. */
 export function isEventStream({ headers }: Pick<HttpExchange, 'headers'>): boolean {
   return /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
 }
 
-const keptCharacters = 65_536;
-const keptFrames = 100;
-
-/** What is kept of an exchange as evidence, so that an agent that says too much does not fill our memory. */
-export function toEvidence(exchange: HttpExchange): HttpExchange {
-  const { body, frames } = exchange;
-  if (body.length <= keptCharacters && frames.length <= keptFrames) return exchange;
-  // Many rules may hold on to one exchange.
-  let keepsake = keepsakes.get(exchange);
-  if (!keepsake) {
-    keepsake = {
-      ...exchange,
-      body: copied(body.slice(0, keptCharacters)),
-      frames: frames.slice(0, keptFrames).map(copyOf),
-    };
-    keepsakes.set(exchange, keepsake);
-  }
-  return keepsake;
+/** Joins repeated headers with commas. */
+export function flattenHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]),
+  );
 }
 
-const keepsakes = new WeakMap<HttpExchange, HttpExchange>();
+const maxCharacters = 65_536;
+const maxFrames = 100;
 
-/** A piece of a text holds on to all of it, unless it is copied. */
-function copied(text: string): string {
+/** Returns the exchange, truncated to limit the memory that large responses use. */
+export function toEvidence(exchange: HttpExchange): HttpExchange {
+  const { body, frames } = exchange;
+  if (body.length <= maxCharacters && frames.length <= maxFrames) return exchange;
+  // Many violations can refer to the same exchange.
+  let evidence = truncated.get(exchange);
+  if (!evidence) {
+    evidence = {
+      ...exchange,
+      body: copyText(body.slice(0, maxCharacters)),
+      frames: frames.slice(0, maxFrames).map(copyFrame),
+    };
+    truncated.set(exchange, evidence);
+  }
+  return evidence;
+}
+
+const truncated = new WeakMap<HttpExchange, HttpExchange>();
+
+/** Copies a substring: in V8 a slice keeps the whole original string alive. */
+function copyText(text: string): string {
   return Buffer.from(text).toString();
 }
 
-function copyOf(frame: RawFrame): RawFrame {
-  const data = frame.data === undefined ? undefined : copied(frame.data.slice(0, keptCharacters));
+function copyFrame(frame: RawFrame): RawFrame {
+  const data = frame.data === undefined ? undefined : copyText(frame.data.slice(0, maxCharacters));
   return {
     ...frame,
     data,
-    fields: frame.fields.map(([name, value]) => [name, copied(value.slice(0, keptCharacters))]),
+    fields: frame.fields.map(([name, value]) => [name, copyText(value.slice(0, maxCharacters))]),
   };
 }

@@ -1,6 +1,9 @@
 import type { RawFrame } from './http-exchange.ts';
 
-/** Takes the text of a stream of events apart, piece by piece. */
+/**
+ * Splits the text of an SSE stream into frames. It is separate from the parser of the client, so that the suite shares
+ * no code with the product.
+ */
 export class RawFrameReader {
   #rest = '';
   #fields: [string, string][] = [];
@@ -10,24 +13,24 @@ export class RawFrameReader {
     this.#now = now;
   }
 
-  /** What is left that no blank line has ended. */
+  /** Text after the last complete frame. */
   get rest(): string {
     return this.#fields.length > 0 || this.#rest !== '' ? this.#rest || '…' : '';
   }
 
-  /** Takes more text, and gives the frames that are complete. */
+  /** Appends text and returns the frames that it completes. */
   push(text: string): RawFrame[] {
     const frames: RawFrame[] = [];
     const lines = (this.#rest + text).split(/\r\n|\n|\r(?!$)/);
     this.#rest = lines.pop() ?? '';
     for (const line of lines) {
-      if (line !== '') this.#fields.push(fieldOf(line));
-      else if (this.#fields.length > 0) frames.push(this.#take());
+      if (line !== '') this.#fields.push(parseField(line));
+      else if (this.#fields.length > 0) frames.push(this.#takeFrame());
     }
     return frames;
   }
 
-  #take(): RawFrame {
+  #takeFrame(): RawFrame {
     const fields = this.#fields;
     this.#fields = [];
     const all = (name: string): string[] =>
@@ -43,7 +46,7 @@ export class RawFrameReader {
   }
 }
 
-function fieldOf(line: string): [string, string] {
+function parseField(line: string): [string, string] {
   const colon = line.indexOf(':');
   if (colon < 0) return [line, ''];
   const value = line.slice(colon + 1);

@@ -10,55 +10,57 @@ import {
   type ResponseEnd,
   type HttpExchange,
   type RawFrame,
+  flattenHeaders,
   isEventStream,
   toEvidence,
 } from './http-exchange.ts';
 import { RawFrameReader } from './raw-frame-reader.ts';
 
-/** What to send. */
+/** A request of {@link RawHttpClient}. */
 export interface RawRequest {
   readonly method: string;
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** How many milliseconds it may take in all. @defaultValue that of the line */
+  /** Total time limit in milliseconds. @defaultValue the deadline of the client */
   readonly deadline?: number;
-  /** Called with each frame of a stream; true ends the reading. */
+  /** Called with each SSE frame; returning true aborts the response. */
   readonly onFrame?: (frame: RawFrame) => boolean | void;
-  /** Ends the reading. */
+  /** Aborts the response. */
   readonly signal?: AbortSignal;
 }
 
-/** What a line may spend. */
+/** Options of {@link RawHttpClient}. */
 export interface RawHttpClientOptions {
-  /** Milliseconds for one answer. */
+  /** Time limit of one response, in milliseconds. */
   readonly deadline: number;
-  /** Bytes of one answer. @defaultValue 4 MiB */
+  /** Size limit of one response, in bytes. @defaultValue 4 MiB */
   readonly maxBytes?: number;
-  /** Events of one stream. @defaultValue 5,000 */
+  /** Maximum number of frames of one stream. @defaultValue 5,000 */
   readonly maxFrames?: number;
-  /** Accepts certificates that nobody vouches for. */
+  /** Disables the verification of TLS certificates. @defaultValue false */
   readonly insecure?: boolean;
 }
 
-/** After so many requests in a row without any answer, an agent is taken for mute. */
-const mute = 12;
+/** Consecutive timeouts without a response after which the agent counts as unresponsive. */
+const maxConsecutiveTimeouts = 12;
+/** Time limit of requests to an unresponsive agent, in milliseconds. */
+const unresponsiveDeadline = 1_000;
 
 /**
- * The raw wire to the agent under test. It knows HTTP and frames and nothing of A2A: whatever comes back is written
- * down as it is. It never rejects: an agent that does not answer is a result as well.
+ * HTTP client of the suite. It knows HTTP and SSE but not A2A and records responses unchanged. It never rejects: a
+ * missing response is a result, too.
  */
 export class RawHttpClient {
-  /** The first exchange, for those who want to know why nothing came of it. */
+  /** The first exchange, to explain an unreachable agent. */
   firstExchange: HttpExchange | undefined;
-  /** How many requests were refused with 401 or 403. */
+  /** Number of responses with status 401 or 403. */
   authRejections = 0;
   readonly #options: Required<RawHttpClientOptions>;
   readonly #http = new HttpAgent({ keepAlive: true, maxSockets: 32 });
   readonly #https: HttpsAgent;
   #count = 0;
-  /** How many requests in a row got no answer at all. */
-  #silent = 0;
+  #consecutiveTimeouts = 0;
 
   constructor(options: RawHttpClientOptions) {
     this.#options = {
@@ -74,46 +76,49 @@ export class RawHttpClient {
     });
   }
 
-  /** How many requests were sent. */
   get requestCount(): number {
     return this.#count;
   }
 
-  /** Sends a request and reads the answer to its end, or to the deadline. */
+  /** Sends a request and reads the response until its end or the deadline. */
   send(raw: RawRequest): Promise<HttpExchange> {
     const number = ++this.#count;
     return new Promise((resolve) => {
       const done = (exchange: HttpExchange): void => {
-        this.#silent = exchange.status === 0 && exchange.end === 'timeout' ? this.#silent + 1 : 0;
+        this.#consecutiveTimeouts =
+          exchange.status === 0 && exchange.end === 'timeout' ? this.#consecutiveTimeouts + 1 : 0;
         this.firstExchange ??= toEvidence(exchange);
         if (exchange.status === 401 || exchange.status === 403) this.authRejections++;
         resolve(exchange);
       };
       const { deadline } = this.#options;
-      // Whoever has not answered so often will not answer now: waiting as long again would take hours.
-      const patience = this.#silent >= mute ? { deadline: Math.min(raw.deadline ?? deadline, 1_000) } : {};
-      new Reading({ ...raw, ...patience }, number, this.#options, done).begin(this.#agentFor(raw.url));
+      // Waiting for the full deadline at every request to an unresponsive agent would take hours.
+      const isUnresponsive = this.#consecutiveTimeouts >= maxConsecutiveTimeouts;
+      const limit = isUnresponsive
+        ? { deadline: Math.min(raw.deadline ?? deadline, unresponsiveDeadline) }
+        : {};
+      new RawExchange({ ...raw, ...limit }, number, this.#options, done).start(this.#selectAgent(raw.url));
     });
   }
 
-  #agentFor(url: string): HttpAgent | HttpsAgent {
+  #selectAgent(url: string): HttpAgent | HttpsAgent {
     return url.startsWith('https:') ? this.#https : this.#http;
   }
 
-  /** Lets go of connections. */
+  /** Closes all connections. */
   close(): void {
     this.#http.destroy();
     this.#https.destroy();
   }
 }
 
-/** One answer that is being read. */
-class Reading {
+/** A request in progress. */
+class RawExchange {
   readonly #raw: RawRequest;
   readonly #number: number;
   readonly #options: Required<RawHttpClientOptions>;
-  readonly #done: (exchange: HttpExchange) => void;
-  readonly #began = performance.now();
+  readonly #onEnd: (exchange: HttpExchange) => void;
+  readonly #startedAt = performance.now();
   readonly #frames: RawFrame[] = [];
   readonly #decoder = new StringDecoder('utf8');
   readonly #timer: NodeJS.Timeout;
@@ -122,26 +127,25 @@ class Reading {
   #reader: RawFrameReader | undefined;
   #body = '';
   #bytes = 0;
-  #headAfter = 0;
-  #isBroken = false;
-  #isOver = false;
-  #isAgain = false;
+  #headersMs = 0;
+  #hasInvalidUtf8 = false;
+  #isFinished = false;
+  #isRetry = false;
 
   constructor(
     raw: RawRequest,
     number: number,
     options: Required<RawHttpClientOptions>,
-    done: (exchange: HttpExchange) => void,
+    onEnd: (exchange: HttpExchange) => void,
   ) {
     this.#raw = raw;
     this.#number = number;
     this.#options = options;
-    this.#done = done;
+    this.#onEnd = onEnd;
     this.#timer = setTimeout(() => this.#end('timeout'), raw.deadline ?? options.deadline);
   }
 
-  /** Sends the request. */
-  begin(agent: HttpAgent | HttpsAgent): void {
+  start(agent: HttpAgent | HttpsAgent): void {
     const raw = this.#raw;
     raw.signal?.addEventListener('abort', () => this.#end('aborted'), { once: true });
     try {
@@ -149,44 +153,44 @@ class Reading {
       const headers = { ...raw.headers };
       if (raw.body !== undefined) headers['content-length'] = String(Buffer.byteLength(raw.body));
       this.#request = open(raw.url, { method: raw.method, headers, agent });
-      this.#request.on('response', (response) => this.#answered(response));
+      this.#request.on('response', (response) => this.#onResponse(response));
       this.#request.on('error', (error) => {
-        // A kept connection may have been closed just when it was to be used again; then nobody heard of the request.
-        if (!this.#response && !this.#isOver && !this.#isAgain && this.#request?.reusedSocket) {
-          this.#isAgain = true;
-          this.begin(agent);
+        // The server may close a keep-alive connection just before its reuse; it has not received the request then.
+        if (!this.#response && !this.#isFinished && !this.#isRetry && this.#request?.reusedSocket) {
+          this.#isRetry = true;
+          this.start(agent);
         } else this.#end(this.#response ? 'truncated' : 'failed', error.message);
       });
       this.#request.end(raw.body);
     } catch (error) {
-      // An address that is none.
+      // The URL is invalid.
       queueMicrotask(() => this.#end('failed', (error as Error).message));
     }
   }
 
-  #answered(response: IncomingMessage): void {
+  #onResponse(response: IncomingMessage): void {
     this.#response = response;
-    this.#headAfter = performance.now() - this.#began;
-    if (isEventStream({ headers: headersOf(response) }))
-      this.#reader = new RawFrameReader(() => performance.now() - this.#began);
+    this.#headersMs = performance.now() - this.#startedAt;
+    if (isEventStream({ headers: flattenHeaders(response.headers) }))
+      this.#reader = new RawFrameReader(() => performance.now() - this.#startedAt);
     response.on('data', (chunk: Buffer) => this.#read(chunk));
     response.on('end', () => this.#end(response.complete ? 'complete' : 'truncated'));
     response.on('error', (error) => this.#end('truncated', error.message));
     response.on('close', () =>
-      this.#end('truncated', 'The connection was closed in the middle of the answer'),
+      this.#end('truncated', 'The connection was closed before the end of the response'),
     );
   }
 
   #read(chunk: Buffer): void {
-    if (this.#isOver) return;
+    if (this.#isFinished) return;
     this.#bytes += chunk.length;
     if (this.#bytes > this.#options.maxBytes) {
       this.#end('too-large');
       return;
     }
     const text = this.#decode(chunk);
-    // The frames of a stream hold all of it; its text is for people.
-    if (!this.#reader || this.#body.length < keptCharacters) this.#body += text;
+    // The frames contain the whole stream; its text is only for reports.
+    if (!this.#reader || this.#body.length < maxRecordedCharacters) this.#body += text;
     for (const frame of this.#reader?.push(text) ?? []) {
       if (this.#frames.push(frame) > this.#options.maxFrames) {
         this.#end('too-large');
@@ -201,52 +205,43 @@ class Reading {
 
   #decode(chunk: Buffer): string {
     const text = this.#decoder.write(chunk);
-    // What is no UTF-8 becomes this character, which may also have been sent.
-    if (text.includes('\ufffd') && !chunk.includes('\ufffd')) this.#isBroken = true;
+    // Invalid UTF-8 is decoded to U+FFFD, which the agent may also have sent.
+    if (text.includes('\ufffd') && !chunk.includes('\ufffd')) this.#hasInvalidUtf8 = true;
     return text;
   }
 
-  #end(end: ResponseEnd, trouble?: string): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+  #end(end: ResponseEnd, transportError?: string): void {
+    if (this.#isFinished) return;
+    this.#isFinished = true;
     clearTimeout(this.#timer);
     if (end !== 'complete') this.#request?.destroy();
     const { body } = this.#raw;
-    this.#done({
+    this.#onEnd({
       number: this.#number,
       method: this.#raw.method,
       url: this.#raw.url,
       requestHeaders: { ...this.#raw.headers },
-      requestBody: keptText(body),
+      requestBody: recordedBody(body),
       status: this.#response?.statusCode ?? 0,
-      headers: this.#response ? headersOf(this.#response) : {},
+      headers: this.#response ? flattenHeaders(this.#response.headers) : {},
       body: this.#body,
-      hasInvalidUtf8: this.#isBroken,
+      hasInvalidUtf8: this.#hasInvalidUtf8,
       frames: this.#frames,
       end,
-      transportError: trouble,
-      headersMs: this.#headAfter,
-      totalMs: performance.now() - this.#began,
+      transportError,
+      headersMs: this.#headersMs,
+      totalMs: performance.now() - this.#startedAt,
     });
   }
 }
 
-/** How much of a body that was sent is remembered. */
-const keptCharacters = 256 * 1_024;
+/** Characters of a request body or stream that are recorded. */
+const maxRecordedCharacters = 256 * 1_024;
 
-function keptText(body: string | Uint8Array | undefined): string | undefined {
+function recordedBody(body: string | Uint8Array | undefined): string | undefined {
   if (body === undefined) return undefined;
-  if (typeof body === 'string') return body.slice(0, keptCharacters);
-  return Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, keptCharacters)).toString(
+  if (typeof body === 'string') return body.slice(0, maxRecordedCharacters);
+  return Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, maxRecordedCharacters)).toString(
     'latin1',
-  );
-}
-
-function headersOf({ headers }: IncomingMessage): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.join(', ') : (value ?? ''),
-    ]),
   );
 }

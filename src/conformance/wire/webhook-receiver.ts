@@ -1,90 +1,93 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A notification that arrived. */
+/** A received notification. */
 export interface WebhookDelivery {
   readonly path: string;
   readonly method: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
-  /** Milliseconds since the receiver began. */
+  /** Milliseconds since the receiver was created. */
   readonly at: number;
 }
 
-/** How a hook answers: with a status, or not at all. */
+/** Returns the HTTP status of the response to a notification; `hang` sends no response. */
 export type HookResponse = (notification: WebhookDelivery, count: number) => number | 'hang';
 
-/** One address for notifications, for one check alone. */
+/** A webhook URL of a single check. */
 export interface WebhookEndpoint {
   readonly url: string;
   readonly received: WebhookDelivery[];
-  /** Waits until enough arrived. @returns false when they did not within the deadline. */
-  waitFor(enough: (received: readonly WebhookDelivery[]) => boolean, deadline: number): Promise<boolean>;
-  /** Answers whoever was left hanging: careful agents send little to a host that hangs, and all hooks are at one. */
+  /** Waits until the predicate is true. @returns false if it is still false after `deadline` milliseconds. */
+  waitFor(predicate: (received: readonly WebhookDelivery[]) => boolean, deadline: number): Promise<boolean>;
+  /** Responds to hanging requests. Agents may throttle a hanging host, and all webhooks share one host. */
   release(): void;
 }
 
-/** A hook and what belongs to it. */
-interface Kept {
-  readonly hook: WebhookEndpoint;
-  answer: HookResponse;
+interface EndpointState {
+  readonly endpoint: WebhookEndpoint;
+  respond: HookResponse;
   readonly hanging: Set<ServerResponse>;
   readonly wake: () => void;
 }
 
-/** Where agents under test send notifications: a server on loopback, or behind an address that the person gave. */
+/** HTTP server for notifications of the agent under test, on loopback or behind a public URL. */
 export class WebhookReceiver {
-  readonly #hooks = new Map<string, Kept>();
+  readonly #endpoints = new Map<string, EndpointState>();
   readonly #publicUrl: string | undefined;
   readonly #port: number;
-  readonly #began = performance.now();
+  readonly #createdAt = performance.now();
   #server: Server | undefined;
-  #opening: Promise<number> | undefined;
+  #listening: Promise<number> | undefined;
 
   /**
-   * @param publicUrl - how the agent reaches us. @defaultValue `http://127.0.0.1` and a free port
-   * @param port - where we listen. @defaultValue the port in the address, or a free one
+   * @param publicUrl - URL under which the agent reaches the receiver. @defaultValue `http://127.0.0.1` with a free port
+   * @param port - port to listen on. @defaultValue the port of `publicUrl`, or a free port
    */
   constructor(publicUrl?: string, port?: number) {
     this.#publicUrl = publicUrl;
     this.#port = port ?? Number(publicUrl === undefined ? 0 : new URL(publicUrl).port);
   }
 
-  /** Opens an address. */
-  async openEndpoint(answer: HookResponse = () => 200): Promise<WebhookEndpoint> {
-    const port = await (this.#opening ??= this.#open());
+  async openEndpoint(respond: HookResponse = () => 200): Promise<WebhookEndpoint> {
+    const port = await (this.#listening ??= this.#listen());
     const path = `/hook/${crypto.randomUUID()}`;
     const received: WebhookDelivery[] = [];
     const waiting = new Set<() => void>();
-    const hook: WebhookEndpoint = {
+    const endpoint: WebhookEndpoint = {
       url: `${this.#publicUrl?.replace(/\/+$/, '') ?? `http://127.0.0.1:${port}`}${path}`,
       received,
-      waitFor: (enough, deadline) =>
+      waitFor: (predicate, deadline) =>
         new Promise((resolve) => {
-          const look = (): void => {
-            if (enough(received)) finish(true);
+          const check = (): void => {
+            if (predicate(received)) finish(true);
           };
-          const timer = setTimeout(() => finish(enough(received)), deadline);
-          const finish = (isEnough: boolean): void => {
+          const timer = setTimeout(() => finish(predicate(received)), deadline);
+          const finish = (isTrue: boolean): void => {
             clearTimeout(timer);
-            waiting.delete(look);
-            resolve(isEnough);
+            waiting.delete(check);
+            resolve(isTrue);
           };
-          waiting.add(look);
-          look();
+          waiting.add(check);
+          check();
         }),
       release: () => {
-        kept.answer = () => 200;
-        for (const response of kept.hanging) response.writeHead(200).end();
-        kept.hanging.clear();
+        state.respond = () => 200;
+        for (const response of state.hanging) response.writeHead(200).end();
+        state.hanging.clear();
       },
     };
-    const kept: Kept = { hook, answer, hanging: new Set(), wake: () => waiting.forEach((look) => look()) };
-    this.#hooks.set(path, kept);
-    return hook;
+    const state: EndpointState = {
+      endpoint,
+      respond,
+      hanging: new Set(),
+      wake: () => waiting.forEach((check) => check()),
+    };
+    this.#endpoints.set(path, state);
+    return endpoint;
   }
 
-  #open(): Promise<number> {
+  #listen(): Promise<number> {
     const server = createServer((request, response) => {
       const chunks: Buffer[] = [];
       let size = 0;
@@ -93,10 +96,10 @@ export class WebhookReceiver {
         if (size <= 1_048_576) chunks.push(chunk);
       });
       request.on('end', () => {
-        // Whoever leads others here may have put something before it.
+        // A reverse proxy may have added a path prefix.
         const [path = '/'] = /\/hook\/[\w-]+$/.exec((request.url ?? '/').split('?')[0] ?? '/') ?? [];
-        const there = this.#hooks.get(path);
-        if (!there) {
+        const state = this.#endpoints.get(path);
+        if (!state) {
           response.writeHead(404).end();
           return;
         }
@@ -105,26 +108,25 @@ export class WebhookReceiver {
           method: request.method ?? '',
           headers: request.headers,
           body: Buffer.concat(chunks).toString('utf8'),
-          at: performance.now() - this.#began,
+          at: performance.now() - this.#createdAt,
         };
-        if (there.hook.received.length < 1_000) there.hook.received.push(notification);
-        const status = there.answer(notification, there.hook.received.length);
-        if (status === 'hang') there.hanging.add(response);
+        if (state.endpoint.received.length < 1_000) state.endpoint.received.push(notification);
+        const status = state.respond(notification, state.endpoint.received.length);
+        if (status === 'hang') state.hanging.add(response);
         else response.writeHead(status).end();
-        there.wake();
+        state.wake();
       });
     });
     this.#server = server;
     return new Promise((resolve, reject) => {
       server.once('error', reject);
-      const listening = (): void => resolve((server.address() as AddressInfo).port);
-      // Whoever names an address wants others to come in.
-      if (this.#publicUrl === undefined) server.listen(this.#port, '127.0.0.1', listening);
-      else server.listen(this.#port, listening);
+      const onListening = (): void => resolve((server.address() as AddressInfo).port);
+      // With a public URL the requests may come from other hosts.
+      if (this.#publicUrl === undefined) server.listen(this.#port, '127.0.0.1', onListening);
+      else server.listen(this.#port, onListening);
     });
   }
 
-  /** Closes every address. */
   close(): void {
     this.#server?.close();
     this.#server?.closeAllConnections();

@@ -7,6 +7,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parseJsonOrUndefined } from '../../../primitives/json.ts';
+import { flattenHeaders } from '../../wire/http-exchange.ts';
 import { RawFrameReader } from '../../wire/raw-frame-reader.ts';
 import { MutatingWebhooks } from './mutating-webhooks.ts';
 import type { WireResponse, WireMutation, WireRequest } from './mutant-agent.ts';
@@ -131,7 +132,7 @@ async function passAnswer(
   const text = Buffer.concat(chunks).toString('utf8');
   const answer: WireResponse = {
     status: incoming.statusCode ?? 200,
-    headers: headersOf(incoming),
+    headers: forwardedHeaders(incoming),
     text,
     json: text === '' ? undefined : parseJsonOrUndefined(text),
   };
@@ -159,7 +160,7 @@ function passStream(
   request: WireRequest,
   response: ServerResponse,
 ): void {
-  const head = { status: incoming.statusCode ?? 200, headers: headersOf(incoming) };
+  const head = { status: incoming.statusCode ?? 200, headers: forwardedHeaders(incoming) };
   fault.head?.(head, request);
   response.writeHead(head.status, head.headers);
   const reader = new RawFrameReader(() => 0);
@@ -191,12 +192,7 @@ function frameOf(each: object | string, id: string): string {
   return typeof each === 'string' ? each : `${id}data: ${JSON.stringify(each)}\n\n`;
 }
 
-function headersOf(incoming: IncomingMessage): Record<string, string> {
+function forwardedHeaders(incoming: IncomingMessage): Record<string, string> {
   const { connection: _connection, 'keep-alive': _keepAlive, ...headers } = incoming.headers;
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.join(', ') : (value ?? ''),
-    ]),
-  );
+  return flattenHeaders(headers);
 }
