@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bridge } from '../src/bridge/bridge.ts';
 import { connect } from '../src/client/connect.ts';
-import type { Transport } from '../src/client/connect-options.ts';
 import { supportedVersions } from '../src/dialects/negotiation.ts';
 import { defineAgent } from '../src/engine/local-agent.ts';
 import { createGateway } from '../src/gateway/gateway.ts';
 import { serveOnMesh } from '../src/mesh/server/serve-on-mesh.ts';
 import { connectMemoryBroker } from '../src/mesh/brokers/memory/connect-memory.ts';
 import { meshAgent } from '../src/mesh/client/mesh-agent.ts';
-import type { ProtocolVersion } from '../src/protocol/card.ts';
+import type { ProtocolVersion, Transport } from '../src/protocol/card.ts';
 import { serve } from '../src/server/node/serve.ts';
 import { httpCaller, meshCaller } from './matrix/clients.ts';
 import type { Spoken, Version as Shape } from './matrix/versions.ts';

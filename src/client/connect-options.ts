@@ -3,7 +3,7 @@ import type { EgressOptions } from '../egress/egress-options.ts';
 import type { EgressPolicy } from '../egress/egress-policy.ts';
 import type { TranslationLoss } from '../dialects/translation-loss.ts';
 import type { Operation } from '../protocol/agent.ts';
-import type { ProtocolVersion } from '../protocol/card.ts';
+import type { ProtocolVersion, Transport } from '../protocol/card.ts';
 import { type A2AError, invalidField } from '../protocol/errors.ts';
 import { LazyTracing } from '../tracing/tracing.ts';
 import { type Clock, systemClock } from './abortable-sleep.ts';
@@ -14,9 +14,6 @@ import type { HttpClient } from './http/http-client.ts';
 import { undiciHttpClient } from './http/undici-driver.ts';
 import { type EndpointCache, sharedEndpointCache } from './discovery/endpoint-cache.ts';
 import type { VerifyCard } from './discovery/card-verification.ts';
-
-/** The transports this client speaks. */
-export type Transport = 'JSONRPC' | 'HTTP+JSON';
 
 /** How far redirects are followed. */
 export type RedirectPolicy = 'nowhere' | 'origin' | 'anywhere';

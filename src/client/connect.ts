@@ -1,5 +1,5 @@
 import type { Agent, CallContext } from '../protocol/agent.ts';
-import type { AgentCard, ProtocolVersion } from '../protocol/card.ts';
+import type { AgentCard, ProtocolVersion, Transport } from '../protocol/card.ts';
 import { A2AError } from '../protocol/errors.ts';
 import type { StreamEvent } from '../protocol/event.ts';
 import type { Message } from '../protocol/message.ts';
@@ -20,12 +20,7 @@ import { type TaskIdAlias, TaskIdAliases, applyAliasToTask } from './task-id-ali
 import { placeholderCard, AgentResolver } from './discovery/agent-resolver.ts';
 import { fetchExtendedCardByPath } from './extended-card.ts';
 import { AgentStreams } from './streaming/agent-streams.ts';
-import {
-  type ConnectOptions,
-  type ClientSettings,
-  resolveSettings,
-  type Transport,
-} from './connect-options.ts';
+import { type ConnectOptions, type ClientSettings, resolveSettings } from './connect-options.ts';
 import type { EndpointSelection } from './discovery/endpoint-selection.ts';
 import { OperationCaller } from './discovery/operation-caller.ts';
 import type { CardVerification } from './discovery/card-verification.ts';

@@ -38,5 +38,5 @@ export type {
   ClientWarning,
   RedirectPolicy,
   ClientTimeouts,
-  Transport,
 } from './connect-options.ts';
+export type { Transport } from '../protocol/card.ts';

@@ -3,7 +3,7 @@ import { ExpiringMap } from './expiring-map.ts';
 
 function remembering(isNeeded?: (value: string) => boolean) {
   let now = 0;
-  const clock = { now: () => now, after: () => () => {} };
+  const clock = { now: () => now, after: () => () => {}, every: () => () => {} };
   const kept = new ExpiringMap<string>({ size: 3, age: 100, clock, isNeeded });
   return { kept, pass: (milliseconds: number) => (now += milliseconds) };
 }

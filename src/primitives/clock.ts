@@ -1,30 +1,65 @@
-/** Time, as whoever waits for something sees it. Tests bring their own. */
+/** Source of the current time and of timers. Replaceable in tests. */
 export interface Clock {
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   now(): number;
-  /** Runs something later. What is returned prevents it. */
+  /** Runs a function once after a delay. @returns a function that cancels it */
   after(milliseconds: number, run: () => void): () => void;
+  /** Runs a function periodically, without keeping the process alive. @returns a function that stops it */
+  every(milliseconds: number, tick: () => void): () => void;
 }
 
-/** The clock of the machine. */
+/** The longest delay of a timer in Node.js; longer ones fire immediately. */
+const maxTimerDelay = 2 ** 31 - 1;
+
+/** The system clock. Its `after` timers keep the process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(milliseconds, run) {
     const timer = setTimeout(run, milliseconds);
     return () => clearTimeout(timer);
   },
+  every(milliseconds, tick) {
+    const timer = setInterval(tick, milliseconds);
+    // Browsers return a number.
+    timer.unref?.();
+    return () => clearInterval(timer);
+  },
 };
 
-/** The longest delay that a timer of Node can have; longer ones would end at once. */
-const longest = 2 ** 31 - 1;
-
-/** The clock of the machine; what waits for it does not keep the process alive. */
+/** The system clock with `after` timers that do not keep the process alive. */
 export const unrefClock: Clock = {
-  now: () => Date.now(),
+  ...systemClock,
   after(milliseconds, run) {
-    const timer = setTimeout(run, Math.min(longest, milliseconds));
-    // In a browser it is a number.
+    const timer = setTimeout(run, Math.min(maxTimerDelay, milliseconds));
     timer.unref?.();
     return () => clearTimeout(timer);
   },
 };
+
+/**
+ * Resolves after a delay.
+ *
+ * @param toError - creates the error of an aborted sleep; `signal.reason` by default.
+ */
+export function sleep(
+  clock: Pick<Clock, 'after'>,
+  milliseconds: number,
+  signal?: AbortSignal,
+  toError: (signal: AbortSignal) => unknown = ({ reason }) => reason,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(toError(signal));
+      return;
+    }
+    const cancel = clock.after(milliseconds, () => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    });
+    function onAbort(): void {
+      cancel();
+      if (signal) reject(toError(signal));
+    }
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}

@@ -1,7 +1,28 @@
 import type { Metadata } from './part.ts';
 
-/** Every protocol version Dragoman speaks. */
+/** All supported protocol versions. */
 export type ProtocolVersion = '0.1' | '0.2' | '0.3' | '1.0';
+
+/** Transport of HTTP clients and servers; the `protocolBinding` of A2A 1.0. */
+export type Transport = 'JSONRPC' | 'HTTP+JSON';
+
+/** A protocol version over a transport. */
+export interface ProtocolVariant<V extends string = ProtocolVersion, T extends string = Transport> {
+  readonly version: V;
+  readonly transport: T;
+}
+
+/** Formats a variant as `1.0/JSONRPC`. */
+export function formatVariant({ version, transport }: ProtocolVariant<string, string>): string {
+  return `${version}/${transport}`;
+}
+
+/** Parses the text form of {@link formatVariant}. @returns undefined if version or transport is unknown */
+export function parseVariant(text: string): ProtocolVariant | undefined {
+  const [, version, transport] = /^(0\.[123]|1\.0)\/(JSONRPC|HTTP\+JSON)$/.exec(text) ?? [];
+  if (version === undefined) return undefined;
+  return { version: version as ProtocolVersion, transport: transport as Transport };
+}
 
 /** One way to reach an agent. */
 export interface AgentInterface {

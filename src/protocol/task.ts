@@ -52,19 +52,24 @@ export interface Task {
   originVersion?: '0.1';
 }
 
-/** True when nothing can happen to the task any more. */
+/** Returns true if the task has ended and cannot change any more. */
 export function isTerminal(state: TaskState): boolean {
   return state === 'completed' || state === 'failed' || state === 'canceled' || state === 'rejected';
 }
 
-/** True when the task waits for its caller. */
+/** Returns true if the task waits for its client: `input-required` or `auth-required`. */
 export function isInterrupted(state: TaskState): boolean {
   return state === 'input-required' || state === 'auth-required';
 }
 
-/** Tells the two answers to a send apart. */
-export function isTask(answer: Task | Message): answer is Task {
-  return 'status' in answer;
+/** Returns true for states in which a blocking send returns and a stream ends. */
+export function isTerminalOrInterrupted(state: TaskState): boolean {
+  return isTerminal(state) || isInterrupted(state);
+}
+
+/** Returns true if the result of a send is a task, not a direct message. */
+export function isTask(result: Task | Message): result is Task {
+  return 'status' in result;
 }
 
 /**

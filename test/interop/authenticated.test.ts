@@ -15,9 +15,8 @@ import {
   clientCredentials,
   type Credentials,
 } from '../../src/client/credentials.ts';
-import type { Transport } from '../../src/client/connect-options.ts';
 import type { LocalAgent } from '../../src/engine/index.ts';
-import type { ProtocolVersion } from '../../src/protocol/card.ts';
+import type { ProtocolVersion, Transport } from '../../src/protocol/card.ts';
 import { apiKeyAuth } from '../../src/server/auth/schemes/api-key.ts';
 import { jwtAuth } from '../../src/server/auth/schemes/jwt.ts';
 import { type RunningServer, serve } from '../../src/server/index.ts';

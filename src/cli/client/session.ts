@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { connect, type ConnectionInfo, type RemoteAgent } from '../../client/connect.ts';
-import type { ClientTls, Transport } from '../../client/connect-options.ts';
+import type { ClientTls } from '../../client/connect-options.ts';
 import type { HttpClient, HttpRequest } from '../../client/http/http-client.ts';
 import { undiciHttpClient } from '../../client/http/undici-driver.ts';
 import type { JsonWebKeySet, KeySources } from '../../signing/key-lookup.ts';
 import type { CallContext } from '../../protocol/agent.ts';
-import type { AgentCard, ProtocolVersion } from '../../protocol/card.ts';
+import type { AgentCard, ProtocolVersion, Transport } from '../../protocol/card.ts';
 import { A2AError } from '../../protocol/errors.ts';
 import { type CardReference, parseCardReference } from './card-reference.ts';
 import { DeclaredCredentials, unusedCredentials, type UserCredentials, listSchemes } from './credentials.ts';

@@ -3,10 +3,10 @@ import { v0_3 } from '../../dialects/v0_3/index.ts';
 import { v0_3_rest } from '../../dialects/v0_3_rest/index.ts';
 import { v1_0 } from '../../dialects/v1_0/index.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
-import type { AgentCard, AgentInterface, ProtocolVersion } from '../../protocol/card.ts';
+import type { AgentCard, AgentInterface, ProtocolVersion, Transport } from '../../protocol/card.ts';
 import type { Endpoint } from '../transports/transport-binding.ts';
 import { isLocalHost } from '../http/destination-policy.ts';
-import type { ClientSettings, Transport } from '../connect-options.ts';
+import type { ClientSettings } from '../connect-options.ts';
 
 /** Every way to speak, by transport and version. */
 const dialects: { readonly [T in Transport]: ReadonlyMap<string, Dialect> } = {

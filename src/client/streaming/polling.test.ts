@@ -10,6 +10,7 @@ async function waitsFor(artifacts: readonly number[], options: ConnectOptions = 
   const waits: number[] = [];
   const clock = {
     now: () => 0,
+    every: () => () => {},
     after(milliseconds: number, run: () => void) {
       waits.push(milliseconds);
       queueMicrotask(run);

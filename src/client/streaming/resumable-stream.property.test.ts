@@ -89,7 +89,7 @@ class Breaking implements StreamSource {
 
 const settings = resolveSettings({
   random: () => 0,
-  clock: { now: () => 0, after: (_ms, run) => (queueMicrotask(run), () => {}) },
+  clock: { now: () => 0, every: () => () => {}, after: (_ms, run) => (queueMicrotask(run), () => {}) },
   maxResumes: 3,
 });
 

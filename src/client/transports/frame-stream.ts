@@ -5,7 +5,7 @@ import { type OutboundRequest, requestStreaming } from '../http/send-request.ts'
 import { noResponseError } from '../http/response-errors.ts';
 import { HttpTransportError, type HttpResponse } from '../http/http-client.ts';
 import type { ClientSettings } from '../connect-options.ts';
-import { FrameTooLargeError, type ServerSentEvent, SseParser } from './sse-parser.ts';
+import { FrameTooLargeError, type ServerSentEvent, SseParser } from '../../primitives/formats/sse.ts';
 
 /** Turns what comes over the wire into frames. */
 export interface FrameDecoder {

@@ -34,7 +34,7 @@ import { type OutboundRequest, requestBuffered } from '../http/send-request.ts';
 import type { ClientSettings } from '../connect-options.ts';
 import { decodeReportingLosses, encodeReportingLosses } from './loss-reporting.ts';
 import { openFrameStream } from './frame-stream.ts';
-import type { ServerSentEvent } from './sse-parser.ts';
+import type { ServerSentEvent } from '../../primitives/formats/sse.ts';
 import { streamOpenContext } from './stream-open-context.ts';
 
 type Fields = { [name: string]: unknown };

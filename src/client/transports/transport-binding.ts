@@ -1,10 +1,9 @@
 import type { Dialect, RequestOf, ResultOf, UnaryOperation } from '../../dialects/dialect.ts';
 import type { CallContext, Operation } from '../../protocol/agent.ts';
-import type { AgentCard } from '../../protocol/card.ts';
+import type { AgentCard, Transport } from '../../protocol/card.ts';
 import { A2AError, type ErrorReason } from '../../protocol/errors.ts';
 import type { StreamEvent } from '../../protocol/event.ts';
 import { hintForStatus, unexpectedResponseError, withHint } from '../http/response-errors.ts';
-import type { Transport } from '../connect-options.ts';
 
 /** One way to speak to an agent. */
 export interface Endpoint {

@@ -1,4 +1,4 @@
-import { escapeXml } from './escape-xml.ts';
+import { escapeXml } from '../../primitives/formats/escape-xml.ts';
 import type { ConformanceReport } from './build-report.ts';
 
 const colours = {

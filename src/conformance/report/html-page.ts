@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { escapeXml } from './escape-xml.ts';
+import { escapeXml } from '../../primitives/formats/escape-xml.ts';
 import { htmlReportScript, htmlReportStyle } from './html-style.ts';
 
 /**

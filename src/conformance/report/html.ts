@@ -1,4 +1,4 @@
-import { escapeXml as e } from './escape-xml.ts';
+import { escapeXml as e } from '../../primitives/formats/escape-xml.ts';
 import { renderHtmlPage } from './html-page.ts';
 import { type ConformanceReport, type ConformanceResult, variantKey, listResults } from './build-report.ts';
 import type { TranscriptEntry } from './transcript.ts';

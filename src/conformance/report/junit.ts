@@ -1,4 +1,4 @@
-import { escapeXml } from './escape-xml.ts';
+import { escapeXml } from '../../primitives/formats/escape-xml.ts';
 import { type ConformanceReport, type ConformanceResult, variantKey } from './build-report.ts';
 
 /** The report as build servers read it: a suite for each chapter, a case for each rule and place. */

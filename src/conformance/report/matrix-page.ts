@@ -1,5 +1,5 @@
 import type { InteropResult } from '../interop/interop-matrix.ts';
-import { escapeXml as e } from './escape-xml.ts';
+import { escapeXml as e } from '../../primitives/formats/escape-xml.ts';
 import { renderHtmlPage } from './html-page.ts';
 
 const signs = { pass: '✓', fail: '✗', open: '?' } as const;

@@ -1,4 +1,4 @@
-import { SseParser } from '../../client/transports/sse-parser.ts';
+import { SseParser } from '../../primitives/formats/sse.ts';
 import type { Redactor } from '../../primitives/redaction.ts';
 import { formatSseFrame } from '../sse-frame.ts';
 import { HttpExchangeDecoder } from '../decode/http-decoder.ts';

@@ -1,5 +1,5 @@
 import { A2AError } from '../../protocol/errors.ts';
-import { LruMap } from '../bounded-map.ts';
+import { LruMap } from '../../primitives/lru-map.ts';
 import { failurePlan } from '../playback/failure-plan.ts';
 import { parseScriptedEvent } from '../playback/parse-scripted-event.ts';
 import type { ReceivedMessage, ResponsePlan, ScriptedEvent } from './response-plan.ts';
@@ -35,8 +35,8 @@ const maxRemembered = 10_000;
  * follows needs only its id. Turns are counted by task, else by context, else for the test case as a whole.
  */
 export class MessageDirectives {
-  readonly #cases = new LruMap<string, TestCase>(maxRemembered);
-  readonly #conversations = new LruMap<string, Conversation>(maxRemembered * 2);
+  readonly #cases = new LruMap<string, TestCase>({ maxEntries: maxRemembered });
+  readonly #conversations = new LruMap<string, Conversation>({ maxEntries: maxRemembered * 2 });
 
   /** @returns undefined when the message has no directives. */
   decide(incoming: ReceivedMessage, ids: TaskIds): ResponsePlan | undefined {

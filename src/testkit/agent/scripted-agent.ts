@@ -11,7 +11,7 @@ import type { StreamEvent } from '../../protocol/event.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { SendRequest } from '../../protocol/requests.ts';
 import { type Task, limitHistory } from '../../protocol/task.ts';
-import { LruMap } from '../bounded-map.ts';
+import { LruMap } from '../../primitives/lru-map.ts';
 import type { CardDraft } from './card-draft.ts';
 import type { TestClock } from '../clock/test-clock.ts';
 import type { Fault } from '../faults/fault.ts';
@@ -89,7 +89,7 @@ export class ScriptedAgent implements Agent {
   readonly #options: ScriptedAgentOptions;
   readonly #passing = new WeakMap<CallContext, Passing>();
   /** How many messages came in each context. */
-  readonly #counts = new LruMap<string, number>(maxContexts);
+  readonly #counts = new LruMap<string, number>({ maxEntries: maxContexts });
   /** The tasks that were left as they are, and who follows them. */
   readonly #hungUp = new Map<string, Set<() => void> | true>();
   #description: Described | undefined = undefined;

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { SseParser } from '../../client/transports/sse-parser.ts';
+import { SseParser } from '../../primitives/formats/sse.ts';
 import { parseJsonOrUndefined } from '../../primitives/json.ts';
 import type { Fault } from '../faults/fault.ts';
 import type { NearMiss, ResponsePlan } from '../agent/response-plan.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { Document } from '../../documents/document.ts';
 import type { AuthOptions } from '../../server/auth/authenticator.ts';
-import { LruMap } from '../bounded-map.ts';
+import { LruMap } from '../../primitives/lru-map.ts';
 import type { CardDraft } from '../agent/card-draft.ts';
 import type { Fault } from '../faults/fault.ts';
 import type { Responder, ReceivedMessage, ResponsePlan, UnmatchedMessage } from '../agent/response-plan.ts';
@@ -74,7 +74,7 @@ export class Script {
     this.cardFaults = [agent.fault ?? []].flat().map((fault) => ({ on: 'card', ...fault }));
     this.clock = form.clock ?? 'system';
     this.seed = options.seed ?? form.seed ?? 0;
-    this.#conversations = new LruMap(options.maxConversations ?? 10_000);
+    this.#conversations = new LruMap({ maxEntries: options.maxConversations ?? 10_000 });
     this.#sizes = { maxText: options.maxText ?? 1_000_000, maxValue: options.maxValue ?? 10_000 };
     this.#book = new RuleSet(options.maxRules ?? 1_000);
     this.#book.load(form.rules ?? [], reading);

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/client/abortable-sleep.ts';
+import type { Clock } from '../../../src/primitives/clock.ts';
 
 interface Timer {
   at: number;
@@ -29,7 +29,17 @@ export class ManualClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
-  /** Waits until somebody asks for a delay like this. */
+  every(milliseconds: number, tick: () => void): () => void {
+    let timer: Timer;
+    const schedule = (): void => {
+      timer = { at: this.#now + milliseconds, run: () => (schedule(), tick()) };
+      this.#timers.add(timer);
+    };
+    schedule();
+    return () => this.#timers.delete(timer);
+  }
+
+  /** Resolves when a matching delay is requested. */
   asked(wants: (milliseconds: number) => boolean): Promise<void> {
     return new Promise((found) => this.#waiting.push({ wants, found }));
   }

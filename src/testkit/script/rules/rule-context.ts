@@ -1,4 +1,4 @@
-import type { LruMap } from '../../bounded-map.ts';
+import type { LruMap } from '../../../primitives/lru-map.ts';
 import type { ReceivedMessage, PlaybackContext } from '../../agent/response-plan.ts';
 import type { SeededRandom } from '../../seeded-random.ts';
 import type { ValueFactory } from '../compile-context.ts';

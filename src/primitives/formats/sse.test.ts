@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FrameTooLargeError, type ServerSentEvent, SseParser } from './sse-parser.ts';
+import { FrameTooLargeError, formatSseEvent, parseSseFrame, type ServerSentEvent, SseParser } from './sse.ts';
 
 const encoder = new TextEncoder();
 
@@ -17,57 +17,57 @@ function parseText(text: string): ServerSentEvent[] {
 
 const plain = (data: string): ServerSentEvent => ({ data, event: undefined, id: undefined });
 
-describe('the server-sent event parser', () => {
+describe('SseParser', () => {
   it.each([
     ['line feeds', 'data: a\n\ndata: b\n\n'],
     ['carriage returns', 'data: a\r\rdata: b\r\r'],
-    ['both together', 'data: a\r\n\r\ndata: b\r\n\r\n'],
-    ['a mixture', 'data: a\r\n\ndata: b\n\r\n'],
-  ])('takes %s as the end of a line', (_name, text) => {
+    ['CRLF', 'data: a\r\n\r\ndata: b\r\n\r\n'],
+    ['mixed line ends', 'data: a\r\n\ndata: b\n\r\n'],
+  ])('accepts %s as line ends', (_name, text) => {
     expect(parseText(text)).toEqual([plain('a'), plain('b')]);
   });
 
   it.each([
-    ['joins the lines of data', 'data: a\ndata: b\n\n', [plain('a\nb')]],
-    ['takes off one space only', 'data:  a\n\n', [plain(' a')]],
-    ['needs no space', 'data:a\n\n', [plain('a')]],
+    ['joins data lines', 'data: a\ndata: b\n\n', [plain('a\nb')]],
+    ['strips one leading space', 'data:  a\n\n', [plain(' a')]],
+    ['accepts a missing space after the colon', 'data:a\n\n', [plain('a')]],
     ['skips comments', ': ping\n\ndata: a\n: pong\n\n', [plain('a')]],
-    ['drops a byte order mark', '\uFEFFdata: a\n\n', [plain('a')]],
-    ['ignores unknown fields', 'what: is\nthis\ndata: a\n\n', [plain('a')]],
-    ['takes a field without a colon as empty', 'data\n\n', [plain('')]],
-    ['makes no event without data', 'event: x\nid: 4\n\n', []],
-    ['drops an event that was not finished', 'data: a\n\ndata: b\n', [plain('a')]],
+    ['ignores a byte order mark', '\uFEFFdata: a\n\n', [plain('a')]],
+    ['ignores unknown fields', 'other: x\nunknown\ndata: a\n\n', [plain('a')]],
+    ['reads a field without a colon as empty', 'data\n\n', [plain('')]],
+    ['emits no event without data', 'event: x\nid: 4\n\n', []],
+    ['drops an unfinished event', 'data: a\n\ndata: b\n', [plain('a')]],
     ['reads event and id', 'id: 7\nevent: error\ndata: a\n\n', [{ data: 'a', event: 'error', id: '7' }]],
     ['does not inherit an id', 'id: 7\ndata: a\n\ndata: b\n\n', [{ ...plain('a'), id: '7' }, plain('b')]],
-    ['refuses an id with a zero byte', 'id: 7\0\ndata: a\n\n', [plain('a')]],
+    ['ignores an id with a null character', 'id: 7\0\ndata: a\n\n', [plain('a')]],
     ['keeps colons in the value', 'data: {"a":1}\n\n', [plain('{"a":1}')]],
   ])('%s', (_name, text, events) => {
     expect(parseText(text)).toEqual(events);
   });
 
-  it('reports the delay the peer asks for, and no nonsense', () => {
+  it('reports a valid retry delay', () => {
     const delays: number[] = [];
     const parser = new SseParser({ event: () => {}, retry: (delay) => delays.push(delay) });
     parser.push(encoder.encode('retry: 1500\nretry: soon\n\n'));
     expect(delays).toEqual([1500]);
   });
 
-  it('puts a character together that was cut in the middle', () => {
+  it('decodes characters split across chunks', () => {
     const bytes = encoder.encode('data: 🐉\n\n');
     expect(parse([...bytes].map((byte) => Uint8Array.of(byte)))).toEqual([plain('🐉')]);
   });
 
-  it('refuses a line that does not end', () => {
+  it('rejects a line above the limit', () => {
     expect(() => parse([encoder.encode('data: '), encoder.encode('x'.repeat(40))], 32)).toThrow(
       FrameTooLargeError,
     );
   });
 
-  it('refuses an event whose lines add up to too much', () => {
+  it('rejects an event above the limit', () => {
     expect(() => parse([encoder.encode('data: 0123456789\n'.repeat(4))], 32)).toThrow(FrameTooLargeError);
   });
 
-  it('gives the same events however the bytes are cut', () => {
+  it('emits the same events for any chunking of text', () => {
     const piece = fc.constantFrom(
       'data',
       'id',
@@ -96,7 +96,7 @@ describe('the server-sent event parser', () => {
     );
   });
 
-  it('gives the same events however bytes that are no text are cut', () => {
+  it('emits the same events for any chunking of invalid UTF-8', () => {
     const bytes = fc.uint8Array({ maxLength: 40 });
     fc.assert(
       fc.property(bytes, fc.nat({ max: 60 }), fc.nat({ max: 60 }), (noise, a, b) => {
@@ -109,7 +109,7 @@ describe('the server-sent event parser', () => {
     );
   });
 
-  it('reads back what was written', () => {
+  it('parses formatted events', () => {
     const line = fc.string({ unit: 'grapheme', maxLength: 20 }).filter((text) => !/[\r\n]/.test(text));
     const event = fc.record({ data: fc.array(line, { minLength: 1, maxLength: 4 }), id: fc.nat() });
     fc.assert(
@@ -123,5 +123,22 @@ describe('the server-sent event parser', () => {
         );
       }),
     );
+  });
+});
+
+describe('formatSseEvent', () => {
+  it('writes id, event and one data line per line of text', () => {
+    expect(formatSseEvent({ data: 'a' })).toBe('data: a\n\n');
+    expect(formatSseEvent({ id: '7', event: 'x', data: 'a\nb' })).toBe(
+      'id: 7\nevent: x\ndata: a\ndata: b\n\n',
+    );
+  });
+});
+
+describe('parseSseFrame', () => {
+  it('reads the fields of one event', () => {
+    const event = { id: '7', event: 'x', data: 'a\n b' };
+    expect(parseSseFrame(formatSseEvent(event))).toEqual(event);
+    expect(parseSseFrame(': heartbeat')).toEqual({ id: undefined, event: undefined, data: '' });
   });
 });

@@ -6,7 +6,7 @@ const entities: { readonly [character: string]: string } = {
   "'": '&#39;',
 };
 
-/** Text for XML and HTML, without the characters that XML cannot have. */
+/** Escapes a text for XML and HTML and removes characters that XML does not allow. */
 export function escapeXml(text: string): string {
   return text
     .replaceAll(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '')

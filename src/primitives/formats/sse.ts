@@ -1,20 +1,45 @@
 /** One server-sent event. */
 export interface ServerSentEvent {
   data: string;
-  /** The `event:` of this event, if it had one. */
   event: string | undefined;
-  /** The `id:` of this event, if it had one; unlike in a browser it is not inherited from earlier events. */
+  /** Unlike in browsers, the `id:` is not inherited from earlier events. */
   id: string | undefined;
 }
 
-/** What the parser hands out. */
+/** Response headers of an event stream; they disable caching and buffering in proxies. */
+export const sseHeaders = {
+  'Content-Type': 'text/event-stream',
+  'Cache-Control': 'no-cache, no-transform',
+  'X-Accel-Buffering': 'no',
+} as const;
+
+/** Formats an event, including the empty line that ends it. */
+export function formatSseEvent({ data, event, id }: Partial<ServerSentEvent> & { data: string }): string {
+  const head = `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}`;
+  return `${head}data: ${data.replaceAll('\n', '\ndata: ')}\n\n`;
+}
+
+/** Parses the text of a single event with line feeds as line ends. Comments have empty data. */
+export function parseSseFrame(text: string): ServerSentEvent {
+  const data: string[] = [];
+  const frame: ServerSentEvent = { data: '', event: undefined, id: undefined };
+  for (const line of text.split('\n')) {
+    const [, name, value = ''] = /^(\w+): ?(.*)$/.exec(line) ?? [];
+    if (name === 'data') data.push(value);
+    else if (name === 'event' || name === 'id') frame[name] = value;
+  }
+  frame.data = data.join('\n');
+  return frame;
+}
+
+/** Callbacks of {@link SseParser}. */
 export interface SseHandlers {
   event(event: ServerSentEvent): void;
-  /** The peer asks for another delay before reconnecting, in milliseconds. */
+  /** Called with the reconnection delay that the server requests, in milliseconds. */
   retry?(milliseconds: number): void;
 }
 
-/** A line or an event is longer than the parser takes. */
+/** Thrown when a line or the data of an event exceeds the limit of the parser. */
 export class FrameTooLargeError extends Error {
   override readonly name = 'FrameTooLarge';
 }
@@ -23,50 +48,50 @@ const lineFeed = 10;
 const carriageReturn = 13;
 const byteOrderMark = 0xfeff;
 
-/**
- * Reads a `text/event-stream`, fed in chunks that may be cut anywhere, even inside a character.
- *
- * An event that was not closed by an empty line is not an event and is dropped.
- */
+/** Parses a `text/event-stream` in chunks of bytes. Events without a closing empty line are dropped. */
 export class SseParser {
   readonly #handlers: SseHandlers;
   readonly #limit: number;
-  // Whole characters only, which engines decode several times faster than in their streaming mode.
+  // Decodes complete characters only: engines do that several times faster than streaming decoding.
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  /** The beginning of a character whose end is not there yet. */
+  /** First bytes of an incomplete character. */
   #tail: Uint8Array | undefined;
-  #begun = false;
-  /** The line that is not finished yet, in the pieces that came. */
-  #rest: string[] = [];
-  #restLength = 0;
-  /** A carriage return ended the last chunk; a line feed now would belong to it. */
+  #hasStarted = false;
+  /** Pieces of the incomplete last line. */
+  #pending: string[] = [];
+  #pendingLength = 0;
+  /** The last chunk ended with a carriage return; a line feed at the start of the next one belongs to it. */
   #afterReturn = false;
   #data: string | undefined;
   #event: string | undefined;
   #id: string | undefined;
 
-  /** @param limit - the longest line and the longest data of an event, in characters. */
+  /** @param limit - maximum length of a line and of the data of an event, in characters. */
   constructor(handlers: SseHandlers, limit: number = Number.POSITIVE_INFINITY) {
     this.#handlers = handlers;
     this.#limit = limit;
   }
 
-  /** Takes the next bytes. Throws {@link FrameTooLargeError}. */
+  /**
+   * Parses the next bytes.
+   *
+   * @throws {@link FrameTooLargeError}
+   */
   push(chunk: Uint8Array): void {
     const decoded = this.#decode(chunk);
     if (decoded === '') return;
     let from = 0;
-    if (!this.#begun) {
-      this.#begun = true;
+    if (!this.#hasStarted) {
+      this.#hasStarted = true;
       if (decoded.charCodeAt(0) === byteOrderMark) from = 1;
     }
     if (this.#afterReturn) {
       this.#afterReturn = false;
       if (decoded.charCodeAt(0) === lineFeed) from = 1;
     }
-    if (this.#rest.length > 0) from = this.#completeLine(decoded, from);
-    const rest = this.#lines(decoded, from);
-    if (rest < decoded.length) this.#keep(decoded.slice(rest));
+    if (this.#pending.length > 0) from = this.#completeLine(decoded, from);
+    const rest = this.#parseLines(decoded, from);
+    if (rest < decoded.length) this.#buffer(decoded.slice(rest));
   }
 
   #decode(chunk: Uint8Array): string {
@@ -77,45 +102,46 @@ export class SseParser {
       bytes.set(chunk, this.#tail.length);
       this.#tail = undefined;
     }
-    const whole = wholeCharacters(bytes);
+    const whole = completeCharacters(bytes);
     if (whole === bytes.length) return this.#decoder.decode(bytes);
     this.#tail = bytes.slice(whole);
     return this.#decoder.decode(bytes.subarray(0, whole));
   }
 
-  /** Ends the line that earlier chunks began, if it ends here, and says where to go on. */
+  /** Completes the pending line if it ends in `text`. @returns the offset of the next line */
   #completeLine(text: string, from: number): number {
-    const end = endOfLine(text, from);
+    const end = findLineEnd(text, from);
     if (end === -1) {
-      if (from < text.length) this.#keep(text.slice(from));
+      if (from < text.length) this.#buffer(text.slice(from));
       return text.length;
     }
-    const line = this.#rest.join('') + text.slice(from, end);
-    this.#rest = [];
-    this.#restLength = 0;
-    this.#line(line, 0, line.length);
+    const line = this.#pending.join('') + text.slice(from, end);
+    this.#pending = [];
+    this.#pendingLength = 0;
+    this.#parseLine(line, 0, line.length);
     return this.#afterEnd(text, end);
   }
 
-  #keep(text: string): void {
-    this.#rest.push(text);
-    this.#restLength += text.length;
-    if (this.#restLength > this.#limit) throw new FrameTooLargeError(`a line is longer than ${this.#limit}`);
+  #buffer(text: string): void {
+    this.#pending.push(text);
+    this.#pendingLength += text.length;
+    if (this.#pendingLength > this.#limit)
+      throw new FrameTooLargeError(`Line exceeds ${this.#limit} characters`);
   }
 
-  /** Handles the whole lines of `text` and says where the unfinished one begins. */
-  #lines(text: string, from: number): number {
+  /** Parses the complete lines of `text`. @returns the offset of the incomplete one */
+  #parseLines(text: string, from: number): number {
     const hasReturns = text.includes('\r', from);
     let start = from;
     for (;;) {
-      const end = hasReturns ? endOfLine(text, start) : text.indexOf('\n', start);
+      const end = hasReturns ? findLineEnd(text, start) : text.indexOf('\n', start);
       if (end === -1) return start;
-      this.#line(text, start, end);
+      this.#parseLine(text, start, end);
       start = hasReturns ? this.#afterEnd(text, end) : end + 1;
     }
   }
 
-  /** Steps over the end of a line: a carriage return and a line feed are one end. */
+  /** Returns the offset after a line end; a carriage return and a line feed are one line end. */
   #afterEnd(text: string, end: number): number {
     const next = end + 1;
     if (text.charCodeAt(end) !== carriageReturn) return next;
@@ -123,12 +149,12 @@ export class SseParser {
     return text.charCodeAt(next) === lineFeed ? next + 1 : next;
   }
 
-  #line(text: string, start: number, end: number): void {
+  #parseLine(text: string, start: number, end: number): void {
     if (start === end) {
       this.#dispatch();
       return;
     }
-    if (end - start > this.#limit) throw new FrameTooLargeError(`a line is longer than ${this.#limit}`);
+    if (end - start > this.#limit) throw new FrameTooLargeError(`Line exceeds ${this.#limit} characters`);
     let colon = text.indexOf(':', start);
     if (colon === start) return;
     if (colon === -1 || colon > end) colon = end;
@@ -142,7 +168,7 @@ export class SseParser {
       case 'data':
         this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
         if (this.#data.length > this.#limit)
-          throw new FrameTooLargeError(`an event is longer than ${this.#limit}`);
+          throw new FrameTooLargeError(`Event exceeds ${this.#limit} characters`);
         break;
       case 'event':
         this.#event = value;
@@ -165,8 +191,8 @@ export class SseParser {
   }
 }
 
-/** How many of the bytes make whole characters: up to three at the end may begin one that goes on. */
-function wholeCharacters(bytes: Uint8Array): number {
+/** Returns the number of bytes before an incomplete UTF-8 character, which has at most three bytes. */
+function completeCharacters(bytes: Uint8Array): number {
   const { length } = bytes;
   for (let back = 1; back <= 3 && back <= length; back++) {
     const byte = bytes[length - back] as number;
@@ -178,7 +204,7 @@ function wholeCharacters(bytes: Uint8Array): number {
   return length;
 }
 
-function endOfLine(text: string, start: number): number {
+function findLineEnd(text: string, start: number): number {
   for (let at = start; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === lineFeed || code === carriageReturn) return at;
