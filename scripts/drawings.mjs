@@ -1,4 +1,4 @@
-// Draws docs/images/: the life of a request, and the states of a task. `node scripts/drawings.mjs FOLDER` draws elsewhere.
+// Generates the drawings of docs/images/ (or of FOLDER): node scripts/drawings.mjs [FOLDER]
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -28,8 +28,8 @@ const style = `
 `;
 
 const escape = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-const text = (x, y, words, kind) => `<text x="${x}" y="${y}" class="${kind}">${escape(words)}</text>`;
-const way = (path) => `<path class="way" d="${path}"/>`;
+const text = (x, y, content, kind) => `<text x="${x}" y="${y}" class="${kind}">${escape(content)}</text>`;
+const arrow = (path) => `<path class="way" d="${path}"/>`;
 const box = (x, y, width, height, kind = 'box') =>
   `<rect class="${kind}" x="${x}" y="${y}" width="${width}" height="${height}" rx="8"/>`;
 
@@ -45,172 +45,172 @@ ${parts.join('\n')}
 `;
 }
 
-/** A numbered step: what is done, in which files, and what of it matters. */
-function step(x, y, width, { number, title, file, says, kind = 'box' }) {
+/** A numbered step with the files that implement it and one note. */
+function step(x, y, width, { number, title, file, note, kind = 'box' }) {
   return [
     box(x, y, width, 78, kind),
     `<circle class="dot" cx="${x + 22}" cy="${y + 22}" r="12"/>`,
     text(x + 22, y + 26.5, String(number), 'number'),
     text(x + 44, y + 27, title, 'title'),
     text(x + 16, y + 47, file, 'file'),
-    text(x + 16, y + 67, says, 'says'),
+    text(x + 16, y + 67, note, 'says'),
   ].join('\n');
 }
 
-function lifeCycle() {
+function requestLifecycle() {
   const [left, right, width] = [20, 460, 400];
   const row = (n) => 92 + n * 100;
   const down = [
     {
       number: 1,
-      title: 'Takes the request off the socket',
-      file: 'server/node.ts  server/fetch.ts',
-      says: 'Within limits of size, time and number.',
+      title: 'Receive the request',
+      file: 'server/fast-path/  server/node/serve.ts  server/fetch.ts',
+      note: 'Limits on size, time and rate.',
     },
     {
       number: 2,
-      title: 'Looks at method and path',
-      file: 'server/handler.ts',
-      says: 'Card, health, JSON-RPC or REST. It never rejects.',
+      title: 'Route by method and path',
+      file: 'server/http/agent-http-handler.ts',
+      note: 'Card, health, metrics, JSON-RPC or REST.',
     },
     {
       number: 3,
-      title: 'Finds the version and the operation',
-      file: 'server/json-rpc.ts  server/rest.ts',
-      says: 'dialects/choose.ts looks at A2A-Version, method, path.',
+      title: 'Determine version and operation',
+      file: 'server/http/json-rpc.ts  server/http/rest.ts',
+      note: 'dialects/negotiation.ts reads A2A-Version, method, path.',
     },
     {
       number: 4,
-      title: 'Reads the wire into the model',
+      title: 'Decode the request into the model',
       file: 'dialects/vX/requests.ts',
-      says: 'Strictly: what is wrong is told with its field.',
+      note: 'Strict. An error names the field.',
     },
     {
       number: 5,
-      title: 'Calls the agent',
-      file: 'server/operate.ts  protocol/agent.ts',
-      says: 'Any Agent. Here, one that was defined.',
+      title: 'Call the agent',
+      file: 'server/operations/execute.ts',
+      note: 'Any implementation of protocol/agent.ts.',
     },
     {
       number: 6,
-      title: 'Admits the message',
-      file: 'engine/local-agent.ts  engine/admission.ts',
-      says: 'It begins a task, goes on with one, or was heard.',
+      title: 'Classify the message',
+      file: 'engine/messages/classify-message.ts',
+      note: 'It starts a task, continues one or is a duplicate.',
     },
     {
       number: 7,
-      title: 'Runs your function',
-      file: 'engine/run.ts',
-      says: 'What it yields becomes events.',
+      title: 'Execute the process function',
+      file: 'engine/runs/task-run.ts',
+      note: 'Its output becomes events.',
     },
   ];
   const parts = [
     box(left, 16, 840, 44, 'box'),
-    text(440, 43, 'A caller, in any version of A2A, over JSON-RPC or REST', 'title middle'),
+    text(440, 43, 'Client of any A2A version, over JSON-RPC or REST', 'title middle'),
     ...down.map((each, n) => step(left, row(n), width, each)),
-    ...down.map((_, n) => way(`M${left + 200} ${n === 0 ? 60 : row(n) - 22} V${row(n) - 2}`)),
-    way(`M${left + 200} ${row(6) + 78} V${row(7) - 2}`),
+    ...down.map((_, n) => arrow(`M${left + 200} ${n === 0 ? 60 : row(n) - 22} V${row(n) - 2}`)),
+    arrow(`M${left + 200} ${row(6) + 78} V${row(7) - 2}`),
     step(left, row(7), 840, {
       number: 8,
-      title: 'Stores each event with the next sequence number, before anybody sees it',
-      file: 'ledger/',
-      says: 'In memory or in a file. Nobody is ever shown what a crash could take back.',
+      title: 'Store each event with the next sequence number before publishing it',
+      file: 'store/',
+      note: 'In memory or in a file. Clients never see an event that a crash could undo.',
       kind: 'box strong',
     }),
-    // The way back, on the right.
+    // The response, on the right.
     step(right, row(3), width, {
       number: 9,
-      title: 'Writes the model as wire',
+      title: 'Encode the model',
       file: 'dialects/vX/event.ts  dialects/vX/results.ts',
-      says: 'What the version cannot say is kept or reported.',
+      note: 'Translation losses are preserved or reported.',
     }),
     step(right, row(2), width, {
       number: 9,
-      title: 'Once for all readers',
-      file: 'server/texts.ts',
-      says: 'A thousand readers of a version share one text.',
+      title: 'Serialize once per version',
+      file: 'server/operations/serialization-cache.ts',
+      note: 'All subscribers of a version share the text.',
     }),
     step(right, row(0), width, {
       number: 10,
-      title: 'Sends the answer, or frames of a stream',
-      file: 'server/sse.ts',
-      says: 'id: is the sequence number. Slow readers wait alone.',
+      title: 'Send the response or the SSE frames',
+      file: 'server/http/sse-stream.ts',
+      note: 'id: is the sequence number. Backpressure per client.',
     }),
-    way(`M${right + 200} ${row(7)} V${row(3) + 80}`),
-    way(`M${right + 200} ${row(3)} V${row(2) + 80}`),
-    way(`M${right + 200} ${row(2)} V${row(0) + 80}`),
-    way(`M${right + 200} ${row(0)} V62`),
-    // Where the words change.
+    arrow(`M${right + 200} ${row(7)} V${row(3) + 80}`),
+    arrow(`M${right + 200} ${row(3)} V${row(2) + 80}`),
+    arrow(`M${right + 200} ${row(2)} V${row(0) + 80}`),
+    arrow(`M${right + 200} ${row(0)} V62`),
+    // The boundary between wire and model.
     `<path class="note" d="M${left} ${row(4) - 11} H860"/>`,
     box(right + 26, row(4) + 14, 348, 118, 'paper'),
     box(right + 26, row(4) + 14, 348, 118, 'note'),
-    text(right + 200, row(4) + 40, 'Above the line: the words of the caller.', 'says middle'),
-    text(right + 200, row(4) + 60, 'Below it: the model, the same for all.', 'says middle'),
-    text(right + 200, row(4) + 88, 'Instead of 6 to 8 there may be an agent at a URL,', 'says middle'),
-    text(right + 200, row(4) + 108, 'on a mesh, or in a test: they are Agents too.', 'says middle'),
-    box(right + 118, row(6) + 26, 164, 28, 'paper'),
-    text(right + 200, row(6) + 45, 'readers follow the log', 'says middle'),
+    text(right + 200, row(4) + 40, 'Above the line: wire format of the client.', 'says middle'),
+    text(right + 200, row(4) + 60, 'Below it: the model, the same for all versions.', 'says middle'),
+    text(right + 200, row(4) + 88, 'Steps 6 to 8 may be a remote agent,', 'says middle'),
+    text(right + 200, row(4) + 108, 'an agent on a mesh or a mock agent instead.', 'says middle'),
+    box(right + 108, row(6) + 26, 184, 28, 'paper'),
+    text(right + 200, row(6) + 45, 'subscribers read the log', 'says middle'),
   ];
   return drawing(
     880,
     890,
-    'The life of one request',
-    'A request comes down in eight steps: off the socket, by method and path, by version and operation, read into the ' +
-      'model, to the agent, admitted, run, and stored as numbered events in the ledger. The answer goes back up: ' +
-      'written in the version of the caller, once for all readers, and sent as an answer or as frames of a stream.',
+    'Request lifecycle',
+    'A request passes eight steps: receive, route, determine version and operation, decode into the model, call the agent, ' +
+      'classify the message, execute the process function, and store numbered events in the task store. The response is ' +
+      'encoded in the version of the client, serialized once for all subscribers, and sent as a response or as SSE frames.',
     parts,
   );
 }
 
 function taskStates() {
-  const state = (x, y, name, says, kind = '') =>
+  const state = (x, y, name, note, kind = '') =>
     [
       box(x, y, 180, 56, 'box'),
       text(x + 90, y + 24, name, `title middle ${kind}`),
-      text(x + 90, y + 43, says, 'says middle'),
+      text(x + 90, y + 43, note, 'says middle'),
     ].join('\n');
   const parts = [
     `<circle class="dot" cx="30" cy="178" r="9"/>`,
-    way('M40 178 H68'),
-    state(70, 150, 'submitted', 'taken, not begun'),
-    way('M250 178 H338'),
-    state(340, 150, 'working', 'the agent is at it'),
-    state(340, 20, 'input-required', 'waits for words', 'wait'),
-    state(340, 280, 'auth-required', 'waits for a log-in', 'wait'),
-    way('M400 150 V78'),
-    way('M460 76 V148'),
-    way('M400 206 V278'),
-    way('M460 280 V208'),
+    arrow('M40 178 H68'),
+    state(70, 150, 'submitted', 'accepted, not started'),
+    arrow('M250 178 H338'),
+    state(340, 150, 'working', 'the agent is running'),
+    state(340, 20, 'input-required', 'waits for a message', 'wait'),
+    state(340, 280, 'auth-required', 'waits for a login', 'wait'),
+    arrow('M400 150 V78'),
+    arrow('M460 76 V148'),
+    arrow('M400 206 V278'),
+    arrow('M460 280 V208'),
     text(392, 118, 'asks', 'says end'),
     text(468, 118, 'next message', 'says'),
     text(392, 248, 'asks', 'says end'),
     text(468, 248, 'next message', 'says'),
-    state(680, 20, 'completed', 'it is done', 'good'),
-    state(680, 107, 'failed', 'it went wrong', 'bad'),
-    state(680, 194, 'canceled', 'somebody said stop', 'bad'),
-    state(680, 281, 'rejected', 'the agent will not', 'bad'),
+    state(680, 20, 'completed', 'result available', 'good'),
+    state(680, 107, 'failed', 'error or timeout', 'bad'),
+    state(680, 194, 'canceled', 'stopped by a client', 'bad'),
+    state(680, 281, 'rejected', 'declined by the agent', 'bad'),
     `<path class="way" style="marker-end:none" d="M520 178 H610"/>`,
-    way('M610 178 V48 H678'),
-    way('M610 135 H678'),
-    way('M610 178 V222 H678'),
-    way('M610 222 V309 H678'),
+    arrow('M610 178 V48 H678'),
+    arrow('M610 135 H678'),
+    arrow('M610 178 V222 H678'),
+    arrow('M610 222 V309 H678'),
     text(
       440,
       372,
-      'A task can end from every state on the left; most end from working. Nothing follows an end.',
+      'Every state on the left can lead to a terminal state. A terminal state is final.',
       'says middle',
     ),
   ];
   return drawing(
     880,
     392,
-    'The states of a task',
-    'A task is submitted, then working. From working it may wait as input-required or auth-required and go back to ' +
-      'working with the next message. It ends as completed, failed, canceled or rejected; it can do so from every other state, and nothing follows.',
+    'Task states',
+    'A task is submitted, then working. It may become input-required or auth-required and returns to working with the ' +
+      'next message. It ends as completed, failed, canceled or rejected, from any other state; these states are final.',
     parts,
   );
 }
 
 mkdirSync(folder, { recursive: true });
-writeFileSync(join(folder, 'request-lifecycle.svg'), lifeCycle());
+writeFileSync(join(folder, 'request-lifecycle.svg'), requestLifecycle());
 writeFileSync(join(folder, 'task-states.svg'), taskStates());

@@ -8,8 +8,8 @@ import { runNode, repositoryRoot } from './support/cli/run-command.ts';
 const images = join(repositoryRoot, 'docs/images');
 const drawing = (name: string) => readFileSync(join(images, name), 'utf8');
 
-describe('the drawings', () => {
-  it('are what their script draws', async () => {
+describe('drawings', () => {
+  it('match the output of scripts/drawings.mjs', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'dragoman-drawings-'));
     try {
       const { code, stderr } = await runNode(['scripts/drawings.mjs', folder]).ended;
@@ -24,20 +24,20 @@ describe('the drawings', () => {
     }
   });
 
-  it('tell those who cannot see them what is in them', () => {
+  it('have a title and a description for screen readers', () => {
     for (const name of ['request-lifecycle.svg', 'task-states.svg'])
       expect(drawing(name)).toMatch(/role="img"[^]*<title id="title">\w[^]*<desc id="description">\w/);
   });
 
-  it('name sources that are there', () => {
-    const named = [...drawing('request-lifecycle.svg').matchAll(/[a-z]+\/(?:vX\/)?[\w-]*(?:\.ts)?(?=[ <])/g)];
+  it('name existing source files', () => {
+    const named = [...drawing('request-lifecycle.svg').matchAll(/[a-z]+\/[\w/-]*(?:\.ts)?(?=[ <])/g)];
     const paths = named.map(([path]) => path.replace('vX', 'v1_0'));
-    const sources = paths.filter((path) => /^(server|dialects|engine|ledger|protocol)\//.test(path));
+    const sources = paths.filter((path) => /^(server|dialects|engine|store|protocol)\//.test(path));
     expect(sources.length).toBeGreaterThan(12);
     expect(sources.filter((path) => !existsSync(join(repositoryRoot, 'src', path)))).toEqual([]);
   });
 
-  it('show every state that a task can be in', () => {
+  it('contain every task state', () => {
     const text = drawing('task-states.svg');
     const known = taskStates.filter((state) => state !== 'unknown');
     expect(known.filter((state) => !text.includes(`>${state}<`))).toEqual([]);
