@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  all,
+  collectStream,
   artifactTexts,
   createDeferred,
   onlyTaskOf,
@@ -20,9 +20,9 @@ async function cancelAtWork(
   log?: (entry: LogEntry) => void,
 ) {
   const started = createDeferred();
-  const agent = defineAgent({ name: 'T', description: 'T', process: process(started.open) }, { log });
-  const events = all(agent.stream(userRequest('go')));
-  await started.opened;
+  const agent = defineAgent({ name: 'T', description: 'T', process: process(started.resolve) }, { log });
+  const events = collectStream(agent.stream(userRequest('go')));
+  await started.promise;
   const id = await onlyTaskOf(agent);
   const canceled = await agent.cancelTask({ id });
   return { agent, id, canceled, events: await events };
@@ -53,17 +53,17 @@ describe('canceling', () => {
       (started) =>
         async function* () {
           started();
-          await ignorant.opened;
+          await ignorant.promise;
           try {
             yield 'not heard';
             yield status('completed', 'not heard either');
           } finally {
-            over.open();
+            over.resolve();
           }
         },
     );
-    ignorant.open();
-    await over.opened;
+    ignorant.resolve();
+    await over.promise;
     const task = await agent.getTask({ id });
     expect(task.status.state).toBe('canceled');
     expect(artifactTexts(task)).toEqual([]);
@@ -74,10 +74,10 @@ describe('canceling', () => {
     const late = createDeferred();
     const { agent, id } = await cancelAtWork((started) => async () => {
       started();
-      await late.opened;
+      await late.promise;
       throw new Error('late');
     });
-    late.open();
+    late.resolve();
     await new Promise((resolve) => setImmediate(resolve));
     expect((await agent.getTask({ id })).status.state).toBe('canceled');
   });
@@ -96,11 +96,11 @@ describe('canceling', () => {
               await new Promise(setImmediate);
             }
           } finally {
-            tidy.open();
+            tidy.resolve();
           }
         },
     );
-    await tidy.opened;
+    await tidy.promise;
     expect(statesOf(events).at(-1)).toBe('canceled');
   });
 
@@ -144,12 +144,12 @@ describe('canceling', () => {
       name: 'T',
       description: 'T',
       process: () => {
-        started.open();
+        started.resolve();
         return new Promise(() => {});
       },
     });
     const waiting = agent.send(userRequest('go'));
-    await started.opened;
+    await started.promise;
     const id = await onlyTaskOf(agent);
     await agent.cancelTask({ id });
     expect(expectTask(await waiting).status.state).toBe('canceled');
@@ -170,12 +170,12 @@ describe('canceling', () => {
       description: 'T',
       async process(context) {
         answered = await reasonOf(context.ask('which?'));
-        over.open();
+        over.resolve();
       },
     });
     const { id } = expectTask(await asking.send(userRequest('go')));
     expect((await asking.cancelTask({ id })).status.state).toBe('canceled');
-    await over.opened;
+    await over.promise;
     expect(answered).toBe('CANCELED');
   });
 
@@ -201,7 +201,7 @@ describe('leaving', () => {
       description: 'T',
       async *process() {
         yield 'one';
-        await go.opened;
+        await go.promise;
         yield 'two';
       },
     });
@@ -210,8 +210,8 @@ describe('leaving', () => {
       if (event.kind === 'task') ({ id } = event.task);
       if (event.kind === 'artifact') break;
     }
-    const rest = all(agent.subscribe({ id }));
-    go.open();
+    const rest = collectStream(agent.subscribe({ id }));
+    go.resolve();
     expect(statesOf(await rest)).toEqual(['working', 'completed']);
     expect(artifactTexts(await agent.getTask({ id }))).toEqual(['onetwo']);
   });

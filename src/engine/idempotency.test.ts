@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
-  all,
+  collectStream,
   artifactTexts,
   type Deferred,
   createDeferred,
@@ -35,11 +35,11 @@ describe.each<[string, () => Promise<TaskStore>]>([
         description: 'T',
         async *process(context) {
           runs.push(context.text);
-          if (context.text === 'slow') await go.opened;
+          if (context.text === 'slow') await go.promise;
           if (context.text === 'ask') {
             const answer = textOf((await context.ask('Which?')).parts);
             runs.push(answer);
-            if (answer === 'slow') await go.opened;
+            if (answer === 'slow') await go.promise;
             yield answer;
           } else yield context.text;
         },
@@ -71,23 +71,23 @@ describe.each<[string, () => Promise<TaskStore>]>([
   it('does not run twice while the first runs, and gets the same end', async () => {
     const working = expectTask(await agent.send(userRequest('slow', { messageId: 'm' }, immediately)));
     const again = agent.send(userRequest('slow', { messageId: 'm' }));
-    const streamed = all(agent.stream(userRequest('slow', { messageId: 'm' })));
+    const streamed = collectStream(agent.stream(userRequest('slow', { messageId: 'm' })));
     const now = expectTask(await agent.send(userRequest('slow', { messageId: 'm' }, immediately)));
     expect(now).toMatchObject({ id: working.id, status: { state: 'working' } });
-    go.open();
+    go.resolve();
     expect(expectTask(await again)).toMatchObject({ id: working.id, status: { state: 'completed' } });
     expect((await streamed).map(({ kind }) => kind)).toEqual(['task', 'status', 'artifact', 'status']);
     expect(runs).toEqual(['slow']);
   });
 
   it('does not run twice when it is streamed, and tells the same story', async () => {
-    const first = await all(agent.stream(userRequest('hi', { messageId: 'm' })));
+    const first = await collectStream(agent.stream(userRequest('hi', { messageId: 'm' })));
     const kinds = first.map(({ kind, sequence }) => [kind, sequence]);
-    const second = await all(agent.stream(userRequest('hi', { messageId: 'm' })));
+    const second = await collectStream(agent.stream(userRequest('hi', { messageId: 'm' })));
     expect(second.map(({ kind, sequence }) => [kind, sequence])).toEqual(kinds);
-    expect(await all(agent.stream(userRequest('hi', { messageId: 'm' }, { afterSequence: 2 })))).toEqual(
-      first.slice(2),
-    );
+    expect(
+      await collectStream(agent.stream(userRequest('hi', { messageId: 'm' }, { afterSequence: 2 }))),
+    ).toEqual(first.slice(2));
     expect(runs).toEqual(['hi']);
   });
 
@@ -96,9 +96,9 @@ describe.each<[string, () => Promise<TaskStore>]>([
     const first = expectTask(await agent.send(userRequest('L', { messageId: 'a', taskId: id })));
     expect(artifactTexts(first)).toEqual(['L']);
     expect(await agent.send(userRequest('L', { messageId: 'a', taskId: id }))).toEqual(first);
-    expect(await all(agent.stream(userRequest('L', { messageId: 'a', taskId: id })))).toMatchObject([
-      { kind: 'task', task: { id, status: { state: 'completed' } } },
-    ]);
+    expect(await collectStream(agent.stream(userRequest('L', { messageId: 'a', taskId: id })))).toMatchObject(
+      [{ kind: 'task', task: { id, status: { state: 'completed' } } }],
+    );
     expect(runs).toEqual(['ask', 'L']);
     expect(first.history).toHaveLength(3);
   });
@@ -108,7 +108,7 @@ describe.each<[string, () => Promise<TaskStore>]>([
     const answers = await Promise.all([
       agent.send(userRequest('L', { messageId: 'a', taskId: id })),
       agent.send(userRequest('L', { messageId: 'a', taskId: id })),
-      all(agent.stream(userRequest('L', { messageId: 'a', taskId: id }))),
+      collectStream(agent.stream(userRequest('L', { messageId: 'a', taskId: id }))),
     ]);
     expect(expectTask(answers[1])).toEqual(expectTask(answers[0]));
     expect(answers[2].at(-1)).toMatchObject({ kind: expect.stringMatching(/task|status/) });
@@ -124,7 +124,7 @@ describe.each<[string, () => Promise<TaskStore>]>([
       await agent.send(userRequest('slow', { messageId: 'a', taskId: id }, immediately)),
     );
     expect(third.status.state).toBe('working');
-    go.open();
+    go.resolve();
     expect(expectTask(await second)).toEqual(expectTask(await first));
     expect(runs).toEqual(['ask', 'slow']);
   });

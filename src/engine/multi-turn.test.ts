@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  all,
+  collectStream,
   artifactTexts,
   createDeferred,
   reasonOf,
@@ -54,11 +54,11 @@ describe.each([
 
   it('gets its answer by a stream, which begins with the task as it stood', async () => {
     const agent = make();
-    const first = await all(agent.stream(userRequest('a shirt')));
+    const first = await collectStream(agent.stream(userRequest('a shirt')));
     expect(statesOf(first)).toEqual(['submitted', 'working', 'input-required']);
     expect(lintStream(first)).toEqual([]);
     const { id } = expectTask(reduce(first) as never);
-    const second = await all(agent.stream(userRequest('L', { taskId: id })));
+    const second = await collectStream(agent.stream(userRequest('L', { taskId: id })));
     expect(statesOf(second)).toEqual(['input-required', 'working', 'completed']);
     expect(lintStream(second)).toEqual([]);
     expect(artifactTexts(await agent.getTask({ id }))).toEqual(['Your size: L']);
@@ -91,17 +91,17 @@ describe('authorization', () => {
     const loggedIn = createDeferred();
     const agent = define(async function* () {
       yield status('auth-required', 'Log in at https://login.example');
-      await loggedIn.opened;
+      await loggedIn.promise;
       yield status('working');
       yield 'your mails';
     });
-    const events = all(agent.stream(userRequest('my mails')));
+    const events = collectStream(agent.stream(userRequest('my mails')));
     const waiting = expectTask(await agent.send(userRequest('more mails')));
     expect(waiting.status.state).toBe('auth-required');
     expect(await reasonOf(agent.send(userRequest('I did', { taskId: waiting.id })))).toBe(
       'UNSUPPORTED_OPERATION',
     );
-    loggedIn.open();
+    loggedIn.resolve();
     expect(statesOf(await events)).toEqual(['submitted', 'working', 'auth-required', 'working', 'completed']);
   });
 });
@@ -111,7 +111,7 @@ describe('a message', () => {
     const agent = define(({ text }) => text);
     const { id } = expectTask(await agent.send(userRequest('hi')));
     expect(await reasonOf(agent.send(userRequest('again', { taskId: id })))).toBe('UNSUPPORTED_OPERATION');
-    expect(await reasonOf(all(agent.stream(userRequest('again', { taskId: id }))))).toBe(
+    expect(await reasonOf(collectStream(agent.stream(userRequest('again', { taskId: id }))))).toBe(
       'UNSUPPORTED_OPERATION',
     );
   });
@@ -119,22 +119,22 @@ describe('a message', () => {
   it('is refused by a task that works', async () => {
     const go = createDeferred();
     const agent = define(async () => {
-      await go.opened;
+      await go.promise;
     });
     const { id } = expectTask(
       await agent.send(userRequest('hi', {}, { configuration: { returnImmediately: true } })),
     );
     expect(await reasonOf(agent.send(userRequest('more', { taskId: id })))).toBe('UNSUPPORTED_OPERATION');
-    go.open();
+    go.resolve();
   });
 
   it('is refused when its task is not there', async () => {
     const agent = define(({ text }) => text);
     expect(await reasonOf(agent.send(userRequest('hi', { taskId: 'nothing' })))).toBe('TASK_NOT_FOUND');
-    expect(await reasonOf(all(agent.stream(userRequest('hi', { taskId: 'nothing' }))))).toBe(
+    expect(await reasonOf(collectStream(agent.stream(userRequest('hi', { taskId: 'nothing' }))))).toBe(
       'TASK_NOT_FOUND',
     );
-    expect(await reasonOf(all(agent.subscribe({ id: 'nothing' })))).toBe('TASK_NOT_FOUND');
+    expect(await reasonOf(collectStream(agent.subscribe({ id: 'nothing' })))).toBe('TASK_NOT_FOUND');
     expect(await reasonOf(agent.getTask({ id: 'nothing' }))).toBe('TASK_NOT_FOUND');
   });
 
@@ -172,15 +172,15 @@ describe('an answer', () => {
   it('comes at once when it is asked to', async () => {
     const go = createDeferred();
     const agent = define(async () => {
-      await go.opened;
+      await go.promise;
       return 'done';
     });
     const task = expectTask(
       await agent.send(userRequest('hi', {}, { configuration: { returnImmediately: true } })),
     );
     expect(task.status.state).toBe('working');
-    const events = all(agent.subscribe({ id: task.id }));
-    go.open();
+    const events = collectStream(agent.subscribe({ id: task.id }));
+    go.resolve();
     expect(statesOf(await events)).toEqual(['working', 'completed']);
   });
 
@@ -199,10 +199,10 @@ describe('an answer', () => {
       yield 'a';
       yield 'b';
     });
-    const events = await all(agent.stream(userRequest('hi')));
+    const events = await collectStream(agent.stream(userRequest('hi')));
     const { id } = expectTask(reduce(events) as never);
-    expect(await all(agent.subscribe({ id, afterSequence: 3 }))).toEqual(events.slice(3));
-    expect(await all(agent.subscribe({ id, afterSequence: 5 }))).toEqual([]);
-    expect(await reasonOf(all(agent.subscribe({ id })))).toBe('UNSUPPORTED_OPERATION');
+    expect(await collectStream(agent.subscribe({ id, afterSequence: 3 }))).toEqual(events.slice(3));
+    expect(await collectStream(agent.subscribe({ id, afterSequence: 5 }))).toEqual([]);
+    expect(await reasonOf(collectStream(agent.subscribe({ id })))).toBe('UNSUPPORTED_OPERATION');
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  all,
+  collectStream,
   artifactTexts,
   reasonOf,
   userRequest,
@@ -28,9 +28,9 @@ describe('the task of one owner', () => {
     ['getting', (id: string, agent: ReturnType<typeof asking>) => agent.getTask({ id }, bob)],
     ['canceling', (id, agent) => agent.cancelTask({ id }, bob)],
     ['sending', (id, agent) => agent.send(userRequest('L', { taskId: id }), bob)],
-    ['streaming', (id, agent) => all(agent.stream(userRequest('L', { taskId: id }), bob))],
-    ['subscribing', (id, agent) => all(agent.subscribe({ id }, bob))],
-    ['resuming', (id, agent) => all(agent.subscribe({ id, afterSequence: 0 }, bob))],
+    ['streaming', (id, agent) => collectStream(agent.stream(userRequest('L', { taskId: id }), bob))],
+    ['subscribing', (id, agent) => collectStream(agent.subscribe({ id }, bob))],
+    ['resuming', (id, agent) => collectStream(agent.subscribe({ id, afterSequence: 0 }, bob))],
     [
       'configuring',
       (taskId, agent) => agent.createPushConfig({ taskId, id: '', url: 'https://b.example' }, bob),

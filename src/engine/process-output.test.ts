@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  all,
+  collectStream,
   artifactTexts,
   reasonOf,
   statusTextOf,
@@ -98,7 +98,7 @@ describe('a process', () => {
   });
 
   it('says a yielded message with the state it is in', async () => {
-    const events = await all(
+    const events = await collectStream(
       agent(async function* () {
         yield { messageId: 'x', role: 'agent', parts: [{ text: 'thinking' }] };
       }).stream(userRequest('go')),
@@ -128,7 +128,7 @@ describe('a process', () => {
   });
 
   it('begins an artifact with its first chunk and closes it with its last', async () => {
-    const events = await all(
+    const events = await collectStream(
       agent(async function* () {
         yield chunk('a', 'one ');
         yield chunk('a', 'two', { lastChunk: true });
@@ -142,7 +142,7 @@ describe('a process', () => {
   });
 
   it('goes from submitted through working to its end', async () => {
-    const events = await all(agent(() => 'x').stream(userRequest('go')));
+    const events = await collectStream(agent(() => 'x').stream(userRequest('go')));
     expect(statesOf(events)).toEqual(['submitted', 'working', 'completed']);
     expect(events.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4]);
     expect(events[0]).toMatchObject({ kind: 'task', task: { history: [{ parts: [{ text: 'go' }] }] } });
@@ -233,7 +233,7 @@ describe('a process that fails', () => {
   });
 
   it('ends the task when it adds to an artifact after its last chunk', async () => {
-    const events = await all(
+    const events = await collectStream(
       agent(async function* () {
         yield chunk('a', 'all', { lastChunk: true });
         yield chunk('a', 'more');
@@ -253,7 +253,7 @@ it('refuses to show an extended card that there is not, and shows the one there 
 it('needs the extensions that it says it needs', async () => {
   const local = agent(() => 'x', { extensions: [{ uri: 'urn:x', required: true }, { uri: 'urn:y' }] });
   expect(await reasonOf(local.send(userRequest('go')))).toBe('EXTENSION_SUPPORT_REQUIRED');
-  expect(await reasonOf(all(local.stream(userRequest('go'), { extensions: ['urn:y'] })))).toBe(
+  expect(await reasonOf(collectStream(local.stream(userRequest('go'), { extensions: ['urn:y'] })))).toBe(
     'EXTENSION_SUPPORT_REQUIRED',
   );
   expect(expectTask(await local.send(userRequest('go'), { extensions: ['urn:x'] })).status.state).toBe(

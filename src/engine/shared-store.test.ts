@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
-  all,
+  collectStream,
   artifactTexts,
   createDeferred,
   reasonOf,
@@ -73,13 +73,13 @@ describe('agents that share a file', () => {
     const go = createDeferred();
     const one = await agentOf(async function* () {
       yield 'a';
-      await go.opened;
+      await go.promise;
       yield 'b';
     });
     const two = await agentOf(never);
     const { id } = expectTask(await one.send(userRequest('hi', {}, immediately)));
-    const events = all(two.subscribe({ id }));
-    go.open();
+    const events = collectStream(two.subscribe({ id }));
+    go.resolve();
     expect(statesOf(await events).at(-1)).toBe('completed');
     expect(artifactTexts(await two.getTask({ id }))).toEqual(['ab']);
   });
@@ -120,22 +120,22 @@ describe('agents that share a file', () => {
       const one = await agentOf(async function* ({ signal }) {
         try {
           yield 'a';
-          await go.opened;
+          await go.promise;
           yield 'b';
           await new Promise((resolve) => setImmediate(resolve));
           yield 'c';
           await new Promise((resolve) => signal.addEventListener('abort', resolve));
         } finally {
-          ended.open();
+          ended.resolve();
         }
       });
       const two = await agentOf(never);
       const { id } = expectTask(await one.send(userRequest('hi', {}, immediately)));
-      const events = isFollowed ? all(one.subscribe({ id })) : undefined;
+      const events = isFollowed ? collectStream(one.subscribe({ id })) : undefined;
       expect((await two.cancelTask({ id })).status.state).toBe('canceled');
       if (events) expect(statesOf(await events).at(-1)).toBe('canceled');
-      go.open();
-      await ended.opened;
+      go.resolve();
+      await ended.promise;
       for (const agent of [one, two]) {
         const task = await agent.getTask({ id });
         expect(task.status.state).toBe('canceled');
@@ -150,7 +150,7 @@ describe('agents that share a file', () => {
     ends.push(() => hook.stop());
     const go = createDeferred();
     const one = await agentOf(async function* () {
-      await go.opened;
+      await go.promise;
       yield 'a';
     });
     const two = await agentOf(never);
@@ -159,11 +159,11 @@ describe('agents that share a file', () => {
     await two.createPushConfig({ taskId: id, id: 'two', url: `${hook.url}/two` });
     const three = await agentOf(never);
     expect((await three.listPushConfigs({ taskId: id })).configs).toHaveLength(2);
-    go.open();
+    go.resolve();
     const ledger = await open();
     await waitUntilTrue(async () => (await ledger.listDeliveries()).length === 0);
     for (const path of ['/hook/one', '/hook/two']) {
-      const ids = hook.posted.filter((each) => each.path === path).map((each) => each.id);
+      const ids = hook.received.filter((each) => each.path === path).map((each) => each.id);
       expect(ids.length).toBeGreaterThan(1);
       expect(new Set(ids).size).toBe(ids.length);
     }

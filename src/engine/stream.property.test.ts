@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { all, userRequest } from '../../test/support/engine/conversation.ts';
+import { collectStream, userRequest } from '../../test/support/engine/conversation.ts';
 import { lintStream } from '../protocol/lint-stream.ts';
 import type { Message } from '../protocol/message.ts';
 import { reduce } from '../protocol/reduce.ts';
@@ -59,7 +59,7 @@ it('tells a legal story that amounts to the task, whatever its agent gives', asy
             if (end === 'throws') throw new Error('no');
           },
         });
-        const events = await all(agent.stream(userRequest('go')));
+        const events = await collectStream(agent.stream(userRequest('go')));
         expect(lintStream(events).filter(({ level }) => level === 'error')).toEqual([]);
         if (events[0]?.kind === 'message') return;
         const told = reduce(events) as Task;

@@ -15,7 +15,7 @@ function stuck(options: AgentOptions, process?: (go: Promise<void>) => ProcessFu
   const clock = new SteppedClock();
   const go = createDeferred();
   const agent = defineAgent(
-    { name: 'T', description: 'T', process: process?.(go.opened) ?? (() => go.opened) },
+    { name: 'T', description: 'T', process: process?.(go.promise) ?? (() => go.promise) },
     { clock, ...options },
   );
   return { agent, clock, go };
@@ -45,13 +45,13 @@ describe('a silent agent', () => {
   it('is told to stop', async () => {
     const told = createDeferred();
     const { agent, clock } = stuck({ idleTimeout: 1_000 }, () => async ({ signal }) => {
-      signal.addEventListener('abort', told.open);
-      await told.opened;
+      signal.addEventListener('abort', told.resolve);
+      await told.promise;
     });
     const sent = agent.send(userRequest('hi'));
     await new Promise(setImmediate);
     clock.step(1_000);
-    await told.opened;
+    await told.promise;
     expect(expectTask(await sent).status.state).toBe('failed');
   });
 
@@ -63,9 +63,9 @@ describe('a silent agent', () => {
       () =>
         async function* () {
           for (const [i, step] of steps.entries()) {
-            await step.opened;
+            await step.promise;
             yield `${i}`;
-            seen[i]?.open();
+            seen[i]?.resolve();
           }
         },
     );
@@ -73,18 +73,18 @@ describe('a silent agent', () => {
     for (const [i, step] of steps.entries()) {
       await new Promise(setImmediate);
       clock.step(900);
-      step.open();
-      if (i < 2) await seen[i]?.opened;
+      step.resolve();
+      if (i < 2) await seen[i]?.promise;
     }
     expect(expectTask(await sent).status.state).toBe('completed');
   });
 
   it('may take its time for ever when nobody minds', async () => {
     const { agent, clock, go } = stuck({ idleTimeout: 0 });
-    expect(clock.isWatched).toBe(false);
+    expect(clock.hasTimers).toBe(false);
     const sent = agent.send(userRequest('hi'));
     clock.step(1e9);
-    go.open();
+    go.resolve();
     expect(expectTask(await sent).status.state).toBe('completed');
   });
 });
@@ -97,12 +97,12 @@ describe('a deadline', () => {
       (go) =>
         async function* () {
           yield 'begun';
-          step.open();
+          step.resolve();
           await go;
         },
     );
     const sent = agent.send(userRequest('hi'));
-    await step.opened;
+    await step.promise;
     clock.step(9_999);
     expect((await agent.listTasks({ status: 'working' })).tasks).toHaveLength(1);
     clock.step(1);
@@ -149,7 +149,7 @@ it('never writes a time that goes back', async () => {
 
 it('stops its clock when it is closed', async () => {
   const { agent, clock } = stuck({});
-  expect(clock.isWatched).toBe(true);
+  expect(clock.hasTimers).toBe(true);
   await agent.close();
-  expect(clock.isWatched).toBe(false);
+  expect(clock.hasTimers).toBe(false);
 });

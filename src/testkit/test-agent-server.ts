@@ -83,7 +83,7 @@ export class TestAgentServer implements AsyncDisposable {
       ledger: options.taskStore,
       newId: options.generateId,
       hideInitialTask: options.streamStart === 'played',
-      drawFaults: (plan) => this.#draw.draw([...plan.faults, ...this.#faults]),
+      drawFaults: (plan) => this.#draw.select([...plan.faults, ...this.#faults]),
       decide: (incoming, ids) =>
         this.#directives.decide(incoming, ids) ??
         this.#queue.decide(incoming) ??
@@ -110,7 +110,7 @@ export class TestAgentServer implements AsyncDisposable {
       admin: admin ? new AdminApi(this.#administered(), allowAdminFrom).listener : undefined,
       faultsAt: (path) =>
         path.includes('/.well-known/')
-          ? this.#draw.draw([...this.#scripts.cardFaults, ...this.#faults], 'card')
+          ? this.#draw.select([...this.#scripts.cardFaults, ...this.#faults], 'card')
           : [],
       tools: {
         clock: this.clock,

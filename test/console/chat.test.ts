@@ -234,17 +234,17 @@ describe.skipIf(!browser)('talking in a browser', () => {
       message: { messageId: 'p', role: 'user', parts: [{ text: 'hi' }] },
       configuration: { pushConfig: { url: `${hook.url}?key=hush` } },
     });
-    await hook.until(() => hook.posted.length > 0);
+    await hook.waitUntil(() => hook.received.length > 0);
     await tab.choose(at(0));
     await tab.show('Tasks');
     await tab.page.getByRole('tab', { name: /push/i }).click();
     const row = tab.page.getByRole('row').filter({ hasText: hook.url });
     await row.getByText('given up').waitFor();
     expect(await row.innerText()).not.toContain('hush');
-    hook.manner = () => 200;
+    hook.behavior = () => 200;
     await row.getByRole('button', { name: 'Retry' }).click();
     await tab.page.getByText('It is being tried again.').waitFor();
-    await waitUntilTrue(() => hook.taken.length > 0);
+    await waitUntilTrue(() => hook.accepted.length > 0);
     await tab.page.getByRole('button', { name: 'Refresh' }).click();
     await row.waitFor({ state: 'detached' });
     await hook.stop();

@@ -23,7 +23,7 @@ const writer = defineAgent({
   async *process({ text }) {
     const details = text === 'a file' ? { name: 'story.txt' } : {};
     for (const [at, page] of pages.entries()) {
-      await gates[at]?.opened;
+      await gates[at]?.promise;
       const written = text === 'code' && at === 0 ? `\`\`\`js\n${page}` : page;
       yield chunk('story', written, { ...details, lastChunk: at === pages.length - 1 });
     }
@@ -80,20 +80,20 @@ describe.skipIf(!browser)('a long text that grows', () => {
       await tab.page.getByRole('textbox', { name: 'Message' }).fill(what);
       await tab.page.getByRole('button', { name: 'Send' }).click();
       for (const [at, name] of ['first', 'second'].entries()) {
-        gates[at]?.open();
+        gates[at]?.resolve();
         await isInSight(`${name} line 599`);
       }
 
       await scroll(-700);
       const reading = await top();
-      gates[2]?.open();
+      gates[2]?.resolve();
       await box.getByRole('button', { name: /more characters$/ }).waitFor();
       expect(await top()).toBe(reading);
       expect(await box.innerText()).not.toContain('third line');
 
       await scroll(100_000);
       await isInSight('third line 599');
-      gates[3]?.open();
+      gates[3]?.resolve();
       await isInSight('last line 599');
       await box.getByText('completed').first().waitFor();
 

@@ -32,7 +32,7 @@ function benchOf(broker: TestBroker, open: (url: string) => ReturnType<LinkBench
       const relay = await startTcpRelay(broker.port);
       relays.push(relay);
       const link = await open(broker.url.replace(String(broker.port), String(relay.port)));
-      return { link, kill: () => relay.cut() };
+      return { link, kill: () => relay.disconnect() };
     },
     crash: async (meanwhile) => {
       await broker.kill();

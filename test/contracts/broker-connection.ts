@@ -59,9 +59,9 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
     it('delivers a message with its properties', async () => {
       const [one, two] = [await open(), await open()];
       const got = new Collector();
-      await two.subscribe(topic('a'), got.take);
+      await two.subscribe(topic('a'), got.add);
       await one.publish(topic('a'), '{"hello":"wörld"}', { replyTo: 'x/y' });
-      expect(await got.until(1)).toEqual([
+      expect(await got.waitForCount(1)).toEqual([
         {
           topic: topic('a'),
           payload: '{"hello":"wörld"}',
@@ -74,22 +74,22 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
     it('delivers to everybody who subscribed, its own link included', async () => {
       const [one, two] = [await open(), await open()];
       const [mine, theirs] = [new Collector(), new Collector()];
-      await one.subscribe(topic('>'), mine.take);
-      await two.subscribe(topic('*'), theirs.take);
+      await one.subscribe(topic('>'), mine.add);
+      await two.subscribe(topic('*'), theirs.add);
       await one.publish(topic('a'), '1');
-      await Promise.all([mine.until(1), theirs.until(1)]);
+      await Promise.all([mine.waitForCount(1), theirs.waitForCount(1)]);
       expect([mine.payloads, theirs.payloads]).toEqual([['1'], ['1']]);
     });
 
     it('matches whole levels, and one or more at the end', async () => {
       const link = await open();
       const [one, more, both] = [new Collector(), new Collector(), new Collector()];
-      await link.subscribe(topic('a/*/c'), one.take);
-      await link.subscribe(topic('a/>'), more.take);
-      await link.subscribe([topic('a/b'), topic('z/>')], both.take);
+      await link.subscribe(topic('a/*/c'), one.add);
+      await link.subscribe(topic('a/>'), more.add);
+      await link.subscribe([topic('a/b'), topic('z/>')], both.add);
       for (const rest of ['a', 'a/b', 'a/b/c', 'a/b.d e/c', 'a/b/c/d', 'ab/b/c', 'a/*/ü>', 'z/end'])
         await link.publish(topic(rest), rest);
-      await Promise.all([one.until(2), more.until(5), both.until(2)]);
+      await Promise.all([one.waitForCount(2), more.waitForCount(5), both.waitForCount(2)]);
       expect(one.payloads).toEqual(['a/b/c', 'a/b.d e/c']);
       expect(more.payloads).toEqual(['a/b', 'a/b/c', 'a/b.d e/c', 'a/b/c/d', 'a/*/ü>']);
       expect(more.all.map((delivery) => delivery.topic)).toEqual(more.payloads.map(topic));
@@ -99,7 +99,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
     it('carries properties of every kind', async () => {
       const link = await open();
       const got = new Collector();
-      await link.subscribe(topic('a'), got.take);
+      await link.subscribe(topic('a'), got.add);
       const properties = {
         a2aUserConfig: { user_profile: { id: 'alice', roles: ['a', 'b'], age: 3, isNew: true, none: null } },
         callDepth: 3,
@@ -112,7 +112,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
         long: 'x'.repeat(10_240),
       };
       await link.publish(topic('a'), '', { ...properties, left: undefined });
-      const [delivery] = await got.until(1);
+      const [delivery] = await got.waitForCount(1);
       expect(delivery?.properties).toEqual(properties);
       expect(delivery?.payload).toBe('');
     });
@@ -120,30 +120,30 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
     it('gives a copy of properties, not what the publisher still has', async () => {
       const link = await open();
       const got = new Collector();
-      await link.subscribe(topic('a'), got.take);
+      await link.subscribe(topic('a'), got.add);
       const properties = { map: { inside: 1 } };
       const published = link.publish(topic('a'), '', properties);
       properties.map.inside = 2;
       await published;
-      expect((await got.until(1))[0]?.properties).toEqual({ map: { inside: 1 } });
+      expect((await got.waitForCount(1))[0]?.properties).toEqual({ map: { inside: 1 } });
     });
 
     it('keeps the order of a topic', async () => {
       const [one, two] = [await open(), await open()];
       const got = new Collector();
-      await two.subscribe(topic('>'), got.take, { queue: queue() });
+      await two.subscribe(topic('>'), got.add, { queue: queue() });
       await Promise.all(numberTexts(1_000).map((number) => one.publish(topic('a'), number)));
-      await got.until(1_000);
+      await got.waitForCount(1_000);
       expect(got.payloads).toEqual(numberTexts(1_000));
     });
 
     it('carries a megabyte', async () => {
       const link = await open();
       const got = new Collector();
-      await link.subscribe(topic('a'), got.take);
+      await link.subscribe(topic('a'), got.add);
       const payload = 'x'.repeat(1_000_000);
       await link.publish(topic('a'), payload);
-      expect((await got.until(1))[0]?.payload === payload).toBe(true);
+      expect((await got.waitForCount(1))[0]?.payload === payload).toBe(true);
     });
 
     it('delivers again what a subscriber that was killed had not finished', async () => {
@@ -151,16 +151,16 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       const mortal = await openMortal();
       const gate = newGate();
       const [begun, got] = [new Collector(), new Collector()];
-      const work = async (delivery: Parameters<typeof begun.take>[0]): Promise<void> => {
-        begun.take(delivery);
-        if (delivery.payload !== '0') await gate.passed;
+      const work = async (delivery: Parameters<typeof begun.add>[0]): Promise<void> => {
+        begun.add(delivery);
+        if (delivery.payload !== '0') await gate.opened;
       };
       await mortal.link.subscribe(topic('a'), work, { queue: queue() });
       for (const number of numberTexts(3)) await one.publish(topic('a'), number);
-      await begun.until(3);
+      await begun.waitForCount(3);
       mortal.kill();
-      await two.subscribe(topic('a'), got.take, { queue: queue() });
-      await got.until(2);
+      await two.subscribe(topic('a'), got.add, { queue: queue() });
+      await got.waitForCount(2);
       // The broker may have missed the acknowledgement of the first message. Redelivery does not keep the order:
       // JetStream appends a message to the tail if the broker notices the dead subscriber late.
       expect(got.payloads.filter((payload) => payload !== '0').toSorted()).toEqual(['1', '2']);
@@ -178,9 +178,9 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       ).rejects.toMatchObject(refusal);
       await first.close();
       const got = new Collector();
-      await two.subscribe(topic('a'), got.take, { queue: queue() });
+      await two.subscribe(topic('a'), got.add, { queue: queue() });
       await one.publish(topic('a'), '1');
-      await got.until(1);
+      await got.waitForCount(1);
     });
 
     it('shares a queue among those who ask for it', async () => {
@@ -190,20 +190,20 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       const options = { queue: queue(), shared: true, concurrency: 10 };
       const worker =
         (mine: Collector) =>
-        async (delivery: Parameters<typeof mine.take>[0]): Promise<void> => {
-          mine.take(delivery);
-          both.take(delivery);
-          await gate.passed;
+        async (delivery: Parameters<typeof mine.add>[0]): Promise<void> => {
+          mine.add(delivery);
+          both.add(delivery);
+          await gate.opened;
         };
       await one.subscribe(topic('>'), worker(left), options);
       await two.subscribe(topic('>'), worker(right), options);
       const published = Promise.all(numberTexts(40).map((number) => three.publish(topic('a'), number)));
       // Nobody gets more than it can work on, so both have some.
-      await both.until(20);
+      await both.waitForCount(20);
       expect([left.all.length, right.all.length]).toEqual([10, 10]);
       gate.open();
       await published;
-      await both.until(40);
+      await both.waitForCount(40);
       expect(both.payloads.toSorted((a, b) => Number(a) - Number(b))).toEqual(numberTexts(40));
     });
 
@@ -216,16 +216,16 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       await mortal.link.subscribe(
         topic('>'),
         async (delivery) => {
-          begun.take(delivery);
-          await gate.passed;
+          begun.add(delivery);
+          await gate.opened;
         },
         options,
       );
       for (const number of numberTexts(4)) await two.publish(topic('a'), number);
-      await begun.until(4);
-      await one.subscribe(topic('>'), got.take, options);
+      await begun.waitForCount(4);
+      await one.subscribe(topic('>'), got.add, options);
       mortal.kill();
-      await got.until(4);
+      await got.waitForCount(4);
       expect(got.payloads.toSorted()).toEqual(numberTexts(4));
     });
 
@@ -233,13 +233,13 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       const [one, two, three] = [await open(), await open(), await open()];
       const got = new Collector();
       const options = { queue: queue(), shared: true };
-      const first = await one.subscribe(topic('>'), got.take, options);
-      await two.subscribe(topic('>'), got.take, options);
+      const first = await one.subscribe(topic('>'), got.add, options);
+      await two.subscribe(topic('>'), got.add, options);
       await three.publish(topic('a'), '0');
-      await got.until(1);
+      await got.waitForCount(1);
       await first.close();
       for (const number of ['1', '2', '3']) await three.publish(topic('a'), number);
-      await got.until(4);
+      await got.waitForCount(4);
       expect(got.payloads.toSorted()).toEqual(numberTexts(4));
     });
 
@@ -249,8 +249,8 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       await first.close();
       for (const number of numberTexts(5)) await two.publish(topic('a'), number, { number: Number(number) });
       const got = new Collector();
-      await one.subscribe(topic('*'), got.take, { queue: queue() });
-      await got.until(5);
+      await one.subscribe(topic('*'), got.add, { queue: queue() });
+      await got.waitForCount(5);
       expect(got.payloads).toEqual(numberTexts(5));
       expect(got.all.map(({ properties }) => properties)).toEqual(
         [0, 1, 2, 3, 4].map((number) => ({ number })),
@@ -265,23 +265,23 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
         topic('a'),
         async (delivery) => {
           most = Math.max(most, ++working);
-          begun.take(delivery);
-          await gate.passed;
+          begun.add(delivery);
+          await gate.opened;
           working--;
         },
         { queue: queue(), concurrency: 3 },
       );
       const published = Promise.all(numberTexts(30).map((number) => one.publish(topic('a'), number)));
-      await begun.until(3);
+      await begun.waitForCount(3);
       // A message that goes round behind the others shows that no more are coming.
       const mark = new Collector();
-      await one.subscribe(topic('mark'), mark.take);
+      await one.subscribe(topic('mark'), mark.add);
       await one.publish(topic('mark'), '');
-      await mark.until(1);
+      await mark.waitForCount(1);
       expect(begun.all).toHaveLength(3);
       gate.open();
       await published;
-      await begun.until(30);
+      await begun.waitForCount(30);
       expect(most).toBe(3);
     });
 
@@ -289,19 +289,19 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       const link = await open();
       const got = new Collector();
       await link.subscribe(topic('a'), async (delivery) => {
-        got.take(delivery);
+        got.add(delivery);
         if (delivery.payload === '0') throw new Error('on purpose');
       });
       await link.subscribe(topic('b'), (delivery) => {
-        got.take(delivery);
+        got.add(delivery);
         if (delivery.payload === '2') throw new Error('on purpose, at once');
       });
       await link.publish(topic('a'), '0');
       await link.publish(topic('a'), '1');
-      await got.until(2);
+      await got.waitForCount(2);
       await link.publish(topic('b'), '2');
       await link.publish(topic('b'), '3');
-      await got.until(4);
+      await got.waitForCount(4);
       expect(got.payloads).toEqual(numberTexts(4));
     });
 
@@ -312,33 +312,33 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
       const subscription = await two.subscribe(
         topic('a'),
         async (delivery) => {
-          begun.take(delivery);
-          await gate.passed;
+          begun.add(delivery);
+          await gate.opened;
           isDone = true;
         },
         { queue: queue() },
       );
       await one.publish(topic('a'), '1');
-      await begun.until(1);
+      await begun.waitForCount(1);
       const closed = (what === 'link' ? two : subscription).close().then(() => isDone);
       gate.open();
       expect(await closed).toBe(true);
       // It was acknowledged, so nobody gets it again.
       const got = new Collector();
-      await one.subscribe(topic('>'), got.take, { queue: queue() });
+      await one.subscribe(topic('>'), got.add, { queue: queue() });
       await one.publish(topic('a'), '2');
-      await got.until(1);
+      await got.waitForCount(1);
       expect(got.payloads).toEqual(['2']);
     });
 
     it('gives nothing to whoever has left', async () => {
       const link = await open();
       const [gone, here] = [new Collector(), new Collector()];
-      const subscription = await link.subscribe(topic('>'), gone.take);
-      await link.subscribe(topic('>'), here.take);
+      const subscription = await link.subscribe(topic('>'), gone.add);
+      await link.subscribe(topic('>'), here.add);
       await subscription.close();
       await link.publish(topic('a'), '1');
-      await here.until(1);
+      await here.waitForCount(1);
       expect(gone.all).toEqual([]);
     });
 
@@ -394,7 +394,7 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
         async (delivery) => {
           // What is being worked on when the broker dies cannot be acknowledged then.
           if (++worked % 10 === 0) await new Promise(setImmediate);
-          got.take(delivery);
+          got.add(delivery);
         },
         { queue: queue(), concurrency: 16 },
       );
@@ -405,11 +405,11 @@ export function describeLink(name: string, start: () => Promise<LinkBench>, hasB
         for (let at = from; at < to; at++) published.push(one.publish(topic(`a/${at % 3}`), String(at)));
       };
       send(0, 500);
-      await got.until(50);
+      await got.waitForCount(50);
       await bench.crash?.(async () => send(500, 1_000));
       send(1_000, 1_500);
       await Promise.all(published);
-      await got.until(1_500);
+      await got.waitForCount(1_500);
       expect(got.payloads.toSorted((a, b) => Number(a) - Number(b))).toEqual(numberTexts(1_500));
       expect(states).toEqual(['down', 'up']);
     });

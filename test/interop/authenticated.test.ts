@@ -20,7 +20,13 @@ import type { ProtocolVersion, Transport } from '../../src/protocol/card.ts';
 import { apiKeyAuth } from '../../src/server/auth/schemes/api-key.ts';
 import { jwtAuth } from '../../src/server/auth/schemes/jwt.ts';
 import { type RunningServer, serve } from '../../src/server/index.ts';
-import { all, reasonOf, userRequest as says, statesOf, expectTask } from '../support/engine/conversation.ts';
+import {
+  collectStream,
+  reasonOf,
+  userRequest as says,
+  statesOf,
+  expectTask,
+} from '../support/engine/conversation.ts';
 import { type TokenIssuer, createTokenIssuer } from '../support/server/token-issuer.ts';
 import { sampleAgent } from './sample-agent.ts';
 import { collect, say } from './sdk-1.3-messages.ts';
@@ -139,7 +145,7 @@ describe.each(routes)('our client, $version over $transport', ({ version, transp
     try {
       const task = expectTask(await remote.send(says('hello')));
       expect(task.status.state).toBe('completed');
-      expect(statesOf(await all(remote.stream(says('stream')))).at(-1)).toBe('completed');
+      expect(statesOf(await collectStream(remote.stream(says('stream')))).at(-1)).toBe('completed');
       expect((await remote.getTask({ id: task.id })).id).toBe(task.id);
       expect(await reasonOf(remote.getTask({ id: 'nobody-has-this' }))).toBe('TASK_NOT_FOUND');
     } finally {
@@ -155,7 +161,7 @@ describe.each(routes)('our client, $version over $transport', ({ version, transp
         transports: [transport],
       });
       expect(await reasonOf(remote.send(says('hello')))).toBe('UNAUTHENTICATED');
-      expect(await reasonOf(all(remote.stream(says('stream'))))).toBe('UNAUTHENTICATED');
+      expect(await reasonOf(collectStream(remote.stream(says('stream'))))).toBe('UNAUTHENTICATED');
       await remote.close?.();
     }
   });

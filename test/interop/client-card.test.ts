@@ -169,11 +169,11 @@ describe('a stream', () => {
         stream.write(`retry: ${retry}\n`);
         stream.event(rpcResult(id, { task: wireTaskFixture('working') }));
         stream.event(rpcResult(id, artifactUpdateFixture('a', false)));
-        return stream.cut();
+        return stream.reset();
       },
       { clock, timeouts: { read: 77_000 } },
     );
-    const waited = clock.asked((milliseconds) => milliseconds === delay);
+    const waited = clock.waitForDelay((milliseconds) => milliseconds === delay);
     const events: string[] = [];
     const reading = (async () => {
       for await (const event of agent.stream(request)) events.push(event.kind);

@@ -76,7 +76,7 @@ describe('a request that fails', () => {
       failing(1, (response) => respondJson(response, {}, status, { 'retry-after': '7' })),
       { clock },
     );
-    const waiting = clock.asked((delay) => delay === 7000);
+    const waiting = clock.waitForDelay((delay) => delay === 7000);
     const answer = agent.send(request);
     await waiting;
     clock.advance(7000);
@@ -111,7 +111,7 @@ describe('a request that fails', () => {
   it('by time is given up', async () => {
     const clock = new ManualClock();
     const { agent } = await agentThat(() => {}, { clock, timeouts: { send: 5000 } });
-    const waiting = clock.asked((delay) => delay === 5000);
+    const waiting = clock.waitForDelay((delay) => delay === 5000);
     const answer = agent.send(request);
     await waiting;
     clock.advance(5000);

@@ -36,7 +36,7 @@ describe('a stream that breaks', () => {
       SendStreamingMessage({ json: { id } }, response) {
         const stream = startEventStream(response);
         for (let n = 0; n < 3; n++) stream.event(rpcResult(id, all[n]), n + 1);
-        stream.cut();
+        stream.reset();
       },
       SubscribeToTask({ json: { id }, headers }, response) {
         const stream = startEventStream(response);
@@ -60,7 +60,7 @@ describe('a stream that breaks', () => {
         stream.event(rpcResult(id, { task: wireTaskFixture('submitted') }));
         stream.event(rpcResult(id, statusUpdateFixture('working')));
         stream.event(rpcResult(id, artifactUpdateFixture('a', false)));
-        stream.cut();
+        stream.reset();
       },
       SubscribeToTask({ json: { id } }, response) {
         const stream = startEventStream(response);
@@ -148,14 +148,14 @@ describe('a stream that breaks', () => {
       },
       { clock },
     );
-    void clock.asked((delay) => delay === 0).then(() => clock.advance(0));
+    void clock.waitForDelay((delay) => delay === 0).then(() => clock.advance(0));
     const events: StreamEvent[] = [];
-    const polled = clock.asked((delay) => delay === 50);
+    const polled = clock.waitForDelay((delay) => delay === 50);
     const following = (async () => {
       for await (const event of remote.stream(request)) events.push(event);
     })();
     await polled;
-    const again = clock.asked((delay) => delay === 100);
+    const again = clock.waitForDelay((delay) => delay === 100);
     clock.advance(50);
     await again;
     clock.advance(100);
@@ -170,12 +170,12 @@ describe('a stream that breaks', () => {
         SendStreamingMessage({ json: { id } }, response) {
           const stream = startEventStream(response);
           stream.event(rpcResult(id, { task: wireTaskFixture('working') }));
-          stream.cut();
+          stream.reset();
         },
         SubscribeToTask({ json: { id } }, response) {
           const stream = startEventStream(response);
           stream.event(rpcResult(id, { task: wireTaskFixture('working') }));
-          stream.cut();
+          stream.reset();
         },
       },
       { maxResumes: 3 },
@@ -217,7 +217,7 @@ describe('a stream that breaks', () => {
     const next = events.next();
     clock.advance(900);
     expect(requestsByMethod('SubscribeToTask')).toHaveLength(0);
-    void clock.asked((delay) => delay === 0).then(() => clock.advance(0));
+    void clock.waitForDelay((delay) => delay === 0).then(() => clock.advance(0));
     clock.advance(200);
     expect((await next).value).toMatchObject({ kind: 'status', status: { state: 'completed' } });
     expect((await events.next()).done).toBe(true);
@@ -276,7 +276,7 @@ describe('a stream of 0.3 that breaks', () => {
         if (method === 'message/stream') {
           stream.event(rpcResult(id, { ...whole('working'), artifacts: [] }));
           stream.event(rpcResult(id, chunk('a', false)));
-          return stream.cut();
+          return stream.reset();
         }
         stream.event(rpcResult(id, chunk('c')));
         stream.event(rpcResult(id, { kind: 'status-update', ...old('completed'), final: true }));

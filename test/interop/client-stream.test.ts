@@ -120,7 +120,7 @@ describe('a stream', () => {
       },
       { clock },
     );
-    const waiting = clock.asked((delay) => delay === 2000);
+    const waiting = clock.waitForDelay((delay) => delay === 2000);
     const events = collectStream(remote.stream(request));
     await waiting;
     clock.advance(2000);
@@ -140,7 +140,7 @@ describe('a stream', () => {
       { clock },
       { capabilities: { streaming: false } },
     );
-    const waiting = clock.asked((delay) => delay === 50);
+    const waiting = clock.waitForDelay((delay) => delay === 50);
     const events = collectStream(remote.stream(request));
     await waiting;
     clock.advance(50);

@@ -159,16 +159,16 @@ export async function meshCaller(
       const taskId = of.taskId ?? place;
       const params = paramsOf(version, said, of, taskId);
       const payload = { jsonrpc: '2.0', id: place, method: methods[version][operation], params };
-      const sent = caller.say(agent, place, payload, { updates: operation === 'stream' });
+      const sent = caller.send(agent, place, payload, { withStatusTopic: operation === 'stream' });
       const begun = sent.then(() =>
-        caller.find(
+        caller.waitFor(
           ({ topic, body }) => topic.endsWith(`/${place}`) && hear(version, body).states.includes('working'),
         ),
       );
       const outcome = sent.then(async () => {
-        await caller.answer(place);
-        const all = caller.of(place);
-        if (caller.of(place, 'response').length !== 1 || all.at(-1)?.place !== 'response')
+        await caller.waitForResponse(place);
+        const all = caller.repliesFor(place);
+        if (caller.repliesFor(place, 'response').length !== 1 || all.at(-1)?.channel !== 'response')
           throw new Error(`${place} has not one answer at its end`);
         const bodies = all.map(({ body }) => body);
         return { ...outcomeOf(version, bodies), taskId };
@@ -182,7 +182,7 @@ export async function meshCaller(
         method: methods[version].cancel,
         params: { id: taskId },
       };
-      await caller.say(agent, taskId, payload, { updates: false, mute: true });
+      await caller.send(agent, taskId, payload, { withStatusTopic: false, omitReplyTopic: true });
     },
   };
 }

@@ -1,11 +1,10 @@
 import { afterEach } from 'vitest';
 
-/** What a test has opened. */
 export interface Closable {
   close(): Promise<unknown>;
 }
 
-/** A list of what is open; after each test all of it is closed, the last one first. */
+/** Returns a list; its entries are closed after each test, the last one first. */
 export function closeAfterEach(): Closable[] {
   const open: Closable[] = [];
   afterEach(async () => {

@@ -1,12 +1,12 @@
 import type { MeshMessage } from '../../src/mesh/brokers/broker-connection.ts';
 
-/** Collects messages, or something else, and tells when there are enough. */
+/** Collects items, by default mesh messages, and waits for a number of them. */
 export class Collector<T = MeshMessage> {
   readonly all: T[] = [];
   #waiting: { count: number; enough: () => void }[] = [];
 
-  /** To be given to a subscription. */
-  readonly take = (item: T): void => {
+  /** Pass this as the handler of a subscription. */
+  readonly add = (item: T): void => {
     this.all.push(item);
     this.#waiting = this.#waiting.filter(({ count, enough }) => {
       if (this.all.length < count) return true;
@@ -19,17 +19,16 @@ export class Collector<T = MeshMessage> {
     return this.all.map((item) => (item as MeshMessage).payload);
   }
 
-  /** Waits until there are so many. */
-  async until(count: number): Promise<T[]> {
+  async waitForCount(count: number): Promise<T[]> {
     if (this.all.length < count) await new Promise<void>((enough) => this.#waiting.push({ count, enough }));
     return this.all;
   }
 }
 
-/** Something that opens when it is told to. */
+/** A promise that `open()` resolves. */
 export class Latch {
   #open: () => void = () => {};
-  readonly passed = new Promise<void>((open) => {
+  readonly opened = new Promise<void>((open) => {
     this.#open = open;
   });
 
@@ -38,5 +37,6 @@ export class Latch {
   }
 }
 
-/** Numbers from 0, as texts. */
-export const numberTexts = (count: number): string[] => Array.from({ length: count }, (_, at) => String(at));
+/** Returns `'0'`, `'1'`, … up to `count - 1`. */
+export const numberTexts = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) => String(index));

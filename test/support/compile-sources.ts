@@ -3,14 +3,14 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from './cli/run-command.ts';
 
-/** Sources as plain JavaScript, for processes that run without a test runner. */
+/** Sources compiled to JavaScript, for child processes without the test runner. */
 export interface CompiledSources {
-  /** Where they lie, as below `src/`. */
+  /** The output folder; paths in it are relative to `src/`. */
   readonly folder: string;
   remove(): void;
 }
 
-/** Compiles some files of `src/` and what they import. They must lie where libraries can be found. */
+/** Compiles files of `src/` and their imports into `node_modules/.cache`, where Node.js resolves packages. */
 export function compileSources(name: string, files: readonly string[]): CompiledSources {
   const folder = join(repositoryRoot, 'node_modules', '.cache', `dragoman-${name}-${process.pid}`);
   mkdirSync(folder, { recursive: true });

@@ -81,10 +81,10 @@ describe('an agent that is looked after', () => {
     const slow = stage({ startupTimeout: 5000 });
     slow.answers = false;
     for (const pause of [50, 100, 200, 400, 800, 1000, 1000]) {
-      await slow.clock.asked((delay) => delay === pause);
+      await slow.clock.waitForDelay((delay) => delay === pause);
       slow.clock.advance(pause);
     }
-    await slow.clock.asked((delay) => delay === 1000);
+    await slow.clock.waitForDelay((delay) => delay === 1000);
     slow.answers = true;
     slow.clock.advance(1000);
     await slow.supervised.whenReady();
@@ -94,7 +94,7 @@ describe('an agent that is looked after', () => {
   it('fails when it does not answer in time', async () => {
     const on = stage({ startupTimeout: 100, stopTimeout: 7 });
     on.answers = false;
-    await on.clock.asked((delay) => delay === 50);
+    await on.clock.waitForDelay((delay) => delay === 50);
     on.launched[0]?.heard.printed('stderr', 'loading\nstill loading\n');
     on.clock.advance(100);
     await expect(on.supervised.whenReady()).rejects.toMatchObject({
@@ -141,7 +141,7 @@ describe('an agent that is looked after', () => {
   it('is not started again when it never ran, or when nobody wants that', async () => {
     const never = stage();
     never.answers = false;
-    await never.clock.asked((delay) => delay === 50);
+    await never.clock.waitForDelay((delay) => delay === 50);
     never.launched[0]?.end(crash);
     await expect(never.supervised.whenReady()).rejects.toThrow('exit code 1 before it was ready');
     expect(never.launched.length).toBe(1);
@@ -176,7 +176,7 @@ describe('an agent that is looked after', () => {
     on.launched[0]?.end(crash);
     await isRestarting;
     const hasFailed = on.becomes('failed');
-    const isAsked = on.clock.asked((delay) => delay === 50);
+    const isAsked = on.clock.waitForDelay((delay) => delay === 50);
     await Promise.resolve();
     on.clock.advance(100);
     await isAsked;
@@ -195,18 +195,18 @@ describe('an agent that is looked after', () => {
       },
     });
     // One of an earlier run goes after a while.
-    await clock.asked((delay) => delay === 250);
+    await clock.waitForDelay((delay) => delay === 250);
     expect(launched.length).toBe(0);
     isThere = false;
     clock.advance(250);
-    await clock.asked((delay) => delay === 50);
+    await clock.waitForDelay((delay) => delay === 50);
     isThere = true;
     clock.advance(50);
     await supervised.whenReady();
     expect(launched.length).toBe(1);
 
     const stuck = stage({ probe: async () => {} });
-    await stuck.clock.asked((delay) => delay === 250);
+    await stuck.clock.waitForDelay((delay) => delay === 250);
     stuck.clock.advance(5000);
     await expect(stuck.supervised.whenReady()).rejects.toMatchObject({
       message: `Another agent answers at ${url} already`,
@@ -240,7 +240,7 @@ describe('an agent that is looked after', () => {
 
     const starting = stage();
     starting.answers = false;
-    await starting.clock.asked((delay) => delay === 50);
+    await starting.clock.waitForDelay((delay) => delay === 50);
     await starting.supervised.stop();
     expect(starting.supervised.state).toBe('stopped');
     expect(starting.clock.pending).toBe(0);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  all,
+  collectStream,
   artifactTexts,
   createDeferred,
   reasonOf,
@@ -32,7 +32,7 @@ describe('an agent that may answer directly', () => {
   });
 
   it('answers a stream with a message and nothing else', async () => {
-    const events = await all(define(greeting).stream(userRequest('hi')));
+    const events = await collectStream(define(greeting).stream(userRequest('hi')));
     expect(events.map(({ kind }) => kind)).toEqual(['message']);
     expect(lintStream(events)).toEqual([]);
   });
@@ -44,11 +44,11 @@ describe('an agent that may answer directly', () => {
         yield greeting();
         yield 'never asked for';
       } finally {
-        tidy.open();
+        tidy.resolve();
       }
     });
     expect(isTask(await agent.send(userRequest('hi')))).toBe(false);
-    await tidy.opened;
+    await tidy.promise;
   });
 
   it('makes a task as soon as it gives something else', async () => {
@@ -59,7 +59,7 @@ describe('an agent that may answer directly', () => {
     const task = expectTask(await agent.send(userRequest('hi')));
     expect(artifactTexts(task)).toEqual(['some text']);
     expect(await agent.getTask({ id: task.id })).toEqual(task);
-    const events = await all(agent.stream(userRequest('hi')));
+    const events = await collectStream(agent.stream(userRequest('hi')));
     expect(statesOf(events)).toEqual(['submitted', 'working', 'completed']);
     expect(lintStream(events)).toEqual([]);
   });
@@ -103,15 +103,15 @@ describe('an agent that may answer directly', () => {
   it('hears of a cancel on the signal that it took before there was a task', async () => {
     const heard = createDeferred();
     const agent = define(async function* ({ signal }) {
-      signal.addEventListener('abort', heard.open);
+      signal.addEventListener('abort', heard.resolve);
       yield 'begun';
-      await heard.opened;
+      await heard.promise;
     });
     const { id } = expectTask(
       await agent.send(userRequest('hi', {}, { configuration: { returnImmediately: true } })),
     );
     expect((await agent.cancelTask({ id })).status.state).toBe('canceled');
-    await heard.opened;
+    await heard.promise;
   });
 
   it('makes the task that the caller claims', async () => {

@@ -113,10 +113,10 @@ describe.each(places)('an agent that begins again, with tasks in %s', (_where, m
     const agent = await restart(never, {
       async *resume({ text, task, call }) {
         yield `${text} of ${call.owner ?? ''} in ${task.id}`;
-        resumed.open();
+        resumed.resolve();
       },
     });
-    await resumed.opened;
+    await resumed.promise;
     const again = expectTask(
       await agent.send(userRequest('the work', { messageId: 'other', contextId: 'x' }, immediately)),
     );
@@ -178,7 +178,7 @@ it('tells whoever waits when the ledger is gone, and goes on', async () => {
       name: 'T',
       description: 'T',
       async *process() {
-        await go.opened;
+        await go.promise;
         yield 'x';
       },
     },
@@ -187,7 +187,7 @@ it('tells whoever waits when the ledger is gone, and goes on', async () => {
   const sent = reasonOf(agent.send(userRequest('hi')));
   await new Promise(setImmediate);
   await ledger[Symbol.asyncDispose]();
-  go.open();
+  go.resolve();
   expect(await sent).toBe('UNAVAILABLE');
   expect(entries.map(({ level }) => level)).toEqual(['error', 'error']);
   await agent.close();
@@ -204,13 +204,13 @@ describe('closing', () => {
     const ledger = memoryTaskStore();
     const stopped = createDeferred();
     const agent = define(({ signal }) => {
-      signal.addEventListener('abort', stopped.open);
+      signal.addEventListener('abort', stopped.resolve);
       return new Promise(() => {});
     }, ledger);
     const sent = agent.send(userRequest('hi'));
     await new Promise(setImmediate);
     await agent.close();
-    await stopped.opened;
+    await stopped.promise;
     const task = expectTask(await sent);
     expect(task.status.state).toBe('failed');
     expect(statusTextOf(task)).toMatch(/shut down/);

@@ -372,7 +372,7 @@ describe('the time of an upstream', () => {
     const clock = new ManualClock();
     const server = await agentThat(() => {});
     const { agent } = upstream({ url: server.url, request_timeout_seconds: 7 }, { clock });
-    const waiting = clock.asked((delay) => delay === 7000);
+    const waiting = clock.waitForDelay((delay) => delay === 7000);
     const sent = agent.send(request);
     const failed = expect(sent).rejects.toMatchObject({ reason: 'TIMEOUT' });
     await waiting;

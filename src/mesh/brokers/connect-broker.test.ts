@@ -10,10 +10,10 @@ describe('openLink', () => {
       await connectBroker('memory:x'),
     ];
     const [got, nothing] = [new Collector(), new Collector()];
-    await two.subscribe('>', got.take);
-    await other.subscribe('>', nothing.take);
+    await two.subscribe('>', got.add);
+    await other.subscribe('>', nothing.add);
     await one.publish('a', '1');
-    await got.until(1);
+    await got.waitForCount(1);
     await Promise.all([one.close(), two.close(), other.close()]);
     expect(nothing.all).toEqual([]);
   });
@@ -25,9 +25,9 @@ describe('openLink', () => {
     await first.close();
     await using second = await connectBroker('memory:');
     const got = new Collector();
-    await second.subscribe('a', got.take, { queue: 'q' });
+    await second.subscribe('a', got.add, { queue: 'q' });
     await second.publish('a', 'new');
-    await got.until(1);
+    await got.waitForCount(1);
     expect(got.payloads).toEqual(['new']);
   });
 

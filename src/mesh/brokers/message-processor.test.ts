@@ -31,7 +31,7 @@ describe('the workbench', () => {
 
   it('acknowledges what comes again while it is worked on when that is done', async () => {
     const gate = new Latch();
-    const { log, take, made } = bench({ work: () => gate.passed });
+    const { log, take, made } = bench({ work: () => gate.opened });
     take('1');
     take('1');
     expect([log, made.knows('1'), made.size]).toEqual([['work 1'], 'active', 1]);
@@ -52,7 +52,7 @@ describe('the workbench', () => {
 
   it('lets wait what is too much, and begins nothing more once it closes', async () => {
     const gate = new Latch();
-    const { log, take, made } = bench({ concurrency: 1, work: () => gate.passed });
+    const { log, take, made } = bench({ concurrency: 1, work: () => gate.opened });
     take('1');
     take('2');
     expect([log, made.knows('2')]).toEqual([['work 1'], 'active']);

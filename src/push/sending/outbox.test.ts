@@ -42,7 +42,7 @@ function setUp(options: PushOptions = {}, ledger: TaskStore = memoryTaskStore())
     },
     /** Waits until somebody wants to wait so long, and lets that time pass, or more. */
     pass: async (milliseconds: number, by = milliseconds) => {
-      if (!clock.delays.includes(milliseconds)) await clock.asked((delay) => delay === milliseconds);
+      if (!clock.delays.includes(milliseconds)) await clock.waitForDelay((delay) => delay === milliseconds);
       clock.delays.length = 0;
       clock.advance(by);
     },
@@ -52,8 +52,8 @@ function setUp(options: PushOptions = {}, ledger: TaskStore = memoryTaskStore())
 }
 
 /** Where each notification stands in its task. */
-const places = (hook: TestWebhook): number[] => hook.taken.map(({ id }) => Number(id.split(':')[2]));
-const names = (hook: TestWebhook): string[] => hook.posted.map(({ id }) => id);
+const places = (hook: TestWebhook): number[] => hook.accepted.map(({ id }) => Number(id.split(':')[2]));
+const names = (hook: TestWebhook): string[] => hook.received.map(({ id }) => id);
 
 function goOn(log: TaskLog, ...states: Parameters<typeof status>[1][]): void {
   for (const state of states) log.append(status(log, state));
@@ -73,11 +73,11 @@ describe('a webhook', () => {
 
   it('that fails gets the same again, under the same name, before anything else', async () => {
     const { ledger, register, pass, isOver, stateOf } = setUp();
-    const hook = await webhook(() => (hook.posted.length <= 2 ? 500 : 200));
+    const hook = await webhook(() => (hook.received.length <= 2 ? 500 : 200));
     const log = await given(ledger, 't', ['completed']);
     await register(hook.url);
     await pass(1_000);
-    await hook.until(() => hook.posted.length === 2);
+    await hook.waitUntil(() => hook.received.length === 2);
     await waitUntilTrue(async () => (await stateOf())?.attempts === 2);
     expect(await stateOf()).toMatchObject({
       delivered: 0,
@@ -87,13 +87,13 @@ describe('a webhook', () => {
     await pass(2_000);
     await waitUntilTrue(isOver);
     expect(names(hook)).toEqual(['t:p:1', 't:p:1', 't:p:1', 't:p:2']);
-    expect(new Set(hook.posted.slice(0, 3).map(({ text }) => text)).size).toBe(1);
+    expect(new Set(hook.received.slice(0, 3).map(({ text }) => text)).size).toBe(1);
     expect(log.state).toBe('completed');
   });
 
   it('that breaks the connection gets it again', async () => {
     const { ledger, register, pass, isOver } = setUp();
-    const hook = await webhook(() => (hook.posted.length === 1 ? 'reset' : 200));
+    const hook = await webhook(() => (hook.received.length === 1 ? 'reset' : 200));
     await given(ledger, 't', ['completed']);
     await register(hook.url);
     await pass(1_000);
@@ -103,14 +103,14 @@ describe('a webhook', () => {
 
   it('that says nothing is in nobody’s way', async () => {
     const { ledger, register, pass, isOver, stateOf } = setUp({ timeout: 300, maxPerHost: 1 });
-    const silent = await webhook(() => (silent.posted.length === 1 ? 'hang' : 200));
+    const silent = await webhook(() => (silent.received.length === 1 ? 'hang' : 200));
     const hook = await webhook();
     await given(ledger, 't', ['completed']);
     await register(silent.url, 'silent');
-    await silent.until(() => silent.posted.length === 1);
+    await silent.waitUntil(() => silent.received.length === 1);
     await register(hook.url, 'p');
-    await hook.until(() => hook.taken.length === 2);
-    expect(silent.taken).toEqual([]);
+    await hook.waitUntil(() => hook.accepted.length === 2);
+    expect(silent.accepted).toEqual([]);
     await pass(1_000);
     await waitUntilTrue(isOver);
     expect(await stateOf()).toBeUndefined();
@@ -124,7 +124,7 @@ describe('a webhook', () => {
     await given(ledger, 't', ['completed']);
     await register(hook.url);
     await waitUntilTrue(async () => (await stateOf())?.error === 'HTTP 307');
-    expect(inner.posted).toEqual([]);
+    expect(inner.received).toEqual([]);
   });
 
   it('whose name suddenly leads into the own network gets nothing there', async () => {
@@ -178,14 +178,14 @@ describe('a webhook', () => {
     await register(hook.url);
     await waitUntilTrue(async () => (await ledger.listPushConfigs(owner, 't')).length === 0);
     goOn(log, 'working', 'completed');
-    expect(hook.posted).toHaveLength(1);
+    expect(hook.received).toHaveLength(1);
     expect(told).toEqual([expect.stringContaining('is gone')]);
   });
 
   it('may say when to come again', async () => {
     const { ledger, register, pass, isOver } = setUp();
     const hook = await webhook(() =>
-      hook.posted.length === 1 ? { status: 503, headers: { 'retry-after': '30' } } : 200,
+      hook.received.length === 1 ? { status: 503, headers: { 'retry-after': '30' } } : 200,
     );
     await given(ledger, 't', ['completed']);
     await register(hook.url);
@@ -195,11 +195,11 @@ describe('a webhook', () => {
 
   it('that is replaced goes on where it was', async () => {
     const { ledger, register, isOver } = setUp();
-    const broken = await webhook(() => (broken.posted.length === 1 ? 200 : 500));
+    const broken = await webhook(() => (broken.received.length === 1 ? 200 : 500));
     const hook = await webhook();
     await given(ledger, 't', ['working', 'completed']);
     await register(broken.url);
-    await broken.until(() => broken.posted.length === 2);
+    await broken.waitUntil(() => broken.received.length === 2);
     await Promise.all([register(broken.url), register(hook.url)]);
     await waitUntilTrue(isOver);
     expect(places(hook)).toEqual([2, 3]);
@@ -240,7 +240,7 @@ describe('a webhook', () => {
 describe('a webhook that is given up', () => {
   it('is listed, and goes on in order when it is retried', async () => {
     const { ledger, register, pass, isOver, told, outbox, clock } = setUp({ maxAttempts: 3 });
-    const hook = await webhook(() => (hook.posted.length === 1 || hook.posted.length > 4 ? 200 : 500));
+    const hook = await webhook(() => (hook.received.length === 1 || hook.received.length > 4 ? 200 : 500));
     const log = await given(ledger, 't', ['working']);
     await register(hook.url);
     await pass(1_000);
@@ -261,7 +261,7 @@ describe('a webhook that is given up', () => {
     // Nobody has asked for it, so looking finds nothing to do.
     await pass(5_000);
     await waitUntilTrue(() => clock.pending > 0);
-    expect(hook.posted).toHaveLength(4);
+    expect(hook.received).toHaveLength(4);
     expect(await retryDeadLetters(ledger, { taskId: 't', configId: 'p' })).toHaveLength(1);
     expect(await listDeadLetters(ledger)).toEqual([]);
     expect(await listDeliveries(ledger)).toHaveLength(1);
@@ -290,8 +290,8 @@ describe('an outbox that closes', () => {
     hook.hold = held;
     await given(ledger, 't', ['completed']);
     await register(hook.url);
-    await hook.until(() => hook.posted.length === 1);
-    hook.manner = () => 200;
+    await hook.waitUntil(() => hook.received.length === 1);
+    hook.behavior = () => 200;
     const closed = outbox.close();
     answer();
     await closed;
@@ -301,16 +301,16 @@ describe('an outbox that closes', () => {
 
   it('does not wait for ever, and the next one sends what is left', async () => {
     const { ledger, register, outbox, pass } = setUp();
-    const hook = await webhook(() => (hook.posted.length === 1 ? 200 : 'hang'));
+    const hook = await webhook(() => (hook.received.length === 1 ? 200 : 'hang'));
     const log = await given(ledger, 't', ['working']);
     await register(hook.url);
-    await hook.until(() => hook.posted.length === 2);
+    await hook.waitUntil(() => hook.received.length === 2);
     const closed = outbox.close();
     await pass(1_500);
     await closed;
     expect(await ledger.listDeliveries()).toMatchObject([{ state: { delivered: 1, attempts: 0 } }]);
     goOn(log, 'completed');
-    hook.manner = () => 200;
+    hook.behavior = () => 200;
     const next = setUp({}, ledger);
     await next.outbox.resume(await ledger.listDeliveries());
     await waitUntilTrue(next.isOver);
@@ -329,13 +329,13 @@ describe('an outbox that closes', () => {
     await second.register(hook.url, 'slow');
     await second.pass(1_000, 0);
     await second.outbox.close();
-    hook.manner = () => 200;
+    hook.behavior = () => 200;
     const third = setUp({}, first.ledger);
     await third.outbox.resume(await first.ledger.listDeliveries());
     expect(third.outbox.size).toBe(1);
     await third.pass(1_000);
     await waitUntilTrue(async () => (await first.ledger.listDeliveries()).length === 1);
-    expect(hook.taken.map(({ id }) => id)).toEqual(['t:slow:1', 't:slow:2']);
+    expect(hook.accepted.map(({ id }) => id)).toEqual(['t:slow:1', 't:slow:2']);
     await retryDeadLetters(first.ledger);
     third.clock.advance(5_000);
     await waitUntilTrue(third.isOver);

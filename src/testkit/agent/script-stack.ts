@@ -86,14 +86,14 @@ export class ScriptStack {
 
   /** Forgets every conversation, counter and state. */
   reset(): void {
-    for (const { script } of this.#loaded) script.director.reset();
+    for (const { script } of this.#loaded) script.responder.reset();
   }
 
   /** The first plan that a script has, or how near they all came. */
   decide(incoming: ReceivedMessage): ResponsePlan | UnmatchedMessage {
     const nearMisses: NearMiss[] = [];
     for (const { script } of this.#loaded) {
-      const decided = script.director.decide(incoming);
+      const decided = script.responder.decide(incoming);
       if (!decided) continue;
       if ('steps' in decided) return decided;
       nearMisses.push(...decided.nearMisses);

@@ -11,7 +11,7 @@ export class FaultSelector {
   }
 
   /** The faults that strike an answer. A fault is known by its identity, so hand in the same object each time. */
-  draw(faults: readonly Fault[], on: 'message' | 'card' = 'message'): readonly Fault[] {
+  select(faults: readonly Fault[], on: 'message' | 'card' = 'message'): readonly Fault[] {
     return faults.filter((fault) => {
       const { on: where = 'message', times = Number.POSITIVE_INFINITY, chance = 1 } = fault;
       if (where !== on && where !== 'any') return false;

@@ -17,7 +17,7 @@ rules:
       - complete: "Done {{task.id}} in {{context.id}} at {{now}}"
 `);
     expect(talk.send('hello')).toEqual([
-      { kind: 'status', status: { state: 'working', message: talk.says('Working on hello') } },
+      { kind: 'status', status: { state: 'working', message: talk.agentMessage('Working on hello') } },
       { wait: 2_000 },
       {
         kind: 'artifact',
@@ -32,7 +32,7 @@ rules:
         kind: 'status',
         status: {
           state: 'completed',
-          message: talk.says('Done task-1 in context-1 at 2026-01-02T03:04:07.000Z'),
+          message: talk.agentMessage('Done task-1 in context-1 at 2026-01-02T03:04:07.000Z'),
         },
       },
     ]);
@@ -48,7 +48,10 @@ rules:
     ['cancel', 'canceled'],
   ])('%s leads to %s', (action, state) => {
     const talk = openScriptedConversation(rule(`${action}: words`));
-    expect(talk.send('x')[0]).toEqual({ kind: 'status', status: { state, message: talk.says('words') } });
+    expect(talk.send('x')[0]).toEqual({
+      kind: 'status',
+      status: { state, message: talk.agentMessage('words') },
+    });
     expect(openScriptedConversation(rule(`${action}:`)).send('x')[0]).toEqual({
       kind: 'status',
       status: { state },
@@ -66,7 +69,7 @@ rules:
   it('is a message alone, which says so beforehand', () => {
     const talk = openScriptedConversation(rule('message: "Hi {{message.text}}"'));
     expect(talk.decide('x').plan?.steps).toMatchObject([{ kind: 'event', of: 'message' }]);
-    expect(talk.send('you')).toEqual([{ kind: 'message', message: talk.says('Hi you') }]);
+    expect(talk.send('you')).toEqual([{ kind: 'message', message: talk.agentMessage('Hi you') }]);
   });
 
   it('gives artifacts piece by piece', () => {
@@ -167,7 +170,7 @@ rules:
   - { name: two, when: { text: { contains: b } }, then: [{ complete: second }] }
   - { name: three, then: [{ complete: third }] }
 `);
-    expect(['ab', 'b', 'c'].map((text) => talk.lastWords(text))).toEqual(['first', 'second', 'third']);
+    expect(['ab', 'b', 'c'].map((text) => talk.lastText(text))).toEqual(['first', 'second', 'third']);
     expect(talk.decide('b').plan?.origin).toBe('rule two (script.yaml:4)');
   });
 
@@ -175,7 +178,7 @@ rules:
     const talk = openScriptedConversation(
       'otherwise:\n  then: [{ fail: "No rule for: {{message.text}}" }]\n',
     );
-    expect(talk.lastWords('x')).toBe('No rule for: x');
+    expect(talk.lastText('x')).toBe('No rule for: x');
     expect(talk.decide('x').plan?.origin).toBe('otherwise (script.yaml:1)');
   });
 
@@ -183,9 +186,9 @@ rules:
     const talk = openScriptedConversation(
       'rules:\n  - { times: 2, then: [{ complete: a }] }\n  - { then: [{ complete: b }] }\n',
     );
-    expect([1, 2, 3].map(() => talk.lastWords('x'))).toEqual(['a', 'a', 'b']);
-    talk.script.director.reset();
-    expect(talk.lastWords('x')).toBe('a');
+    expect([1, 2, 3].map(() => talk.lastText('x'))).toEqual(['a', 'a', 'b']);
+    talk.script.responder.reset();
+    expect(talk.lastText('x')).toBe('a');
   });
 });
 
@@ -198,22 +201,22 @@ ${more}`;
 
   it('has its own place in each conversation, and stays at its end', () => {
     const talk = openScriptedConversation(sequence());
-    const said = three.map(() => ['c', 'd'].map((contextId) => talk.lastWords('x', { contextId })).join());
+    const said = three.map(() => ['c', 'd'].map((contextId) => talk.lastText('x', { contextId })).join());
     expect(said).toEqual(['a,a', 'b,b', 'c,c', 'c,c']);
   });
 
   it('goes on in a conversation that had no id when it began', () => {
     const talk = openScriptedConversation(sequence());
-    expect(talk.lastWords('x')).toBe('a');
-    expect(talk.lastWords('x', { contextId: 'context-1' })).toBe('b');
-    expect(talk.lastWords('x')).toBe('a');
+    expect(talk.lastText('x')).toBe('a');
+    expect(talk.lastText('x', { contextId: 'context-1' })).toBe('b');
+    expect(talk.lastText('x')).toBe('a');
   });
 
   it('begins anew after its end, or counts for all together, when told to', () => {
     const cycling = openScriptedConversation(sequence('    cycle: true\n'));
-    expect(three.map(() => cycling.lastWords('x', { contextId: 'c' }))).toEqual(['a', 'b', 'c', 'a']);
+    expect(three.map(() => cycling.lastText('x', { contextId: 'c' }))).toEqual(['a', 'b', 'c', 'a']);
     const shared = openScriptedConversation(sequence('    counts_by: script\n'));
-    expect(three.map(() => shared.lastWords('x'))).toEqual(['a', 'b', 'c', 'c']);
+    expect(three.map(() => shared.lastText('x'))).toEqual(['a', 'b', 'c', 'c']);
   });
 
   it('may have faults of its own at each place', () => {
@@ -238,20 +241,20 @@ rules:
 
   it('belongs to one conversation', () => {
     const talk = openScriptedConversation(counting);
-    const said = [1, 2].map(() => ['c', 'd'].map((contextId) => talk.lastWords('x', { contextId })).join());
+    const said = [1, 2].map(() => ['c', 'd'].map((contextId) => talk.lastText('x', { contextId })).join());
     expect(said).toEqual(['1,1', '2,2']);
-    expect(talk.lastWords('x')).toBe('1');
-    expect(talk.lastWords('x', { contextId: 'context-5' })).toBe('2');
-    talk.script.director.reset();
-    expect(talk.lastWords('x', { contextId: 'c' })).toBe('1');
+    expect(talk.lastText('x')).toBe('1');
+    expect(talk.lastText('x', { contextId: 'context-5' })).toBe('2');
+    talk.script.responder.reset();
+    expect(talk.lastText('x', { contextId: 'c' })).toBe('1');
   });
 
   it('belongs to one caller, whatever ids others use', () => {
     const talk = openScriptedConversation(counting);
     const around = { contextId: 'c' };
-    expect(talk.lastWords('x', { ...around, principal: { id: 'alice' } })).toBe('1');
-    expect(talk.lastWords('x', { ...around, principal: { id: 'bob' } })).toBe('1');
-    expect(talk.lastWords('x', { ...around, principal: { id: 'alice' } })).toBe('2');
+    expect(talk.lastText('x', { ...around, principal: { id: 'alice' } })).toBe('1');
+    expect(talk.lastText('x', { ...around, principal: { id: 'bob' } })).toBe('1');
+    expect(talk.lastText('x', { ...around, principal: { id: 'alice' } })).toBe('2');
   });
 
   it('is there for the next event, and after the last one for the next message', () => {
@@ -270,13 +273,13 @@ rules:
   - { when: { state: { a: null } }, then: [{ set: { a: 1 } }, { complete: none }] }
   - { then: [{ set: { a: null } }, { complete: some }] }
 `);
-    expect([1, 2, 3].map(() => talk.lastWords('x', { contextId: 'c' }))).toEqual(['none', 'some', 'none']);
+    expect([1, 2, 3].map(() => talk.lastText('x', { contextId: 'c' }))).toEqual(['none', 'some', 'none']);
   });
 
   it('is bounded: conversations, and how large a value may grow', () => {
     const few = openScriptedConversation(counting, { maxConversations: 2 });
-    for (const contextId of ['a', 'b', 'a', 'c']) few.lastWords('x', { contextId });
-    expect(['a', 'b'].map((contextId) => few.lastWords('x', { contextId }))).toEqual(['3', '1']);
+    for (const contextId of ['a', 'b', 'a', 'c']) few.lastText('x', { contextId });
+    expect(['a', 'b'].map((contextId) => few.lastText('x', { contextId }))).toEqual(['3', '1']);
     const growing = openScriptedConversation(
       rule('set: { a: "{{state.a}}{{state.a}}x" }', 'complete: "{{state.a | length}}"'),
       {
@@ -284,15 +287,14 @@ rules:
       },
     );
     for (let i = 0; i < 20; i++) growing.send('x', { contextId: 'c' });
-    expect(growing.lastWords('x', { contextId: 'c' })).toBe('100');
+    expect(growing.lastText('x', { contextId: 'c' })).toBe('100');
     const data = openScriptedConversation(
       rule('set: { a: "{{message.data}}" }', 'complete: "{{state.a | json}}"'),
       {
         maxValue: 100,
       },
     );
-    const send = (length: number): string =>
-      data.lastWords('x', { parts: [{ data: Array(length).fill(1) }] });
+    const send = (length: number): string => data.lastText('x', { parts: [{ data: Array(length).fill(1) }] });
     expect(send(3)).toBe('[1,1,1]');
     expect(send(100)).toBe('null');
   });
@@ -306,7 +308,7 @@ rules:
     );
     talk.send('set', { contextId: 'c' });
     for (let i = 0; i < 10; i++) talk.send('x', { contextId: `other-${i}` });
-    expect(talk.lastWords('x', { contextId: 'c' })).toBe('1');
+    expect(talk.lastText('x', { contextId: 'c' })).toBe('1');
   });
 });
 
@@ -346,23 +348,23 @@ describe('the rules while the script is played', () => {
   it('can be listed, added, replaced and removed', () => {
     const talk = openScriptedConversation(script);
     const { script: played } = talk;
-    expect(talk.lastWords('x')).toBe('a');
+    expect(talk.lastText('x')).toBe('a');
     expect(played.rules).toMatchObject([{ name: 'a', matches: 1, rule: { when: { text: 'x' } } }]);
     expect(played.addRule('{ "then": [{ "complete": "last" }] }')).toBe('1');
     expect(played.addRule('name: first\ntimes: 1\nthen: [{ complete: first }]', 'a')).toBe('first');
     expect(played.rules.map(({ name }) => name)).toEqual(['first', 'a', '1']);
-    expect(['x', 'x', 'y'].map((text) => talk.lastWords(text))).toEqual(['first', 'a', 'last']);
+    expect(['x', 'x', 'y'].map((text) => talk.lastText(text))).toEqual(['first', 'a', 'last']);
     expect(played.replaceRule('a', 'then: [{ complete: b }]')).toBe(true);
     expect(played.rules.map(({ name, matches }) => [name, matches])).toEqual([
       ['first', 1],
       ['a', 0],
       ['1', 1],
     ]);
-    expect(talk.lastWords('y')).toBe('b');
+    expect(talk.lastText('y')).toBe('b');
     expect(played.removeRule('a')).toBe(true);
     expect(played.removeRule('a')).toBe(false);
     expect(played.replaceRule('a', 'then: []')).toBe(false);
-    expect(talk.lastWords('x')).toBe('last');
+    expect(talk.lastText('x')).toBe('last');
   });
 
   it('stay as they are when a new one is wrong', () => {

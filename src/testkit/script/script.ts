@@ -57,7 +57,7 @@ export class Script {
   readonly clock: 'system' | 'virtual';
   readonly seed: number;
   /** Says what is done about a message. */
-  readonly director: Responder;
+  readonly responder: Responder;
   readonly #book: RuleSet;
   readonly #otherwise: ((visit: RuleContext) => ResponsePlan) | undefined;
   readonly #conversations: LruMap<string, ScriptConversation>;
@@ -83,7 +83,7 @@ export class Script {
       const origin = `otherwise (${reading.place(['otherwise'])})`;
       this.#otherwise = (visit) => reaction.plan(visit, origin);
     }
-    this.director = { decide: (incoming) => this.#decide(incoming), reset: () => this.#reset() };
+    this.responder = { decide: (incoming) => this.#decide(incoming), reset: () => this.#reset() };
   }
 
   /** In the order in which they are asked. */

@@ -34,14 +34,19 @@ describe.each(serverAdapters)('who got in through $name', ({ open }) => {
       ],
     ];
     for (const [path, init] of asked) {
-      const refused = await door.ask(path, init);
+      const refused = await door.request(path, init);
       expect(refused.status).toBe(401);
       expect(refused.headers.get('www-authenticate')).toBe('Bearer realm="a2a"');
-      const given = await door.ask(path, { ...init, headers: { ...init.headers, ...withToken('alice') } });
+      const given = await door.request(path, {
+        ...init,
+        headers: { ...init.headers, ...withToken('alice') },
+      });
       expect(given.status).toBe(200);
       expect(await given.text()).toContain('For alice');
     }
-    const card: any = await (await door.ask('/.well-known/agent-card.json', { headers: headers1_0 })).json();
+    const card: any = await (
+      await door.request('/.well-known/agent-card.json', { headers: headers1_0 })
+    ).json();
     expect(card.securityRequirements).toEqual([{ schemes: { bearer: {} } }, { schemes: {} }]);
   });
 
@@ -61,7 +66,7 @@ describe.each(serverAdapters)('who got in through $name', ({ open }) => {
       { skills },
     );
     const ask = (skill: string, headers: Record<string, string>, stream = '') =>
-      door.ask('/', {
+      door.request('/', {
         method: 'POST',
         headers: { ...headers1_0, ...headers },
         body: rpcRequest(`Send${stream}Message`, params(skill)),
@@ -98,7 +103,9 @@ describe.each(serverAdapters)('who got in through $name', ({ open }) => {
         securityRequirements: [{ bearer: ['read'] }, { vault: [] }],
       },
     );
-    const card: any = await (await door.ask('/.well-known/agent-card.json', { headers: headers1_0 })).json();
+    const card: any = await (
+      await door.request('/.well-known/agent-card.json', { headers: headers1_0 })
+    ).json();
     expect(Object.keys(card.securitySchemes)).toEqual(['vault', 'bearer', 'apiKey']);
     expect(card.securityRequirements).toEqual([{ schemes: { bearer: { list: ['read'] } } }]);
     expect((await send(door, withToken('bob'))).status).toBe(200);
@@ -119,15 +126,15 @@ describe.each(serverAdapters)('who got in through $name', ({ open }) => {
       },
     });
     expect((await send(door, withToken('bob'), { skillId: 'x' })).status).toBe(200);
-    const forbidden = await door.ask('/acme/tasks/none', {
+    const forbidden = await door.request('/acme/tasks/none', {
       headers: { ...headers1_0, ...withToken('alice') },
     });
     expect(forbidden.status).toBe(403);
     expect(forbidden.headers.get('www-authenticate')).toBeNull();
-    expect((await door.ask('/tasks/none', { headers: headers1_0 })).status).toBe(401);
-    expect((await door.ask('/tasks/none', { headers: { ...headers1_0, ...withToken('bob') } })).status).toBe(
-      404,
-    );
+    expect((await door.request('/tasks/none', { headers: headers1_0 })).status).toBe(401);
+    expect(
+      (await door.request('/tasks/none', { headers: { ...headers1_0, ...withToken('bob') } })).status,
+    ).toBe(404);
     expect(asked).toEqual([
       ['bob', 'send', 'x', undefined],
       ['alice', 'getTask', undefined, 'acme'],

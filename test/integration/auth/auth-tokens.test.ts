@@ -35,7 +35,7 @@ describe.each(serverAdapters)('tokens at $name', ({ open }) => {
   });
 
   const ask = (token: string): Promise<Response> =>
-    door.ask('/', {
+    door.request('/', {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'a2a-version': '1.0', 'content-type': 'application/json' },
       body: '{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{}}',

@@ -24,7 +24,7 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
       ],
     });
     const card = async (path: string, headers = {}): Promise<any> => {
-      const response = await door.ask(path, { headers });
+      const response = await door.request(path, { headers });
       expect(response.status).toBe(200);
       return response.json();
     };
@@ -56,13 +56,13 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
   it('may always see card, health and readiness', async () => {
     const door = await start({ authenticators: [bearerAuth({ tokens: testTokens })] });
     for (const path of ['/.well-known/agent-card.json', '/.well-known/agent.json', '/healthz', '/readyz']) {
-      expect((await door.ask(path)).status).toBe(200);
-      expect((await door.ask(path, { headers: { authorization: 'Bearer wrong' } })).status).toBe(200);
-      expect((await door.ask(path, { method: 'POST' })).status).toBe(401);
+      expect((await door.request(path)).status).toBe(200);
+      expect((await door.request(path, { headers: { authorization: 'Bearer wrong' } })).status).toBe(200);
+      expect((await door.request(path, { method: 'POST' })).status).toBe(401);
     }
-    expect((await door.ask('/', { method: 'OPTIONS', headers: { origin: 'https://a.test' } })).status).toBe(
-      204,
-    );
+    expect(
+      (await door.request('/', { method: 'OPTIONS', headers: { origin: 'https://a.test' } })).status,
+    ).toBe(204);
   });
 
   const places: {
@@ -221,7 +221,7 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
       const door = await start({ authenticators: [bearerAuth({ tokens: testTokens })] });
       // Nothing of the body is read, however wrong it is.
       const body = method === 'GET' ? {} : { body: '{{{{' };
-      const response = await door.ask(path, {
+      const response = await door.request(path, {
         method,
         headers: { 'content-type': 'application/json', ...headers },
         ...body,
@@ -239,8 +239,8 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
       { maxBodyBytes: 1_000 },
     );
     const body = 'x'.repeat(2_000);
-    expect((await door.ask('/', { method: 'POST', body })).status).toBe(401);
-    expect((await door.ask('/', { method: 'POST', body, headers: withToken('alice') })).status).toBe(413);
+    expect((await door.request('/', { method: 'POST', body })).status).toBe(401);
+    expect((await door.request('/', { method: 'POST', body, headers: withToken('alice') })).status).toBe(413);
   });
 
   it('is refused at the page of metrics unless it reads', async () => {
@@ -249,9 +249,9 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
       {},
       { metrics: { allow: () => true } },
     );
-    expect((await door.ask('/metrics')).status).toBe(200);
+    expect((await door.request('/metrics')).status).toBe(200);
     const body = '{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{}}';
-    expect((await door.ask('/metrics', { method: 'POST', headers: headers1_0, body })).status).toBe(401);
+    expect((await door.request('/metrics', { method: 'POST', headers: headers1_0, body })).status).toBe(401);
   });
 
   it('can tell a page of a browser why it was refused', async () => {
@@ -304,7 +304,8 @@ describe.each(serverAdapters)('who comes to $name', ({ open }) => {
       { onError },
     );
     expect(
-      (await failing.ask('/extendedAgentCard', { headers: { ...headers1_0, ...withToken('alice') } })).status,
+      (await failing.request('/extendedAgentCard', { headers: { ...headers1_0, ...withToken('alice') } }))
+        .status,
     ).toBe(500);
     expect(heard).toHaveLength(2);
     expect(heard.join()).not.toMatch(/s3cret|alice-token/);

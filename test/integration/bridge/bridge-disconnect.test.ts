@@ -28,12 +28,12 @@ async function lingering(): Promise<{ raw: RawAgent; asked: Promise<void>; left:
         events.end();
         return;
       }
-      response.on('close', left.open);
-      asked.open();
+      response.on('close', left.resolve);
+      asked.resolve();
     },
   });
   closeAfterTest(() => raw.close());
-  return { raw, asked: asked.opened, left: left.opened };
+  return { raw, asked: asked.promise, left: left.promise };
 }
 
 /** The same agent in the hands of somebody whose streams are generators, which cannot be left while they wait. */
@@ -65,9 +65,9 @@ describe.each([
   it('ends with the budget, and its connection with it', async () => {
     const { made, clock, asked, left } = await scene();
     const heard = createDeferred();
-    const response = made.invoke('remote/s', { prompt: 'x' }, { waitBudget: 50, onProgress: heard.open });
+    const response = made.invoke('remote/s', { prompt: 'x' }, { waitBudget: 50, onProgress: heard.resolve });
     await asked;
-    await heard.opened;
+    await heard.promise;
     clock.advance(50);
     expect(await response).toMatchObject({ status: 'RUNNING', followUpId: expect.any(String) });
     await left;
@@ -77,13 +77,13 @@ describe.each([
     const { raw, made, asked, left } = await scene();
     const stop = new AbortController();
     const heard = createDeferred();
-    const meta = { signal: stop.signal, onProgress: heard.open };
+    const meta = { signal: stop.signal, onProgress: heard.resolve };
     const response = made.invoke('remote/s', { prompt: 'x' }, meta);
     await asked;
-    await heard.opened;
+    await heard.promise;
     stop.abort();
     expect(await response).toMatchObject({ status: 'CANCELED', taskId: innerTask, errorInfo: undefined });
-    expect(raw.asked('tasks/cancel')).toHaveLength(1);
+    expect(raw.rpcRequests('tasks/cancel')).toHaveLength(1);
     await left;
   });
 
@@ -94,22 +94,22 @@ describe.each([
     const response = made.invoke(
       'remote/s',
       { prompt: 'x' },
-      { signal: stop.signal, onProgress: heard.open },
+      { signal: stop.signal, onProgress: heard.resolve },
     );
     await asked;
-    await heard.opened;
+    await heard.promise;
     stop.abort();
     await made.close();
-    expect(raw.asked('tasks/cancel')).toHaveLength(1);
+    expect(raw.rpcRequests('tasks/cancel')).toHaveLength(1);
     expect(await response).toMatchObject({ status: 'CANCELED' });
   });
 
   it('ends with the bridge', async () => {
     const { made, asked, left } = await scene();
     const heard = createDeferred();
-    const response = made.invoke('remote/s', { prompt: 'x' }, { onProgress: heard.open });
+    const response = made.invoke('remote/s', { prompt: 'x' }, { onProgress: heard.resolve });
     await asked;
-    await heard.opened;
+    await heard.promise;
     await made.close();
     expect(await response).toMatchObject({ status: 'ERROR', message: 'The bridge was closed' });
     await left;
@@ -121,7 +121,7 @@ describe('a call that is over before its agent is ready', () => {
     const { raw } = await lingering();
     const clock = new ManualClock();
     const ready = createDeferred();
-    const supervised = supervise({ url: raw.url, probe: () => ready.opened, clock });
+    const supervised = supervise({ url: raw.url, probe: () => ready.promise, clock });
     const remote = connect(raw.url, { maxRetries: 0 });
     closeAfterTest(() => remote.close());
     closeAfterTest(() => supervised.stop());
@@ -134,10 +134,10 @@ describe('a call that is over before its agent is ready', () => {
     const response = made.invoke('remote/s', { prompt: 'x' }, { waitBudget: 50 });
     clock.advance(50);
     expect(await response).toMatchObject({ status: 'TIMEOUT' });
-    ready.open();
+    ready.resolve();
     await supervised.whenReady();
     expect(await made.invoke('remote/s', { prompt: 'y' })).toMatchObject({ status: 'COMPLETED' });
-    const texts = raw.asked('message/stream').map(({ params }) => params.message.parts[0].text);
+    const texts = raw.rpcRequests('message/stream').map(({ params }) => params.message.parts[0].text);
     expect(texts).toEqual(['y']);
   });
 });

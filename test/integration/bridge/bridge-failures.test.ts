@@ -53,11 +53,11 @@ describe('what went wrong', () => {
   it('is an agent that says nothing within the budget', async () => {
     const clock = new ManualClock();
     const begun = createDeferred();
-    const raw = await startRawAgent({ open: () => begun.open() });
+    const raw = await startRawAgent({ open: () => begun.resolve() });
     closeAfterTest(() => raw.close());
     const made = await bridgeToUrl(raw.url, { clock });
     const response = made.invoke('remote/s', { prompt: 'x' }, { waitBudget: 777 });
-    await begun.opened;
+    await begun.promise;
     clock.advance(777);
     expect(await response).toMatchObject({
       status: 'TIMEOUT',
@@ -89,9 +89,9 @@ describe('what went wrong', () => {
     const slow = made.invoke(
       'remote/echo',
       { prompt: 'slow' },
-      { signal: stop.signal, onProgress: progress.open },
+      { signal: stop.signal, onProgress: progress.resolve },
     );
-    await progress.opened;
+    await progress.promise;
     expect(await made.invoke('remote/echo', { prompt: 'x' })).toMatchObject({
       status: 'ERROR',
       message: 'No more than 1 calls are made at the same time',
@@ -105,8 +105,8 @@ describe('what went wrong', () => {
     const agent = sampleAgent();
     const made = await bridge({ agentName: 'a', agent });
     const progress = createDeferred();
-    const slow = made.invoke('a/echo', { prompt: 'slow' }, { onProgress: progress.open });
-    await progress.opened;
+    const slow = made.invoke('a/echo', { prompt: 'slow' }, { onProgress: progress.resolve });
+    await progress.promise;
     await made.close();
     expect(await slow).toMatchObject({ status: 'ERROR', message: 'The bridge was closed' });
     expect(await made.invoke('a/echo', { prompt: 'x' })).toMatchObject({ message: 'The bridge is closed' });

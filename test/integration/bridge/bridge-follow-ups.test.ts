@@ -152,7 +152,7 @@ describe('a question of an agent', () => {
     expect(lost).toMatchObject({ status: 'ERROR', followUpId: asked.followUpId });
     expect(lost.message).toContain('lost.txt');
     expect(await goOn(made, asked.followUpId, 'this')).toMatchObject({ success: true, message: 'this' });
-    const [, answer] = raw.asked('message/stream');
+    const [, answer] = raw.rpcRequests('message/stream');
     expect(answer.params.message).toMatchObject({ taskId: innerTask, contextId: innerContext });
   });
 
@@ -169,14 +169,14 @@ describe('a question of an agent', () => {
     const made = await bridgeToUrl(raw.url, { clock });
     const asked = await made.invoke('remote/s', { prompt: 'x' });
     expect(asked.status).toBe('INPUT_REQUIRED');
-    const waiting = clock.asked((milliseconds) => milliseconds === 50);
+    const waiting = clock.waitForDelay((milliseconds) => milliseconds === 50);
     const response = made.invoke(
       'provide_required_input',
       { follow_up_id: asked.followUpId, user_response: 'this' },
       { waitBudget: 50 },
     );
     await waiting;
-    while (raw.asked('message/stream').length < 2) await new Promise(setImmediate);
+    while (raw.rpcRequests('message/stream').length < 2) await new Promise(setImmediate);
     clock.advance(50);
     expect((await response).status).not.toBe('INPUT_REQUIRED');
   });
@@ -287,7 +287,7 @@ describe('users', () => {
     await made.invoke('remote/s', { prompt: 'x' }, { sessionId: 's' });
     await made.invoke('remote/s', { prompt: 'x' }, { sessionId: 's' });
     await made.invoke('remote/s', { prompt: 'x' }, { sessionId: 't' });
-    expect(raw.asked('message/stream').map(({ params }) => params.message.contextId)).toEqual([
+    expect(raw.rpcRequests('message/stream').map(({ params }) => params.message.contextId)).toEqual([
       's',
       innerContext,
       't',

@@ -87,7 +87,7 @@ describe('actions over HTTP', () => {
         actions: () => made.actions(),
         async invoke(...given) {
           const response = await made.invoke(...given);
-          ended.open();
+          ended.resolve();
           return response;
         },
       } as Bridge,
@@ -105,12 +105,12 @@ describe('actions over HTTP', () => {
     const { taskId } = eventsOf(first)[0]?.data ?? {};
     hangUp.abort();
     if (onDisconnect === 'cancel') {
-      await ended.opened;
+      await ended.promise;
       expect((await agent.getTask({ id: taskId })).status.state).toBe('canceled');
     } else {
       expect((await agent.getTask({ id: taskId })).status.state).toBe('working');
       await agent.cancelTask({ id: taskId });
-      await ended.opened;
+      await ended.promise;
     }
   });
 

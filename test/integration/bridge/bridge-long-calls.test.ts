@@ -46,9 +46,9 @@ describe('a long call', () => {
     const response = made.invoke(
       'remote/echo',
       { prompt: 'slow' },
-      { signal: stop.signal, onProgress: progress.open },
+      { signal: stop.signal, onProgress: progress.resolve },
     );
-    await progress.opened;
+    await progress.promise;
     stop.abort();
     const { status: word, taskId, errorInfo } = await response;
     expect([word, errorInfo]).toEqual(['CANCELED', undefined]);
@@ -60,8 +60,8 @@ describe('a long call', () => {
     const go = createDeferred();
     const raw = await startRawAgent({
       open: async (_request, events) => {
-        asked.open();
-        await go.opened;
+        asked.resolve();
+        await go.promise;
         events.event(rawTask('working'));
       },
     });
@@ -69,11 +69,11 @@ describe('a long call', () => {
     const made = await bridgeToUrl(raw.url);
     const stop = new AbortController();
     const response = made.invoke('remote/s', { prompt: 'x' }, { signal: stop.signal });
-    await asked.opened;
+    await asked.promise;
     stop.abort();
-    go.open();
+    go.resolve();
     expect(await response).toMatchObject({ status: 'CANCELED', taskId: innerTask });
-    expect(raw.asked('tasks/cancel')).toHaveLength(1);
+    expect(raw.rpcRequests('tasks/cancel')).toHaveLength(1);
   });
 
   it('says when its task could not be canceled', async () => {
@@ -109,7 +109,7 @@ describe('a long call', () => {
       description: 'Takes its time',
       async *process() {
         yield { state: 'working', message: 'Wait' };
-        await open.opened;
+        await open.promise;
         yield { artifact: { artifactId: 'a', text: 'At last' } };
       },
     });
@@ -119,9 +119,9 @@ describe('a long call', () => {
       const response = made.invoke(
         name,
         { ...parameters },
-        { waitBudget: 50, sessionId: 's', onProgress: heard.open },
+        { waitBudget: 50, sessionId: 's', onProgress: heard.resolve },
       );
-      return { response, heard: heard.opened };
+      return { response, heard: heard.promise };
     };
     const first = ask('remote/default', { prompt: 'x' });
     await first.heard;
@@ -141,7 +141,7 @@ describe('a long call', () => {
     expect(still.followUpId).not.toBe(running.followUpId);
     const third = ask('provide_required_input', { follow_up_id: still.followUpId, user_response: '' });
     await third.heard;
-    open.open();
+    open.resolve();
     expect(await third.response).toMatchObject({
       status: 'COMPLETED',
       message: 'At last',
@@ -153,7 +153,7 @@ describe('a long call', () => {
     const raw = await startRawAgent({
       open: (_request, events) => {
         events.event(rawTask('working'));
-        events.cut();
+        events.reset();
       },
       get: () => rawTask('completed', 'done after all'),
     });

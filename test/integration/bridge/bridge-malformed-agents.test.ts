@@ -133,7 +133,7 @@ describe('a card', () => {
       skills,
       async *process() {
         yield { state: 'working', message: 'begun' };
-        await go.opened;
+        await go.promise;
         yield 'done';
       },
     });
@@ -142,13 +142,13 @@ describe('a card', () => {
     const made = await bridge({ agentName: 'remote', agent, cardInterval: 1 });
     closeAfterTest(() => made.close());
     closeAfterTest(() => agent.close());
-    const response = made.invoke('remote/old', { prompt: 'x' }, { onProgress: begun.open });
-    await begun.opened;
+    const response = made.invoke('remote/old', { prompt: 'x' }, { onProgress: begun.resolve });
+    await begun.promise;
     const changed = new Promise<void>((resolve) => made.onChange(resolve));
     skills = [skill('new')];
     await changed;
     expect(made.actions().map(({ name }) => name)).toEqual(['remote/new', 'provide_required_input']);
-    go.open();
+    go.resolve();
     expect(await response).toMatchObject({ status: 'COMPLETED', message: 'done' });
     expect(await made.invoke('remote/old', { prompt: 'x' })).toMatchObject({
       status: 'ERROR',

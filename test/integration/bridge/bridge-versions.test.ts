@@ -99,9 +99,9 @@ describe.each([
     const response = made.invoke(
       'remote/echo',
       { prompt: 'slow' },
-      { signal: stop.signal, onProgress: begun.open },
+      { signal: stop.signal, onProgress: begun.resolve },
     );
-    await begun.opened;
+    await begun.promise;
     stop.abort();
     expect(await response).toMatchObject({ status: 'CANCELED', errorInfo: undefined });
   });

@@ -100,20 +100,20 @@ describe('an action', () => {
       description: 'Does not stream',
       streaming: false,
       process: async () => {
-        await open.opened;
+        await open.promise;
         return 'done';
       },
     });
     const clock = new ManualClock();
     const made = await bridge({ agentName: 'local', agent, clock });
     closeAfterTest(() => made.close());
-    const polled = clock.asked((milliseconds) => milliseconds === 1_000);
+    const polled = clock.waitForDelay((milliseconds) => milliseconds === 1_000);
     const response = made.invoke('local/default', { prompt: 'x' });
     await polled;
-    open.open();
+    open.resolve();
     const over = response.then(() => true);
     for (let isOver = false; !isOver; ) {
-      const again = clock.asked((milliseconds) => milliseconds === 1_000).then(() => false);
+      const again = clock.waitForDelay((milliseconds) => milliseconds === 1_000).then(() => false);
       clock.advance(1_000);
       isOver = await Promise.race([over, again]);
     }
@@ -169,7 +169,7 @@ describe('the list of actions', () => {
     let stop = made.onChange(() => changes++);
     const names = () => made.actions().map(({ name }) => name);
     const turn = async () => {
-      const again = clock.asked((milliseconds) => milliseconds === 5_000);
+      const again = clock.waitForDelay((milliseconds) => milliseconds === 5_000);
       clock.advance(5_000);
       await again;
     };

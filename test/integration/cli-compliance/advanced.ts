@@ -92,7 +92,7 @@ export const advanced: readonly Row[] = [
     expect(code, stderr).toBe(0);
     expect(server.requests.find(({ path }) => path === '/device')?.text).toContain('scope=openid');
     expect((await other.run(['send', '-a', target.url, 'hi'])).code).toBe(0);
-    other.leave();
+    other.removeHome();
   }),
   row(
     'AUTH_011',

@@ -155,7 +155,7 @@ export const messages: readonly Row[] = [
     expect(code).toBe(0);
     expect(readdirSync(other.home)).toEqual([]);
     expect((await other.run(['send', '-a', agent.url, 'x', '--continue'])).code).toBe(2);
-    other.leave();
+    other.removeHome();
   }),
   row('TASK_POLL_001', 'looks once, or until there is an end', async ({ agent, document }) => {
     const { task } = await document(`send -a ${agent.url} 'slow 4' --async`);
@@ -208,7 +208,7 @@ export const messages: readonly Row[] = [
       card: { capabilities: { streaming: true } },
       stream: (_params, events) => {
         events.event({ task: wireTask1_0('WORKING') });
-        events.cut();
+        events.reset();
       },
       on: { GetTask: () => wireTask1_0('COMPLETED') },
     });

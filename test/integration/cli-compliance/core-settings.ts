@@ -194,7 +194,7 @@ export const settings: readonly Row[] = [
     await other.run(['send', 'hi']);
     expect(readFileSync(file)).toEqual(before);
     expect(readdirSync(join(other.home, '.config/a2a-cli'))).toEqual(['.env']);
-    other.leave();
+    other.removeHome();
   }),
   row('CLI_001', 'help, the help of each command, and the version', async ({ run }) => {
     for (const words of ['help', '--help', 'send --help', 'help send', 'task get --help']) {

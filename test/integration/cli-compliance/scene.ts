@@ -79,7 +79,7 @@ export async function setScene() {
     leave: async () => {
       for (const close of open) await close();
       await Promise.all([agent.stop('SIGKILL'), plain.stop('SIGKILL')]);
-      person.leave();
+      person.removeHome();
     },
   };
 }

@@ -50,7 +50,7 @@ export const standard: readonly Row[] = [
         card: { capabilities: { streaming: true } },
         stream: (_params, events) => {
           events.event({ task: wireTask1_0('WORKING') });
-          if (++times < 2) return events.cut();
+          if (++times < 2) return events.reset();
           events.event({
             statusUpdate: {
               taskId: 'task-1',
@@ -92,7 +92,7 @@ export const standard: readonly Row[] = [
     expect(stderr).toContain(`Open: ${server.url}/agree\nCode: ABCD\n`);
     expect(stdout + stderr).not.toContain('oauth-token-1');
     expect((await other.run(['send', '-a', target.url, 'hi'])).stdout).toContain('TASK_STATE_COMPLETED');
-    other.leave();
+    other.removeHome();
   }),
   row('AUTH_006', 'logs in as a client', async ({ run, document, authorizationServer, oauthAgent }) => {
     const server = await authorizationServer();
@@ -126,7 +126,7 @@ export const standard: readonly Row[] = [
       expect((await other.run(['send', '-a', target.url, 'hi'])).code).toBe(0);
       expect((await other.run(['send', '-a', stranger.url, 'hi'])).code).toBe(4);
       expect(stranger.requests.every(({ headers }) => headers.authorization === undefined)).toBe(true);
-      other.leave();
+      other.removeHome();
     },
   ),
   row('TX_004', 'two transports to choose from', async ({ agent, fields }) => {
@@ -186,7 +186,7 @@ export const standard: readonly Row[] = [
         'named.example.com',
         'file',
       ]);
-      other.leave();
+      other.removeHome();
     },
   ),
   row(

@@ -49,7 +49,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await odd.close();
   await agent.stop('SIGKILL');
-  person.leave();
+  person.removeHome();
 });
 
 /** What differs from run to run, by names of its own. */

@@ -69,7 +69,9 @@ describe('dragoman push', () => {
     isUp = true;
     expect((await push('retry', '--store', store, '--config', 'x')).stdout).toMatch(/nothing to retry/);
     expect((await push('retry', '--store', store)).stdout).toMatch(new RegExp(`^pending +task ${id}`));
-    await hook.until(() => hook.taken.at(-1)?.body.statusUpdate?.status.state === 'TASK_STATE_COMPLETED');
+    await hook.waitUntil(
+      () => hook.accepted.at(-1)?.body.statusUpdate?.status.state === 'TASK_STATE_COMPLETED',
+    );
     await running.stop();
     expect((await push('list', '--store', store)).stdout).toBe('Everything has arrived.\n');
   });
@@ -91,21 +93,23 @@ describe('dragoman push', () => {
 });
 
 it('goes on where it was when it is killed in the middle', async () => {
-  const hook: TestWebhook = await new TestWebhook(() => (hook.posted.length === 1 ? 200 : 'hang')).start();
+  const hook: TestWebhook = await new TestWebhook(() => (hook.received.length === 1 ? 200 : 'hang')).start();
   ends.push(() => hook.stop());
   const first = await serveOn(['--allow-loopback-webhooks'], {});
   const agent = connect(first.url);
   ends.push(() => agent.close());
   const pushConfig = { url: hook.url, id: 'p' };
   const { id } = expectTask(await agent.send(userRequest('go', {}, { configuration: { pushConfig } })));
-  await hook.until(() => hook.posted.length === 2);
+  await hook.waitUntil(() => hook.received.length === 2);
   await first.stop('SIGKILL');
-  hook.manner = () => 200;
+  hook.behavior = () => 200;
   await serveOn(['--allow-loopback-webhooks'], {});
-  await hook.until(() => hook.taken.at(-1)?.body.statusUpdate?.status.state === 'TASK_STATE_COMPLETED');
-  const last = hook.taken.length;
+  await hook.waitUntil(
+    () => hook.accepted.at(-1)?.body.statusUpdate?.status.state === 'TASK_STATE_COMPLETED',
+  );
+  const last = hook.accepted.length;
   const places = [1, 2, 2, ...Array.from({ length: last - 2 }, (_, n) => n + 3)];
-  expect(hook.posted.map((posted) => posted.id)).toEqual(places.map((place) => `${id}:p:${place}`));
+  expect(hook.received.map((posted) => posted.id)).toEqual(places.map((place) => `${id}:p:${place}`));
 });
 
 it('sends nothing to this machine unless it is told to', async () => {

@@ -101,7 +101,7 @@ describe('dragoman conformance', () => {
     const relay = await startTcpRelay(port);
     const address = `http://127.0.0.1:${relay.port}/way/in`;
     const only = [served.url, '--fixtures', 'fx', '--only', 'push.delivers', '--webhook-port', String(port)];
-    relay.cut();
+    relay.disconnect();
     expect((await rulesOf(...only, '--webhook-url', address)).get('push.delivers')?.verdict).toBe('fail');
     relay.restore();
     expect((await rulesOf(...only, '--webhook-url', address)).get('push.delivers')?.verdict).toBe('pass');

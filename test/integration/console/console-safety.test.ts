@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningConsole, serveConsole } from '../../../src/console/serve-console.ts';
 import { ConsolePage } from '../../support/console/console-page.ts';
 import { waitUntil } from '../../support/server/checked-server.ts';
-import { exchangeRaw, rawRequest } from '../../support/http/raw-http.ts';
+import { sendRawRequest, rawRequest } from '../../support/http/raw-http.ts';
 
 const token = 'a-token-for-this-test';
 let running: RunningConsole;
@@ -19,7 +19,7 @@ afterAll(() => running.stop());
 /** One request as it goes over the wire, with the headers of the page unless others are given. */
 async function raw(path: string, headers: Record<string, string> = {}, verb = 'GET') {
   const own = { Host: `127.0.0.1:${port}`, Authorization: `Bearer ${token}` };
-  const reply = await exchangeRaw(port, rawRequest(verb, path, '', { ...own, ...headers }));
+  const reply = await sendRawRequest(port, rawRequest(verb, path, '', { ...own, ...headers }));
   if (!reply) throw new Error('there was no answer');
   return reply;
 }
@@ -183,9 +183,9 @@ describe('what is shown', () => {
 describe('what is taken in', () => {
   it('is not more than the limit, be it announced or not', async () => {
     const large = 'x'.repeat(65 * 1_024);
-    const told = await page.ask('agents', { method: 'POST', body: large });
+    const told = await page.request('agents', { method: 'POST', body: large });
     expect(told.status).toBe(413);
-    const chunked = await exchangeRaw(
+    const chunked = await sendRawRequest(
       port,
       Buffer.concat([
         rawRequest('POST', '/api/agents', '', {
@@ -200,7 +200,7 @@ describe('what is taken in', () => {
   });
 
   it('is not read from strangers at all', async () => {
-    const reply = await exchangeRaw(
+    const reply = await sendRawRequest(
       port,
       rawRequest('POST', '/api/agents', '', { Host: `127.0.0.1:${port}`, 'Content-Length': '1000000000' }),
     );
@@ -228,7 +228,7 @@ describe('what is taken in', () => {
     ],
     ['conformance', '{"agentId":"none","level":"ALL"}', 'level'],
   ])('is refused at %s where it is %s', async (path, body, message) => {
-    const response = await page.ask(path, { method: 'POST', body });
+    const response = await page.request(path, { method: 'POST', body });
     expect(response.status).toBe(400);
     const { error } = (await response.json()) as any;
     expect(error.reason).toBe('INVALID_PARAMS');
@@ -238,26 +238,26 @@ describe('what is taken in', () => {
 
   it('is as many agents as there is room for', async () => {
     for (const each of [1, 2])
-      expect(await page.call('agents', { url: `http://127.0.0.1:${each}` })).toHaveProperty('id');
-    const third = await page.ask('agents', { method: 'POST', body: '{"url":"http://127.0.0.1:3"}' });
+      expect(await page.requestJson('agents', { url: `http://127.0.0.1:${each}` })).toHaveProperty('id');
+    const third = await page.request('agents', { method: 'POST', body: '{"url":"http://127.0.0.1:3"}' });
     expect(third.status).toBe(429);
     expect(await third.json()).toMatchObject({ error: { message: expect.stringContaining('Remove one') } });
     // The same one again needs no more room.
-    const [first] = await page.call('agents');
-    expect(await page.call('agents', { url: first.url })).toMatchObject({ id: first.id });
-    await page.call(`agents/${first.id}`, undefined, 'DELETE');
-    expect(await page.call('agents')).toHaveLength(1);
+    const [first] = await page.requestJson('agents');
+    expect(await page.requestJson('agents', { url: first.url })).toMatchObject({ id: first.id });
+    await page.requestJson(`agents/${first.id}`, undefined, 'DELETE');
+    expect(await page.requestJson('agents')).toHaveLength(1);
   });
 
   it('is as many streams as there is room for', async () => {
     const leaving = new AbortController();
-    for (const _ of [1, 2]) expect((await page.ask('wire', { signal: leaving.signal })).status).toBe(200);
-    const third = await page.ask('wire');
+    for (const _ of [1, 2]) expect((await page.request('wire', { signal: leaving.signal })).status).toBe(200);
+    const third = await page.request('wire');
     expect(third.status).toBe(429);
     leaving.abort();
     await waitUntil(async () => {
       const again = new AbortController();
-      const { status } = await page.ask('wire', { signal: again.signal });
+      const { status } = await page.request('wire', { signal: again.signal });
       again.abort();
       return status === 200;
     }, 'there is room again');

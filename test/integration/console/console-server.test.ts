@@ -58,7 +58,7 @@ beforeAll(async () => {
     taskStore: ledger,
   });
   page = new ConsolePage(running);
-  [{ id }] = await page.call('agents');
+  [{ id }] = await page.requestJson('agents');
 });
 afterAll(async () => {
   await running.stop();
@@ -96,11 +96,11 @@ const kinds = (events: any[]) => events.map((each) => (each.kind === 'event' ? e
 
 describe('the console', () => {
   it('says what it is', async () => {
-    expect(await page.call('about')).toMatchObject({ name: 'dragoman', hasPushes: true });
+    expect(await page.requestJson('about')).toMatchObject({ name: 'dragoman', hasPushes: true });
   });
 
   it('knows its agents, the ways to speak to them and what they ask for', async () => {
-    expect(await page.call('agents')).toEqual([
+    expect(await page.requestJson('agents')).toEqual([
       {
         id,
         url: served.url,
@@ -124,24 +124,24 @@ describe('the console', () => {
   });
 
   it('keeps the agents that it was started with', async () => {
-    const response = await page.ask(`agents/${id}`, { method: 'DELETE' });
+    const response = await page.request(`agents/${id}`, { method: 'DELETE' });
     expect(response.status).toBe(409);
   });
 
   it('says why an agent is not there', async () => {
-    const entry = await page.call('agents', { url: 'http://127.0.0.1:1' });
+    const entry = await page.requestJson('agents', { url: 'http://127.0.0.1:1' });
     expect(entry).toMatchObject({
       name: 'http://127.0.0.1:1',
       isReachable: false,
       isRemovable: true,
       problem: expect.stringContaining('Is the agent running'),
     });
-    await page.call(`agents/${entry.id}`, undefined, 'DELETE');
-    expect((await page.ask(`agents/${entry.id}/cards`)).status).toBe(404);
+    await page.requestJson(`agents/${entry.id}`, undefined, 'DELETE');
+    expect((await page.request(`agents/${entry.id}/cards`)).status).toBe(404);
   });
 
   it('shows the cards of every version side by side', async () => {
-    const { cards } = await page.call(`agents/${id}/cards`);
+    const { cards } = await page.requestJson(`agents/${id}/cards`);
     expect(cards.map(({ version }: any) => version)).toEqual(['1.0', '0.3', '0.1']);
     for (const { card, wire } of cards) {
       expect(card.name).toBe('Talker');
@@ -159,7 +159,7 @@ describe.each([undefined, '1.0/JSONRPC', '1.0/HTTP+JSON', '0.3/JSONRPC', '0.3/HT
     const query = text === undefined ? '' : `?way=${encodeURIComponent(text)}`;
 
     it('streams what the agent says, and nothing is wrong with it', async () => {
-      const events = await page.all(`agents/${id}/messages`, { ...parts('hi'), ...way });
+      const events = await page.collect(`agents/${id}/messages`, { ...parts('hi'), ...way });
       expect(events.at(-1)).toEqual({ kind: 'done' });
       expect(events.flatMap((each) => each.findings ?? [])).toEqual([]);
       expect(kinds(events)).toContain('artifact');
@@ -167,37 +167,41 @@ describe.each([undefined, '1.0/JSONRPC', '1.0/HTTP+JSON', '0.3/JSONRPC', '0.3/HT
     });
 
     it('comes in one piece where that is wanted', async () => {
-      const events = await page.all(`agents/${id}/messages`, { ...parts('hi'), ...way, stream: false });
+      const events = await page.collect(`agents/${id}/messages`, { ...parts('hi'), ...way, stream: false });
       expect(kinds(events)).toEqual(['answer', 'done']);
       expect(events[0].answer.status.state).toBe('completed');
     });
 
     it('answers a question', async () => {
-      const asked = await page.all(`agents/${id}/messages`, { ...parts('ask'), ...way });
+      const asked = await page.collect(`agents/${id}/messages`, { ...parts('ask'), ...way });
       const last = asked.findLast((each) => each.event?.kind === 'status');
       expect(last.event.status.state).toBe('input-required');
       const { taskId, contextId } = last.event;
-      const more = await page.all(`agents/${id}/messages`, {
+      const more = await page.collect(`agents/${id}/messages`, {
         ...parts('this one'),
         taskId,
         contextId,
         ...way,
       });
       expect(JSON.stringify(more)).toContain('this one');
-      const task = await page.call(`agents/${id}/tasks/${taskId}${query}`);
+      const task = await page.requestJson(`agents/${id}/tasks/${taskId}${query}`);
       expect(task.status.state).toBe('completed');
     });
 
     it('that is left goes on, is followed again and canceled', async () => {
       let taskId = '';
-      for await (const { event } of page.follow(`agents/${id}/messages`, { ...parts('slow'), ...way })) {
+      for await (const { event } of page.stream(`agents/${id}/messages`, { ...parts('slow'), ...way })) {
         taskId = event.task?.id ?? event.taskId;
         break;
       }
       await waitUntil(() => working.has(taskId), 'the agent works');
-      const following = page.follow(`agents/${id}/tasks/${taskId}/events${query}`);
+      const following = page.stream(`agents/${id}/tasks/${taskId}/events${query}`);
       expect((await following.next()).value.event.task.id).toBe(taskId);
-      const canceled = await page.call(`agents/${id}/tasks/${taskId}/cancel${query}`, undefined, 'POST');
+      const canceled = await page.requestJson(
+        `agents/${id}/tasks/${taskId}/cancel${query}`,
+        undefined,
+        'POST',
+      );
       expect(canceled.status.state).toBe('canceled');
       const rest: any[] = [];
       for await (const each of following) rest.push(each);
@@ -214,26 +218,26 @@ describe('agents of others', () => {
     [1, '0.3', false],
     [2, '1.0', true],
   ])('are talked to: official server %i, which speaks %s', async (index, version, hasList) => {
-    const entry = await page.call('agents', { url: official[index]?.url });
+    const entry = await page.requestJson('agents', { url: official[index]?.url });
     expect(entry).toMatchObject({ isReachable: true, isRemovable: true });
     expect(entry.ways[0].version).toBe(version);
-    const events = await page.all(`agents/${entry.id}/messages`, parts('stream'));
+    const events = await page.collect(`agents/${entry.id}/messages`, parts('stream'));
     expect(events.at(-1).kind).toBe('done');
     const { event } = events.find((each) => each.event?.kind === 'artifact');
-    const task = await page.call(`agents/${entry.id}/tasks/${event.taskId}`);
+    const task = await page.requestJson(`agents/${entry.id}/tasks/${event.taskId}`);
     expect(task.status.state).toBe('completed');
-    const { cards } = await page.call(`agents/${entry.id}/cards`);
+    const { cards } = await page.requestJson(`agents/${entry.id}/cards`);
     expect(cards.map((each: any) => each.version)).toContain(version === '0.2' ? '0.3' : version);
-    const listed = await page.ask(`agents/${entry.id}/tasks`);
+    const listed = await page.request(`agents/${entry.id}/tasks`);
     expect(listed.status).toBe(hasList ? 200 : 400);
   });
 
   it('that speak 0.1 alone are talked to, and have no list of tasks', async () => {
-    const [, { id: oldId }] = await page.call('agents');
-    const events = await page.all(`agents/${oldId}/messages`, parts('hi'));
+    const [, { id: oldId }] = await page.requestJson('agents');
+    const events = await page.collect(`agents/${oldId}/messages`, parts('hi'));
     expect(JSON.stringify(events)).toContain('heard hi');
     expect(events.at(-1)).toEqual({ kind: 'done' });
-    const response = await page.ask(`agents/${oldId}/tasks`);
+    const response = await page.request(`agents/${oldId}/tasks`);
     expect(response.status).toBe(400);
     expect(await response.json()).toEqual({
       error: {
@@ -242,7 +246,7 @@ describe('agents of others', () => {
           'A2A 0.1 has no list of tasks. Open a task by its id, or choose a way of 1.0 if the agent has one.',
       },
     });
-    const { cards } = await page.call(`agents/${oldId}/cards`);
+    const { cards } = await page.requestJson(`agents/${oldId}/cards`);
     expect(cards).toHaveLength(1);
   });
 
@@ -254,24 +258,24 @@ describe('agents of others', () => {
       process: () => 'there',
     });
     await using still = await serve(agent);
-    const entry = await page.call('agents', { url: still.url });
+    const entry = await page.requestJson('agents', { url: still.url });
     expect(entry.isStreaming).toBe(false);
-    expect(kinds(await page.all(`agents/${entry.id}/messages`, parts('hi')))).toEqual(['answer', 'done']);
-    await page.call(`agents/${entry.id}`, undefined, 'DELETE');
+    expect(kinds(await page.collect(`agents/${entry.id}/messages`, parts('hi')))).toEqual(['answer', 'done']);
+    await page.requestJson(`agents/${entry.id}`, undefined, 'DELETE');
     await agent.close();
   });
 
   it('that have gone are an error in the stream, which says what to do', async () => {
     const agent = defineAgent({ name: 'Gone', description: 'Gone', process: () => 'there' });
     const gone = await serve(agent);
-    const entry = await page.call('agents', { url: gone.url });
+    const entry = await page.requestJson('agents', { url: gone.url });
     await gone.stop(0);
     await agent.close();
-    const events = await page.all(`agents/${entry.id}/messages`, parts('hi'));
+    const events = await page.collect(`agents/${entry.id}/messages`, parts('hi'));
     expect(events).toEqual([
       { kind: 'error', reason: 'UNAVAILABLE', message: expect.stringContaining('Is the agent running') },
     ]);
-    const [, , ...more] = await page.call('agents');
+    const [, , ...more] = await page.requestJson('agents');
     expect(more.find((each: any) => each.id === entry.id)).toMatchObject({
       name: 'Gone',
       isReachable: false,
@@ -288,11 +292,11 @@ describe('agents of others', () => {
       defaultOutputModes: ['text/plain'],
       skills: [],
     });
-    const entry = await page.call('agents', { url: server.url });
-    const { cards } = await page.call(`agents/${entry.id}/cards`);
+    const entry = await page.requestJson('agents', { url: server.url });
+    const { cards } = await page.requestJson(`agents/${entry.id}/cards`);
     const said = cards[0].findings.filter(({ message }: any) => message.startsWith('The card has no'));
     expect(said.map(({ path }: any) => path)).toEqual(['description']);
-    await page.call(`agents/${entry.id}`, undefined, 'DELETE');
+    await page.requestJson(`agents/${entry.id}`, undefined, 'DELETE');
   });
 
   it('have cards of which is said what is wrong, where, and what to do', async () => {
@@ -305,8 +309,8 @@ describe('agents of others', () => {
       defaultOutputModes: ['text/plain'],
       skills: [{ id: 'a', name: 'A', description: 'A' }],
     });
-    const entry = await page.call('agents', { url: server.url });
-    const { cards } = await page.call(`agents/${entry.id}/cards`);
+    const entry = await page.requestJson('agents', { url: server.url });
+    const { cards } = await page.requestJson(`agents/${entry.id}/cards`);
     expect(cards).toHaveLength(1);
     const { findings } = cards[0];
     expect(findings.map(({ path }: any) => path)).toEqual(
@@ -344,61 +348,66 @@ describe('credentials', () => {
     const agent = defineAgent({ name: 'Locked', description: 'Locked', process: () => 'open' });
     await using locked = await serve(agent, { auth });
     await using tokens = await servedTokens('token-of-alice');
-    const entry = await page.call('agents', { url: locked.url });
+    const entry = await page.requestJson('agents', { url: locked.url });
     expect(entry.asksFor).toEqual(['bearer', 'basic', 'apiKey X-Key']);
-    const refused = await page.all(`agents/${entry.id}/messages`, parts('hi'));
+    const refused = await page.collect(`agents/${entry.id}/messages`, parts('hi'));
     expect(refused.at(-1)).toMatchObject({ kind: 'error', reason: 'UNAUTHENTICATED' });
     // That the agent wants credentials must not look like the token of the page being wrong.
-    expect((await page.ask(`agents/${entry.id}/tasks`)).status).toBe(502);
+    expect((await page.request(`agents/${entry.id}/tasks`)).status).toBe(502);
     const credentials = kind === 'client-credentials' ? { ...given, tokenUrl: tokens.url } : given;
-    const opened = await page.call('agents', { url: locked.url, credentials });
+    const opened = await page.requestJson('agents', { url: locked.url, credentials });
     expect(opened).toMatchObject({ id: entry.id, hasCredentials: true });
-    const events = await page.all(`agents/${entry.id}/messages`, parts('hi'));
+    const events = await page.collect(`agents/${entry.id}/messages`, parts('hi'));
     expect(events.at(-1)).toEqual({ kind: 'done' });
     const shown = JSON.stringify([
       opened,
-      await page.call('agents'),
-      await page.call(`agents/${entry.id}/cards`),
+      await page.requestJson('agents'),
+      await page.requestJson(`agents/${entry.id}/cards`),
     ]);
     expect(shown).not.toMatch(/token-of-alice|key-of-alice|open sesame|secret of mine/);
-    await page.call(`agents/${entry.id}`, undefined, 'DELETE');
+    await page.requestJson(`agents/${entry.id}`, undefined, 'DELETE');
     await agent.close();
   });
 });
 
 describe('tasks', () => {
   it('are listed by pages, context and state', async () => {
-    await page.all(`agents/${id}/messages`, { ...parts('one'), contextId: 'here' });
-    await page.all(`agents/${id}/messages`, { ...parts('two'), contextId: 'here' });
-    const first = await page.call(`agents/${id}/tasks?contextId=here&pageSize=1&state=completed`);
+    await page.collect(`agents/${id}/messages`, { ...parts('one'), contextId: 'here' });
+    await page.collect(`agents/${id}/messages`, { ...parts('two'), contextId: 'here' });
+    const first = await page.requestJson(`agents/${id}/tasks?contextId=here&pageSize=1&state=completed`);
     expect(first).toMatchObject({ totalSize: 2, tasks: [{ contextId: 'here' }] });
-    const next = await page.call(
+    const next = await page.requestJson(
       `agents/${id}/tasks?contextId=here&pageSize=1&pageToken=${first.nextPageToken}`,
     );
     expect(next.tasks[0].id).not.toBe(first.tasks[0].id);
     expect(next.nextPageToken).toBe('');
-    expect(await page.call(`agents/${id}/tasks?contextId=here&state=failed`)).toMatchObject({ tasks: [] });
+    expect(await page.requestJson(`agents/${id}/tasks?contextId=here&state=failed`)).toMatchObject({
+      tasks: [],
+    });
   });
 
   it.each(['state=busy', 'pageSize=0', 'pageSize=x', 'colour=red', 'way=2.0/JSONRPC', 'way=1.0/GRPC'])(
     'are not listed by %s',
     async (query) => {
-      const response = await page.ask(`agents/${id}/tasks?${query}`);
+      const response = await page.request(`agents/${id}/tasks?${query}`);
       expect(response.status).toBe(400);
     },
   );
 
   it('that nobody has are not found', async () => {
-    expect((await page.ask(`agents/${id}/tasks/${encodeURIComponent('a/b')}`)).status).toBe(404);
+    expect((await page.request(`agents/${id}/tasks/${encodeURIComponent('a/b')}`)).status).toBe(404);
   });
 });
 
 describe('conformance', () => {
   it('is run one at a time, is watched, and ends in a report', async () => {
-    const watching = page.follow('conformance', { agentId: id, level: 'MUST', timeout: 5_000 });
+    const watching = page.stream('conformance', { agentId: id, level: 'MUST', timeout: 5_000 });
     const first = (await watching.next()).value;
     expect(first).toMatchObject({ kind: 'progress', done: 1, rule: expect.any(String) });
-    const second = await page.ask('conformance', { method: 'POST', body: JSON.stringify({ agentId: id }) });
+    const second = await page.request('conformance', {
+      method: 'POST',
+      body: JSON.stringify({ agentId: id }),
+    });
     expect(second.status).toBe(409);
     let last: any;
     let done = 0;
@@ -412,11 +421,11 @@ describe('conformance', () => {
   });
 
   it('stops when the page leaves', async () => {
-    const leaving = page.follow('conformance', { agentId: id });
+    const leaving = page.stream('conformance', { agentId: id });
     await leaving.next();
     await leaving.return(undefined);
     await waitUntil(async () => {
-      const again = page.follow('conformance', { agentId: id });
+      const again = page.stream('conformance', { agentId: id });
       const { value } = await again.next().catch(() => ({ value: undefined }));
       await again.return(undefined);
       return value?.kind === 'progress';
@@ -428,11 +437,11 @@ describe('load', () => {
   /** What was told until it comes to so many requests. */
   async function told(mine: ConsolePage, agentId: string): Promise<any> {
     const sum = { requests: 0, errors: 0, events: 0, latencyP99: 0 };
-    const watching = mine.follow('load');
+    const watching = mine.stream('load');
     const first = watching.next();
-    await mine.all(`agents/${agentId}/messages`, { ...parts('hi'), stream: false });
-    await mine.all(`agents/${agentId}/messages`, parts('hi'));
-    await mine.ask(`agents/${agentId}/tasks/none`);
+    await mine.collect(`agents/${agentId}/messages`, { ...parts('hi'), stream: false });
+    await mine.collect(`agents/${agentId}/messages`, parts('hi'));
+    await mine.request(`agents/${agentId}/tasks/none`);
     for (let sample = (await first).value; ; sample = (await watching.next()).value) {
       for (const name of ['requests', 'errors', 'events'] as const) sum[name] += sample[name];
       sum.latencyP99 = Math.max(sum.latencyP99, sample.latencyP99 ?? 0);
@@ -445,8 +454,8 @@ describe('load', () => {
   it('is told from before anybody looked', async () => {
     await using own = await serveConsole({ agents: [{ url: served.url }] });
     const mine = new ConsolePage(own);
-    const { value: first } = await mine.follow('load').next();
-    const second = mine.follow('load');
+    const { value: first } = await mine.stream('load').next();
+    const second = mine.stream('load');
     expect((await second.next()).value).toEqual(first);
     await second.return(undefined);
   });
@@ -460,7 +469,7 @@ describe('load', () => {
       ...(source === 'servers count' && { metrics: counted }),
     });
     const mine = new ConsolePage(own);
-    const [{ id: agentId }] = await mine.call('agents');
+    const [{ id: agentId }] = await mine.requestJson('agents');
     const sum = await told(mine, agentId);
     expect(sum.errors).toBe(1);
     expect(sum.latencyP99).toBeGreaterThan(0);
@@ -483,7 +492,7 @@ describe('pushes', () => {
       error: 'HTTP 500',
       deadSince: '2026-01-01T00:00:00.000Z',
     });
-    const pushes = await page.call('pushes');
+    const pushes = await page.requestJson('pushes');
     expect(pushes).toEqual([
       {
         taskId,
@@ -495,8 +504,8 @@ describe('pushes', () => {
         problem: 'HTTP 500',
       },
     ]);
-    expect(await page.call('pushes/retry', { taskId, configId: 'p' })).toEqual({ retried: 1 });
-    expect((await page.call('pushes'))[0]).not.toHaveProperty('deadSince');
+    expect(await page.requestJson('pushes/retry', { taskId, configId: 'p' })).toEqual({ retried: 1 });
+    expect((await page.requestJson('pushes'))[0]).not.toHaveProperty('deadSince');
   });
 });
 
@@ -505,9 +514,9 @@ describe('the end', () => {
     const stopping = await serveConsole({ agents: [{ url: served.url }] });
     const mine = new ConsolePage(stopping);
     const streams = [
-      mine.follow('wire'),
-      mine.follow('load'),
-      mine.follow(`agents/${id}/messages`, parts('slow')),
+      mine.stream('wire'),
+      mine.stream('load'),
+      mine.stream(`agents/${id}/messages`, parts('slow')),
     ];
     const rest = streams.map(async (stream) => {
       try {

@@ -12,7 +12,7 @@ import { serve } from '../../../src/server/node/serve.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
 import { mosquitto, natsServer, startMosquitto, startNats } from '../../support/mesh/broker.ts';
 import { closeAfterEach } from '../../support/close-after-each.ts';
-import { all, artifactTexts, createDeferred, statesOf } from '../../support/engine/conversation.ts';
+import { collectStream, artifactTexts, createDeferred, statesOf } from '../../support/engine/conversation.ts';
 import { request0_3, MeshTestClient } from '../../support/mesh/mesh-test-client.ts';
 import { httpGet } from '../../support/http/http-calls.ts';
 
@@ -66,7 +66,7 @@ agents:
       if (!isTask(task)) throw new Error('no task');
       expect(task.status.state).toBe('completed');
       expect(JSON.stringify(task)).toContain('hello');
-      expect(statesOf(await all(agent.stream(request('stream')))).at(-1)).toBe('completed');
+      expect(statesOf(await collectStream(agent.stream(request('stream')))).at(-1)).toBe('completed');
     },
   );
 
@@ -92,8 +92,12 @@ agents:
     const message = { metadata: { sessionBehavior: 'RUN_BASED' } };
     for (const method of ['message/stream', 'message/send']) {
       const id = `t-${method.slice('message/'.length)}`;
-      await caller.say('Files', id, request0_3(id, 'go', { method, contextId: `session-of-${id}`, message }));
-      const { body } = await caller.answer(id);
+      await caller.send(
+        'Files',
+        id,
+        request0_3(id, 'go', { method, contextId: `session-of-${id}`, message }),
+      );
+      const { body } = await caller.waitForResponse(id);
       expect(body.result.artifacts[0].parts[0].file.uri).toMatch(
         new RegExp(`^artifact://[^/]+/alice/session-of-${id}/a\\.png`),
       );
@@ -136,15 +140,15 @@ describe('a gateway that goes over to another file', () => {
       description: 'Waits',
       async *process() {
         yield 'one ';
-        entered.open();
-        await held.opened;
+        entered.resolve();
+        await held.promise;
         yield 'two';
       },
     });
     const [one, two] = [await served(slow), await served()];
     const running = await gateway(`listen: 0\nagents:\n  a: { url: "${one}" }\n  b: { url: "${two}" }\n`);
-    const events = all(at(`${running.url}/agents/a`).stream(request('go')));
-    await entered.opened;
+    const events = collectStream(at(`${running.url}/agents/a`).stream(request('go')));
+    await entered.promise;
     const stays = at(`${running.url}/agents/b`);
     await stays.send(request('hello'));
     const changes = await running.reload(
@@ -155,7 +159,7 @@ describe('a gateway that goes over to another file', () => {
     expect(changes).toEqual({ added: ['c'], removed: [], changed: ['a'], later: [] });
     const after = (await at(`${running.url}/agents/a`).send(request('hello'))) as Task;
     expect(artifactTexts(after).join('')).toContain('hello');
-    held.open();
+    held.resolve();
     const last = (await events).at(-1);
     expect(last).toMatchObject({ kind: 'status', status: { state: 'completed' } });
     expect(

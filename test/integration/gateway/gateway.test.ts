@@ -13,7 +13,7 @@ import { verifyCard } from '../../../src/signing/verify-card.ts';
 import { type Started, start03, start13 } from '../../interop/official-servers.ts';
 import { sampleAgent } from '../../interop/sample-agent.ts';
 import { closeAfterEach } from '../../support/close-after-each.ts';
-import { all, artifactTexts, statesOf } from '../../support/engine/conversation.ts';
+import { collectStream, artifactTexts, statesOf } from '../../support/engine/conversation.ts';
 import { parseExposition } from '../../support/metrics/exposition.ts';
 import { ManualClock } from '../../support/clocks/manual-clock.ts';
 import { respondJson, startRawServer } from '../../support/http/raw-server.ts';
@@ -95,7 +95,7 @@ describe('many agents under one host', () => {
     if (!isTask(answer)) throw new Error('no task');
     expect(answer.status.state).toBe('completed');
     expect(JSON.stringify(answer)).toContain('hello');
-    const events = await all(agent.stream(request('hello again')));
+    const events = await collectStream(agent.stream(request('hello again')));
     expect(statesOf(events).at(-1)).toBe('completed');
     expect(JSON.stringify(events)).toContain('hello again');
     expect(await agent.describe()).toMatchObject({ url, version });

@@ -12,7 +12,7 @@ import type { Task } from '../../../src/protocol/task.ts';
 import { serve } from '../../../src/server/index.ts';
 import { createMcpDemoAgent } from '../../support/bridge/mcp-demo-agent.ts';
 
-const program = fileURLToPath(new URL('../../support/mcp-server.mjs', import.meta.url));
+const program = fileURLToPath(new URL('../../support/bridge/mcp-server.mjs', import.meta.url));
 
 function says(skill: string | undefined, parts: Part[], more: Partial<Message> = {}): Message {
   const metadata = skill === undefined ? {} : { skill };
@@ -107,17 +107,17 @@ describe.each([
     const asked = await send('paint', [{ text: '' }]);
     expect(asked.status.state).toBe('input-required');
     expect(asked.status.message?.parts[0]).toEqual({
-      text: 'How?\n\n- colour (string): colour\n- size (integer): size',
+      text: 'How?\n\n- color (string): color\n- size (integer): size',
     });
     expect(asked.status.message?.parts[1]).toMatchObject({
-      data: { requestedSchema: { required: ['colour'] } },
+      data: { requestedSchema: { required: ['color'] } },
     });
     const { id: taskId, contextId } = asked;
     const again = await send(undefined, [{ text: 'nicely' }], { taskId, contextId });
     expect(again.status.state).toBe('input-required');
-    expect(textOf(again.status.message?.parts ?? [])).toContain('colour is needed as string');
-    const done = await send(undefined, [{ data: { colour: 'red', size: '3' } }], { taskId, contextId });
-    expect(done.artifacts?.[0]?.parts).toEqual([{ text: 'Painted {"colour":"red","size":3}' }]);
+    expect(textOf(again.status.message?.parts ?? [])).toContain('color is needed as string');
+    const done = await send(undefined, [{ data: { color: 'red', size: '3' } }], { taskId, contextId });
+    expect(done.artifacts?.[0]?.parts).toEqual([{ text: 'Painted {"color":"red","size":3}' }]);
     const other = await send('paint', [{ text: '' }]);
     const declined = await send(undefined, [{ text: 'no' }], {
       taskId: other.id,
@@ -172,9 +172,9 @@ describe('there and back again', () => {
       expect(asked).toMatchObject({ status: 'INPUT_REQUIRED', message: expect.stringContaining('How?') });
       const answered = await actions.invoke('provide_required_input', {
         follow_up_id: asked.followUpId,
-        user_response: '{"colour":"blue"}',
+        user_response: '{"color":"blue"}',
       });
-      expect(answered).toMatchObject({ status: 'COMPLETED', message: 'Painted {"colour":"blue"}' });
+      expect(answered).toMatchObject({ status: 'COMPLETED', message: 'Painted {"color":"blue"}' });
     } finally {
       await actions.close();
       await remote.close();
@@ -199,7 +199,7 @@ describe('there and back again', () => {
       const asked = (await agent.send({ message: says('demo_do', [{ text: 'ask' }]) })) as Task;
       expect(asked.status).toMatchObject({
         state: 'input-required',
-        message: { parts: [{ text: 'demo asks: Which colour?' }, {}] },
+        message: { parts: [{ text: 'demo asks: Which color?' }, {}] },
       });
       const { id: taskId, contextId } = asked;
       const answer = says(undefined, [{ text: 'red' }], { taskId, contextId });

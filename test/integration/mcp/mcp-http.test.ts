@@ -147,7 +147,7 @@ describe('MCP over HTTP', () => {
         client.call('demo_do', { prompt: 'slow' }, { onprogress }).catch(() => {});
       });
       await client.close();
-      await demo.canceled();
+      await demo.nextCanceledTask();
     },
   );
 
@@ -170,7 +170,7 @@ describe('MCP over HTTP', () => {
       client.call('demo_do', { prompt: 'slow' }, { onprogress }).catch(() => {});
     });
     await running.close();
-    await demo.canceled();
+    await demo.nextCanceledTask();
     await client.close();
   });
 });

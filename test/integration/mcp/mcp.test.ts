@@ -144,7 +144,7 @@ describe.each(mcpClientKinds.flatMap((kind) => ways.map((way) => ({ kind, way, n
       const heard: any[] = [];
       const onprogress = (note: any) => {
         heard.push(note);
-        if (note.message === 'waiting') stage.proceed();
+        if (note.message === 'waiting') stage.releaseWait();
       };
       const result = await client.call('demo_do', { prompt: 'wait' }, { onprogress });
       expect(result.structuredContent).toMatchObject({ status: 'COMPLETED', message: 'waited' });
@@ -164,7 +164,7 @@ describe.each(mcpClientKinds.flatMap((kind) => ways.map((way) => ({ kind, way, n
         },
       );
       await expect(calling).rejects.toThrow();
-      const id = await stage.canceled();
+      const id = await stage.nextCanceledTask();
       expect((await stage.agent.getTask({ id })).status.state).toBe('canceled');
     });
 
@@ -199,9 +199,9 @@ describe.each(mcpClientKinds.flatMap((kind) => ways.map((way) => ({ kind, way, n
       const asked = await client.call('demo_do', { prompt: 'ask' });
       expect(asked).toMatchObject({
         content: [
-          { text: expect.stringMatching(/^Which colour\?\n\nCall the tool provide_required_input with/) },
+          { text: expect.stringMatching(/^Which color\?\n\nCall the tool provide_required_input with/) },
         ],
-        structuredContent: { status: 'INPUT_REQUIRED', message: 'Which colour?' },
+        structuredContent: { status: 'INPUT_REQUIRED', message: 'Which color?' },
       });
       expect(asked.isError).toBeFalsy();
       const { follow_up_id } = asked.structuredContent;
@@ -236,7 +236,7 @@ describe.each(mcpClientKinds.flatMap((kind) => ways.map((way) => ({ kind, way, n
 
     it('is told when skills change', async () => {
       await client.tools();
-      stage.learn({ id: 'sing', name: 'Sing', description: 'Sings', tags: [] });
+      stage.addSkill({ id: 'sing', name: 'Sing', description: 'Sings', tags: [] });
       await tools.rung;
       expect((await client.tools()).map(({ name }) => name)).toContain('demo_sing');
     });
@@ -259,7 +259,7 @@ describe.each(mcpClientKinds.flatMap((kind) => ways.map((way) => ({ kind, way, n
       const first = await hasty.call('demo_do', { prompt: 'wait' });
       expect(first.structuredContent).toMatchObject({ status: 'RUNNING' });
       expect(first.isError).toBeFalsy();
-      stage.proceed();
+      stage.releaseWait();
       const { follow_up_id } = first.structuredContent;
       const second = await hasty.call('provide_required_input', { follow_up_id, user_response: '' });
       expect(second.structuredContent).toMatchObject({ status: 'COMPLETED', message: 'waited' });

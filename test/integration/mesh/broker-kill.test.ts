@@ -17,7 +17,7 @@ import { A2AError } from '../../../src/protocol/errors.ts';
 import { serve } from '../../../src/server/node/serve.ts';
 import { mosquitto, natsServer, startMosquitto, startNats } from '../../support/mesh/broker.ts';
 import { closeAfterEach } from '../../support/close-after-each.ts';
-import { all, createDeferred, userRequest, expectTask } from '../../support/engine/conversation.ts';
+import { collectStream, createDeferred, userRequest, expectTask } from '../../support/engine/conversation.ts';
 import { request0_1, request0_3, request1_0, MeshTestClient } from '../../support/mesh/mesh-test-client.ts';
 
 const fixture = fileURLToPath(new URL('../fixtures/stuck-agent.mjs', import.meta.url));
@@ -67,7 +67,7 @@ function counter() {
       const number = Number(text.slice(text.indexOf('#') + 1));
       worked.push(number);
       yield { state: 'working', message: `at ${number}` };
-      if (number >= before) await (number % 2 === 0 ? dead : back).opened;
+      if (number >= before) await (number % 2 === 0 ? dead : back).promise;
       yield `done ${number}`;
     },
   });
@@ -123,24 +123,24 @@ agents:
       const caller = await MeshTestClient.join(link);
       const published: Promise<void>[] = [];
       const ask = (from: number, to: number): void => {
-        for (let i = from; i < to; i++) published.push(caller.say('Counter', `t-${i}`, asked(i)));
+        for (let i = from; i < to; i++) published.push(caller.send('Counter', `t-${i}`, asked(i)));
       };
-      const answered = () => caller.returned.filter(({ place }) => place === 'response').length;
+      const answered = () => caller.replies.filter(({ channel }) => channel === 'response').length;
       ask(0, before + flying);
-      await caller.find(() => answered() === before);
+      await caller.waitFor(() => answered() === before);
       await broker.kill();
       ask(before + flying, total);
-      dead.open();
+      dead.resolve();
       await broker.restart();
-      back.open();
+      back.resolve();
       await Promise.all(published);
       const ids = numbers.map((i) => `t-${i}`);
-      const answers = await Promise.all(ids.map((id) => caller.answer(id)));
+      const answers = await Promise.all(ids.map((id) => caller.waitForResponse(id)));
       expect(new Set(answers.map(({ body }) => endOf(body)))).toEqual(new Set(['completed']));
       // One more, behind all others, shows that nothing comes after.
-      await caller.say('Counter', 't-last', request0_3('t-last', '#0', { contextId: 'last' }));
-      await caller.answer('t-last');
-      expect(ids.filter((id) => caller.of(id, 'response').length !== 1)).toEqual([]);
+      await caller.send('Counter', 't-last', request0_3('t-last', '#0', { contextId: 'last' }));
+      await caller.waitForResponse('t-last');
+      expect(ids.filter((id) => caller.repliesFor(id, 'response').length !== 1)).toEqual([]);
       expect(inOrder(worked.slice(0, -1))).toEqual(numbers);
       expect(states).toEqual(['down', 'up']);
     },
@@ -164,16 +164,16 @@ agents:
     const first = createDeferred();
     const ask = async (i: number): Promise<string> => {
       const answer = await agent.send(userRequest(`#${i}`));
-      if (++answered === before) first.open();
+      if (++answered === before) first.resolve();
       return expectTask(answer).status.state;
     };
     const asking = numbers.slice(0, before + flying).map(ask);
-    await first.opened;
+    await first.promise;
     await broker.kill();
     asking.push(...numbers.slice(before + flying).map(ask));
-    dead.open();
+    dead.resolve();
     await broker.restart();
-    back.open();
+    back.resolve();
     expect(new Set(await Promise.all(asking))).toEqual(new Set(['completed']));
     expect(inOrder(worked)).toEqual(numbers);
   });
@@ -210,16 +210,16 @@ agents:
       const link = await connectBroker(`memory:agent-kill-${method}`);
       open.push(link);
       const caller = await MeshTestClient.join(link);
-      await caller.say('Stuck', 't-1', request0_3('t-1', 'go', { method }));
+      await caller.send('Stuck', 't-1', request0_3('t-1', 'go', { method }));
       expect(await agent.line()).toBe(method);
       await agent.kill();
-      await caller.say('Stuck', 't-2', request0_3('t-2', 'go', { method, contextId: 'other' }));
+      await caller.send('Stuck', 't-2', request0_3('t-2', 'go', { method, contextId: 'other' }));
       for (const id of ['t-1', 't-2']) {
-        const { body } = await caller.answer(id);
+        const { body } = await caller.waitForResponse(id);
         expect(body.error.message).toContain('Stuck');
         expect(body.error.data).toMatchObject({ agent_name: 'Stuck', taskId: id });
         expect(JSON.stringify(body)).not.toContain('127.0.0.1');
-        expect(caller.of(id, 'response')).toHaveLength(1);
+        expect(caller.repliesFor(id, 'response')).toHaveLength(1);
       }
     },
   );
@@ -241,7 +241,7 @@ agents:
     });
     open.push(client);
     const ask = async () =>
-      operation === 'send' ? client.send(userRequest('go')) : all(client.stream(userRequest('go')));
+      operation === 'send' ? client.send(userRequest('go')) : collectStream(client.stream(userRequest('go')));
     const failing = ask().catch((error: unknown) => error);
     expect(await agent.line()).toBe(operation === 'send' ? 'message/send' : 'message/stream');
     await agent.kill();

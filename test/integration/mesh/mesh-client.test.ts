@@ -14,7 +14,7 @@ import { reduce } from '../../../src/protocol/reduce.ts';
 import { isTask, type Task } from '../../../src/protocol/task.ts';
 import { serve } from '../../../src/server/node/serve.ts';
 import {
-  all,
+  collectStream,
   artifactTexts,
   createDeferred,
   reasonOf,
@@ -76,7 +76,7 @@ describe('an agent that lives on the mesh', () => {
       const sent = expectTask(await remote.send(userRequest('go')));
       expect(sent.status.state).toBe('completed');
       expect(artifactTexts(sent)[0]).toBe('one two');
-      const events = await all(remote.stream(userRequest('go')));
+      const events = await collectStream(remote.stream(userRequest('go')));
       expect(lintStream(events)).toEqual([]);
       const told = reduce(events) as Task;
       expect(artifactTexts(told)[0]).toBe('one two');
@@ -92,14 +92,14 @@ describe('an agent that lives on the mesh', () => {
       expect(asked.status.state).toBe('input-required');
       expect(statusTextOf(asked)).toBe('Which one?');
       const { id: taskId, contextId } = asked;
-      const events = await all(remote.stream(userRequest('that one', { taskId, contextId })));
+      const events = await collectStream(remote.stream(userRequest('that one', { taskId, contextId })));
       expect(events[0]?.kind).toBe('task');
       expect(statesOf(events).at(-1)).toBe('completed');
       expect(artifactTexts(await remote.getTask({ id: taskId }))).toEqual(['that one']);
     });
 
     it(`is canceled in ${version}`, async () => {
-      const { remote } = await thereAndBack(worker(createDeferred().opened), { version });
+      const { remote } = await thereAndBack(worker(createDeferred().promise), { version });
       const events = remote.stream(userRequest('slow'))[Symbol.asyncIterator]();
       const first = (await events.next()).value;
       const id = first.task.id as string;
@@ -128,7 +128,7 @@ describe('an agent that lives on the mesh', () => {
 
   it('is asked as SAM asks: the id of the request is that of the task, and properties say where answers go', async () => {
     const { remote, requests } = await thereAndBack(worker(), { gatewayId: 'gw', version: '0.3' });
-    await all(remote.stream(userRequest('go'), { principal: { id: 'alice' } }));
+    await collectStream(remote.stream(userRequest('go'), { principal: { id: 'alice' } }));
     const [{ payload, properties }] = requests as [MeshMessage];
     const { id, method, params } = JSON.parse(payload);
     expect(method).toBe('message/stream');
@@ -162,7 +162,7 @@ describe('an agent that lives on the mesh', () => {
       () => link.close(),
       () => remote.close(),
     );
-    const asked = clock.asked((milliseconds) => milliseconds === 25_000);
+    const asked = clock.waitForDelay((milliseconds) => milliseconds === 25_000);
     const refused = remote.send(userRequest('go')).catch((error: unknown) => error);
     await asked;
     clock.advance(25_000);
@@ -176,7 +176,7 @@ describe('an agent that lives on the mesh', () => {
   it('is an error where it falls silent', async () => {
     const clock = new ManualClock();
     const wait = createDeferred();
-    const { remote } = await thereAndBack(worker(wait.opened), { clock, timeouts: { idle: 7000 } });
+    const { remote } = await thereAndBack(worker(wait.promise), { clock, timeouts: { idle: 7000 } });
     const events = remote.stream(userRequest('slow'))[Symbol.asyncIterator]();
     await events.next();
     await events.next();
@@ -188,17 +188,17 @@ describe('an agent that lives on the mesh', () => {
     );
     clock.advance(7000);
     expect(await rest).toBe('TIMEOUT');
-    wait.open();
+    wait.resolve();
   });
 
   it('can be followed by a second reader, who sees the task as it stands', async () => {
     const wait = createDeferred();
-    const { remote } = await thereAndBack(worker(wait.opened));
+    const { remote } = await thereAndBack(worker(wait.promise));
     const events = remote.stream(userRequest('slow'))[Symbol.asyncIterator]();
     const { id } = (await events.next()).value.task;
     const second = remote.subscribe({ id })[Symbol.asyncIterator]();
     expect((await second.next()).value.kind).toBe('task');
-    wait.open();
+    wait.resolve();
     const rest = [];
     for (let step = await second.next(); !step.done; step = await second.next()) rest.push(step.value);
     expect(statesOf(rest).at(-1)).toBe('completed');
@@ -224,7 +224,7 @@ describe('an agent that lives on the mesh', () => {
     for (const version of ['0.1', '0.3', '1.0'] as const) {
       const agent = connect(server.url, { versions: [version] });
       ends.push(() => agent.close());
-      const told = reduce(await all(agent.stream(userRequest('go')))) as Task;
+      const told = reduce(await collectStream(agent.stream(userRequest('go')))) as Task;
       expect(told.status.state).toBe('completed');
       expect(artifactTexts(told)[0]).toBe('one two');
     }
@@ -266,9 +266,9 @@ describe('the directory of the mesh', () => {
       card('Gate', [{ uri: 'https://solace.com/a2a/extensions/sam/gateway-role' }]),
     );
     const reached = createDeferred();
-    await link.subscribe('ns/a2a/v1/discovery/>', () => reached.open());
+    await link.subscribe('ns/a2a/v1/discovery/>', () => reached.resolve());
     await publish('agentcards', card('TooMany'));
-    await reached.opened;
+    await reached.promise;
     expect(directory.agents().map(({ name }) => name)).toEqual(['Alpha']);
     expect(directory.gateways().map(({ name }) => name)).toEqual(['Gate']);
     clock.advance(59_999);

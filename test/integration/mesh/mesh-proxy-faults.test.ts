@@ -13,17 +13,17 @@ import {
   rawTask,
   rawMessage,
 } from '../../support/mesh/raw-agent.ts';
-import { startProxiedAgent, publishedSummary, expectNoInnerIds } from '../../support/mesh/proxied-agent.ts';
+import { startProxiedAgent, publishedSummary, findInnerIds } from '../../support/mesh/proxied-agent.ts';
 
 describe('a proxy on the mesh does not make the faults that are known', () => {
   for (const state of ['failed', 'canceled', 'rejected', 'input-required', 'auth-required', 'completed']) {
     it(`1: a final update ${state} is reported as ${state}`, async () => {
-      const { caller } = await startProxiedAgent({
+      const { client } = await startProxiedAgent({
         stream: () => [rawTask('submitted'), rawStatusUpdate(state, 'So it is', true)],
       });
-      await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
-      const { body } = await caller.answer('t-1');
-      expect(publishedSummary(caller, 't-1')).toEqual([
+      await client.send('Proxied', 't-1', request0_3('t-1', 'go'));
+      const { body } = await client.waitForResponse('t-1');
+      expect(publishedSummary(client, 't-1')).toEqual([
         `status status-update ${state}`,
         `response task ${state}`,
       ]);
@@ -33,26 +33,26 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
         contextId: 'session-1',
         metadata: { agent_name: 'Proxied' },
       });
-      expect(expectNoInnerIds(caller)).toEqual([]);
+      expect(findInnerIds(client)).toEqual([]);
     });
   }
 
   for (const state of ['failed', 'canceled', 'rejected']) {
     it(`2: a send that is answered with a ${state} task gets that task`, async () => {
-      const { caller } = await startProxiedAgent({ send: () => rawTask(state, 'No') });
-      await caller.say('Proxied', 't-1', request0_3('t-1', 'go', { method: 'message/send' }), {
-        updates: false,
+      const { client } = await startProxiedAgent({ send: () => rawTask(state, 'No') });
+      await client.send('Proxied', 't-1', request0_3('t-1', 'go', { method: 'message/send' }), {
+        withStatusTopic: false,
       });
-      await caller.answer('t-1');
-      expect(publishedSummary(caller, 't-1')).toEqual([`response task ${state}`]);
+      await client.waitForResponse('t-1');
+      expect(publishedSummary(client, 't-1')).toEqual([`response task ${state}`]);
     });
   }
 
   it('2: a send that needs input is told so by an update and then by the task', async () => {
-    const { caller } = await startProxiedAgent({ send: () => rawTask('input-required', 'Which one?') });
-    await caller.say('Proxied', 't-1', request0_3('t-1', 'go', { method: 'message/send' }));
-    const { body } = await caller.answer('t-1');
-    expect(publishedSummary(caller, 't-1')).toEqual([
+    const { client } = await startProxiedAgent({ send: () => rawTask('input-required', 'Which one?') });
+    await client.send('Proxied', 't-1', request0_3('t-1', 'go', { method: 'message/send' }));
+    const { body } = await client.waitForResponse('t-1');
+    expect(publishedSummary(client, 't-1')).toEqual([
       'status status-update input-required',
       'response task input-required',
     ]);
@@ -60,40 +60,40 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
   });
 
   it('3: a stream that ends with a final update has one answer and no error', async () => {
-    const { caller, face } = await startProxiedAgent({
+    const { client, meshServer } = await startProxiedAgent({
       stream: () => [rawTask('submitted'), rawStatusUpdate('completed', 'Done', true)],
     });
-    await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
-    await caller.answer('t-1');
-    await face.close();
-    expect(publishedSummary(caller, 't-1')).toEqual([
+    await client.send('Proxied', 't-1', request0_3('t-1', 'go'));
+    await client.waitForResponse('t-1');
+    await meshServer.close();
+    expect(publishedSummary(client, 't-1')).toEqual([
       'status status-update completed',
       'response task completed',
     ]);
   });
 
   it('3: a stream that is one message has one answer, a completed task', async () => {
-    const { caller, face } = await startProxiedAgent({ stream: () => [rawMessage('Hello')] });
-    await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
-    const { body } = await caller.answer('t-1');
-    await face.close();
-    expect(publishedSummary(caller, 't-1')).toEqual(['response task completed']);
+    const { client, meshServer } = await startProxiedAgent({ stream: () => [rawMessage('Hello')] });
+    await client.send('Proxied', 't-1', request0_3('t-1', 'go'));
+    const { body } = await client.waitForResponse('t-1');
+    await meshServer.close();
+    expect(publishedSummary(client, 't-1')).toEqual(['response task completed']);
     expect(body.result.status.message).toMatchObject({ taskId: 't-1', contextId: 'session-1' });
-    expect(expectNoInnerIds(caller)).toEqual([]);
+    expect(findInnerIds(client)).toEqual([]);
   });
 
   it('3: an answer that is no stream has one error, which says what came', async () => {
-    const { caller, face } = await startProxiedAgent({
+    const { client, meshServer } = await startProxiedAgent({
       http: (request, response) => {
         if (request.path !== '/a2a') return false;
         response.writeHead(200, { 'content-type': 'text/html' }).end('<html>');
         return true;
       },
     });
-    await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
-    const { body } = await caller.answer('t-1');
-    await face.close();
-    expect(publishedSummary(caller, 't-1')).toEqual(['response error -32603']);
+    await client.send('Proxied', 't-1', request0_3('t-1', 'go'));
+    const { body } = await client.waitForResponse('t-1');
+    await meshServer.close();
+    expect(publishedSummary(client, 't-1')).toEqual(['response error -32603']);
     expect(body.error.message).toMatch(/did not return a valid SSE streaming response \(HTTP 200\)/);
     expect(body.error.data).toMatchObject({ taskId: 't-1', agent_name: 'Proxied' });
   });
@@ -101,60 +101,60 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
   it('4: a cancel before the first event ends the task as canceled, and the agent hears of it', async () => {
     const opened = createDeferred();
     const letGo = createDeferred();
-    const { caller, server, face } = await startProxiedAgent({
+    const { client, server, meshServer } = await startProxiedAgent({
       open: async (_body, events) => {
-        opened.open();
-        await letGo.opened;
+        opened.resolve();
+        await letGo.promise;
         events.event(rawTask('submitted'));
       },
     });
-    await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
-    await opened.opened;
-    await caller.cancel('Proxied', 't-1');
-    const { body, properties } = await caller.answer('t-1');
+    await client.send('Proxied', 't-1', request0_3('t-1', 'go'));
+    await opened.promise;
+    await client.cancel('Proxied', 't-1');
+    const { body, properties } = await client.waitForResponse('t-1');
     expect(body).toMatchObject({
       id: 't-1',
       result: { kind: 'task', id: 't-1', status: { state: 'canceled' } },
     });
     expect(properties).toMatchObject({ userId: 'alice' });
-    letGo.open();
-    await face.close();
-    expect(server.asked('tasks/cancel').map(({ params }) => params.id)).toEqual([innerTask]);
-    expect(publishedSummary(caller, 't-1')).toEqual(['response task canceled']);
+    letGo.resolve();
+    await meshServer.close();
+    expect(server.rpcRequests('tasks/cancel').map(({ params }) => params.id)).toEqual([innerTask]);
+    expect(publishedSummary(client, 't-1')).toEqual(['response task canceled']);
   });
 
   it('5: a cancel is answered under the id of the mesh, once, where the request wanted its answer', async () => {
-    const { caller, server, face } = await startProxiedAgent({
+    const { client, server, meshServer } = await startProxiedAgent({
       open: (_body, events) => {
         events.event(rawTask('submitted'));
         events.event(rawStatusUpdate('working', 'On it'));
       },
     });
-    await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
-    await caller.find(({ place }) => place === 'status');
-    await caller.cancel('Proxied', 't-1');
-    const { body } = await caller.answer('t-1');
-    await face.close();
+    await client.send('Proxied', 't-1', request0_3('t-1', 'go'));
+    await client.waitFor(({ channel }) => channel === 'status');
+    await client.cancel('Proxied', 't-1');
+    const { body } = await client.waitForResponse('t-1');
+    await meshServer.close();
     expect(body).toMatchObject({
       id: 't-1',
       result: { id: 't-1', contextId: 'session-1', status: { state: 'canceled' } },
     });
-    expect(server.asked('tasks/cancel').map(({ params }) => params.id)).toEqual([innerTask]);
-    expect(caller.of('t-1', 'response')).toHaveLength(1);
-    expect(expectNoInnerIds(caller)).toEqual([]);
+    expect(server.rpcRequests('tasks/cancel').map(({ params }) => params.id)).toEqual([innerTask]);
+    expect(client.repliesFor('t-1', 'response')).toHaveLength(1);
+    expect(findInnerIds(client)).toEqual([]);
   });
 
   it('6: a request without a context gets one, and keeps it', async () => {
-    const { caller, server } = await startProxiedAgent({
+    const { client, server } = await startProxiedAgent({
       stream: () => [rawTask('submitted'), rawStatusUpdate('completed', 'Done', true)],
     });
-    await caller.say('Proxied', 't-1', request0_3('t-1', 'go', { contextId: null }));
-    const { contextId } = (await caller.answer('t-1')).body.result;
+    await client.send('Proxied', 't-1', request0_3('t-1', 'go', { contextId: null }));
+    const { contextId } = (await client.waitForResponse('t-1')).body.result;
     expect(contextId).toMatch(/^[0-9a-f-]{36}$/);
-    expect(caller.of('t-1').map(({ body }) => body.result.contextId)).toEqual([contextId, contextId]);
-    await caller.say('Proxied', 't-2', request0_3('t-2', 'more', { contextId }));
-    expect((await caller.answer('t-2')).body.result.contextId).toBe(contextId);
-    const contexts = server.asked('message/stream').map(({ params }) => params.message.contextId);
+    expect(client.repliesFor('t-1').map(({ body }) => body.result.contextId)).toEqual([contextId, contextId]);
+    await client.send('Proxied', 't-2', request0_3('t-2', 'more', { contextId }));
+    expect((await client.waitForResponse('t-2')).body.result.contextId).toBe(contextId);
+    const contexts = server.rpcRequests('message/stream').map(({ params }) => params.message.contextId);
     expect(contexts).toEqual([undefined, innerContext]);
   });
 
@@ -166,7 +166,7 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
     const withFile = rawStatusUpdate('completed', 'Done', true);
     withFile.status.message.parts.push(file('c.txt'));
     const store = memoryArtifactStore();
-    const { caller } = await startProxiedAgent(
+    const { client } = await startProxiedAgent(
       {
         stream: () => [
           rawTask('submitted'),
@@ -176,7 +176,7 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
         ],
       },
       {
-        around: (agent) =>
+        middleware: (agent) =>
           withArtifacts(agent, {
             store,
             app: 'Proxied',
@@ -184,12 +184,12 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
           }),
       },
     );
-    await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
-    const { body } = await caller.answer('t-1');
+    await client.send('Proxied', 't-1', request0_3('t-1', 'go'));
+    const { body } = await client.waitForResponse('t-1');
     expect(body.error).toBeUndefined();
     const produced = body.result.metadata.produced_artifacts as { filename: string; version: number }[];
     expect(produced.map((each) => each.filename).sort()).toEqual(['a.txt', 'b.txt', 'c.txt']);
-    expect(JSON.stringify(caller.returned)).not.toContain('aGVsbG8=');
+    expect(JSON.stringify(client.replies)).not.toContain('aGVsbG8=');
     const kept = await store.load({ app: 'Proxied', user: 'alice', session: 'session-1', filename: 'c.txt' });
     expect(new TextDecoder().decode(await kept?.bytes())).toBe('hello');
   });
@@ -199,7 +199,7 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
       kind: 'file',
       file: { name, mimeType: 'text/plain', bytes: 'aGVsbG8=' },
     });
-    const { caller } = await startProxiedAgent(
+    const { client } = await startProxiedAgent(
       {
         stream: () => [
           rawTask('submitted'),
@@ -208,10 +208,10 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
           rawStatusUpdate('completed', 'Done', true),
         ],
       },
-      { around: (agent) => withArtifacts(agent, { store: memoryArtifactStore(), app: 'Proxied' }) },
+      { middleware: (agent) => withArtifacts(agent, { store: memoryArtifactStore(), app: 'Proxied' }) },
     );
-    await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
-    const names = (await caller.answer('t-1')).body.result.metadata.produced_artifacts.map(
+    await client.send('Proxied', 't-1', request0_3('t-1', 'go'));
+    const names = (await client.waitForResponse('t-1')).body.result.metadata.produced_artifacts.map(
       (each: { filename: string }) => each.filename,
     );
     expect(names).toHaveLength(2);
@@ -222,41 +222,41 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
   });
 
   it('9: a stream to an agent whose card says that it does not stream is a send', async () => {
-    const { caller, server } = await startProxiedAgent({
+    const { client, server } = await startProxiedAgent({
       streaming: false,
       send: () => rawTask('completed', 'Done'),
     });
-    await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
-    await caller.answer('t-1');
-    expect(server.asked().map(({ method }) => method)).toEqual(['message/send']);
-    expect(publishedSummary(caller, 't-1')).toEqual(['response task completed']);
+    await client.send('Proxied', 't-1', request0_3('t-1', 'go'));
+    await client.waitForResponse('t-1');
+    expect(server.rpcRequests().map(({ method }) => method)).toEqual(['message/send']);
+    expect(publishedSummary(client, 't-1')).toEqual(['response task completed']);
   });
 
   it('10: what is remembered of tasks has a bound', async () => {
-    const { caller } = await startProxiedAgent(
+    const { client } = await startProxiedAgent(
       { send: () => rawTask('input-required', 'Which one?') },
-      { face: { limits: { tasks: 10 } } },
+      { server: { limits: { tasks: 10 } } },
     );
     const ask = (id: string, message: object = {}) =>
-      caller.say(
+      client.send(
         'Proxied',
         id,
         request0_3(id, 'go', { method: 'message/send', contextId: `c-${id}`, message }),
       );
     for (let i = 0; i < 30; i++) {
       await ask(`t-${i}`);
-      await caller.answer(`t-${i}`);
+      await client.waitForResponse(`t-${i}`);
     }
     await ask('get', {});
-    await caller.answer('get');
+    await client.waitForResponse('get');
     const get = (id: string) => ({ jsonrpc: '2.0', id: `g-${id}`, method: 'tasks/get', params: { id } });
-    await caller.say('Proxied', 'g-0', get('t-0'));
-    expect((await caller.answer('g-0')).body.error.code).toBe(-32001);
+    await client.send('Proxied', 'g-0', get('t-0'));
+    expect((await client.waitForResponse('g-0')).body.error.code).toBe(-32001);
   });
 
   for (const code of [307, 308]) {
     it(`11: a redirect ${code} is followed`, async () => {
-      const { caller } = await startProxiedAgent({
+      const { client } = await startProxiedAgent({
         stream: () => [rawTask('submitted'), rawStatusUpdate('completed', 'Done', true)],
         http: (request, response) => {
           if (request.path !== '/a2a') return false;
@@ -264,9 +264,9 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
           return true;
         },
       });
-      await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
-      await caller.answer('t-1');
-      expect(publishedSummary(caller, 't-1')).toEqual([
+      await client.send('Proxied', 't-1', request0_3('t-1', 'go'));
+      await client.waitForResponse('t-1');
+      expect(publishedSummary(client, 't-1')).toEqual([
         'status status-update completed',
         'response task completed',
       ]);
@@ -275,7 +275,7 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
 
   it('11: words can be joined, so that not each travels alone', async () => {
     const tokens = ['The ', 'quick ', 'brown ', 'fox'];
-    const { caller } = await startProxiedAgent(
+    const { client } = await startProxiedAgent(
       {
         stream: () => [
           rawTask('submitted'),
@@ -283,16 +283,16 @@ describe('a proxy on the mesh does not make the faults that are known', () => {
           rawStatusUpdate('completed', 'Done', true),
         ],
       },
-      { face: { batch: { milliseconds: 1000, characters: 1000 } } },
+      { server: { batch: { milliseconds: 1000, characters: 1000 } } },
     );
-    await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
-    await caller.answer('t-1');
-    expect(publishedSummary(caller, 't-1')).toEqual([
+    await client.send('Proxied', 't-1', request0_3('t-1', 'go'));
+    await client.waitForResponse('t-1');
+    expect(publishedSummary(client, 't-1')).toEqual([
       'status status-update working',
       'status status-update completed',
       'response task completed',
     ]);
-    const [joined] = caller.of('t-1', 'status');
+    const [joined] = client.repliesFor('t-1', 'status');
     expect(joined?.body.result.status.message.parts).toEqual([
       { kind: 'data', data: { type: 'agent_progress_update', status_text: 'The quick brown fox' } },
     ]);

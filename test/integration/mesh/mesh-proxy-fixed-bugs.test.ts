@@ -5,44 +5,44 @@ import { createDeferred } from '../../support/engine/conversation.ts';
 import { request0_1, request0_3 } from '../../support/mesh/mesh-test-client.ts';
 import { innerTask, rawStatusUpdate, rawTask } from '../../support/mesh/raw-agent.ts';
 import { respondJson } from '../../support/http/raw-server.ts';
-import { startProxiedAgent, publishedSummary, expectNoInnerIds } from '../../support/mesh/proxied-agent.ts';
+import { startProxiedAgent, publishedSummary, findInnerIds } from '../../support/mesh/proxied-agent.ts';
 
 describe('a proxy on the mesh keeps what was put right once', () => {
   it('a new task has no id for the agent, and a follow-up has the one that the agent gave', async () => {
-    const { caller, server } = await startProxiedAgent({
+    const { client, server } = await startProxiedAgent({
       stream: ({ params }) =>
         params.message.taskId
           ? [rawTask('working'), rawStatusUpdate('completed', 'Thanks', true)]
           : [rawTask('submitted'), rawStatusUpdate('input-required', 'Which one?', true)],
     });
-    await caller.say('Proxied', 't-1', request0_3('t-1', 'go', { message: { taskId: 'never-heard-of' } }));
-    await caller.answer('t-1');
-    await caller.say('Proxied', 't-2', request0_3('t-2', 'that one', { message: { taskId: 't-1' } }));
-    const { body } = await caller.answer('t-2');
+    await client.send('Proxied', 't-1', request0_3('t-1', 'go', { message: { taskId: 'never-heard-of' } }));
+    await client.waitForResponse('t-1');
+    await client.send('Proxied', 't-2', request0_3('t-2', 'that one', { message: { taskId: 't-1' } }));
+    const { body } = await client.waitForResponse('t-2');
     expect(body.result).toMatchObject({ id: 't-2', status: { state: 'completed' } });
-    const ids = server.asked('message/stream').map(({ params }) => params.message.taskId);
+    const ids = server.rpcRequests('message/stream').map(({ params }) => params.message.taskId);
     expect(ids).toEqual([undefined, innerTask]);
   });
 
   it('an answer of a gateway, which names no task, reaches the task of its context that waits', async () => {
-    const { caller, server } = await startProxiedAgent({
+    const { client, server } = await startProxiedAgent({
       stream: ({ params }) =>
         params.message.taskId
           ? [rawStatusUpdate('completed', 'Thanks', true)]
           : [rawTask('submitted'), rawStatusUpdate('input-required', 'Which one?', true)],
     });
-    await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
-    await caller.answer('t-1');
-    await caller.say('Proxied', 't-2', request0_3('t-2', 'that one'));
-    expect((await caller.answer('t-2')).body.result.status.state).toBe('completed');
-    await caller.say('Proxied', 't-3', request0_3('t-3', 'something else'));
-    await caller.answer('t-3');
-    const ids = server.asked('message/stream').map(({ params }) => params.message.taskId);
+    await client.send('Proxied', 't-1', request0_3('t-1', 'go'));
+    await client.waitForResponse('t-1');
+    await client.send('Proxied', 't-2', request0_3('t-2', 'that one'));
+    expect((await client.waitForResponse('t-2')).body.result.status.state).toBe('completed');
+    await client.send('Proxied', 't-3', request0_3('t-3', 'something else'));
+    await client.waitForResponse('t-3');
+    const ids = server.rpcRequests('message/stream').map(({ params }) => params.message.taskId);
     expect(ids).toEqual([undefined, innerTask, undefined]);
   });
 
   it('user properties come back with everything, nested ones as they were', async () => {
-    const { caller } = await startProxiedAgent({
+    const { client } = await startProxiedAgent({
       stream: () => [
         rawTask('submitted'),
         rawStatusUpdate('working', 'On it'),
@@ -54,36 +54,36 @@ describe('a proxy on the mesh keeps what was put right once', () => {
       callDepth: 2,
       own: 'x',
     };
-    await caller.say('Proxied', 't-1', request0_3('t-1', 'go'), { properties: extra });
-    await caller.answer('t-1');
-    expect(caller.returned).toHaveLength(3);
-    for (const { properties } of caller.returned) {
+    await client.send('Proxied', 't-1', request0_3('t-1', 'go'), { properties: extra });
+    await client.waitForResponse('t-1');
+    expect(client.replies).toHaveLength(3);
+    for (const { properties } of client.replies) {
       expect(properties).toMatchObject({ ...extra, clientId: 'gateway_1', userId: 'alice' });
       expect(properties.replyTo).toBe('test_namespace/a2a/v1/gateway/response/gateway_1/t-1');
     }
   });
 
   it('an agent that dies silently is an error and no silence', async () => {
-    const { caller } = await startProxiedAgent({
+    const { client } = await startProxiedAgent({
       stream: () => [rawTask('working', 'Processing your request...')],
     });
-    await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
-    const { body } = await caller.answer('t-1');
-    expect(publishedSummary(caller, 't-1')).toEqual(['response error -32603']);
+    await client.send('Proxied', 't-1', request0_3('t-1', 'go'));
+    const { body } = await client.waitForResponse('t-1');
+    expect(publishedSummary(client, 't-1')).toEqual(['response error -32603']);
     expect(body.error.message).toMatch(/^Remote agent 'Proxied' disconnected without completing the task\./);
     expect(body.error.data).toMatchObject({ agent_name: 'Proxied', taskId: 't-1' });
   });
 
   it('an agent that says nothing at all is an error after the idle time', async () => {
     const opened = createDeferred();
-    const { caller, clock } = await startProxiedAgent(
-      { open: () => opened.open() },
-      { face: { timeouts: { idle: 3000, total: 0 } } },
+    const { client, clock } = await startProxiedAgent(
+      { open: () => opened.resolve() },
+      { server: { timeouts: { idle: 3000, total: 0 } } },
     );
-    await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
-    await opened.opened;
+    await client.send('Proxied', 't-1', request0_3('t-1', 'go'));
+    await opened.promise;
     clock.advance(3000);
-    const { body } = await caller.answer('t-1');
+    const { body } = await client.waitForResponse('t-1');
     expect(body.error).toMatchObject({
       code: -32603,
       message: "Remote agent 'Proxied' sent nothing for 3000 ms",
@@ -91,19 +91,19 @@ describe('a proxy on the mesh keeps what was put right once', () => {
   });
 
   it('a task that never ends is an error after the total time, whatever signs of life there are', async () => {
-    const { caller, clock } = await startProxiedAgent(
+    const { client, clock } = await startProxiedAgent(
       {
         open: (_body, events) => {
           events.event(rawTask('submitted'));
           events.event(rawStatusUpdate('working', 'On it'));
         },
       },
-      { face: { timeouts: { idle: 0, total: 5000 } } },
+      { server: { timeouts: { idle: 0, total: 5000 } } },
     );
-    await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
-    await caller.find(({ place }) => place === 'status');
+    await client.send('Proxied', 't-1', request0_3('t-1', 'go'));
+    await client.waitFor(({ channel }) => channel === 'status');
     clock.advance(5000);
-    const { body } = await caller.answer('t-1');
+    const { body } = await client.waitForResponse('t-1');
     expect(body.error.message).toBe("Remote agent 'Proxied' did not end the task within 5000 ms");
   });
 
@@ -115,11 +115,11 @@ describe('a proxy on the mesh keeps what was put right once', () => {
         rawStatusUpdate('completed', 'Done', true),
       ],
     };
-    const first = async (face: Partial<MeshServerOptions>) => {
-      const { caller } = await startProxiedAgent(script, { face });
-      await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
-      await caller.answer('t-1');
-      return caller.of('t-1', 'status')[0]?.body.result.status.message.parts;
+    const first = async (server: Partial<MeshServerOptions>) => {
+      const { client } = await startProxiedAgent(script, { server });
+      await client.send('Proxied', 't-1', request0_3('t-1', 'go'));
+      await client.waitForResponse('t-1');
+      return client.repliesFor('t-1', 'status')[0]?.body.result.status.message.parts;
     };
     const data = { type: 'agent_progress_update', status_text: 'On it' };
     expect(await first({})).toEqual([{ kind: 'data', data }]);
@@ -128,30 +128,33 @@ describe('a proxy on the mesh keeps what was put right once', () => {
 
   for (const code of [500, 503]) {
     it(`the real status ${code} stands in the error`, async () => {
-      const { caller } = await startProxiedAgent({
+      const { client } = await startProxiedAgent({
         http: (request, response) => {
           if (request.path !== '/a2a') return false;
           respondJson(response, { error: 'no' }, code);
           return true;
         },
       });
-      await caller.say('Proxied', 't-1', request0_3('t-1', 'go'));
-      const { body } = await caller.answer('t-1');
+      await client.send('Proxied', 't-1', request0_3('t-1', 'go'));
+      const { body } = await client.waitForResponse('t-1');
       expect(body.error.code).toBe(-32603);
       expect(body.error.message).toContain(`did not return a valid SSE streaming response (HTTP ${code})`);
     });
   }
 
   it('an error of the agent keeps its code', async () => {
-    const { caller } = await startProxiedAgent({
+    const { client } = await startProxiedAgent({
       send: () => ({ error: { code: -32005, message: 'No pictures' } }),
     });
-    await caller.say('Proxied', 't-1', request0_3('t-1', 'go', { method: 'message/send' }));
-    expect((await caller.answer('t-1')).body.error).toMatchObject({ code: -32005, message: 'No pictures' });
+    await client.send('Proxied', 't-1', request0_3('t-1', 'go', { method: 'message/send' }));
+    expect((await client.waitForResponse('t-1')).body.error).toMatchObject({
+      code: -32005,
+      message: 'No pictures',
+    });
   });
 
   it('a refused credential of the proxy is no mistake of the caller', async () => {
-    const { caller } = await startProxiedAgent({
+    const { client } = await startProxiedAgent({
       http: (request, response) => {
         if (request.path !== '/a2a') return false;
         respondJson(
@@ -162,56 +165,59 @@ describe('a proxy on the mesh keeps what was put right once', () => {
         return true;
       },
     });
-    await caller.say('Proxied', 't-1', request0_3('t-1', 'go', { method: 'message/send' }));
-    const { error } = (await caller.answer('t-1')).body;
+    await client.send('Proxied', 't-1', request0_3('t-1', 'go', { method: 'message/send' }));
+    const { error } = (await client.waitForResponse('t-1')).body;
     expect(error.code).toBe(-32603);
     expect(error.message).toContain('401');
   });
 
   it('a send keeps its configuration', async () => {
-    const { caller, server } = await startProxiedAgent({ send: () => rawTask('completed', 'Done') });
+    const { client, server } = await startProxiedAgent({ send: () => rawTask('completed', 'Done') });
     const configuration = { acceptedOutputModes: ['image/png'], historyLength: 3 };
-    await caller.say(
+    await client.send(
       'Proxied',
       't-1',
       request0_3('t-1', 'go', { method: 'message/send', params: { configuration, metadata: { a: 1 } } }),
     );
-    await caller.answer('t-1');
-    const [{ params }] = server.asked('message/send');
+    await client.waitForResponse('t-1');
+    const [{ params }] = server.rpcRequests('message/send');
     expect(params.configuration).toEqual({ ...configuration, blocking: true });
     expect(params.metadata).toEqual({ a: 1 });
   });
 
   it('a run without a past has no context for the agent, in either way of asking', async () => {
-    const { caller, server } = await startProxiedAgent({
+    const { client, server } = await startProxiedAgent({
       stream: () => [rawTask('submitted'), rawStatusUpdate('completed', 'Done', true)],
     });
     const message = { metadata: { sessionBehavior: 'RUN_BASED', parentTaskId: 'p' } };
     for (const method of ['message/send', 'message/stream']) {
-      await caller.say('Proxied', method.slice(8), request0_3(method.slice(8), 'go', { method, message }));
-      expect((await caller.answer(method.slice(8))).body.result.contextId).toBe('session-1');
+      await client.send('Proxied', method.slice(8), request0_3(method.slice(8), 'go', { method, message }));
+      expect((await client.waitForResponse(method.slice(8))).body.result.contextId).toBe('session-1');
     }
-    expect(server.asked().map(({ params }) => params.message.contextId)).toEqual([undefined, undefined]);
+    expect(server.rpcRequests().map(({ params }) => params.message.contextId)).toEqual([
+      undefined,
+      undefined,
+    ]);
   });
 
   it('a request that comes again is not worked on again, and gets its answer again', async () => {
-    const { caller, server } = await startProxiedAgent({ send: () => rawTask('completed', 'Done') });
+    const { client, server } = await startProxiedAgent({ send: () => rawTask('completed', 'Done') });
     const request = request0_3('t-1', 'go', { method: 'message/send' });
-    await caller.say('Proxied', 't-1', request);
-    await caller.answer('t-1');
+    await client.send('Proxied', 't-1', request);
+    await client.waitForResponse('t-1');
     // Whoever comes while the first is at work shares its answer; this one comes later.
-    await caller.say('Proxied', 't-2', request0_3('t-2', 'go', { method: 'message/send' }));
-    await caller.answer('t-2');
-    await caller.say('Proxied', 't-1', request);
-    await caller.say('Proxied', 't-3', request0_3('t-3', 'go', { method: 'message/send' }));
-    await caller.answer('t-3');
-    const [first, second] = caller.of('t-1', 'response');
+    await client.send('Proxied', 't-2', request0_3('t-2', 'go', { method: 'message/send' }));
+    await client.waitForResponse('t-2');
+    await client.send('Proxied', 't-1', request);
+    await client.send('Proxied', 't-3', request0_3('t-3', 'go', { method: 'message/send' }));
+    await client.waitForResponse('t-3');
+    const [first, second] = client.repliesFor('t-1', 'response');
     expect(second?.body).toEqual(first?.body);
-    expect(server.asked('message/send')).toHaveLength(3);
+    expect(server.rpcRequests('message/send')).toHaveLength(3);
   });
 
   it('callers of 0.1 are answered in 0.1: by type, with a session, under the ids that they made', async () => {
-    const { caller, server } = await startProxiedAgent({
+    const { client, server } = await startProxiedAgent({
       stream: () => [
         rawTask('submitted'),
         rawStatusUpdate('working', 'On it'),
@@ -219,19 +225,19 @@ describe('a proxy on the mesh keeps what was put right once', () => {
       ],
     });
     const request: any = request0_1('t-1', 'go', { params: { metadata: { system_purpose: 'test' } } });
-    await caller.say('Proxied', 't-1', request);
-    const { body } = await caller.answer('t-1');
+    await client.send('Proxied', 't-1', request);
+    const { body } = await client.waitForResponse('t-1');
     expect(body.id).toBe(request.id);
     expect(body.result).toMatchObject({ id: 't-1', sessionId: 'session-1', status: { state: 'failed' } });
     expect(body.result.status.message.parts).toEqual([{ type: 'text', text: 'No' }]);
-    const [working, last] = caller.of('t-1', 'status').map((each) => each.body.result);
+    const [working, last] = client.repliesFor('t-1', 'status').map((each) => each.body.result);
     expect(working).toMatchObject({ id: 't-1', final: false, metadata: { agent_name: 'Proxied' } });
     expect(working.status.message.parts[0]).toMatchObject({ type: 'data' });
     expect(last.final).toBe(true);
-    expect(JSON.stringify(caller.returned)).not.toContain('"kind"');
-    const [{ params }] = server.asked('message/stream');
+    expect(JSON.stringify(client.replies)).not.toContain('"kind"');
+    const [{ params }] = server.rpcRequests('message/stream');
     expect(params.message).toMatchObject({ contextId: 'session-1', metadata: { system_purpose: 'test' } });
     expect(params.message.taskId).toBeUndefined();
-    expect(expectNoInnerIds(caller)).toEqual([]);
+    expect(findInnerIds(client)).toEqual([]);
   });
 });

@@ -142,19 +142,19 @@ describe('an agent that is shown on the mesh', () => {
         const { caller } = await shown(agent);
         for (const method of [send, stream]) {
           const id = `t-${method.replace('/', '-')}`;
-          await caller.say('Shown', id, ask(id, 'hello', { method }));
-          const { body } = await caller.answer(id);
+          await caller.send('Shown', id, ask(id, 'hello', { method }));
+          const { body } = await caller.waitForResponse(id);
           expect(stateOf(body)).toBe('completed');
           expect(taskIn(body).id).toBe(id);
           expect(taskIn(body).contextId ?? taskIn(body).sessionId).toBe('session-1');
           expect(taskIn(body).metadata.agent_name).toBe('Shown');
           expect(JSON.stringify(taskIn(body).artifacts)).toContain('hello');
-          expect(caller.of(id, 'response')).toHaveLength(1);
+          expect(caller.repliesFor(id, 'response')).toHaveLength(1);
         }
-        await caller.say('Shown', 'q', ask('q', 'ask', { method: stream }));
-        const { body } = await caller.answer('q');
+        await caller.send('Shown', 'q', ask('q', 'ask', { method: stream }));
+        const { body } = await caller.waitForResponse('q');
         expect(stateOf(body)).toBe('input-required');
-        const updates = caller.of('q', 'status').map((each) => JSON.stringify(each.body));
+        const updates = caller.repliesFor('q', 'status').map((each) => JSON.stringify(each.body));
         expect(updates.at(-1)).toContain('Which one?');
       });
     }
@@ -165,14 +165,14 @@ describe('an agent that is shown on the mesh', () => {
     for (const [i, { ask, send, version }] of callers.entries()) {
       const id = `t-${i}`;
       const context = version === '0.1' ? { sessionId: id } : version === '0.3' ? { contextId: id } : {};
-      await caller.say('Shown', id, ask(id, 'ask', { method: send, ...context } as any), { user: id });
-      expect(stateOf((await caller.answer(id)).body)).toBe('input-required');
+      await caller.send('Shown', id, ask(id, 'ask', { method: send, ...context } as any), { user: id });
+      expect(stateOf((await caller.waitForResponse(id)).body)).toBe('input-required');
       const more = version === '1.0' ? { message: { messageId: 'second' } } : {};
-      await caller.say('Shown', id, ask(id, 'this one', { method: send, ...context, ...more } as any), {
+      await caller.send('Shown', id, ask(id, 'this one', { method: send, ...context, ...more } as any), {
         user: id,
       });
-      const done = await caller.find(({ topic, place, body }) => {
-        return topic.endsWith(`/${id}`) && place === 'response' && stateOf(body) === 'completed';
+      const done = await caller.waitFor(({ topic, channel, body }) => {
+        return topic.endsWith(`/${id}`) && channel === 'response' && stateOf(body) === 'completed';
       });
       expect(JSON.stringify(done.body)).toContain('this one');
     }
@@ -180,56 +180,59 @@ describe('an agent that is shown on the mesh', () => {
 
   it('tells a task to whoever asks for it, in the version that the task began in', async () => {
     const { caller } = await shown(echo());
-    await caller.say('Shown', 'old', request0_1('old', 'hello', { method: 'tasks/send' }));
-    await caller.say('Shown', 'new', request0_3('new', 'hello', { method: 'message/send' }));
-    await Promise.all([caller.answer('old'), caller.answer('new')]);
+    await caller.send('Shown', 'old', request0_1('old', 'hello', { method: 'tasks/send' }));
+    await caller.send('Shown', 'new', request0_3('new', 'hello', { method: 'message/send' }));
+    await Promise.all([caller.waitForResponse('old'), caller.waitForResponse('new')]);
     for (const id of ['old', 'new']) {
       const request = { jsonrpc: '2.0', id: `get-${id}`, method: 'tasks/get', params: { id } };
-      await caller.say('Shown', `get-${id}`, request);
+      await caller.send('Shown', `get-${id}`, request);
     }
-    expect((await caller.answer('get-old')).body.result).toMatchObject({ id: 'old', sessionId: 'session-1' });
-    expect((await caller.answer('get-new')).body.result).toMatchObject({ id: 'new', kind: 'task' });
+    expect((await caller.waitForResponse('get-old')).body.result).toMatchObject({
+      id: 'old',
+      sessionId: 'session-1',
+    });
+    expect((await caller.waitForResponse('get-new')).body.result).toMatchObject({ id: 'new', kind: 'task' });
   });
 
   it('keeps tasks of one user from another', async () => {
-    const { caller, log } = await shown(echo(createDeferred().opened));
-    await caller.say('Shown', 't', request0_3('t', 'hello', { method: 'message/send' }));
-    await caller.answer('t');
+    const { caller, log } = await shown(echo(createDeferred().promise));
+    await caller.send('Shown', 't', request0_3('t', 'hello', { method: 'message/send' }));
+    await caller.waitForResponse('t');
     const request = { jsonrpc: '2.0', id: 'g', method: 'tasks/get', params: { id: 't' } };
-    await caller.say('Shown', 'g', request, { user: 'mallory' });
-    expect((await caller.answer('g')).body.error.code).toBe(-32001);
-    await caller.say('Shown', 't', request0_3('t', 'mine', { method: 'message/send' }), { user: 'mallory' });
-    const refused = await caller.find(({ body }) => body.id === 't' && body.error !== undefined);
+    await caller.send('Shown', 'g', request, { user: 'mallory' });
+    expect((await caller.waitForResponse('g')).body.error.code).toBe(-32001);
+    await caller.send('Shown', 't', request0_3('t', 'mine', { method: 'message/send' }), { user: 'mallory' });
+    const refused = await caller.waitFor(({ body }) => body.id === 't' && body.error !== undefined);
     expect(refused.body.error.code).toBe(-32600);
     expect(log.length).toBeGreaterThan(0);
   });
 
   it('answers what is no request where that is possible, and goes on', async () => {
     const { caller, log } = await shown(echo(), { limits: { payload: 5000 } });
-    await caller.say('Shown', 'a', '{ not json');
-    expect((await caller.answer('a')).body).toMatchObject({ id: null, error: { code: -32700 } });
-    await caller.say('Shown', 'b', { jsonrpc: '2.0', id: 'b' });
-    expect((await caller.answer('b')).body).toMatchObject({ id: 'b', error: { code: -32600 } });
-    await caller.say('Shown', 'c', { jsonrpc: '2.0', id: 'c', method: 'tasks/frobnicate' });
-    expect((await caller.answer('c')).body).toMatchObject({ id: 'c', error: { code: -32601 } });
-    await caller.say('Shown', 'd', request0_3('d', 'x'.repeat(6000)));
-    expect((await caller.answer('d')).body.error.message).toContain('too large');
-    await caller.say('Shown', 'e', {
+    await caller.send('Shown', 'a', '{ not json');
+    expect((await caller.waitForResponse('a')).body).toMatchObject({ id: null, error: { code: -32700 } });
+    await caller.send('Shown', 'b', { jsonrpc: '2.0', id: 'b' });
+    expect((await caller.waitForResponse('b')).body).toMatchObject({ id: 'b', error: { code: -32600 } });
+    await caller.send('Shown', 'c', { jsonrpc: '2.0', id: 'c', method: 'tasks/frobnicate' });
+    expect((await caller.waitForResponse('c')).body).toMatchObject({ id: 'c', error: { code: -32601 } });
+    await caller.send('Shown', 'd', request0_3('d', 'x'.repeat(6000)));
+    expect((await caller.waitForResponse('d')).body.error.message).toContain('too large');
+    await caller.send('Shown', 'e', {
       jsonrpc: '2.0',
       id: 'e',
       method: 'message/send',
       params: { message: 7 },
     });
-    expect((await caller.answer('e')).body).toMatchObject({ id: 'e', error: { code: -32600 } });
-    await caller.say('Shown', 'f', {
+    expect((await caller.waitForResponse('e')).body).toMatchObject({ id: 'e', error: { code: -32600 } });
+    await caller.send('Shown', 'f', {
       jsonrpc: '2.0',
       id: 'f',
       method: 'tasks/send',
       params: { message: {} },
     });
-    expect((await caller.answer('f')).body.error.data.details?.taskId ?? 'f').toBe('f');
-    await caller.say('Shown', 'g', request0_3('g', 'hello'));
-    expect(stateOf((await caller.answer('g')).body)).toBe('completed');
+    expect((await caller.waitForResponse('f')).body.error.data.details?.taskId ?? 'f').toBe('f');
+    await caller.send('Shown', 'g', request0_3('g', 'hello'));
+    expect(stateOf((await caller.waitForResponse('g')).body)).toBe('completed');
     expect(log.filter(({ level }) => level === 'warn').length).toBeGreaterThanOrEqual(6);
   });
 
@@ -239,8 +242,8 @@ describe('an agent that is shown on the mesh', () => {
     await link.publish(topic, JSON.stringify({ jsonrpc: '2.0', id: 'x', error: { code: 1, message: '' } }), {
       replyTo: topic,
     });
-    await caller.say('Shown', 't', request0_3('t', 'hello'));
-    await caller.answer('t');
+    await caller.send('Shown', 't', request0_3('t', 'hello'));
+    await caller.waitForResponse('t');
     expect(log.map(({ message }) => message)).toEqual(['An answer came where requests are expected']);
   });
 
@@ -251,39 +254,43 @@ describe('an agent that is shown on the mesh', () => {
       'test_namespace/a2a/v1/client/response/gateway_1',
       ({ payload }) => void found.push(payload),
     );
-    await caller.say('Shown', 'a', request0_3('a', 'hello', { method: 'message/send' }), { mute: true });
-    await caller.say('Shown', 'b', request0_3('b', 'hello', { method: 'message/send' }), {
-      mute: true,
+    await caller.send('Shown', 'a', request0_3('a', 'hello', { method: 'message/send' }), {
+      omitReplyTopic: true,
+    });
+    await caller.send('Shown', 'b', request0_3('b', 'hello', { method: 'message/send' }), {
+      omitReplyTopic: true,
       properties: { clientId: '' },
     });
-    await caller.say('Shown', 'c', request0_3('c', 'hello'));
-    await caller.answer('c');
+    await caller.send('Shown', 'c', request0_3('c', 'hello'));
+    await caller.waitForResponse('c');
     expect(found.map((each) => JSON.parse(each).result.id)).toEqual(['a']);
     expect(log.map(({ taskId }) => taskId)).toEqual(['b']);
   });
 
   it('works on so many at once, and a cancel passes those that wait', async () => {
     const wait = createDeferred();
-    const { caller, face } = await shown(echo(wait.opened), { limits: { concurrency: 1 } });
-    await caller.say('Shown', 'a', request0_3('a', 'slow'));
-    await caller.find(({ topic }) => topic.endsWith('/a'));
-    await caller.say('Shown', 'b', request0_3('b', 'hello'));
-    await caller.say('Shown', 'c', request0_3('c', 'hello'));
+    const { caller, face } = await shown(echo(wait.promise), { limits: { concurrency: 1 } });
+    await caller.send('Shown', 'a', request0_3('a', 'slow'));
+    await caller.waitFor(({ topic }) => topic.endsWith('/a'));
+    await caller.send('Shown', 'b', request0_3('b', 'hello'));
+    await caller.send('Shown', 'c', request0_3('c', 'hello'));
     await caller.cancel('Shown', 'b');
-    expect(stateOf((await caller.answer('b')).body)).toBe('canceled');
+    expect(stateOf((await caller.waitForResponse('b')).body)).toBe('canceled');
     expect(face.running).toBe(1);
-    expect(caller.of('c')).toEqual([]);
-    wait.open();
-    expect(stateOf((await caller.answer('c')).body)).toBe('completed');
-    expect(stateOf((await caller.answer('a')).body)).toBe('completed');
+    expect(caller.repliesFor('c')).toEqual([]);
+    wait.resolve();
+    expect(stateOf((await caller.waitForResponse('c')).body)).toBe('completed');
+    expect(stateOf((await caller.waitForResponse('a')).body)).toBe('completed');
   });
 
   it('ends a task that waits for words when it is canceled', async () => {
     const { caller } = await shown(echo());
-    await caller.say('Shown', 't', request0_3('t', 'ask'));
-    await caller.answer('t');
+    await caller.send('Shown', 't', request0_3('t', 'ask'));
+    await caller.waitForResponse('t');
     await caller.cancel('Shown', 't');
-    const last = await caller.find(({ place, body }) => place === 'response' && stateOf(body) === 'canceled');
+    const last = await caller.waitFor(
+      ({ channel, body }) => channel === 'response' && stateOf(body) === 'canceled',
+    );
     expect(last.body).toMatchObject({ id: 't', result: { id: 't' } });
   });
 
@@ -308,35 +315,35 @@ describe('an agent that is shown on the mesh', () => {
         ),
     };
     ends.push(() => inner.close());
-    const face = await serveOnMesh(echo(wait.opened), {
+    const face = await serveOnMesh(echo(wait.promise), {
       broker: link,
       namespace: 'test_namespace',
       name: 'Shown',
     });
     const caller = await MeshTestClient.join(inner);
-    await caller.say('Shown', 'a', request0_3('a', 'slow'));
-    await caller.find(({ place }) => place === 'status');
+    await caller.send('Shown', 'a', request0_3('a', 'slow'));
+    await caller.waitFor(({ channel }) => channel === 'status');
     expect(settled).toEqual([]);
-    wait.open();
-    await caller.answer('a');
+    wait.resolve();
+    await caller.waitForResponse('a');
     await face.close();
     expect(settled).toEqual(['Shown']);
   });
 
   it('answers those at work with an error when it closes and they do not end', async () => {
     const clock = new ManualClock();
-    const { caller, face } = await shown(echo(createDeferred().opened), {
+    const { caller, face } = await shown(echo(createDeferred().promise), {
       clock,
       timeouts: { close: 5000, idle: 0, total: 0 },
     });
-    await caller.say('Shown', 'a', request0_3('a', 'slow'));
-    await caller.find(({ place }) => place === 'status');
-    const asked = clock.asked((milliseconds) => milliseconds === 5000);
+    await caller.send('Shown', 'a', request0_3('a', 'slow'));
+    await caller.waitFor(({ channel }) => channel === 'status');
+    const asked = clock.waitForDelay((milliseconds) => milliseconds === 5000);
     const closing = face.close();
     await asked;
     clock.advance(5000);
     await closing;
-    expect((await caller.answer('a')).body.error.message).toContain('shutting down');
+    expect((await caller.waitForResponse('a')).body.error.message).toContain('shutting down');
   });
 
   it('tells what a translation lost, of requests and of answers', async () => {
@@ -348,8 +355,8 @@ describe('an agent that is shown on the mesh', () => {
     const { caller } = await shown(rejected, {
       onLoss: (all, { side, version }) => losses.push(...all.map(({ path }) => `${version} ${side} ${path}`)),
     });
-    await caller.say('Shown', 't', request0_1('t', 'hello', { method: 'tasks/send' }));
-    await caller.answer('t');
+    await caller.send('Shown', 't', request0_1('t', 'hello', { method: 'tasks/send' }));
+    await caller.waitForResponse('t');
     expect(losses).toContain('0.1 request acceptedOutputModes[0]');
     expect(losses).toContain('0.1 answer task.status.state');
   });
@@ -363,7 +370,7 @@ describe('the card on the mesh', () => {
     let came = createDeferred();
     await link.subscribe('ns/a2a/v1/discovery/agentcards', ({ payload }) => {
       cards.push(JSON.parse(payload));
-      came.open();
+      came.resolve();
     });
     const log: LogEntry[] = [];
     const settings = {
@@ -379,7 +386,7 @@ describe('the card on the mesh', () => {
       () => face.close(),
     );
     const next = async () => {
-      await came.opened;
+      await came.promise;
       came = createDeferred();
       return cards.at(-1);
     };
@@ -410,7 +417,7 @@ describe('the card on the mesh', () => {
     const uri = 'https://solace.com/a2a/extensions/display-name';
     expect(card.capabilities.extensions).toEqual([{ uri, params: { display_name: 'Echo' } }]);
     expect(card.supportedInterfaces).toBeUndefined();
-    if (schema0_3.isPresent) schema0_3.check('AgentCard', card);
+    if (schema0_3.hasSchema) schema0_3.check('AgentCard', card);
   });
 
   it('has the name for people that is configured, else the one that it had', async () => {
@@ -427,7 +434,7 @@ describe('the card on the mesh', () => {
   it('comes at least every 20 seconds until the face closes', async () => {
     const { clock, next, face, cards } = await announced(echo(), { card: { interval: 60_000 } });
     await next();
-    if (!clock.delays.includes(20_000)) await clock.asked((milliseconds) => milliseconds === 20_000);
+    if (!clock.delays.includes(20_000)) await clock.waitForDelay((milliseconds) => milliseconds === 20_000);
     clock.advance(20_000);
     await next();
     await face.close();
@@ -443,7 +450,7 @@ describe('the card on the mesh', () => {
       return card;
     });
     const { clock, next, cards, log } = await announced(agent, { card: { interval: 1000 } });
-    if (!clock.delays.includes(1000)) await clock.asked((milliseconds) => milliseconds === 1000);
+    if (!clock.delays.includes(1000)) await clock.waitForDelay((milliseconds) => milliseconds === 1000);
     expect(cards).toEqual([]);
     isDown = false;
     clock.advance(1000);

@@ -7,7 +7,7 @@ import { FastPathServer } from '../../../src/server/fast-path/fast-path-server.t
 import { nodeListener, type RunningServer, serve } from '../../../src/server/node/serve.ts';
 import { onlyTaskOf } from '../../support/engine/conversation.ts';
 import { serveChecked, waitUntil } from '../../support/server/checked-server.ts';
-import { exchangeRaw, RawConnection, rawRequest } from '../../support/http/raw-http.ts';
+import { sendRawRequest, RawConnection, rawRequest } from '../../support/http/raw-http.ts';
 
 const maxBodyBytes = 100_000;
 const guarded = serveChecked({}, { maxBodyBytes });
@@ -29,8 +29,8 @@ describe('a body over the limit', () => {
     const line = new RawConnection(guarded.port);
     line.write(head);
     for (const body of bodies) if (!line.isClosed) line.write(body);
-    const reply = await line.next();
-    await line.ended();
+    const reply = await line.nextResponse();
+    await line.waitForEnd();
     line.destroy();
     return reply;
   }
@@ -78,7 +78,7 @@ describe('a length that is not true', () => {
   it('too long is waited for, and given up when the caller is done', async () => {
     const line = new RawConnection(guarded.port);
     line.socket.end(rawRequest('POST', '/', get(), { ...modern, 'Content-Length': '5000' }));
-    expect((await line.rest()).map(({ status }) => status)).toEqual([400]);
+    expect((await line.remainingResponses()).map(({ status }) => status)).toEqual([400]);
   });
 
   it('too short leaves words that are no request', async () => {
@@ -89,7 +89,7 @@ describe('a length that is not true', () => {
         'Content-Length': String(get().length),
       }),
     );
-    const statuses = (await line.rest()).map(({ status }) => status);
+    const statuses = (await line.remainingResponses()).map(({ status }) => status);
     // Whether the first answer is quick enough to go out before the end is up to the machine.
     expect(statuses.at(-1)).toBe(400);
     expect(statuses.length).toBeLessThanOrEqual(2);
@@ -98,7 +98,7 @@ describe('a length that is not true', () => {
   it.each(['-1', 'abc', '1e3', '5, 6'])('%j is none', async (length) => {
     const line = new RawConnection(guarded.port);
     line.write(rawRequest('POST', '/', get(), { 'Content-Length': length }));
-    expect((await line.rest()).map(({ status }) => status)).toEqual([400]);
+    expect((await line.remainingResponses()).map(({ status }) => status)).toEqual([400]);
   });
 
   it('beside chunks is refused', async () => {
@@ -106,15 +106,15 @@ describe('a length that is not true', () => {
     line.write(
       'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     );
-    expect((await line.rest()).map(({ status }) => status)).toEqual([400]);
+    expect((await line.remainingResponses()).map(({ status }) => status)).toEqual([400]);
   });
 });
 
 it('has room for headers, but not for ever', async () => {
   const line = new RawConnection(guarded.port);
   line.write(rawRequest('GET', '/healthz', '', { 'X-Long': 'x'.repeat(100_000) }));
-  expect((await line.next())?.status).toBe(431);
-  await line.ended();
+  expect((await line.nextResponse())?.status).toBe(431);
+  await line.waitForEnd();
 });
 
 it('answers requests that come one behind the other in their order', async () => {
@@ -133,7 +133,7 @@ it('answers requests that come one behind the other in their order', async () =>
   );
   line.write(Buffer.concat(requests));
   for (let id = 0; id < requests.length; id++) {
-    expect(JSON.parse((await line.next())?.body ?? '')).toMatchObject({ jsonrpc: '2.0', id });
+    expect(JSON.parse((await line.nextResponse())?.body ?? '')).toMatchObject({ jsonrpc: '2.0', id });
   }
   line.destroy();
 });
@@ -145,9 +145,9 @@ it('serves others while somebody speaks slowly', async () => {
     slow.write(Buffer.from([byte]));
     await new Promise(setImmediate);
   }
-  expect((await exchangeRaw(guarded.port, request))?.status).toBe(200);
+  expect((await sendRawRequest(guarded.port, request))?.status).toBe(200);
   slow.write(request.subarray(80));
-  expect((await slow.next())?.status).toBe(200);
+  expect((await slow.nextResponse())?.status).toBe(200);
   slow.destroy();
 });
 
@@ -219,7 +219,7 @@ describe.each(ways)('a caller that hangs up %s', (_way, makeServer) => {
     line.write(rawRequest('POST', '/', stream('garbage'), modern));
     await waitUntil(() => heard.includes('data: '), 'the stream begins');
     line.write('this is not HTTP\r\n\r\n');
-    await line.ended();
+    await line.waitForEnd();
     line.destroy();
     expect(heard.match(/HTTP\/1\.1/g)).toHaveLength(1);
     await own.stop(100);
@@ -319,7 +319,7 @@ describe('a caller that does not read', () => {
     await waitUntil(() => sockets.size === 0, 'the line is cut');
     const task = await agent.getTask({ id });
     expect(task.artifacts?.[0]?.parts).toHaveLength(total);
-    expect((await exchangeRaw(server.port, rawRequest('GET', '/healthz')))?.status).toBe(200);
+    expect((await sendRawRequest(server.port, rawRequest('GET', '/healthz')))?.status).toBe(200);
     line.destroy();
   });
 });

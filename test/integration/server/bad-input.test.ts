@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { serveChecked } from '../../support/server/checked-server.ts';
-import { exchangeRaw, rawRequest, type RawReply } from '../../support/http/raw-http.ts';
+import { sendRawRequest, rawRequest, type RawHttpResponse } from '../../support/http/raw-http.ts';
 
 const maxBodyBytes = 2_000_000;
 const guarded = serveChecked({}, { maxBodyBytes, limits: { parts: 50_000 } });
@@ -18,13 +18,13 @@ const versions = {
 } as const;
 type Spoken = keyof typeof versions;
 
-async function ask(request: Buffer): Promise<RawReply> {
-  const reply = await exchangeRaw(guarded.port, request);
+async function ask(request: Buffer): Promise<RawHttpResponse> {
+  const reply = await sendRawRequest(guarded.port, request);
   if (!reply) throw new Error('there was no reply');
   return reply;
 }
 
-function rpc(version: Spoken, body: unknown): Promise<RawReply> {
+function rpc(version: Spoken, body: unknown): Promise<RawHttpResponse> {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return ask(rawRequest('POST', '/', text, versions[version].headers));
 }

@@ -4,7 +4,7 @@ import type { FastPathServer } from '../../../src/server/fast-path/fast-path-ser
 import { type ServeOptions, type RunningServer, serve } from '../../../src/server/node/serve.ts';
 import { userRequest, expectTask } from '../../support/engine/conversation.ts';
 import { SeededDice, fuzzRequest } from '../../support/fuzz/request-fuzzer.ts';
-import { RawConnection, type RawReply } from '../../support/http/raw-http.ts';
+import { RawConnection, type RawHttpResponse } from '../../support/http/raw-http.ts';
 import { requestBytes, seedRequests } from '../../support/fuzz/seed-requests.ts';
 
 const opened: { server: RunningServer; agent: LocalAgent }[] = [];
@@ -36,7 +36,7 @@ async function open(options: ServeOptions) {
 
 describe('beside a server without the lane', () => {
   /** What is the same for both: not when and where it was made, nor which message of a test was the first. */
-  function comparable({ status, headers, body }: RawReply) {
+  function comparable({ status, headers, body }: RawHttpResponse) {
     const { date, ...others } = Object.fromEntries(headers);
     // Only what is no HTTP at all is answered without.
     if (status < 300) expect(date).toMatch(/ GMT$/);
@@ -66,7 +66,7 @@ describe('beside a server without the lane', () => {
         if (!chosen) throw new Error('there is a seed');
         // The same dice fall in the same way.
         return i < each.length
-          ? { bytes: requestBytes(chosen), isFramed: true, how: 'as it is' }
+          ? { bytes: requestBytes(chosen), isFramed: true, strategy: 'as it is' }
           : fuzzRequest(chosen, new SeededDice(seed + i));
       });
       const [ours, theirs] = await Promise.all(
@@ -75,13 +75,13 @@ describe('beside a server without the lane', () => {
           line.write(mutants[twin]?.bytes ?? '');
           // What is not framed may be waited for until it is known that nothing follows.
           if (!mutants[twin]?.isFramed) line.socket.end();
-          const reply = await line.next();
+          const reply = await line.nextResponse();
           if (twin === 0) inLane += twins[0].lane.fastPathConnections.size;
           line.destroy();
           return reply && comparable(reply);
         }),
       );
-      const what = `seed ${seed + i}: ${mutants[0]?.how} ${mutants[0]?.bytes.toString('latin1').slice(0, 400)}`;
+      const what = `seed ${seed + i}: ${mutants[0]?.strategy} ${mutants[0]?.bytes.toString('latin1').slice(0, 400)}`;
       expect(ours, what).toEqual(theirs);
       if (ours) compared++;
     }

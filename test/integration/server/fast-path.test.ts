@@ -8,7 +8,12 @@ import { defineAgent, type LocalAgent } from '../../../src/engine/local-agent.ts
 import type { FastPathServer } from '../../../src/server/fast-path/fast-path-server.ts';
 import { type ServeOptions, type RunningServer, serve } from '../../../src/server/node/serve.ts';
 import { waitUntil } from '../../support/server/checked-server.ts';
-import { exchangeRaw, RawConnection, type RawReply, rawRequest } from '../../support/http/raw-http.ts';
+import {
+  sendRawRequest,
+  RawConnection,
+  type RawHttpResponse,
+  rawRequest,
+} from '../../support/http/raw-http.ts';
 
 const modern = { 'A2A-Version': '1.0' };
 const health = rawRequest('GET', '/healthz');
@@ -53,7 +58,7 @@ function asked(method: string, text: string, id = 1): Buffer {
   return rawRequest('POST', '/', JSON.stringify({ jsonrpc: '2.0', id, method, params: { message } }), modern);
 }
 
-const idOf = (reply: RawReply | undefined): unknown =>
+const idOf = (reply: RawHttpResponse | undefined): unknown =>
   (JSON.parse(reply?.body ?? '{}') as { id?: unknown }).id;
 
 describe('a plain request', () => {
@@ -62,13 +67,13 @@ describe('a plain request', () => {
     const line = new RawConnection(port);
     for (let i = 0; i < 3; i++) {
       line.write(asked('SendMessage', 'hi', i));
-      expect(idOf(await line.next())).toBe(i);
+      expect(idOf(await line.nextResponse())).toBe(i);
       expect(lane.fastPathConnections.size).toBe(1);
     }
     line.write(asked('SendStreamingMessage', 'stream', 4));
-    expect((await line.next())?.headers.get('content-type')).toBe('text/event-stream');
+    expect((await line.nextResponse())?.headers.get('content-type')).toBe('text/event-stream');
     line.write(health);
-    expect((await line.next())?.status).toBe(200);
+    expect((await line.nextResponse())?.status).toBe(200);
     expect(lane.fastPathConnections.size).toBe(1);
     line.destroy();
     await waitUntil(() => lane.fastPathConnections.size === 0, 'the lane is empty');
@@ -83,7 +88,7 @@ describe('a plain request', () => {
     await waitUntil(() => lane.fastPathConnections.size === 1, 'it is connected');
     await new Promise(setImmediate);
     line.write(request.subarray(body));
-    expect((await line.next())?.status).toBe(200);
+    expect((await line.nextResponse())?.status).toBe(200);
     line.destroy();
   });
 
@@ -96,7 +101,7 @@ describe('a plain request', () => {
       await new Promise(setImmediate);
       await new Promise(setImmediate);
       line.write(request.subarray(at));
-      expect(idOf(await line.next()), `cut at ${at}`).toBe(7);
+      expect(idOf(await line.nextResponse()), `cut at ${at}`).toBe(7);
       line.destroy();
     }
   });
@@ -108,11 +113,11 @@ describe('a plain request', () => {
     await agentWaits();
     line.write('\r\n');
     // Whoever comes later is answered, so that there was time enough.
-    expect((await exchangeRaw(port, health))?.status).toBe(200);
+    expect((await sendRawRequest(port, health))?.status).toBe(200);
     release?.();
-    expect(idOf(await line.next())).toBe(1);
+    expect(idOf(await line.nextResponse())).toBe(1);
     line.write(asked('SendMessage', 'next', 2));
-    expect(idOf(await line.next())).toBe(2);
+    expect(idOf(await line.nextResponse())).toBe(2);
     line.destroy();
   });
 
@@ -125,8 +130,8 @@ describe('a plain request', () => {
     line.write(asked('SendMessage', 'third', 3));
     await new Promise(setImmediate);
     release?.();
-    expect((await line.next())?.body).toContain(' over');
-    expect([idOf(await line.next()), idOf(await line.next())]).toEqual([2, 3]);
+    expect((await line.nextResponse())?.body).toContain(' over');
+    expect([idOf(await line.nextResponse()), idOf(await line.nextResponse())]).toEqual([2, 3]);
     // Those that came together were left to Node.
     expect(lane.fastPathConnections.size).toBeLessThanOrEqual(1);
     line.destroy();
@@ -149,12 +154,12 @@ describe('a plain request', () => {
     opened.push({ server, agent });
     const line = new RawConnection(server.port);
     line.write(asked('SendMessage', 'one', 1));
-    expect((await line.next())?.body).toContain('"one"');
+    expect((await line.nextResponse())?.body).toContain('"one"');
     // The second waits until the first is answered.
     line.write(asked('SendMessage', 'two', 2));
     await waitUntil(() => seen.length === 2, 'the second is there');
     line.write(asked('SendMessage', 'three', 3));
-    expect([idOf(await line.next()), idOf(await line.next())]).toEqual([2, 3]);
+    expect([idOf(await line.nextResponse()), idOf(await line.nextResponse())]).toEqual([2, 3]);
     expect(seen).toEqual([undefined, undefined, undefined]);
     line.destroy();
   });
@@ -164,9 +169,9 @@ describe('a plain request', () => {
     const line = new RawConnection(port);
     for (const text of ['ä', '日本語 😀', '\u{fffd} half', 'x'.repeat(30_000)]) {
       line.write(asked('SendMessage', text));
-      expect((await line.next())?.body).toContain(text);
+      expect((await line.nextResponse())?.body).toContain(text);
       line.write(asked('SendStreamingMessage', text));
-      expect((await line.next())?.body).toContain(text);
+      expect((await line.nextResponse())?.body).toContain(text);
     }
     line.destroy();
   });
@@ -177,12 +182,12 @@ describe('whoever wants to see requests at the server of Node', () => {
     const { port, server } = await open();
     const line = new RawConnection(port);
     line.write(health);
-    await line.next();
+    await line.nextResponse();
     let seen = 0;
     server.server.on('request', () => seen++);
     line.write(health);
-    expect((await line.next())?.status).toBe(200);
-    expect((await exchangeRaw(port, health))?.status).toBe(200);
+    expect((await line.nextResponse())?.status).toBe(200);
+    expect((await sendRawRequest(port, health))?.status).toBe(200);
     expect(seen).toBe(2);
     line.destroy();
   });
@@ -192,7 +197,7 @@ describe('whoever wants to see requests at the server of Node', () => {
     const seen: unknown[] = [];
     const note = (message: unknown): unknown => seen.push(message);
     subscribe(`http.server.${name}`, note);
-    expect((await exchangeRaw(port, health))?.status).toBe(200);
+    expect((await sendRawRequest(port, health))?.status).toBe(200);
     await waitUntil(() => seen.length > 0, 'it is seen');
     unsubscribe(`http.server.${name}`, note);
     expect(seen).toHaveLength(1);
@@ -205,7 +210,7 @@ describe('whoever wants to see requests at the server of Node', () => {
       events.push(String(event));
       return EventEmitter.prototype.emit.call(this, event, ...told);
     };
-    expect((await exchangeRaw(port, health))?.status).toBe(200);
+    expect((await sendRawRequest(port, health))?.status).toBe(200);
     delete (Server.prototype as Partial<Server>).emit;
     expect(events).toContain('request');
   });
@@ -215,14 +220,14 @@ describe('whoever wants to see requests at the server of Node', () => {
     Object.assign(server.server, limit);
     const line = new RawConnection(port);
     line.write(health);
-    expect((await line.next())?.status).toBe(200);
+    expect((await line.nextResponse())?.status).toBe(200);
     expect(lane.fastPathConnections.size).toBe(0);
     line.destroy();
   });
 
   it('by asking for it has no lane at all', async () => {
     const { port, lane } = await open({ fastPath: false });
-    expect((await exchangeRaw(port, health))?.status).toBe(200);
+    expect((await sendRawRequest(port, health))?.status).toBe(200);
     expect(lane.fastPathConnections).toBeUndefined();
   });
 });
@@ -232,21 +237,21 @@ describe('a connection', () => {
     const { port } = await open({ limits: { keepAliveTimeout: 100, headersTimeout: 200 } });
     const line = new RawConnection(port);
     line.write(health);
-    expect((await line.next())?.status).toBe(200);
-    await line.ended();
+    expect((await line.nextResponse())?.status).toBe(200);
+    await line.waitForEnd();
   });
 
   it('that says nothing is closed', async () => {
     const { port } = await open({ limits: { headersTimeout: 200, requestTimeout: 300 } });
     const line = new RawConnection(port);
-    expect((await line.next())?.status).toBe(408);
+    expect((await line.nextResponse())?.status).toBe(408);
   });
 
   it('of a caller that leaves in the middle of its request says so to the caller', async () => {
     const { port, lane } = await open();
     const line = new RawConnection(port);
     line.socket.end(asked('SendMessage', 'half').subarray(0, -5));
-    expect((await line.rest()).map(({ status }) => status)).toEqual([400]);
+    expect((await line.remainingResponses()).map(({ status }) => status)).toEqual([400]);
     await waitUntil(() => lane.fastPathConnections.size === 0, 'the lane is empty');
   });
 
@@ -275,7 +280,7 @@ describe('a connection', () => {
     await waitUntil(() => answers === 1, 'the first is answered');
     for (let i = 0; i < 200; i++) line.write(health);
     // Whoever comes later is answered, so that there was time enough.
-    expect((await exchangeRaw(port, health))?.status).toBe(200);
+    expect((await sendRawRequest(port, health))?.status).toBe(200);
     expect(answers).toBe(2);
     line.destroy();
   });
@@ -325,9 +330,9 @@ describe('a connection', () => {
     // One that is idle for as long is closed.
     const idle = new RawConnection(server.port);
     idle.write(health);
-    await idle.ended();
+    await idle.waitForEnd();
     slow.socket.resume();
-    expect((await slow.next())?.body).toContain('TASK_STATE_COMPLETED');
+    expect((await slow.nextResponse())?.body).toContain('TASK_STATE_COMPLETED');
     slow.destroy();
   });
 
@@ -339,10 +344,10 @@ describe('a connection', () => {
     await new Promise<void>((resolve) => doorman.listen(0, '127.0.0.1', resolve));
     const line = new RawConnection((doorman.address() as AddressInfo).port);
     line.write(rawRequest('GET', '/.well-known/agent-card.json', '', modern));
-    expect((await line.next())?.body).toContain('"https://localhost');
+    expect((await line.nextResponse())?.body).toContain('"https://localhost');
     line.destroy();
     doorman.close();
-    expect((await exchangeRaw(port, health))?.status).toBe(200);
+    expect((await sendRawRequest(port, health))?.status).toBe(200);
   });
 
   it('with half a request is not closed when the server stops, because it is no idle one', async () => {
@@ -351,10 +356,10 @@ describe('a connection', () => {
     const line = new RawConnection(port);
     line.write(request.subarray(0, -5));
     await waitUntil(() => lane.fastPathConnections.size === 1, 'it is connected');
-    expect((await exchangeRaw(port, health))?.status).toBe(200);
+    expect((await sendRawRequest(port, health))?.status).toBe(200);
     const stopped = server.stop(10_000);
     line.write(request.subarray(-5));
-    const reply = await line.next();
+    const reply = await line.nextResponse();
     expect(reply?.body).toContain('"TASK_STATE_COMPLETED"');
     expect(reply?.headers.get('connection')).toBe('close');
     await stopped;
@@ -364,16 +369,16 @@ describe('a connection', () => {
     const { port, server, lane } = await open();
     const idle = new RawConnection(port);
     idle.write(health);
-    await idle.next();
+    await idle.nextResponse();
     const busy = new RawConnection(port);
     busy.write(asked('SendMessage', 'wait'));
     await agentWaits();
     expect(lane.fastPathConnections.size).toBe(2);
     const stopped = server.stop(10_000);
-    await idle.ended();
+    await idle.waitForEnd();
     expect(busy.isClosed).toBe(false);
     release?.();
-    const reply = await busy.next();
+    const reply = await busy.nextResponse();
     expect(reply?.body).toContain('"TASK_STATE_COMPLETED"');
     expect(reply?.headers.get('connection')).toBe('close');
     await stopped;
@@ -385,7 +390,7 @@ describe('a connection', () => {
     busy.write(asked('SendMessage', 'wait'));
     await agentWaits();
     await server.stop(20);
-    await busy.ended();
+    await busy.waitForEnd();
     release?.();
   });
 });

@@ -4,7 +4,12 @@ import { memoryTaskStore } from '../../../src/store/memory-task-store.ts';
 import { serve, type RunningServer } from '../../../src/server/node/serve.ts';
 import { userRequest, expectTask } from '../../support/engine/conversation.ts';
 import { SeededDice, type FuzzedRequest, fuzzRequest } from '../../support/fuzz/request-fuzzer.ts';
-import { exchangeRaw, RawConnection, type RawReply, rawRequest } from '../../support/http/raw-http.ts';
+import {
+  sendRawRequest,
+  RawConnection,
+  type RawHttpResponse,
+  rawRequest,
+} from '../../support/http/raw-http.ts';
 import { type SeedRequest, seedRequests } from '../../support/fuzz/seed-requests.ts';
 
 const count = Number(process.env.DRAGOMAN_MUTANTS ?? 50_000);
@@ -48,7 +53,7 @@ afterAll(async () => {
 });
 
 /** What is wrong with a reply, if anything is. */
-function complaint({ status, headers, body }: RawReply): string | undefined {
+function complaint({ status, headers, body }: RawHttpResponse): string | undefined {
   if (!(status >= 200 && status < 500)) return `status ${status}: ${body.slice(0, 300)}`;
   if (body.includes('"code":-32603')) return `an internal error: ${body.slice(0, 300)}`;
   const type = headers.get('content-type') ?? '';
@@ -63,11 +68,14 @@ function complaint({ status, headers, body }: RawReply): string | undefined {
 }
 
 /** Sends requests one behind the other down one line, and gives the replies that came before it closed. */
-async function sendFramed(line: RawConnection, mutants: readonly FuzzedRequest[]): Promise<RawReply[]> {
+async function sendFramed(
+  line: RawConnection,
+  mutants: readonly FuzzedRequest[],
+): Promise<RawHttpResponse[]> {
   line.write(Buffer.concat(mutants.map(({ bytes }) => bytes)));
-  const replies: RawReply[] = [];
+  const replies: RawHttpResponse[] = [];
   for (const _mutant of mutants) {
-    const reply = await line.next();
+    const reply = await line.nextResponse();
     if (!reply) break;
     replies.push(reply);
   }
@@ -75,10 +83,10 @@ async function sendFramed(line: RawConnection, mutants: readonly FuzzedRequest[]
 }
 
 /** Sends what may not even be HTTP down a line of its own, which it then stops writing to. */
-async function sendAlone({ bytes }: FuzzedRequest): Promise<RawReply[]> {
+async function sendAlone({ bytes }: FuzzedRequest): Promise<RawHttpResponse[]> {
   const line = new RawConnection(server.port);
   line.socket.end(bytes);
-  const replies = await line.rest();
+  const replies = await line.remainingResponses();
   line.destroy();
   return replies;
 }
@@ -131,9 +139,9 @@ it(`answers ${count} requests that are not quite right (seed ${seed})`, { timeou
 });
 
 it('still answers afterwards', async () => {
-  expect((await exchangeRaw(server.port, rawRequest('GET', '/healthz')))?.status).toBe(200);
+  expect((await sendRawRequest(server.port, rawRequest('GET', '/healthz')))?.status).toBe(200);
   for (const each of seeds.slice(0, 2)) {
-    const reply = await exchangeRaw(
+    const reply = await sendRawRequest(
       server.port,
       rawRequest(each.verb, each.path, JSON.stringify(each.body), each.headers),
     );

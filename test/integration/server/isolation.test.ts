@@ -178,14 +178,14 @@ describe.each(ledgers)('tasks $kept', ({ make }) => {
     const begin = async (text: string, asker: TestIdentity, more: object = {}): Promise<any> => {
       const request = { message: userMessage(text), configuration: { returnImmediately: true }, ...more };
       if (claims(line)) Object.assign(request, { clientTaskId: random(), ...more });
-      return line.get(url, asker, 'send', request);
+      return line.call(url, asker, 'send', request);
     };
     const ask = (
       asker: TestIdentity,
       operation: Operation,
       request: unknown,
       headers = {},
-    ): Promise<TestResponse> => line.ask(url, asker, operation, request, headers);
+    ): Promise<TestResponse> => line.request(url, asker, operation, request, headers);
 
     beforeAll(async () => {
       for (const stage of stages) {
@@ -195,7 +195,7 @@ describe.each(ledgers)('tasks $kept', ({ make }) => {
             ? await beginBySubscribing(line, owner)
             : await begin(stage, owner);
         tasks[stage] = task;
-        await line.get(url, owner, 'createPushConfig', {
+        await line.call(url, owner, 'createPushConfig', {
           taskId: task.id,
           id: 'hook',
           url: 'https://hooks.test/a',
@@ -219,11 +219,11 @@ describe.each(ledgers)('tasks $kept', ({ make }) => {
     });
 
     itWhere(line.has('listTasks'))('who lists counts none of them', async () => {
-      const { tasks: seen, totalSize, nextPageToken } = await line.get(url, stranger, 'listTasks', {});
+      const { tasks: seen, totalSize, nextPageToken } = await line.call(url, stranger, 'listTasks', {});
       const listed: string[] = seen.map(({ id }: { id: string }) => id);
       for (const stage of stages) expect(listed).not.toContain(tasks[stage].id);
       expect({ totalSize, nextPageToken }).toEqual({ totalSize: listed.length, nextPageToken: '' });
-      const { totalSize: own } = await line.get(url, owner, 'listTasks', {});
+      const { totalSize: own } = await line.call(url, owner, 'listTasks', {});
       expect(own).toBeGreaterThanOrEqual(stages.length);
     });
 
@@ -232,17 +232,17 @@ describe.each(ledgers)('tasks $kept', ({ make }) => {
       const expected = masked(await ask(stranger, 'listTasks', { contextId: absent }), absent);
       const { contextId } = tasks.ask;
       expect(masked(await ask(stranger, 'listTasks', { contextId }), contextId)).toEqual(expected);
-      expect(await line.get(url, stranger, 'listTasks', { contextId })).toMatchObject({
+      expect(await line.call(url, stranger, 'listTasks', { contextId })).toMatchObject({
         tasks: [],
         totalSize: 0,
       });
     });
 
     itWhere(line.dialect.version === '1.0')('who uses their page token sees only its own', async () => {
-      const { nextPageToken } = await line.get(url, owner, 'listTasks', { pageSize: 1 });
+      const { nextPageToken } = await line.call(url, owner, 'listTasks', { pageSize: 1 });
       expect(nextPageToken).not.toBe('');
-      const page = await line.get(url, stranger, 'listTasks', { pageToken: nextPageToken });
-      const all = await line.get(url, stranger, 'listTasks', {});
+      const page = await line.call(url, stranger, 'listTasks', { pageToken: nextPageToken });
+      const all = await line.call(url, stranger, 'listTasks', {});
       const own: string[] = all.tasks.map(({ id }: { id: string }) => id);
       for (const { id } of page.tasks) expect(own).toContain(id);
       expect(page.totalSize).toBe(all.totalSize);
@@ -251,7 +251,7 @@ describe.each(ledgers)('tasks $kept', ({ make }) => {
     it('who sends the same message gets a task of its own', async () => {
       const message = userMessage('the same');
       const named = claims(line) ? { clientTaskId: random() } : {};
-      const theirs = await line.get(url, owner, 'send', { message, ...named });
+      const theirs = await line.call(url, owner, 'send', { message, ...named });
       const again = claims(line) ? { clientTaskId: random() } : {};
       const fresh = userMessage('the same');
       const expected = masked(await ask(stranger, 'send', { message: fresh, ...again }), fresh.messageId);
@@ -262,7 +262,7 @@ describe.each(ledgers)('tasks $kept', ({ make }) => {
       expect(masked(mine, message.messageId)).toEqual(expected);
       expect(mine.text).not.toContain(theirs.id);
       expect(mine.text).not.toContain(theirs.contextId);
-      const repeated = await line.get(url, owner, 'send', { message, ...named });
+      const repeated = await line.call(url, owner, 'send', { message, ...named });
       expect(repeated.id).toBe(theirs.id);
     });
 
@@ -283,7 +283,7 @@ describe.each(ledgers)('tasks $kept', ({ make }) => {
     itWhere(claims(line))('who claims the same id gets a task of its own under it', async () => {
       for (const operation of ['send', 'stream'] as const) {
         const shared = random();
-        const theirs = await line.get(url, owner, 'send', {
+        const theirs = await line.call(url, owner, 'send', {
           message: userMessage('theirs'),
           clientTaskId: shared,
         });
@@ -303,8 +303,8 @@ describe.each(ledgers)('tasks $kept', ({ make }) => {
       const states = { slow: 'working', ask: 'input-required', done: 'completed' };
       for (const stage of stages) {
         const { id } = tasks[stage];
-        expect((await line.get(url, owner, 'getTask', { id })).status.state).toBe(states[stage]);
-        const hook = await line.get(url, owner, 'getPushConfig', { taskId: id, id: 'hook' });
+        expect((await line.call(url, owner, 'getTask', { id })).status.state).toBe(states[stage]);
+        const hook = await line.call(url, owner, 'getPushConfig', { taskId: id, id: 'hook' });
         expect(hook.url).toBe('https://hooks.test/a');
       }
     });
@@ -319,7 +319,7 @@ async function beginBySubscribing(
   const clientTaskId = crypto.randomUUID();
   const response = await line.open(url, owner, 'stream', { message: userMessage('slow'), clientTaskId });
   await response.body?.cancel();
-  const { contextId } = await line.get(url, owner, 'getTask', { id: clientTaskId });
+  const { contextId } = await line.call(url, owner, 'getTask', { id: clientTaskId });
   return { id: clientTaskId, contextId };
 }
 

@@ -6,7 +6,7 @@ import { fetchHandler } from '../../../src/server/fetch.ts';
 import { type ServeOptions, type RunningServer, serve } from '../../../src/server/node/serve.ts';
 import { createDeferred } from '../../support/engine/conversation.ts';
 import { streamSseFrames } from '../../support/http/sse-frames.ts';
-import { RawConnection, exchangeRaw, rawRequest } from '../../support/http/raw-http.ts';
+import { RawConnection, sendRawRequest, rawRequest } from '../../support/http/raw-http.ts';
 import { httpOpen, httpPost } from '../../support/http/http-calls.ts';
 import { userMessage, streamClients } from '../../support/server/stream-clients.ts';
 
@@ -104,7 +104,7 @@ describe('what a caller has open', () => {
   it('is a bounded number of streams, and one that ends makes room', async () => {
     const work = createDeferred();
     const { url } = await start({ limits: { streamsPerClient: 1 } }, async ({ text }) => {
-      await work.opened;
+      await work.promise;
       return text;
     });
     const subscribe = {
@@ -120,7 +120,7 @@ describe('what a caller has open', () => {
     expect(refused.status).toBe(429);
     expect(refused.headers.get('retry-after')).toBe('1');
     expect(hits('streamsPerCaller')).toBe('1');
-    work.open();
+    work.resolve();
     for await (const frame of reader) void frame;
     await expect
       .poll(async () => (await httpPost(url, { ...subscribe, params: { message: message() } }, v1)).status)
@@ -143,15 +143,15 @@ describe('what a caller has open', () => {
     const work = createDeferred();
     const begun = createDeferred();
     const { url } = await start({ limits: { requestsPerClient: 1 } }, async ({ text }) => {
-      begun.open();
-      await work.opened;
+      begun.resolve();
+      await work.promise;
       return text;
     });
     const first = httpPost(url, send(message()), v1);
-    await begun.opened;
+    await begun.promise;
     expect((await httpPost(url, send(message()), v1)).status).toBe(429);
     expect(hits('requestsPerCaller')).toBe('1');
-    work.open();
+    work.resolve();
     expect((await first).status).toBe(200);
     expect((await httpPost(url, send(message()), v1)).status).toBe(200);
   });
@@ -197,17 +197,17 @@ describe('headers', () => {
   it('are a bounded number, and none is dropped in silence', async () => {
     const { port } = await start({ limits: { headers: 5 } });
     const many = Object.fromEntries(Array.from({ length: 6 }, (_, each) => [`x-${each}`, 'y']));
-    const reply = await exchangeRaw(port, rawRequest('POST', '/', JSON.stringify(send(message())), many));
+    const reply = await sendRawRequest(port, rawRequest('POST', '/', JSON.stringify(send(message())), many));
     expect(reply?.status).toBe(431);
     expect(JSON.parse(reply?.body ?? '').error.message).toBe('A request may have 5 headers');
     expect(hits('headers')).toBe('1');
-    const few = await exchangeRaw(port, rawRequest('GET', '/healthz', '', { 'x-1': 'y' }));
+    const few = await sendRawRequest(port, rawRequest('GET', '/healthz', '', { 'x-1': 'y' }));
     expect(few?.status).toBe(200);
   });
 
   it('have a bounded size', async () => {
     const { port } = await start({ limits: { headerBytes: 1_000 } });
-    const reply = await exchangeRaw(port, rawRequest('GET', '/healthz', '', { 'x-1': 'y'.repeat(2_000) }));
+    const reply = await sendRawRequest(port, rawRequest('GET', '/healthz', '', { 'x-1': 'y'.repeat(2_000) }));
     expect(reply?.status).toBe(431);
     expect(hits('headerBytes')).toBe('1');
   });
@@ -219,10 +219,10 @@ describe('time', () => {
     const connection = new RawConnection(port);
     connection.write('POST / HTTP/1.1\r\nHost: localhost\r\n');
     const drip = setInterval(() => connection.write('X-Slow: 1\r\n'), 20);
-    const reply = await connection.next();
+    const reply = await connection.nextResponse();
     clearInterval(drip);
     expect(reply?.status).toBe(408);
-    await connection.ended();
+    await connection.waitForEnd();
     connection.destroy();
     expect(hits('requestTimeout')).toBe('1');
   });
@@ -232,10 +232,10 @@ describe('time', () => {
     const connection = new RawConnection(port);
     connection.write(rawRequest('POST', '/', '{', { 'Content-Length': '100000' }));
     const drip = setInterval(() => connection.write(' '), 20);
-    const reply = await connection.next();
+    const reply = await connection.nextResponse();
     clearInterval(drip);
     expect(reply?.status).toBe(408);
-    await connection.ended();
+    await connection.waitForEnd();
     connection.destroy();
   });
 
@@ -243,15 +243,15 @@ describe('time', () => {
     const { port } = await start({ limits: { keepAliveTimeout: 50 } });
     const connection = new RawConnection(port);
     connection.write(rawRequest('GET', '/healthz'));
-    expect((await connection.next())?.status).toBe(200);
-    await connection.ended();
+    expect((await connection.nextResponse())?.status).toBe(200);
+    await connection.waitForEnd();
     connection.destroy();
   });
 
   it('does not end for a stream that was asked for in time', async () => {
     const work = createDeferred();
     const { url } = await start({ limits: { headersTimeout: 60, requestTimeout: 60 } }, async ({ text }) => {
-      await work.opened;
+      await work.promise;
       return text;
     });
     const stream = { jsonrpc: '2.0', id: 1, method: 'SendStreamingMessage', params: { message: message() } };
@@ -260,9 +260,9 @@ describe('time', () => {
     // Another connection, which begins later, is over when the time of the first is.
     const other = new RawConnection(Number(new URL(url).port));
     other.write('POST / HTTP/1.1\r\n');
-    await other.ended();
+    await other.waitForEnd();
     other.destroy();
-    work.open();
+    work.resolve();
     const states: string[] = [];
     for await (const { data } of reader) states.push(data?.result?.statusUpdate?.status.state ?? '');
     expect(states).toContain('TASK_STATE_COMPLETED');
@@ -271,7 +271,7 @@ describe('time', () => {
   it('ends for an answer that takes too long, and the task goes on', async () => {
     const work = createDeferred();
     const { url } = await start({ limits: { responseTimeout: 50 } }, async ({ text }) => {
-      await work.opened;
+      await work.promise;
       return text;
     });
     const { json } = await httpPost(url, send(message()), v1);
@@ -280,6 +280,6 @@ describe('time', () => {
     expect(hits('answerTimeout')).toBe('1');
     const list = await httpPost(url, { jsonrpc: '2.0', id: 1, method: 'ListTasks', params: {} }, v1);
     expect(list.json.result.tasks[0].status.state).toBe('TASK_STATE_WORKING');
-    work.open();
+    work.resolve();
   });
 });

@@ -72,7 +72,7 @@ const statesOf = (events: readonly StreamEvent[]): string[] =>
   });
 
 describe('notifications come in the words of whoever registered', () => {
-  const types = (hook: TestWebhook) => new Set(hook.posted.map(({ headers }) => headers['content-type']));
+  const types = (hook: TestWebhook) => new Set(hook.received.map(({ headers }) => headers['content-type']));
   const credentials = { url: '', token: 'sesame' };
 
   it('1.0: every event, wrapped', async () => {
@@ -87,12 +87,12 @@ describe('notifications come in the words of whoever registered', () => {
     const params = { message, configuration: { taskPushNotificationConfig } };
     const { result } = await rpc('SendMessage', params, '1.0');
     expect(result.task.status.state).toBe('TASK_STATE_COMPLETED');
-    await hook.until(() => statesOf(hook.taken.map(read)).includes('completed'));
-    expect(statesOf(hook.taken.map(read))).toEqual(
+    await hook.waitUntil(() => statesOf(hook.accepted.map(read)).includes('completed'));
+    expect(statesOf(hook.accepted.map(read))).toEqual(
       expect.arrayContaining(['submitted', 'working', 'artifact']),
     );
     expect(types(hook)).toEqual(new Set(['application/a2a+json']));
-    for (const { headers, id } of hook.taken) {
+    for (const { headers, id } of hook.accepted) {
       expect(headers).toMatchObject({
         authorization: 'Bearer abc',
         'x-a2a-notification-token': 'sesame',
@@ -117,13 +117,13 @@ describe('notifications come in the words of whoever registered', () => {
     };
     await rpc('message/send', { message, configuration: { blocking: true, pushNotificationConfig } });
     const read = ({ body }: ReceivedPost): StreamEvent => v0_3.notification.read(body, strictMode);
-    await hook.until(() => statesOf(hook.taken.map(read)).includes('completed'));
-    expect(hook.taken.map(({ body }) => body.kind)).toEqual(['task', 'task', 'task', 'task']);
-    expect(statesOf(hook.taken.map(read))).toEqual(['submitted', 'working', 'working', 'completed']);
-    expect(hook.taken[2]?.body.artifacts ?? []).toEqual([]);
-    expect(hook.taken[3]?.body.artifacts).toHaveLength(2);
+    await hook.waitUntil(() => statesOf(hook.accepted.map(read)).includes('completed'));
+    expect(hook.accepted.map(({ body }) => body.kind)).toEqual(['task', 'task', 'task', 'task']);
+    expect(statesOf(hook.accepted.map(read))).toEqual(['submitted', 'working', 'working', 'completed']);
+    expect(hook.accepted[2]?.body.artifacts ?? []).toEqual([]);
+    expect(hook.accepted[3]?.body.artifacts).toHaveLength(2);
     expect(types(hook)).toEqual(new Set(['application/json']));
-    expect(hook.taken[0]?.headers).toMatchObject({
+    expect(hook.accepted[0]?.headers).toMatchObject({
       authorization: 'Basic abc',
       'x-a2a-notification-token': 'sesame',
     });
@@ -136,8 +136,8 @@ describe('notifications come in the words of whoever registered', () => {
     const pushNotification = { ...credentials, url: hook.url };
     await rpc('tasks/send', { id: 't1', sessionId: 's', message, pushNotification });
     const read = ({ body }: ReceivedPost): StreamEvent => v0_1.notification.read(body, strictMode);
-    await hook.until(() => statesOf(hook.taken.map(read)).includes('completed'));
-    for (const { body, id } of hook.taken) {
+    await hook.waitUntil(() => statesOf(hook.accepted.map(read)).includes('completed'));
+    for (const { body, id } of hook.accepted) {
       expect(body).toMatchObject({ id: 't1', sessionId: 's' });
       expect(body).not.toHaveProperty('kind');
       expect(id).toMatch(/^t1:t1:\d+$/);
@@ -149,10 +149,10 @@ describe('notifications come in the words of whoever registered', () => {
 describe('a webhook that comes late', () => {
   it('hears at once how the task stands, and then the rest', async () => {
     const hook = await webhook();
-    const { opened, open } = createDeferred();
+    const { promise, resolve } = createDeferred();
     const agent = agentOf(async function* () {
       yield status('working', 'Hm.');
-      await opened;
+      await promise;
       yield 'Done.';
     });
     const { id: taskId } = expectTask(
@@ -160,15 +160,15 @@ describe('a webhook that comes late', () => {
     );
     await waitUntilTrue(async () => (await agent.getTask({ id: taskId })).status.state === 'working');
     await agent.createPushConfig({ taskId, id: 'p', url: hook.url });
-    await hook.until(() => hook.taken.length === 1);
-    expect(hook.taken[0]?.body.statusUpdate.status.state).toBe('TASK_STATE_WORKING');
-    open();
-    await hook.until(() =>
-      hook.taken.some(({ body }) => body.statusUpdate?.status.state.endsWith('COMPLETED')),
+    await hook.waitUntil(() => hook.accepted.length === 1);
+    expect(hook.accepted[0]?.body.statusUpdate.status.state).toBe('TASK_STATE_WORKING');
+    resolve();
+    await hook.waitUntil(() =>
+      hook.accepted.some(({ body }) => body.statusUpdate?.status.state.endsWith('COMPLETED')),
     );
     await agent.createPushConfig({ taskId, id: 'later', url: `${hook.url}2` });
-    await hook.until(() => hook.taken.at(-1)?.path === '/hook2');
-    expect(hook.taken.at(-1)?.body.statusUpdate.status.state).toBe('TASK_STATE_COMPLETED');
+    await hook.waitUntil(() => hook.accepted.at(-1)?.path === '/hook2');
+    expect(hook.accepted.at(-1)?.body.statusUpdate.status.state).toBe('TASK_STATE_COMPLETED');
   });
 
   it('with an answer hears nothing of the question', async () => {
@@ -176,10 +176,10 @@ describe('a webhook that comes late', () => {
     const agent = agentOf(async ({ ask }) => `So ${textOf((await ask('Which?')).parts)}`);
     const { id: taskId } = expectTask(await agent.send(userRequest('go')));
     await agent.send(userRequest('left', { taskId }, { configuration: { pushConfig: { url: hook.url } } }));
-    await hook.until(() =>
-      hook.taken.some(({ body }) => body.statusUpdate?.status.state.endsWith('COMPLETED')),
+    await hook.waitUntil(() =>
+      hook.accepted.some(({ body }) => body.statusUpdate?.status.state.endsWith('COMPLETED')),
     );
-    const states = hook.taken.map(({ body }) => body.statusUpdate?.status.state);
+    const states = hook.accepted.map(({ body }) => body.statusUpdate?.status.state);
     expect(states).not.toContain('TASK_STATE_INPUT_REQUIRED');
   });
 });
@@ -252,19 +252,19 @@ describe('a thousand tasks with three webhooks each, of which three in ten answe
       }),
     );
     const last = (await ledger.open('', ids[0] ?? ''))?.sequence ?? 0;
-    for (const hook of hooks) await hook.until(() => hook.taken.length >= 1_000 * last);
+    for (const hook of hooks) await hook.waitUntil(() => hook.accepted.length >= 1_000 * last);
     await waitUntilTrue(async () => (await ledger.listDeliveries()).length === 0);
     expect(Date.now() - began).toBeLessThan(60_000);
     for (const [n, hook] of hooks.entries()) {
-      const told = stories(hook.taken);
-      const tried = stories(hook.posted);
+      const told = stories(hook.accepted);
+      const tried = stories(hook.received);
       expect(told.size).toBe(1_000);
       const all = Array.from({ length: last }, (_, place) => place + 1);
       for (const id of ids) {
         expect(told.get(`${id}:p${n}`)).toEqual(all);
         expect(tried.get(`${id}:p${n}`)).toEqual(all);
       }
-      expect(hook.posted.length).toBeGreaterThan(hook.taken.length * 1.3);
+      expect(hook.received.length).toBeGreaterThan(hook.accepted.length * 1.3);
     }
   }, 90_000);
 });
@@ -279,7 +279,7 @@ describe('a restart', () => {
       return ledger;
     };
     const random = seeded(11);
-    const hook = await webhook(() => (hook.taken.length >= 150 || random() < 0.3 ? 500 : 200));
+    const hook = await webhook(() => (hook.accepted.length >= 150 || random() < 0.3 ? 500 : 200));
     const push = { minDelay: 1, maxDelay: 20, maxAttempts: 1_000 };
     const first = await open();
     const agent = agentOf(work, push, { taskStore: first });
@@ -290,17 +290,17 @@ describe('a restart', () => {
         async () => expectTask(await agent.send(userRequest('go', {}, { configuration }))).id,
       ),
     );
-    await hook.until(() => hook.taken.length === 150);
+    await hook.waitUntil(() => hook.accepted.length === 150);
     await agent.close();
     await first[Symbol.asyncDispose]();
-    hook.manner = () => (random() < 0.3 ? 500 : 200);
+    hook.behavior = () => (random() < 0.3 ? 500 : 200);
 
     const ledger = await open();
     expect((await ledger.listDeliveries()).length).toBeGreaterThan(50);
     const next = agentOf(work, push, { taskStore: ledger });
     await next.ready();
     await waitUntilTrue(async () => (await ledger.listDeliveries()).length === 0);
-    const told = stories(hook.taken);
+    const told = stories(hook.accepted);
     for (const id of ids) {
       const last = (await ledger.open('', id))?.sequence ?? 0;
       expect(told.get(`${id}:p`)?.at(-1)).toBe(last);
@@ -320,8 +320,8 @@ describe('a restart', () => {
     const { id: taskId } = expectTask(await dead.send(userRequest('go', {}, { configuration })));
     await ledger.putPushConfig('', { taskId, id: 'p', url: hook.url });
     await agentOf(work, {}, { taskStore: ledger }).ready();
-    await hook.until(() => hook.taken.at(-1)?.body.statusUpdate?.status.state === 'TASK_STATE_FAILED');
-    expect(hook.taken[0]?.body.task.id).toBe(taskId);
+    await hook.waitUntil(() => hook.accepted.at(-1)?.body.statusUpdate?.status.state === 'TASK_STATE_FAILED');
+    expect(hook.accepted[0]?.body.task.id).toBe(taskId);
   });
 });
 

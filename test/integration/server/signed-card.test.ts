@@ -8,7 +8,7 @@ import { defineAgent } from '../../../src/engine/local-agent.ts';
 import type { A2AError } from '../../../src/protocol/errors.ts';
 import { type ServeOptions, type RunningServer, serve } from '../../../src/server/node/serve.ts';
 import { signCard, verifyCard } from '../../../src/signing/index.ts';
-import { exchangeRaw } from '../../support/http/raw-http.ts';
+import { sendRawRequest } from '../../support/http/raw-http.ts';
 import { createKeyPair, type KeyPair } from '../../support/signing/signed-card.ts';
 import { httpGet, callRpc } from '../../support/http/http-calls.ts';
 
@@ -49,7 +49,7 @@ async function served(options: ServeOptions = {}): Promise<{ server: RunningServ
 /** Asks for the card by another name. */
 async function getAs(host: string, { port }: RunningServer) {
   const head = `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nA2A-Version: 1.0\r\n\r\n`;
-  return JSON.parse((await exchangeRaw(port, Buffer.from(head)))?.body ?? '');
+  return JSON.parse((await sendRawRequest(port, Buffer.from(head)))?.body ?? '');
 }
 
 const verify = (card: unknown) => verifyCard(card, { keys: { k1: pair.publicKey } });

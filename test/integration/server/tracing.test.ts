@@ -10,7 +10,7 @@ import { connect } from '../../../src/client/connect.ts';
 import { defineAgent } from '../../../src/engine/local-agent.ts';
 import { serve, type RunningServer } from '../../../src/server/node/serve.ts';
 import { injectTraceHeaders } from '../../../src/tracing/tracing.ts';
-import { all, reasonOf, userRequest, expectTask } from '../../support/engine/conversation.ts';
+import { collectStream, reasonOf, userRequest, expectTask } from '../../support/engine/conversation.ts';
 import { httpPost } from '../../support/http/http-calls.ts';
 
 const exporter = new InMemorySpanExporter();
@@ -139,7 +139,7 @@ describe('a trace', () => {
   it('ends with a stream, on both sides', async () => {
     const server = await start(echo());
     const client = connect(server.url);
-    const events = await all(client.stream(userRequest('hi')));
+    const events = await collectStream(client.stream(userRequest('hi')));
     await client.close();
     expect(events.length).toBeGreaterThan(2);
     await one('a2a.server/stream');

@@ -3,7 +3,13 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, it } from 'vitest';
 import { connect, type RemoteAgent } from '../../../src/client/connect.ts';
-import { all, artifactTexts, userRequest, statesOf, expectTask } from '../../support/engine/conversation.ts';
+import {
+  collectStream,
+  artifactTexts,
+  userRequest,
+  statesOf,
+  expectTask,
+} from '../../support/engine/conversation.ts';
 import { runDragoman, type RunningCommand, serveModule } from '../../support/cli/run-command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-shared-'));
@@ -70,7 +76,7 @@ it('lets one process read and follow to its end what another one does, and cance
   expect(alone.code).toBe(2);
 
   expect((await second.agent.cancelTask({ id: doomed })).status.state).toBe('canceled');
-  const following = all(second.agent.subscribe({ id }));
+  const following = collectStream(second.agent.subscribe({ id }));
   await first.agent.send(userRequest('go'));
   expect(statesOf(await following).at(-1)).toBe('completed');
   const task = await second.agent.getTask({ id });

@@ -88,8 +88,8 @@ agents: { sample: { url: "${await served()}" } }
       'gateway_1',
     );
     const task = crypto.randomUUID();
-    await caller.say('sample', task, request0_3(task, 'hello'));
-    await caller.answer(task);
+    await caller.send('sample', task, request0_3(task, 'hello'));
+    await caller.waitForResponse(task);
     await waitForRecord(
       tape,
       ({ kind, decoded: meaning }) =>

@@ -111,7 +111,7 @@ describe.each(clients)('the official client of %s', (_name, end, make) => {
     for (const [i, each] of expected.entries()) expect(heard[i]).toMatch(each);
     // The agent is well again as soon as the fault is gone.
     server.faults = [];
-    await server.refusal.end();
+    await server.outage.end();
     expect(await hear(client)).toEqual(story);
   });
 

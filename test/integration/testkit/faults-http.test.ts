@@ -80,14 +80,14 @@ describe('answers in the place of others', () => {
     const line = new RawConnection(server.port);
     for (const request of [send(), stream()]) {
       line.write(request);
-      const reply = await line.next();
+      const reply = await line.nextResponse();
       expect(reply).toMatchObject({ status, body });
       for (const [name, value] of Object.entries(headers)) expect(reply?.headers.get(name)).toBe(value);
     }
     server.faults = [];
     // The connection is as good as before.
     line.write(send());
-    expect((await line.next())?.status).toBe(200);
+    expect((await line.nextResponse())?.status).toBe(200);
     line.destroy();
   });
 
@@ -95,7 +95,7 @@ describe('answers in the place of others', () => {
     await using server = await startFaultyServer([{ kind: 'redirect', status: 307 }]);
     const line = new RawConnection(server.port);
     line.write(send());
-    const reply = await line.next();
+    const reply = await line.nextResponse();
     expect(reply?.status).toBe(307);
     expect(reply?.headers.has('location')).toBe(false);
     line.destroy();
@@ -113,7 +113,7 @@ describe('an answer that is late', () => {
     await clock.advance(4_999);
     expect(isHere).toBe(false);
     await clock.advance(1);
-    expect((await line.next())?.body.match(/^data:/gm)).toHaveLength(6);
+    expect((await line.nextResponse())?.body.match(/^data:/gm)).toHaveLength(6);
     line.destroy();
   });
 
@@ -175,7 +175,7 @@ describe('a stream on its way', () => {
     await using server = await startFaultyServer([{ kind: 'oversize', bytes: 300_000, after: 1 }]);
     const line = new RawConnection(server.port);
     line.write(stream());
-    const sizes = (await line.next())?.body.split('\n\n').map(({ length }) => length) ?? [];
+    const sizes = (await line.nextResponse())?.body.split('\n\n').map(({ length }) => length) ?? [];
     expect(sizes[1]).toBe(300_000);
     expect(sizes.filter((size) => size > 10_000)).toHaveLength(1);
     line.destroy();
@@ -213,7 +213,7 @@ describe('a whole answer on its way', () => {
     await using server = await startFaultyServer([{ kind: 'half-frame' }]);
     const line = new RawConnection(server.port);
     line.write(send());
-    const body = (await line.next())?.body ?? '';
+    const body = (await line.nextResponse())?.body ?? '';
     expect(body).toMatch(/^\{"jsonrpc":"2\.0"/);
     expect(() => JSON.parse(body)).toThrow(SyntaxError);
     line.destroy();
@@ -230,7 +230,7 @@ describe('a whole answer on its way', () => {
     await using server = await startFaultyServer([{ kind: 'oversize', bytes: 200_000 }]);
     const line = new RawConnection(server.port);
     line.write(send());
-    const reply = await line.next();
+    const reply = await line.nextResponse();
     expect(reply?.headers.get('content-length')).toBe('200000');
     expect(JSON.parse(reply?.body ?? '')).toMatchObject({
       result: { task: { status: { state: 'TASK_STATE_COMPLETED' } } },
@@ -247,28 +247,28 @@ describe('a port that is closed', () => {
     other.write(stream());
     expect((await bytesFrom(server.port, send())).error).toBe('ECONNRESET');
     // Nobody is left behind, as when a process ends.
-    await other.ended();
+    await other.waitForEnd();
     expect((await bytesFrom(server.port, send())).error).toBe('ECONNREFUSED');
     await clock.advance(1_999);
     expect((await bytesFrom(server.port, send())).error).toBe('ECONNREFUSED');
     await clock.advance(1);
     const line = new RawConnection(server.port);
     line.write(send());
-    expect((await line.next())?.status).toBe(200);
+    expect((await line.nextResponse())?.status).toBe(200);
     line.destroy();
     other.destroy();
   });
 
   it('refuses until it is told otherwise, however often it was told to', async () => {
     await using server = await startFaultyServer();
-    server.refusal.begin();
-    server.refusal.begin();
+    server.outage.begin();
+    server.outage.begin();
     expect((await bytesFrom(server.port, send())).error).toBe('ECONNREFUSED');
-    await Promise.all([server.refusal.end(), server.refusal.end()]);
-    await server.refusal.end();
+    await Promise.all([server.outage.end(), server.outage.end()]);
+    await server.outage.end();
     const line = new RawConnection(server.port);
     line.write(send());
-    expect((await line.next())?.status).toBe(200);
+    expect((await line.nextResponse())?.status).toBe(200);
     line.destroy();
   });
 });

@@ -174,7 +174,7 @@ it('gets a new token when its own is refused once', async () => {
   const agent = ours(server, { auth: bearer(async () => `token ${++tokens}`) });
   expect(await hear(agent)).toEqual(story);
   expect(tokens).toBeGreaterThan(1);
-  expect(server.asked.filter((each) => each === 'POST /')).toHaveLength(2);
+  expect(server.requests.filter((each) => each === 'POST /')).toHaveLength(2);
   await agent.close?.();
 });
 
@@ -191,7 +191,7 @@ it('goes where it is sent, within the agent', async () => {
   await using server = await startFaultyServer([{ kind: 'redirect', status: 307, location: '/', times: 2 }]);
   const agent = ours(server);
   expect(await hear(agent)).toEqual(story);
-  expect(server.asked.filter((each) => each === 'POST /')).toHaveLength(3);
+  expect(server.requests.filter((each) => each === 'POST /')).toHaveLength(3);
   await agent.close?.();
 });
 
@@ -199,7 +199,7 @@ it('reaches an agent again that was away', async () => {
   await using server = await startFaultyServer([{ kind: 'refuse', duration: 500, times: 1 }]);
   const agent = ours(server);
   expect(await hear(agent)).toEqual(['UNAVAILABLE']);
-  expect(server.refusal.isRefusing).toBe(true);
+  expect(server.outage.isRefusing).toBe(true);
   // Nothing of this one was ever sent, so it may be tried until somebody listens.
   expect(await hear(agent)).toEqual(story);
   await agent.close?.();

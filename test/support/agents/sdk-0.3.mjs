@@ -1,4 +1,4 @@
-// An agent on the official SDK for 0.3, as a program: `node sdk-0.3.mjs PORT`. Echoes; `pid` says its number.
+// Echo agent built with the official SDK for 0.3: `node sdk-0.3.mjs PORT`. The text `pid` returns the process id.
 import express from 'express';
 import { DefaultRequestHandler, InMemoryTaskStore } from 'sdk-0.3/server';
 import { agentCardHandler, jsonRpcHandler } from 'sdk-0.3/server/express';
@@ -18,8 +18,8 @@ const card = {
 };
 const executor = {
   async execute({ userMessage, contextId }, bus) {
-    const said = userMessage.parts[0]?.text ?? '';
-    const text = said === 'pid' ? String(process.pid) : said;
+    const input = userMessage.parts[0]?.text ?? '';
+    const text = input === 'pid' ? String(process.pid) : input;
     bus.publish({
       kind: 'message',
       role: 'agent',

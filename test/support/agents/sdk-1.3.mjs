@@ -1,4 +1,4 @@
-// An agent on the official SDK for 1.0, as a program: `node sdk-1.3.mjs PORT`. Echoes; `pid` says its number.
+// Echo agent built with the official SDK for 1.0: `node sdk-1.3.mjs PORT`. The text `pid` returns the process id.
 import express from 'express';
 import { Role } from 'sdk-1.3';
 import { AgentEvent, DefaultRequestHandler, InMemoryTaskStore } from 'sdk-1.3/server';
@@ -33,8 +33,8 @@ const card = {
 };
 const executor = {
   async execute({ userMessage, contextId }, bus) {
-    const said = userMessage.parts[0]?.content?.value ?? '';
-    const value = said === 'pid' ? String(process.pid) : said;
+    const input = userMessage.parts[0]?.content?.value ?? '';
+    const value = input === 'pid' ? String(process.pid) : input;
     bus.publish(
       AgentEvent.message({
         messageId: crypto.randomUUID(),

@@ -10,12 +10,12 @@ export interface S3Server {
   readonly bucket: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** What was asked for, as `PUT /bucket/key`. */
+  /** The received requests, such as `PUT /bucket/key`. */
   readonly requests: string[];
   close(): Promise<void>;
 }
 
-/** As much of `s3rver` as is used; it has no types. */
+/** The part of `s3rver` that is used here; the package has no types. */
 interface Service {
   configureBuckets(): Promise<unknown>;
   callback(): (request: IncomingMessage, response: ServerResponse) => unknown;
@@ -23,21 +23,20 @@ interface Service {
 }
 
 /**
- * Starts a real S3 service on a free port of this machine.
+ * Starts an S3 service on a free loopback port.
  *
- * @param isConditional - whether it knows `If-None-Match: *` for writes, as newer services do; `s3rver` is older, so that
- * this stands before it
+ * @param isConditional - whether writes support `If-None-Match: *`. `s3rver` does not, so it is implemented here.
  */
 export async function startS3({ isConditional = true } = {}): Promise<S3Server> {
   const directory = await mkdtemp(join(tmpdir(), 'dragoman-s3-'));
   const bucket = 'artifacts';
-  // @ts-expect-error -- it has no types
+  // @ts-expect-error -- the package has no types
   const { default: S3rver } = (await import('s3rver')) as { default: new (options: object) => Service };
   const service = new S3rver({ directory, silent: true, configureBuckets: [{ name: bucket }] });
   await service.configureBuckets();
-  const answer = service.callback();
+  const handle = service.callback();
   const requests: string[] = [];
-  /** What is done one after the other. */
+  /** Serializes all requests except reads of objects. */
   let last: Promise<unknown> = Promise.resolve();
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${request.url}`);
@@ -53,15 +52,15 @@ export async function startS3({ isConditional = true } = {}): Promise<S3Server> 
         if (await service.store.existsObject(bucket, key)) {
           request.resume();
           response.writeHead(412, { 'content-type': 'application/xml' });
-          response.end('<Error><Code>PreconditionFailed</Code><Message>It is there</Message></Error>');
+          response.end('<Error><Code>PreconditionFailed</Code><Message>The object exists</Message></Error>');
           return;
         }
-        // Only reads have such a header in the service itself.
+        // s3rver supports this header for reads only.
         delete request.headers['if-none-match'];
       }
-      await answer(request, response);
+      await handle(request, response);
     };
-    // The service shows objects that are half written; contents of objects are read as slowly as anybody likes.
+    // s3rver exposes half-written objects, so listings wait for writes. Reads are not serialized: clients may read slowly.
     const isRead =
       request.method === 'HEAD' || (request.method === 'GET' && !request.url?.includes('list-type'));
     if (isRead) void serve();

@@ -13,31 +13,31 @@ afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
 });
 
-/** Closes something when the test is over. */
+/** Registers a function that runs after the current test, in reverse order. */
 export function closeAfterTest(close: () => Promise<unknown>): void {
   closing.push(close);
 }
 
-/** A bridge to an agent at an address. */
+/** Creates a bridge to the agent at a URL; both are closed after the test. */
 export async function bridgeToUrl(
   url: string,
   options: BridgeOptions & { agentName?: string } = {},
-  connecting: ConnectOptions = {},
+  connectOptions: ConnectOptions = {},
 ): Promise<Bridge> {
-  const agent = connect(url, { maxRetries: 0, maxResumes: 0, ...connecting });
+  const agent = connect(url, { maxRetries: 0, maxResumes: 0, ...connectOptions });
   closeAfterTest(() => agent.close());
-  const made = await bridge({ agentName: 'remote', agent, ...options });
-  closeAfterTest(() => made.close());
-  return made;
+  const created = await bridge({ agentName: 'remote', agent, ...options });
+  closeAfterTest(() => created.close());
+  return created;
 }
 
-/** A bridge to an agent that is served over HTTP for the length of a test. */
+/** Serves an agent over HTTP and creates a bridge to it; all is closed after the test. */
 export async function bridgeToServedAgent(
   agent: Agent,
   options: BridgeOptions & { agentName?: string } = {},
-  connecting: ConnectOptions = {},
+  connectOptions: ConnectOptions = {},
 ): Promise<Bridge> {
   const server = await serve(agent);
   closeAfterTest(() => server.stop(0));
-  return bridgeToUrl(server.url, options, connecting);
+  return bridgeToUrl(server.url, options, connectOptions);
 }

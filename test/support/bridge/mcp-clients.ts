@@ -1,4 +1,4 @@
-/** Real clients of MCP: of the newest revision, of the one before, and of the SDK before this one. */
+/** Real MCP clients: client 2.x with the newest and the previous protocol revision, and SDK 1.x. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
@@ -10,18 +10,18 @@ import {
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 
-/** Where a server is: a program to start, or an address. */
-type Where = { args: string[]; env?: Record<string, string> } | { url: string; token?: string };
+/** An MCP server: arguments of a Node.js program to start over stdio, or a URL. */
+type ServerTarget = { args: string[]; env?: Record<string, string> } | { url: string; token?: string };
 
-/** What a client does when things happen. */
+/** Handlers of server requests and notifications. */
 export interface McpClientHandlers {
-  /** Answers questions; without it the client says that it cannot. */
+  /** Handles elicitation requests; without it the client does not declare the capability. */
   elicit?: (params: any) => any;
   onTools?: () => void;
   onResources?: () => void;
 }
 
-/** The little of a client that tests need. */
+/** The operations of an MCP client that tests use. */
 export interface TestMcpClient {
   version: string | undefined;
   tools(): Promise<any[]>;
@@ -35,18 +35,18 @@ export interface TestMcpClient {
   close(): Promise<void>;
 }
 
-/** One kind of client. */
+/** One MCP client library and protocol revision. */
 export interface McpClientKind {
   name: string;
-  connect(where: Where, behaviour?: McpClientHandlers): Promise<TestMcpClient>;
+  connect(target: ServerTarget, handlers?: McpClientHandlers): Promise<TestMcpClient>;
 }
 
 const info = { name: 'test', version: '1.0.0' };
 
-function newKind(name: string, mode: 'auto' | 'legacy'): McpClientKind {
+function clientKind2(name: string, mode: 'auto' | 'legacy'): McpClientKind {
   return {
     name,
-    async connect(where, { elicit, onTools, onResources } = {}) {
+    async connect(target, { elicit, onTools, onResources } = {}) {
       const client = new Client(info, {
         capabilities: elicit ? { elicitation: { form: {} } } : {},
         versionNegotiation: { mode },
@@ -57,11 +57,11 @@ function newKind(name: string, mode: 'auto' | 'legacy'): McpClientKind {
       });
       if (elicit) client.setRequestHandler('elicitation/create', async ({ params }) => await elicit(params));
       await client.connect(
-        'url' in where
-          ? new StreamableHTTPClientTransport(new URL(where.url), {
-              requestInit: { headers: bearer(where.token) },
+        'url' in target
+          ? new StreamableHTTPClientTransport(new URL(target.url), {
+              requestInit: { headers: bearer(target.token) },
             })
-          : new StdioClientTransport({ command: process.execPath, ...where, stderr: 'ignore' }),
+          : new StdioClientTransport({ command: process.execPath, ...target, stderr: 'ignore' }),
       );
       return {
         version: client.getNegotiatedProtocolVersion(),
@@ -75,18 +75,18 @@ function newKind(name: string, mode: 'auto' | 'legacy'): McpClientKind {
   };
 }
 
-const oldKind: McpClientKind = {
+const clientKind1: McpClientKind = {
   name: 'sdk 1.x',
-  async connect(where, { elicit, onTools, onResources } = {}) {
+  async connect(target, { elicit, onTools, onResources } = {}) {
     const client = new OldClient(info, { capabilities: elicit ? { elicitation: {} } : {} });
     if (elicit) client.setRequestHandler(ElicitRequestSchema, async ({ params }) => await elicit(params));
     if (onTools) client.setNotificationHandler(ToolListChangedNotificationSchema, () => onTools());
     if (onResources)
       client.setNotificationHandler(ResourceListChangedNotificationSchema, () => onResources());
     const transport =
-      'url' in where
-        ? new OldHttp(new URL(where.url), { requestInit: { headers: bearer(where.token) } })
-        : new OldStdio({ command: process.execPath, ...where, stderr: 'ignore' });
+      'url' in target
+        ? new OldHttp(new URL(target.url), { requestInit: { headers: bearer(target.token) } })
+        : new OldStdio({ command: process.execPath, ...target, stderr: 'ignore' });
     await client.connect(transport);
     return {
       version: (transport as { protocolVersion?: string }).protocolVersion,
@@ -104,9 +104,9 @@ function bearer(token: string | undefined): Record<string, string> {
   return token === undefined ? {} : { authorization: `Bearer ${token}` };
 }
 
-/** All of them. */
+/** All kinds of MCP clients. */
 export const mcpClientKinds: readonly McpClientKind[] = [
-  newKind('client 2.x in the words of 2026-07-28', 'auto'),
-  newKind('client 2.x in the words of 2025-11-25', 'legacy'),
-  oldKind,
+  clientKind2('client 2.x with revision 2026-07-28', 'auto'),
+  clientKind2('client 2.x with revision 2025-11-25', 'legacy'),
+  clientKind1,
 ];

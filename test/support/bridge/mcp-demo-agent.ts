@@ -9,43 +9,43 @@ import { schemasExtension } from '../../../src/bridge/index.ts';
 import { rawPart } from '../../../src/protocol/part.ts';
 import type { AgentCard, AgentSkill } from '../../../src/protocol/card.ts';
 
-/** A small picture. */
+/** An image of 600 bytes. */
 export const smallImage = rawPart(new Uint8Array(600).fill(7), {
   filename: 'dot.png',
   mediaType: 'image/png',
 });
 
-/** A large file: more than what is given as bytes. */
+/** A file of 400 kB, which is larger than the limit for inline content. */
 export const largeFile = rawPart(new Uint8Array(400_000).fill(9), {
   filename: 'large.bin',
   mediaType: 'application/octet-stream',
 });
 
-/** An agent for tests of MCP, and what it has seen. */
+/** An agent for MCP tests, with controls for its tasks. */
 export interface McpDemoAgent {
   agent: LocalAgent;
-  /** Waits for the next task that is canceled and gives its id. */
-  canceled(): Promise<string>;
-  /** Lets one `wait` go on, now or when it comes. */
-  proceed(): void;
-  /** Contexts in which it was called. */
+  /** Returns the id of the next canceled `slow` task. */
+  nextCanceledTask(): Promise<string>;
+  /** Completes one `wait` task, either a current or a future one. */
+  releaseWait(): void;
+  /** Context ids of all calls. */
   contexts: string[];
   /** Adds a skill to the card. */
-  learn(skill: AgentSkill): void;
+  addSkill(skill: AgentSkill): void;
 }
 
-/** Makes the agent: it does what its text says. */
+/** Creates the agent; the text of a message selects its behavior. */
 export function createMcpDemoAgent(): McpDemoAgent {
-  const ends = new Doorway<string>();
-  const goes = new Doorway<void>();
+  const canceledTasks = new AsyncQueue<string>();
+  const releases = new AsyncQueue<void>();
   const contexts: string[] = [];
   async function* work(context: ProcessContext): AsyncGenerator<AgentOutput> {
     const { text, signal } = context;
     contexts.push(context.contextId);
     switch (text) {
       case 'ask': {
-        const answer = await context.ask('Which colour?');
-        yield `It is ${(answer.parts[0] as { text: string }).text}.`;
+        const reply = await context.ask('Which color?');
+        yield `It is ${(reply.parts[0] as { text: string }).text}.`;
         return;
       }
       case 'ask twice': {
@@ -57,11 +57,11 @@ export function createMcpDemoAgent(): McpDemoAgent {
       case 'slow':
         yield { state: 'working', message: 'begun' };
         if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
-        ends.pass(context.taskId);
+        canceledTasks.push(context.taskId);
         return;
       case 'wait':
         yield { state: 'working', message: 'waiting' };
-        await goes.next();
+        await releases.next();
         yield 'waited';
         return;
       case 'fail':
@@ -89,7 +89,7 @@ export function createMcpDemoAgent(): McpDemoAgent {
     name: 'Demo',
     description: 'For tests',
     skills: [
-      { id: 'do', name: 'Do', description: 'Does what it is told', examples: ['wait'], tags: [] },
+      { id: 'do', name: 'Do', description: 'Does what the text says', examples: ['wait'], tags: [] },
       { id: 'weigh', name: 'Weigh', description: 'Weighs a thing', tags: [] },
       { id: 'odd name/ö', name: 'Odd', description: 'Has an odd id', tags: [] },
     ],
@@ -120,36 +120,36 @@ export function createMcpDemoAgent(): McpDemoAgent {
     defaultInputModes: ['text/plain', '*/*'],
     process: work,
   });
-  const learned: AgentSkill[] = [];
+  const addedSkills: AgentSkill[] = [];
   const card = agent.card.bind(agent);
   Object.assign(agent, {
     card: async (): Promise<AgentCard> => {
       const plain = await card();
-      return { ...plain, skills: [...plain.skills, ...learned] };
+      return { ...plain, skills: [...plain.skills, ...addedSkills] };
     },
   });
   return {
     agent,
     contexts,
-    canceled: () => ends.next(),
-    proceed: () => goes.pass(),
-    learn: (skill) => learned.push(skill),
+    nextCanceledTask: () => canceledTasks.next(),
+    releaseWait: () => releases.push(),
+    addSkill: (skill) => addedSkills.push(skill),
   };
 }
 
-/** What passes is kept for whoever comes for it next. */
-class Doorway<T> {
-  readonly #passed: T[] = [];
+/** An unbounded FIFO queue with asynchronous reads. */
+class AsyncQueue<T> {
+  readonly #items: T[] = [];
   readonly #waiting: ((value: T) => void)[] = [];
 
-  pass(value: T): void {
+  push(value: T): void {
     const first = this.#waiting.shift();
     if (first) first(value);
-    else this.#passed.push(value);
+    else this.#items.push(value);
   }
 
   next(): Promise<T> {
-    if (this.#passed.length > 0) return Promise.resolve(this.#passed.shift() as T);
+    if (this.#items.length > 0) return Promise.resolve(this.#items.shift() as T);
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 }

@@ -10,16 +10,15 @@ import {
   startRawServer,
 } from '../http/raw-server.ts';
 
-/** A person who has nothing but a home, and runs the client commands from there. */
+/** Runs client commands with an empty home directory. */
 export class CliUser {
-  readonly home = mkdtempSync(join(tmpdir(), 'dragoman-person-'));
+  readonly home = mkdtempSync(join(tmpdir(), 'dragoman-home-'));
 
-  /** Starts a command. */
   start(args: readonly string[], env: Record<string, string> = {}, cwd = this.home): RunningCommand {
     return runDragoman(args, { cwd, env: { HOME: this.home, NO_COLOR: '1', ...env } });
   }
 
-  /** Runs a command to its end. */
+  /** Runs a command until it exits. */
   async run(
     args: readonly string[],
     { env = {}, cwd = this.home, input }: { env?: Record<string, string>; cwd?: string; input?: string } = {},
@@ -29,31 +28,31 @@ export class CliUser {
     return running.ended;
   }
 
-  leave(): void {
+  removeHome(): void {
     rmSync(this.home, { recursive: true, force: true });
   }
 }
 
-/** Starts the demo agent of the command. */
+/** Starts `dragoman demo-server` and waits until it listens. */
 export async function startDemoServer(
-  person: CliUser,
+  user: CliUser,
   flags: readonly string[] = [],
 ): Promise<RunningCommand & { url: string }> {
-  const running = person.start(['demo-server', ...flags]);
+  const running = user.start(['demo-server', ...flags]);
   const [, url = ''] = await running.prints(/^listening on (\S+)\n/);
   return Object.assign(running, { url });
 }
 
-/** How an agent of 1.0 answers, byte for byte as a test wants it. */
+/** Responses of a scripted 1.0 agent. */
 export interface AgentScript {
   card?: object;
-  /** Answers a method: the result, or `{ error }`. */
+  /** Returns the result of a method, or `{ error }`. */
   on?: { [method: string]: (params: any, request: RawServerRequest) => unknown };
-  /** Answers a stream by hand. */
+  /** Writes the events of a stream. */
   stream?: (params: any, events: ReturnType<typeof startEventStream>, method: string) => unknown;
 }
 
-/** A card of 1.0 for an agent at this address. */
+/** Returns a 1.0 card for an agent at a URL. */
 export function card1_0At(url: string, more: object = {}): { [member: string]: unknown } {
   return {
     name: 'Scripted',
@@ -68,12 +67,12 @@ export function card1_0At(url: string, more: object = {}): { [member: string]: u
   };
 }
 
-/** A task of 1.0. */
+/** Returns a task in the 1.0 wire format. */
 export function wireTask1_0(state: string, more: object = {}): { [member: string]: unknown } {
   return { id: 'task-1', contextId: 'context-1', status: { state: `TASK_STATE_${state}` }, ...more };
 }
 
-/** Starts an agent that does what a test says. */
+/** Starts a 1.0 agent with scripted responses. */
 export function startScriptedAgent({ card = {}, on = {}, stream }: AgentScript): Promise<RawServer> {
   return startRawServer((request, response, url) => {
     if (request.method === 'GET') {
@@ -87,8 +86,8 @@ export function startScriptedAgent({ card = {}, on = {}, stream }: AgentScript):
       stream(params, { ...events, event: (result) => events.event({ jsonrpc: '2.0', id, result }) }, method);
       return;
     }
-    const answer = on[method]?.(params, request) ?? { error: { code: -32601, message: 'Method not found' } };
-    const isError = typeof answer === 'object' && answer !== null && 'error' in answer;
-    respondJson(response, { jsonrpc: '2.0', id, ...(isError ? answer : { result: answer }) });
+    const result = on[method]?.(params, request) ?? { error: { code: -32601, message: 'Method not found' } };
+    const isError = typeof result === 'object' && result !== null && 'error' in result;
+    respondJson(response, { jsonrpc: '2.0', id, ...(isError ? result : { result }) });
   });
 }

@@ -2,20 +2,20 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** The root of the checkout. */
+/** The root folder of the repository. */
 export const repositoryRoot = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** The built command. */
+/** The entry file of the built command. */
 export const cliEntry = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
 
-/** How a program ended. */
+/** Exit code and output of a program. */
 export interface CommandResult {
   code: number | null;
   stdout: string;
   stderr: string;
 }
 
-/** A program that runs. */
+/** A running child process with its output so far. */
 export class RunningCommand {
   stdout = '';
   stderr = '';
@@ -39,13 +39,13 @@ export class RunningCommand {
     });
   }
 
-  /** Waits until what was printed matches, and fails if the program ends before. */
-  async prints(pattern: RegExp, where: 'stdout' | 'stderr' = 'stdout'): Promise<RegExpExecArray> {
+  /** Waits until the output matches a pattern. Rejects if the process exits before that. */
+  async prints(pattern: RegExp, stream: 'stdout' | 'stderr' = 'stdout'): Promise<RegExpExecArray> {
     for (;;) {
-      const match = pattern.exec(this[where]);
+      const match = pattern.exec(this[stream]);
       if (match) return match;
       if (this.process.exitCode !== null || this.process.signalCode !== null) {
-        throw new Error(`It ended before it printed ${pattern}:\n${this.stdout}\n${this.stderr}`);
+        throw new Error(`The process exited before it printed ${pattern}:\n${this.stdout}\n${this.stderr}`);
       }
       await new Promise<void>((resolve) => {
         this.#waiting.push(resolve);
@@ -53,7 +53,7 @@ export class RunningCommand {
     }
   }
 
-  /** Sends a signal and waits for the end. */
+  /** Sends a signal and waits for the exit. */
   stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<CommandResult> {
     this.process.kill(signal);
     return this.ended;
@@ -66,13 +66,13 @@ export class RunningCommand {
   }
 }
 
-/** Where and with what a program runs. */
+/** Working directory and additional environment variables of a process. */
 export interface CommandEnvironment {
   cwd?: string;
   env?: Record<string, string>;
 }
 
-/** Runs Node. */
+/** Runs Node.js. */
 export function runNode(
   args: readonly string[],
   { cwd = repositoryRoot, env = {} }: CommandEnvironment = {},
@@ -81,17 +81,17 @@ export function runNode(
 }
 
 /** Runs the built command. */
-export function runDragoman(args: readonly string[], place: CommandEnvironment = {}): RunningCommand {
-  return runNode([cliEntry, ...args], place);
+export function runDragoman(args: readonly string[], environment: CommandEnvironment = {}): RunningCommand {
+  return runNode([cliEntry, ...args], environment);
 }
 
-/** Serves a module with the built command and gives its address. */
+/** Serves a module with `dragoman serve` on a free port and returns its URL. */
 export async function serveModule(
   module: string,
   flags: readonly string[] = [],
-  place: CommandEnvironment = {},
+  environment: CommandEnvironment = {},
 ): Promise<RunningCommand & { url: string }> {
-  const running = runDragoman(['serve', module, '--port', '0', ...flags], place);
+  const running = runDragoman(['serve', module, '--port', '0', ...flags], environment);
   const [, url = ''] = await running.prints(/^listening on (\S+)\n/);
   return Object.assign(running, { url });
 }

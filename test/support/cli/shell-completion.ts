@@ -3,30 +3,30 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findSystemProgram } from '../process/system-program.ts';
 
-/** What a shell offers for each of some lines, in a folder, once it has taken a script of ours in. */
+/** Returns the completions that a shell with our script offers for each line in a folder. */
 export type CompletionProbe = (script: string, lines: readonly string[], folder: string) => string[][];
 
-/** Asks bash, as its completion asks a function. What readline would add, such as files, is not seen. */
+/** Calls the completion function of bash. File names that readline adds are not included. */
 export const completeInBash: CompletionProbe = (script, lines, folder) =>
   lines.map((line) => {
     const words = line.split(' ').map((word) => `'${word}'`);
-    const asked = `COMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _dragoman; printf '%s\\n' "\${COMPREPLY[@]}"`;
-    return offersIn(run('bash', ['--norc', '-c', `${script}\n${asked}`], folder));
+    const command = `COMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _dragoman; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    return nonEmptyLines(run('bash', ['--norc', '-c', `${script}\n${command}`], folder));
   });
 
-/** Asks fish for what it would show. */
+/** Calls the completion of fish. */
 export const completeInFish: CompletionProbe = (script, lines, folder) => {
   writeFileSync(join(folder, '.dragoman.fish'), script);
-  const asked = 'source .dragoman.fish; for line in $argv; complete -C $line; echo =; end';
-  const told = run('fish', ['--no-config', '-c', asked, ...lines], folder);
-  return told
+  const command = 'source .dragoman.fish; for line in $argv; complete -C $line; echo =; end';
+  const output = run('fish', ['--no-config', '-c', command, ...lines], folder);
+  return output
     .split(/^=\n/m)
     .slice(0, lines.length)
-    .map((each) => offersIn(each.replaceAll(/\t.*$/gm, '')));
+    .map((each) => nonEmptyLines(each.replaceAll(/\t.*$/gm, '')));
 };
 
 /**
- * What a zsh at a terminal reads first. It notes what is offered, and tells the terminal when it can be written to;
+ * Startup file of an interactive zsh. It records the completions and prints `<ready>` when the shell accepts input;
  * `^X` ends a line.
  */
 const zshrc = (load: string) => `
@@ -54,32 +54,32 @@ bindkey '^I' list-choices '^X' next-line
 const zshDriver = String.raw`
 zmodload zsh/zpty
 zpty shell zsh -i
-zpty -r -m shell told '*<ready>*'
+zpty -r -m shell output '*<ready>*'
 for line in "$@"; do
   zpty -w -n shell "$line"$'\t\x18'
-  zpty -r -m shell told '*<ready>*'
+  zpty -r -m shell output '*<ready>*'
 done
 zpty -d shell
 `;
 
-/** Asks a zsh at a terminal, either with the script among its functions or after it was sourced. */
+/** Completes in an interactive zsh that loads the script from `fpath` or with `source`. */
 export const completeInZsh =
-  (way: 'fpath' | 'source'): CompletionProbe =>
+  (loading: 'fpath' | 'source'): CompletionProbe =>
   (script, lines, folder) => {
-    const home = join(folder, `.zsh-${way}`);
+    const home = join(folder, `.zsh-${loading}`);
     const file = join(home, '_dragoman');
     const offers = join(home, 'offers');
     mkdirSync(home);
     writeFileSync(file, script);
     writeFileSync(offers, '');
     const start = 'autoload -Uz compinit; compinit -u -D';
-    const load = way === 'fpath' ? `fpath=(${home} $fpath); ${start}` : `${start}; source ${file}`;
+    const load = loading === 'fpath' ? `fpath=(${home} $fpath); ${start}` : `${start}; source ${file}`;
     writeFileSync(join(home, '.zshrc'), zshrc(load));
     run('zsh', ['-f', '-c', zshDriver, 'zsh', ...lines], folder, { ZDOTDIR: home, OFFERS: offers });
-    return run('cat', [offers], folder).split(/^=\n/m).slice(0, lines.length).map(offersIn);
+    return run('cat', [offers], folder).split(/^=\n/m).slice(0, lines.length).map(nonEmptyLines);
   };
 
-/** Whether a shell is here; prints why tests that need it are skipped where it is not. */
+/** Returns true if a shell is installed; otherwise prints why its tests are skipped. */
 export function hasShell(shell: string): boolean {
   const found = findSystemProgram(shell) !== undefined;
   if (!found) console.log(`skipped: ${shell} is not installed`);
@@ -100,6 +100,6 @@ function run(
   });
 }
 
-function offersIn(text: string): string[] {
+function nonEmptyLines(text: string): string[] {
   return text.split('\n').filter((each) => each !== '');
 }

@@ -5,12 +5,12 @@ interface Timer {
   run: () => void;
 }
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that stands still until `advance()` is called. */
 export class ManualClock implements Clock {
   #now = 1_000_000;
   #timers = new Set<Timer>();
-  #waiting: { wants: (milliseconds: number) => boolean; found: () => void }[] = [];
-  /** Every delay that was asked for. */
+  #waiting: { matches: (milliseconds: number) => boolean; resolve: () => void }[] = [];
+  /** The delays of all timers so far, in milliseconds. */
   readonly delays: number[] = [];
 
   now(): number {
@@ -21,9 +21,9 @@ export class ManualClock implements Clock {
     const timer = { at: this.#now + milliseconds, run };
     this.#timers.add(timer);
     this.delays.push(milliseconds);
-    this.#waiting = this.#waiting.filter(({ wants, found }) => {
-      if (!wants(milliseconds)) return true;
-      found();
+    this.#waiting = this.#waiting.filter(({ matches, resolve }) => {
+      if (!matches(milliseconds)) return true;
+      resolve();
       return false;
     });
     return () => this.#timers.delete(timer);
@@ -39,19 +39,19 @@ export class ManualClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
-  /** Resolves when a matching delay is requested. */
-  asked(wants: (milliseconds: number) => boolean): Promise<void> {
-    return new Promise((found) => this.#waiting.push({ wants, found }));
+  /** Waits until a timer with a matching delay is set. */
+  waitForDelay(matches: (milliseconds: number) => boolean): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push({ matches, resolve }));
   }
 
-  /** Lets time pass; what is due happens in order. */
+  /** Advances the time and runs due timers in order. */
   advance(milliseconds: number): void {
     this.#now += milliseconds;
     const due = [...this.#timers].filter(({ at }) => at <= this.#now).sort((a, b) => a.at - b.at);
     for (const timer of due) if (this.#timers.delete(timer)) timer.run();
   }
 
-  /** How many timers are set. */
+  /** The number of pending timers. */
   get pending(): number {
     return this.#timers.size;
   }

@@ -1,7 +1,7 @@
 import { type Browser, chromium } from 'playwright-core';
 import { findSystemProgram } from '../process/system-program.ts';
 
-/** Starts Chromium, or prints why the tests that need it are skipped. Whoever gets it closes it. */
+/** Starts Chromium, or prints why its tests are skipped. The caller closes the browser. */
 export async function launchChromium(): Promise<Browser | undefined> {
   const executablePath = findSystemProgram('chromium');
   if (executablePath === undefined) {

@@ -1,7 +1,8 @@
 import type { RunningConsole } from '../../../src/console/serve-console.ts';
+import { collectStream } from '../collect-stream.ts';
 import { streamSseFrames } from '../http/sse-frames.ts';
 
-/** What the page does: asks with its token, and follows streams. */
+/** Calls the console API with the console token, as the page does. */
 export class ConsolePage {
   readonly #console: RunningConsole;
 
@@ -9,8 +10,8 @@ export class ConsolePage {
     this.#console = running;
   }
 
-  /** Asks for anything; `path` is below `/api/`. */
-  ask(path: string, init: RequestInit & { token?: string } = {}): Promise<Response> {
+  /** Sends a request. @param path - relative to `/api/` */
+  request(path: string, init: RequestInit & { token?: string } = {}): Promise<Response> {
     const { token = this.#console.token, headers, ...rest } = init;
     return fetch(`${this.#console.origin}/api/${path}`, {
       ...rest,
@@ -18,33 +19,35 @@ export class ConsolePage {
     });
   }
 
-  /** Asks for one document. */
-  async call(path: string, body?: unknown, method = body === undefined ? 'GET' : 'POST'): Promise<any> {
-    const response = await this.ask(path, {
+  /** Sends a request and returns the JSON body, or undefined for 204. */
+  async requestJson(
+    path: string,
+    body?: unknown,
+    method = body === undefined ? 'GET' : 'POST',
+  ): Promise<any> {
+    const response = await this.request(path, {
       method,
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     return response.status === 204 ? undefined : response.json();
   }
 
-  /** Follows a stream; leaving the loop hangs up. */
-  async *follow(path: string, body?: unknown): AsyncGenerator<any> {
-    const leaving = new AbortController();
+  /** Returns the events of an SSE stream; breaking out of the loop aborts the request. */
+  async *stream(path: string, body?: unknown): AsyncGenerator<any> {
+    const abort = new AbortController();
     try {
-      const response = await this.ask(path, {
-        signal: leaving.signal,
+      const response = await this.request(path, {
+        signal: abort.signal,
         ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
       });
       for await (const { data } of streamSseFrames(response)) yield data;
     } finally {
-      leaving.abort();
+      abort.abort();
     }
   }
 
-  /** Follows a stream to its end. */
-  async all(path: string, body?: unknown): Promise<any[]> {
-    const found: any[] = [];
-    for await (const each of this.follow(path, body)) found.push(each);
-    return found;
+  /** Returns all events of an SSE stream. */
+  collect(path: string, body?: unknown): Promise<any[]> {
+    return collectStream(this.stream(path, body));
   }
 }

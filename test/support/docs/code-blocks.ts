@@ -2,16 +2,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '../cli/run-command.ts';
 
-/** A piece of code in a page. */
+/** A fenced code block of a documentation page. */
 export interface DocCodeBlock {
-  /** The page, below the root of the checkout. */
+  /** The path of the page, relative to the repository root. */
   page: string;
   line: number;
   language: string;
   code: string;
 }
 
-/** Every page that people read. */
+/** Returns the Markdown files in the repository root and in `docs/`. */
 export function documentationPages(): string[] {
   const docs = (readdirSync(join(repositoryRoot, 'docs'), { recursive: true }) as string[]).map((each) =>
     join('docs', each),
@@ -19,12 +19,11 @@ export function documentationPages(): string[] {
   return [...readdirSync(repositoryRoot), ...docs].filter((path) => path.endsWith('.md')).sort();
 }
 
-/** The text of a page. */
 export function readPage(page: string): string {
   return readFileSync(join(repositoryRoot, page), 'utf8');
 }
 
-/** The fenced code of a page. */
+/** Returns the fenced code blocks of a page. */
 export function codeBlocksOf(page: string): DocCodeBlock[] {
   const text = readPage(page);
   return [...text.matchAll(/^```(\w*)\n([^]*?)^```$/gm)].map(({ 1: language = '', 2: code = '', index }) => ({
@@ -35,7 +34,7 @@ export function codeBlocksOf(page: string): DocCodeBlock[] {
   }));
 }
 
-/** The names of the headings of a page, as GitHub makes them. */
+/** Returns the anchors that GitHub generates for the headings of a page. */
 export function headingAnchors(text: string): Set<string> {
   const counts = new Map<string, number>();
   return new Set(
@@ -44,9 +43,9 @@ export function headingAnchors(text: string): Set<string> {
         .toLowerCase()
         .replaceAll(/[^\w\s-]/g, '')
         .replaceAll(' ', '-');
-      const before = counts.get(slug) ?? 0;
-      counts.set(slug, before + 1);
-      return before === 0 ? slug : `${slug}-${before}`;
+      const previous = counts.get(slug) ?? 0;
+      counts.set(slug, previous + 1);
+      return previous === 0 ? slug : `${slug}-${previous}`;
     }),
   );
 }

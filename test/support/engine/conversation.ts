@@ -6,11 +6,11 @@ import { textOf } from '../../../src/protocol/part.ts';
 import type { SendRequest } from '../../../src/protocol/requests.ts';
 import { isTask, type Task } from '../../../src/protocol/task.ts';
 
-export { collectStream as all } from '../collect-stream.ts';
+export { collectStream } from '../collect-stream.ts';
 
 let count = 0;
 
-/** A message of a caller, with an id of its own unless one is given. */
+/** Builds a send request with a text message and a unique message id. */
 export function userRequest(
   text: string,
   message: Partial<Message> = {},
@@ -19,13 +19,13 @@ export function userRequest(
   return { message: { messageId: `m-${++count}`, role: 'user', parts: [{ text }], ...message }, ...rest };
 }
 
-/** The task that an answer is. */
-export function expectTask(answer: Task | Message): Task {
-  if (!isTask(answer)) throw new Error(`expected a task, got the message ${textOf(answer.parts)}`);
-  return answer;
+/** Returns the result of a send as a task. Throws if it is a message. */
+export function expectTask(result: Task | Message): Task {
+  if (!isTask(result)) throw new Error(`expected a task, got the message ${textOf(result.parts)}`);
+  return result;
 }
 
-/** The id of the only task that an agent has. */
+/** Returns the id of the only task of an agent. Throws if there is not exactly one. */
 export async function onlyTaskOf(agent: Agent): Promise<string> {
   const { tasks } = await agent.listTasks({});
   const [task, ...others] = tasks;
@@ -33,17 +33,17 @@ export async function onlyTaskOf(agent: Agent): Promise<string> {
   return task.id;
 }
 
-/** All text of a task's artifacts, one string for each. */
+/** Returns the text of each artifact of a task. */
 export function artifactTexts(task: Task): string[] {
   return (task.artifacts ?? []).map(({ parts }) => textOf(parts));
 }
 
-/** What the agent said with the newest status. */
+/** Returns the text of the status message of a task. */
 export function statusTextOf(task: Task): string {
   return textOf(task.status.message?.parts ?? []);
 }
 
-/** The states that a stream goes through. */
+/** Returns the task states in a stream of events. */
 export function statesOf(events: readonly StreamEvent[]): string[] {
   return events.flatMap((event) => {
     if (event.kind === 'task') return [event.task.status.state];
@@ -51,51 +51,51 @@ export function statesOf(events: readonly StreamEvent[]): string[] {
   });
 }
 
-/** The name of what a promise rejects with; fails when it does not. */
+/** Returns the `reason` of the error that a promise rejects with. Throws if it resolves. */
 export async function reasonOf(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;
   } catch (error) {
     return (error as { reason?: unknown }).reason ?? error;
   }
-  throw new Error('it was expected to be refused');
+  throw new Error('expected a rejection');
 }
 
-/** Something that opens once. */
+/** A promise with its resolve function. */
 export interface Deferred {
-  opened: Promise<void>;
-  open: () => void;
+  promise: Promise<void>;
+  resolve: () => void;
 }
 
 export function createDeferred(): Deferred {
-  let open = (): void => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
+  let resolve = (): void => {};
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
   });
-  return { opened, open };
+  return { promise, resolve };
 }
 
-/** A clock that stands still until it is told to go on; what repeats happens once for each step. */
+/** A clock that stands still until `step()` is called; intervals fire once per step. */
 export class SteppedClock implements IntervalClock {
   #now = Date.UTC(2026, 5, 1);
-  readonly #ticks = new Set<() => void>();
+  readonly #intervals = new Set<() => void>();
 
   now(): number {
     return this.#now;
   }
 
   every(_milliseconds: number, tick: () => void): () => void {
-    this.#ticks.add(tick);
-    return () => this.#ticks.delete(tick);
+    this.#intervals.add(tick);
+    return () => this.#intervals.delete(tick);
   }
 
-  /** Lets time pass. */
+  /** Advances the time and fires all intervals once. */
   step(milliseconds: number): void {
     this.#now += milliseconds;
-    for (const tick of this.#ticks) tick();
+    for (const tick of this.#intervals) tick();
   }
 
-  get isWatched(): boolean {
-    return this.#ticks.size > 0;
+  get hasTimers(): boolean {
+    return this.#intervals.size > 0;
   }
 }

@@ -1,6 +1,6 @@
 import { requestBytes, type SeedRequest } from './seed-requests.ts';
 
-/** Numbers that look random and are the same for the same seed. */
+/** Seeded pseudo-random number generator (mulberry32). */
 export class SeededDice {
   #state: number;
 
@@ -8,7 +8,7 @@ export class SeededDice {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 up to and without 1. */
+  /** Returns a number in [0, 1). */
   roll(): number {
     this.#state = (this.#state + 0x6d_2b_79_f5) >>> 0;
     let mixed = this.#state;
@@ -26,11 +26,11 @@ export class SeededDice {
   }
 }
 
-/** A request that was changed. Who did not touch its framing can be sent down a line that is used again. */
+/** A fuzzed request. If `isFramed`, its HTTP framing is intact and the connection can be reused. */
 export interface FuzzedRequest {
   bytes: Buffer;
   isFramed: boolean;
-  how: string;
+  strategy: string;
 }
 
 const deep = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`) as unknown;
@@ -136,13 +136,13 @@ export function fuzzRequest(seed: SeedRequest, dice: SeededDice): FuzzedRequest 
     return {
       bytes: requestBytes(seed, Buffer.from(JSON.stringify(body) ?? '')),
       isFramed: true,
-      how: 'values',
+      strategy: 'values',
     };
   }
   if (seed.body !== undefined && kind < 8) {
     let body: Buffer = Buffer.from(JSON.stringify(seed.body));
     for (let times = 1 + dice.below(3); times > 0; times--) body = changeBytes(body, dice);
-    return { bytes: requestBytes(seed, body), isFramed: true, how: 'body' };
+    return { bytes: requestBytes(seed, body), isFramed: true, strategy: 'body' };
   }
-  return { bytes: changeBytes(requestBytes(seed), dice), isFramed: false, how: 'anything' };
+  return { bytes: changeBytes(requestBytes(seed), dice), isFramed: false, strategy: 'raw bytes' };
 }

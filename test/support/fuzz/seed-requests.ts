@@ -1,6 +1,6 @@
 import { rawRequest } from '../http/raw-http.ts';
 
-/** A valid request, in pieces that can be changed. */
+/** A valid request, in parts that can be fuzzed. */
 export interface SeedRequest {
   name: string;
   verb: string;
@@ -9,8 +9,8 @@ export interface SeedRequest {
   body: unknown;
 }
 
-const modern = { 'A2A-Version': '1.0' };
-const older = { 'A2A-Version': '0.3' };
+const headers1_0 = { 'A2A-Version': '1.0' };
+const headers0_3 = { 'A2A-Version': '0.3' };
 
 const message1_0 = {
   messageId: 'm-1',
@@ -46,7 +46,7 @@ function get(name: string, path: string, headers: Record<string, string> = {}, v
   return { name, verb, path, headers, body: undefined };
 }
 
-/** One valid request of every kind. @param taskId - a task that is finished. */
+/** Returns one valid request of every kind. @param taskId - id of a completed task */
 export function seedRequests(taskId: string): SeedRequest[] {
   const configuration = { acceptedOutputModes: ['text/plain'], historyLength: 3, returnImmediately: true };
   const push = { id: 'p', url: 'https://hook.example/x', token: 't' };
@@ -55,10 +55,10 @@ export function seedRequests(taskId: string): SeedRequest[] {
       '1.0 send',
       '/',
       rpc('SendMessage', { message: message1_0, configuration, metadata: { a: 1 } }),
-      modern,
+      headers1_0,
     ),
-    post('1.0 stream', '/', rpc('SendStreamingMessage', { message: message1_0 }), modern),
-    post('1.0 get', '/', rpc('GetTask', { id: taskId, historyLength: 1 }), modern),
+    post('1.0 stream', '/', rpc('SendStreamingMessage', { message: message1_0 }), headers1_0),
+    post('1.0 get', '/', rpc('GetTask', { id: taskId, historyLength: 1 }), headers1_0),
     post(
       '1.0 list',
       '/',
@@ -68,20 +68,23 @@ export function seedRequests(taskId: string): SeedRequest[] {
         statusTimestampAfter: '2026-01-01T00:00:00Z',
         includeArtifacts: true,
       }),
-      modern,
+      headers1_0,
     ),
-    post('1.0 cancel', '/', rpc('CancelTask', { id: taskId }), modern),
-    post('1.0 subscribe', '/', rpc('SubscribeToTask', { id: taskId }), { ...modern, 'Last-Event-ID': '2' }),
-    post('1.0 push', '/', rpc('CreateTaskPushNotificationConfig', { taskId, ...push }), modern),
-    post('1.0 push list', '/', rpc('ListTaskPushNotificationConfigs', { taskId, pageSize: 1 }), modern),
+    post('1.0 cancel', '/', rpc('CancelTask', { id: taskId }), headers1_0),
+    post('1.0 subscribe', '/', rpc('SubscribeToTask', { id: taskId }), {
+      ...headers1_0,
+      'Last-Event-ID': '2',
+    }),
+    post('1.0 push', '/', rpc('CreateTaskPushNotificationConfig', { taskId, ...push }), headers1_0),
+    post('1.0 push list', '/', rpc('ListTaskPushNotificationConfigs', { taskId, pageSize: 1 }), headers1_0),
     post('0.3 send', '/', rpc('message/send', { message: message0_3, configuration: { blocking: true } })),
-    post('0.3 stream', '/', rpc('message/stream', { message: message0_3 }), older),
+    post('0.3 stream', '/', rpc('message/stream', { message: message0_3 }), headers0_3),
     post('0.3 get', '/', rpc('tasks/get', { id: taskId })),
     post(
       '0.3 push',
       '/',
       rpc('tasks/pushNotificationConfig/set', { taskId, pushNotificationConfig: push }),
-      older,
+      headers0_3,
     ),
     post(
       '0.1 send',
@@ -108,15 +111,15 @@ export function seedRequests(taskId: string): SeedRequest[] {
       }),
     ),
     post('0.1 cancel', '/', rpc('tasks/cancel', { id: 'mine' }), { 'A2A-Version': '0.1' }),
-    post('1.0 REST send', '/message:send', { message: message1_0, configuration }, modern),
-    post('1.0 REST stream', '/message:stream', { message: message1_0 }, modern),
-    post('1.0 REST cancel', `/tasks/${taskId}:cancel`, { metadata: {} }, modern),
-    post('1.0 REST push', `/tasks/${taskId}/pushNotificationConfigs`, push, modern),
+    post('1.0 REST send', '/message:send', { message: message1_0, configuration }, headers1_0),
+    post('1.0 REST stream', '/message:stream', { message: message1_0 }, headers1_0),
+    post('1.0 REST cancel', `/tasks/${taskId}:cancel`, { metadata: {} }, headers1_0),
+    post('1.0 REST push', `/tasks/${taskId}/pushNotificationConfigs`, push, headers1_0),
     post('0.3 REST send', '/v1/message:send', {
       message: { messageId: 'm-4', role: 'ROLE_USER', content: [{ text: 'hi' }] },
     }),
-    get('1.0 REST get', `/tasks/${taskId}?historyLength=2`, modern),
-    get('1.0 REST list', '/tasks?pageSize=3&status=TASK_STATE_COMPLETED&includeArtifacts=true', modern),
+    get('1.0 REST get', `/tasks/${taskId}?historyLength=2`, headers1_0),
+    get('1.0 REST list', '/tasks?pageSize=3&status=TASK_STATE_COMPLETED&includeArtifacts=true', headers1_0),
     get('0.3 REST get', `/v1/tasks/${taskId}`),
     get('card', '/.well-known/agent-card.json', { Origin: 'https://page.example' }),
     get('old card', '/.well-known/agent.json', { 'If-None-Match': '"x"' }),
@@ -126,11 +129,11 @@ export function seedRequests(taskId: string): SeedRequest[] {
       { Origin: 'https://page.example', 'Access-Control-Request-Headers': 'x-y' },
       'OPTIONS',
     ),
-    get('1.0 REST push delete', `/tasks/${taskId}/pushNotificationConfigs/p`, modern, 'DELETE'),
+    get('1.0 REST push delete', `/tasks/${taskId}/pushNotificationConfigs/p`, headers1_0, 'DELETE'),
   ];
 }
 
-/** The bytes of a request, with another body if one is given. */
-export function requestBytes({ verb, path, headers, body }: SeedRequest, changed?: Buffer): Buffer {
-  return rawRequest(verb, path, changed ?? (body === undefined ? '' : JSON.stringify(body)), headers);
+/** Serializes a request. @param changedBody - replaces the body */
+export function requestBytes({ verb, path, headers, body }: SeedRequest, changedBody?: Buffer): Buffer {
+  return rawRequest(verb, path, changedBody ?? (body === undefined ? '' : JSON.stringify(body)), headers);
 }

@@ -3,24 +3,24 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A certificate and its key. */
+/** A certificate and its private key, in PEM. */
 export interface Identity {
   key: string;
   cert: string;
 }
 
-/** An authority and those it vouches for. */
+/** A certificate authority and the certificates that it issues. */
 export interface Authority {
   ca: string;
   server: Identity;
   client(name: string): Identity;
-  /** A server for some names, valid for so many days; none is over at once. */
+  /** Issues a server certificate. @param days - validity; 0 means already expired. @defaultValue 1 */
   serverFor(names: string, days?: number): Identity;
-  /** The authority itself, as a server. */
+  /** The self-signed certificate of the authority. */
   self: Identity;
 }
 
-/** True where certificates can be made. */
+/** Returns true if `openssl` is installed. */
 export function hasOpenssl(): boolean {
   try {
     execFileSync('openssl', ['version'], { stdio: 'ignore' });
@@ -30,7 +30,7 @@ export function hasOpenssl(): boolean {
   }
 }
 
-/** Makes an authority that lives for a day. */
+/** Creates a certificate authority that is valid for one day. */
 export function createAuthority(name: string): Authority {
   const run = (folder: string, ...args: string[]): void => {
     execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' });
@@ -63,7 +63,7 @@ export function createAuthority(name: string): Authority {
     server: issue('/CN=localhost', 'subjectAltName=DNS:localhost,IP:127.0.0.1'),
     serverFor: (names, days) => issue('/CN=server', `subjectAltName=${names}`, days),
     self: { key: caKey, cert: ca },
-    client: (who) => issue(`/O=Test/CN=${who}`, 'extendedKeyUsage=clientAuth'),
+    client: (commonName) => issue(`/O=Test/CN=${commonName}`, 'extendedKeyUsage=clientAuth'),
   };
 }
 

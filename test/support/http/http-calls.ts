@@ -1,11 +1,11 @@
-/** Plain HTTP to a server under test: what goes over the wire is what the test says. */
+/** Plain HTTP requests to a server under test, without the client of Dragoman. */
 
-/** A reply that was read to its end. */
+/** A response with its complete body. */
 export interface TestHttpResponse {
   status: number;
   headers: Headers;
   text: string;
-  /** The body, if it is JSON. */
+  /** The parsed body; undefined if it is not JSON. */
   json: any;
 }
 
@@ -20,17 +20,15 @@ async function read(response: Response): Promise<TestHttpResponse> {
   return { status: response.status, headers: response.headers, text, json };
 }
 
-/** The headers of each version that has some. */
 function versionHeader(version: string | undefined): Record<string, string> {
   return version === undefined ? {} : { 'a2a-version': version };
 }
 
-/** Asks for something. */
 export async function httpGet(url: string, headers: Record<string, string> = {}): Promise<TestHttpResponse> {
   return read(await fetch(url, { headers }));
 }
 
-/** Sends a body: a text as it is, anything else as JSON, undefined as none. */
+/** Sends a body: strings as they are, `undefined` as no body, other values as JSON. */
 export async function httpPost(
   url: string,
   body: unknown,
@@ -40,7 +38,7 @@ export async function httpPost(
   return read(await httpOpen(url, body, headers, method));
 }
 
-/** Sends a body and gives the response unread. */
+/** Like {@link httpPost}, but returns the response without reading its body. */
 export function httpOpen(
   url: string,
   body: unknown,
@@ -57,7 +55,7 @@ export function httpOpen(
   });
 }
 
-/** Calls a JSON-RPC method and gives the whole envelope. */
+/** Calls a JSON-RPC method and returns the whole JSON-RPC response. */
 export async function callRpc(url: string, method: string, params: unknown, version?: string): Promise<any> {
   const { json } = await httpPost(url, { jsonrpc: '2.0', id: 7, method, params }, versionHeader(version));
   return json;

@@ -1,19 +1,23 @@
 import { connect, type Socket } from 'node:net';
 
-/** A response as it came over the wire. */
-export interface RawReply {
+/** A parsed HTTP response. */
+export interface RawHttpResponse {
   status: number;
   headers: Map<string, string>;
   body: string;
 }
 
-/** Reads one response from bytes. @returns undefined while it is not all there. */
-function readReply(bytes: Buffer, from = 0, isAll = false): { reply: RawReply; end: number } | undefined {
+/** Parses one response. @returns undefined if it is not complete yet. */
+function parseResponse(
+  bytes: Buffer,
+  from = 0,
+  isComplete = false,
+): { response: RawHttpResponse; end: number } | undefined {
   const headEnd = bytes.indexOf('\r\n\r\n', from);
   if (headEnd < 0) return undefined;
   const [first = '', ...lines] = bytes.toString('latin1', from, headEnd).split('\r\n');
   const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(first)?.[1] ?? Number.NaN);
-  if (Number.isNaN(status)) throw new Error(`no response begins with ${JSON.stringify(first.slice(0, 80))}`);
+  if (Number.isNaN(status)) throw new Error(`not an HTTP response: ${JSON.stringify(first.slice(0, 80))}`);
   const headers = new Map(
     lines.map((line) => {
       const colon = line.indexOf(':');
@@ -22,19 +26,19 @@ function readReply(bytes: Buffer, from = 0, isAll = false): { reply: RawReply; e
   );
   const start = headEnd + 4;
   if (status === 204 || status === 304 || status < 200)
-    return { reply: { status, headers, body: '' }, end: start };
+    return { response: { status, headers, body: '' }, end: start };
   if (headers.get('transfer-encoding') === 'chunked') return readChunked(bytes, start, status, headers);
   const length = headers.get('content-length');
   if (length === undefined) {
-    return isAll
-      ? { reply: { status, headers, body: bytes.toString('utf8', start) }, end: bytes.length }
+    return isComplete
+      ? { response: { status, headers, body: bytes.toString('utf8', start) }, end: bytes.length }
       : undefined;
   }
   const end = start + Number(length);
-  // A reply to HEAD says how long its body would be and then has none.
+  // A response to HEAD has a Content-Length without a body.
   if (bytes.length < end)
-    return isAll ? { reply: { status, headers, body: '' }, end: bytes.length } : undefined;
-  return { reply: { status, headers, body: bytes.toString('utf8', start, end) }, end };
+    return isComplete ? { response: { status, headers, body: '' }, end: bytes.length } : undefined;
+  return { response: { status, headers, body: bytes.toString('utf8', start, end) }, end };
 }
 
 function readChunked(bytes: Buffer, start: number, status: number, headers: Map<string, string>) {
@@ -46,13 +50,14 @@ function readChunked(bytes: Buffer, start: number, status: number, headers: Map<
     const size = Number.parseInt(bytes.toString('latin1', at, lineEnd), 16);
     const end = lineEnd + 2 + size + 2;
     if (bytes.length < end) return undefined;
-    if (size === 0) return { reply: { status, headers, body: Buffer.concat(chunks).toString('utf8') }, end };
+    if (size === 0)
+      return { response: { status, headers, body: Buffer.concat(chunks).toString('utf8') }, end };
     chunks.push(bytes.subarray(lineEnd + 2, end - 2));
     at = end;
   }
 }
 
-/** A connection that sends bytes and hears responses, nothing more. */
+/** A TCP connection that sends raw bytes and parses responses. */
 export class RawConnection {
   readonly socket: Socket;
   readonly #port: number;
@@ -77,13 +82,13 @@ export class RawConnection {
     this.socket.on('close', close);
   }
 
-  /** The next response, or undefined when the connection ended without one. */
-  async next(): Promise<RawReply | undefined> {
+  /** Returns the next response, or undefined if the connection ends without one. */
+  async nextResponse(): Promise<RawHttpResponse | undefined> {
     for (;;) {
-      const read = readReply(this.#bytes, 0, this.#isClosed);
+      const read = parseResponse(this.#bytes, 0, this.#isClosed);
       if (read) {
         this.#bytes = this.#bytes.subarray(read.end);
-        return read.reply;
+        return read.response;
       }
       if (this.#isClosed) return undefined;
       await new Promise<void>((resolve) => {
@@ -92,15 +97,16 @@ export class RawConnection {
     }
   }
 
-  /** Every response until the connection ends. */
-  async rest(): Promise<RawReply[]> {
-    const replies: RawReply[] = [];
-    for (let reply = await this.next(); reply; reply = await this.next()) replies.push(reply);
-    return replies;
+  /** Returns allHeaders responses until the connection ends. */
+  async remainingResponses(): Promise<RawHttpResponse[]> {
+    const responses: RawHttpResponse[] = [];
+    for (let response = await this.nextResponse(); response; response = await this.nextResponse())
+      responses.push(response);
+    return responses;
   }
 
-  /** Waits for the connection to end. */
-  async ended(): Promise<void> {
+  /** Waits until the connection ends. */
+  async waitForEnd(): Promise<void> {
     while (!this.#isClosed)
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
@@ -120,7 +126,7 @@ export class RawConnection {
   }
 }
 
-/** The bytes of a request. The length is that of the body unless the headers say otherwise. */
+/** Builds the bytes of a request. Content-Length is computed unless the headers contain it. */
 export function rawRequest(
   verb: string,
   path: string,
@@ -128,20 +134,20 @@ export function rawRequest(
   headers: Record<string, string> = {},
 ): Buffer {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  const all: Record<string, string> = { Host: 'localhost', ...headers };
-  if (bytes.length > 0 && all['Transfer-Encoding'] === undefined) {
-    all['Content-Type'] ??= 'application/json';
-    all['Content-Length'] ??= String(bytes.length);
+  const allHeaders: Record<string, string> = { Host: 'localhost', ...headers };
+  if (bytes.length > 0 && allHeaders['Transfer-Encoding'] === undefined) {
+    allHeaders['Content-Type'] ??= 'application/json';
+    allHeaders['Content-Length'] ??= String(bytes.length);
   }
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  const lines = Object.entries(allHeaders).map(([name, value]) => `${name}: ${value}\r\n`);
   return Buffer.concat([Buffer.from(`${verb} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1'), bytes]);
 }
 
-/** Sends one request on a connection of its own and gives what came back. */
-export async function exchangeRaw(port: number, request: Buffer): Promise<RawReply | undefined> {
+/** Sends one request on a new connection and returns its response. */
+export async function sendRawRequest(port: number, request: Buffer): Promise<RawHttpResponse | undefined> {
   const connection = new RawConnection(port);
   connection.write(request);
-  const reply = await connection.next();
+  const response = await connection.nextResponse();
   connection.destroy();
-  return reply;
+  return response;
 }

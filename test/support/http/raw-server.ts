@@ -1,26 +1,26 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request as it came over the wire. */
+/** A received HTTP request. */
 export interface RawServerRequest {
   method: string;
   path: string;
   headers: IncomingMessage['headers'];
   text: string;
-  /** The body, if it is JSON. */
+  /** The parsed body; undefined if it is not JSON. */
   json: any;
 }
 
-/** A server of HTTP that does what a test says, byte for byte. */
+/** An HTTP server whose responses are written by the test. */
 export interface RawServer extends AsyncDisposable {
   url: string;
   requests: RawServerRequest[];
   close(): Promise<void>;
 }
 
-/** Starts a server on a free port of this machine. */
+/** Starts a server on a free loopback port. */
 export async function startRawServer(
-  answer: (request: RawServerRequest, response: ServerResponse, url: string) => unknown,
+  respond: (request: RawServerRequest, response: ServerResponse, url: string) => unknown,
 ): Promise<RawServer> {
   const requests: RawServerRequest[] = [];
   let url = '';
@@ -38,7 +38,7 @@ export async function startRawServer(
       const { method = '', url: path = '', headers } = incoming;
       const request = { method, path, headers, text, json };
       requests.push(request);
-      answer(request, response, url);
+      respond(request, response, url);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -51,7 +51,6 @@ export async function startRawServer(
   return { url, requests, close, [Symbol.asyncDispose]: close };
 }
 
-/** Answers with JSON. */
 export function respondJson(
   response: ServerResponse,
   body: unknown,
@@ -62,12 +61,12 @@ export function respondJson(
   response.end(JSON.stringify(body));
 }
 
-/** Begins an event stream. */
+/** Starts an SSE response. */
 export function startEventStream(response: ServerResponse): {
   event(data: unknown, id?: string | number): void;
   write(text: string): void;
   end(): void;
-  cut(): void;
+  reset(): void;
 } {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   response.flushHeaders();
@@ -76,7 +75,7 @@ export function startEventStream(response: ServerResponse): {
       response.write(`${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`),
     write: (text) => response.write(text),
     end: () => response.end(),
-    // Once what was written is on its way, the connection is torn down.
-    cut: () => response.write(':\n\n', () => response.destroy()),
+    // Destroys the connection only after the pending data has been written.
+    reset: () => response.write(':\n\n', () => response.destroy()),
   };
 }

@@ -1,4 +1,6 @@
-/** One server-sent event, or a comment. */
+import { collectStream } from '../collect-stream.ts';
+
+/** One server-sent event or comment. */
 export interface TestSseFrame {
   id?: number;
   comment?: string;
@@ -11,15 +13,15 @@ function parse(block: string): TestSseFrame {
     if (line.startsWith(':')) frame.comment = line.slice(1).trim();
     else if (line.startsWith('id: ')) frame.id = Number(line.slice(4));
     else if (line.startsWith('data: ')) frame.data = JSON.parse(line.slice(6));
-    else throw new Error(`This is no line of an event stream: ${line}`);
+    else throw new Error(`Invalid line in event stream: ${line}`);
   }
   return frame;
 }
 
-/** Reads the frames of a stream as they come, and nothing beyond the frame that was asked for. */
+/** Parses the SSE frames of a response as they arrive; reads only as far as frames are consumed. */
 export async function* streamSseFrames(response: Response): AsyncGenerator<TestSseFrame> {
   if (!response.headers.get('content-type')?.startsWith('text/event-stream') || !response.body) {
-    throw new Error(`This is no event stream but ${response.status} ${await response.text()}`);
+    throw new Error(`Expected an event stream, got ${response.status} ${await response.text()}`);
   }
   const decoder = new TextDecoder();
   let text = '';
@@ -33,9 +35,7 @@ export async function* streamSseFrames(response: Response): AsyncGenerator<TestS
   if (text !== '') throw new Error(`The stream ended within a frame: ${text}`);
 }
 
-/** Reads a stream to its end. */
+/** Reads all SSE frames of a response. */
 export async function readSseFrames(response: Response): Promise<TestSseFrame[]> {
-  const all: TestSseFrame[] = [];
-  for await (const frame of streamSseFrames(response)) all.push(frame);
-  return all;
+  return collectStream(streamSseFrames(response));
 }

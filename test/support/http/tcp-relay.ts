@@ -1,51 +1,51 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A way to a port that can be cut: to the other end it looks as if the process at this end had been killed. */
+/** A TCP proxy to a port. Disconnecting it looks to the target as if the client process had been killed. */
 export interface TcpRelay {
   readonly port: number;
-  /** Breaks what is connected, and lets nobody through until it is mended. */
-  cut(): void;
+  /** Destroys all connections and rejects new ones until `restore()` is called. */
+  disconnect(): void;
   restore(): void;
   remove(): Promise<void>;
 }
 
-/** Starts a relay to a port on loopback. */
+/** Starts a relay to a loopback port. */
 export async function startTcpRelay(target: number): Promise<TcpRelay> {
   const sockets = new Set<Socket>();
-  let isCut = false;
-  const server = createServer((near) => {
-    near.on('error', () => {});
-    if (isCut) {
-      near.destroy();
+  let isDisconnected = false;
+  const server = createServer((client) => {
+    client.on('error', () => {});
+    if (isDisconnected) {
+      client.destroy();
       return;
     }
-    const far = connect(target, '127.0.0.1');
-    for (const socket of [near, far]) {
+    const upstream = connect(target, '127.0.0.1');
+    for (const socket of [client, upstream]) {
       socket.setNoDelay(true);
       sockets.add(socket);
       socket.on('error', () => {});
       socket.on('close', () => {
         sockets.delete(socket);
-        near.destroy();
-        far.destroy();
+        client.destroy();
+        upstream.destroy();
       });
     }
-    near.pipe(far).pipe(near);
+    client.pipe(upstream).pipe(client);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const cut = (): void => {
-    isCut = true;
+  const disconnect = (): void => {
+    isDisconnected = true;
     for (const socket of sockets) socket.destroy();
   };
   return {
     port: (server.address() as AddressInfo).port,
-    cut,
+    disconnect,
     restore: () => {
-      isCut = false;
+      isDisconnected = false;
     },
     remove: async () => {
-      cut();
+      disconnect();
       server.close();
       await once(server, 'close');
     },

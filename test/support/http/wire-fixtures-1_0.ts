@@ -1,4 +1,4 @@
-/** Pieces of 1.0 as they stand on the wire, for servers that are written out in a test. */
+/** Objects in the 1.0 wire format, for raw servers in tests. */
 
 const states: Record<string, string> = {
   working: 'TASK_STATE_WORKING',

@@ -1,4 +1,4 @@
-/** Checks everything a server says against the published schema of a version, where that schema is at hand. */
+/** Validates responses of a server against the published JSON schema of a version, if it is available. */
 import { existsSync, readFileSync } from 'node:fs';
 import { Ajv, type AnySchemaObject, type ValidateFunction } from 'ajv';
 import * as formats from 'ajv-formats';
@@ -7,10 +7,10 @@ const spec = process.env.DRAGOMAN_SPEC
   ? new URL(`file://${process.env.DRAGOMAN_SPEC}/`)
   : new URL('../../../../shared/protocol/spec/', import.meta.url);
 
-// Taken before a test puts a watch in its place.
+// Saved before a test replaces the global fetch.
 const plainFetch = globalThis.fetch;
 
-/** The definition of the answer to each method, as 0.2 and 0.3 call them. */
+/** Schema definition of the response to each 0.2 and 0.3 method. */
 export const responseSchemas0_3: Readonly<Record<string, string>> = {
   'message/send': 'SendMessageResponse',
   'message/stream': 'SendStreamingMessageResponse',
@@ -21,7 +21,7 @@ export const responseSchemas0_3: Readonly<Record<string, string>> = {
   'tasks/pushNotificationConfig/get': 'GetTaskPushNotificationConfigResponse',
 };
 
-/** The definition of the answer to each method, as 0.1 calls them. */
+/** Schema definition of the response to each 0.1 method. */
 export const responseSchemas0_1: Readonly<Record<string, string>> = {
   'tasks/send': 'SendTaskResponse',
   'tasks/sendSubscribe': 'SendTaskStreamingResponse',
@@ -32,24 +32,25 @@ export const responseSchemas0_1: Readonly<Record<string, string>> = {
   'tasks/pushNotification/get': 'GetTaskPushNotificationResponse',
 };
 
-/** A `fetch` that looks at every reply of JSON-RPC and at every card. */
+/** A `fetch` that validates every JSON-RPC response and every card. */
 export class SchemaCheckingFetch {
-  /** How many bodies were checked, and what was wrong with them. */
-  checked = 0;
+  /** The number of validated bodies. */
+  checkedCount = 0;
+  /** Descriptions of all schema violations. */
   readonly findings: string[] = [];
-  readonly isPresent: boolean;
+  readonly hasSchema: boolean;
   readonly #ajv = new Ajv({ strict: false, allErrors: true });
-  readonly #answers: Readonly<Record<string, string>>;
+  readonly #responseSchemas: Readonly<Record<string, string>>;
   readonly #pending: Promise<void>[] = [];
   readonly #validators = new Map<string, ValidateFunction>();
   #root = '';
 
-  constructor(file: string, answers: Readonly<Record<string, string>>) {
-    this.#answers = answers;
+  constructor(file: string, responseSchemas: Readonly<Record<string, string>>) {
+    this.#responseSchemas = responseSchemas;
     const schema = new URL(file, spec);
-    this.isPresent = existsSync(schema);
-    if (!this.isPresent) {
-      console.log(`not checked: ${file} is not here (DRAGOMAN_SPEC names its folder)`);
+    this.hasSchema = existsSync(schema);
+    if (!this.hasSchema) {
+      console.log(`not checked: ${file} not found (set DRAGOMAN_SPEC to its folder)`);
       return;
     }
     formats.default.default(this.#ajv);
@@ -58,36 +59,36 @@ export class SchemaCheckingFetch {
     this.#ajv.addSchema(definitions, 'a2a');
   }
 
-  /** Fetches, and checks the reply once it is there. */
+  /** Fetches, and validates a copy of the response in the background. */
   readonly fetch: typeof fetch = async (input, init) => {
     const response = await plainFetch(input, init);
-    if (!this.isPresent) return response;
+    if (!this.hasSchema) return response;
     const definition = this.#definitionFor(
       input instanceof Request ? input.url : input.toString(),
       init?.body,
     );
     if (definition) {
       const copy = response.clone();
-      // A stream that its reader leaves has no end to check.
+      // A stream that its reader cancels cannot be validated.
       this.#pending.push(this.#check(copy, definition).catch(() => {}));
     }
     return response;
   };
 
-  /** Waits until all replies are checked. */
-  async settled(): Promise<string[]> {
+  /** Waits until all responses are validated. @returns the findings */
+  async finish(): Promise<string[]> {
     await Promise.all(this.#pending);
     return this.findings;
   }
 
-  /** Checks one value. */
+  /** Validates one value against a definition. */
   check(definition: string, value: unknown): void {
     let validate = this.#validators.get(definition);
     if (!validate) {
       validate = this.#ajv.compile({ $ref: `a2a#/${this.#root}/${definition}` });
       this.#validators.set(definition, validate);
     }
-    this.checked++;
+    this.checkedCount++;
     if (!validate(value))
       this.findings.push(
         `${definition}: ${this.#ajv.errorsText(validate.errors)} in ${JSON.stringify(value)}`,
@@ -99,7 +100,7 @@ export class SchemaCheckingFetch {
       return 'AgentCard';
     if (typeof body !== 'string') return undefined;
     try {
-      return this.#answers[String((JSON.parse(body) as { method?: unknown }).method)];
+      return this.#responseSchemas[String((JSON.parse(body) as { method?: unknown }).method)];
     } catch {
       return undefined;
     }

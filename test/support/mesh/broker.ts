@@ -7,46 +7,46 @@ import { join } from 'node:path';
 import { findFreePort } from '../http/free-port.ts';
 import { findSystemProgram } from '../process/system-program.ts';
 
-/** A real broker in a folder of its own. */
+/** A real broker process with its own data folder. */
 export interface TestBroker {
   readonly url: string;
   readonly port: number;
-  /** What it has said so far. */
+  /** The output of the process so far. */
   readonly output: string;
-  /** Ends it as an operator does. */
+  /** Stops the broker with SIGTERM. */
   stop(): Promise<void>;
-  /** Ends it as a power cut does. */
+  /** Kills the broker with SIGKILL. */
   kill(): Promise<void>;
-  /** Starts it again, on the same port and with what it kept. */
+  /** Starts the broker again with the same port and data. */
   restart(): Promise<void>;
-  /** Ends it and removes its folder. */
+  /** Kills the broker and removes its folder. */
   remove(): Promise<void>;
 }
 
-/** Where Mosquitto is, or undefined; then tests print why they are skipped. */
-export const mosquitto = found('mosquitto', 'mosquitto');
-/** Where nats-server is, or undefined. */
-export const natsServer = found('nats-server', 'nats-server');
+/** Path of Mosquitto, or undefined if it is not installed and its tests are skipped. */
+export const mosquitto = findBroker('mosquitto', 'mosquitto');
+/** Path of nats-server, or undefined if it is not installed. */
+export const natsServer = findBroker('nats-server', 'nats-server');
 
-function found(program: string, systemPackage: string): string | undefined {
+function findBroker(program: string, systemPackage: string): string | undefined {
   const path = findSystemProgram(program, systemPackage);
   if (path === undefined) console.log(`skipped: ${program} is not installed`);
   return path;
 }
 
-/** How a Mosquitto is to be, beside a port on loopback. */
+/** Configuration of a Mosquitto. It always listens on a loopback port. */
 export interface MosquittoServerOptions {
-  /** Lines for its configuration. @defaultValue anybody may come in; everything else as Mosquitto has it */
+  /** Additional lines of the configuration file. */
   lines?: readonly string[];
-  /** Passwords of users. */
+  /** Passwords by user name. Without users, anonymous access is allowed. */
   users?: { readonly [name: string]: string };
-  /** Files that the lines name, as `{folder}/name`. */
+  /** Files to which `lines` refer as `{folder}/name`. */
   files?: { readonly [name: string]: string };
-  /** Whether it is reached over WebSocket. */
+  /** Listens for MQTT over WebSocket instead of TCP. */
   isWebSocket?: boolean;
 }
 
-/** Starts Mosquitto. Except for what is said in the options it is configured as it is when nobody configures it. */
+/** Starts Mosquitto with its default configuration and the given options. */
 export async function startMosquitto({
   lines = [],
   users,
@@ -65,7 +65,7 @@ export async function startMosquitto({
   const file = join(folder, 'mosquitto.conf');
   const text = [
     `listener ${port} 127.0.0.1`,
-    // It does not start with a listener for WebSocket alone.
+    // Mosquitto does not start with a WebSocket listener only.
     ...(isWebSocket ? ['protocol websockets', `listener ${await findFreePort()} 127.0.0.1`] : []),
     ...(users ? ['allow_anonymous false', `password_file ${passwords}`] : ['allow_anonymous true']),
     ...(process.getuid?.() === 0 ? ['user root'] : []),
@@ -81,14 +81,13 @@ export async function startMosquitto({
   );
 }
 
-/** How a nats-server is to be, beside a port on loopback. */
+/** Configuration of a nats-server. It always listens on a loopback port. */
 export interface NatsServerOptions {
   users?: { name: string; password: string };
-  /** Whether it has JetStream, which keeps its streams in files. @defaultValue true */
+  /** Enables JetStream with file storage. @defaultValue true */
   hasStreams?: boolean;
 }
 
-/** Starts nats-server. */
 export async function startNats({ users, hasStreams = true }: NatsServerOptions = {}): Promise<TestBroker> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-nats-'));
   const port = await findFreePort();
@@ -115,9 +114,9 @@ async function start(
     child.stdout?.on('data', add);
     child.stderr?.on('data', add);
     const ended = once(child, 'exit').then(() => {
-      throw new Error(`${program} ended:\n${output}`);
+      throw new Error(`${program} exited:\n${output}`);
     });
-    await Promise.race([listening(port), ended]);
+    await Promise.race([waitForListener(port), ended]);
     ended.catch(() => {});
   };
   const end = async (signal: NodeJS.Signals): Promise<void> => {
@@ -143,16 +142,16 @@ async function start(
   };
 }
 
-/** Waits until somebody listens; there is no event for that, so it is tried. */
-async function listening(port: number): Promise<void> {
+/** Polls a port until a process listens on it. */
+async function waitForListener(port: number): Promise<void> {
   for (;;) {
     const socket = connect(port, '127.0.0.1');
-    const isThere = await new Promise<boolean>((resolve) => {
+    const isListening = await new Promise<boolean>((resolve) => {
       socket.once('connect', () => resolve(true));
       socket.once('error', () => resolve(false));
     });
     socket.destroy();
-    if (isThere) return;
+    if (isListening) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -1,67 +1,66 @@
 import type { BrokerConnection, MessageProperties } from '../../../src/mesh/brokers/broker-connection.ts';
 import { SchemaCheckingFetch } from '../interop/schema-checking-fetch.ts';
 
-/** A message that came back over the mesh. */
+/** A message that an agent published to the gateway. */
 export interface MeshTestReply {
   topic: string;
-  /** Whether it came as an update or as the answer. */
-  place: 'status' | 'response';
+  /** Status update or final response, by topic. */
+  channel: 'status' | 'response';
   body: any;
   properties: MessageProperties;
 }
 
-/** What a caller says beside the payload. */
+/** Message properties of a request. */
 export interface MeshTestRequest {
   user?: string;
   properties?: MessageProperties;
-  /** No status topic, as gateways do it for sends. */
-  updates?: boolean;
-  /** No reply topic. */
-  mute?: boolean;
+  /** Gateways send no status topic with blocking sends. @defaultValue true */
+  withStatusTopic?: boolean;
+  omitReplyTopic?: boolean;
 }
 
-/** Checks every answer of 0.3 that came back over the mesh, where its schema is at hand. */
+/** Validates 0.3 responses from the mesh if the JSON schema is available. */
 export const schema0_3 = new SchemaCheckingFetch('a2a-v0.3.0.schema.json', {});
 
-/** Somebody on the mesh who asks, as a gateway does: by topics, properties and JSON, without any code of ours. */
+/** Sends requests over the mesh as a gateway does, independent of the product code: topics, properties and JSON. */
 export class MeshTestClient {
-  readonly returned: MeshTestReply[] = [];
-  readonly #link: BrokerConnection;
+  readonly replies: MeshTestReply[] = [];
+  readonly #broker: BrokerConnection;
   readonly #namespace: string;
   readonly #gateway: string;
-  #waiting: { wants: (returned: MeshTestReply) => boolean; found: (returned: MeshTestReply) => void }[] = [];
+  #waiting: { matches: (reply: MeshTestReply) => boolean; resolve: (reply: MeshTestReply) => void }[] = [];
 
-  private constructor(link: BrokerConnection, namespace: string, gateway: string) {
-    this.#link = link;
+  private constructor(broker: BrokerConnection, namespace: string, gateway: string) {
+    this.#broker = broker;
     this.#namespace = namespace;
     this.#gateway = gateway;
   }
 
   static async join(
-    link: BrokerConnection,
+    broker: BrokerConnection,
     namespace = 'test_namespace',
     gateway = 'gateway_1',
   ): Promise<MeshTestClient> {
-    const caller = new MeshTestClient(link, namespace, gateway);
+    const client = new MeshTestClient(broker, namespace, gateway);
     const base = `${namespace}/a2a/v1`;
-    await link.subscribe(
+    await broker.subscribe(
       [`${base}/gateway/status/${gateway}/>`, `${base}/gateway/response/${gateway}/>`],
       ({ topic, payload, properties }) => {
-        const place = topic.includes('/gateway/status/') ? 'status' : 'response';
-        caller.#take({ topic, place, body: JSON.parse(payload), properties });
+        const channel = topic.includes('/gateway/status/') ? 'status' : 'response';
+        client.#receive({ topic, channel, body: JSON.parse(payload), properties });
       },
     );
-    return caller;
+    return client;
   }
 
-  /** Publishes any payload to an agent. */
-  async say(agent: string, taskId: string, payload: unknown, saying: MeshTestRequest = {}): Promise<void> {
+  /** Publishes a payload to an agent. */
+  async send(agent: string, taskId: string, payload: unknown, request: MeshTestRequest = {}): Promise<void> {
     const base = `${this.#namespace}/a2a/v1`;
-    const { user = 'alice', properties, updates = true, mute = false } = saying;
+    const { user = 'alice', properties, withStatusTopic = true, omitReplyTopic = false } = request;
     const text = typeof payload === 'string' ? payload : JSON.stringify(payload);
-    await this.#link.publish(`${base}/agent/request/${agent}`, text, {
-      ...(!mute && { replyTo: `${base}/gateway/response/${this.#gateway}/${taskId}` }),
-      ...(updates && { a2aStatusTopic: `${base}/gateway/status/${this.#gateway}/${taskId}` }),
+    await this.#broker.publish(`${base}/agent/request/${agent}`, text, {
+      ...(!omitReplyTopic && { replyTo: `${base}/gateway/response/${this.#gateway}/${taskId}` }),
+      ...(withStatusTopic && { a2aStatusTopic: `${base}/gateway/status/${this.#gateway}/${taskId}` }),
       clientId: this.#gateway,
       userId: user,
       a2aUserConfig: { user_profile: { id: user } },
@@ -69,7 +68,7 @@ export class MeshTestClient {
     });
   }
 
-  /** Asks to cancel, as gateways do: under an id of its own, without a place for the answer. */
+  /** Cancels a task as gateways do: with a new request id and without a reply topic. */
   async cancel(agent: string, taskId: string, user = 'alice'): Promise<void> {
     const topic = `${this.#namespace}/a2a/v1/agent/request/${agent}`;
     const request = {
@@ -78,43 +77,43 @@ export class MeshTestClient {
       method: 'tasks/cancel',
       params: { id: taskId },
     };
-    await this.#link.publish(topic, JSON.stringify(request), { clientId: this.#gateway, userId: user });
+    await this.#broker.publish(topic, JSON.stringify(request), { clientId: this.#gateway, userId: user });
   }
 
-  /** Waits for something that came or will come. */
-  find(wants: (returned: MeshTestReply) => boolean): Promise<MeshTestReply> {
-    const there = this.returned.find(wants);
-    if (there) return Promise.resolve(there);
-    return new Promise((found) => this.#waiting.push({ wants, found }));
+  /** Returns the first past or future reply that matches. */
+  waitFor(matches: (reply: MeshTestReply) => boolean): Promise<MeshTestReply> {
+    const received = this.replies.find(matches);
+    if (received) return Promise.resolve(received);
+    return new Promise((resolve) => this.#waiting.push({ matches, resolve }));
   }
 
-  /** The answer to a task. */
-  answer(taskId: string): Promise<MeshTestReply> {
-    return this.find(({ topic, place }) => place === 'response' && topic.endsWith(`/${taskId}`));
+  /** Returns the final response of a task. */
+  waitForResponse(taskId: string): Promise<MeshTestReply> {
+    return this.waitFor(({ topic, channel }) => channel === 'response' && topic.endsWith(`/${taskId}`));
   }
 
-  /** Everything of a task: updates and answers. */
-  of(taskId: string, place?: MeshTestReply['place']): MeshTestReply[] {
-    return this.returned.filter(
-      (each) => each.topic.endsWith(`/${taskId}`) && (place === undefined || each.place === place),
+  /** Returns the received replies of a task, optionally of one channel only. */
+  repliesFor(taskId: string, place?: MeshTestReply['channel']): MeshTestReply[] {
+    return this.replies.filter(
+      (each) => each.topic.endsWith(`/${taskId}`) && (place === undefined || each.channel === place),
     );
   }
 
-  #take(returned: MeshTestReply): void {
-    const { body } = returned;
-    if (schema0_3.isPresent && typeof body.result?.kind === 'string') {
+  #receive(reply: MeshTestReply): void {
+    const { body } = reply;
+    if (schema0_3.hasSchema && typeof body.result?.kind === 'string') {
       schema0_3.check('SendStreamingMessageSuccessResponse', body);
     }
-    this.returned.push(returned);
-    this.#waiting = this.#waiting.filter(({ wants, found }) => {
-      if (!wants(returned)) return true;
-      found(returned);
+    this.replies.push(reply);
+    this.#waiting = this.#waiting.filter(({ matches, resolve }) => {
+      if (!matches(reply)) return true;
+      resolve(reply);
       return false;
     });
   }
 }
 
-/** A request of 0.3: the id of the request is the id of the task. */
+/** Builds a 0.3 request; its id is the task id. */
 export function request0_3(
   taskId: string,
   text: string,
@@ -138,7 +137,7 @@ export function request0_3(
   };
 }
 
-/** A request of 0.1: the id of the task stands in the params. */
+/** Builds a 0.1 request; the task id is in the params. */
 export function request0_1(
   taskId: string,
   text: string,
@@ -158,7 +157,7 @@ export function request0_1(
   };
 }
 
-/** A request of 1.0. */
+/** Builds a 1.0 request; its id is the task id. */
 export function request1_0(
   taskId: string,
   text: string,

@@ -9,55 +9,55 @@ import { ManualClock } from '../clocks/manual-clock.ts';
 import { MeshTestClient, schema0_3 } from './mesh-test-client.ts';
 import { innerContext, innerTask, type RawScript, startRawAgent } from './raw-agent.ts';
 
-const ends: (() => Promise<unknown>)[] = [];
+const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
-  for (const end of ends.splice(0).toReversed()) await end();
+  for (const cleanUp of cleanups.splice(0).toReversed()) await cleanUp();
   expect(schema0_3.findings).toEqual([]);
 });
 
-interface Setup {
-  face?: Partial<MeshServerOptions>;
+interface ProxiedAgentSetup {
+  server?: Partial<MeshServerOptions>;
   connect?: ConnectOptions;
-  around?: (agent: Agent) => Agent;
+  middleware?: (agent: Agent) => Agent;
 }
 
-/** An agent over HTTP, shown on the mesh as `Proxied`, and somebody who asks. */
-export async function startProxiedAgent(script: RawScript, setup: Setup = {}) {
+/** Starts a raw HTTP agent, serves it on the mesh as `Proxied`, and joins with a mesh client. */
+export async function startProxiedAgent(script: RawScript, setup: ProxiedAgentSetup = {}) {
   const log: LogEntry[] = [];
-  const link = connectMemoryBroker();
+  const broker = connectMemoryBroker();
   const server = await startRawAgent(script);
   const clock = new ManualClock();
   const agent = connect(server.url, { maxResumes: 0, maxRetries: 0, ...setup.connect });
-  const caller = await MeshTestClient.join(link);
-  const face = await serveOnMesh(setup.around?.(agent) ?? agent, {
-    broker: link,
+  const client = await MeshTestClient.join(broker);
+  const meshServer = await serveOnMesh(setup.middleware?.(agent) ?? agent, {
+    broker,
     namespace: 'test_namespace',
     name: 'Proxied',
     clock,
     log: (entry) => log.push(entry),
-    ...setup.face,
+    ...setup.server,
   });
-  ends.push(
-    () => link.close(),
+  cleanups.push(
+    () => broker.close(),
     () => agent.close(),
     () => server.close(),
-    () => face.close(),
+    () => meshServer.close(),
   );
-  return { caller, server, log, clock, link, face };
+  return { client, server, log, clock, broker, meshServer };
 }
 
-/** Everything that was published about a task, as short words. */
-export function publishedSummary(caller: MeshTestClient, taskId: string): string[] {
-  return caller.of(taskId).map(({ place, body }) => {
-    if (body.error) return `${place} error ${body.error.code}`;
-    const { kind, status: at } = body.result;
-    return `${place} ${kind} ${at?.state ?? ''}`.trim();
+/** Summarizes all messages of a task, such as `status task working`. */
+export function publishedSummary(client: MeshTestClient, taskId: string): string[] {
+  return client.repliesFor(taskId).map(({ channel, body }) => {
+    if (body.error) return `${channel} error ${body.error.code}`;
+    const { kind, status } = body.result;
+    return `${channel} ${kind} ${status?.state ?? ''}`.trim();
   });
 }
 
-/** Everything that the mesh saw must be in its own names. */
-export function expectNoInnerIds(caller: MeshTestClient): string[] {
-  return caller.returned
+/** Returns the messages on the mesh that contain ids of the upstream agent. */
+export function findInnerIds(client: MeshTestClient): string[] {
+  return client.replies
     .map((each) => JSON.stringify(each.body))
     .filter((text) => text.includes(innerTask) || text.includes(innerContext));
 }

@@ -7,37 +7,37 @@ import {
   startRawServer,
 } from '../http/raw-server.ts';
 
-/** What a scripted agent of 0.3 does. Ids are filled in where an event has none. */
+/** Responses of a scripted 0.3 agent. */
 export interface RawScript {
   streaming?: boolean;
-  /** The events of a stream; the connection is closed after them. */
+  /** Returns the events of a stream, after which the connection is closed. */
   stream?: (request: any) => readonly any[];
-  /** Answers a stream by hand. */
+  /** Writes the events of a stream; replaces `stream`. */
   open?: (request: any, events: ReturnType<typeof startEventStream>, response: ServerResponse) => unknown;
-  /** The result of a send, or `{ error }`. */
+  /** Returns the result of a send, or `{ error }`. */
   send?: (request: any) => unknown;
-  /** Answers a send by hand. */
+  /** Writes the response of a send; replaces `send`. */
   hold?: (request: any, response: ServerResponse) => unknown;
   cancel?: (request: any) => unknown;
   get?: (request: any) => unknown;
-  /** Answers whatever comes with this, before anything else is looked at. */
+  /** Intercepts every request first; returns true if it wrote the response. */
   http?: (request: RawServerRequest, response: ServerResponse) => boolean;
 }
 
-/** An agent of 0.3, byte for byte as a test wants it. */
+/** A running scripted 0.3 agent. */
 export interface RawAgent extends RawServer {
-  /** The requests of JSON-RPC, parsed. */
-  asked(method?: string): any[];
+  /** Returns the received JSON-RPC requests, optionally of one method only. */
+  rpcRequests(method?: string): any[];
 }
 
-/** The id that the agent gives its task; the mesh must never see it. */
+/** Task id of the agent; it must not appear on the mesh. */
 export const innerTask = 'inner-task';
-/** The id that the agent gives its context; the mesh must never see it. */
+/** Context id of the agent; it must not appear on the mesh. */
 export const innerContext = 'inner-context';
 
 const ids = { taskId: innerTask, contextId: innerContext };
 
-/** A message of the agent. */
+/** Builds a message of the agent. */
 export function rawMessage(text: string, more: object = {}): any {
   return {
     kind: 'message',
@@ -49,24 +49,23 @@ export function rawMessage(text: string, more: object = {}): any {
   };
 }
 
-/** A status update. */
+/** Builds a status update. */
 export function rawStatusUpdate(state: string, text?: string, final = false): any {
   const message = text === undefined ? undefined : rawMessage(text);
   return { kind: 'status-update', ...ids, final, status: { state, message } };
 }
 
-/** A whole task. */
+/** Builds a task. */
 export function rawTask(state: string, text?: string, more: object = {}): any {
   const message = text === undefined ? undefined : rawMessage(text);
   return { kind: 'task', id: innerTask, contextId: innerContext, status: { state, message }, ...more };
 }
 
-/** An artifact update. */
+/** Builds an artifact update. */
 export function rawArtifactUpdate(artifactId: string, parts: unknown[], more: object = {}): any {
   return { kind: 'artifact-update', ...ids, artifact: { artifactId, parts }, ...more };
 }
 
-/** Starts a scripted agent. */
 export async function startRawAgent(script: RawScript): Promise<RawAgent> {
   const server = await startRawServer((request, response, url) => {
     if (script.http?.(request, response)) return;
@@ -79,40 +78,40 @@ export async function startRawAgent(script: RawScript): Promise<RawAgent> {
       respondJson(response, {}, 404);
       return;
     }
-    const reply = (result: any): void =>
+    const respond = (result: any): void =>
       respondJson(response, { jsonrpc: '2.0', id: body.id, ...(result?.error ? result : { result }) });
-    const unknown = { error: { code: -32001, message: 'Task not found' } };
+    const notFound = { error: { code: -32001, message: 'Task not found' } };
     switch (body.method) {
       case 'message/stream': {
         const stream = startEventStream(response);
-        const say = (result: any) =>
+        const sendEvent = (result: any) =>
           stream.event({ jsonrpc: '2.0', id: body.id, ...(result?.error ? result : { result }) });
-        if (script.open) script.open(body, { ...stream, event: say }, response);
+        if (script.open) script.open(body, { ...stream, event: sendEvent }, response);
         else {
-          for (const event of script.stream?.(body) ?? []) say(event);
+          for (const event of script.stream?.(body) ?? []) sendEvent(event);
           stream.end();
         }
         return;
       }
       case 'message/send':
         if (script.hold) script.hold(body, response);
-        else reply(script.send?.(body) ?? rawTask('completed', 'done'));
+        else respond(script.send?.(body) ?? rawTask('completed', 'done'));
         return;
       case 'tasks/cancel':
-        reply(script.cancel?.(body) ?? rawTask('canceled'));
+        respond(script.cancel?.(body) ?? rawTask('canceled'));
         return;
       case 'tasks/get':
-        reply(script.get?.(body) ?? unknown);
+        respond(script.get?.(body) ?? notFound);
         return;
       default:
-        reply(unknown);
+        respond(notFound);
     }
   });
-  const asked = (method?: string) =>
+  const rpcRequests = (method?: string) =>
     server.requests
       .map((each) => each.json)
       .filter((body) => body?.method && (method === undefined || body.method === method));
-  return Object.assign(server, { asked });
+  return Object.assign(server, { rpcRequests });
 }
 
 function cardOf(url: string, streaming: boolean): object {

@@ -1,11 +1,11 @@
-/** One line with a value. */
+/** One sample line. */
 export interface ExpositionSample {
   name: string;
   labels: { [name: string]: string };
   value: number;
 }
 
-/** What a page of metrics says, read as Prometheus would. */
+/** A parsed Prometheus exposition. */
 export interface Exposition {
   types: Map<string, string>;
   samples: ExpositionSample[];
@@ -19,43 +19,43 @@ const sampleLine = new RegExp(
 );
 const labelPair = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\["\\n])*)"/g;
 
-function numberOf(text: string): number {
+function parseValue(text: string): number {
   if (text === '+Inf') return Number.POSITIVE_INFINITY;
   if (text === '-Inf') return Number.NEGATIVE_INFINITY;
   if (text === 'NaN') return Number.NaN;
-  if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) throw new Error(`${text} is no value`);
+  if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) throw new Error(`Invalid value: ${text}`);
   return Number(text);
 }
 
-/** Reads the text format of Prometheus, version 0.0.4, and throws where it is not followed. */
+/** Parses the Prometheus text format, version 0.0.4. @throws Error at the first violation of the format. */
 export function parseExposition(text: string): Exposition {
-  if (!text.endsWith('\n')) throw new Error('The last line does not end');
+  if (!text.endsWith('\n')) throw new Error('The last line has no line feed');
   const types = new Map<string, string>();
-  const helped = new Set<string>();
+  const documented = new Set<string>();
   const samples: ExpositionSample[] = [];
   const seen = new Set<string>();
   let family = '';
   for (const line of text.slice(0, -1).split('\n')) {
     const help = helpLine.exec(line)?.[1];
-    const [, typed, type = ''] = typeLine.exec(line) ?? [];
+    const [, typedName, type = ''] = typeLine.exec(line) ?? [];
     if (help !== undefined) {
-      if (helped.has(help)) throw new Error(`${help} is explained twice`);
-      helped.add(help);
-    } else if (typed !== undefined) {
-      if (types.has(typed)) throw new Error(`${typed} has two types`);
-      types.set(typed, type);
-      family = typed;
+      if (documented.has(help)) throw new Error(`Duplicate HELP for ${help}`);
+      documented.add(help);
+    } else if (typedName !== undefined) {
+      if (types.has(typedName)) throw new Error(`Duplicate TYPE for ${typedName}`);
+      types.set(typedName, type);
+      family = typedName;
     } else {
       const [, name = '', labelText = '', value = ''] = sampleLine.exec(line) ?? [];
       const base = types.get(family) === 'histogram' ? name.replace(/_(bucket|sum|count)$/, '') : name;
-      if (name === '' || base !== family) throw new Error(`This line is out of place: ${line}`);
+      if (name === '' || base !== family) throw new Error(`Unexpected line: ${line}`);
       const key = line.slice(0, line.lastIndexOf(' '));
-      if (seen.has(key)) throw new Error(`This is said twice: ${key}`);
+      if (seen.has(key)) throw new Error(`Duplicate sample: ${key}`);
       seen.add(key);
       const labels = Object.fromEntries(
-        [...labelText.matchAll(labelPair)].map(([, label = '', said = '']) => [label, said]),
+        [...labelText.matchAll(labelPair)].map(([, label = '', labelValue = '']) => [label, labelValue]),
       );
-      samples.push({ name, labels, value: numberOf(value) });
+      samples.push({ name, labels, value: parseValue(value) });
     }
   }
   return { types, samples };

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 
-/** True while a process runs; one that ended and was not yet missed does not. */
+/** Returns true if a process is running; zombies do not count. */
 export function isProcessAlive(pid: number): boolean {
   const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
   return stdout.trim() !== '' && !stdout.trim().startsWith('Z');
 }
 
-/** The numbers of all processes in a group that run. */
+/** Returns the process ids of a group, without zombies. */
 export function processGroup(pid: number): number[] {
   const { stdout } = spawnSync('ps', ['-e', '-o', 'pid=,pgid=,stat='], { encoding: 'utf8' });
   return stdout
@@ -16,7 +16,7 @@ export function processGroup(pid: number): number[] {
     .map(([member]) => Number(member));
 }
 
-/** The number of the process that started another. */
+/** Returns the process id of the parent. */
 export function parentProcess(pid: number): number {
   const { stdout } = spawnSync('ps', ['-o', 'ppid=', '-p', String(pid)], { encoding: 'utf8' });
   return Number(stdout.trim());

@@ -1,38 +1,38 @@
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** A notification as it came. */
+/** A received notification. */
 export interface ReceivedPost {
   path: string;
   headers: IncomingHttpHeaders;
   text: string;
   // oxlint-disable-next-line no-explicit-any
   body: any;
-  /** The name of the delivery. */
+  /** Value of `X-A2A-Delivery-Id`. */
   id: string;
 }
 
-/** What a webhook does with a notification: an HTTP status, with headers perhaps, silence, or a broken connection. */
+/** Response to a notification: an HTTP status, optionally with headers, no response, or a connection reset. */
 export type WebhookBehavior = number | 'hang' | 'reset' | { status: number; headers: Record<string, string> };
 
-/** A webhook on this machine that answers as it is told and remembers everything. */
+/** A local webhook that records all notifications. */
 export class TestWebhook {
-  readonly posted: ReceivedPost[] = [];
-  /** Those that were answered with 200. */
-  readonly taken: ReceivedPost[] = [];
-  manner: (posted: ReceivedPost) => WebhookBehavior;
+  readonly received: ReceivedPost[] = [];
+  /** Notifications with the response 200. */
+  readonly accepted: ReceivedPost[] = [];
+  behavior: (post: ReceivedPost) => WebhookBehavior;
   port = 0;
-  /** What every answer waits for. */
+  /** All responses wait for this promise. */
   hold: Promise<void> = Promise.resolve();
   #server: Server | undefined = undefined;
   #sockets = new Set<Socket>();
-  #waiting: { isSo: () => boolean; resolve: () => void }[] = [];
+  #waiting: { predicate: () => boolean; resolve: () => void }[] = [];
 
-  constructor(manner: (posted: ReceivedPost) => WebhookBehavior = () => 200) {
-    this.manner = manner;
+  constructor(behavior: (post: ReceivedPost) => WebhookBehavior = () => 200) {
+    this.behavior = behavior;
   }
 
-  /** Begins to listen, at the same port as before if there was one. */
+  /** Starts listening; after a restart on the same port as before. */
   async start(): Promise<this> {
     const server = createServer((request, response) => {
       const chunks: Buffer[] = [];
@@ -42,10 +42,10 @@ export class TestWebhook {
         const text = Buffer.concat(chunks).toString();
         const { headers, url: path = '' } = request;
         const id = String(headers['x-a2a-delivery-id']);
-        const posted: ReceivedPost = { path, headers, text, body: JSON.parse(text), id };
-        this.posted.push(posted);
-        this.#tell();
-        void this.hold.then(() => this.#answer(posted, response));
+        const post: ReceivedPost = { path, headers, text, body: JSON.parse(text), id };
+        this.received.push(post);
+        this.#wakeWaiters();
+        void this.hold.then(() => this.#respond(post, response));
       });
     });
     server.on('connection', (socket) => {
@@ -62,7 +62,7 @@ export class TestWebhook {
     return `http://127.0.0.1:${this.port}/hook`;
   }
 
-  /** Is gone, connections and all. */
+  /** Stops listening and destroys all connections. */
   async stop(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;
@@ -70,31 +70,31 @@ export class TestWebhook {
     if (server) await new Promise((resolve) => server.close(resolve));
   }
 
-  /** Waits until something is so; it is looked at with every notification. */
-  until(isSo: () => boolean): Promise<void> {
-    if (isSo()) return Promise.resolve();
-    return new Promise((resolve) => this.#waiting.push({ isSo, resolve }));
+  /** Waits until a predicate holds; it is evaluated with every notification. */
+  waitUntil(predicate: () => boolean): Promise<void> {
+    if (predicate()) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push({ predicate, resolve }));
   }
 
-  #answer(posted: ReceivedPost, response: ServerResponse): void {
-    const manner = this.manner(posted);
-    if (manner === 200) this.taken.push(posted);
-    if (manner === 'reset') response.socket?.resetAndDestroy();
-    else if (typeof manner === 'object') response.writeHead(manner.status, manner.headers).end();
-    else if (manner !== 'hang') response.writeHead(manner).end();
-    this.#tell();
+  #respond(post: ReceivedPost, response: ServerResponse): void {
+    const behavior = this.behavior(post);
+    if (behavior === 200) this.accepted.push(post);
+    if (behavior === 'reset') response.socket?.resetAndDestroy();
+    else if (typeof behavior === 'object') response.writeHead(behavior.status, behavior.headers).end();
+    else if (behavior !== 'hang') response.writeHead(behavior).end();
+    this.#wakeWaiters();
   }
 
-  #tell(): void {
-    this.#waiting = this.#waiting.filter(({ isSo, resolve }) => {
-      if (!isSo()) return true;
+  #wakeWaiters(): void {
+    this.#waiting = this.#waiting.filter(({ predicate, resolve }) => {
+      if (!predicate()) return true;
       resolve();
       return false;
     });
   }
 }
 
-/** Waits, turn by turn of the event loop, until something is so. */
-export async function waitUntilTrue(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setImmediate(resolve));
+/** Waits until a predicate holds; it is evaluated once per turn of the event loop. */
+export async function waitUntilTrue(predicate: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await predicate())) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,25 +1,25 @@
 import { parseXml, type XmlElement } from './parse-xml.ts';
 
-/** What an element may have: attributes (`!` is required), children, text. */
-interface Rule {
+/** Content model of an element: attributes (`!` means required), children, text. */
+interface ElementRule {
   readonly attributes: readonly string[];
-  /** Undefined: none. A list: any of them, in any order, as often as wanted. */
+  /** Allowed child elements, in any order and number. */
   readonly children?: readonly string[];
-  /** These in this order, each at most once, instead of `children`. */
+  /** Allowed child elements in this order, each at most once; replaces `children`. */
   readonly sequence?: readonly string[];
   readonly hasText?: boolean;
 }
 
-const outcome: Rule = { attributes: ['type', 'message'], hasText: true };
-const again: Rule = {
+const outcome: ElementRule = { attributes: ['type', 'message'], hasText: true };
+const rerun: ElementRule = {
   attributes: ['message', 'type!'],
   sequence: ['stackTrace', 'system-out', 'system-err'],
   hasText: true,
 };
-const words: Rule = { attributes: [], hasText: true };
+const textOnly: ElementRule = { attributes: [], hasText: true };
 
-/** What the xUnit plugin of Jenkins takes (its junit-10 schema), told as a table. */
-const rules: { readonly [element: string]: Rule } = {
+/** The junit-10 schema of the Jenkins xUnit plugin as a table. */
+const rules: { readonly [element: string]: ElementRule } = {
   testsuites: { attributes: ['name', 'time', 'tests', 'failures', 'errors'], children: ['testsuite'] },
   testsuite: {
     attributes:
@@ -40,48 +40,51 @@ const rules: { readonly [element: string]: Rule } = {
   failure: outcome,
   error: outcome,
   skipped: outcome,
-  rerunFailure: again,
-  rerunError: again,
-  flakyFailure: again,
-  flakyError: again,
-  stackTrace: words,
-  'system-out': words,
-  'system-err': words,
+  rerunFailure: rerun,
+  rerunError: rerun,
+  flakyFailure: rerun,
+  flakyError: rerun,
+  stackTrace: textOnly,
+  'system-out': textOnly,
+  'system-err': textOnly,
 };
 
-/** Seconds as Surefire writes them: groups of digits, then perhaps a fraction. */
+/** Seconds in the format of Surefire: groups of digits and an optional fraction. */
 const time = /^(?:(?:\d{0,3},)*\d{3}|\d{0,3})*(?:\.\d*)?$/;
 
-/** Everything that is wrong with a report of JUnit; a document that is not well-formed throws. */
+/** Returns all schema violations of a JUnit report. @throws Error if the document is not well-formed. */
 export function junitErrors(xml: string): string[] {
   const root = parseXml(xml);
-  const faults = root.name in { testsuites: 1, testsuite: 1 } ? [] : [`the root is <${root.name}>`];
-  return [...faults, ...faultsIn(root, root.name), ...miscounts(root)];
+  const errors = root.name in { testsuites: 1, testsuite: 1 } ? [] : [`the root is <${root.name}>`];
+  return [...errors, ...elementErrors(root, root.name), ...countErrors(root)];
 }
 
-function faultsIn({ name, attributes, children, text }: XmlElement, at: string): string[] {
+function elementErrors({ name, attributes, children, text }: XmlElement, at: string): string[] {
   const rule = rules[name];
-  if (!rule) return [`${at}: nobody knows <${name}>`];
-  const faults: string[] = [];
+  if (!rule) return [`${at}: unknown element <${name}>`];
+  const errors: string[] = [];
   const allowed = rule.attributes.map((each) => each.replace('!', ''));
   for (const each of Object.keys(attributes))
-    if (!allowed.includes(each)) faults.push(`${at}: the attribute ${each} is not allowed`);
+    if (!allowed.includes(each)) errors.push(`${at}: the attribute ${each} is not allowed`);
   for (const each of rule.attributes)
-    if (each.endsWith('!') && !(each.slice(0, -1) in attributes)) faults.push(`${at}: ${each} is missing`);
+    if (each.endsWith('!') && !(each.slice(0, -1) in attributes)) errors.push(`${at}: ${each} is missing`);
   if (/^testsuites?$/.test(name) && !time.test(attributes.time ?? ''))
-    faults.push(`${at}: the time is ${attributes.time}`);
-  if (!rule.hasText && text.trim() !== '') faults.push(`${at}: text is not allowed`);
+    errors.push(`${at}: the time is ${attributes.time}`);
+  if (!rule.hasText && text.trim() !== '') errors.push(`${at}: text is not allowed`);
   const names = children.map((each) => each.name);
   const inside = rule.sequence ?? rule.children ?? [];
-  for (const each of names) if (!inside.includes(each)) faults.push(`${at}: <${each}> is not allowed`);
+  for (const each of names) if (!inside.includes(each)) errors.push(`${at}: <${each}> is not allowed`);
   const order = names.map((each) => inside.indexOf(each));
   if (rule.sequence && order.some((place, index) => index > 0 && place <= (order[index - 1] ?? -1)))
-    faults.push(`${at}: ${names.join(', ')} is not the order`);
-  return [...faults, ...children.flatMap((each, index) => faultsIn(each, `${at}/${each.name}[${index}]`))];
+    errors.push(`${at}: ${names.join(', ')} is not the order`);
+  return [
+    ...errors,
+    ...children.flatMap((each, index) => elementErrors(each, `${at}/${each.name}[${index}]`)),
+  ];
 }
 
-/** The numbers that build servers show must be those of what is there; no schema says so. */
-function miscounts(root: XmlElement): string[] {
+/** Checks that the counts in attributes match the elements, which the schema cannot express. */
+function countErrors(root: XmlElement): string[] {
   const suites = root.name === 'testsuite' ? [root] : root.children;
   const cases = (suite: XmlElement): XmlElement[] => suite.children.filter(({ name }) => name === 'testcase');
   const count = (list: readonly XmlElement[], outcome?: string): number =>
@@ -90,13 +93,13 @@ function miscounts(root: XmlElement): string[] {
       : list.filter(({ children }) => children.some(({ name }) => name === outcome)).length;
   return [...suites, ...(suites.includes(root) ? [] : [root])].flatMap((each) => {
     const own = each === root && root.name === 'testsuites' ? suites.flatMap(cases) : cases(each);
-    const told: [string, number][] = [
+    const counts: [string, number][] = [
       ['tests', count(own)],
       ['failures', count(own, 'failure')],
       ['errors', count(own, 'error')],
       ['skipped', count(own, 'skipped')],
     ];
-    return told
+    return counts
       .filter(([name, number]) => (each.attributes[name] ?? String(number)) !== String(number))
       .map(([name, number]) => `${each.name}: ${name} is ${each.attributes[name]}, there are ${number}`);
   });

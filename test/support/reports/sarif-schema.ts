@@ -1,10 +1,10 @@
 /**
- * What SARIF 2.1.0 asks of a log, told as a table and checked by hand.
+ * The SARIF 2.1.0 schema as a table.
  *
- * A member is `name: kind`, with `!` behind a kind that is required. Kinds: `text`, `flag`, `number`, `whole` (any
- * integer), `count` (from 0), `line` (from 1), `place` (from -1), `uri`, `reference` (an URI, perhaps relative), `time`
- * (UTC), `guid`, `a|b` (one of these words), the name of another object, `[]` behind it for a list, `[*]` for a list
- * without doubles, `{}` for a map.
+ * A property is `name: kind`; `!` after the kind means required. Kinds: `text`, `flag`, `number`, `whole` (any integer),
+ * `count` (from 0), `line` (from 1), `place` (from -1), `uri`, `reference` (absolute or relative URI), `time` (UTC),
+ * `guid`, `a|b` (enumeration), the name of another object. Suffixes: `[]` for a list, `[*]` for a list of unique items,
+ * `{}` for a map.
  */
 const objects: { readonly [name: string]: string } = {
   log: '$schema: uri, version: 2.1.0!, runs: run[]!, inlineExternalProperties: bag[*]',
@@ -79,7 +79,7 @@ const objects: { readonly [name: string]: string } = {
     body: content, noResponseReceived: flag`,
 };
 
-/** Of these members an object has at least one. */
+/** Properties of which an object needs at least one. */
 const oneOf: { readonly [name: string]: readonly string[] } = {
   message: ['text', 'id'],
   physicalLocation: ['address', 'artifactLocation'],
@@ -91,7 +91,7 @@ type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const isWhole = (value: unknown, from: number): boolean => Number.isInteger(value) && Number(value) >= from;
-/** RFC 3986 has no spaces, quotes, angle brackets or letters beyond ASCII. */
+/** RFC 3986 does not allow spaces, quotes, angle brackets or non-ASCII letters. */
 const isReference = (value: unknown): boolean =>
   typeof value === 'string' &&
   /^(?:[\w.~:/?#[\]@!$&'()*+,;=-]|%[\da-fA-F]{2})*$/.test(value) &&
@@ -112,54 +112,54 @@ const kinds: { readonly [kind: string]: (value: unknown) => boolean } = {
     /^[\da-f]{8}-[\da-f]{4}-[1-5][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/i.test(String(value)),
 };
 
-/** Everything that is wrong with a log of SARIF 2.1.0. */
+/** Returns all violations of SARIF 2.1.0 in a log. */
 export function sarifErrors(log: unknown): string[] {
-  const faults = objectFaults('log', log, 'log');
-  return faults.length > 0 ? faults : (log as { runs: Json[] }).runs.flatMap(runFaults);
+  const errors = objectErrors('log', log, 'log');
+  return errors.length > 0 ? errors : (log as { runs: Json[] }).runs.flatMap(runErrors);
 }
 
-function objectFaults(name: string, value: unknown, at: string): string[] {
+function objectErrors(name: string, value: unknown, at: string): string[] {
   if (!isObject(value)) return [`${at} is no object`];
-  if (name === 'bag') return tagFaults(value, at);
+  if (name === 'bag') return tagErrors(value, at);
   const members = (objects[name] ?? '').split(',').map((each) => each.trim().split(': '));
-  const faults: string[] = [];
+  const errors: string[] = [];
   for (const [member = '', kind = ''] of members) {
     if (value[member] === undefined) {
-      if (kind.endsWith('!')) faults.push(`${at}.${member} is missing`);
-    } else faults.push(...valueFaults(kind.replace('!', ''), value[member], `${at}.${member}`));
+      if (kind.endsWith('!')) errors.push(`${at}.${member} is missing`);
+    } else errors.push(...valueErrors(kind.replace('!', ''), value[member], `${at}.${member}`));
   }
   if (value.properties !== undefined)
-    faults.push(...objectFaults('bag', value.properties, `${at}.properties`));
+    errors.push(...objectErrors('bag', value.properties, `${at}.properties`));
   for (const member of Object.keys(value))
     if (member !== 'properties' && !members.some(([known]) => known === member))
-      faults.push(`${at}.${member} is not known`);
+      errors.push(`${at}.${member} is unknown`);
   const needed = oneOf[name];
   if (needed && !needed.some((member) => member in value))
-    faults.push(`${at} has none of ${needed.join(', ')}`);
-  return faults;
+    errors.push(`${at} has none of ${needed.join(', ')}`);
+  return errors;
 }
 
-function valueFaults(kind: string, value: unknown, at: string): string[] {
+function valueErrors(kind: string, value: unknown, at: string): string[] {
   const [, inner = kind, form = ''] = /^(.*?)(\[\*?\]|\{\})?$/.exec(kind) ?? [];
   if (form.startsWith('[')) {
-    if (!Array.isArray(value)) return [`${at} is no list`];
-    const doubles = new Set(value.map((each) => JSON.stringify(each))).size < value.length;
+    if (!Array.isArray(value)) return [`${at} is not a list`];
+    const hasDuplicates = new Set(value.map((each) => JSON.stringify(each))).size < value.length;
     return [
-      ...(form === '[*]' && doubles ? [`${at} has something twice`] : []),
-      ...value.flatMap((each, index) => valueFaults(inner, each, `${at}[${index}]`)),
+      ...(form === '[*]' && hasDuplicates ? [`${at} has duplicate items`] : []),
+      ...value.flatMap((each, index) => valueErrors(inner, each, `${at}[${index}]`)),
     ];
   }
   if (form === '{}') {
     if (!isObject(value)) return [`${at} is no object`];
-    return Object.entries(value).flatMap(([key, each]) => valueFaults(inner, each, `${at}.${key}`));
+    return Object.entries(value).flatMap(([key, each]) => valueErrors(inner, each, `${at}.${key}`));
   }
-  if (inner === 'bag' || inner in objects) return objectFaults(inner, value, at);
-  const isRight = kinds[inner] ?? ((word: unknown) => inner.split('|').includes(String(word)));
-  return isRight(value) ? [] : [`${at} is ${JSON.stringify(value)}, not ${inner}`];
+  if (inner === 'bag' || inner in objects) return objectErrors(inner, value, at);
+  const isValid = kinds[inner] ?? ((word: unknown) => inner.split('|').includes(String(word)));
+  return isValid(value) ? [] : [`${at} is ${JSON.stringify(value)}, not ${inner}`];
 }
 
-function tagFaults({ tags }: Json, at: string): string[] {
-  return tags === undefined ? [] : valueFaults('text[*]', tags, `${at}.tags`);
+function tagErrors({ tags }: Json, at: string): string[] {
+  return tags === undefined ? [] : valueErrors('text[*]', tags, `${at}.tags`);
 }
 
 interface Run extends Json {
@@ -168,41 +168,40 @@ interface Run extends Json {
   originalUriBaseIds?: Json;
 }
 
-/** What no schema can say: what refers to what. */
-function runFaults(run: Json): string[] {
+/** Checks references, which the schema cannot express. */
+function runErrors(run: Json): string[] {
   const { tool, results = [], originalUriBaseIds = {} } = run as Run;
   const rules = tool.driver.rules ?? [];
   const ids = rules.map(({ id }) => id);
-  const faults = ids
-    .filter((id, index) => ids.indexOf(id) !== index)
-    .map((id) => `there are two rules ${id}`);
+  const errors = ids.filter((id, index) => ids.indexOf(id) !== index).map((id) => `duplicate rule ${id}`);
   for (const [index, { ruleId, ruleIndex = -1, kind = 'fail', level }] of results.entries()) {
-    if (ruleIndex >= rules.length) faults.push(`result ${index} points behind the last rule`);
+    if (ruleIndex >= rules.length) errors.push(`result ${index}: ruleIndex out of range`);
     else if (ruleIndex >= 0 && ruleId !== undefined && rules[ruleIndex]?.id !== ruleId)
-      faults.push(`result ${index} is of ${ruleId} and points at ${rules[ruleIndex]?.id}`);
+      errors.push(`result ${index}: ruleId ${ruleId} does not match ruleIndex (${rules[ruleIndex]?.id})`);
     if (kind !== 'fail' && level !== undefined && level !== 'none')
-      faults.push(`result ${index} is a ${kind} of level ${level}`);
+      errors.push(`result ${index}: kind ${kind} must not have level ${level}`);
   }
-  each(run, (value) => {
+  visitObjects(run, (value) => {
     const { uri, uriBaseId, startLine, endLine, startColumn, endColumn, text } = value;
     const isAbsolute = /^[a-z][\w+.-]*:/i.test(String(uri));
-    if (uriBaseId !== undefined && isAbsolute) faults.push(`${String(uri)} is absolute and has a base`);
+    if (uriBaseId !== undefined && isAbsolute)
+      errors.push(`absolute URI ${String(uri)} must not have a uriBaseId`);
     if (typeof uriBaseId === 'string' && !(uriBaseId in originalUriBaseIds))
-      faults.push(`nobody says what ${uriBaseId} is`);
-    if (Number(endLine) < Number(startLine)) faults.push('a region ends before it begins');
+      errors.push(`unknown uriBaseId ${uriBaseId}`);
+    if (Number(endLine) < Number(startLine)) errors.push('a region ends before it begins');
     if (
       endColumn !== undefined &&
       (endLine ?? startLine) === startLine &&
       Number(endColumn) < Number(startColumn ?? 1)
     )
-      faults.push('a region ends before it begins');
-    if (text === '') faults.push('a message is empty');
+      errors.push('a region ends before it begins');
+    if (text === '') errors.push('a message is empty');
   });
-  return faults;
+  return errors;
 }
 
-function each(value: unknown, look: (value: Json) => void): void {
-  if (isObject(value)) look(value);
+function visitObjects(value: unknown, visit: (value: Json) => void): void {
+  if (isObject(value)) visit(value);
   if (typeof value === 'object' && value !== null)
-    for (const inner of Object.values(value)) each(inner, look);
+    for (const inner of Object.values(value)) visitObjects(inner, visit);
 }

@@ -1,36 +1,35 @@
-/** The two ways into a server: a socket of Node, and a function of the web. */
+/** The two server adapters: Node.js HTTP server and fetch handler. */
 import type { Agent } from '../../../src/protocol/agent.ts';
 import { fetchHandler } from '../../../src/server/fetch.ts';
 import { serve } from '../../../src/server/node/serve.ts';
 import type { ServerOptions } from '../../../src/server/server-options.ts';
 
-/** A server that can be asked. */
+/** A running server that accepts requests. */
 export interface ServerUnderTest {
-  ask(path: string, init?: RequestInit): Promise<Response>;
+  request(path: string, init?: RequestInit): Promise<Response>;
   close(): Promise<void>;
 }
 
-/** A way into a server. */
+/** Starts an agent behind one kind of server. */
 export interface ServerAdapter {
   name: string;
   open: (agent: Agent, options?: ServerOptions) => Promise<ServerUnderTest>;
 }
 
-/** Both of them. */
 export const serverAdapters: readonly ServerAdapter[] = [
   {
-    name: 'a socket',
+    name: 'serve',
     async open(agent, options) {
       const server = await serve(agent, options);
-      return { ask: (path, init) => fetch(server.url + path, init), close: () => server.stop(100) };
+      return { request: (path, init) => fetch(server.url + path, init), close: () => server.stop(100) };
     },
   },
   {
-    name: 'a function',
+    name: 'fetchHandler',
     async open(agent, options) {
       const handle = fetchHandler(agent, options);
       return {
-        ask: (path, init) => handle(new Request(`http://agent.test${path}`, init)),
+        request: (path, init) => handle(new Request(`http://agent.test${path}`, init)),
         close: async () => {},
       };
     },

@@ -1,4 +1,4 @@
-/** Every way to ask a server for something: version, transport, and where the tenant is named. */
+/** Minimal clients for every protocol variant and every position of the tenant. */
 import type { Operation, Principal } from '../../../src/protocol/agent.ts';
 import { type Dialect, rpcMethodName } from '../../../src/dialects/dialect.ts';
 import { v0_1 } from '../../../src/dialects/v0_1/index.ts';
@@ -9,13 +9,13 @@ import { bearerAuth } from '../../../src/server/auth/schemes/bearer.ts';
 import type { Authenticator } from '../../../src/server/auth/authenticator.ts';
 import { httpOpen } from '../http/http-calls.ts';
 
-/** Who asks, and for which tenant. Without a principal it is nobody. */
+/** Principal and tenant of a request. Without a principal the request is unauthenticated. */
 export interface TestIdentity {
   principal?: Principal;
   tenant?: string;
 }
 
-/** A reply as it came, with what was asked for masked by whoever compares it. */
+/** The parts of a response that tests compare. */
 export interface TestResponse {
   status: number;
   type: string | null;
@@ -25,20 +25,19 @@ export interface TestResponse {
 
 type Params = { [name: string]: unknown };
 
-/** Takes the caller at its word: its token says who it is. For tests. */
+/** Accepts the principal that a token contains, without verification. */
 export function trustingAuthenticator(): Authenticator {
   return bearerAuth({
     tokens: (token) => JSON.parse(Buffer.from(token, 'base64url').toString()) as Principal,
   });
 }
 
-/** The headers with which a caller says who it is. */
 function credentialsOf(principal: Principal | undefined): Record<string, string> {
   if (!principal) return {};
   return { authorization: `Bearer ${Buffer.from(JSON.stringify(principal)).toString('base64url')}` };
 }
 
-/** One way to ask. */
+/** Sends requests over one protocol variant. */
 export class TestClient {
   readonly name: string;
   readonly dialect: Dialect;
@@ -56,17 +55,17 @@ export class TestClient {
     return this.name;
   }
 
-  /** True when this version and transport have an operation. */
+  /** Returns true if this version and transport have an operation. */
   has(operation: Operation): boolean {
     return this.isRest
       ? this.dialect.routes.some((route) => route.operation === operation)
       : [...this.dialect.methods.values()].includes(operation);
   }
 
-  /** Asks, and gives the response unread. */
+  /** Sends a request and returns the response without reading its body. */
   open(
     url: string,
-    asker: TestIdentity,
+    identity: TestIdentity,
     operation: Operation,
     request: unknown,
     more: Record<string, string> = {},
@@ -74,17 +73,17 @@ export class TestClient {
     const params = { ...(this.dialect.requests[operation].write(request as never) as Params | undefined) };
     const headers = {
       ...(this.dialect.version === '1.0' && { 'a2a-version': '1.0' }),
-      ...credentialsOf(asker.principal),
+      ...credentialsOf(identity.principal),
       ...more,
     };
-    if (asker.tenant !== undefined && this.tenantIn === 'field') params.tenant = asker.tenant;
+    if (identity.tenant !== undefined && this.tenantIn === 'field') params.tenant = identity.tenant;
     if (!this.isRest) {
       const body = { jsonrpc: '2.0', id: 7, method: rpcMethodName(this.dialect, operation), params };
       return httpOpen(url, body, headers);
     }
     const base =
-      asker.tenant !== undefined && this.tenantIn === 'path'
-        ? `${url}/${encodeURIComponent(asker.tenant)}`
+      identity.tenant !== undefined && this.tenantIn === 'path'
+        ? `${url}/${encodeURIComponent(identity.tenant)}`
         : url;
     return this.#openRest(base, operation, params, headers);
   }
@@ -110,15 +109,15 @@ export class TestClient {
     return httpOpen(`${base}${path}?${query.toString()}`, undefined, headers, route.verb);
   }
 
-  /** Asks, and reads the reply to its end. */
-  async ask(
+  /** Sends a request and reads the complete response. */
+  async request(
     url: string,
-    asker: TestIdentity,
+    identity: TestIdentity,
     operation: Operation,
     request: unknown,
     more: Record<string, string> = {},
   ): Promise<TestResponse> {
-    const response = await this.open(url, asker, operation, request, more);
+    const response = await this.open(url, identity, operation, request, more);
     return {
       status: response.status,
       type: response.headers.get('content-type'),
@@ -127,18 +126,17 @@ export class TestClient {
     };
   }
 
-  /** Asks for something that must succeed, and gives it in the words of the model. */
-  async get(url: string, asker: TestIdentity, operation: Operation, request: unknown): Promise<any> {
-    const said = await this.ask(url, asker, operation, request);
-    const body = said.text === '' ? undefined : JSON.parse(said.text);
-    if (said.status >= 300 || body?.error !== undefined)
-      throw new Error(`${this.name}: ${operation} gave ${said.status} ${said.text}`);
+  /** Sends a request and returns the result as model object. Throws on an error response. */
+  async call(url: string, identity: TestIdentity, operation: Operation, request: unknown): Promise<any> {
+    const response = await this.request(url, identity, operation, request);
+    const body = response.text === '' ? undefined : JSON.parse(response.text);
+    if (response.status >= 300 || body?.error !== undefined)
+      throw new Error(`${this.name}: ${operation} returned ${response.status} ${response.text}`);
     const results = this.dialect.results as { [name: string]: any };
     return results[operation].read(this.isRest ? body : body.result, { lenient: true });
   }
 }
 
-/** All of them. */
 export const testClients: readonly TestClient[] = [
   new TestClient('1.0 over JSON-RPC', v1_0, false),
   new TestClient('1.0 over JSON-RPC with a tenant', v1_0, false, 'field'),

@@ -7,15 +7,15 @@ import {
   SignJWT,
 } from 'jose';
 
-/** Somebody who makes tokens. */
+/** Issues JWTs. */
 export interface TokenIssuer {
   url: string;
   publicKey: JWK;
-  /** Makes a token that is good for an hour, unless told otherwise. */
+  /** Issues a token for `alice` that is valid for one hour; claims override the defaults. */
   token(claims?: JWTPayload, header?: Partial<JWTHeaderParameters>): Promise<string>;
 }
 
-/** Makes one with a key of its own. */
+/** Creates an issuer with a new ES256 key. */
 export async function createTokenIssuer(kid = 'one', url = 'https://issuer.test'): Promise<TokenIssuer> {
   const { publicKey, privateKey } = await generateKeyPair('ES256');
   return {
@@ -31,7 +31,7 @@ export async function createTokenIssuer(kid = 'one', url = 'https://issuer.test'
   };
 }
 
-/** A part of a token: anything as JSON, in the alphabet of tokens. */
+/** Encodes a part of a JWT: a string as it is, other values as JSON, in base64url. */
 export function encodeJwtPart(value: unknown): string {
   return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 }

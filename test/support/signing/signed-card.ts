@@ -1,7 +1,7 @@
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import type { WireCard } from '../../../src/signing/canonical-card.ts';
 
-/** A card of 1.0 without empty values, with something of every kind, and with its keys in no order. */
+/** A 1.0 card with values of every type, unsorted keys and no empty values. */
 export const plainCard: WireCard = {
   version: '3.1',
   name: 'Écho – 回声 🪞',
@@ -46,13 +46,12 @@ export const plainCard: WireCard = {
   skills: [{ id: 'echo', name: 'Echo', description: 'Echoes', tags: ['demo'], examples: ['hello'] }],
 };
 
-/** A key pair as JSON, the public half with its name. */
+/** A key pair as JWKs; the public key has a `kid`. */
 export interface KeyPair {
   privateKey: JWK;
   publicKey: JWK & { kid: string };
 }
 
-/** Makes a key pair. */
 export async function createKeyPair(alg: string, kid: string): Promise<KeyPair> {
   const pair = await generateKeyPair(alg, { extractable: true });
   return {
@@ -61,7 +60,7 @@ export async function createKeyPair(alg: string, kid: string): Promise<KeyPair> 
   };
 }
 
-/** The same JSON with the members of every object in reverse order. */
+/** Returns the same JSON with the members of all objects in reverse order. */
 export function reverseMembers(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reverseMembers);
   if (typeof value !== 'object' || value === null) return value;
@@ -72,13 +71,13 @@ export function reverseMembers(value: unknown): unknown {
   );
 }
 
-/** The paths of all texts, numbers and booleans, each as a list of keys. */
+/** Returns the paths of all primitive values, each as a list of keys. */
 export function leafPaths(value: unknown, at: readonly string[] = []): string[][] {
   if (typeof value !== 'object' || value === null) return [[...at]];
   return Object.entries(value).flatMap(([key, each]) => leafPaths(each, [...at, key]));
 }
 
-/** A copy in which one leaf is changed. */
+/** Returns a copy with one changed leaf. */
 export function tamperLeaf(card: WireCard, path: readonly string[]): WireCard {
   const copy = structuredClone(card);
   let parent = copy as { [key: string]: unknown };

@@ -2,32 +2,32 @@ import { DecodeQueue } from '../../../src/tap/recorders/decode-queue.ts';
 import type { TrafficRecord } from '../../../src/tap/traffic-record.ts';
 import type { TrafficLog } from '../../../src/tap/traffic-log.ts';
 
-/** Everything on a tape, what still waits included. */
-export function recordsIn(tape: TrafficLog): readonly TrafficRecord[] {
-  DecodeQueue.of(tape).drain();
-  return tape.recordsAfter();
+/** Returns all records of a traffic log, including those that are not decoded yet. */
+export function recordsIn(trafficLog: TrafficLog): readonly TrafficRecord[] {
+  DecodeQueue.of(trafficLog).drain();
+  return trafficLog.recordsAfter();
 }
 
-/** Waits for a passage, which may be there already. */
+/** Returns the first existing or future record that matches. */
 export function waitForRecord(
-  tape: TrafficLog,
-  isWanted: (passage: TrafficRecord) => boolean,
+  trafficLog: TrafficLog,
+  isWanted: (record: TrafficRecord) => boolean,
 ): Promise<TrafficRecord> {
-  const there = recordsIn(tape).find(isWanted);
-  if (there) return Promise.resolve(there);
+  const existing = recordsIn(trafficLog).find(isWanted);
+  if (existing) return Promise.resolve(existing);
   return new Promise((resolve) => {
-    const stop = tape.subscribe((passage) => {
-      if (!isWanted(passage)) return;
+    const stop = trafficLog.subscribe((record) => {
+      if (!isWanted(record)) return;
       stop();
-      resolve(passage);
+      resolve(record);
     });
   });
 }
 
-/** Passages in short, such as `request caller → Sample 1.0 RPC send: hello`. */
-export function summarizeRecords(passages: readonly TrafficRecord[]): string[] {
-  return passages.map(({ kind, from, to, decoded: meaning }) => {
-    const { version = '-', binding = '-', summary: gist = '' } = meaning ?? {};
-    return `${kind} ${from} → ${to} ${version} ${binding} ${gist}`;
+/** Summarizes records, such as `request caller → Sample 1.0 RPC send: hello`. */
+export function summarizeRecords(records: readonly TrafficRecord[]): string[] {
+  return records.map(({ kind, from, to, decoded }) => {
+    const { version = '-', binding = '-', summary = '' } = decoded ?? {};
+    return `${kind} ${from} → ${to} ${version} ${binding} ${summary}`;
   });
 }

@@ -12,28 +12,26 @@ import { withEventFaults } from '../../../src/testkit/faults/event-faults.ts';
 import { createSeededRandom } from '../../../src/testkit/seeded-random.ts';
 import { stubAgent } from '../agent-stub.ts';
 
-/** A real server whose answers go wrong. */
+/** An HTTP server with fault injection. */
 export interface FaultyServer extends AsyncDisposable {
   url: string;
   port: number;
   server: Server;
   clock: VirtualClock;
-  refusal: PortOutage;
-  /** What was asked, such as `POST /`. */
-  asked: string[];
-  /** What goes wrong from now on. */
+  outage: PortOutage;
+  /** The received requests, such as `POST /`. */
+  requests: string[];
+  /** Faults that are injected from now on. */
   faults: readonly Fault[];
 }
 
-/** How a faulty server differs from the usual one. */
 export interface FaultyOptions {
   clock?: VirtualClock;
   seed?: number;
 }
 
 /**
- * Starts an agent that begins, makes an artifact of two chunks, `one` and `two`, and is done: a task, a status, two
- * chunks and the end are five events.
+ * Serves an agent that streams five events: task, status, the artifact chunks `one` and `two`, and the final status.
  */
 export async function startFaultyServer(
   faults: readonly Fault[] = [],
@@ -43,26 +41,29 @@ export async function startFaultyServer(
     name: 'faulty',
     description: 'Says one and two',
     async *process() {
-      yield { state: 'working', message: 'begun' };
+      yield { state: 'working', message: 'started' };
       yield { artifact: { artifactId: 'a', text: 'one' } };
       yield { artifact: { artifactId: 'a', text: 'two' }, append: true, lastChunk: true };
     },
   });
   const random = createSeededRandom(seed);
-  const draw = new FaultSelector(random);
-  let ofStream: readonly Fault[] = [];
-  const illegal = stubAgent(agent, {
-    stream: (request, call) => withEventFaults(agent.stream(request, call), ofStream),
+  const selector = new FaultSelector(random);
+  let streamFaults: readonly Fault[] = [];
+  const faultyAgent = stubAgent(agent, {
+    stream: (request, call) => withEventFaults(agent.stream(request, call), streamFaults),
   });
-  const listener = nodeListener(new AgentHttpHandler(illegal));
+  const listener = nodeListener(new AgentHttpHandler(faultyAgent));
   const server = createServer((request, response) => {
-    faulty.asked.push(`${request.method} ${request.url}`);
-    const struck = draw.draw(faulty.faults, request.url?.startsWith('/.well-known/') ? 'card' : 'message');
-    ofStream = struck;
-    injectResponseFaults(response, () => struck, { clock, random, refuse: (time) => refusal.begin(time) });
+    faulty.requests.push(`${request.method} ${request.url}`);
+    const selected = selector.select(
+      faulty.faults,
+      request.url?.startsWith('/.well-known/') ? 'card' : 'message',
+    );
+    streamFaults = selected;
+    injectResponseFaults(response, () => selected, { clock, random, refuse: (time) => outage.begin(time) });
     listener(request, response);
   });
-  const refusal = new PortOutage(server, clock);
+  const outage = new PortOutage(server, clock);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const faulty: FaultyServer = {
@@ -70,11 +71,11 @@ export async function startFaultyServer(
     port,
     server,
     clock,
-    refusal,
+    outage,
     faults,
-    asked: [],
+    requests: [],
     async [Symbol.asyncDispose]() {
-      refusal.forget();
+      outage.forget();
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();

@@ -4,23 +4,23 @@ import { formatFailure } from '../../../src/testkit/scenario/reports/report.ts';
 import { openHarness, type HarnessOptions } from '../../../src/testkit/scenario/harness/open-harness.ts';
 import { runScenarios, type ScenarioResult } from '../../../src/testkit/scenario/run-scenarios.ts';
 
-type Words = { [word: string]: unknown };
+type CaseSpec = { [key: string]: unknown };
 
 /** A message of the agent. */
 export const agentMessageWith = (text: string) => ({ role: 'agent', parts: [{ kind: 'text', text }] });
-/** An update in which the agent says something. */
+/** A working status update with a message. */
 export const workingUpdate = (text: string) => ({
   kind: 'status-update',
   final: false,
   status: { state: 'working', message: agentMessageWith(text) },
 });
-/** A task that ended with some words. */
+/** A completed task with a message. */
 export const completedTask = (text: string, more: object = {}) => ({
   kind: 'task',
   status: { state: 'completed', message: agentMessageWith(text) },
   ...more,
 });
-/** What is expected where a task ends with some words. */
+/** The expectation of a completed task with a message. */
 export const expectCompleted = (text: string) => ({
   type: 'final_response',
   task_state: 'completed',
@@ -29,9 +29,9 @@ export const expectCompleted = (text: string) => ({
 
 let count = 0;
 
-/** A case with some words; JSON is YAML, too. */
-export function buildScenario(words: Words): Scenario {
-  const { input, ...rest } = words;
+/** Builds a case with defaults for missing keys. The file is JSON, which is valid YAML. */
+export function buildScenario(spec: CaseSpec): Scenario {
+  const { input, ...rest } = spec;
   const id = `case-${++count}`;
   const text = JSON.stringify({
     test_case_id: id,
@@ -52,8 +52,8 @@ export function buildScenario(words: Words): Scenario {
 }
 
 /** Runs a case. */
-export async function runCase(words: Words, options: HarnessOptions = {}): Promise<ScenarioResult> {
-  const [result] = await runScenarios([buildScenario(words)], {
+export async function runCase(spec: CaseSpec, options: HarnessOptions = {}): Promise<ScenarioResult> {
+  const [result] = await runScenarios([buildScenario(spec)], {
     openHarness: () => openHarness(options),
     parallel: 1,
   });
@@ -61,22 +61,22 @@ export async function runCase(words: Words, options: HarnessOptions = {}): Promi
   return result;
 }
 
-/** Runs a case that has to pass. */
-export async function expectPassed(words: Words, options: HarnessOptions = {}): Promise<void> {
-  const result = await runCase(words, options);
+/** Runs a case and expects it to pass. */
+export async function expectPassed(spec: CaseSpec, options: HarnessOptions = {}): Promise<void> {
+  const result = await runCase(spec, options);
   expect(result.outcome === 'passed' ? '' : formatFailure(result)).toBe('');
 }
 
-/** Runs a case that has to fail, and says where. */
-export async function failingPaths(words: Words): Promise<string[]> {
-  const result = await runCase(words);
+/** Runs a case, expects it to fail, and returns the paths of its mismatches. */
+export async function failingPaths(spec: CaseSpec): Promise<string[]> {
+  const result = await runCase(spec);
   expect(result.outcome).toBe('failed');
   return result.mismatches.map(({ path }) => path);
 }
 
-/** Where tokens come from. */
+/** URL of the fake token endpoint. */
 export const tokenUrl = 'https://test-oauth.example.com/token';
-/** A case in which the proxy needs a token. */
+/** Keys of a case whose proxy needs an OAuth token. */
 export const oauthCase = {
   mock_oauth_server: { token_url: tokenUrl, access_token: 'first' },
   proxy_auth_config: {

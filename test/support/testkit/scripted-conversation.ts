@@ -8,13 +8,16 @@ import type {
 } from '../../../src/testkit/agent/response-plan.ts';
 import { openScript, type Script, type ScriptOptions } from '../../../src/testkit/script/script.ts';
 
-/** What a script did: events, and waits in milliseconds. */
+/** A played step: an event, or a delay in milliseconds. */
 export type PlayedStep = ScriptedEvent | { wait: number };
 
-/** What is said of a message beside its text. */
-type Around = Partial<Omit<ReceivedMessage, 'message' | 'text'>> & { parts?: Part[]; messageId?: string };
+/** Properties of a received message other than its text. */
+type MessageOverrides = Partial<Omit<ReceivedMessage, 'message' | 'text'>> & {
+  parts?: Part[];
+  messageId?: string;
+};
 
-/** A conversation with a script, without a server between. */
+/** Sends messages to a script without a server. */
 export class ScriptedConversation {
   readonly script: Script;
   now = Date.UTC(2026, 0, 2, 3, 4, 5);
@@ -25,11 +28,14 @@ export class ScriptedConversation {
     this.script = script;
   }
 
-  /** What the script makes of a message. */
-  decide(text: string, around: Around = {}): { plan?: ResponsePlan; nearMisses?: readonly NearMiss[] } {
-    const { parts = [{ text }], messageId = `message-${++this.#messages}`, ...rest } = around;
+  /** Returns the response plan of the script for a message, or its near misses. */
+  decide(
+    text: string,
+    overrides: MessageOverrides = {},
+  ): { plan?: ResponsePlan; nearMisses?: readonly NearMiss[] } {
+    const { parts = [{ text }], messageId = `message-${++this.#messages}`, ...rest } = overrides;
     const message: Message = { messageId, role: 'user', parts };
-    const decided = this.script.director.decide({
+    const decided = this.script.responder.decide({
       operation: 'send',
       message,
       text,
@@ -48,14 +54,14 @@ export class ScriptedConversation {
     return 'steps' in decided ? { plan: decided } : { nearMisses: decided.nearMisses };
   }
 
-  /** Plays what the script makes of a message, to the end. */
-  send(text: string, around: Around = {}): PlayedStep[] {
-    const { plan } = this.decide(text, around);
+  /** Plays the complete response of the script to a message. */
+  send(text: string, overrides: MessageOverrides = {}): PlayedStep[] {
+    const { plan } = this.decide(text, overrides);
     if (!plan) throw new Error('No rule matches');
-    return this.play(plan, around.contextId);
+    return this.play(plan, overrides.contextId);
   }
 
-  /** Plays a plan; ids are counted. */
+  /** Plays a plan with sequential task and context ids. */
   play(plan: ResponsePlan, contextId?: string): PlayedStep[] {
     const id = ++this.#tasks;
     const ids = { taskId: `task-${id}`, contextId: contextId ?? `context-${id}` };
@@ -68,31 +74,30 @@ export class ScriptedConversation {
     });
   }
 
-  /** The last words of the answer. */
-  lastWords(text: string, around: Around = {}): string {
-    const last = this.send(text, around).at(-1);
-    const said = last && 'kind' in last ? wordsOf(last) : undefined;
-    const [part] = said?.parts ?? [];
+  /** Returns the text of the last event of the response. */
+  lastText(text: string, overrides: MessageOverrides = {}): string {
+    const last = this.send(text, overrides).at(-1);
+    const message = last && 'kind' in last ? messageOf(last) : undefined;
+    const [part] = message?.parts ?? [];
     return part && 'text' in part ? part.text : '';
   }
 
-  /** Words of the agent, as an event has them. */
-  says(text: string): Message {
+  /** Builds a message of the agent as it appears in scripted events. */
+  agentMessage(text: string): Message {
     return { messageId: '', role: 'agent', parts: [{ text }] };
   }
 }
 
-function wordsOf(event: ScriptedEvent): Message | undefined {
+function messageOf(event: ScriptedEvent): Message | undefined {
   if (event.kind === 'message') return event.message;
   return event.kind === 'artifact' ? undefined : event.status.message;
 }
 
-/** Opens a script to talk with. */
 export function openScriptedConversation(text: string, options?: ScriptOptions): ScriptedConversation {
   return new ScriptedConversation(openScript(text, 'script.yaml', options));
 }
 
-/** The complaints about a script, as they are told. */
+/** Returns the diagnostics of a script, one per line. */
 export function diagnosticsFor(text: string, options?: ScriptOptions): string[] {
   try {
     openScript(text, 'script.yaml', options);

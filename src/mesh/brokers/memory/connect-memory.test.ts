@@ -15,9 +15,9 @@ describe('a queue in memory', () => {
     await Promise.all(published.slice(0, 2));
     expect(stored).toEqual(['0', '1']);
     const got = new Collector();
-    await link.subscribe('a', got.take, { queue: 'q' });
+    await link.subscribe('a', got.add, { queue: 'q' });
     await Promise.all(published);
-    await got.until(4);
+    await got.waitForCount(4);
     expect(got.payloads).toEqual(numberTexts(4));
   });
 
@@ -27,9 +27,9 @@ describe('a queue in memory', () => {
     void link.publish('a', '1');
     link.publish('a', '2').catch(() => {});
     const got = new Collector();
-    await link.subscribe('b', got.take);
+    await link.subscribe('b', got.add);
     await link.publish('b', '3');
-    await got.until(1);
+    await got.waitForCount(1);
   });
 
   it('lets a link close that waits for room, after a while', async () => {
@@ -56,9 +56,9 @@ describe('a queue in memory', () => {
     broker.remove('q');
     await waits;
     const got = new Collector();
-    await link.subscribe('a', got.take, { queue: 'q' });
+    await link.subscribe('a', got.add, { queue: 'q' });
     await link.publish('a', '3');
-    await got.until(1);
+    await got.waitForCount(1);
     expect(got.payloads).toEqual(['3']);
   });
 

@@ -35,11 +35,11 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
     const got = new Collector();
     const work = async (delivery: MeshMessage): Promise<void> => {
       await new Promise(setImmediate);
-      got.take(delivery);
+      got.add(delivery);
     };
     await two.subscribe('a/>', work, { queue: 'q', concurrency: 4 });
     await Promise.all(numberTexts(5_000).map((number) => one.publish('a/b', number)));
-    await got.until(5_000);
+    await got.waitForCount(5_000);
     expect(got.payloads).toEqual(numberTexts(5_000));
     expect(broker.output).not.toContain('dropped');
   });
@@ -53,14 +53,14 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
     await Promise.all(published.slice(0, 256));
     // What goes round behind them shows that no more were published.
     const mark = new Collector();
-    await one.subscribe('mark', mark.take);
+    await one.subscribe('mark', mark.add);
     await one.publish('mark', '');
-    await mark.until(1);
+    await mark.waitForCount(1);
     expect(stored).toBe(256);
     const got = new Collector();
-    await two.subscribe('a/>', got.take, { queue: 'q' });
+    await two.subscribe('a/>', got.add, { queue: 'q' });
     await Promise.all(published);
-    await got.until(5_000);
+    await got.waitForCount(5_000);
     expect(got.payloads).toEqual(numberTexts(5_000));
     expect(broker.output).not.toContain('dropped');
   });
@@ -75,8 +75,8 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
     );
     expect(broker.output).toContain('Outgoing messages are being dropped');
     const got = new Collector();
-    await subscriber.subscribe('a/>', got.take, { queue: 'q' });
-    await got.until(2_000);
+    await subscriber.subscribe('a/>', got.add, { queue: 'q' });
+    await got.waitForCount(2_000);
     expect(sorted(got.payloads)).toEqual(numberTexts(2_000));
   });
 
@@ -88,8 +88,8 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
     await broker.kill();
     await broker.restart();
     const got = new Collector();
-    await two.subscribe('a/>', got.take, { queue: 'q' });
-    await got.until(100);
+    await two.subscribe('a/>', got.add, { queue: 'q' });
+    await got.waitForCount(100);
     expect(sorted(got.payloads)).toEqual(numberTexts(100));
   });
 
@@ -100,9 +100,9 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
     await link.publish('a', '1');
     const waiting = expect(link.publish('a', '2')).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
     const got = new Collector();
-    await link.subscribe('b', got.take);
+    await link.subscribe('b', got.add);
     await link.publish('b', '3');
-    await got.until(1);
+    await got.waitForCount(1);
     await link.close();
     await waiting;
   });
@@ -113,12 +113,12 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
     const gate = new Latch();
     const begun = new Collector();
     const work = async (delivery: MeshMessage): Promise<void> => {
-      begun.take(delivery);
-      await gate.passed;
+      begun.add(delivery);
+      await gate.opened;
     };
     const slow = await two.subscribe('a', work, { concurrency: 1 });
     const published = Promise.all(numberTexts(10).map((number) => one.publish('a', number)));
-    await begun.until(1);
+    await begun.waitForCount(1);
     const closed = slow.close();
     gate.open();
     await closed;
@@ -131,13 +131,13 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
     const stranger = await connectAsync(broker.url, { protocolVersion: 5 });
     try {
       const got = new Collector();
-      await link.subscribe('ours/>', got.take, { queue: 'q' });
+      await link.subscribe('ours/>', got.add, { queue: 'q' });
       const userProperties = { replyTo: 'x', callDepth: '3', a2aUserConfig: '{"a":1}' };
       await stranger.publishAsync('ours/a', '{}', { qos: 1, properties: { userProperties } });
       await stranger.publishAsync('ours', 'not one level more', { qos: 1 });
       await stranger.publishAsync('ours/b', 'again', { qos: 1 });
       await stranger.publishAsync('ours/b', 'again', { qos: 1 });
-      await got.until(3);
+      await got.waitForCount(3);
       expect(got.all.map(({ payload, properties }) => [payload, properties])).toEqual([
         ['{}', userProperties],
         ['again', {}],
@@ -170,14 +170,14 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
     const lost = new Collector<unknown>();
     const got = new Collector();
     const both = await Promise.all([
-      open(broker, { onError: lost.take }),
-      open(broker, { onError: lost.take }),
+      open(broker, { onError: lost.add }),
+      open(broker, { onError: lost.add }),
     ]);
-    for (const link of both) link.subscribe('a', got.take, { queue: 'q' }).catch(lost.take);
-    const [error] = await lost.until(1);
+    for (const link of both) link.subscribe('a', got.add, { queue: 'q' }).catch(lost.add);
+    const [error] = await lost.waitForCount(1);
     expect(error).toMatchObject({ reason: 'CONFLICT', hint: expect.stringContaining('shared') });
     await both[0].publish('a', '1');
-    await got.until(1);
+    await got.waitForCount(1);
     expect([lost.all.length, got.all.length]).toEqual([1, 1]);
   });
 
@@ -187,19 +187,19 @@ describe.skipIf(mosquitto === undefined)('a link to a Mosquitto that nobody conf
     await (await two.subscribe(['a/>', 'b'], () => {}, { queue: 'q' })).close();
     for (const topic of ['a/1', 'b', 'a/2']) await one.publish(topic, topic);
     const got = new Collector();
-    await two.subscribe(['a/*', 'c'], got.take, { queue: 'q' });
+    await two.subscribe(['a/*', 'c'], got.add, { queue: 'q' });
     // What nobody wants any more does not count as something that the queue is behind with.
     for (const topic of ['b', 'c', 'b', 'b', 'b', 'b', 'a/3']) await one.publish(topic, topic);
-    await got.until(4);
+    await got.waitForCount(4);
     expect(got.payloads).toEqual(['a/1', 'a/2', 'c', 'a/3']);
   });
 
   it('goes over WebSocket', async () => {
     const link = await open(await start({ isWebSocket: true }));
     const got = new Collector();
-    await link.subscribe('a', got.take, { queue: 'q' });
+    await link.subscribe('a', got.add, { queue: 'q' });
     await link.publish('a', 'x'.repeat(100_000));
-    expect((await got.until(1))[0]?.payload).toHaveLength(100_000);
+    expect((await got.waitForCount(1))[0]?.payload).toHaveLength(100_000);
   });
 
   it.skipIf(!hasOpenssl())(

@@ -31,8 +31,8 @@ describe.skipIf(natsServer === undefined)('a link over NATS', () => {
     await (await two.subscribe('a/>', () => {}, { queue: 'q' })).close();
     await Promise.all(numberTexts(5_000).map((number) => one.publish('a/b', number)));
     const got = new Collector();
-    await two.subscribe('a/>', got.take, { queue: 'q' });
-    await got.until(5_000);
+    await two.subscribe('a/>', got.add, { queue: 'q' });
+    await got.waitForCount(5_000);
     expect(got.payloads).toEqual(numberTexts(5_000));
   });
 
@@ -46,9 +46,9 @@ describe.skipIf(natsServer === undefined)('a link over NATS', () => {
     await Promise.all(published.slice(0, 10));
     expect(stored).toBeLessThan(20);
     const got = new Collector();
-    await link.subscribe('a', got.take, { queue: 'q' });
+    await link.subscribe('a', got.add, { queue: 'q' });
     await Promise.all(published);
-    expect(await got.until(60)).toHaveLength(60);
+    expect(await got.waitForCount(60)).toHaveLength(60);
   });
 
   it('takes over what waits in a queue that is for something else now', async () => {
@@ -57,15 +57,15 @@ describe.skipIf(natsServer === undefined)('a link over NATS', () => {
     await (await link.subscribe('a/b', () => {}, { queue: 'q' })).close();
     for (const number of numberTexts(3)) await link.publish('a/b', number);
     const got = new Collector();
-    const wider = await link.subscribe(['a/*', 'c'], got.take, { queue: 'q' });
+    const wider = await link.subscribe(['a/*', 'c'], got.add, { queue: 'q' });
     await link.publish('c', '3');
-    await got.until(4);
+    await got.waitForCount(4);
     expect(got.payloads).toEqual(numberTexts(4));
     await wider.close();
-    await link.subscribe('d', got.take, { queue: 'q' });
+    await link.subscribe('d', got.add, { queue: 'q' });
     await link.publish('a/b', 'nobody wants this');
     await link.publish('d', '4');
-    await got.until(5);
+    await got.waitForCount(5);
     expect(got.payloads).toEqual(numberTexts(5));
   });
 
@@ -74,17 +74,17 @@ describe.skipIf(natsServer === undefined)('a link over NATS', () => {
     const link = await open(broker, { ackWait: 300 });
     const watcher = await connect({ servers: `127.0.0.1:${broker.port}` });
     const [words, begun, gate] = [new Collector<string>(), new Collector(), new Latch()];
-    watcher.subscribe('$JS.ACK.>', { callback: (_error, message) => words.take(message.string()) });
+    watcher.subscribe('$JS.ACK.>', { callback: (_error, message) => words.add(message.string()) });
     await watcher.flush();
     await link.subscribe('a', async (delivery) => {
-      begun.take(delivery);
-      await gate.passed;
+      begun.add(delivery);
+      await gate.opened;
     });
     await link.publish('a', '1');
     // Each comes after a third of the time after which it would be delivered again.
-    await words.until(6);
+    await words.waitForCount(6);
     gate.open();
-    await words.until(7);
+    await words.waitForCount(7);
     expect(words.all.at(-1)).toBe('+ACK');
     expect(begun.all).toHaveLength(1);
     await watcher.close();
@@ -94,11 +94,11 @@ describe.skipIf(natsServer === undefined)('a link over NATS', () => {
     const broker = await start();
     const link = await open(broker);
     const got = new Collector();
-    await link.subscribe('a/*', got.take);
+    await link.subscribe('a/*', got.add);
     const stranger = await connect({ servers: `127.0.0.1:${broker.port}` });
     stranger.publish('dragoman.a.b', 'hello');
     await stranger.flush();
-    await got.until(1);
+    await got.waitForCount(1);
     expect(got.all[0]).toEqual({ topic: 'a/b', payload: 'hello', properties: {}, redelivered: false });
     await stranger.close();
   });
@@ -107,11 +107,11 @@ describe.skipIf(natsServer === undefined)('a link over NATS', () => {
     const broker = await start();
     const [one, two] = [await open(broker, { namespace: 'one' }), await open(broker, { namespace: 'two' })];
     const [first, second] = [new Collector(), new Collector()];
-    await one.subscribe('>', first.take);
-    await two.subscribe('>', second.take);
+    await one.subscribe('>', first.add);
+    await two.subscribe('>', second.add);
     await one.publish('a', '1');
     await two.publish('a', '2');
-    await Promise.all([first.until(1), second.until(1)]);
+    await Promise.all([first.waitForCount(1), second.waitForCount(1)]);
     expect([first.payloads, second.payloads]).toEqual([['1'], ['2']]);
   });
 

@@ -1,14 +1,14 @@
-/** An MCP server over stdio, for tests: on the newest library, or with `--old` on the SDK before it. */
+/** An MCP server over stdio for tests. It uses `@modelcontextprotocol/server`, or SDK 1.x with `--old`. */
 import * as z from 'zod';
 
 const isOld = process.argv.includes('--old');
 const name = 'Workshop';
 
 const add = { a: z.number(), b: z.number() };
-const answer = {
+const paintSchema = {
   type: 'object',
-  properties: { colour: { type: 'string' }, size: { type: 'integer' } },
-  required: ['colour'],
+  properties: { color: { type: 'string' }, size: { type: 'integer' } },
+  required: ['color'],
 };
 
 const result = (text) => ({ content: [{ type: 'text', text }] });
@@ -27,7 +27,7 @@ const show = () => ({
   ],
 });
 const fail = () => ({ ...result('It is broken'), isError: true });
-const painted = (reply) =>
+const paintResult = (reply) =>
   result(
     reply.action === 'accept' ? `Painted ${JSON.stringify(reply.content)}` : `Left as it is: ${reply.action}`,
   );
@@ -49,7 +49,7 @@ if (isOld) {
   server.registerTool('show', {}, show);
   server.registerTool('fail', {}, fail);
   server.registerTool('paint', {}, async () =>
-    painted(await server.server.elicitInput({ message: 'How?', requestedSchema: answer })),
+    paintResult(await server.server.elicitInput({ message: 'How?', requestedSchema: paintSchema })),
   );
   server.registerTool('slow', {}, async ({ signal, sendNotification, _meta }) => {
     const params = { progressToken: _meta?.progressToken, progress: 1, message: 'at it' };
@@ -78,17 +78,17 @@ if (isOld) {
       sum,
     );
     const who = z.object({ who: z.string() });
-    server.registerTool('greet', { title: 'Greet', inputSchema: who }, (given) =>
-      result(`Hello ${given.who}`),
+    server.registerTool('greet', { title: 'Greet', inputSchema: who }, (input) =>
+      result(`Hello ${input.who}`),
     );
     server.registerTool('show', {}, show);
     server.registerTool('fail', {}, fail);
     server.registerTool('paint', {}, ({ mcpReq }) => {
       const reply = inputResponse(mcpReq.inputResponses, 'how');
       if (reply.kind === 'elicit')
-        return painted({ action: reply.action, content: acceptedContent(mcpReq.inputResponses, 'how') });
+        return paintResult({ action: reply.action, content: acceptedContent(mcpReq.inputResponses, 'how') });
       return inputRequired({
-        inputRequests: { how: inputRequired.elicit({ message: 'How?', requestedSchema: answer }) },
+        inputRequests: { how: inputRequired.elicit({ message: 'How?', requestedSchema: paintSchema }) },
       });
     });
     server.registerTool('slow', {}, async ({ mcpReq }) => {
