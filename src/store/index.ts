@@ -1,5 +1,5 @@
 /**
- * Where tasks are kept. Drivers that need a library live behind their own subpath.
+ * Task stores. Drivers that need a library have their own subpath.
  *
  * @module
  */
@@ -12,6 +12,6 @@ export type {
   UnfinishedTask,
 } from './task-store.ts';
 export { type MemoryTaskStoreOptions, memoryTaskStore } from './memory-task-store.ts';
-// For those who write a driver.
+// For implementers of drivers.
 export { LogSubscription } from './log-subscription.ts';
 export { InMemoryTaskLog, type LogBackend } from './in-memory-log.ts';

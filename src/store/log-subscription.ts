@@ -12,30 +12,30 @@ function endsTask(event: StreamEvent): boolean {
 }
 
 /**
- * One reader of one log. It holds a place in the log and nothing else, so a slow reader costs no memory and a reader
- * that leaves is gone.
+ * A subscription to one task log. It stores only a cursor: a slow subscriber uses no extra memory, and closing it frees
+ * everything.
  */
 export class LogSubscription implements PullStream<StreamEvent> {
   nextWaiting: LogSubscription | undefined = undefined;
   previousWaiting: LogSubscription | undefined = undefined;
   isWaiting = false;
   #log: InMemoryTaskLog;
-  #seen: number;
+  #cursor: number;
   #isLast: ((event: StreamEvent) => boolean) | undefined;
   #isOver = false;
   #resolve: ((result: IteratorResult<StreamEvent>) => void) | undefined = undefined;
-  #reject: ((fault: Error) => void) | undefined = undefined;
+  #reject: ((error: Error) => void) | undefined = undefined;
   #waiter: Waiter | undefined = undefined;
-  /** The task as it stands, on its way to a reader that wants it first. */
+  /** Snapshot to return before any change. */
   #snapshot: StreamEvent | undefined = undefined;
-  /** Stored changes on their way to this reader, which are no longer in the log's memory. */
+  /** Changes that were read from storage because the log had evicted them from memory. */
   #stored: { changes: readonly TaskChange[]; next: number } | undefined = undefined;
 
   constructor(log: InMemoryTaskLog, after: number | 'now', isLast?: (event: StreamEvent) => boolean) {
     this.#log = log;
-    this.#seen = after === 'now' ? log.visible : after;
+    this.#cursor = after === 'now' ? log.visible : after;
     this.#isLast = isLast;
-    // A task that is not stored yet stands nowhere: its first event will say it.
+    // A task that is not persisted yet has no visible state; its first event is the snapshot.
     if (after === 'now' && log.visible > 0) this.#snapshot = this.#takeSnapshot();
   }
 
@@ -47,11 +47,11 @@ export class LogSubscription implements PullStream<StreamEvent> {
     const event = this.#advance();
     if (event) return Promise.resolve({ done: false, value: event });
     if (this.#isOver) return Promise.resolve(done);
-    if (!this.#log.has(this.#seen)) return this.#catchUp();
-    const { fault } = this.#log;
-    if (fault) {
+    if (!this.#log.has(this.#cursor)) return this.#catchUp();
+    const { error } = this.#log;
+    if (error) {
       this.#isOver = true;
-      return Promise.reject(fault);
+      return Promise.reject(error);
     }
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -69,7 +69,7 @@ export class LogSubscription implements PullStream<StreamEvent> {
   }
 
   park(waiter: Waiter): boolean {
-    if (this.#isOver || this.#log.fault || !this.#log.has(this.#seen)) return false;
+    if (this.#isOver || this.#log.error || !this.#log.has(this.#cursor)) return false;
     this.#waiter = waiter;
     this.#log.wait(this);
     return true;
@@ -80,7 +80,7 @@ export class LogSubscription implements PullStream<StreamEvent> {
     return Promise.resolve(done);
   }
 
-  /** There is more in the log, or there will never be. */
+  /** Called by the log when there are new events, or when there will be no more. */
   wake(): void {
     const waiter = this.#waiter;
     if (waiter) {
@@ -92,8 +92,8 @@ export class LogSubscription implements PullStream<StreamEvent> {
     const reject = this.#reject;
     if (!resolve) return;
     const event = this.#advance();
-    const { fault } = this.#log;
-    if (!event && !this.#isOver && !fault) {
+    const { error } = this.#log;
+    if (!event && !this.#isOver && !error) {
       this.#log.wait(this);
       return;
     }
@@ -101,9 +101,9 @@ export class LogSubscription implements PullStream<StreamEvent> {
     this.#reject = undefined;
     if (event) resolve({ done: false, value: event });
     else if (this.#isOver) resolve(done);
-    else if (fault) {
+    else if (error) {
       this.#isOver = true;
-      reject?.(fault);
+      reject?.(error);
     }
   }
 
@@ -111,14 +111,14 @@ export class LogSubscription implements PullStream<StreamEvent> {
     this.#isOver = true;
     this.#stored = undefined;
     this.#waiter = undefined;
-    this.#log.leave(this);
+    this.#log.stopWaiting(this);
     const resolve = this.#resolve;
     this.#resolve = undefined;
     this.#reject = undefined;
     resolve?.(done);
   }
 
-  /** The next event that a reader may see, or undefined if there is none now. */
+  /** Returns the next visible event, or undefined if there is none yet. */
   #advance(): StreamEvent | undefined {
     if (this.#snapshot && !this.#isOver) {
       const event = this.#snapshot;
@@ -129,7 +129,7 @@ export class LogSubscription implements PullStream<StreamEvent> {
     while (!this.#isOver) {
       const change = this.#take();
       if (!change) {
-        if (this.#log.isFinished && this.#log.has(this.#seen)) this.#isOver = true;
+        if (this.#log.isFinished && this.#log.has(this.#cursor)) this.#isOver = true;
         return undefined;
       }
       if (change.kind === 'input') continue;
@@ -143,17 +143,17 @@ export class LogSubscription implements PullStream<StreamEvent> {
     if (this.#stored) {
       const change = this.#stored.changes[this.#stored.next++];
       if (this.#stored.next >= this.#stored.changes.length) this.#stored = undefined;
-      if (change?.sequence !== undefined) this.#seen = change.sequence;
+      if (change?.sequence !== undefined) this.#cursor = change.sequence;
       return change;
     }
-    const change = this.#log.at(this.#seen + 1);
-    if (change) this.#seen++;
+    const change = this.#log.at(this.#cursor + 1);
+    if (change) this.#cursor++;
     return change;
   }
 
-  /** Reads what the log has no longer in memory; if it is gone, the task as it stands says all of it. */
+  /** Reads evicted changes from storage. If they are no longer stored, returns a snapshot of the task. */
   async #catchUp(): Promise<IteratorResult<StreamEvent>> {
-    const changes = await this.#log.replay(this.#seen);
+    const changes = await this.#log.replay(this.#cursor);
     if (this.#isOver) return done;
     if (changes && changes.length > 0) {
       this.#stored = { changes, next: 0 };
@@ -165,7 +165,7 @@ export class LogSubscription implements PullStream<StreamEvent> {
   }
 
   #takeSnapshot(): StreamEvent {
-    this.#seen = this.#log.visible;
-    return { kind: 'task', task: this.#log.task(), sequence: this.#seen };
+    this.#cursor = this.#log.visible;
+    return { kind: 'task', task: this.#log.task(), sequence: this.#cursor };
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Tasks in the memory of this process: the ledger that needs no set-up.
+ * The default task store: tasks in the memory of the process.
  *
  * @module
  */
@@ -10,26 +10,26 @@ import type { PushDelivery, TaskStore, TaskLog } from './task-store.ts';
 import { InMemoryTaskLog, type LogBackend } from './in-memory-log.ts';
 import { OwnerTasks, type TaskRecord, type PushConfigRecord, materializeTask } from './owner-tasks.ts';
 
-/** How much a ledger in memory keeps. */
+/** Options of {@link memoryTaskStore}. */
 export interface MemoryTaskStoreOptions {
   /**
-   * How many tasks are kept; beyond that, the ones that finished first are forgotten.
+   * Maximum number of tasks. Above it, the tasks that finished first are evicted.
    * @defaultValue 250,000
    */
   maxTasks?: number;
   /**
-   * For how many milliseconds a finished task is kept.
+   * Milliseconds for which a finished task is retained.
    * @defaultValue 7 days
    */
   maxAge?: number;
   /**
-   * How many events of finished tasks are kept, for readers that lost their connection; the newest of these tasks
-   * keeps all of its own. Of older tasks what the events amount to is kept.
+   * Maximum number of retained events of all finished tasks, for subscribers that reconnect. The task that finished
+   * last keeps all of its events; of older tasks only the final state is retained.
    * @defaultValue 5,000
    */
   maxReplayableEvents?: number;
   /**
-   * How many events of one running task are kept; a reader that is further behind gets the task as it stands.
+   * Maximum number of retained events of one running task. A subscriber that is further behind gets a snapshot.
    * @defaultValue 10,000
    */
   maxEvents?: number;
@@ -37,25 +37,25 @@ export interface MemoryTaskStoreOptions {
   now?: () => number;
 }
 
-/** A log that knows its place on a shelf. */
-class ArchivedTaskLog extends InMemoryTaskLog {
-  shelved: TaskRecord | undefined = undefined;
+/** A log with a reference to the record of its task. */
+class RecordedTaskLog extends InMemoryTaskLog {
+  record: TaskRecord | undefined = undefined;
 }
 
-/** Keeps tasks in memory, bounded by count and age. */
+/** Creates a task store in memory, bounded by count and age. */
 export function memoryTaskStore(options: MemoryTaskStoreOptions = {}): TaskStore {
   return new MemoryTaskStore(options);
 }
 
 class MemoryTaskStore implements TaskStore, LogBackend {
-  #shelves = new Map<string, OwnerTasks>();
+  #owners = new Map<string, OwnerTasks>();
   #touched = 0;
   #count = 0;
-  /** Finished tasks, the first to finish first. Those before `#forgotten` are gone, those before `#frozen` have no log. */
+  /** Finished tasks in order of completion. Those before `#evicted` are deleted, those before `#archived` have no log. */
   #finished: (TaskRecord | undefined)[] = [];
-  #forgotten = 0;
-  #frozen = 0;
-  /** How many events the finished tasks that still have a log keep. */
+  #evicted = 0;
+  #archived = 0;
+  /** Number of events retained by finished tasks that still have a log. */
   #replayable = 0;
   readonly #maxTasks: number;
   readonly #maxAge: number;
@@ -72,13 +72,14 @@ class MemoryTaskStore implements TaskStore, LogBackend {
   }
 
   create(owner: string, task: Task, messageId?: string): TaskLog {
-    let shelf = this.#shelves.get(owner);
-    if (!shelf) this.#shelves.set(owner, (shelf = new OwnerTasks(owner)));
-    if (shelf.tasks.has(task.id)) throw new A2AError('CONFLICT', undefined, { details: { taskId: task.id } });
-    const log = new ArchivedTaskLog(this, owner, task);
-    const shelved: TaskRecord = {
+    let ownerTasks = this.#owners.get(owner);
+    if (!ownerTasks) this.#owners.set(owner, (ownerTasks = new OwnerTasks(owner)));
+    if (ownerTasks.tasks.has(task.id))
+      throw new A2AError('CONFLICT', undefined, { details: { taskId: task.id } });
+    const log = new RecordedTaskLog(this, owner, task);
+    const record: TaskRecord = {
       touched: ++this.#touched,
-      shelf,
+      ownerTasks,
       id: task.id,
       contextId: task.contextId,
       siblings: undefined,
@@ -90,52 +91,52 @@ class MemoryTaskStore implements TaskStore, LogBackend {
       messageId,
       configs: undefined,
     };
-    log.shelved = shelved;
-    shelf.tasks.set(task.id, shelved);
-    if (messageId !== undefined) shelf.byMessage.set(messageId, task.id);
-    shelf.add(shelved);
+    log.record = record;
+    ownerTasks.tasks.set(task.id, record);
+    if (messageId !== undefined) ownerTasks.byMessage.set(messageId, task.id);
+    ownerTasks.add(record);
     this.#count++;
-    if (isTerminal(task.status.state)) this.#finish(shelved);
+    if (isTerminal(task.status.state)) this.#finish(record);
     this.#makeRoom();
     return log;
   }
 
   open(owner: string, id: string): TaskLog | undefined {
-    const shelved = this.#shelves.get(owner)?.tasks.get(id);
-    if (!shelved) return undefined;
-    return shelved.log ?? new InMemoryTaskLog(this, owner, materializeTask(shelved), shelved.sequence);
+    const record = this.#owners.get(owner)?.tasks.get(id);
+    if (!record) return undefined;
+    return record.log ?? new InMemoryTaskLog(this, owner, materializeTask(record), record.sequence);
   }
 
   findByMessageId(owner: string, messageId: string): string | undefined {
-    return this.#shelves.get(owner)?.byMessage.get(messageId);
+    return this.#owners.get(owner)?.byMessage.get(messageId);
   }
 
   list: TaskStore['list'] = (owner, request) =>
-    (this.#shelves.get(owner) ?? new OwnerTasks(owner)).list(request);
+    (this.#owners.get(owner) ?? new OwnerTasks(owner)).list(request);
 
   listUnfinished: TaskStore['listUnfinished'] = () => {
     const unfinished: { owner: string; id: string }[] = [];
-    for (const shelf of this.#shelves.values()) {
-      for (const { id, state } of shelf.tasks.values()) {
-        if (state === 'submitted' || state === 'working') unfinished.push({ owner: shelf.owner, id });
+    for (const ownerTasks of this.#owners.values()) {
+      for (const { id, state } of ownerTasks.tasks.values()) {
+        if (state === 'submitted' || state === 'working') unfinished.push({ owner: ownerTasks.owner, id });
       }
     }
     return unfinished;
   };
 
   expire(before: Date): number {
-    return this.#forgetWhile((shelved) => shelved.changedAt < before.getTime());
+    return this.#evictWhile((record) => record.changedAt < before.getTime());
   }
 
   appended(log: InMemoryTaskLog, change: TaskChange): void {
     log.publish();
-    const { shelved } = log as ArchivedTaskLog;
-    if (!shelved) return;
+    const { record } = log as RecordedTaskLog;
+    if (!record) return;
     if (log.retainedCount > this.#maxEvents * 2) log.trim(this.#maxEvents);
-    if (change.kind === 'status' || change.kind === 'task') this.#move(shelved, log);
+    if (change.kind === 'status' || change.kind === 'task') this.#move(record, log);
   }
 
-  settled(): undefined {
+  whenPersisted(): undefined {
     return undefined;
   }
 
@@ -144,32 +145,32 @@ class MemoryTaskStore implements TaskStore, LogBackend {
   }
 
   putPushConfig: TaskStore['putPushConfig'] = (owner, config, delivered = 0) => {
-    const shelved = this.#shelves.get(owner)?.tasks.get(config.taskId);
-    if (!shelved) throw taskNotFound(config.taskId);
-    const there = this.#subscribed(owner, config.taskId, config.id);
-    const state = { delivered: there?.state.delivered ?? delivered, attempts: 0 };
-    if (there) Object.assign(there, { config, state });
-    else (shelved.configs ??= []).push({ config, state });
+    const record = this.#owners.get(owner)?.tasks.get(config.taskId);
+    if (!record) throw taskNotFound(config.taskId);
+    const existing = this.#findPushConfig(owner, config.taskId, config.id);
+    const state = { delivered: existing?.state.delivered ?? delivered, attempts: 0 };
+    if (existing) Object.assign(existing, { config, state });
+    else (record.configs ??= []).push({ config, state });
     return state;
   };
 
   listPushConfigs: TaskStore['listPushConfigs'] = (owner, taskId) =>
-    (this.#shelves.get(owner)?.tasks.get(taskId)?.configs ?? []).map(({ config }) => config);
+    (this.#owners.get(owner)?.tasks.get(taskId)?.configs ?? []).map(({ config }) => config);
 
   deletePushConfig: TaskStore['deletePushConfig'] = (owner, taskId, id) => {
-    const shelved = this.#shelves.get(owner)?.tasks.get(taskId);
-    if (shelved?.configs) shelved.configs = shelved.configs.filter(({ config }) => config.id !== id);
+    const record = this.#owners.get(owner)?.tasks.get(taskId);
+    if (record?.configs) record.configs = record.configs.filter(({ config }) => config.id !== id);
   };
 
   putDelivery: TaskStore['putDelivery'] = (owner, taskId, id, state) => {
-    const there = this.#subscribed(owner, taskId, id);
-    if (there) there.state = state;
-    return there !== undefined;
+    const existing = this.#findPushConfig(owner, taskId, id);
+    if (existing) existing.state = state;
+    return existing !== undefined;
   };
 
   listDeliveries: TaskStore['listDeliveries'] = () => {
     const deliveries: PushDelivery[] = [];
-    for (const { owner, tasks } of this.#shelves.values()) {
+    for (const { owner, tasks } of this.#owners.values()) {
       for (const { configs, log, state, sequence: last } of tasks.values()) {
         const sequence = log?.sequence ?? last;
         for (const each of configs ?? []) {
@@ -181,66 +182,66 @@ class MemoryTaskStore implements TaskStore, LogBackend {
     return deliveries;
   };
 
-  #subscribed(owner: string, taskId: string, id: string): PushConfigRecord | undefined {
-    const configs = this.#shelves.get(owner)?.tasks.get(taskId)?.configs;
+  #findPushConfig(owner: string, taskId: string, id: string): PushConfigRecord | undefined {
+    const configs = this.#owners.get(owner)?.tasks.get(taskId)?.configs;
     return configs?.find(({ config }) => config.id === id);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#shelves.clear();
+    this.#owners.clear();
     this.#finished = [];
   }
 
-  #move(shelved: TaskRecord, log: InMemoryTaskLog): void {
-    shelved.shelf.displace(shelved);
-    const wasFinished = isTerminal(shelved.state);
-    shelved.state = log.state;
-    shelved.touched = ++this.#touched;
-    shelved.changedAt = this.#now();
-    shelved.shelf.place(shelved);
-    if (!wasFinished && isTerminal(shelved.state)) this.#finish(shelved);
+  #move(record: TaskRecord, log: InMemoryTaskLog): void {
+    record.ownerTasks.removeFromIndexes(record);
+    const wasFinished = isTerminal(record.state);
+    record.state = log.state;
+    record.touched = ++this.#touched;
+    record.changedAt = this.#now();
+    record.ownerTasks.addToIndexes(record);
+    if (!wasFinished && isTerminal(record.state)) this.#finish(record);
   }
 
-  #finish(shelved: TaskRecord): void {
-    this.#finished.push(shelved);
-    this.#replayable += shelved.log?.retainedCount ?? 0;
-    while (this.#replayable > this.#maxReplayable && this.#finished.length - this.#frozen > 1)
-      this.#freeze(this.#finished[this.#frozen++]);
-    this.#forgetWhile((oldest) => oldest.changedAt < this.#now() - this.#maxAge);
+  #finish(record: TaskRecord): void {
+    this.#finished.push(record);
+    this.#replayable += record.log?.retainedCount ?? 0;
+    while (this.#replayable > this.#maxReplayable && this.#finished.length - this.#archived > 1)
+      this.#archive(this.#finished[this.#archived++]);
+    this.#evictWhile((oldest) => oldest.changedAt < this.#now() - this.#maxAge);
   }
 
-  /** Keeps of a finished task what it amounts to; that is final anyway. */
-  #freeze(shelved: TaskRecord | undefined): void {
-    if (!shelved?.log) return;
-    this.#replayable -= shelved.log.retainedCount;
-    shelved.task = shelved.log.task();
-    shelved.sequence = shelved.log.sequence;
-    shelved.log = undefined;
+  /** Replaces the log of a finished task by its final state. */
+  #archive(record: TaskRecord | undefined): void {
+    if (!record?.log) return;
+    this.#replayable -= record.log.retainedCount;
+    record.task = record.log.task();
+    record.sequence = record.log.sequence;
+    record.log = undefined;
   }
 
   #makeRoom(): void {
-    if (this.#count > this.#maxTasks) this.#forgetWhile(() => this.#count > this.#maxTasks);
+    if (this.#count > this.#maxTasks) this.#evictWhile(() => this.#count > this.#maxTasks);
   }
 
-  #forgetWhile(isTooMuch: (oldest: TaskRecord) => boolean): number {
-    let forgotten = 0;
-    while (this.#forgotten < this.#finished.length) {
-      const oldest = this.#finished[this.#forgotten];
+  #evictWhile(isTooMuch: (oldest: TaskRecord) => boolean): number {
+    let evicted = 0;
+    while (this.#evicted < this.#finished.length) {
+      const oldest = this.#finished[this.#evicted];
       if (oldest && !isTooMuch(oldest)) break;
-      this.#finished[this.#forgotten++] = undefined;
+      this.#finished[this.#evicted++] = undefined;
       if (!oldest) continue;
       this.#replayable -= oldest.log?.retainedCount ?? 0;
-      oldest.shelf.forget(oldest);
+      oldest.ownerTasks.delete(oldest);
       this.#count--;
-      forgotten++;
+      evicted++;
     }
-    if (this.#forgotten > 1_000 && this.#forgotten * 2 > this.#finished.length) this.#compact();
-    return forgotten;
+    if (this.#evicted > 1_000 && this.#evicted * 2 > this.#finished.length) this.#compact();
+    return evicted;
   }
 
   #compact(): void {
-    this.#finished.splice(0, this.#forgotten);
-    this.#frozen = Math.max(0, this.#frozen - this.#forgotten);
-    this.#forgotten = 0;
+    this.#finished.splice(0, this.#evicted);
+    this.#archived = Math.max(0, this.#archived - this.#evicted);
+    this.#evicted = 0;
   }
 }

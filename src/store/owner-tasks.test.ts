@@ -4,10 +4,15 @@ import { OwnerTasks, type TaskRecord } from './owner-tasks.ts';
 
 let touched = 0;
 
-function shelve(shelf: OwnerTasks, id: string, contextId: string, state: TaskState = 'working'): TaskRecord {
-  const shelved: TaskRecord = {
+function addTask(
+  ownerTasks: OwnerTasks,
+  id: string,
+  contextId: string,
+  state: TaskState = 'working',
+): TaskRecord {
+  const record: TaskRecord = {
     touched: ++touched,
-    shelf,
+    ownerTasks,
     id,
     contextId,
     siblings: undefined,
@@ -19,54 +24,58 @@ function shelve(shelf: OwnerTasks, id: string, contextId: string, state: TaskSta
     messageId: `message of ${id}`,
     configs: undefined,
   };
-  shelf.tasks.set(id, shelved);
-  shelf.byMessage.set(`message of ${id}`, id);
-  shelf.add(shelved);
-  return shelved;
+  ownerTasks.tasks.set(id, record);
+  ownerTasks.byMessage.set(`message of ${id}`, id);
+  ownerTasks.add(record);
+  return record;
 }
 
-function move(shelved: TaskRecord): void {
-  shelved.shelf.displace(shelved);
-  shelved.touched = ++touched;
-  shelved.shelf.place(shelved);
+function touch(record: TaskRecord): void {
+  record.ownerTasks.removeFromIndexes(record);
+  record.touched = ++touched;
+  record.ownerTasks.addToIndexes(record);
 }
 
-const idsOf = (shelf: OwnerTasks, contextId?: string): string[] =>
-  shelf.list({ contextId }).tasks.map(({ id }) => id);
+const listIds = (ownerTasks: OwnerTasks, contextId?: string): string[] =>
+  ownerTasks.list({ contextId }).tasks.map(({ id }) => id);
 
-describe('Shelf', () => {
-  it('lists the tasks of a context, be it one or many', () => {
-    const shelf = new OwnerTasks('ann');
-    const a = shelve(shelf, 'a', 'c');
-    expect(idsOf(shelf, 'c')).toEqual(['a']);
-    move(a);
-    expect(idsOf(shelf, 'c')).toEqual(['a']);
-    shelve(shelf, 'b', 'c');
-    shelve(shelf, 'other', 'd');
-    expect(idsOf(shelf, 'c')).toEqual(['b', 'a']);
-    move(a);
-    expect(idsOf(shelf, 'c')).toEqual(['a', 'b']);
-    expect(shelf.list({ contextId: 'c' }).totalSize).toBe(2);
+describe('OwnerTasks', () => {
+  it('lists the tasks of a context with one or more tasks', () => {
+    const ownerTasks = new OwnerTasks('ann');
+    const a = addTask(ownerTasks, 'a', 'c');
+    expect(listIds(ownerTasks, 'c')).toEqual(['a']);
+    touch(a);
+    expect(listIds(ownerTasks, 'c')).toEqual(['a']);
+    addTask(ownerTasks, 'b', 'c');
+    addTask(ownerTasks, 'other', 'd');
+    expect(listIds(ownerTasks, 'c')).toEqual(['b', 'a']);
+    touch(a);
+    expect(listIds(ownerTasks, 'c')).toEqual(['a', 'b']);
+    expect(ownerTasks.list({ contextId: 'c' }).totalSize).toBe(2);
   });
 
-  it('forgets a task with its message and its context', () => {
-    const shelf = new OwnerTasks('ann');
-    const [a, b, c] = [shelve(shelf, 'a', 'c'), shelve(shelf, 'b', 'c'), shelve(shelf, 'c', 'alone')];
-    for (const shelved of [a, c]) shelf.forget(shelved);
-    expect(idsOf(shelf)).toEqual(['b']);
-    expect(idsOf(shelf, 'c')).toEqual(['b']);
-    expect(idsOf(shelf, 'alone')).toEqual([]);
-    expect([...shelf.byMessage.keys()]).toEqual(['message of b']);
-    shelf.forget(b);
-    expect(shelf.list({ contextId: 'c' })).toMatchObject({ tasks: [], totalSize: 0 });
-    expect(shelf.list({ status: 'working' }).totalSize).toBe(0);
+  it('deletes a task together with its message and context entries', () => {
+    const ownerTasks = new OwnerTasks('ann');
+    const [a, b, c] = [
+      addTask(ownerTasks, 'a', 'c'),
+      addTask(ownerTasks, 'b', 'c'),
+      addTask(ownerTasks, 'c', 'alone'),
+    ];
+    for (const record of [a, c]) ownerTasks.delete(record);
+    expect(listIds(ownerTasks)).toEqual(['b']);
+    expect(listIds(ownerTasks, 'c')).toEqual(['b']);
+    expect(listIds(ownerTasks, 'alone')).toEqual([]);
+    expect([...ownerTasks.byMessage.keys()]).toEqual(['message of b']);
+    ownerTasks.delete(b);
+    expect(ownerTasks.list({ contextId: 'c' })).toMatchObject({ tasks: [], totalSize: 0 });
+    expect(ownerTasks.list({ status: 'working' }).totalSize).toBe(0);
   });
 
-  it('leaves a message to the task that has it now', () => {
-    const shelf = new OwnerTasks('ann');
-    const a = shelve(shelf, 'a', 'c');
-    shelf.byMessage.set('message of a', 'b');
-    shelf.forget(a);
-    expect(shelf.byMessage.get('message of a')).toBe('b');
+  it('keeps a message id that belongs to another task by now', () => {
+    const ownerTasks = new OwnerTasks('ann');
+    const a = addTask(ownerTasks, 'a', 'c');
+    ownerTasks.byMessage.set('message of a', 'b');
+    ownerTasks.delete(a);
+    expect(ownerTasks.byMessage.get('message of a')).toBe('b');
   });
 });

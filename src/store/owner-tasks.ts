@@ -6,18 +6,18 @@ import type { InMemoryTaskLog } from './in-memory-log.ts';
 import { toListEntry, checkPageSize, readPageToken, parseStatusAfter, writePageToken } from './paging.ts';
 import { type RecencyEntry, RecencyIndex } from './recency-index.ts';
 
-/** A task in memory: with its log while it is young, and without when it is old. */
+/** A task in memory. `log` is undefined after the task was archived. */
 export interface TaskRecord extends RecencyEntry {
-  readonly shelf: OwnerTasks;
+  readonly ownerTasks: OwnerTasks;
   readonly id: string;
   readonly contextId: string;
-  /** The tasks of its context, where there are several. */
+  /** The tasks of its context, if there are several. */
   siblings: RecencyIndex<TaskRecord> | undefined;
   state: TaskState;
-  /** When its status changed last, in milliseconds. */
+  /** Time of the last status change, in milliseconds since 1970. */
   changedAt: number;
   log: InMemoryTaskLog | undefined;
-  /** What it amounts to, once the log is gone. */
+  /** Final state of an archived task. */
   task: Task | undefined;
   sequence: number;
   messageId: string | undefined;
@@ -30,123 +30,119 @@ export interface PushConfigRecord {
   state: PushDeliveryState;
 }
 
-/** Gives the task that a shelved one stands for. */
-export function materializeTask(shelved: TaskRecord): Task {
-  return shelved.log ? shelved.log.task() : (shelved.task as Task);
+/** Returns the task of a record. */
+export function materializeTask(record: TaskRecord): Task {
+  return record.log ? record.log.task() : (record.task as Task);
 }
 
-/** All tasks of one owner, in the orders that lists ask for. */
+/** The tasks of one owner, indexed by id, message, context, state and recency. */
 export class OwnerTasks {
   readonly owner: string;
   readonly tasks = new Map<string, TaskRecord>();
   readonly byMessage = new Map<string, string>();
   #all = new RecencyIndex<TaskRecord>();
   #byState = new Map<TaskState, RecencyIndex<TaskRecord>>();
-  /** Most contexts have one task, which then stands for itself. */
+  /** Most contexts have one task, which is then stored without an index. */
   #byContext = new Map<string, TaskRecord | RecencyIndex<TaskRecord>>();
 
   constructor(owner: string) {
     this.owner = owner;
   }
 
-  /** Takes a new task in. */
-  add(shelved: TaskRecord): void {
-    const { contextId } = shelved;
-    const there = this.#byContext.get(contextId);
-    if (there instanceof RecencyIndex) shelved.siblings = there;
-    else if (there === undefined) this.#byContext.set(contextId, shelved);
+  add(record: TaskRecord): void {
+    const { contextId } = record;
+    const existing = this.#byContext.get(contextId);
+    if (existing instanceof RecencyIndex) record.siblings = existing;
+    else if (existing === undefined) this.#byContext.set(contextId, record);
     else {
       const both = new RecencyIndex<TaskRecord>();
-      both.add(there);
-      there.siblings = both;
-      shelved.siblings = both;
+      both.add(existing);
+      existing.siblings = both;
+      record.siblings = both;
       this.#byContext.set(contextId, both);
     }
-    this.place(shelved);
+    this.addToIndexes(record);
   }
 
-  /** Gives a task its place among the others. */
-  place(shelved: TaskRecord): void {
-    this.#all.add(shelved);
-    this.#ofState(shelved.state).add(shelved);
-    shelved.siblings?.add(shelved);
+  addToIndexes(record: TaskRecord): void {
+    this.#all.add(record);
+    this.#stateIndex(record.state).add(record);
+    record.siblings?.add(record);
   }
 
-  /** Takes a task from its place. */
-  displace(shelved: TaskRecord): void {
-    this.#all.remove(shelved);
-    this.#byState.get(shelved.state)?.remove(shelved);
-    shelved.siblings?.remove(shelved);
+  removeFromIndexes(record: TaskRecord): void {
+    this.#all.remove(record);
+    this.#byState.get(record.state)?.remove(record);
+    record.siblings?.remove(record);
   }
 
-  /** Forgets a task. */
-  forget(shelved: TaskRecord): void {
-    this.displace(shelved);
-    const there = this.#byContext.get(shelved.contextId);
-    if (there === shelved || (there instanceof RecencyIndex && there.size === 0)) {
-      this.#byContext.delete(shelved.contextId);
+  delete(record: TaskRecord): void {
+    this.removeFromIndexes(record);
+    const existing = this.#byContext.get(record.contextId);
+    if (existing === record || (existing instanceof RecencyIndex && existing.size === 0)) {
+      this.#byContext.delete(record.contextId);
     }
-    this.tasks.delete(shelved.id);
-    if (shelved.messageId !== undefined && this.byMessage.get(shelved.messageId) === shelved.id) {
-      this.byMessage.delete(shelved.messageId);
+    this.tasks.delete(record.id);
+    if (record.messageId !== undefined && this.byMessage.get(record.messageId) === record.id) {
+      this.byMessage.delete(record.messageId);
     }
   }
 
-  #ofState(state: TaskState): RecencyIndex<TaskRecord> {
+  #stateIndex(state: TaskState): RecencyIndex<TaskRecord> {
     let index = this.#byState.get(state);
     if (!index) this.#byState.set(state, (index = new RecencyIndex()));
     return index;
   }
 
-  /** One page of tasks, newest status first. */
+  /** Returns one page of tasks, newest status first. */
   list(request: ListTasksRequest): TaskPage {
     const pageSize = checkPageSize(request);
     const before = readPageToken(request.pageToken);
     const since = parseStatusAfter(request);
-    const source = this.#sourceOf(request);
-    const fits = (shelved: TaskRecord): boolean =>
-      request.status === undefined || shelved.state === request.status;
+    const index = this.#smallestIndex(request);
+    const matches = (record: TaskRecord): boolean =>
+      request.status === undefined || record.state === request.status;
 
     const tasks: Task[] = [];
     let last = 0;
     let more = false;
-    for (const shelved of source.before(before)) {
-      if (shelved.changedAt < since) break;
-      if (!fits(shelved)) continue;
+    for (const record of index.before(before)) {
+      if (record.changedAt < since) break;
+      if (!matches(record)) continue;
       if (tasks.length === pageSize) {
         more = true;
         break;
       }
-      tasks.push(toListEntry(materializeTask(shelved), request));
-      last = shelved.touched;
+      tasks.push(toListEntry(materializeTask(record), request));
+      last = record.touched;
     }
     return {
       tasks,
       nextPageToken: more ? writePageToken(last) : '',
       pageSize,
-      totalSize: this.#count(request, source, since),
+      totalSize: this.#count(request, index, since),
     };
   }
 
-  /** The smallest order that holds everything a request can want. */
-  #sourceOf({ contextId, status }: ListTasksRequest): RecencyIndex<TaskRecord> {
+  /** Returns the smallest index that contains all tasks that match a request. */
+  #smallestIndex({ contextId, status }: ListTasksRequest): RecencyIndex<TaskRecord> {
     if (contextId !== undefined) {
-      const there = this.#byContext.get(contextId);
-      if (there instanceof RecencyIndex) return there;
+      const existing = this.#byContext.get(contextId);
+      if (existing instanceof RecencyIndex) return existing;
       const alone = new RecencyIndex<TaskRecord>();
-      if (there) alone.add(there);
+      if (existing) alone.add(existing);
       return alone;
     }
     return status === undefined ? this.#all : (this.#byState.get(status) ?? new RecencyIndex());
   }
 
-  #count(request: ListTasksRequest, source: RecencyIndex<TaskRecord>, since: number): number {
+  #count(request: ListTasksRequest, index: RecencyIndex<TaskRecord>, since: number): number {
     const byTwo = request.contextId !== undefined && request.status !== undefined;
-    if (!byTwo && since === Number.NEGATIVE_INFINITY) return source.size;
+    if (!byTwo && since === Number.NEGATIVE_INFINITY) return index.size;
     let count = 0;
-    for (const shelved of source.before(Number.POSITIVE_INFINITY)) {
-      if (shelved.changedAt < since) break;
-      if (request.status === undefined || shelved.state === request.status) count++;
+    for (const record of index.before(Number.POSITIVE_INFINITY)) {
+      if (record.changedAt < since) break;
+      if (request.status === undefined || record.state === request.status) count++;
     }
     return count;
   }

@@ -2,45 +2,45 @@ import { invalidField } from '../protocol/errors.ts';
 import type { ListTasksRequest } from '../protocol/requests.ts';
 import { type Task, limitHistory } from '../protocol/task.ts';
 
-/** How many tasks a page has when nobody says. */
+/** Page size if the request does not set one. */
 const defaultPageSize = 50;
 
-/** The page size of a request, or a complaint. */
+/** Returns the page size of a request. @throws {@link A2AError} if it is not between 1 and 100. */
 export function checkPageSize({ pageSize }: ListTasksRequest): number {
   if (pageSize === undefined) return defaultPageSize;
   if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > 100)
-    throw invalidField('pageSize', 'must be 1 to 100');
+    throw invalidField('pageSize', 'must be an integer between 1 and 100');
   return pageSize;
 }
 
-/** A page token: the place of the last task of the page before it. Opaque to callers. */
+/** Encodes the recency of the last task of a page as a page token, which is opaque to clients. */
 export function writePageToken(touched: number): string {
   return `p${touched.toString(36)}`;
 }
 
-/** The place that a page begins after: everything is before Infinity. */
+/** Decodes a page token. Returns Infinity for the first page. */
 export function readPageToken(token: string | undefined): number {
   if (token === undefined || token === '') return Number.POSITIVE_INFINITY;
   const touched = /^p[0-9a-z]{1,11}$/.test(token) ? Number.parseInt(token.slice(1), 36) : Number.NaN;
   if (!Number.isSafeInteger(touched))
-    throw invalidField('pageToken', 'is not a token that this agent gave out');
+    throw invalidField('pageToken', 'must be a page token returned by this agent');
   return touched;
 }
 
-/** The task as a list shows it: without artifacts unless they are asked for, and with as much history as is asked for. */
+/** Returns the list entry of a task: with the requested history, and with artifacts only if requested. */
 export function toListEntry(task: Task, { includeArtifacts, historyLength }: ListTasksRequest): Task {
-  const shown = limitHistory(task, historyLength);
-  if (includeArtifacts) return shown.artifacts ? shown : { ...shown, artifacts: [] };
-  if (!shown.artifacts) return shown;
-  const { artifacts: _omitted, ...rest } = shown;
+  const entry = limitHistory(task, historyLength);
+  if (includeArtifacts) return entry.artifacts ? entry : { ...entry, artifacts: [] };
+  if (!entry.artifacts) return entry;
+  const { artifacts: _omitted, ...rest } = entry;
   return rest;
 }
 
-/** The moment from which statuses are wanted, in milliseconds. */
+/** Returns the lower bound of the status timestamp in milliseconds, -Infinity if there is none. */
 export function parseStatusAfter({ statusTimestampAfter }: ListTasksRequest): number {
   if (statusTimestampAfter === undefined) return Number.NEGATIVE_INFINITY;
-  const moment = Date.parse(statusTimestampAfter);
-  if (Number.isNaN(moment))
-    throw invalidField('statusTimestampAfter', 'must be a time such as 2026-06-01T10:00:00.000Z');
-  return moment;
+  const milliseconds = Date.parse(statusTimestampAfter);
+  if (Number.isNaN(milliseconds))
+    throw invalidField('statusTimestampAfter', 'must be a timestamp such as 2026-06-01T10:00:00.000Z');
+  return milliseconds;
 }

@@ -2,76 +2,76 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type RecencyEntry, RecencyIndex } from './recency-index.ts';
 
-interface Thing extends RecencyEntry {
+interface NamedEntry extends RecencyEntry {
   name: number;
 }
 
-/** The same as a plain list that is sorted whenever somebody asks. */
-class Naive {
-  things: Thing[] = [];
+/** Reference implementation: a list that is sorted on every read. */
+class SortedList {
+  entries: NamedEntry[] = [];
 
   before(touched: number): number[] {
-    return this.things
-      .filter((thing) => thing.touched < touched)
+    return this.entries
+      .filter((entry) => entry.touched < touched)
       .sort((a, b) => b.touched - a.touched)
       .map(({ name }) => name);
   }
 }
 
-describe('Recency', () => {
-  it('is the same as a sorted list, whatever is done to it', () => {
+describe('RecencyIndex', () => {
+  it('matches a sorted list after any sequence of operations', () => {
     const step = fc.oneof(
       { weight: 4, arbitrary: fc.record({ kind: fc.constant('add' as const), name: fc.nat(60) }) },
       { weight: 3, arbitrary: fc.record({ kind: fc.constant('move' as const), name: fc.nat(60) }) },
       { weight: 2, arbitrary: fc.record({ kind: fc.constant('remove' as const), name: fc.nat(60) }) },
     );
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 600, size: 'max' }), fc.nat(700), (steps, place) => {
-        const recency = new RecencyIndex<Thing>();
-        const naive = new Naive();
+      fc.property(fc.array(step, { maxLength: 600, size: 'max' }), fc.nat(700), (steps, position) => {
+        const index = new RecencyIndex<NamedEntry>();
+        const reference = new SortedList();
         let touched = 0;
         for (const { kind, name } of steps) {
-          const there = naive.things.find((thing) => thing.name === name);
-          if (there && kind !== 'add') {
-            recency.remove(there);
-            naive.things = naive.things.filter((thing) => thing !== there);
+          const existing = reference.entries.find((entry) => entry.name === name);
+          if (existing && kind !== 'add') {
+            index.remove(existing);
+            reference.entries = reference.entries.filter((entry) => entry !== existing);
           }
-          if ((there && kind === 'move') || (!there && kind === 'add')) {
-            const thing = there ?? { name, touched: 0 };
-            thing.touched = ++touched;
-            recency.add(thing);
-            naive.things.push(thing);
+          if ((existing && kind === 'move') || (!existing && kind === 'add')) {
+            const entry = existing ?? { name, touched: 0 };
+            entry.touched = ++touched;
+            index.add(entry);
+            reference.entries.push(entry);
           }
         }
-        const names = (from: number): number[] => [...recency.before(from)].map((thing) => thing.name);
-        expect(recency.size).toBe(naive.things.length);
-        expect(names(Number.POSITIVE_INFINITY)).toEqual(naive.before(Number.POSITIVE_INFINITY));
-        expect(names(place)).toEqual(naive.before(place));
+        const names = (from: number): number[] => [...index.before(from)].map((entry) => entry.name);
+        expect(index.size).toBe(reference.entries.length);
+        expect(names(Number.POSITIVE_INFINITY)).toEqual(reference.before(Number.POSITIVE_INFINITY));
+        expect(names(position)).toEqual(reference.before(position));
       }),
       { numRuns: 200 },
     );
   });
 
-  it('ignores a thing that is not where it says it is', () => {
-    const recency = new RecencyIndex<Thing>();
+  it('ignores the removal of an entry that is not at its position', () => {
+    const index = new RecencyIndex<NamedEntry>();
     const [a, b] = [
       { name: 1, touched: 1 },
       { name: 2, touched: 2 },
     ];
-    recency.add(a);
-    recency.add(b);
-    recency.remove(a, 2);
-    recency.remove({ name: 3, touched: 1 });
-    expect(recency.size).toBe(2);
+    index.add(a);
+    index.add(b);
+    index.remove(a, 2);
+    index.remove({ name: 3, touched: 1 });
+    expect(index.size).toBe(2);
   });
 
-  it('keeps the place of a page while it is swept', () => {
-    const recency = new RecencyIndex<Thing>();
-    const things = Array.from({ length: 1_000 }, (_, n) => ({ name: n, touched: n + 1 }));
-    for (const thing of things) recency.add(thing);
-    for (const thing of things.slice(10)) recency.remove(thing);
-    expect([...recency.before(6)].map(({ name }) => name)).toEqual([4, 3, 2, 1, 0]);
-    recency.add({ name: 1_000, touched: 1_001 });
-    expect([...recency.before(Number.POSITIVE_INFINITY)]).toHaveLength(11);
+  it('keeps page positions after compaction', () => {
+    const index = new RecencyIndex<NamedEntry>();
+    const entries = Array.from({ length: 1_000 }, (_, n) => ({ name: n, touched: n + 1 }));
+    for (const entry of entries) index.add(entry);
+    for (const entry of entries.slice(10)) index.remove(entry);
+    expect([...index.before(6)].map(({ name }) => name)).toEqual([4, 3, 2, 1, 0]);
+    index.add({ name: 1_000, touched: 1_001 });
+    expect([...index.before(Number.POSITIVE_INFINITY)]).toHaveLength(11);
   });
 });

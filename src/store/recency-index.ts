@@ -1,55 +1,54 @@
-/** A thing that has a place in a {@link RecencyIndex}. */
+/** An entry of a {@link RecencyIndex}. */
 export interface RecencyEntry {
-  /** Grows with each change of any task; tells which is newer. */
+  /** Sequence number of the last change. A higher number is newer. */
   touched: number;
 }
 
 /**
- * Things in the order of their last change, as an array that only grows at its end: what changes moves there and
- * leaves a hole, and holes are swept out when they are half of it. So a change costs the same however many things
- * there are, and a page costs its size.
+ * Entries in order of their last change, in an array that grows at its end: a changed entry moves there and leaves a
+ * hole, and the array is compacted when half of it are holes. A change takes amortized constant time; reading a page
+ * takes time proportional to its size.
  */
 export class RecencyIndex<T extends RecencyEntry> {
-  /** How many things there are. */
   size = 0;
   #slots: (T | undefined)[] = [];
   #touched: number[] = [];
-  #sweptAt = 64;
+  #compactAt = 64;
 
-  /** Puts a thing at the end. Its `touched` must be newer than all others. */
-  add(thing: T): void {
-    if (this.#slots.length >= this.#sweptAt) this.#sweep();
-    this.#slots.push(thing);
-    this.#touched.push(thing.touched);
+  /** Appends an entry. Its `touched` must be higher than that of all others. */
+  add(entry: T): void {
+    if (this.#slots.length >= this.#compactAt) this.#compact();
+    this.#slots.push(entry);
+    this.#touched.push(entry.touched);
     this.size++;
   }
 
-  /** Takes a thing away, given where it stood. */
-  remove(thing: T, touched = thing.touched): void {
-    const at = this.#find(touched);
-    if (this.#slots[at] !== thing) return;
+  /** Removes an entry, given the `touched` with which it was added. */
+  remove(entry: T, touched = entry.touched): void {
+    const index = this.#find(touched);
+    if (this.#slots[index] !== entry) return;
     this.size--;
-    if (at === this.#slots.length - 1) {
+    if (index === this.#slots.length - 1) {
       this.#slots.pop();
       this.#touched.pop();
-    } else this.#slots[at] = undefined;
-    // A state that many tasks left at once must not keep their holes until as many come back.
-    if (this.#slots.length > 64 && this.size * 4 < this.#slots.length) this.#sweep();
+    } else this.#slots[index] = undefined;
+    // Without this, a state that many tasks left at once would keep their holes until as many tasks return.
+    if (this.#slots.length > 64 && this.size * 4 < this.#slots.length) this.#compact();
   }
 
-  /** Goes through the things that are older than a place, newest first. */
+  /** Yields the entries older than `touched`, newest first. */
   *before(touched: number): Generator<T, void, undefined> {
-    for (let at = this.#find(touched) - 1; at >= 0; at--) {
-      const thing = this.#slots[at];
-      if (thing) yield thing;
+    for (let index = this.#find(touched) - 1; index >= 0; index--) {
+      const entry = this.#slots[index];
+      if (entry) yield entry;
     }
   }
 
-  /** The first slot that is not older than a place. */
+  /** Returns the index of the first slot that is not older than `touched` (binary search). */
   #find(touched: number): number {
     let low = 0;
     let high = this.#touched.length;
-    // What changes was often the last to change before: look there first.
+    // The entry that changed last is often the next to change: try it first.
     if (high > 0 && this.#touched[high - 1] === touched) return high - 1;
     while (low < high) {
       const middle = (low + high) >>> 1;
@@ -59,12 +58,12 @@ export class RecencyIndex<T extends RecencyEntry> {
     return low;
   }
 
-  #sweep(): void {
+  #compact(): void {
     if (this.size * 2 <= this.#slots.length) {
-      const kept = this.#slots.filter((thing) => thing !== undefined);
-      this.#slots = kept;
-      this.#touched = kept.map((thing) => thing.touched);
+      const remaining = this.#slots.filter((entry) => entry !== undefined);
+      this.#slots = remaining;
+      this.#touched = remaining.map((entry) => entry.touched);
     }
-    this.#sweptAt = Math.max(64, this.#slots.length * 2);
+    this.#compactAt = Math.max(64, this.#slots.length * 2);
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Tasks in one SQLite file: a ledger that survives the process.
+ * A task store in one SQLite file.
  *
- * Uses the SQLite of Node where there is one, else `libsql`, which the application installs.
+ * Uses `node:sqlite` if this version of Node has it, otherwise the package `libsql`.
  *
  * @module
  */
@@ -9,62 +9,62 @@ import type { A2AError } from '../protocol/errors.ts';
 import type { TaskStore } from './task-store.ts';
 import { openDatabase } from './sqlite/database.ts';
 import { Lease } from './sqlite/lease.ts';
-import { migrate } from './sqlite/schema.ts';
+import { createSchema } from './sqlite/schema.ts';
 import { SqliteTaskStore } from './sqlite/sqlite-task-store.ts';
 
-/** Where a ledger in a file is, and how careful it is. */
+/** Options of {@link sqliteTaskStore}. */
 export interface SqliteTaskStoreOptions {
   /**
-   * The path of the file, which is made if it does not exist. One ledger at a time changes the tasks in it, unless all
-   * that are open say `shared`.
+   * Path of the file, which is created if it does not exist. One task store at a time may write to it (exclusive
+   * lease), unless all of them set `shared`.
    */
   file: string;
   /**
-   * Has the file together with other processes that say so too, to use more cores or to follow a task from elsewhere.
-   * Each runs the tasks that it began; an agent leaves those of others alone unless its `recovers` says otherwise.
+   * Takes a shared lease: all processes that set it may write, for example to use more cores or to subscribe to a task
+   * of another process. Each process runs the tasks that it created; `recoverTasks` of an agent controls the others.
    * @defaultValue false
    */
   shared?: boolean;
   /**
-   * Opens a file that another process may hold, to look at it: tasks are read and followed, finished ones expire and
-   * deliveries are noted, but no task is made or changed, and so no agent runs on it.
+   * Opens the file without a lease, so that another process may hold one. Tasks can be read, subscribed to and expired,
+   * and deliveries retried, but not created or changed: no agent can run on this store.
    * @defaultValue false
    */
   withoutLease?: boolean;
   /**
-   * After how many milliseconds without a sign of life another may take the file. Where it can be seen that the
-   * process is gone, as on the same machine, nobody waits for that. At least 1,000.
+   * Milliseconds without a heartbeat after which another process may take over the lease; at least 1,000. The lease of
+   * a process that ended on the same host is taken over at once.
    * @defaultValue 10,000
    */
   leaseTimeout?: number;
   /**
-   * Is told, once, that another process took the file over, as it may when this one slept. From then on everything
-   * that would change a task fails with this error.
+   * Called once if another process took over the lease, for example while this one was suspended. All later writes fail
+   * with this error.
    */
   onLeaseLost?: (error: A2AError) => void;
   /**
-   * `normal` survives the end of the process at any moment; after a power failure the newest commits may be missing.
-   * `full` waits for the disk with every commit.
+   * `normal`: a crash of the process loses nothing, a power failure may lose the newest commits. `full`: every commit
+   * waits for the disk.
    * @defaultValue `'normal'`
    */
   synchronous?: 'normal' | 'full';
   /**
-   * For how many milliseconds a commit waits for another process that writes. Nothing else runs meanwhile.
+   * Milliseconds for which a commit waits for a write lock of another process. It blocks the event loop.
    * @defaultValue 5,000
    */
   busyTimeout?: number;
   /**
-   * How many tasks are kept in memory as well.
+   * Maximum number of tasks in the cache.
    * @defaultValue 4,096
    */
   maxCachedTasks?: number;
   /**
-   * About how many bytes they may take.
+   * Approximate maximum size of the cache, in bytes.
    * @defaultValue 64 MiB
    */
   maxCachedBytes?: number;
   /**
-   * After how many milliseconds followers see what another process wrote.
+   * Milliseconds between checks for writes of other processes, which are then passed to subscribers.
    * @defaultValue 250
    */
   pollInterval?: number;
@@ -73,38 +73,32 @@ export interface SqliteTaskStoreOptions {
 }
 
 /**
- * Opens a ledger in a file.
+ * Opens a task store in a file.
  *
- * @throws {@link A2AError} `UNAVAILABLE` when the file cannot be opened; `CONFLICT` when another process, or another
- * ledger of this one, has it and not both share it.
+ * @throws {@link A2AError} `UNAVAILABLE` if the file cannot be opened; `CONFLICT` if another task store holds the lease
+ * and not both are shared.
  */
 export async function sqliteTaskStore(options: SqliteTaskStoreOptions): Promise<TaskStore> {
-  const {
-    file,
-    withoutLease: guest = false,
-    shared,
-    leaseTimeout: timeout = 10_000,
-    onLeaseLost: onLost,
-  } = options;
+  const { file, withoutLease = false, shared, leaseTimeout: timeout = 10_000, onLeaseLost: onLost } = options;
   const database = await openDatabase(file);
   try {
     database.exec(`pragma busy_timeout = ${options.busyTimeout ?? 5_000}`);
     database.prepare('pragma journal_mode = wal').get([]);
     database.exec(`pragma synchronous = ${options.synchronous === 'full' ? 'full' : 'normal'}`);
-    // A checkpoint writes each page once, however many commits changed it: 16 MB of them at a time cost a third less.
+    // A checkpoint writes each page once, however many commits changed it: checkpoints of 16 MB cost a third less.
     database.prepare('pragma wal_autocheckpoint = 4000').get([]);
-    // Indexes of random ids are read all over the place; what does not fit here is read again for every task.
+    // Access to indexes of random ids is random; pages outside of this cache are read again for every task.
     database.exec('pragma cache_size = -16000');
-    migrate(database);
+    createSchema(database);
     return new SqliteTaskStore(database, {
       now: options.now ?? Date.now,
       maxCachedTasks: options.maxCachedTasks ?? 4_096,
       maxCachedBytes: options.maxCachedBytes ?? 64 * 1_024 * 1_024,
       pollInterval: options.pollInterval ?? 250,
-      lease: guest ? undefined : new Lease(database, { file, shared, timeout, onLost }),
+      lease: withoutLease ? undefined : new Lease(database, { file, shared, timeout, onLost }),
     });
-  } catch (fault) {
+  } catch (error) {
     database.close();
-    throw fault;
+    throw error;
   }
 }

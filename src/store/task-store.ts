@@ -4,48 +4,48 @@ import type { TaskChange } from '../protocol/reduce.ts';
 import type { ListTasksRequest, TaskPage } from '../protocol/requests.ts';
 import type { Task, TaskState } from '../protocol/task.ts';
 
-/** A value at once where the driver has it at hand, a promise where it has to ask for it. */
+/** A value, or a promise if the driver has to wait for it. */
 export type MaybePromise<T> = T | Promise<T>;
 
 /**
- * The log of one task: what happened to it, in order, and what that amounts to.
+ * Append-only event log of one task.
  *
- * What is appended becomes visible to {@link TaskLog.task} and {@link TaskLog.subscribe} only once it is stored, so that
- * nobody is ever shown what a crash could take back.
+ * Appended events become visible to {@link TaskLog.task} and {@link TaskLog.subscribe} only after they are persisted, so
+ * that a crash never takes back an event that a client has seen.
  */
 export interface TaskLog {
   readonly owner: string;
   readonly id: string;
   readonly contextId: string;
-  /** The newest sequence number, stored or not. */
+  /** The newest sequence number, persisted or not. */
   readonly sequence: number;
-  /** The newest state, stored or not. */
+  /** The newest state, persisted or not. */
   readonly state: TaskState;
 
   /**
-   * Appends a change and gives it the next sequence number.
+   * Appends a change and assigns the next sequence number to it.
    *
-   * @param expected - the sequence number the caller believes to be the newest.
-   * @throws {@link A2AError} `CONFLICT` when somebody else appended meanwhile.
+   * @param expected - the newest sequence number that the caller knows (optimistic concurrency control).
+   * @throws {@link A2AError} `CONFLICT` if the log has a newer sequence number than `expected`.
    */
   append(change: TaskChange, expected?: number): number;
 
   /**
-   * Waits until everything appended so far is stored and visible.
+   * Waits until all appended events are persisted and visible.
    *
-   * @returns undefined when it is already; a promise that rejects when it could not be stored.
+   * @returns undefined if they already are; otherwise a promise, which rejects if they could not be persisted.
    */
   whenPersisted(): Promise<void> | undefined;
 
-  /** The task as it stands, of what is visible. It is never changed afterwards. */
+  /** Returns the task with all visible events applied. The returned object is never mutated. */
   task(): Task;
 
   /**
-   * Gives every event after a sequence number, then those to come, and ends with the task.
-   * Where the events are gone, the task as it stands comes in their place.
+   * Returns the events after a sequence number, then new ones, and ends when the task ends.
+   * A snapshot of the task replaces events that are no longer stored.
    *
-   * @param after - the last sequence number that is not wanted any more; `'now'` begins with the task as it stands.
-   * @param isLast - ends the following after the first event of which it is true.
+   * @param after - cursor: the last sequence number that the subscriber has; `'now'` starts with a snapshot.
+   * @param isLast - ends the subscription after the first event for which it returns true.
    */
   subscribe(
     after: number | 'now',
@@ -53,74 +53,73 @@ export interface TaskLog {
   ): AsyncIterableIterator<StreamEvent>;
 }
 
-/** A task that was not finished when the ledger was opened. */
+/** A task in state `submitted` or `working`. */
 export interface UnfinishedTask {
   owner: string;
   id: string;
 }
 
-/** How far the news of a task got on their way to one webhook. */
+/** Delivery state of one webhook. Timestamps are in RFC 3339 format. */
 export interface PushDeliveryState {
-  /** The last sequence number that arrived, or that nobody waits for. */
+  /** The highest sequence number that was delivered or skipped. */
   delivered: number;
-  /** How often in a row the next one failed. */
+  /** Number of consecutive failed attempts. */
   attempts: number;
-  /** When it failed first, like all moments here in RFC 3339. */
+  /** Time of the first of these failures. */
   failingSince?: string;
-  /** What went wrong last, for people. */
+  /** Message of the last error. */
   error?: string;
-  /** When it is tried again. */
+  /** Time of the next attempt. */
   retryAt?: string;
-  /** When it was given up. What is after `delivered` is kept, and a retry goes on from there. */
+  /** Time at which it became a dead letter. Events after `delivered` are retained, so a manual retry continues there. */
   deadSince?: string;
 }
 
-/** A push configuration that has not got everything yet. */
+/** A push configuration with outstanding deliveries. */
 export interface PushDelivery {
   owner: string;
   config: PushConfig;
   state: PushDeliveryState;
-  /** The newest sequence number of its task. */
+  /** The newest sequence number of the task. */
   sequence: number;
 }
 
 /**
- * Where tasks are kept. Everything has an owner, and nothing of one owner exists for another.
+ * Stores tasks and their events. Every entry belongs to an owner; an owner cannot see entries of another owner.
  *
- * One port is one transaction: an event and what it makes of the task are stored together.
+ * Each method is one transaction: an event and the resulting task state are stored together.
  */
 export interface TaskStore extends AsyncDisposable {
-  /** True when other processes run tasks on it too, so that one that is running need not have lost its agent. */
+  /** True if other processes run tasks on the same store, so that an unfinished task may still have its agent. */
   readonly isShared?: boolean;
   /**
-   * Makes a task, whose first event is the task itself with sequence number 1.
+   * Creates a task. Its first event is the task itself, with sequence number 1.
    *
-   * @param messageId - the message that asked for it, to be found again by {@link TaskStore.findByMessageId}.
-   * @throws {@link A2AError} `CONFLICT` when the owner has a task of that id.
+   * @param messageId - the message that started the task; see {@link TaskStore.findByMessageId}.
+   * @throws {@link A2AError} `CONFLICT` if the owner has a task with this id.
    */
   create(owner: string, task: Task, messageId?: string): MaybePromise<TaskLog>;
   open(owner: string, id: string): MaybePromise<TaskLog | undefined>;
-  /** Gives the id of the task that a message of this owner made. */
+  /** Returns the id of the task that a message of this owner started. Used to deduplicate resent messages. */
   findByMessageId(owner: string, messageId: string): MaybePromise<string | undefined>;
-  /** Lists the tasks of an owner, newest status first; page tokens stay good while tasks come and change. */
+  /** Lists the tasks of an owner, newest status first. Page tokens stay valid while tasks are added and changed. */
   list(owner: string, request: ListTasksRequest): MaybePromise<TaskPage>;
-  /** Gives the tasks that are submitted or working: after a restart, those that lost their agent. */
+  /** Lists the tasks in state `submitted` or `working`: after a restart, those that need recovery. */
   listUnfinished(): MaybePromise<readonly UnfinishedTask[]>;
-  /** Forgets finished tasks whose last status is older. @returns how many. */
+  /** Deletes tasks in a terminal state whose last status change is older. @returns the number of deleted tasks. */
   expire(before: Date): MaybePromise<number>;
 
   /**
-   * Puts a configuration, or replaces the one of the same id, which keeps its place and what arrived and is no longer
-   * in trouble.
+   * Creates or replaces a push configuration. A replaced one keeps its cursor; its error state is cleared.
    *
-   * @param delivered - the last sequence number that a new one need not be told of; 0 unless given.
+   * @param delivered - initial cursor of a new configuration: the last sequence number to skip. Default: 0.
    * @throws {@link A2AError} `TASK_NOT_FOUND`.
    */
   putPushConfig(owner: string, config: PushConfig, delivered?: number): MaybePromise<PushDeliveryState>;
   listPushConfigs(owner: string, taskId: string): MaybePromise<readonly PushConfig[]>;
   deletePushConfig(owner: string, taskId: string, id: string): MaybePromise<void>;
-  /** Notes how far the news got. @returns false when there is no such configuration any more. */
+  /** Stores the delivery state. @returns false if the configuration no longer exists. */
   putDelivery(owner: string, taskId: string, id: string, state: PushDeliveryState): MaybePromise<boolean>;
-  /** Gives the configurations of all owners whose task goes on, or that have not got all of it, dead or not. */
+  /** Lists configurations of all owners with a running task or outstanding deliveries, dead letters included. */
   listDeliveries(): MaybePromise<readonly PushDelivery[]>;
 }

@@ -32,36 +32,37 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('expire'), ago: fc.nat(60_000) }) },
 );
 
-/** Does a step, and says everything that can be seen of it. */
-async function take(ledger: TaskStore, each: Step): Promise<unknown> {
+/** Executes a step and returns its observable result. */
+async function execute(taskStore: TaskStore, each: Step): Promise<unknown> {
   if (each.kind === 'list') {
-    const { nextPageToken, ...page } = await ledger.list('ann', each.request);
-    const next = nextPageToken && (await ledger.list('ann', { ...each.request, pageToken: nextPageToken }));
+    const { nextPageToken, ...page } = await taskStore.list('ann', each.request);
+    const next =
+      nextPageToken && (await taskStore.list('ann', { ...each.request, pageToken: nextPageToken }));
     return [page, next && next.tasks.map(({ id }) => id)];
   }
-  if (each.kind === 'expire') return ledger.expire(new Date(each.ago));
+  if (each.kind === 'expire') return taskStore.expire(new Date(each.ago));
   const id = `t${each.task}`;
   const log =
-    (await ledger.open('ann', id)) ??
-    (await ledger.create('ann', newTask(id, { contextId: `c${each.task % 2}` }), `m${each.task}`));
+    (await taskStore.open('ann', id)) ??
+    (await taskStore.create('ann', newTask(id, { contextId: `c${each.task % 2}` }), `m${each.task}`));
   if (each.kind === 'chunk') log.append(chunk(log, 'x'));
   if (each.kind === 'input') log.append({ kind: 'input', message: message('again') });
   if (each.kind === 'status') log.append(status(log, each.state, 'so'));
   await log.whenPersisted();
-  return [log.sequence, log.state, log.task(), await ledger.findByMessageId('ann', `m${each.task}`)];
+  return [log.sequence, log.state, log.task(), await taskStore.findByMessageId('ann', `m${each.task}`)];
 }
 
-it('does in a file, with or without a cache, what it does in memory', async () => {
+it('memory and SQLite task stores return the same results for any sequence of operations', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), async (steps) => {
       let now = 0;
       const clock = { now: () => now };
-      const ledgers = [
+      const taskStores = [
         memoryTaskStore({ ...clock, maxReplayableEvents: 2 }),
         await sqliteTaskStore({ ...clock, file: ':memory:' }),
         await sqliteTaskStore({ ...clock, file: ':memory:', maxCachedTasks: 1 }),
       ];
-      // A finished task takes nothing more: the engine sees to that.
+      // The engine never appends to a finished task.
       const finished = new Set<number>();
       for (const each of steps) {
         now += 1_000;
@@ -69,10 +70,10 @@ it('does in a file, with or without a cache, what it does in memory', async () =
         if (each.kind === 'status' && ['completed', 'failed', 'canceled', 'rejected'].includes(each.state)) {
           finished.add(each.task);
         }
-        const [first, ...others] = await Promise.all(ledgers.map((ledger) => take(ledger, each)));
+        const [first, ...others] = await Promise.all(taskStores.map((taskStore) => execute(taskStore, each)));
         for (const other of others) expect(other).toEqual(first);
       }
-      for (const ledger of ledgers) await ledger[Symbol.asyncDispose]();
+      for (const taskStore of taskStores) await taskStore[Symbol.asyncDispose]();
     }),
     { numRuns: 40 },
   );

@@ -1,50 +1,53 @@
 import { afterEach, beforeEach, describe } from 'vitest';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { describeDeliveries } from './task-store/deliveries.ts';
-import { describeFollowing } from './task-store/subscribing.ts';
+import { describeSubscribing } from './task-store/subscribing.ts';
 import { describeListing } from './task-store/listing.ts';
 import { describeOwners } from './task-store/owners.ts';
 import { describePaging } from './task-store/paging.ts';
-import { describeUpkeep } from './task-store/expiry.ts';
-import { describeWriting } from './task-store/appending.ts';
+import { describeExpiry } from './task-store/expiry.ts';
+import { describeAppending } from './task-store/appending.ts';
 
-/** What a ledger under contract is opened with. */
+/** Options of a task store under contract. */
 export interface ContractOptions {
-  /** The clock of the test. */
+  /** Clock of the test. */
   now: () => number;
 }
 
-/** A ledger under contract, and the clock it reads. */
-export interface Bench {
-  readonly ledger: TaskStore;
+/** A task store under contract and its clock. */
+export interface ContractFixture {
+  readonly taskStore: TaskStore;
   now: number;
 }
 
-/** Describes what every driver of the ledger does. */
-export function describeLedger(name: string, open: (options: ContractOptions) => Promise<TaskStore>): void {
-  describe(`the ledger in ${name}`, () => {
-    let ledger: TaskStore | undefined;
-    const bench: Bench = {
-      get ledger() {
-        if (!ledger) throw new Error('the ledger is not open');
-        return ledger;
+/** Declares the contract tests of a task store driver. */
+export function describeTaskStore(
+  name: string,
+  open: (options: ContractOptions) => Promise<TaskStore>,
+): void {
+  describe(`TaskStore in ${name}`, () => {
+    let taskStore: TaskStore | undefined;
+    const fixture: ContractFixture = {
+      get taskStore() {
+        if (!taskStore) throw new Error('the task store is not open');
+        return taskStore;
       },
       now: 0,
     };
     beforeEach(async () => {
-      bench.now = Date.parse('2026-06-01T10:00:00.000Z');
-      ledger = await open({ now: () => bench.now });
+      fixture.now = Date.parse('2026-06-01T10:00:00.000Z');
+      taskStore = await open({ now: () => fixture.now });
     });
     afterEach(async () => {
-      await ledger?.[Symbol.asyncDispose]();
-      ledger = undefined;
+      await taskStore?.[Symbol.asyncDispose]();
+      taskStore = undefined;
     });
-    describeWriting(bench);
-    describeFollowing(bench);
-    describeListing(bench);
-    describePaging(bench);
-    describeOwners(bench);
-    describeUpkeep(bench);
-    describeDeliveries(bench);
+    describeAppending(fixture);
+    describeSubscribing(fixture);
+    describeListing(fixture);
+    describePaging(fixture);
+    describeOwners(fixture);
+    describeExpiry(fixture);
+    describeDeliveries(fixture);
   });
 }

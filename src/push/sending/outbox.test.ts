@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { given, owner, status } from '../../../test/contracts/task-store/actions.ts';
+import { createTask, owner, status } from '../../../test/contracts/task-store/actions.ts';
 import { ManualClock } from '../../../test/support/clocks/manual-clock.ts';
 import { waitUntilTrue, TestWebhook } from '../../../test/support/push/test-webhook.ts';
 import type { TaskStore, TaskLog } from '../../store/task-store.ts';
@@ -14,8 +14,8 @@ afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();
 });
 
-async function webhook(...given: ConstructorParameters<typeof TestWebhook>): Promise<TestWebhook> {
-  const hook = await new TestWebhook(...given).start();
+async function webhook(...options: ConstructorParameters<typeof TestWebhook>): Promise<TestWebhook> {
+  const hook = await new TestWebhook(...options).start();
   ends.push(() => hook.stop());
   return hook;
 }
@@ -63,7 +63,7 @@ describe('a webhook', () => {
   it('gets everything in order, and then is done with', async () => {
     const { ledger, register, isOver, outbox } = setUp();
     const hook = await webhook();
-    const log = await given(ledger, 't');
+    const log = await createTask(ledger, 't');
     await register(hook.url);
     goOn(log, 'working', 'input-required', 'working', 'completed');
     await waitUntilTrue(isOver);
@@ -74,7 +74,7 @@ describe('a webhook', () => {
   it('that fails gets the same again, under the same name, before anything else', async () => {
     const { ledger, register, pass, isOver, stateOf } = setUp();
     const hook = await webhook(() => (hook.received.length <= 2 ? 500 : 200));
-    const log = await given(ledger, 't', ['completed']);
+    const log = await createTask(ledger, 't', ['completed']);
     await register(hook.url);
     await pass(1_000);
     await hook.waitUntil(() => hook.received.length === 2);
@@ -94,7 +94,7 @@ describe('a webhook', () => {
   it('that breaks the connection gets it again', async () => {
     const { ledger, register, pass, isOver } = setUp();
     const hook = await webhook(() => (hook.received.length === 1 ? 'reset' : 200));
-    await given(ledger, 't', ['completed']);
+    await createTask(ledger, 't', ['completed']);
     await register(hook.url);
     await pass(1_000);
     await waitUntilTrue(isOver);
@@ -105,7 +105,7 @@ describe('a webhook', () => {
     const { ledger, register, pass, isOver, stateOf } = setUp({ timeout: 300, maxPerHost: 1 });
     const silent = await webhook(() => (silent.received.length === 1 ? 'hang' : 200));
     const hook = await webhook();
-    await given(ledger, 't', ['completed']);
+    await createTask(ledger, 't', ['completed']);
     await register(silent.url, 'silent');
     await silent.waitUntil(() => silent.received.length === 1);
     await register(hook.url, 'p');
@@ -121,7 +121,7 @@ describe('a webhook', () => {
     const { ledger, register, stateOf } = setUp();
     const inner = await webhook();
     const hook = await webhook(() => ({ status: 307, headers: { location: inner.url } }));
-    await given(ledger, 't', ['completed']);
+    await createTask(ledger, 't', ['completed']);
     await register(hook.url);
     await waitUntilTrue(async () => (await stateOf())?.error === 'HTTP 307');
     expect(inner.received).toEqual([]);
@@ -138,7 +138,7 @@ describe('a webhook', () => {
       },
     });
     const hook = await webhook(() => ({ status: 200, headers: { connection: 'close' } }));
-    await given(ledger, 't', ['completed']);
+    await createTask(ledger, 't', ['completed']);
     await register(`http://hook.example:${hook.port}/hook`);
     await pass(1_000);
     await waitUntilTrue(async () => (await stateOf())?.attempts === 2);
@@ -155,7 +155,7 @@ describe('a webhook', () => {
   it('that is down for a while misses nothing', async () => {
     const { ledger, register, pass, isOver, stateOf, clock } = setUp();
     const hook = await webhook();
-    const log = await given(ledger, 't');
+    const log = await createTask(ledger, 't');
     await register(hook.url);
     await waitUntilTrue(async () => (await stateOf())?.delivered === 1);
     await hook.stop();
@@ -174,7 +174,7 @@ describe('a webhook', () => {
   it('that is gone for good is removed', async () => {
     const { ledger, register, told } = setUp();
     const hook = await webhook(() => 410);
-    const log = await given(ledger, 't');
+    const log = await createTask(ledger, 't');
     await register(hook.url);
     await waitUntilTrue(async () => (await ledger.listPushConfigs(owner, 't')).length === 0);
     goOn(log, 'working', 'completed');
@@ -187,7 +187,7 @@ describe('a webhook', () => {
     const hook = await webhook(() =>
       hook.received.length === 1 ? { status: 503, headers: { 'retry-after': '30' } } : 200,
     );
-    await given(ledger, 't', ['completed']);
+    await createTask(ledger, 't', ['completed']);
     await register(hook.url);
     await pass(31_000);
     await waitUntilTrue(isOver);
@@ -197,7 +197,7 @@ describe('a webhook', () => {
     const { ledger, register, isOver } = setUp();
     const broken = await webhook(() => (broken.received.length === 1 ? 200 : 500));
     const hook = await webhook();
-    await given(ledger, 't', ['working', 'completed']);
+    await createTask(ledger, 't', ['working', 'completed']);
     await register(broken.url);
     await broken.waitUntil(() => broken.received.length === 2);
     await Promise.all([register(broken.url), register(hook.url)]);
@@ -215,7 +215,7 @@ describe('a webhook', () => {
     };
     const { register, pass, isOver, told } = setUp({}, ledger);
     const hook = await webhook();
-    await given(ledger, 't', ['completed']);
+    await createTask(ledger, 't', ['completed']);
     await register(hook.url);
     await pass(1_000);
     await waitUntilTrue(isOver);
@@ -226,7 +226,7 @@ describe('a webhook', () => {
   it('that is removed hears nothing more', async () => {
     const { ledger, register, outbox } = setUp();
     const hook = await webhook();
-    const log = await given(ledger, 't');
+    const log = await createTask(ledger, 't');
     await register(hook.url);
     await waitUntilTrue(async () => (await ledger.listDeliveries())[0]?.state.delivered === 1);
     await ledger.deletePushConfig(owner, 't', 'p');
@@ -241,7 +241,7 @@ describe('a webhook that is given up', () => {
   it('is listed, and goes on in order when it is retried', async () => {
     const { ledger, register, pass, isOver, told, outbox, clock } = setUp({ maxAttempts: 3 });
     const hook = await webhook(() => (hook.received.length === 1 || hook.received.length > 4 ? 200 : 500));
-    const log = await given(ledger, 't', ['working']);
+    const log = await createTask(ledger, 't', ['working']);
     await register(hook.url);
     await pass(1_000);
     await pass(2_000);
@@ -273,7 +273,7 @@ describe('a webhook that is given up', () => {
   it('is so after a time, however few attempts there were', async () => {
     const { ledger, register, pass } = setUp({ maxAge: 10_000 });
     const hook = await webhook(() => 500);
-    await given(ledger, 't', ['completed']);
+    await createTask(ledger, 't', ['completed']);
     await register(hook.url);
     await pass(1_000);
     await pass(2_000, 20_000);
@@ -288,7 +288,7 @@ describe('an outbox that closes', () => {
     const hook = await webhook(() => 'hang');
     const held = new Promise<void>((resolve) => (answer = resolve));
     hook.hold = held;
-    await given(ledger, 't', ['completed']);
+    await createTask(ledger, 't', ['completed']);
     await register(hook.url);
     await hook.waitUntil(() => hook.received.length === 1);
     hook.behavior = () => 200;
@@ -302,7 +302,7 @@ describe('an outbox that closes', () => {
   it('does not wait for ever, and the next one sends what is left', async () => {
     const { ledger, register, outbox, pass } = setUp();
     const hook = await webhook(() => (hook.received.length === 1 ? 200 : 'hang'));
-    const log = await given(ledger, 't', ['working']);
+    const log = await createTask(ledger, 't', ['working']);
     await register(hook.url);
     await hook.waitUntil(() => hook.received.length === 2);
     const closed = outbox.close();
@@ -320,7 +320,7 @@ describe('an outbox that closes', () => {
   it('leaves a pause to the next, which keeps it, and the dead', async () => {
     const first = setUp({ maxAttempts: 1 });
     const hook = await webhook(() => 500);
-    await given(first.ledger, 't', ['completed']);
+    await createTask(first.ledger, 't', ['completed']);
     await first.register(hook.url, 'dead');
     await waitUntilTrue(async () => (await listDeadLetters(first.ledger)).length === 1);
     await first.outbox.close();
@@ -344,7 +344,7 @@ describe('an outbox that closes', () => {
   it('takes nothing more', async () => {
     const { ledger, register, outbox } = setUp();
     await outbox.close();
-    await given(ledger, 't');
+    await createTask(ledger, 't');
     await register('http://127.0.0.1:9/');
     expect(outbox.size).toBe(0);
   });

@@ -64,11 +64,11 @@ export class ServerContext {
   }
 
   /** Reads where a reader that lost its connection wants to go on. */
-  readAfter({ headers }: HttpServerRequest, request: { after?: number }): void {
+  readAfter({ headers }: HttpServerRequest, request: { afterSequence?: number }): void {
     const last = singleHeader(headers, 'last-event-id');
     if (last === undefined) return;
     const after = Number(last);
-    if (last.trim() !== '' && Number.isSafeInteger(after) && after >= 0) request.after = after;
+    if (last.trim() !== '' && Number.isSafeInteger(after) && after >= 0) request.afterSequence = after;
   }
 
   /** The reply that sends a stream. */

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { openDatabase } from './database.ts';
 
-it('tells a fault of the file from a fault of the program', async () => {
+it('maps temporary SQLite errors to UNAVAILABLE and all others to INTERNAL_ERROR', async () => {
   const database = await openDatabase(':memory:');
   expect(() => database.exec('no such language')).toThrow(
     expect.objectContaining({ reason: 'INTERNAL_ERROR' }),
@@ -21,7 +21,7 @@ it('tells a fault of the file from a fault of the program', async () => {
 });
 
 it.skipIf(process.getBuiltinModule('node:sqlite') !== undefined)(
-  'names the command that installs the missing library',
+  'names the install command when libsql is missing',
   async () => {
     vi.doMock('libsql', () => {
       throw new Error('not installed');

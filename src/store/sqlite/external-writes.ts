@@ -1,42 +1,42 @@
 import type { Database, SqlStatement } from './database.ts';
 
-/** Notices that other processes wrote to the file. */
+/** Detects writes to the database file by other processes. */
 export class ExternalWriteMonitor {
-  /** Changes whenever another process wrote. */
+  /** Changes after every write of another process (`pragma data_version`). */
   version: number;
   readonly #query: SqlStatement;
   readonly #timer: NodeJS.Timeout;
-  #looked: NodeJS.Immediate | undefined = undefined;
+  #checkedThisTurn: NodeJS.Immediate | undefined = undefined;
 
-  /** @param changed - is called when looking around finds something new. */
-  constructor(database: Database, interval: number, changed: () => void) {
+  /** @param onWrite - called when the periodic check detects a write. */
+  constructor(database: Database, interval: number, onWrite: () => void) {
     this.#query = database.prepare('pragma data_version');
     this.version = this.#read();
     this.#timer = setInterval(() => {
       const before = this.version;
       try {
         this.version = this.#read();
-        if (this.version !== before) changed();
+        if (this.version !== before) onWrite();
       } catch {
-        // Whoever needs the file next is told what is wrong with it.
+        // The next operation on the file reports the error.
       }
     }, interval);
     this.#timer.unref();
   }
 
-  /** Looks, at most once in a turn of the event loop. */
-  look(): number {
-    if (!this.#looked) {
+  /** Returns the current version; reads it at most once per event-loop turn. */
+  check(): number {
+    if (!this.#checkedThisTurn) {
       this.version = this.#read();
-      this.#looked = setImmediate(() => (this.#looked = undefined));
-      this.#looked.unref();
+      this.#checkedThisTurn = setImmediate(() => (this.#checkedThisTurn = undefined));
+      this.#checkedThisTurn.unref();
     }
     return this.version;
   }
 
   stop(): void {
     clearInterval(this.#timer);
-    if (this.#looked) clearImmediate(this.#looked);
+    if (this.#checkedThisTurn) clearImmediate(this.#checkedThisTurn);
   }
 
   #read(): number {

@@ -5,10 +5,10 @@ import type { Database, SqlStatement, SqlValue } from './database.ts';
 import type { SqliteTaskLog } from './sqlite-task-log.ts';
 import { RowWriter } from './row-writer.ts';
 
-/** A snapshot is not worth rewriting for fewer characters of changes than this. */
-const leastChanges = 4_096;
+/** Minimum size of changes, in characters, before a snapshot is rewritten. */
+const minChangesSize = 4_096;
 
-/** What one log adds to a commit. */
+/** Contribution of one log to a commit. */
 interface Share {
   log: SqliteTaskLog;
   touched: number;
@@ -17,11 +17,11 @@ interface Share {
   snapshot: string | undefined;
 }
 
-/** What stands between a process that has lost its file and the file. */
+/** Fencing: rejects writes of a process that has lost its lease. */
 export interface WriteFence {
-  /** The token of the lease; of a guest, none that there is. */
+  /** Fencing token of the lease; a token that does not exist for a store without a lease. */
   readonly token: string;
-  /** @throws {@link A2AError} when nothing may be written. */
+  /** @throws {@link A2AError} if this process may not write. */
   check(): void;
 }
 
@@ -34,15 +34,15 @@ const upsert = (assigned: readonly string[]): { head: string; tail: string } => 
     on conflict (owner, id) do nothing`,
 });
 
-/** Writes everything that was appended within one turn of the event loop in one transaction. */
+/** Group commit: writes all changes of one event-loop turn in one transaction. */
 export class GroupCommit {
   readonly #database: Database;
   readonly #now: () => number;
   readonly #fence: WriteFence;
-  readonly #afterwards: (log: SqliteTaskLog) => void;
-  readonly #moved: RowWriter;
-  readonly #grown: RowWriter;
-  readonly #texts: RowWriter;
+  readonly #onSettled: (log: SqliteTaskLog) => void;
+  readonly #statusChanged: RowWriter;
+  readonly #contentChanged: RowWriter;
+  readonly #events: RowWriter;
   readonly #begin: SqlStatement;
   readonly #end: SqlStatement;
   readonly #clock: SqlStatement;
@@ -50,26 +50,26 @@ export class GroupCommit {
   #dirty: SqliteTaskLog[] = [];
   #scheduled: NodeJS.Immediate | undefined = undefined;
 
-  /** @param afterwards - is told of each log whose changes are stored or lost. */
+  /** @param onSettled - called for each log after its changes were stored or rejected. */
   constructor(
     database: Database,
     now: () => number,
     fence: WriteFence,
-    afterwards: (log: SqliteTaskLog) => void,
+    onSettled: (log: SqliteTaskLog) => void,
   ) {
     this.#database = database;
     this.#now = now;
     this.#fence = fence;
-    this.#afterwards = afterwards;
-    const grown = ['sequence', 'previous', 'snapshot_at'];
-    const moved = upsert(['state', 'touched', 'changed_at', ...grown]);
-    this.#moved = new RowWriter(database, columns, moved.head, moved.tail);
-    // Columns with an index are left out: writing them costs as much as changing them.
-    this.#grown = new RowWriter(database, columns, moved.head, upsert(grown).tail);
-    this.#texts = new RowWriter(database, 3, 'insert or replace into texts values');
+    this.#onSettled = onSettled;
+    const contentChanged = ['sequence', 'previous', 'snapshot_at'];
+    const statusChanged = upsert(['state', 'touched', 'changed_at', ...contentChanged]);
+    this.#statusChanged = new RowWriter(database, columns, statusChanged.head, statusChanged.tail);
+    // Indexed columns are left out: writing an unchanged value costs as much as changing it.
+    this.#contentChanged = new RowWriter(database, columns, statusChanged.head, upsert(contentChanged).tail);
+    this.#events = new RowWriter(database, 3, 'insert or replace into task_events values');
     this.#begin = database.prepare('begin immediate');
     this.#end = database.prepare('commit');
-    // Whether the file is still held is asked with it, which costs nothing.
+    // Also checks the fencing token, at no extra cost.
     this.#clock = database.prepare(
       `update clock set touched = touched + ? where exists (select 1 from lease where token = ?)
        returning touched`,
@@ -79,7 +79,7 @@ export class GroupCommit {
     );
   }
 
-  /** Has a log written with the next group. */
+  /** Adds a log to the next group. */
   add(log: SqliteTaskLog): void {
     if (log.isDirty) return;
     log.isDirty = true;
@@ -87,7 +87,7 @@ export class GroupCommit {
     this.#scheduled ??= setImmediate(() => this.flush());
   }
 
-  /** Writes the group that waits now. */
+  /** Commits the pending group now. */
   flush(): void {
     if (this.#scheduled) clearImmediate(this.#scheduled);
     this.#scheduled = undefined;
@@ -103,20 +103,20 @@ export class GroupCommit {
       return;
     }
     for (const share of stored) {
-      note(share);
+      recordStored(share);
       this.#settle(share.log, undefined);
     }
     if (stored.length === shares.length) return;
     for (const { log } of shares) if (log.isDirty) this.#settle(log, conflict(log));
   }
 
-  /** What each log adds. One that cannot be written as text fails alone. */
+  /** Serializes the changes of each log. A log that cannot be serialized fails alone. */
   #shares(group: readonly SqliteTaskLog[]): readonly Share[] {
     const changedAt = this.#now();
     const shares: Share[] = [];
     for (const log of group) {
       try {
-        shares.push(shareOf(log, changedAt));
+        shares.push(buildShare(log, changedAt));
       } catch (thrown) {
         this.#settle(log, A2AError.from(thrown));
       }
@@ -124,13 +124,13 @@ export class GroupCommit {
     return shares;
   }
 
-  #settle(log: SqliteTaskLog, fault: A2AError | undefined): void {
-    if (fault) log.fail(fault);
-    else log.succeed();
-    this.#afterwards(log);
+  #settle(log: SqliteTaskLog, error: A2AError | undefined): void {
+    if (error) log.commitFailed(error);
+    else log.commitSucceeded();
+    this.#onSettled(log);
   }
 
-  /** @returns the shares that were stored; those of the others met a change by another process. */
+  /** @returns the shares that were stored; the others conflict with a write of another process. */
   #store(shares: readonly Share[]): readonly Share[] {
     if (shares.length === 0) return shares;
     return (
@@ -138,7 +138,7 @@ export class GroupCommit {
     );
   }
 
-  /** Commits what a function wrote, or takes it back if it returns undefined or throws. */
+  /** Commits the writes of a function, or rolls them back if it returns undefined or throws. */
   #transaction<T>(write: () => T): T {
     this.#begin.run([]);
     try {
@@ -146,70 +146,74 @@ export class GroupCommit {
       if (result === undefined) this.#database.exec('rollback');
       else this.#end.run([]);
       return result;
-    } catch (fault) {
+    } catch (error) {
       try {
         this.#database.exec('rollback');
       } catch {
-        // SQLite took it back itself, as it does when the disk is full.
+        // SQLite has already rolled back, as it does when the disk is full.
       }
-      throw fault;
+      throw error;
     }
   }
 
-  /** Writes all at once, many rows with each statement. @returns undefined if one of them may not be written. */
+  /** Writes all shares, many rows per statement. @returns undefined if one of them conflicts. */
   #writeAll(shares: readonly Share[]): readonly Share[] | undefined {
-    this.#stamp(shares);
-    const moved: SqlValue[] = [];
-    const grown: SqlValue[] = [];
-    for (const share of shares) rowOf(share, share.log.isMoved ? moved : grown);
-    if (this.#moved.write(moved) + this.#grown.write(grown) !== shares.length) return undefined;
+    this.#assignRecency(shares);
+    const statusChanged: SqlValue[] = [];
+    const contentChanged: SqlValue[] = [];
+    for (const share of shares) pushRow(share, share.log.hasStatusChange ? statusChanged : contentChanged);
+    if (
+      this.#statusChanged.write(statusChanged) + this.#contentChanged.write(contentChanged) !==
+      shares.length
+    )
+      return undefined;
     this.#writeRest(shares);
     return shares;
   }
 
-  /** Writes one after the other and leaves out those that may not be written. */
+  /** Writes the shares one by one. @returns those without a conflict. */
   #writeEach(shares: readonly Share[]): readonly Share[] {
-    this.#stamp(shares);
+    this.#assignRecency(shares);
     const written = shares.filter((share) => {
       const row: SqlValue[] = [];
-      rowOf(share, row);
-      return (share.log.isMoved ? this.#moved : this.#grown).write(row) === 1;
+      pushRow(share, row);
+      return (share.log.hasStatusChange ? this.#statusChanged : this.#contentChanged).write(row) === 1;
     });
     this.#writeRest(written);
     return written;
   }
 
-  /** Gives those that move their places in the order of all tasks, and throws when the file is lost. */
-  #stamp(shares: readonly Share[]): void {
-    let moving = 0;
-    for (const { log } of shares) if (log.isMoved) moving++;
-    const clock = moving === 0 ? undefined : this.#clock.get([moving, this.#fence.token]);
+  /** Assigns recency numbers to the tasks whose status changed. @throws {@link A2AError} if the lease is lost. */
+  #assignRecency(shares: readonly Share[]): void {
+    let changedCount = 0;
+    for (const { log } of shares) if (log.hasStatusChange) changedCount++;
+    const clock = changedCount === 0 ? undefined : this.#clock.get([changedCount, this.#fence.token]);
     if (!clock) {
       this.#fence.check();
       return;
     }
-    let touched = Number(clock['touched']) - moving;
-    for (const share of shares) if (share.log.isMoved) share.touched = ++touched;
+    let touched = Number(clock['touched']) - changedCount;
+    for (const share of shares) if (share.log.hasStatusChange) share.touched = ++touched;
   }
 
   #writeRest(shares: readonly Share[]): void {
-    const texts: SqlValue[] = [];
+    const events: SqlValue[] = [];
     const counts = new Map<string, { owner: number; state: string; n: number }>();
     const count = (owner: number, state: string, n: number): void => {
       const key = `${owner} ${state}`;
-      const there = counts.get(key);
-      if (there) there.n += n;
+      const existing = counts.get(key);
+      if (existing) existing.n += n;
       else counts.set(key, { owner, state, n });
     };
     for (const { log, touched, changes, snapshot } of shares) {
       const row = log.stored.row || touched;
-      if (snapshot !== undefined) texts.push(row, 0, snapshot);
-      if (changes !== '') texts.push(row, log.sequence, changes);
+      if (snapshot !== undefined) events.push(row, 0, snapshot);
+      if (changes !== '') events.push(row, log.sequence, changes);
       if (log.stored.state === log.state) continue;
       if (log.stored.state !== undefined) count(log.ownerRow, log.stored.state, -1);
       count(log.ownerRow, log.state, 1);
     }
-    this.#texts.write(texts);
+    this.#events.write(events);
     for (const { owner, state, n } of counts.values()) if (n !== 0) this.#count.run([owner, state, n]);
   }
 }
@@ -218,23 +222,23 @@ function conflict(log: SqliteTaskLog): A2AError {
   return new A2AError('CONFLICT', undefined, { details: { taskId: log.id } });
 }
 
-function shareOf(log: SqliteTaskLog, changedAt: number): Share {
+function buildShare(log: SqliteTaskLog, changedAt: number): Share {
   const { stored, pending } = log;
   const changes = pending.length > 0 ? JSON.stringify(pending) : '';
   const isDue =
     stored.row === 0 ||
     isTerminal(log.state) ||
-    log.changesSize + changes.length > Math.max(log.snapshotSize, leastChanges);
+    log.changesSize + changes.length > Math.max(log.snapshotSize, minChangesSize);
   return {
     log,
     touched: stored.touched,
-    changedAt: log.isMoved ? changedAt : stored.changedAt,
+    changedAt: log.hasStatusChange ? changedAt : stored.changedAt,
     changes,
-    snapshot: isDue ? JSON.stringify(log.reducer()) : undefined,
+    snapshot: isDue ? JSON.stringify(log.reducePending()) : undefined,
   };
 }
 
-function rowOf({ log, touched, changedAt, snapshot }: Share, values: SqlValue[]): void {
+function pushRow({ log, touched, changedAt, snapshot }: Share, values: SqlValue[]): void {
   const { stored } = log;
   values.push(
     stored.row || touched,
@@ -251,8 +255,8 @@ function rowOf({ log, touched, changedAt, snapshot }: Share, values: SqlValue[])
   );
 }
 
-/** Remembers in the log what is now on disk. */
-function note({ log, touched, changedAt, changes, snapshot }: Share): void {
+/** Records in the log which part of it is now on disk. */
+function recordStored({ log, touched, changedAt, changes, snapshot }: Share): void {
   const { stored } = log;
   stored.row ||= touched;
   stored.state = log.state;

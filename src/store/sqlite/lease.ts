@@ -4,50 +4,51 @@ import { A2AError, invalidField } from '../../protocol/errors.ts';
 import type { Database, SqlRow, SqlStatement } from './database.ts';
 import { type ProcessIdentity, currentProcess } from './process-identity.ts';
 
-/** What a {@link Lease} needs to know. */
+/** Options of {@link Lease}. */
 export interface LeaseOptions {
-  /** The file, for those who are told. */
+  /** Path of the file, for error messages. */
   file: string;
-  /** Has the file together with others that share it, and not alone. */
+  /** Takes a shared lease instead of an exclusive one. */
   shared?: boolean;
-  /** After how many milliseconds without a sign of life others may take the file: at least 1,000. */
+  /** Milliseconds without a heartbeat after which other processes may take over the lease; at least 1,000. */
   timeout: number;
-  /** Is told, once, that another has taken it. */
-  onLost?: (fault: A2AError) => void;
+  /** Called once after another process took over the lease. */
+  onLost?: (error: A2AError) => void;
   clock?: Clock;
   self?: ProcessIdentity;
 }
 
-/** How often a sign of life is given before its absence means something. */
-const signsPerTimeout = 3;
+/** Number of heartbeats within `timeout`. */
+const heartbeatsPerTimeout = 3;
 
 /**
- * The right to change the tasks of a file, noted in the file itself: of one process alone, or of all that share it.
+ * A lease on the database file, stored in the file itself. An exclusive lease allows one process to write; a shared lease
+ * allows all processes that opened the file with `shared`.
  *
- * It is renewed at intervals, so that others see it is meant; that costs one small row every few seconds. Whether it
- * is still there is asked within the transactions that write, so nothing is written by who has lost it.
+ * A heartbeat renews it with one small write every few seconds. Every write transaction checks the fencing token, so that
+ * a process that has lost its lease cannot write.
  */
 export class Lease {
-  /** Names this lease among all others, those of this process included. */
+  /** Fencing token: identifies this lease, also among leases of the same process. */
   readonly token = randomUUID();
-  /** True when others may change tasks as well. */
+  /** True if other processes may write as well. */
   readonly isShared: boolean;
   readonly #file: string;
   readonly #timeout: number;
-  readonly #onLost: ((fault: A2AError) => void) | undefined;
+  readonly #onLost: ((error: A2AError) => void) | undefined;
   readonly #clock: Clock;
   readonly #self: ProcessIdentity;
   readonly #database: Database;
-  readonly #presence: SqlStatement;
-  readonly #renewal: SqlStatement;
-  readonly #removal: SqlStatement;
-  #fault: A2AError | undefined = undefined;
+  readonly #selectToken: SqlStatement;
+  readonly #renewToken: SqlStatement;
+  readonly #deleteToken: SqlStatement;
+  #error: A2AError | undefined = undefined;
   #cancel: (() => void) | undefined = undefined;
 
   /**
-   * Takes the file.
+   * Acquires the lease.
    *
-   * @throws {@link A2AError} `CONFLICT` when another has it, with who that is and what can be done.
+   * @throws {@link A2AError} `CONFLICT` if another process holds it; the message names the holder.
    */
   constructor(database: Database, options: LeaseOptions) {
     const { file, shared = false, timeout, onLost, clock = unrefClock, self = currentProcess } = options;
@@ -59,161 +60,161 @@ export class Lease {
     this.#clock = clock;
     this.#self = self;
     this.#database = database;
-    this.#presence = database.prepare('select 1 from lease where token = ?');
-    this.#renewal = database.prepare('update lease set seen = ? where token = ?');
-    this.#removal = database.prepare('delete from lease where token = ?');
-    this.#take();
-    this.#wait();
+    this.#selectToken = database.prepare('select 1 from lease where token = ?');
+    this.#renewToken = database.prepare('update lease set heartbeat_at = ? where token = ?');
+    this.#deleteToken = database.prepare('delete from lease where token = ?');
+    this.#acquire();
+    this.#scheduleHeartbeat();
   }
 
-  /** Why nothing may be written any more, as far as it is known. */
-  get fault(): A2AError | undefined {
-    return this.#fault;
+  /** The error of a lease that is known to be lost. */
+  get error(): A2AError | undefined {
+    return this.#error;
   }
 
   /**
-   * Looks whether the file is still held. Within a transaction that may write, the answer is good until its end.
+   * Checks that the lease is still held. Within a write transaction the result is valid until its end.
    *
-   * @throws {@link A2AError} `UNAVAILABLE` when another has taken it.
+   * @throws {@link A2AError} `UNAVAILABLE` if another process has taken it over.
    */
   check(): void {
-    if (!this.#fault) {
-      if (this.#presence.get([this.token])) return;
-      const fault = this.#lost(this.#holders().at(-1));
-      this.#fault = fault;
+    if (!this.#error) {
+      if (this.#selectToken.get([this.token])) return;
+      const error = this.#leaseLostError(this.#holders().at(-1));
+      this.#error = error;
       this.#cancel?.();
-      // What is being written is taken back first.
-      queueMicrotask(() => this.#onLost?.(fault));
+      // Lets the current transaction roll back first.
+      queueMicrotask(() => this.#onLost?.(error));
     }
-    throw this.#fault;
+    throw this.#error;
   }
 
-  /** Gives the file up, if it is still held. */
+  /** Releases the lease, if it is still held. */
   release(): void {
     this.#cancel?.();
     try {
-      this.#removal.run([this.token]);
+      this.#deleteToken.run([this.token]);
     } catch {
-      // It cannot be written to. Whoever comes next finds that this process is gone.
+      // The file cannot be written. The next process detects that this one has ended.
     }
   }
 
-  #take(): void {
+  #acquire(): void {
     const database = this.#database;
-    // Of two that open it at the same time, the second waits here and then sees the first.
+    // Serializes processes that open the file at the same time.
     database.exec('begin immediate');
     try {
-      const living = this.#holders().filter((holder) => !this.#sweep(holder));
-      const obstacles = this.isShared ? living.filter((holder) => !isSharing(holder)) : living;
-      const [first] = obstacles;
-      if (first) throw this.#refusal(first, obstacles);
-      const { pid, host, pidSpace } = this.#self;
+      const active = this.#holders().filter((holder) => !this.#deleteIfEnded(holder));
+      const blocking = this.isShared ? active.filter((holder) => !isSharedLease(holder)) : active;
+      const [first] = blocking;
+      if (first) throw this.#conflictError(first, blocking);
+      const { pid, host, pidNamespace } = this.#self;
       const now = this.#clock.now();
       database
         .prepare(
-          `insert into lease (token, shared, pid, host, pid_space, since, seen, timeout)
+          `insert into lease (token, shared, pid, host, pid_namespace, since, heartbeat_at, timeout)
            values (?, ?, ?, ?, ?, ?, ?, ?)`,
         )
-        .run([this.token, this.isShared ? 1 : 0, pid, host, pidSpace, now, now, this.#timeout]);
+        .run([this.token, this.isShared ? 1 : 0, pid, host, pidNamespace, now, now, this.#timeout]);
       database.exec('commit');
-    } catch (fault) {
+    } catch (error) {
       database.exec('rollback');
-      throw fault;
+      throw error;
     }
   }
 
-  /** All who have the file, as far as is known, in the order in which they came. */
+  /** Returns all recorded leases, oldest first. */
   #holders(): readonly SqlRow[] {
     return this.#database.prepare('select * from lease order by since').all([]);
   }
 
-  /** Removes a holder that is there no more. @returns false when it is there. */
-  #sweep(holder: SqlRow): boolean {
-    return this.#isGone(holder) && this.#removal.run([String(holder['token'])]) > 0;
+  /** Deletes the lease of a holder that has ended. @returns false if it is still active. */
+  #deleteIfEnded(holder: SqlRow): boolean {
+    return this.#hasEnded(holder) && this.#deleteToken.run([String(holder['token'])]) > 0;
   }
 
-  #isGone(holder: SqlRow): boolean {
-    if (this.#isNear(holder)) {
+  #hasEnded(holder: SqlRow): boolean {
+    if (this.#isSamePidNamespace(holder)) {
       const self = this.#self;
       const pid = Number(holder['pid']);
       if (!self.isAlive(pid)) return true;
-      // The same number, but before this process began: that of a process before it, as in a container that restarts.
+      // The same pid, but older than this process: the pid was reused, as in a container that restarts.
       if (pid === self.pid && Number(holder['since']) < self.startedAt) return true;
-      // Those that share are not in each other's way, so one that is too busy to give a sign of life may stay.
-      if (this.isShared && isSharing(holder)) return false;
+      // Shared leases do not exclude each other, so a process that is too busy for heartbeats keeps its own.
+      if (this.isShared && isSharedLease(holder)) return false;
     }
-    // A sign of life from the future was given before the clock was put back.
-    return Math.abs(this.#silenceOf(holder)) >= Number(holder['timeout']);
+    // A heartbeat from the future was written before the clock was set back.
+    return Math.abs(this.#timeSinceHeartbeat(holder)) >= Number(holder['timeout']);
   }
 
-  /** True when its number means something here. */
-  #isNear(holder: SqlRow): boolean {
-    return holder['host'] === this.#self.host && holder['pid_space'] === this.#self.pidSpace;
+  /** Returns true if the pid of the holder is valid in this process: same host, same PID namespace. */
+  #isSamePidNamespace(holder: SqlRow): boolean {
+    return holder['host'] === this.#self.host && holder['pid_namespace'] === this.#self.pidNamespace;
   }
 
-  #silenceOf(holder: SqlRow): number {
-    return this.#clock.now() - Number(holder['seen']);
+  #timeSinceHeartbeat(holder: SqlRow): number {
+    return this.#clock.now() - Number(holder['heartbeat_at']);
   }
 
-  #refusal(first: SqlRow, obstacles: readonly SqlRow[]): A2AError {
-    const since = momentOf(first['since']);
-    if (this.#isNear(first) && Number(first['pid']) === this.#self.pid) {
-      return new A2AError('CONFLICT', `${this.#file} is open in this process already, since ${since}`, {
+  #conflictError(first: SqlRow, blocking: readonly SqlRow[]): A2AError {
+    const since = formatTime(first['since']);
+    if (this.#isSamePidNamespace(first) && Number(first['pid']) === this.#self.pid) {
+      return new A2AError('CONFLICT', `${this.#file} has been open in this process since ${since}`, {
         hint:
-          'Use the ledger that is open, or close it first; whoever only looks opens it with guest: true. ' +
-          'To have it open more than once, open it with shared: true each time.',
+          'Use the open task store or close it first. Pass withoutLease: true for read access, or shared: true to every ' +
+          'task store on this file.',
       });
     }
-    const isOne = obstacles.length === 1;
-    const who = isOne ? nameOf(first) : `${nameOf(first)} and ${obstacles.length - 1} more`;
-    const use = isSharing(first) ? 'shared' : 'in use';
+    const isOne = blocking.length === 1;
+    const who = isOne ? describeHolder(first) : `${describeHolder(first)} and ${blocking.length - 1} more`;
+    const use = isSharedLease(first) ? 'shared' : 'in use';
     const stop = isOne ? 'Stop that process' : 'Stop those processes';
-    // How long it may be silent is what the holder has said.
-    const waits = obstacles.map((each) => Number(each['timeout']) - this.#silenceOf(each));
-    const wait = obstacles.some((each) => this.#isNear(each))
+    // The holder has recorded its own timeout.
+    const waits = blocking.map((each) => Number(each['timeout']) - this.#timeSinceHeartbeat(each));
+    const wait = blocking.some((each) => this.#isSamePidNamespace(each))
       ? ''
-      : ` If ${isOne ? 'it is' : 'they are'} gone already, the file is free in ${Math.ceil(Math.max(...waits) / 1_000)} seconds.`;
+      : ` If ${isOne ? 'it has' : 'they have'} already ended, the lease expires in ${Math.ceil(Math.max(...waits) / 1_000)} seconds.`;
     return new A2AError('CONFLICT', `${this.#file} is ${use} by ${who} since ${since}`, {
-      hint: `${stop}, use another file, or let all of them share it (shared: true).${wait}`,
+      hint: `${stop}, use another file, or open the file with shared: true in all processes.${wait}`,
     });
   }
 
-  #wait(): void {
-    this.#cancel = this.#clock.after(this.#timeout / signsPerTimeout, () => this.#renew());
+  #scheduleHeartbeat(): void {
+    this.#cancel = this.#clock.after(this.#timeout / heartbeatsPerTimeout, () => this.#sendHeartbeat());
   }
 
-  #renew(): void {
+  #sendHeartbeat(): void {
     try {
-      if (this.#renewal.run([this.#clock.now(), this.token]) === 0) this.check();
+      if (this.#renewToken.run([this.#clock.now(), this.token]) === 0) this.check();
     } catch {
-      // Either it is lost, which whoever writes next is told, or the file is busy.
+      // Either the lease is lost, which the next write reports, or the file is busy.
     }
-    if (!this.#fault) this.#wait();
+    if (!this.#error) this.#scheduleHeartbeat();
   }
 
-  /** The words for peers say nothing of this machine; those for its people are in the cause. */
-  #lost(holder: SqlRow | undefined): A2AError {
-    const how = holder
-      ? `${nameOf(holder)} took ${this.#file} over at ${momentOf(holder['since'])}`
-      : `another process took ${this.#file} over and gave it up`;
+  /** The message may reach peers and names neither host nor file; the cause names them for the operator. */
+  #leaseLostError(holder: SqlRow | undefined): A2AError {
+    const event = holder
+      ? `${describeHolder(holder)} took over the lease of ${this.#file} at ${formatTime(holder['since'])}`
+      : `Another process took over the lease of ${this.#file} and released it`;
     return new A2AError('UNAVAILABLE', 'The task store is not available', {
-      cause: new A2AError('CONFLICT', `${how}, so this one writes nothing more to it`),
+      cause: new A2AError('CONFLICT', `${event}; this process can no longer write to it`),
       hint:
-        this.isShared && holder && isSharing(holder)
+        this.isShared && holder && isSharedLease(holder)
           ? 'Restart this process.'
-          : 'Restart this process when the other has ended, or give it another file.',
+          : 'Restart this process after the other one has ended, or use another file.',
     });
   }
 }
 
-function isSharing(holder: SqlRow): boolean {
+function isSharedLease(holder: SqlRow): boolean {
   return Number(holder['shared']) === 1;
 }
 
-function nameOf(holder: SqlRow): string {
+function describeHolder(holder: SqlRow): string {
   return `process ${holder['pid']} on ${holder['host']}`;
 }
 
-function momentOf(value: SqlRow[string] | undefined): string {
+function formatTime(value: SqlRow[string] | undefined): string {
   return new Date(Number(value)).toISOString();
 }

@@ -1,16 +1,16 @@
 import { isTerminal } from '../../protocol/task.ts';
 import type { SqliteTaskLog } from './sqlite-task-log.ts';
 
-/** Names a task of an owner; the length keeps apart what would read the same when joined. */
+/** Returns the cache key of a task. The length prefix keeps keys of different owners distinct. */
 export function taskCacheKey(owner: string, id: string): string {
   return `${owner.length}:${owner}${id}`;
 }
 
 /**
- * The logs in memory, those used last kept longest, bounded by count and by size.
+ * LRU cache of task logs, bounded by count and by size.
  *
- * While anybody holds the log of an unfinished task, opening the task gives that same log, in the cache or not:
- * what one holder appends must reach the followers of all.
+ * While any code references the log of an unfinished task, opening the task returns this same log, even if it was
+ * evicted: events appended through one reference must reach the subscribers of all. Evicted logs are tracked weakly.
  */
 export class LogCache {
   readonly #maxLogs: number;
@@ -18,9 +18,9 @@ export class LogCache {
   #logs = new Map<string, SqliteTaskLog>();
   #sizes = new Map<string, number>();
   #bytes = 0;
-  #parked = new Map<string, WeakRef<SqliteTaskLog>>();
+  #evicted = new Map<string, WeakRef<SqliteTaskLog>>();
   #registry = new FinalizationRegistry<string>((key) => {
-    if (!this.#parked.get(key)?.deref()) this.#parked.delete(key);
+    if (!this.#evicted.get(key)?.deref()) this.#evicted.delete(key);
   });
 
   constructor(maxLogs: number, maxBytes: number) {
@@ -28,7 +28,7 @@ export class LogCache {
     this.#maxBytes = maxBytes;
   }
 
-  /** Gives a log that is in memory, and keeps it there a while longer. */
+  /** Returns a log that is in memory and marks it as recently used. */
   get(owner: string, id: string): SqliteTaskLog | undefined {
     const key = taskCacheKey(owner, id);
     const log = this.#logs.get(key);
@@ -37,33 +37,33 @@ export class LogCache {
       this.#logs.set(key, log);
       return log;
     }
-    if (this.#parked.size === 0) return undefined;
-    const parked = this.#parked.get(key)?.deref();
-    if (parked) this.put(parked);
-    return parked;
+    if (this.#evicted.size === 0) return undefined;
+    const evicted = this.#evicted.get(key)?.deref();
+    if (evicted) this.put(evicted);
+    return evicted;
   }
 
-  /** Keeps a log, or notes that it has grown. */
+  /** Adds a log, or updates its size. */
   put(log: SqliteTaskLog): void {
     const key = taskCacheKey(log.owner, log.id);
     const { size } = log;
     this.#bytes += size - (this.#sizes.get(key) ?? 0);
     this.#sizes.set(key, size);
     this.#logs.set(key, log);
-    if (this.#parked.size > 0) this.#parked.delete(key);
-    this.#makeRoom();
+    if (this.#evicted.size > 0) this.#evicted.delete(key);
+    this.#evict();
   }
 
-  /** Forgets a log that is not what is on disk. */
+  /** Removes a log that differs from the file. */
   drop(log: SqliteTaskLog): void {
     this.#remove(taskCacheKey(log.owner, log.id));
   }
 
-  /** The logs that are in memory. */
+  /** Returns all logs in memory, including evicted ones that are still referenced. */
   logs(): SqliteTaskLog[] {
     const logs = [...this.#logs.values()];
-    for (const parked of this.#parked.values()) {
-      const log = parked.deref();
+    for (const evicted of this.#evicted.values()) {
+      const log = evicted.deref();
       if (log) logs.push(log);
     }
     return logs;
@@ -71,31 +71,31 @@ export class LogCache {
 
   #remove(key: string): void {
     this.#logs.delete(key);
-    this.#parked.delete(key);
+    this.#evicted.delete(key);
     this.#bytes -= this.#sizes.get(key) ?? 0;
     this.#sizes.delete(key);
   }
 
-  #makeRoom(): void {
-    // Those that are needed move to the other end; where all are, there is no room to make.
-    let needed = 0;
+  #evict(): void {
+    // Logs in use move to the other end. After 16 of them in a row, the limit is exceeded for now.
+    let inUse = 0;
     while (this.#logs.size > this.#maxLogs || this.#bytes > this.#maxBytes) {
       const oldest = this.#logs.entries().next().value;
-      if (!oldest || needed === 16) return;
+      if (!oldest || inUse === 16) return;
       const [key, log] = oldest;
-      if (log.isDirty || log.isFollowed) {
-        needed++;
+      if (log.isDirty || log.hasWaitingSubscriptions) {
+        inUse++;
         this.#logs.delete(key);
         this.#logs.set(key, log);
         continue;
       }
       this.#remove(key);
-      if (!isTerminal(log.state)) this.#park(key, log);
+      if (!isTerminal(log.state)) this.#trackWeakly(key, log);
     }
   }
 
-  #park(key: string, log: SqliteTaskLog): void {
-    this.#parked.set(key, new WeakRef(log));
+  #trackWeakly(key: string, log: SqliteTaskLog): void {
+    this.#evicted.set(key, new WeakRef(log));
     this.#registry.register(log, key);
   }
 }

@@ -1,12 +1,12 @@
 import { encodeColumn } from './column-encoding.ts';
 import type { Database, SqlStatement } from './database.ts';
 
-/** How many owners are remembered before asking again. */
-const most = 10_000;
+/** Maximum number of cached owners. The cache is cleared when it is full. */
+const maxCachedOwners = 10_000;
 
-/** Numbers for owners: they are in every index, and a number is shorter than a name. */
+/** Maps owner names to integer keys, because the owner is part of every index. */
 export class OwnerTable {
-  #known = new Map<string, number>();
+  #cache = new Map<string, number>();
   readonly #select: SqlStatement;
   readonly #insert: SqlStatement;
 
@@ -15,18 +15,18 @@ export class OwnerTable {
     this.#insert = database.prepare('insert into owners (name) values (?) on conflict (name) do nothing');
   }
 
-  /** The number of an owner, if it ever had a task. */
+  /** Returns the key of an owner, if it ever had a task. */
   find(name: string): number | undefined {
-    const known = this.#known.get(name);
-    if (known !== undefined) return known;
+    const cached = this.#cache.get(name);
+    if (cached !== undefined) return cached;
     const found = this.#select.get([encodeColumn(name)])?.['key'];
     if (found === undefined) return undefined;
-    if (this.#known.size >= most) this.#known.clear();
-    this.#known.set(name, Number(found));
+    if (this.#cache.size >= maxCachedOwners) this.#cache.clear();
+    this.#cache.set(name, Number(found));
     return Number(found);
   }
 
-  /** The number of an owner, which gets one if it has none. */
+  /** Returns the key of an owner and inserts the owner if it has none. */
   insert(name: string): number {
     const found = this.find(name);
     if (found !== undefined) return found;

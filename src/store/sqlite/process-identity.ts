@@ -1,40 +1,39 @@
 import { readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
-/** How a process is known to others that open the same file, and what it knows of them. */
+/** Identity of a process, as recorded in a lease. */
 export interface ProcessIdentity {
   readonly pid: number;
   readonly host: string;
-  /** Within what its number means something: containers count processes on their own. */
-  readonly pidSpace: string;
-  /** When it began, in milliseconds since 1970. */
+  /** PID namespace in which `pid` is valid: every container has its own. */
+  readonly pidNamespace: string;
+  /** Start time, in milliseconds since 1970. */
   readonly startedAt: number;
-  /** True when there is a process of that number here, this one or another. */
+  /** Returns true if a process with this pid exists in this namespace. */
   isAlive(pid: number): boolean;
 }
 
-/** The process that this is. */
 export const currentProcess: ProcessIdentity = {
   pid: process.pid,
   host: hostname(),
-  pidSpace: pidSpace(),
+  pidNamespace: pidNamespace(),
   startedAt: Date.now() - process.uptime() * 1_000,
   isAlive(pid) {
     try {
       process.kill(pid, 0);
       return true;
     } catch (thrown) {
-      // That of somebody else may not be asked, but it is there.
+      // EPERM: the process exists but belongs to another user.
       return (thrown as NodeJS.ErrnoException).code === 'EPERM';
     }
   },
 };
 
-function pidSpace(): string {
+function pidNamespace(): string {
   try {
     return readlinkSync('/proc/self/ns/pid');
   } catch {
-    // Only Linux has more than one.
+    // Only Linux has PID namespaces.
     return '';
   }
 }

@@ -5,37 +5,37 @@ import type { Database, SqlStatement } from './database.ts';
 
 const ofTask = 'task = (select key from tasks where owner = ? and id = ?)';
 
-/** The push configurations of tasks, in the order in which they were put, and how far the news got. */
+/** Push configurations of tasks in order of creation, with their delivery state. */
 export class PushConfigTable {
   readonly #put: SqlStatement;
-  readonly #of: SqlStatement;
+  readonly #selectByTask: SqlStatement;
   readonly #delete: SqlStatement;
-  readonly #deliver: SqlStatement;
-  readonly #unfinished: SqlStatement;
+  readonly #updateDelivery: SqlStatement;
+  readonly #selectUnfinished: SqlStatement;
 
   constructor(database: Database) {
     this.#put = database.prepare(
       `insert into push_configs (task, id, body, delivered)
        select key, ?, ?, ? from tasks where owner = ? and id = ?
-       on conflict (task, id) do update set body = excluded.body, trouble = null returning delivered`,
+       on conflict (task, id) do update set body = excluded.body, last_error = null returning delivered`,
     );
-    this.#of = database.prepare(`select body from push_configs where ${ofTask} order by position`);
+    this.#selectByTask = database.prepare(`select body from push_configs where ${ofTask} order by position`);
     this.#delete = database.prepare(`delete from push_configs where ${ofTask} and id = ?`);
-    // A finished task changes no more, so whatever has got all of it stays finished.
-    this.#deliver = database.prepare(
-      `update push_configs set delivered = ?1, trouble = ?2, finished =
+    // A task in a terminal state gets no more events, so a complete delivery stays finished.
+    this.#updateDelivery = database.prepare(
+      `update push_configs set delivered = ?1, last_error = ?2, finished =
          (select sequence <= ?1 and state in ('completed', 'failed', 'canceled', 'rejected') from tasks where key = task)
        where task = (select key from tasks where owner = ?3 and id = ?4) and id = ?5`,
     );
-    this.#unfinished = database.prepare(
-      `select o.name, p.body, p.delivered, p.trouble, t.sequence
+    this.#selectUnfinished = database.prepare(
+      `select o.name, p.body, p.delivered, p.last_error, t.sequence
        from push_configs p indexed by push_configs_unfinished
        cross join tasks t on t.key = p.task cross join owners o on o.key = t.owner
        where p.finished = 0 order by p.position`,
     );
   }
 
-  /** @returns undefined when there is no such task. */
+  /** @returns undefined if the task does not exist. */
   put(owner: number, config: PushConfig, delivered: number): PushDeliveryState | undefined {
     const { id, taskId } = config;
     const row = this.#put.get([
@@ -48,8 +48,8 @@ export class PushConfigTable {
     return row && { delivered: Number(row['delivered']), attempts: 0 };
   }
 
-  of(owner: number, taskId: string): PushConfig[] {
-    return this.#of
+  list(owner: number, taskId: string): PushConfig[] {
+    return this.#selectByTask
       .all([owner, encodeColumn(taskId)])
       .map(({ body }) => JSON.parse(String(body)) as PushConfig);
   }
@@ -58,21 +58,30 @@ export class PushConfigTable {
     this.#delete.run([owner, encodeColumn(taskId), encodeColumn(id)]);
   }
 
-  /** @returns false when there is no such configuration. */
-  deliver(owner: number, taskId: string, id: string, { delivered, ...trouble }: PushDeliveryState): boolean {
-    const noted = trouble.attempts === 0 ? null : JSON.stringify(trouble);
-    return this.#deliver.run([delivered, noted, owner, encodeColumn(taskId), encodeColumn(id)]) > 0;
+  /** @returns false if the configuration does not exist. */
+  putDelivery(
+    owner: number,
+    taskId: string,
+    id: string,
+    { delivered, ...failure }: PushDeliveryState,
+  ): boolean {
+    const lastError = failure.attempts === 0 ? null : JSON.stringify(failure);
+    return (
+      this.#updateDelivery.run([delivered, lastError, owner, encodeColumn(taskId), encodeColumn(id)]) > 0
+    );
   }
 
-  unfinished(): PushDelivery[] {
-    return this.#unfinished.all([]).map(({ name, body, delivered, trouble, sequence }) => ({
-      owner: decodeColumn(name),
-      config: JSON.parse(String(body)) as PushConfig,
-      state: {
-        delivered: Number(delivered),
-        ...(trouble === null ? { attempts: 0 } : (JSON.parse(String(trouble)) as { attempts: number })),
-      },
-      sequence: Number(sequence),
-    }));
+  listDeliveries(): PushDelivery[] {
+    return this.#selectUnfinished
+      .all([])
+      .map(({ name, body, delivered, last_error: lastError, sequence }) => ({
+        owner: decodeColumn(name),
+        config: JSON.parse(String(body)) as PushConfig,
+        state: {
+          delivered: Number(delivered),
+          ...(lastError === null ? { attempts: 0 } : (JSON.parse(String(lastError)) as { attempts: number })),
+        },
+        sequence: Number(sequence),
+      }));
   }
 }

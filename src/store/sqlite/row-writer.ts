@@ -1,16 +1,16 @@
 import type { Database, SqlStatement, SqlValue } from './database.ts';
 
-/** How many rows a statement takes: calling the library costs more than writing the row. */
+/** Rows per statement. Calling the library costs more than writing a row, so larger statements are preferred. */
 const sizes = [64, 16, 4, 1] as const;
 
-/** Writes many rows of one table with few statements. */
+/** Inserts many rows into one table with few statements. */
 export class RowWriter {
   readonly #columns: number;
   readonly #statements: SqlStatement[];
 
   /**
    * @param head - the statement up to `values`.
-   * @param tail - what follows the rows.
+   * @param tail - the statement after the rows.
    */
   constructor(database: Database, columns: number, head: string, tail = '') {
     this.#columns = columns;
@@ -20,16 +20,17 @@ export class RowWriter {
     );
   }
 
-  /** Writes rows, given one value after the other. @returns how many rows it changed. */
+  /** Writes rows, given as one flat list of values. @returns the number of changed rows. */
   write(values: readonly SqlValue[]): number {
     let changed = 0;
-    let at = 0;
+    let offset = 0;
     for (const [index, size] of sizes.entries()) {
       const width = size * this.#columns;
-      while (values.length - at >= width) {
-        const whole = at === 0 && values.length === width;
-        changed += this.#statements[index]?.run(whole ? values : values.slice(at, at + width)) ?? 0;
-        at += width;
+      while (values.length - offset >= width) {
+        const isComplete = offset === 0 && values.length === width;
+        changed +=
+          this.#statements[index]?.run(isComplete ? values : values.slice(offset, offset + width)) ?? 0;
+        offset += width;
       }
     }
     return changed;

@@ -1,16 +1,15 @@
 import { A2AError } from '../../protocol/errors.ts';
 import type { Database } from './database.ts';
 
+/** Stored in `user_version` of the file. */
+const schemaVersion = 1;
+
 /**
- * The steps from an empty file to the newest schema. A step that was released is never changed; `user_version` says
- * how many were taken.
- *
- * `tasks` holds what lists and checks need, in small rows that are cheap to rewrite. `texts` holds the rest: at
- * sequence 0 the task as it stood at `snapshot_at`, and at every other place the changes of one commit, named by
- * the last of them.
+ * `tasks` contains what lists and checks need, in small rows that are cheap to rewrite. `task_events` contains the rest:
+ * at sequence 0 the snapshot of the task at `snapshot_at`, and in every other row the changes of one commit, under the
+ * sequence number of the last of them. `touched` is the recency of a task, taken from the counter in `clock`.
  */
-const steps: readonly string[] = [
-  `
+const schema = `
   create table clock (id integer primary key check (id = 1), touched integer not null);
   insert into clock values (1, 0);
 
@@ -35,7 +34,7 @@ const steps: readonly string[] = [
   create index tasks_by_state on tasks (owner, state, touched);
   create index tasks_by_message on tasks (owner, message_id) where message_id is not null;
 
-  create table texts (
+  create table task_events (
     task integer not null,
     sequence integer not null,
     body text not null,
@@ -54,52 +53,53 @@ const steps: readonly string[] = [
     task integer not null,
     id text not null,
     body text not null,
+    delivered integer not null default 0,
+    last_error text,
+    finished integer not null default 0,
     unique (task, id)
   );
-  `,
-  // Nothing was ever sent to the webhooks that are there, and what is past is no news.
-  `
-  alter table push_configs add column delivered integer not null default 0;
-  alter table push_configs add column trouble text;
-  alter table push_configs add column finished integer not null default 0;
-  update push_configs set
-    delivered = coalesce((select sequence from tasks where key = task), 0),
-    finished = coalesce((select state in ('completed', 'failed', 'canceled', 'rejected') from tasks where key = task), 1);
   create index push_configs_unfinished on push_configs (position) where finished = 0;
-  `,
-  `
+
   create table lease (
     token text primary key,
     shared integer not null,
     pid integer not null,
     host text not null,
-    pid_space text not null,
+    pid_namespace text not null,
     since integer not null,
-    seen integer not null,
+    heartbeat_at integer not null,
     timeout integer not null
   ) without rowid;
-  `,
-];
+`;
 
-function versionOf(database: Database): number {
+function readVersion(database: Database): number {
   return Number(database.prepare('pragma user_version').get([])?.['user_version'] ?? 0);
 }
 
-/** Brings a file to the newest schema, one step after the other, each of them once. */
-export function migrate(database: Database): void {
-  if (versionOf(database) === steps.length) return;
+/**
+ * Creates the tables of an empty file.
+ *
+ * @throws {@link A2AError} `UNAVAILABLE` if the file has another schema version.
+ */
+export function createSchema(database: Database): void {
+  if (readVersion(database) === schemaVersion) return;
   database.exec('begin immediate');
   try {
-    // Another process may have done it while this one waited for the lock.
-    const version = versionOf(database);
-    if (version > steps.length) {
-      throw new A2AError('UNAVAILABLE', 'The ledger file was written by a newer version of this program');
+    // Another process may have created the tables while this one waited for the lock.
+    const version = readVersion(database);
+    if (version === 0) {
+      database.exec(schema);
+      database.exec(`pragma user_version = ${schemaVersion}`);
+    } else if (version !== schemaVersion) {
+      throw new A2AError(
+        'UNAVAILABLE',
+        `The task store file has schema version ${version}; this version of Dragoman supports ${schemaVersion}`,
+        { hint: 'Use the version of Dragoman that created the file, or another file.' },
+      );
     }
-    for (const step of steps.slice(version)) database.exec(step);
-    database.exec(`pragma user_version = ${steps.length}`);
     database.exec('commit');
-  } catch (fault) {
+  } catch (error) {
     database.exec('rollback');
-    throw fault;
+    throw error;
   }
 }

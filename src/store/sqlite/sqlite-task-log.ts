@@ -3,9 +3,9 @@ import type { TaskChange } from '../../protocol/reduce.ts';
 import { isTerminal, type TaskState } from '../../protocol/task.ts';
 import { InMemoryTaskLog } from '../in-memory-log.ts';
 
-/** What is known of a task on disk. */
+/** State of a task on disk. */
 export interface StoredTaskState {
-  /** The key of its row; 0 while it has none. */
+  /** Key of its row; 0 before the first commit. */
   row: number;
   state: TaskState | undefined;
   touched: number;
@@ -15,7 +15,7 @@ export interface StoredTaskState {
   messageId: string | null;
 }
 
-/** A log that knows what of it is on disk and what is not. */
+/** A task log that tracks which of its changes are on disk. */
 export class SqliteTaskLog extends InMemoryTaskLog {
   ownerRow = 0;
   stored: StoredTaskState = {
@@ -27,27 +27,27 @@ export class SqliteTaskLog extends InMemoryTaskLog {
     snapshotAt: 0,
     messageId: null,
   };
-  /** Changes that wait for the next commit. */
+  /** Changes for the next commit. */
   pending: TaskChange[] = [];
-  /** True from the first change that waits until the commit. */
+  /** True from the first pending change until the commit. */
   isDirty = false;
-  /** True when a status is among the changes that wait. */
-  isMoved = false;
-  /** The length of the newest snapshot, and of the changes after it. */
+  /** True if the pending changes include a status. */
+  hasStatusChange = false;
+  /** Length of the newest snapshot and of the changes after it, in characters. */
   snapshotSize = 0;
   changesSize = 0;
-  /** Which of the changes by other processes it was last compared with. */
-  comparedAt = 0;
-  #settling: Promise<void> | undefined = undefined;
+  /** `ExternalWriteMonitor.version` with which it was last compared. */
+  comparedVersion = 0;
+  #committing: Promise<void> | undefined = undefined;
   #resolve: (() => void) | undefined = undefined;
-  #reject: ((fault: A2AError) => void) | undefined = undefined;
+  #reject: ((error: A2AError) => void) | undefined = undefined;
 
-  /** About how much memory it takes. */
+  /** Approximate memory use, in bytes. */
   get size(): number {
     return 1_000 + 2 * (this.snapshotSize + this.changesSize);
   }
 
-  /** As it is in every log; but what another process has ended stays ended, whoever still works on it here. */
+  /** Like {@link InMemoryTaskLog.append}, but rejects changes to a task that another process has finished. */
   override append(change: TaskChange, expected?: number): number {
     const { state } = this.stored;
     if (state !== undefined && isTerminal(state)) {
@@ -56,37 +56,37 @@ export class SqliteTaskLog extends InMemoryTaskLog {
     return super.append(change, expected);
   }
 
-  /** See {@link InMemoryTaskLog.whenPersisted}. */
-  settling(): Promise<void> | undefined {
+  /** Returns a promise of the pending commit, or undefined if there is none. */
+  whenCommitted(): Promise<void> | undefined {
     if (!this.isDirty) return undefined;
-    this.#settling ??= new Promise((resolve, reject) => {
+    this.#committing ??= new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    return this.#settling;
+    return this.#committing;
   }
 
-  /** Everything that waited is on disk. */
-  succeed(): void {
+  /** Publishes the pending changes after they were committed. */
+  commitSucceeded(): void {
     this.#clear();
     this.publish();
     const resolve = this.#resolve;
-    this.#settling = this.#resolve = this.#reject = undefined;
+    this.#committing = this.#resolve = this.#reject = undefined;
     resolve?.();
   }
 
-  /** What waited did not reach the disk, and this log is of no use any more. */
-  fail(fault: A2AError): void {
+  /** Abandons the log after its pending changes could not be committed. */
+  commitFailed(error: A2AError): void {
     this.#clear();
-    this.abandon(fault);
+    this.abandon(error);
     const reject = this.#reject;
-    this.#settling = this.#resolve = this.#reject = undefined;
-    reject?.(fault);
+    this.#committing = this.#resolve = this.#reject = undefined;
+    reject?.(error);
   }
 
   #clear(): void {
     this.pending = [];
     this.isDirty = false;
-    this.isMoved = false;
+    this.hasStatusChange = false;
   }
 }

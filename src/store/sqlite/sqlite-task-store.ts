@@ -18,20 +18,20 @@ import { PushConfigTable } from './push-config-table.ts';
 import { TaskReader } from './task-reader.ts';
 import { ExternalWriteMonitor } from './external-writes.ts';
 
-/** How many changes of a running task stay in memory; the rest is read from disk by whoever is that late. */
-const keptChanges = 1_000;
+/** Changes of a running task that stay in memory. Slow subscribers read older ones from disk. */
+const maxRetainedChanges = 1_000;
 
-/** What {@link SqliteTaskStore} needs to know; see `SqliteLedgerOptions`. */
+/** Resolved `SqliteTaskStoreOptions`. */
 export interface SqliteTaskStoreSettings {
   now: () => number;
   maxCachedTasks: number;
   maxCachedBytes: number;
   pollInterval: number;
-  /** The right to change tasks; undefined for a guest. */
+  /** Undefined with `withoutLease`. */
   lease: Lease | undefined;
 }
 
-/** The ledger in a file. Reads happen at once; writes wait for the end of the turn and are then written together. */
+/** Task store in a SQLite file. Reads are synchronous; writes are committed together at the end of the event-loop turn. */
 export class SqliteTaskStore implements TaskStore, LogBackend {
   readonly isShared: boolean;
   readonly #database: Database;
@@ -40,10 +40,10 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
   readonly #commits: GroupCommit;
   readonly #cache: LogCache;
   readonly #configs: PushConfigTable;
-  readonly #strangers: ExternalWriteMonitor;
+  readonly #externalWrites: ExternalWriteMonitor;
   readonly #expiry: TaskExpiry;
   readonly #lease: Lease | undefined;
-  /** The messages of tasks that are not stored yet. */
+  /** Task ids by message id, for tasks that are not committed yet. */
   #messages = new Map<string, string>();
   #isClosed = false;
 
@@ -55,19 +55,19 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     const { lease } = settings;
     this.#lease = lease;
     this.isShared = lease?.isShared ?? false;
-    const fence = { token: lease?.token ?? '', check: () => this.#checkHeld() };
+    const fence = { token: lease?.token ?? '', check: () => this.#checkWritable() };
     this.#commits = new GroupCommit(database, settings.now, fence, (log) => this.#committed(log));
     this.#configs = new PushConfigTable(database);
     this.#expiry = new TaskExpiry(database);
-    this.#strangers = new ExternalWriteMonitor(database, settings.pollInterval, () =>
-      this.#refreshFollowed(),
+    this.#externalWrites = new ExternalWriteMonitor(database, settings.pollInterval, () =>
+      this.#refreshSubscribed(),
     );
   }
 
   create(owner: string, task: Task, messageId?: string): TaskLog {
     this.#checkOpen();
-    // Whether it was lost a moment ago is asked by the commit.
-    if (!this.#lease || this.#lease.fault) this.#checkHeld();
+    // The commit checks the fencing token, so only a known loss is checked here.
+    if (!this.#lease || this.#lease.error) this.#checkWritable();
     const ownerRow = this.#owners.insert(owner);
     if (this.#cache.get(owner, task.id) || this.#reader.exists(ownerRow, task.id)) {
       throw new A2AError('CONFLICT', undefined, { details: { taskId: task.id } });
@@ -75,8 +75,8 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     const log = new SqliteTaskLog(this, owner, task);
     log.visible = 0;
     log.ownerRow = ownerRow;
-    log.isMoved = true;
-    log.comparedAt = this.#strangers.version;
+    log.hasStatusChange = true;
+    log.comparedVersion = this.#externalWrites.version;
     if (messageId !== undefined) {
       log.stored.messageId = messageId;
       this.#messages.set(taskCacheKey(owner, messageId), task.id);
@@ -89,8 +89,8 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
   open(owner: string, id: string): TaskLog | undefined {
     this.#checkOpen();
     const cached = this.#cache.get(owner, id);
-    const version = this.#strangers.look();
-    if (cached && (cached.comparedAt === version || this.#refresh(cached))) return cached;
+    const version = this.#externalWrites.check();
+    if (cached && (cached.comparedVersion === version || this.#refresh(cached))) return cached;
     const ownerRow = this.#owners.find(owner);
     const loaded = ownerRow === undefined ? undefined : this.#reader.load(ownerRow, id);
     if (ownerRow === undefined || !loaded) return undefined;
@@ -99,15 +99,16 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     log.stored = loaded.stored;
     log.snapshotSize = loaded.snapshotSize;
     log.changesSize = loaded.changesSize;
-    log.comparedAt = version;
+    log.comparedVersion = version;
     this.#cache.put(log);
     return log;
   }
 
   findByMessageId(owner: string, messageId: string): string | undefined {
     this.#checkOpen();
-    const waiting = this.#messages.size > 0 ? this.#messages.get(taskCacheKey(owner, messageId)) : undefined;
-    if (waiting !== undefined) return waiting;
+    const uncommitted =
+      this.#messages.size > 0 ? this.#messages.get(taskCacheKey(owner, messageId)) : undefined;
+    if (uncommitted !== undefined) return uncommitted;
     const ownerRow = this.#owners.find(owner);
     return ownerRow === undefined ? undefined : this.#reader.find(ownerRow, messageId);
   }
@@ -148,15 +149,15 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     this.#checkOpen();
     this.#lease?.check();
     this.#commits.flush();
-    const forget = (owner: string, id: string): void => {
+    const onDeleted = (owner: string, id: string): void => {
       const log = this.#cache.get(owner, id);
       if (log) this.#cache.drop(log);
     };
-    return this.#expiry.run(before.getTime(), forget, () => !this.#isClosed);
+    return this.#expiry.run(before.getTime(), onDeleted, () => !this.#isClosed);
   }
 
   async putPushConfig(owner: string, config: PushConfig, delivered = 0): Promise<PushDeliveryState> {
-    this.#checkHeld();
+    this.#checkWritable();
     await this.#cache.get(owner, config.taskId)?.whenPersisted();
     const ownerRow = this.#owners.find(owner);
     const state = ownerRow === undefined ? undefined : this.#configs.put(ownerRow, config, delivered);
@@ -167,11 +168,11 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
   listPushConfigs(owner: string, taskId: string): readonly PushConfig[] {
     this.#checkOpen();
     const ownerRow = this.#owners.find(owner);
-    return ownerRow === undefined ? [] : this.#configs.of(ownerRow, taskId);
+    return ownerRow === undefined ? [] : this.#configs.list(ownerRow, taskId);
   }
 
   deletePushConfig(owner: string, taskId: string, id: string): void {
-    this.#checkHeld();
+    this.#checkWritable();
     const ownerRow = this.#owners.find(owner);
     if (ownerRow !== undefined) this.#configs.delete(ownerRow, taskId, id);
   }
@@ -180,38 +181,38 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     this.#checkOpen();
     this.#lease?.check();
     const ownerRow = this.#owners.find(owner);
-    return ownerRow !== undefined && this.#configs.deliver(ownerRow, taskId, id, state);
+    return ownerRow !== undefined && this.#configs.putDelivery(ownerRow, taskId, id, state);
   }
 
   listDeliveries(): readonly PushDelivery[] {
     this.#checkOpen();
-    return this.#configs.unfinished();
+    return this.#configs.listDeliveries();
   }
 
   appended(log: InMemoryTaskLog, change: TaskChange): void {
     const disk = log as SqliteTaskLog;
     disk.pending.push(change);
-    if (change.kind === 'status' || change.kind === 'task') disk.isMoved = true;
+    if (change.kind === 'status' || change.kind === 'task') disk.hasStatusChange = true;
     if (disk.isDirty) return;
     this.#checkOpen();
     this.#commits.add(disk);
     this.#cache.put(disk);
   }
 
-  settled(log: InMemoryTaskLog): Promise<void> | undefined {
-    return (log as SqliteTaskLog).settling();
+  whenPersisted(log: InMemoryTaskLog): Promise<void> | undefined {
+    return (log as SqliteTaskLog).whenCommitted();
   }
 
   replay(log: InMemoryTaskLog, after: number): readonly TaskChange[] | undefined {
     const { row } = (log as SqliteTaskLog).stored;
-    // The first event is kept only as what became of it.
+    // The first event is stored only as part of the snapshot.
     if (row === 0 || after === 0 || this.#isClosed) return undefined;
     return this.#reader.changes(row, after, log.visible, false);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isClosed) return;
-    this.#strangers.stop();
+    this.#externalWrites.stop();
     this.#commits.flush();
     this.#isClosed = true;
     this.#lease?.release();
@@ -223,18 +224,16 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
   }
 
   #checkOpen(): void {
-    if (this.#isClosed) throw new A2AError('UNAVAILABLE', 'The ledger is closed');
+    if (this.#isClosed) throw new A2AError('UNAVAILABLE', 'The task store is closed');
   }
 
-  #checkHeld(): void {
+  #checkWritable(): void {
     this.#checkOpen();
     if (!this.#lease) {
       throw new A2AError(
         'UNSUPPORTED_OPERATION',
-        'The ledger was opened as a guest, which changes no tasks',
-        {
-          hint: 'Open the file without guest: true.',
-        },
+        'The task store was opened without a lease and cannot change tasks',
+        { hint: 'Open the file without withoutLease: true.' },
       );
     }
     this.#lease.check();
@@ -244,32 +243,32 @@ export class SqliteTaskStore implements TaskStore, LogBackend {
     if (this.#messages.size > 0 && log.stored.messageId !== null) {
       this.#messages.delete(taskCacheKey(log.owner, log.stored.messageId));
     }
-    if (log.fault) {
+    if (log.error) {
       this.#cache.drop(log);
       return;
     }
-    if (log.retainedCount > keptChanges * 2) log.trim(keptChanges);
+    if (log.retainedCount > maxRetainedChanges * 2) log.trim(maxRetainedChanges);
     this.#cache.put(log);
   }
 
-  /** Takes over what other processes did to a task. @returns false when the log is of no use any more. */
+  /** Applies changes of other processes to a cached log. @returns false if the log no longer matches the file. */
   #refresh(log: SqliteTaskLog): boolean {
-    // What waits here is compared with the disk when it is written.
+    // Pending changes are compared with the file when they are committed.
     if (log.isDirty) return true;
-    log.comparedAt = this.#strangers.version;
-    const place = this.#reader.place(log.stored.row);
-    if (!place || place.sequence < log.sequence) {
+    log.comparedVersion = this.#externalWrites.version;
+    const stored = this.#reader.readState(log.stored.row);
+    if (!stored || stored.sequence < log.sequence) {
       this.#cache.drop(log);
       return false;
     }
-    if (place.sequence === log.sequence) return true;
-    const changes = this.#reader.changes(place.row, log.sequence, place.sequence, true);
-    log.stored = place;
+    if (stored.sequence === log.sequence) return true;
+    const changes = this.#reader.changes(stored.row, log.sequence, stored.sequence, true);
+    log.stored = stored;
     log.receive(changes);
     return true;
   }
 
-  #refreshFollowed(): void {
-    for (const log of this.#cache.logs()) if (log.isFollowed) this.#refresh(log);
+  #refreshSubscribed(): void {
+    for (const log of this.#cache.logs()) if (log.hasWaitingSubscriptions) this.#refresh(log);
   }
 }

@@ -3,80 +3,80 @@ import { isTerminal, type TaskState } from '../../protocol/task.ts';
 import { decodeColumn } from './column-encoding.ts';
 import type { Database, SqlRow, SqlStatement } from './database.ts';
 
-/** How many tasks are looked at in one transaction and one turn, so that others get their turn as well. */
-const batch = 200;
+/** Tasks per transaction and event-loop turn, so that other work is not blocked. */
+const batchSize = 200;
 
-/** Deletes finished tasks. */
+/** Deletes expired tasks. */
 export class TaskExpiry {
   readonly #database: Database;
   readonly #owners: SqlStatement;
-  readonly #end: SqlStatement;
-  readonly #between: SqlStatement;
-  readonly #task: SqlStatement;
-  readonly #rest: readonly SqlStatement[];
+  readonly #selectEnd: SqlStatement;
+  readonly #selectBatch: SqlStatement;
+  readonly #deleteTask: SqlStatement;
+  readonly #dependents: readonly SqlStatement[];
   readonly #count: SqlStatement;
 
   constructor(database: Database) {
     this.#database = database;
     this.#owners = database.prepare('select key, name from owners');
-    this.#end = database.prepare(
+    this.#selectEnd = database.prepare(
       'select touched from tasks where owner = ? and changed_at >= ? order by touched limit 1',
     );
-    this.#between = database.prepare(
+    this.#selectBatch = database.prepare(
       `select key, id, state, touched from tasks
-       where owner = ? and touched > ? and touched < ? order by touched limit ${batch}`,
+       where owner = ? and touched > ? and touched < ? order by touched limit ${batchSize}`,
     );
-    this.#task = database.prepare('delete from tasks where key = ?');
-    this.#rest = ['texts', 'push_configs'].map((table) =>
+    this.#deleteTask = database.prepare('delete from tasks where key = ?');
+    this.#dependents = ['task_events', 'push_configs'].map((table) =>
       database.prepare(`delete from ${table} where task = ?`),
     );
     this.#count = database.prepare('update counts set n = n - 1 where owner = ? and state = ?');
   }
 
   /**
-   * Deletes the finished tasks whose last status is older than a moment.
+   * Deletes tasks in a terminal state whose last status change is older than `before` (milliseconds since 1970).
    *
-   * @param forget - is told of every one that is gone.
-   * @param mayGoOn - is asked before each batch.
+   * @param onDeleted - called for each deleted task.
+   * @param mayContinue - called before each batchSize; false stops the expiry.
    */
   async run(
     before: number,
-    forget: (owner: string, id: string) => void,
-    mayGoOn: () => boolean,
+    onDeleted: (owner: string, id: string) => void,
+    mayContinue: () => boolean,
   ): Promise<number> {
-    let gone = 0;
+    let deleted = 0;
     for (const { key, name } of this.#owners.all([])) {
       const owner = Number(key);
-      const end = this.#end.get([owner, before])?.['touched'];
-      // Places and moments grow together, so whatever is old enough stands before the first that is not.
+      const end = this.#selectEnd.get([owner, before])?.['touched'];
+      // `touched` and `changed_at` grow together, so all expired tasks come before the first that is not.
       for (let after: number | undefined = -1; after !== undefined; ) {
-        const rows: readonly SqlRow[] = this.#between.all([owner, after, end ?? Number.MAX_SAFE_INTEGER]);
+        const rows: readonly SqlRow[] = this.#selectBatch.all([owner, after, end ?? Number.MAX_SAFE_INTEGER]);
         const finished = rows.filter(({ state }) => isTerminal(state as TaskState));
         if (finished.length > 0) this.#remove(owner, finished);
-        for (const { id } of finished) forget(decodeColumn(name), decodeColumn(id));
-        gone += finished.length;
-        after = rows.length < batch ? undefined : Number(rows.at(-1)?.['touched']);
+        for (const { id } of finished) onDeleted(decodeColumn(name), decodeColumn(id));
+        deleted += finished.length;
+        after = rows.length < batchSize ? undefined : Number(rows.at(-1)?.['touched']);
         if (finished.length === 0) continue;
         await nextTurn();
-        if (!mayGoOn()) return gone;
+        if (!mayContinue()) return deleted;
       }
     }
-    return gone;
+    return deleted;
   }
 
   #remove(owner: number, rows: readonly SqlRow[]): void {
     this.#database.exec('begin immediate');
     try {
       for (const { key, state } of rows) {
-        // Another process may be doing the same.
-        if (this.#task.run([Number(key)]) !== 1) continue;
-        for (const removal of this.#rest) removal.run([Number(key)]);
+        // Another process may have deleted it meanwhile.
+        if (this.#deleteTask.run([Number(key)]) !== 1) continue;
+        for (const removal of this.#dependents) removal.run([Number(key)]);
         this.#count.run([owner, String(state)]);
       }
       this.#database.exec('commit');
-    } catch (fault) {
+    } catch (error) {
       this.#database.exec('rollback');
-      throw fault;
+      throw error;
     }
   }
 }

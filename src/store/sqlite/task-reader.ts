@@ -5,10 +5,10 @@ import { decodeColumn, encodeColumn } from './column-encoding.ts';
 import type { Database, SqlRow, SqlStatement, SqlValue } from './database.ts';
 import type { StoredTaskState } from './sqlite-task-log.ts';
 
-/** How many characters of stored changes a follower is given at once. */
+/** Characters of stored changes that one replay returns at limit. */
 const replaySize = 256 * 1_024;
 
-/** A task read from disk, and where it stands there. */
+/** A task read from disk, with its stored state. */
 export interface LoadedTask {
   task: Task;
   stored: StoredTaskState;
@@ -18,9 +18,9 @@ export interface LoadedTask {
 
 const rowColumns =
   't.key, t.id, t.message_id, t.state, t.touched, t.changed_at, t.sequence, t.snapshot_at, s.body';
-const withText = 'cross join texts s on s.task = t.key and s.sequence = 0';
+const withSnapshot = 'cross join task_events s on s.task = t.key and s.sequence = 0';
 
-function storedOf(row: SqlRow): StoredTaskState {
+function toStoredState(row: SqlRow): StoredTaskState {
   return {
     row: Number(row['key']),
     state: row['state'] as TaskState,
@@ -32,28 +32,28 @@ function storedOf(row: SqlRow): StoredTaskState {
   };
 }
 
-/** Reads what was committed. */
+/** Reads committed tasks. */
 export class TaskReader {
   readonly #database: Database;
   readonly #exists: SqlStatement;
   readonly #task: SqlStatement;
   readonly #changes: SqlStatement;
-  readonly #place: SqlStatement;
+  readonly #selectState: SqlStatement;
   readonly #message: SqlStatement;
   readonly #floor: SqlStatement;
-  /** One statement for each way to ask; there are few. */
+  /** Prepared statements of lists, by SQL text. There are few variants. */
   #lists = new Map<string, SqlStatement>();
 
   constructor(database: Database) {
     this.#database = database;
     this.#exists = database.prepare('select 1 as found from tasks where owner = ? and id = ?');
     this.#task = database.prepare(
-      `select ${rowColumns} from tasks t ${withText} where t.owner = ? and t.id = ?`,
+      `select ${rowColumns} from tasks t ${withSnapshot} where t.owner = ? and t.id = ?`,
     );
     this.#changes = database.prepare(
-      'select body from texts where task = ? and sequence > ? and sequence <= ? order by sequence limit ?',
+      'select body from task_events where task = ? and sequence > ? and sequence <= ? order by sequence limit ?',
     );
-    this.#place = database.prepare(
+    this.#selectState = database.prepare(
       'select key, message_id, state, touched, changed_at, sequence, snapshot_at from tasks where key = ?',
     );
     this.#message = database.prepare(
@@ -75,16 +75,16 @@ export class TaskReader {
 
   load(owner: number, id: string): LoadedTask | undefined {
     const row = this.#task.get([owner, encodeColumn(id)]);
-    return row && this.#loaded(row);
+    return row && this.#toLoadedTask(row);
   }
 
-  /** Where a task stands now, or undefined if it is gone. */
-  place(row: number): StoredTaskState | undefined {
-    const found = this.#place.get([row]);
-    return found && storedOf(found);
+  /** Returns the stored state of a task, or undefined if it was deleted. */
+  readState(row: number): StoredTaskState | undefined {
+    const found = this.#selectState.get([row]);
+    return found && toStoredState(found);
   }
 
-  /** The changes after one sequence number, up to another: all of them, or as many as are handy. */
+  /** Returns the changes with `after` < sequence ≤ `upTo`: all of them, or about {@link replaySize} characters. */
   changes(row: number, after: number, upTo: number, isAll: boolean): TaskChange[] {
     const changes: TaskChange[] = [];
     let size = 0;
@@ -104,68 +104,70 @@ export class TaskReader {
     }
   }
 
-  #loaded(row: SqlRow): LoadedTask {
-    const stored = storedOf(row);
+  #toLoadedTask(row: SqlRow): LoadedTask {
+    const stored = toStoredState(row);
     const body = String(row['body']);
     const task = JSON.parse(body) as Task;
     const loaded = { task, stored, snapshotSize: body.length, changesSize: 0 };
     if (stored.snapshotAt === stored.sequence) return loaded;
-    const fold = new TaskReducer(task);
+    const reducer = new TaskReducer(task);
     for (const change of this.changes(stored.row, stored.snapshotAt, stored.sequence, true))
-      fold.apply(change);
-    // Counted as much as the snapshot, so that the next commit writes a new one: reading it cost as much already.
-    return { ...loaded, task: fold.task(), changesSize: Math.max(body.length, 4_096) };
+      reducer.apply(change);
+    // Counts as a full snapshot, so that the next commit writes a new one: reading the changes was as expensive.
+    return { ...loaded, task: reducer.task(), changesSize: Math.max(body.length, 4_096) };
   }
 
-  /** The place before which every status of an owner is older than a moment. */
+  /** Returns the highest `touched` of an owner whose status is older than `since`, or -1. */
   floor(owner: number, since: number): number {
     if (since === Number.NEGATIVE_INFINITY) return -1;
     return Number(this.#floor.get([owner, since])?.['touched'] ?? -1);
   }
 
-  /** Tasks of an owner between two places, the newest first. */
+  /** Returns tasks with `floor` < touched < `before`, newest first. */
   page(
     owner: number,
     request: ListTasksRequest,
     floor: number,
     before: number,
-    most: number,
-    known: (id: string, sequence: number) => Task | undefined,
+    limit: number,
+    cached: (id: string, sequence: number) => Task | undefined,
   ): { task: Task; touched: number }[] {
-    const { from, where, values } = conditions(owner, request);
-    const list = this.#listing(
-      `select ${rowColumns} from ${from} ${withText} where ${where} and t.touched > ? and t.touched < ?
+    const { from, where, values } = buildQuery(owner, request);
+    const list = this.#prepareCached(
+      `select ${rowColumns} from ${from} ${withSnapshot} where ${where} and t.touched > ? and t.touched < ?
        order by t.touched desc limit ?`,
     );
     const top = before === Number.POSITIVE_INFINITY ? Number.MAX_SAFE_INTEGER : before;
-    return list.all([...values, floor, top, most]).map((row) => ({
-      task: known(decodeColumn(row['id']), Number(row['sequence'])) ?? this.#loaded(row).task,
+    return list.all([...values, floor, top, limit]).map((row) => ({
+      task: cached(decodeColumn(row['id']), Number(row['sequence'])) ?? this.#toLoadedTask(row).task,
       touched: Number(row['touched']),
     }));
   }
 
-  /** How many tasks a list would show on all its pages. */
+  /** Counts the tasks on all pages of a list. */
   count(owner: number, request: ListTasksRequest, floor: number): number {
     const { contextId, status } = request;
     if (contextId === undefined && floor === -1) {
-      const counted = status === undefined ? '' : ' and state = ?';
-      const sum = this.#listing(`select coalesce(sum(n), 0) as n from counts where owner = ?${counted}`);
+      const stateFilter = status === undefined ? '' : ' and state = ?';
+      const sum = this.#prepareCached(
+        `select coalesce(sum(n), 0) as n from counts where owner = ?${stateFilter}`,
+      );
       return Number(sum.get(status === undefined ? [owner] : [owner, status])?.['n']);
     }
-    const { from, where, values } = conditions(owner, request);
-    const count = this.#listing(`select count(*) as n from ${from} where ${where} and t.touched > ?`);
+    const { from, where, values } = buildQuery(owner, request);
+    const count = this.#prepareCached(`select count(*) as n from ${from} where ${where} and t.touched > ?`);
     return Number(count.get([...values, floor])?.['n']);
   }
 
-  #listing(sql: string): SqlStatement {
+  #prepareCached(sql: string): SqlStatement {
     let statement = this.#lists.get(sql);
     if (!statement) this.#lists.set(sql, (statement = this.#database.prepare(sql)));
     return statement;
   }
 }
 
-/** How to ask for tasks. The index is named, because which one serves best is known here and only guessed by SQLite. */
-function conditions(
+/** Builds the query of a list. It names the index, because the query planner of SQLite would have to guess. */
+function buildQuery(
   owner: number,
   { contextId, status }: ListTasksRequest,
 ): { from: string; where: string; values: SqlValue[] } {

@@ -14,14 +14,14 @@ export function newTask(id: string, more: Partial<Task> = {}): Task {
   return { id, contextId: `context of ${id}`, status: { state: 'submitted' }, ...more };
 }
 
-export function status(log: TaskLog, state: TaskState, said?: string): TaskChange {
+export function status(log: TaskLog, state: TaskState, text?: string): TaskChange {
   return {
     kind: 'status',
     taskId: log.id,
     contextId: log.contextId,
     status: {
       state,
-      ...(said === undefined ? {} : { message: { ...message(`says ${said}`, said), role: 'agent' } }),
+      ...(text === undefined ? {} : { message: { ...message(`says ${text}`, text), role: 'agent' } }),
     },
   };
 }
@@ -36,31 +36,31 @@ export function chunk(log: TaskLog, text: string, append = true): TaskChange {
   };
 }
 
-/** Makes a task and brings it through some states, stored. */
-export async function given(
-  ledger: TaskStore,
+/** Creates a task, appends the states and waits until they are persisted. */
+export async function createTask(
+  taskStore: TaskStore,
   id: string,
   states: readonly TaskState[] = [],
   more: Partial<Task> = {},
   as = owner,
 ): Promise<TaskLog> {
-  const log = await ledger.create(as, newTask(id, more));
+  const log = await taskStore.create(as, newTask(id, more));
   for (const state of states) log.append(status(log, state));
   await log.whenPersisted();
   return log;
 }
 
-/** Reads events until the iterator ends or there are as many as wanted. */
-export async function take(
+/** Reads events until the iterator ends or `limit` is reached. */
+export async function collect(
   events: AsyncIterable<StreamEvent> | undefined,
-  most = Number.POSITIVE_INFINITY,
+  limit = Number.POSITIVE_INFINITY,
 ): Promise<StreamEvent[]> {
-  const taken: StreamEvent[] = [];
+  const collected: StreamEvent[] = [];
   for await (const event of events ?? []) {
-    taken.push(event);
-    if (taken.length >= most) break;
+    collected.push(event);
+    if (collected.length >= limit) break;
   }
-  return taken;
+  return collected;
 }
 
 export function sequences(events: readonly StreamEvent[]): (number | undefined)[] {

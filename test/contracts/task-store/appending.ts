@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import type { Bench } from '../task-store.ts';
-import { chunk, given, message, newTask, owner, status } from './actions.ts';
+import type { ContractFixture } from '../task-store.ts';
+import { chunk, createTask, message, newTask, owner, status } from './actions.ts';
 
-export function describeWriting(bench: Bench): void {
-  describe('writing', () => {
-    it('keeps a task that is created, as its own event number 1', async () => {
+export function describeAppending(fixture: ContractFixture): void {
+  describe('append', () => {
+    it('stores a created task as event number 1', async () => {
       const task = newTask('t', {
         history: [message('m')],
         metadata: { a: [1, null] },
         originVersion: '0.1',
       });
-      const log = await bench.ledger.create(owner, task);
+      const log = await fixture.taskStore.create(owner, task);
       expect(log).toMatchObject({
         owner,
         id: 't',
@@ -20,22 +20,23 @@ export function describeWriting(bench: Bench): void {
       });
       await log.whenPersisted();
       expect(log.task()).toEqual(task);
-      const opened = await bench.ledger.open(owner, 't');
+      const opened = await fixture.taskStore.open(owner, 't');
       expect(opened?.task()).toEqual(task);
       expect(opened?.sequence).toBe(1);
     });
 
-    it('does not create a task twice, stored or not', async () => {
-      const log = await bench.ledger.create(owner, newTask('t'));
-      const again = async () => bench.ledger.create(owner, newTask('t', { contextId: 'other' }));
-      await expect(again()).rejects.toMatchObject({ reason: 'CONFLICT', details: { taskId: 't' } });
+    it('rejects a duplicate task id with CONFLICT, persisted or not', async () => {
+      const log = await fixture.taskStore.create(owner, newTask('t'));
+      const createDuplicate = async () =>
+        fixture.taskStore.create(owner, newTask('t', { contextId: 'other' }));
+      await expect(createDuplicate()).rejects.toMatchObject({ reason: 'CONFLICT', details: { taskId: 't' } });
       await log.whenPersisted();
-      await expect(again()).rejects.toMatchObject({ reason: 'CONFLICT' });
-      expect((await bench.ledger.open(owner, 't'))?.contextId).toBe('context of t');
+      await expect(createDuplicate()).rejects.toMatchObject({ reason: 'CONFLICT' });
+      expect((await fixture.taskStore.open(owner, 't'))?.contextId).toBe('context of t');
     });
 
-    it('counts what is appended and knows the newest state at once', async () => {
-      const log = await bench.ledger.create(owner, newTask('t'));
+    it('assigns sequence numbers and updates the state synchronously', async () => {
+      const log = await fixture.taskStore.create(owner, newTask('t'));
       expect(log.append(status(log, 'working'))).toBe(2);
       expect(log.append(chunk(log, 'x', false))).toBe(3);
       const last = status(log, 'completed');
@@ -46,8 +47,8 @@ export function describeWriting(bench: Bench): void {
       expect(log.whenPersisted()).toBeUndefined();
     });
 
-    it('refuses to append after something the caller has not seen', async () => {
-      const log = await given(bench.ledger, 't');
+    it('rejects an append with an outdated sequence number', async () => {
+      const log = await createTask(fixture.taskStore, 't');
       expect(log.append(status(log, 'working'), 1)).toBe(2);
       expect(() => log.append(status(log, 'failed'), 1)).toThrow(
         expect.objectContaining({ reason: 'CONFLICT' }),
@@ -57,8 +58,8 @@ export function describeWriting(bench: Bench): void {
       expect(log.task().status.state).toBe('working');
     });
 
-    it('makes one task of its events', async () => {
-      const log = await bench.ledger.create(owner, newTask('t', { history: [message('m1')] }));
+    it('reduces events to one task', async () => {
+      const log = await fixture.taskStore.create(owner, newTask('t', { history: [message('m1')] }));
       log.append(status(log, 'working', 'on it'));
       log.append(chunk(log, 'one', false));
       log.append(chunk(log, 'two'));
@@ -72,7 +73,7 @@ export function describeWriting(bench: Bench): void {
         status: { state: 'completed' },
         artifacts: [{ artifactId: 'a', parts: [{ text: 'one' }, { text: 'two' }] }],
       };
-      const task = (await bench.ledger.open(owner, 't'))?.task();
+      const task = (await fixture.taskStore.open(owner, 't'))?.task();
       expect(task).toMatchObject(expected);
       expect(task?.history?.map(({ messageId }) => messageId)).toEqual([
         'm1',
@@ -82,8 +83,8 @@ export function describeWriting(bench: Bench): void {
       ]);
     });
 
-    it('never changes a task it gave out', async () => {
-      const log = await given(bench.ledger, 't', ['working']);
+    it('never mutates a returned task', async () => {
+      const log = await createTask(fixture.taskStore, 't', ['working']);
       log.append(chunk(log, 'one', false));
       await log.whenPersisted();
       const before = log.task();
@@ -95,25 +96,25 @@ export function describeWriting(bench: Bench): void {
       expect(log.task().artifacts?.[0]?.parts).toHaveLength(2);
     });
 
-    it('shows one holder of a task what the other appended', async () => {
-      const log = await given(bench.ledger, 't');
-      const other = await bench.ledger.open(owner, 't');
+    it('shares events between two logs of the same task', async () => {
+      const log = await createTask(fixture.taskStore, 't');
+      const other = await fixture.taskStore.open(owner, 't');
       other?.append(status(other, 'working'));
       await other?.whenPersisted();
       expect(log.sequence).toBe(2);
       expect(log.task().status.state).toBe('working');
     });
 
-    it('knows nothing of a task that was never made', async () => {
-      expect(await bench.ledger.open(owner, 'nothing')).toBeUndefined();
+    it('returns undefined for an unknown task', async () => {
+      expect(await fixture.taskStore.open(owner, 'nothing')).toBeUndefined();
     });
 
-    it('finds the task that a message made, stored or not', async () => {
-      const log = await bench.ledger.create(owner, newTask('t'), 'm1');
-      expect(await bench.ledger.findByMessageId(owner, 'm1')).toBe('t');
+    it('finds a task by message id, persisted or not', async () => {
+      const log = await fixture.taskStore.create(owner, newTask('t'), 'm1');
+      expect(await fixture.taskStore.findByMessageId(owner, 'm1')).toBe('t');
       await log.whenPersisted();
-      expect(await bench.ledger.findByMessageId(owner, 'm1')).toBe('t');
-      expect(await bench.ledger.findByMessageId(owner, 'm2')).toBeUndefined();
+      expect(await fixture.taskStore.findByMessageId(owner, 'm1')).toBe('t');
+      expect(await fixture.taskStore.findByMessageId(owner, 'm2')).toBeUndefined();
     });
 
     it.each([
@@ -126,18 +127,18 @@ export function describeWriting(bench: Bench): void {
       '\ud800',
       'x'.repeat(5_000),
       '__proto__',
-    ])('takes any text for an id: %j', async (id) => {
-      const log = await bench.ledger.create(id, newTask(id, { contextId: id }), id);
+    ])('accepts any string as id: %j', async (id) => {
+      const log = await fixture.taskStore.create(id, newTask(id, { contextId: id }), id);
       await log.whenPersisted();
-      expect((await bench.ledger.open(id, id))?.id).toBe(id);
-      expect(await bench.ledger.findByMessageId(id, id)).toBe(id);
-      const { tasks, totalSize } = await bench.ledger.list(id, { contextId: id });
+      expect((await fixture.taskStore.open(id, id))?.id).toBe(id);
+      expect(await fixture.taskStore.findByMessageId(id, id)).toBe(id);
+      const { tasks, totalSize } = await fixture.taskStore.list(id, { contextId: id });
       expect(tasks.map((task) => task.id)).toEqual([id]);
       expect(totalSize).toBe(1);
-      expect(await bench.ledger.listUnfinished()).toEqual([{ owner: id, id }]);
+      expect(await fixture.taskStore.listUnfinished()).toEqual([{ owner: id, id }]);
     });
 
-    it('keeps every kind of content as it was', async () => {
+    it('preserves every kind of content', async () => {
       const parts = [
         { text: 'lone \ud800 surrogate, \u0000 and \u2028' },
         { data: null },
@@ -145,7 +146,7 @@ export function describeWriting(bench: Bench): void {
         { raw: 'AAEC', filename: 'bytes' },
         { url: 'https://example.com/?q=%00' },
       ];
-      const log = await given(bench.ledger, 't', ['working']);
+      const log = await createTask(fixture.taskStore, 't', ['working']);
       log.append({
         kind: 'artifact',
         taskId: 't',
@@ -154,16 +155,16 @@ export function describeWriting(bench: Bench): void {
       });
       log.append(status(log, 'completed'));
       await log.whenPersisted();
-      const task = (await bench.ledger.open(owner, 't'))?.task();
+      const task = (await fixture.taskStore.open(owner, 't'))?.task();
       expect(task?.artifacts).toEqual([
         { artifactId: 'a', name: 'n', parts, extensions: ['urn:x'], metadata: { k: [null] } },
       ]);
     });
 
-    it('keeps many tasks that are written together apart', async () => {
+    it('keeps tasks of one group commit separate', async () => {
       const logs = await Promise.all(
         Array.from({ length: 100 }, async (_, n) => {
-          const log = await bench.ledger.create(owner, newTask(`t${n}`), `m${n}`);
+          const log = await fixture.taskStore.create(owner, newTask(`t${n}`), `m${n}`);
           for (let i = 0; i <= n % 5; i++) log.append(chunk(log, `${n}.${i}`));
           if (n % 2) log.append(status(log, 'completed'));
           return log;
@@ -171,7 +172,7 @@ export function describeWriting(bench: Bench): void {
       );
       for (const log of logs) await log.whenPersisted();
       for (const [n, log] of logs.entries()) {
-        const opened = await bench.ledger.open(owner, `t${n}`);
+        const opened = await fixture.taskStore.open(owner, `t${n}`);
         expect(opened?.sequence).toBe(log.sequence);
         expect(opened?.task().artifacts?.[0]?.parts).toEqual(
           Array.from({ length: (n % 5) + 1 }, (_, i) => ({ text: `${n}.${i}` })),

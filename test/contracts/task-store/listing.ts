@@ -1,33 +1,33 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ListTasksRequest } from '../../../src/protocol/requests.ts';
-import type { Bench } from '../task-store.ts';
-import { chunk, given, message, owner, status } from './actions.ts';
+import type { ContractFixture } from '../task-store.ts';
+import { chunk, createTask, message, owner, status } from './actions.ts';
 
-export function describeListing(bench: Bench): void {
-  const list = async (request: ListTasksRequest) => bench.ledger.list(owner, request);
+export function describeListing(fixture: ContractFixture): void {
+  const list = async (request: ListTasksRequest) => fixture.taskStore.list(owner, request);
   const ids = async (request: ListTasksRequest) => (await list(request)).tasks.map(({ id }) => id);
 
-  describe('listing', () => {
+  describe('list', () => {
     beforeEach(async () => {
-      await given(bench.ledger, 'a', ['working', 'completed'], { contextId: 'c1' });
-      bench.now += 1_000;
-      await given(bench.ledger, 'b', ['working'], { contextId: 'c1' });
-      bench.now += 1_000;
-      await given(bench.ledger, 'c', ['working'], { contextId: 'c2' });
-      bench.now += 1_000;
-      await given(bench.ledger, 'd', ['failed'], { contextId: 'c1' });
+      await createTask(fixture.taskStore, 'a', ['working', 'completed'], { contextId: 'c1' });
+      fixture.now += 1_000;
+      await createTask(fixture.taskStore, 'b', ['working'], { contextId: 'c1' });
+      fixture.now += 1_000;
+      await createTask(fixture.taskStore, 'c', ['working'], { contextId: 'c2' });
+      fixture.now += 1_000;
+      await createTask(fixture.taskStore, 'd', ['failed'], { contextId: 'c1' });
     });
 
-    it('shows the newest status first', async () => {
+    it('returns the newest status first', async () => {
       expect(await ids({})).toEqual(['d', 'c', 'b', 'a']);
-      const log = await bench.ledger.open(owner, 'b');
+      const log = await fixture.taskStore.open(owner, 'b');
       log?.append(status(log, 'completed'));
       await log?.whenPersisted();
       expect(await ids({})).toEqual(['b', 'd', 'c', 'a']);
     });
 
-    it('does not move a task that only made an artifact or was spoken to', async () => {
-      const log = await bench.ledger.open(owner, 'b');
+    it('keeps the position of a task after artifacts and input messages', async () => {
+      const log = await fixture.taskStore.open(owner, 'b');
       log?.append(chunk(log, 'x', false));
       log?.append({ kind: 'input', message: message('m') });
       await log?.whenPersisted();
@@ -39,15 +39,15 @@ export function describeListing(bench: Bench): void {
       ['a context', { contextId: 'c1' }, ['d', 'b', 'a']],
       ['a state', { status: 'working' }, ['c', 'b']],
       ['a context and a state', { contextId: 'c1', status: 'working' }, ['b']],
-      ['a moment, inclusive', { statusTimestampAfter: '2026-06-01T10:00:02.000Z' }, ['d', 'c']],
-      ['a moment in another zone', { statusTimestampAfter: '2026-06-01T12:00:01+02:00' }, ['d', 'c', 'b']],
+      ['a timestamp, inclusive', { statusTimestampAfter: '2026-06-01T10:00:02.000Z' }, ['d', 'c']],
+      ['a timestamp in another zone', { statusTimestampAfter: '2026-06-01T12:00:01+02:00' }, ['d', 'c', 'b']],
       [
-        'a moment and a context',
+        'a timestamp and a context',
         { statusTimestampAfter: '2026-06-01T10:00:01.000Z', contextId: 'c1' },
         ['d', 'b'],
       ],
       [
-        'a moment and a state',
+        'a timestamp and a state',
         { statusTimestampAfter: '2026-06-01T10:00:02.000Z', status: 'working' },
         ['c'],
       ],
@@ -56,8 +56,8 @@ export function describeListing(bench: Bench): void {
         { statusTimestampAfter: '2026-06-01T10:00:01.000Z', status: 'failed', contextId: 'c1' },
         ['d'],
       ],
-      ['a moment to come', { statusTimestampAfter: '2027-01-01T00:00:00Z' }, []],
-      ['a moment long ago', { statusTimestampAfter: '2020-01-01T00:00:00Z' }, ['d', 'c', 'b', 'a']],
+      ['a future timestamp', { statusTimestampAfter: '2027-01-01T00:00:00Z' }, []],
+      ['a past timestamp', { statusTimestampAfter: '2020-01-01T00:00:00Z' }, ['d', 'c', 'b', 'a']],
       ['a context without tasks', { contextId: 'c3' }, []],
       ['a state without tasks', { status: 'rejected' }, []],
     ])('filters by %s', async (_, request, expected) => {
@@ -68,8 +68,8 @@ export function describeListing(bench: Bench): void {
       expect(first.nextPageToken === '').toBe(expected.length <= 1);
     });
 
-    it('follows the state of a task from one filter to the other', async () => {
-      const log = await bench.ledger.open(owner, 'c');
+    it('moves a task between state filters when its state changes', async () => {
+      const log = await fixture.taskStore.open(owner, 'c');
       log?.append(status(log, 'input-required'));
       await log?.whenPersisted();
       expect(await ids({ status: 'working' })).toEqual(['b']);
@@ -78,8 +78,8 @@ export function describeListing(bench: Bench): void {
       expect((await list({})).totalSize).toBe(4);
     });
 
-    it('leaves artifacts out unless they are asked for', async () => {
-      const log = await bench.ledger.open(owner, 'b');
+    it('omits artifacts unless includeArtifacts is set', async () => {
+      const log = await fixture.taskStore.open(owner, 'b');
       log?.append(chunk(log, 'x', false));
       await log?.whenPersisted();
       const [plain] = (await list({ contextId: 'c1', status: 'working' })).tasks;
@@ -90,14 +90,14 @@ export function describeListing(bench: Bench): void {
       expect(none?.artifacts).toEqual([]);
     });
 
-    it('shows as much history as is asked for', async () => {
+    it('limits the history to historyLength', async () => {
       const history = [message('m1'), message('m2'), message('m3')];
-      await given(bench.ledger, 'e', [], { contextId: 'c4', history });
-      const shown = async (historyLength?: number) =>
+      await createTask(fixture.taskStore, 'e', [], { contextId: 'c4', history });
+      const historyWith = async (historyLength?: number) =>
         (await list({ contextId: 'c4', historyLength })).tasks[0]?.history;
-      expect(await shown()).toEqual(history);
-      expect(await shown(2)).toEqual(history.slice(1));
-      expect(await shown(0)).toBeUndefined();
+      expect(await historyWith()).toEqual(history);
+      expect(await historyWith(2)).toEqual(history.slice(1));
+      expect(await historyWith(0)).toBeUndefined();
     });
 
     it.each<[string, ListTasksRequest]>([
@@ -107,7 +107,7 @@ export function describeListing(bench: Bench): void {
       ['pageSize', { pageSize: 101 }],
       ['pageSize', { pageSize: 1.5 }],
       ['statusTimestampAfter', { statusTimestampAfter: 'yesterday' }],
-    ])('complains of a bad %s: %o', async (field, request) => {
+    ])('rejects an invalid %s with INVALID_PARAMS: %o', async (field, request) => {
       await expect(list(request)).rejects.toMatchObject({
         reason: 'INVALID_PARAMS',
         violations: [{ field }],

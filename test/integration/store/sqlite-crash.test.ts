@@ -8,8 +8,8 @@ import { openDatabase } from '../../../src/store/sqlite/database.ts';
 import { sqliteTaskStore } from '../../../src/store/sqlite.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-const writer = fileURLToPath(new URL('fixtures/ledger-writer.mjs', import.meta.url));
-// The process that dies runs plain JavaScript, made of the same sources; it must lie where `libsql` can be found.
+const writer = fileURLToPath(new URL('../fixtures/task-store-writer.mjs', import.meta.url));
+// The killed process runs JavaScript compiled from the same sources, in a folder from which `libsql` can be resolved.
 const built = join(root, 'node_modules', '.cache', `dragoman-crash-${process.pid}`);
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-crash-'));
 
@@ -22,7 +22,7 @@ beforeAll(() => {
       extends: join(root, 'tsconfig.build.json'),
       compilerOptions: { outDir: built, rootDir: join(root, 'src'), declaration: false },
       include: [],
-      files: [join(root, 'src/ledger/sqlite.ts')],
+      files: [join(root, 'src/store/sqlite.ts')],
     }),
   );
   writeFileSync(join(built, 'package.json'), '{"type":"module"}');
@@ -36,41 +36,41 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Lets a process write until it has printed so many lines, and kills it in the middle of its work. */
-function writeAndDie(file: string, seed: number, lines: number): Promise<Map<string, number>> {
+/** Starts a writer process and kills it after it has printed `lines` lines. */
+function writeUntilKilled(file: string, seed: number, lines: number): Promise<Map<string, number>> {
   return new Promise((resolve, reject) => {
-    const module = join(built, 'ledger', 'sqlite.js');
+    const module = join(built, 'store', 'sqlite.js');
     const child = spawn(process.execPath, [writer, module, file, String(seed)], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let printed = '';
     let count = 0;
-    let complaints = '';
+    let stderr = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       printed += text;
       count += text.split('\n').length - 1;
       if (count >= lines) child.kill('SIGKILL');
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      complaints += text;
+      stderr += text;
     });
     child.on('error', reject);
     child.on('close', (_code, signal) => {
-      if (signal !== 'SIGKILL') reject(new Error(`the writer ended by itself: ${complaints}`));
-      else resolve(promisesIn(printed));
+      if (signal !== 'SIGKILL') reject(new Error(`the writer exited early: ${stderr}`));
+      else resolve(parsePersisted(printed));
     });
   });
 }
 
-/** The newest sequence number of each task that was said to be stored. */
-function promisesIn(printed: string): Map<string, number> {
-  const promises = new Map<string, number>();
-  // What follows the last line break is half a line.
+/** Returns the highest sequence number of each task that was reported as persisted. */
+function parsePersisted(printed: string): Map<string, number> {
+  const persisted = new Map<string, number>();
+  // The last line may be incomplete.
   for (const line of printed.split('\n').slice(0, -1)) {
     const [task = '', sequence] = line.split(' ');
-    promises.set(task, Math.max(promises.get(task) ?? 0, Number(sequence)));
+    persisted.set(task, Math.max(persisted.get(task) ?? 0, Number(sequence)));
   }
-  return promises;
+  return persisted;
 }
 
 async function checkIntegrity(file: string): Promise<void> {
@@ -81,8 +81,8 @@ async function checkIntegrity(file: string): Promise<void> {
     const real = database
       .prepare('select state, count(*) as n from tasks group by state order by state')
       .all([]);
-    const plain = (rows: typeof real) => rows.map(({ state, n }) => ({ state, n }));
-    expect(plain(counted)).toEqual(plain(real));
+    const toStateCounts = (rows: typeof real) => rows.map(({ state, n }) => ({ state, n }));
+    expect(toStateCounts(counted)).toEqual(toStateCounts(real));
   } finally {
     database.close();
   }
@@ -94,27 +94,25 @@ it.each([
   [3, 300],
   [4, 900],
   [5, 1_500],
-])(
-  'keeps every change that was said to be stored when the process is killed (seed %i)',
-  async (seed, lines) => {
-    const file = join(folder, `${seed}.db`);
-    const promises = await writeAndDie(file, seed, lines);
-    // A second life on the same file, which must neither lose the first nor stumble over it.
-    for (const [task, sequence] of await writeAndDie(file, seed + 100, lines)) promises.set(task, sequence);
-    expect(promises.size).toBeGreaterThan(0);
+])('SQLite task store keeps every persisted change after SIGKILL (seed %i)', async (seed, lines) => {
+  const file = join(folder, `${seed}.db`);
+  const persisted = await writeUntilKilled(file, seed, lines);
+  // A second process on the same file must not lose changes of the first one.
+  for (const [task, sequence] of await writeUntilKilled(file, seed + 100, lines))
+    persisted.set(task, sequence);
+  expect(persisted.size).toBeGreaterThan(0);
 
-    const ledger = await sqliteTaskStore({ file });
-    for (const [task, sequence] of promises) {
-      const log = await ledger.open('ann', task);
-      expect(log?.sequence).toBeGreaterThanOrEqual(sequence);
-      const seen: (number | undefined)[] = [];
-      const follower = log?.subscribe(1, (event) => event.sequence === log.sequence);
-      if (log && log.sequence > 1) for await (const event of follower ?? []) seen.push(event.sequence);
-      expect(seen).toEqual(Array.from({ length: (log?.sequence ?? 0) - 1 }, (_, n) => n + 2));
-      const parts = log?.task().artifacts?.[0]?.parts.length ?? 0;
-      expect(parts).toBe((log?.sequence ?? 0) - 1 - (log?.state === 'completed' ? 1 : 0));
-    }
-    await ledger[Symbol.asyncDispose]();
-    await checkIntegrity(file);
-  },
-);
+  const taskStore = await sqliteTaskStore({ file });
+  for (const [task, sequence] of persisted) {
+    const log = await taskStore.open('ann', task);
+    expect(log?.sequence).toBeGreaterThanOrEqual(sequence);
+    const sequences: (number | undefined)[] = [];
+    const subscription = log?.subscribe(1, (event) => event.sequence === log.sequence);
+    if (log && log.sequence > 1) for await (const event of subscription ?? []) sequences.push(event.sequence);
+    expect(sequences).toEqual(Array.from({ length: (log?.sequence ?? 0) - 1 }, (_, n) => n + 2));
+    const parts = log?.task().artifacts?.[0]?.parts.length ?? 0;
+    expect(parts).toBe((log?.sequence ?? 0) - 1 - (log?.state === 'completed' ? 1 : 0));
+  }
+  await taskStore[Symbol.asyncDispose]();
+  await checkIntegrity(file);
+});

@@ -9,7 +9,7 @@ import { runDragoman, type RunningCommand, serveModule } from '../../support/cli
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-lease-'));
 const module = join(folder, 'agent.mjs');
-// It waits with everything until somebody says "go".
+// All tasks wait until the agent receives "go".
 writeFileSync(
   module,
   `import { defineAgent } from '${new URL('../../../dist/index.js', import.meta.url).href}';
@@ -26,9 +26,9 @@ writeFileSync(
   });`,
 );
 
-const ends: (() => Promise<unknown>)[] = [];
+const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
-  for (const end of ends.splice(0).toReversed()) await end();
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -37,28 +37,28 @@ const newFile = (): string => join(folder, `${++files}.db`);
 
 async function start(file: string): Promise<RunningCommand & { agent: RemoteAgent }> {
   const running = await serveModule(module, ['--store', `sqlite:${file}`]);
-  ends.push(() => running.stop('SIGKILL'));
+  cleanups.push(() => running.stop('SIGKILL'));
   const agent = connect(running.url, { maxRetries: 0 });
-  ends.push(() => agent.close());
+  cleanups.push(() => agent.close());
   return Object.assign(running, { agent });
 }
 
-/** Begins a task that waits. */
-async function begin(agent: RemoteAgent): Promise<string> {
+/** Starts a task that waits. */
+async function startTask(agent: RemoteAgent): Promise<string> {
   const request = userRequest('wait', {}, { configuration: { returnImmediately: true } });
   return expectTask(await agent.send(request)).id;
 }
 
-it('refuses a second process, lets the first go on, and is taken over when that is killed', async () => {
+it('serve --store rejects a second process and takes over the lease after SIGKILL of the first', async () => {
   const file = newFile();
   const first = await start(file);
-  const id = await begin(first.agent);
+  const id = await startTask(first.agent);
 
   const second = await runDragoman(['serve', module, '--port', '0', '--store', `sqlite:${file}`]).ended;
   expect(second.stderr).toMatch(
     new RegExp(
       `^dragoman: ${file} is in use by process ${first.process.pid} on ${hostname()} since 20.*Z\n` +
-        '  Stop that process, use another file, or let all of them share it \\(shared: true\\)\\. To share it, say --store sqlite:[^ ]+\\?shared\\.\n$',
+        '  Stop that process, use another file, or open the file with shared: true in all processes\\. To share it, say --store sqlite:[^ ]+\\?shared\\.\n$',
     ),
   );
   expect(second.code).toBe(2);
@@ -72,21 +72,21 @@ it('refuses a second process, lets the first go on, and is taken over when that 
 
   const third = await start(file);
   expect((await third.agent.getTask({ id })).status.state).toBe('completed');
-  const left = await begin(third.agent);
+  const unfinished = await startTask(third.agent);
   await third.stop('SIGKILL');
 
   const fourth = await start(file);
-  const ended = await fourth.agent.getTask({ id: left });
+  const ended = await fourth.agent.getTask({ id: unfinished });
   expect(ended.status.state).toBe('failed');
   expect(statusTextOf(ended)).toMatch(/restarted/);
 });
 
-it('is had by one of several that start at the same moment', async () => {
+it('serve --store grants the lease to one of several processes that start at once', async () => {
   const file = newFile();
   const all = Array.from({ length: 4 }, () =>
     runDragoman(['serve', module, '--port', '0', '--store', `sqlite:${file}`]),
   );
-  ends.push(() => Promise.all(all.map((each) => each.stop('SIGKILL'))));
+  cleanups.push(() => Promise.all(all.map((each) => each.stop('SIGKILL'))));
   const listening = all.map((each) => each.prints(/^listening on/).then(() => each));
   const winner = await Promise.any(listening);
   const others = all.filter((each) => each !== winner);
@@ -98,22 +98,24 @@ it('is had by one of several that start at the same moment', async () => {
   await Promise.allSettled(listening);
 });
 
-it('is left by a process that slept while another took it over, which says so', async () => {
+it('serve --store exits with an error after its lease was taken over during a suspension', async () => {
   const file = newFile();
   const first = await start(file);
-  const id = await begin(first.agent);
+  const id = await startTask(first.agent);
   first.process.kill('SIGSTOP');
-  // As if it had slept for long.
+  // Simulates a long suspension.
   const database = await openDatabase(file);
-  database.exec('update lease set seen = 0');
+  database.exec('update lease set heartbeat_at = 0');
   database.close();
   const second = await start(file);
   expect((await second.agent.getTask({ id })).status.state).toBe('failed');
 
   first.process.kill('SIGCONT');
   const { code, stderr } = await first.ended;
-  expect(stderr).toContain(`process ${second.process.pid} on ${hostname()} took ${file} over at 20`);
-  expect(stderr).toMatch(/Restart this process when the other has ended/);
+  expect(stderr).toContain(
+    `process ${second.process.pid} on ${hostname()} took over the lease of ${file} at 20`,
+  );
+  expect(stderr).toMatch(/Restart this process after the other one has ended/);
   expect(code).toBe(1);
   expect(expectTask(await second.agent.send(userRequest('go'))).status.state).toBe('completed');
 });

@@ -16,11 +16,11 @@ const folder = mkdtempSync(join(tmpdir(), 'dragoman-shared-'));
 const file = join(folder, 'tasks.db');
 const module = join(folder, 'agent.mjs');
 const dist = new URL('../../../dist/', import.meta.url).href;
-// It waits with everything until somebody says "go" to the same process.
+// All tasks wait until the same process receives "go".
 writeFileSync(
   module,
   `import { defineAgent } from '${dist}index.js';
-  import { sqliteLedger } from '${dist}ledger/sqlite.js';
+  import { sqliteTaskStore } from '${dist}store/sqlite.js';
   let open;
   const opened = new Promise((resolve) => { open = resolve; });
   export default defineAgent(
@@ -34,10 +34,10 @@ writeFileSync(
         yield ', done';
       },
     },
-    { ledger: await sqliteLedger({ file: ${JSON.stringify(file)}, shared: true }) },
+    { taskStore: await sqliteTaskStore({ file: ${JSON.stringify(file)}, shared: true }) },
   );`,
 );
-// It has no ledger of its own.
+// An agent without a task store of its own.
 const plain = join(folder, 'plain.mjs');
 writeFileSync(
   plain,
@@ -45,26 +45,26 @@ writeFileSync(
   export default defineAgent({ name: 'Plain', description: 'Plain', process: () => 'done' });`,
 );
 
-const ends: (() => Promise<unknown>)[] = [];
+const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
-  for (const end of ends.splice(0).toReversed()) await end();
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function start(): Promise<RunningCommand & { agent: RemoteAgent }> {
   const running = await serveModule(module);
-  ends.push(() => running.stop('SIGKILL'));
+  cleanups.push(() => running.stop('SIGKILL'));
   const agent = connect(running.url, { maxRetries: 0 });
-  ends.push(() => agent.close());
+  cleanups.push(() => agent.close());
   return Object.assign(running, { agent });
 }
 
-it('lets one process read and follow to its end what another one does, and cancel it', async () => {
+it('shared SQLite store lets a process read, subscribe to and cancel tasks of another process', async () => {
   const first = await start();
   const wait = (): ReturnType<RemoteAgent['send']> =>
     first.agent.send(userRequest('wait', {}, { configuration: { returnImmediately: true } }));
   const { id } = expectTask(await wait());
-  const { id: doomed } = expectTask(await wait());
+  const { id: canceledId } = expectTask(await wait());
   const second = await start();
   expect((await second.agent.getTask({ id })).status.state).toBe('working');
 
@@ -72,20 +72,20 @@ it('lets one process read and follow to its end what another one does, and cance
   expect(alone.stderr).toContain(
     `${file} is shared by process ${first.process.pid} on ${hostname()} and 1 more since 20`,
   );
-  expect(alone.stderr).toContain('let all of them share it');
+  expect(alone.stderr).toContain('open the file with shared: true in all processes');
   expect(alone.code).toBe(2);
 
-  expect((await second.agent.cancelTask({ id: doomed })).status.state).toBe('canceled');
-  const following = collectStream(second.agent.subscribe({ id }));
+  expect((await second.agent.cancelTask({ id: canceledId })).status.state).toBe('canceled');
+  const pendingEvents = collectStream(second.agent.subscribe({ id }));
   await first.agent.send(userRequest('go'));
-  expect(statesOf(await following).at(-1)).toBe('completed');
+  expect(statesOf(await pendingEvents).at(-1)).toBe('completed');
   const task = await second.agent.getTask({ id });
   expect(artifactTexts(task)).toEqual([`begun by ${first.process.pid}, done`]);
   expect(await first.agent.getTask({ id })).toEqual(task);
   for (const { agent } of [first, second])
-    expect((await agent.getTask({ id: doomed })).status.state).toBe('canceled');
+    expect((await agent.getTask({ id: canceledId })).status.state).toBe('canceled');
 
-  // The end of one is nothing to the other.
+  // The end of one process does not affect the other.
   await first.stop('SIGKILL');
   const own = expectTask(await second.agent.send(userRequest('go')));
   const third = await start();
